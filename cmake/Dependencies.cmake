@@ -1,0 +1,88 @@
+# Libraries from the distribution, and XNNPACK with its companions from pinned source.
+#
+# The pinned sources are built once per compiler and pin into VITRINE_DEPS_DIR (default: below the
+# user's cache folder) and shared by all presets, build folders and clones.
+
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(CLI11 2 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+find_program(VITRINE_FLATC flatc REQUIRED)
+find_path(FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
+
+if(DEFINED ENV{XDG_CACHE_HOME})
+  set(default_deps_dir $ENV{XDG_CACHE_HOME}/vitrine)
+elseif(DEFINED ENV{HOME})
+  set(default_deps_dir $ENV{HOME}/.cache/vitrine)
+else()
+  set(default_deps_dir ${CMAKE_SOURCE_DIR}/build/deps)
+endif()
+set(VITRINE_DEPS_DIR ${default_deps_dir} CACHE PATH "where pinned sources are kept and built")
+set(VITRINE_DOWNLOADS "" CACHE PATH "folder of already downloaded source tarballs (docs/dependencies.md)")
+
+function(vitrine_build_third_party)
+  set(project ${CMAKE_CURRENT_SOURCE_DIR}/cmake/third_party)
+  # XNNPACK is fast only when clang compiles it (docs/dependencies.md), whatever compiles the rest.
+  set(compilers "")
+  if(NOT CMAKE_CROSSCOMPILING)
+    find_program(VITRINE_CLANG clang)
+    find_program(VITRINE_CLANGXX clang++)
+    if(VITRINE_CLANG AND VITRINE_CLANGXX)
+      set(compilers -DCMAKE_C_COMPILER=${VITRINE_CLANG} -DCMAKE_CXX_COMPILER=${VITRINE_CLANGXX})
+    else()
+      message(WARNING "clang not found: XNNPACK will be up to 1.8x slower on CPUs without AVX-512")
+    endif()
+  endif()
+  if(CMAKE_TOOLCHAIN_FILE)
+    list(APPEND compilers -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
+  endif()
+  set(version "")
+  if(VITRINE_CLANG)
+    execute_process(COMMAND ${VITRINE_CLANG} --version OUTPUT_VARIABLE version ERROR_QUIET)
+  endif()
+
+  file(GLOB recipe ${project}/*)
+  set(fingerprint "${compilers};${version};${CMAKE_SYSTEM_PROCESSOR}")
+  foreach(file IN LISTS recipe)
+    file(SHA256 ${file} hash)
+    string(APPEND fingerprint ";${hash}")
+  endforeach()
+  string(SHA256 key "${fingerprint}")
+  string(SUBSTRING ${key} 0 16 key)
+  set(folder ${VITRINE_DEPS_DIR}/${key})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${recipe})
+
+  file(MAKE_DIRECTORY ${folder})
+  file(LOCK ${folder}.lock GUARD FUNCTION)  # two presets configured at once build it once
+  if(NOT EXISTS ${folder}/complete)
+    message(STATUS "Building XNNPACK from source, once (minutes); log: ${folder}/build.log")
+    execute_process(
+      COMMAND ${CMAKE_COMMAND} -S ${project} -B ${folder}/build -G Ninja
+              -DCMAKE_BUILD_TYPE=Release ${compilers}
+              -DVITRINE_SOURCES_DIR=${VITRINE_DEPS_DIR}/sources
+              -DVITRINE_DOWNLOADS=${VITRINE_DOWNLOADS}
+      RESULT_VARIABLE status OUTPUT_FILE ${folder}/configure.log ERROR_VARIABLE errors)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "The third-party project does not configure:\n${errors}\n"
+                          "(${folder}/configure.log)")
+    endif()
+    execute_process(
+      COMMAND ${CMAKE_COMMAND} --build ${folder}/build
+      RESULT_VARIABLE status OUTPUT_FILE ${folder}/build.log ERROR_FILE ${folder}/build.log)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "XNNPACK does not build; see ${folder}/build.log")
+    endif()
+    file(WRITE ${folder}/complete "")
+  endif()
+  include(${folder}/build/imported.cmake)
+
+  add_library(vitrine_xnnpack_library INTERFACE)
+  add_library(third_party::xnnpack ALIAS vitrine_xnnpack_library)
+  target_link_libraries(vitrine_xnnpack_library INTERFACE ${VITRINE_XNNPACK_LIBRARIES} Threads::Threads m)
+  target_include_directories(vitrine_xnnpack_library SYSTEM INTERFACE ${VITRINE_XNNPACK_INCLUDE_DIRS})
+  # For the one file that looks inside: see there.
+  set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
+endfunction()
+vitrine_build_third_party()

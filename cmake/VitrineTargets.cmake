@@ -1,0 +1,29 @@
+# Helpers for the layers: one CMake target a layer, each with its own sources and its own links.
+
+add_library(vitrine_warnings INTERFACE)
+target_compile_options(vitrine_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+
+# Code that runs on devices: no exceptions, no RTTI (docs/architecture.md).
+function(vitrine_device_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  target_link_libraries(${name} PRIVATE vitrine_warnings)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# Code that runs on hosts only: readers, reports, tools.
+function(vitrine_host_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PRIVATE vitrine_warnings)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# One executable a room of tests; sources mirror the tree of the code.
+function(vitrine_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} vitrine_test_support GTest::gmock GTest::gtest_main vitrine_warnings)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
+endfunction()

@@ -1,0 +1,20 @@
+# What is built from source, one row each:
+#   name | commit | public repository | Debian source tarball (below pool/main) | its SHA-256
+# Why each is here, and how to move a pin: docs/dependencies.md
+set(VITRINE_PINS
+  "XNNPACK|4ea82e595b36106653175dcb04b2aa532660d0d8|https://github.com/google/XNNPACK.git|x/xnnpack/xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz|90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99"
+  "pthreadpool|0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e|https://github.com/google/pthreadpool.git|p/pthreadpool/pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz|7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c"
+  "cpuinfo|877328f188a3c7d1fa855871a278eb48d530c4c0|https://github.com/pytorch/cpuinfo.git|c/cpuinfo/cpuinfo_0.0~git20250905.877328f.orig.tar.xz|557ca404a3836b9f335a3a06b65ff9fe9dbaaefab7fb5c0185f53d9f33615a10"
+  "FP16|4dfe081cf6bcd15db339cf2680b9281b8451eeb3|https://github.com/Maratyszcza/FP16.git|f/fp16/fp16_0.0~git20200514.4dfe081.orig.tar.xz|7d7782b37b74136e0e12593a2a93ccbe7db831f4374cc408e44623d9b708b54e"
+  "FXdiv|b408327ac2a15ec3e43352421954f5b1967701d1|https://github.com/Maratyszcza/FXdiv.git|f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz|7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b"
+)
+
+# Splits a row of VITRINE_PINS into <prefix>_NAME, _COMMIT, _GIT, _TARBALL, _SHA256.
+macro(vitrine_read_pin prefix row)
+  string(REPLACE "|" ";" _fields "${row}")
+  list(GET _fields 0 ${prefix}_NAME)
+  list(GET _fields 1 ${prefix}_COMMIT)
+  list(GET _fields 2 ${prefix}_GIT)
+  list(GET _fields 3 ${prefix}_TARBALL)
+  list(GET _fields 4 ${prefix}_SHA256)
+endmacro()

@@ -1,0 +1,10 @@
+// The table of portable kernels: the reference of every op.
+#pragma once
+
+#include "runtime/kernel/kernel_registry.h"
+
+namespace vitrine::portable {
+
+KernelTable kernels();
+
+}  // namespace vitrine::portable

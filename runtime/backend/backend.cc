@@ -1,0 +1,25 @@
+#include "runtime/backend/backend.h"
+
+namespace vitrine {
+
+Error BackendRegistry::add(const BackendInterface* backend) {
+  if (find(backend->id()) != nullptr) {
+    return Error::make(ErrorCode::kRegistrationAlreadyRegistered,
+                       "backend registry: %s is there already", backend->id());
+  }
+  if (count_ == backends_.size()) {
+    return Error::make(ErrorCode::kOutOfResources, "backend registry: no room for %s",
+                       backend->id());
+  }
+  backends_[count_++] = backend;
+  return Error();
+}
+
+const BackendInterface* BackendRegistry::find(std::string_view id) const {
+  for (size_t i = 0; i < count_; ++i) {
+    if (id == backends_[i]->id()) return backends_[i];
+  }
+  return nullptr;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,78 @@
+// What a delegate's runtime half implements, and how the executor finds it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "runtime/core/error.h"
+#include "runtime/core/evalue.h"
+#include "runtime/data/named_data.h"
+#include "runtime/trace/event_tracer.h"
+
+namespace vitrine {
+
+class ThreadPool;
+
+struct CompileSpec {
+  std::string_view key;
+  std::span<const std::byte> value;
+};
+
+// Valid during the call only, except what is said to outlive the delegate.
+struct BackendInitContext {
+  const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
+  ThreadPool* pool = nullptr;                // outlives the delegate; may be null
+  EventTracer* tracer = nullptr;             // may be null
+  // The first instruction that calls this delegate: events about loading are logged under it.
+  int32_t chain_index = 0;
+  int32_t instruction_id = 0;
+};
+
+struct BackendExecutionContext {
+  EventTracer* tracer = nullptr;  // may be null
+  int32_t chain_index = 0;
+  int32_t instruction_id = 0;
+};
+
+// One loaded delegate. Executed by one thread at a time. Destroyed with its Method.
+class Delegate {
+ public:
+  virtual ~Delegate() = default;
+
+  // `arguments`: inputs then outputs, in the delegate's signature order. Resizes outputs. Logs
+  // operators into the context's tracer. Allocates nothing unless shapes changed.
+  virtual Error execute(const BackendExecutionContext& context,
+                        std::span<EValue* const> arguments) = 0;
+};
+
+// Stateless or internally synchronised: one object serves all programs and threads.
+class BackendInterface {
+ public:
+  virtual ~BackendInterface() = default;
+
+  // The id that programs name, e.g. "XnnpackBackend".
+  virtual const char* id() const = 0;
+  // Turns a delegate's payload into something that runs. `processed` is 16-byte aligned, untrusted,
+  // and gone after the call.
+  virtual Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
+                                                 std::span<const std::byte> processed,
+                                                 std::span<const CompileSpec> compile_specs) const = 0;
+};
+
+// Immutable after set-up; then shared freely between threads. Backends are not owned.
+class BackendRegistry {
+ public:
+  // OutOfResources beyond 16; RegistrationAlreadyRegistered for a second backend of that id.
+  Error add(const BackendInterface* backend);
+  // Null if there is none.
+  const BackendInterface* find(std::string_view id) const;
+
+ private:
+  std::array<const BackendInterface*, 16> backends_{};
+  size_t count_ = 0;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,83 @@
+#include "runtime/core/memory_allocator.h"
+
+#include <cstdlib>
+
+#include "runtime/core/checked_math.h"
+
+namespace vitrine {
+namespace {
+
+// Bytes to skip from `base + used` to reach `alignment`.
+size_t padding(const void* base, size_t used, size_t alignment) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(base) + used;
+  return (alignment - (address & (alignment - 1))) & (alignment - 1);
+}
+
+}  // namespace
+
+void* BufferAllocator::allocate(size_t bytes, size_t alignment) {
+  const size_t skip = padding(buffer_.data(), used_, alignment);
+  const size_t left = buffer_.size() - used_;
+  if (skip > left || bytes > left - skip) return nullptr;
+  void* result = buffer_.data() + used_ + skip;
+  used_ += skip + bytes;
+  return result;
+}
+
+HeapArena::~HeapArena() {
+  while (chunks_ != nullptr) {
+    Chunk* next = chunks_->next;
+    release(chunks_);
+    chunks_ = next;
+  }
+}
+
+void HeapArena::release(Chunk* chunk) {
+  reserved_ -= chunk->bytes;
+  std::free(chunk);
+}
+
+void* HeapArena::allocate(size_t bytes, size_t alignment) {
+  if (chunks_ != nullptr) {
+    std::byte* base = reinterpret_cast<std::byte*>(chunks_ + 1);
+    const size_t skip = padding(base, used_, alignment);
+    const size_t left = chunks_->bytes - used_;
+    if (skip <= left && bytes <= left - skip) {
+      used_ += skip + bytes;
+      return base + (used_ - bytes);
+    }
+  }
+  size_t wanted = 0;
+  if (add_overflows(bytes, alignment, &wanted)) return nullptr;
+  if (wanted < chunk_bytes_) wanted = chunk_bytes_;
+  size_t with_header = 0;
+  if (add_overflows(wanted, sizeof(Chunk), &with_header) || wanted > max_bytes_ - reserved_) {
+    return nullptr;
+  }
+  void* memory = std::malloc(with_header);
+  if (memory == nullptr) return nullptr;
+  chunks_ = new (memory) Chunk{chunks_, wanted};
+  reserved_ += wanted;
+  std::byte* base = reinterpret_cast<std::byte*>(chunks_ + 1);
+  const size_t skip = padding(base, 0, alignment);
+  used_ = skip + bytes;
+  return base + skip;
+}
+
+void HeapArena::reset() {
+  used_ = 0;
+  if (chunks_ == nullptr || chunks_->next == nullptr) return;
+  Chunk* largest = chunks_;
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    if (chunk->bytes > largest->bytes) largest = chunk;
+  }
+  for (Chunk* chunk = chunks_; chunk != nullptr;) {
+    Chunk* next = chunk->next;
+    if (chunk != largest) release(chunk);
+    chunk = next;
+  }
+  largest->next = nullptr;
+  chunks_ = largest;
+}
+
+}  // namespace vitrine

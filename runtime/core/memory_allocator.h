@@ -1,0 +1,77 @@
+// Where the runtime's memory comes from. Nothing here throws; exhaustion is a null pointer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace vitrine {
+
+// Not thread-safe; each Method has allocators of its own.
+class MemoryAllocator {
+ public:
+  virtual ~MemoryAllocator() = default;
+
+  // `alignment` is a power of two. Null if there is no memory left. The memory belongs to the
+  // allocator and lives until it is reset or destroyed.
+  virtual void* allocate(size_t bytes, size_t alignment) = 0;
+
+  // `count` value-initialised objects whose destructors will not run. Empty on exhaustion, so ask
+  // only for count > 0 when it matters.
+  template <class T>
+  std::span<T> allocate_array(size_t count) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    if (count == 0 || count > SIZE_MAX / sizeof(T)) return {};
+    void* memory = allocate(count * sizeof(T), alignof(T));
+    if (memory == nullptr) return {};
+    T* first = static_cast<T*>(memory);
+    for (size_t i = 0; i < count; ++i) new (first + i) T();
+    return {first, count};
+  }
+};
+
+// Bump allocation in a caller's buffer: for systems without a heap.
+class BufferAllocator final : public MemoryAllocator {
+ public:
+  explicit BufferAllocator(std::span<std::byte> buffer) : buffer_(buffer) {}
+  void* allocate(size_t bytes, size_t alignment) override;
+  void reset() { used_ = 0; }
+  size_t used() const { return used_; }
+
+ private:
+  std::span<std::byte> buffer_;
+  size_t used_ = 0;
+};
+
+// Bump allocation in chunks taken from the heap. reset() keeps the largest chunk, so that a user
+// who resets and allocates alike soon stops touching the heap.
+class HeapArena final : public MemoryAllocator {
+ public:
+  explicit HeapArena(size_t chunk_bytes = 16384, size_t max_bytes = SIZE_MAX)
+      : chunk_bytes_(chunk_bytes), max_bytes_(max_bytes) {}
+  ~HeapArena() override;
+  HeapArena(const HeapArena&) = delete;
+  HeapArena& operator=(const HeapArena&) = delete;
+
+  void* allocate(size_t bytes, size_t alignment) override;
+  void reset();
+  // Bytes held from the heap.
+  size_t reserved() const { return reserved_; }
+
+ private:
+  struct Chunk {
+    Chunk* next;
+    size_t bytes;  // usable, after this header
+  };
+  void release(Chunk* chunk);
+
+  size_t chunk_bytes_;
+  size_t max_bytes_;
+  size_t reserved_ = 0;
+  Chunk* chunks_ = nullptr;  // the one in use first
+  size_t used_ = 0;          // of the first chunk
+};
+
+}  // namespace vitrine

@@ -1,0 +1,53 @@
+// Where a program's bytes come from: a file, a mapped file, or a buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/core/error.h"
+
+namespace vitrine {
+
+// Bytes that stay valid for this object's life: owned, or a view of its source.
+class DataBuffer {
+ public:
+  DataBuffer() = default;
+  // A view; the source outlives it.
+  explicit DataBuffer(std::span<const std::byte> view) : bytes_(view) {}
+  // Owned; allocated with 64-byte alignment by allocate().
+  static Result<DataBuffer> allocate(size_t size);
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const std::byte* data() const { return bytes_.data(); }
+  size_t size() const { return bytes_.size(); }
+  // Null for a view.
+  std::byte* owned_data() { return static_cast<std::byte*>(owned_.get()); }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  std::unique_ptr<void, Free> owned_;
+  std::span<const std::byte> bytes_;
+};
+
+// Thread-safe: several threads may read at once.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  virtual size_t size() const = 0;
+  // InvalidArgument if the range is not inside the source, AccessFailed if reading fails.
+  virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
+};
+
+// Reads on demand; each read owns its memory.
+Result<std::unique_ptr<DataSource>> open_file(const char* path);
+// Maps the file once, read-only and private; reads are views that must not outlive the source. The
+// file must not be truncated while mapped.
+Result<std::unique_ptr<DataSource>> map_file(const char* path);
+// Reads are views of `bytes`, which outlive the source.
+Result<std::unique_ptr<DataSource>> view_buffer(std::span<const std::byte> bytes);
+
+}  // namespace vitrine

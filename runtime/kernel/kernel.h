@@ -1,0 +1,300 @@
+// A kernel as the executor sees it, made by the compiler from a typed C++ function.
+//
+//   void add_out(KernelContext& context, const Tensor& self, const Tensor& other,
+//                const Scalar& alpha, Tensor& out);
+//   VITRINE_KERNEL(add_out, "aten::add.out", add_out);
+//
+// Parameters after the context are the operator's schema arguments in schema order, `out` tensors
+// included, written as:
+//   Tensor            const Tensor& (input), Tensor& (output)
+//   Tensor?           const Tensor*               null for None
+//   Tensor[]          std::span<const Tensor* const> (inputs), std::span<Tensor* const> (outputs)
+//   Tensor?[]         OptionalTensorList          items may be null
+//   int, SymInt       int64_t                     int?    std::optional<int64_t>
+//   float             double                      float?  std::optional<double>
+//   bool              bool                        bool?   std::optional<bool>
+//   Scalar            const Scalar&               Scalar? std::optional<Scalar>
+//   int[], SymInt[]   std::span<const int64_t>    int[]?  std::optional<std::span<const int64_t>>
+//   float[]           std::span<const double>     float[]? std::optional<std::span<const double>>
+//   bool[]            std::span<const bool>
+//   str               std::string_view            str?    std::optional<std::string_view>
+//   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
+// A program passes the returned value(s) once more after these; that trailing argument is not read.
+// A last parameter `EValue&` instead receives the result of an operator without `out`
+// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other parameter
+// of type const EValue& takes whatever is there.
+//
+// A value of another kind than the parameter's is the program's error: the kernel is not called.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/core/evalue.h"
+#include "runtime/core/scalar.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+struct OptionalTensorList {
+  std::span<const Tensor* const> tensors;
+};
+
+struct Kernel {
+  using Function = void (*)(KernelContext& context, EValue* const* arguments);
+
+  const char* name;  // "aten::add.out"
+  Function function;
+  uint16_t num_arguments;  // in the instruction, trailing return value included
+};
+
+namespace boxing {
+
+// Unbox<T>::read(value, &storage) gives false if `value` is of another kind. The numbers that an
+// operator takes as `int` may come as Bool and the like only where PyTorch's schema says Scalar.
+template <class T>
+struct Unbox;
+
+template <>
+struct Unbox<const Tensor&> {
+  using Storage = const Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    if (!value.is_tensor()) return false;
+    out = &value.tensor();
+    return true;
+  }
+  static const Tensor& get(Storage storage) { return *storage; }
+};
+template <>
+struct Unbox<Tensor&> {
+  using Storage = Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    if (!value.is_tensor()) return false;
+    out = &value.tensor();
+    return true;
+  }
+  static Tensor& get(Storage storage) { return *storage; }
+};
+template <>
+struct Unbox<const Tensor*> {
+  using Storage = const Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    out = value.is_tensor() ? &value.tensor() : nullptr;
+    return value.is_tensor() || value.is_none();
+  }
+  static const Tensor* get(Storage storage) { return storage; }
+};
+
+template <class T>
+struct UnboxValue {
+  using Storage = T;
+  static const T& get(const Storage& storage) { return storage; }
+};
+template <>
+struct Unbox<int64_t> : UnboxValue<int64_t> {
+  static bool read(const EValue& value, int64_t& out) {
+    out = value.is_int() ? value.to_int() : 0;
+    return value.is_int();
+  }
+};
+template <>
+struct Unbox<double> : UnboxValue<double> {
+  static bool read(const EValue& value, double& out) {
+    if (value.is_double()) out = value.to_double();
+    if (value.is_int()) out = static_cast<double>(value.to_int());
+    return value.is_double() || value.is_int();
+  }
+};
+template <>
+struct Unbox<bool> : UnboxValue<bool> {
+  static bool read(const EValue& value, bool& out) {
+    out = value.is_bool() && value.to_bool();
+    return value.is_bool();
+  }
+};
+template <>
+struct Unbox<ScalarType> : UnboxValue<ScalarType> {
+  static bool read(const EValue& value, ScalarType& out) {
+    if (!value.is_int() || value.to_int() < 0 || value.to_int() >= kNumScalarTypes) return false;
+    out = static_cast<ScalarType>(value.to_int());
+    return true;
+  }
+};
+template <>
+struct Unbox<std::string_view> : UnboxValue<std::string_view> {
+  static bool read(const EValue& value, std::string_view& out) {
+    if (value.is_string()) out = value.to_string();
+    return value.is_string();
+  }
+};
+template <>
+struct Unbox<std::span<const int64_t>> : UnboxValue<std::span<const int64_t>> {
+  static bool read(const EValue& value, std::span<const int64_t>& out) {
+    return value.tag() == EValue::Tag::kListInt && value.read_int_list(&out);
+  }
+};
+template <>
+struct Unbox<std::span<const double>> : UnboxValue<std::span<const double>> {
+  static bool read(const EValue& value, std::span<const double>& out) {
+    if (value.tag() != EValue::Tag::kListDouble) return false;
+    out = value.to_double_list();
+    return true;
+  }
+};
+template <>
+struct Unbox<std::span<const bool>> : UnboxValue<std::span<const bool>> {
+  static bool read(const EValue& value, std::span<const bool>& out) {
+    if (value.tag() != EValue::Tag::kListBool) return false;
+    out = value.to_bool_list();
+    return true;
+  }
+};
+template <>
+struct Unbox<std::span<Tensor* const>> : UnboxValue<std::span<Tensor* const>> {
+  static bool read(const EValue& value, std::span<Tensor* const>& out) {
+    return value.tag() == EValue::Tag::kListTensor && value.read_tensor_list(&out);
+  }
+};
+template <>
+struct Unbox<std::span<const Tensor* const>> : UnboxValue<std::span<const Tensor* const>> {
+  static bool read(const EValue& value, std::span<const Tensor* const>& out) {
+    std::span<Tensor* const> list;
+    if (!Unbox<std::span<Tensor* const>>::read(value, list)) return false;
+    out = {const_cast<const Tensor* const*>(list.data()), list.size()};
+    return true;
+  }
+};
+template <>
+struct Unbox<OptionalTensorList> : UnboxValue<OptionalTensorList> {
+  static bool read(const EValue& value, OptionalTensorList& out) {
+    if (value.tag() != EValue::Tag::kListOptionalTensor &&
+        value.tag() != EValue::Tag::kListTensor) {
+      return false;
+    }
+    std::span<Tensor* const> list;
+    if (!value.read_tensor_list(&list)) return false;
+    out.tensors = {const_cast<const Tensor* const*>(list.data()), list.size()};
+    return true;
+  }
+};
+template <>
+struct Unbox<const Scalar&> {
+  using Storage = Scalar;
+  static bool read(const EValue& value, Scalar& out) {
+    if (value.is_int()) {
+      out = Scalar(value.to_int());
+    } else if (value.is_double()) {
+      out = Scalar(value.to_double());
+    } else if (value.is_bool()) {
+      out = Scalar(value.to_bool());
+    } else {
+      return false;
+    }
+    return true;
+  }
+  static const Scalar& get(const Scalar& storage) { return storage; }
+};
+template <>
+struct Unbox<Scalar> : Unbox<const Scalar&> {};
+template <>
+struct Unbox<const EValue&> {
+  using Storage = const EValue*;
+  static bool read(const EValue& value, Storage& out) {
+    out = &value;
+    return true;
+  }
+  static const EValue& get(Storage storage) { return *storage; }
+};
+template <class T>
+struct Unbox<std::optional<T>> : UnboxValue<std::optional<T>> {
+  static bool read(const EValue& value, std::optional<T>& out) {
+    if (value.is_none()) return true;
+    typename Unbox<T>::Storage storage = initial();
+    if (!Unbox<T>::read(value, storage)) return false;
+    out = storage;
+    return true;
+  }
+  static typename Unbox<T>::Storage initial() {
+    if constexpr (std::is_same_v<T, Scalar>) {
+      return Scalar(int64_t{0});
+    } else {
+      return {};
+    }
+  }
+};
+
+template <class T>
+struct Slot {
+  typename Unbox<T>::Storage storage{};
+};
+template <>
+struct Slot<const Scalar&> {
+  Scalar storage{int64_t{0}};
+};
+// The result of an operator without `out`.
+template <>
+struct Slot<EValue&> {
+  EValue* storage = nullptr;
+};
+template <>
+struct Unbox<EValue&> {
+  using Storage = EValue*;
+  static EValue& get(EValue* storage) { return *storage; }
+};
+
+// Out of line: the text is the rare path.
+void wrong_kind(KernelContext& context, size_t index, const EValue& value);
+
+template <class T>
+bool read_argument(KernelContext& context, EValue* const* arguments, size_t index, Slot<T>& slot) {
+  if constexpr (std::is_same_v<T, EValue&>) {
+    slot.storage = arguments[index];
+    return true;
+  } else {
+    if (Unbox<T>::read(*arguments[index], slot.storage)) return true;
+    wrong_kind(context, index, *arguments[index]);
+    return false;
+  }
+}
+
+template <auto function>
+struct Box;
+
+template <class... Args, void (*function)(KernelContext&, Args...)>
+struct Box<function> {
+  static constexpr bool kReturnsByValue =
+      (std::is_same_v<Args, EValue&> || ... || false);
+  static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
+
+  static void call(KernelContext& context, EValue* const* arguments) {
+    call(context, arguments, std::index_sequence_for<Args...>());
+  }
+
+ private:
+  template <size_t... I>
+  static void call(KernelContext& context, [[maybe_unused]] EValue* const* arguments,
+                   std::index_sequence<I...>) {
+    std::tuple<Slot<Args>...> slots;
+    if ((read_argument<Args>(context, arguments, I, std::get<I>(slots)) && ... && true)) {
+      function(context, Unbox<Args>::get(std::get<I>(slots).storage)...);
+    }
+  }
+};
+
+}  // namespace boxing
+
+// Defines the table entry `kernel_<id>` in the current namespace; one line in the room's table of
+// kernels names it. `id` is unique in the namespace.
+#define VITRINE_KERNEL(id, operator_name, function)                       \
+  extern const ::vitrine::Kernel kernel_##id;                             \
+  constinit const ::vitrine::Kernel kernel_##id {                         \
+    operator_name, &::vitrine::boxing::Box<&function>::call,              \
+        ::vitrine::boxing::Box<&function>::kNumArguments                  \
+  }
+
+}  // namespace vitrine

@@ -1,0 +1,57 @@
+// What a kernel gets besides its arguments: a way to fail, temporary memory, threads.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "runtime/core/error.h"
+#include "runtime/core/memory_allocator.h"
+#include "runtime/core/tensor.h"
+
+namespace vitrine {
+
+class ThreadPool;
+
+// Belongs to one Method; used by one thread at a time.
+class KernelContext {
+ public:
+  // `temp` is reset by the executor after each instruction. `pool` may be null. Neither is owned.
+  explicit KernelContext(HeapArena* temp, ThreadPool* pool = nullptr) : temp_(temp), pool_(pool) {}
+
+  // The kernel returns right after; the executor stops at this instruction. The first error stays.
+  [[gnu::format(printf, 3, 4)]] void fail(ErrorCode code, const char* format, ...);
+  void fail(Error error);
+  bool failed() const { return failed_; }
+  // Leaves the context without a failure.
+  Error take_error();
+
+  // Resizes an output; false (and fail) if its shape may not become this one.
+  [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
+    Error error = out.resize(sizes);
+    if (error.ok()) return true;
+    fail(std::move(error));
+    return false;
+  }
+
+  // Uninitialised memory until the end of the instruction. Null (and fail) if there is none left.
+  void* allocate_temp(size_t bytes, size_t alignment = 64);
+  // Value-initialised; empty (and fail) on exhaustion. `count` > 0.
+  template <class T>
+  std::span<T> allocate_temp_array(size_t count) {
+    std::span<T> result = temp_->allocate_array<T>(count);
+    if (result.empty() && count != 0) {
+      fail(ErrorCode::kMemoryAllocationFailed, "no temporary memory for %zu elements", count);
+    }
+    return result;
+  }
+
+  ThreadPool* pool() const { return pool_; }
+
+ private:
+  HeapArena* temp_;
+  ThreadPool* pool_;
+  bool failed_ = false;
+  Error error_;
+};
+
+}  // namespace vitrine

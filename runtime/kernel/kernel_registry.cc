@@ -1,0 +1,32 @@
+#include "runtime/kernel/kernel_registry.h"
+
+namespace vitrine {
+
+namespace boxing {
+
+void wrong_kind(KernelContext& context, size_t index, const EValue& value) {
+  context.fail(ErrorCode::kInvalidProgram, "argument %zu is of kind %s, which the operator does not take",
+               index, tag_name(value.tag()));
+}
+
+}  // namespace boxing
+
+Error KernelRegistry::add(const char* table_name, KernelTable table) {
+  if (count_ == entries_.size()) {
+    return Error::make(ErrorCode::kOutOfResources, "kernel registry: no room for table %s",
+                       table_name);
+  }
+  entries_[count_++] = {table_name, table};
+  return Error();
+}
+
+FoundKernel KernelRegistry::find(std::string_view name) const {
+  for (size_t i = 0; i < count_; ++i) {
+    for (const Kernel* kernel : entries_[i].table) {
+      if (name == kernel->name) return {kernel, entries_[i].name};
+    }
+  }
+  return {};
+}
+
+}  // namespace vitrine

@@ -1,0 +1,51 @@
+// Where the executor and the delegates log what they did and when.
+//
+// A record is fixed-size; taking one allocates nothing and formats nothing. All times are
+// nanoseconds of CLOCK_MONOTONIC (platform::now_ns). One thread writes: the one that executes.
+// Strings in records are not copied: they belong to the kernel tables, the Method or its delegates,
+// and must live until the trace has been serialised.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace vitrine {
+
+inline constexpr int32_t kUnsetChainIndex = -1;
+inline constexpr int32_t kUnsetInstructionId = 0;
+inline constexpr int32_t kUnsetDelegateDebugId = -1;
+
+struct TraceRecord {
+  enum class Kind : uint8_t {
+    kScope,         // Program::load_method, Method::init, Method::execute: outside any instruction
+    kKernelCall,    // name: "aten::add.out"
+    kDelegateCall,  // name: the backend's id
+    kDelegateOperator,  // name: a string identifier or null; metadata: the backend's
+    kMove,
+    kJumpFalse,
+    kFree,
+  };
+
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  const char* name = nullptr;      // zero-terminated
+  const char* metadata = nullptr;  // kDelegateOperator only
+  uint32_t metadata_size = 0;
+  int32_t chain_index = kUnsetChainIndex;
+  int32_t instruction_id = kUnsetInstructionId;
+  // kDelegateOperator: exactly one of this and `name` is set.
+  int32_t delegate_debug_id = kUnsetDelegateDebugId;
+  Kind kind = Kind::kScope;
+};
+
+class EventTracer {
+ public:
+  virtual ~EventTracer() = default;
+
+  // Starts a block of records: "Default" for loading, "Execute" for each execution. The name is a
+  // literal.
+  virtual void begin_block(const char* name) = 0;
+  virtual void record(const TraceRecord& record) = 0;
+};
+
+}  // namespace vitrine

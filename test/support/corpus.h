@@ -1,0 +1,20 @@
+// Where the corpus of real programs is. Tests that need it are skipped without it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace vitrine::test {
+
+// $VITRINE_CORPUS, or ../shared/corpus beside the source tree. Empty if there is none.
+std::filesystem::path corpus_dir();
+
+// Samples that are part of the repository (test/samples).
+std::filesystem::path samples_dir();
+
+}  // namespace vitrine::test
+
+// Gives `name` the folder of a corpus case, or skips the test.
+#define VITRINE_CORPUS_CASE(name, relative_path)                                \
+  const std::filesystem::path name = ::vitrine::test::corpus_dir() / relative_path; \
+  if (::vitrine::test::corpus_dir().empty()) GTEST_SKIP() << "no corpus: set VITRINE_CORPUS"

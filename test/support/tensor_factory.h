@@ -1,0 +1,74 @@
+// Tensors that own their memory, for tests.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "runtime/core/evalue.h"
+#include "runtime/core/tensor.h"
+
+namespace vitrine::test {
+
+// Everything made by a factory lives as long as the factory.
+class TensorFactory {
+ public:
+  // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte aligned
+  // and exactly as large as the tensor, so that AddressSanitizer sees every overrun.
+  template <class T>
+  Tensor& make(std::vector<int32_t> sizes, const std::vector<T>& values,
+               std::vector<uint8_t> dim_order = {},
+               ShapeDynamism dynamism = ShapeDynamism::kStatic) {
+    Tensor& tensor = make(scalar_type_of<T>, std::move(sizes), std::move(dim_order), dynamism);
+    if (values.size() != static_cast<size_t>(tensor.numel())) std::abort();
+    std::copy(values.begin(), values.end(), tensor.mutable_data<T>());
+    return tensor;
+  }
+
+  // All bytes 0xcd, so that an output left unwritten shows.
+  Tensor& make(ScalarType dtype, std::vector<int32_t> sizes, std::vector<uint8_t> dim_order = {},
+               ShapeDynamism dynamism = ShapeDynamism::kStatic) {
+    Storage& storage = storages_.emplace_back();
+    storage.sizes = std::move(sizes);
+    storage.dim_order = std::move(dim_order);
+    if (storage.dim_order.empty()) {
+      storage.dim_order.resize(storage.sizes.size());
+      std::iota(storage.dim_order.begin(), storage.dim_order.end(), uint8_t{0});
+    }
+    storage.strides.resize(storage.sizes.size());
+    storage.tensor = Tensor(dtype, storage.sizes, storage.dim_order, storage.strides, nullptr, dynamism);
+    const size_t bytes = storage.tensor.nbytes();
+    storage.data.reset(static_cast<std::byte*>(::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64))));
+    std::fill_n(storage.data.get(), bytes, std::byte{0xcd});
+    storage.tensor.set_data(storage.data.get());
+    return storage.tensor;
+  }
+
+  EValue& value(Tensor& tensor) { return values_.emplace_back(&tensor); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t(64)); }
+  };
+  struct Storage {
+    std::vector<int32_t> sizes;
+    std::vector<uint8_t> dim_order;
+    std::vector<int64_t> strides;
+    std::unique_ptr<std::byte, Free> data;
+    Tensor tensor;
+  };
+  std::deque<Storage> storages_;
+  std::deque<EValue> values_;
+};
+
+// The elements of a tensor in memory order.
+template <class T>
+std::vector<T> values_of(const Tensor& tensor) {
+  return {tensor.data<T>(), tensor.data<T>() + tensor.numel()};
+}
+
+}  // namespace vitrine::test
