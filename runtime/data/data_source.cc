@@ -1,0 +1,94 @@
+#include "runtime/data/data_source.h"
+
+#include <new>
+
+#include "runtime/core/checked_math.h"
+#include "runtime/platform/file.h"
+
+namespace vitrine {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+Error outside(uint64_t offset, uint64_t size, uint64_t limit) {
+  return Error::make(ErrorCode::kInvalidArgument,
+                     "bytes %llu to %llu + %llu lie outside the file of %llu bytes",
+                     static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset),
+                     static_cast<unsigned long long>(size), static_cast<unsigned long long>(limit));
+}
+
+class FileSource final : public DataSource {
+ public:
+  explicit FileSource(platform::File file) : file_(std::move(file)) {}
+  size_t size() const override { return static_cast<size_t>(file_.size()); }
+  Result<DataBuffer> read(uint64_t offset, uint64_t size) const override {
+    if (!range_fits(offset, size, file_.size())) return outside(offset, size, file_.size());
+    VITRINE_ASSIGN_OR_RETURN(DataBuffer buffer, DataBuffer::allocate(static_cast<size_t>(size)));
+    VITRINE_RETURN_IF_ERROR(file_.read(offset, {buffer.owned_data(), buffer.size()}));
+    return buffer;
+  }
+
+ private:
+  platform::File file_;
+};
+
+class ViewSource : public DataSource {
+ public:
+  explicit ViewSource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  size_t size() const override { return bytes_.size(); }
+  Result<DataBuffer> read(uint64_t offset, uint64_t size) const override {
+    if (!range_fits(offset, size, bytes_.size())) return outside(offset, size, bytes_.size());
+    return DataBuffer(bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size)));
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+class MappedSource final : public ViewSource {
+ public:
+  explicit MappedSource(platform::Mapping mapping)
+      : ViewSource(mapping.bytes()), mapping_(std::move(mapping)) {}
+
+ private:
+  platform::Mapping mapping_;
+};
+
+template <class Source, class Argument>
+Result<std::unique_ptr<DataSource>> make_source(Argument&& argument) {
+  std::unique_ptr<DataSource> source(new (std::nothrow) Source(std::forward<Argument>(argument)));
+  if (!source) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a data source");
+  return source;
+}
+
+}  // namespace
+
+void DataBuffer::Free::operator()(void* memory) const { ::operator delete(memory, kAlignment); }
+
+Result<DataBuffer> DataBuffer::allocate(size_t size) {
+  DataBuffer buffer;
+  buffer.owned_.reset(::operator new(size == 0 ? 1 : size, kAlignment, std::nothrow));
+  if (!buffer.owned_) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of data", size);
+  }
+  buffer.bytes_ = {static_cast<const std::byte*>(buffer.owned_.get()), size};
+  return buffer;
+}
+
+Result<std::unique_ptr<DataSource>> open_file(const char* path) {
+  VITRINE_ASSIGN_OR_RETURN(platform::File file, platform::File::open(path));
+  return make_source<FileSource>(std::move(file));
+}
+
+Result<std::unique_ptr<DataSource>> map_file(const char* path) {
+  VITRINE_ASSIGN_OR_RETURN(platform::File file, platform::File::open(path));
+  Result<platform::Mapping> mapping = platform::Mapping::map(file);
+  if (!mapping.ok()) return mapping.take_error().in("%s", path);
+  return make_source<MappedSource>(std::move(*mapping));
+}
+
+Result<std::unique_ptr<DataSource>> view_buffer(std::span<const std::byte> bytes) {
+  return make_source<ViewSource>(bytes);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,38 @@
+#include "runtime/data/named_data.h"
+
+namespace vitrine {
+
+size_t MergedNamedData::size() const {
+  return (first_ != nullptr ? first_->size() : 0) + (second_ != nullptr ? second_->size() : 0);
+}
+
+std::string_view MergedNamedData::key(size_t index) const {
+  const size_t in_first = first_ != nullptr ? first_->size() : 0;
+  return index < in_first ? first_->key(index) : second_->key(index - in_first);
+}
+
+Result<DataBuffer> MergedNamedData::get(std::string_view key) const {
+  if (first_ != nullptr) {
+    Result<DataBuffer> found = first_->get(key);
+    if (found.ok() || found.error().code() != ErrorCode::kNotFound || second_ == nullptr) {
+      return found;
+    }
+  }
+  if (second_ != nullptr) return second_->get(key);
+  return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
+                     static_cast<int>(key.size()), key.data());
+}
+
+Result<std::optional<TensorLayout>> MergedNamedData::layout(std::string_view key) const {
+  if (first_ != nullptr) {
+    Result<std::optional<TensorLayout>> found = first_->layout(key);
+    if (found.ok() || found.error().code() != ErrorCode::kNotFound || second_ == nullptr) {
+      return found;
+    }
+  }
+  if (second_ != nullptr) return second_->layout(key);
+  return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
+                     static_cast<int>(key.size()), key.data());
+}
+
+}  // namespace vitrine

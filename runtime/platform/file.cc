@@ -1,0 +1,80 @@
+#include "runtime/platform/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace vitrine::platform {
+
+Result<File> File::open(const char* path) {
+  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    const int reason = errno;
+    return Error::make(reason == ENOENT ? ErrorCode::kNotFound : ErrorCode::kAccessFailed,
+                       "%s: %s", path, std::strerror(reason));
+  }
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return Error::make(ErrorCode::kAccessFailed, "%s: not a regular file", path);
+  }
+  return File(descriptor, static_cast<uint64_t>(status.st_size));
+}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Error File::read(uint64_t offset, std::span<std::byte> out) const {
+  size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = ::pread(descriptor_, out.data() + done, out.size() - done,
+                                  static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return Error::make(ErrorCode::kAccessFailed, "reading %zu bytes at offset %llu: %s",
+                         out.size(), static_cast<unsigned long long>(offset),
+                         count == 0 ? "the file ends before" : std::strerror(errno));
+    }
+    done += static_cast<size_t>(count);
+  }
+  return Error();
+}
+
+Result<Mapping> Mapping::map(const File& file) {
+  if (file.size_ == 0) return Mapping({});
+  void* address = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
+  if (address == MAP_FAILED) {
+    return Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
+                       static_cast<unsigned long long>(file.size_), std::strerror(errno));
+  }
+  return Mapping({static_cast<const std::byte*>(address), file.size_});
+}
+
+Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (bytes_.empty()) return;
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace vitrine::platform
