@@ -79,6 +79,14 @@ bool Tensor::same_dim_order(const Tensor& other) const {
   return rank_ == other.rank_ && std::equal(dim_order_, dim_order_ + rank_, other.dim_order_);
 }
 
+void Tensor::alias(const Tensor& other) {
+  data_ = other.data_;
+  read_only_ = other.read_only_;
+  if (element_size_ != 0) {
+    max_numel_ = static_cast<int64_t>(other.max_nbytes() / element_size_);
+  }
+}
+
 Error Tensor::resize(std::span<const int32_t> sizes) {
   if (sizes.size() == rank_ && std::equal(sizes.begin(), sizes.end(), sizes_)) return Error();
   if (sizes.size() != rank_) {

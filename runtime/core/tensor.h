@@ -75,6 +75,15 @@ class Tensor {
     return static_cast<T*>(data_);
   }
   void set_data(void* data) { data_ = data; }
+  // Constants: their memory may be a file, mapped read-only.
+  bool is_read_only() const { return read_only_; }
+  void set_read_only() { read_only_ = true; }
+  // Takes the memory of `other`, and with it what may be done there: whether it may be written and
+  // how many elements it holds.
+  void alias(const Tensor& other);
+  // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
+  bool is_readable() const { return data_ != nullptr || numel_ == 0; }
+  bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel_ == 0); }
 
   // NotSupported if the tensor is static and `sizes` differ; InvalidArgument if the rank differs, a
   // size is negative, or there are more elements than max_numel(). The data stay where they are.
@@ -92,6 +101,7 @@ class Tensor {
   ScalarType dtype_ = ScalarType::kByte;
   ShapeDynamism dynamism_ = ShapeDynamism::kStatic;
   bool contiguous_ = true;
+  bool read_only_ = false;
 };
 
 // "f32[1,3,224,224]", for messages and tables; cut with "..." if `size` is too small.

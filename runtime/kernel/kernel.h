@@ -8,6 +8,7 @@
 // included, written as:
 //   Tensor            const Tensor& (input), Tensor& (output)
 //   Tensor?           const Tensor*               null for None
+//   a Tensor whose memory is not touched, or is set by the operator: TensorSlot
 //   Tensor[]          std::span<const Tensor* const> (inputs), std::span<Tensor* const> (outputs)
 //   Tensor?[]         OptionalTensorList          items may be null
 //   int, SymInt       int64_t                     int?    std::optional<int64_t>
@@ -25,6 +26,8 @@
 // of type const EValue& takes whatever is there.
 //
 // A value of another kind than the parameter's is the program's error: the kernel is not called.
+// Nor is it when an input has no memory, or an output has none or is a constant: behind the door
+// kernels need not ask.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,10 @@
 #include "runtime/kernel/kernel_context.h"
 
 namespace vitrine {
+
+struct TensorSlot {
+  Tensor* tensor;
+};
 
 struct OptionalTensorList {
   std::span<const Tensor* const> tensors;
@@ -60,11 +67,14 @@ namespace boxing {
 template <class T>
 struct Unbox;
 
+// `value` is a list of tensors. Null items stay null.
+bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
+
 template <>
 struct Unbox<const Tensor&> {
   using Storage = const Tensor*;
   static bool read(const EValue& value, Storage& out) {
-    if (!value.is_tensor()) return false;
+    if (!value.is_tensor() || !value.tensor().is_readable()) return false;
     out = &value.tensor();
     return true;
   }
@@ -74,7 +84,7 @@ template <>
 struct Unbox<Tensor&> {
   using Storage = Tensor*;
   static bool read(const EValue& value, Storage& out) {
-    if (!value.is_tensor()) return false;
+    if (!value.is_tensor() || !value.tensor().is_writable()) return false;
     out = &value.tensor();
     return true;
   }
@@ -85,7 +95,7 @@ struct Unbox<const Tensor*> {
   using Storage = const Tensor*;
   static bool read(const EValue& value, Storage& out) {
     out = value.is_tensor() ? &value.tensor() : nullptr;
-    return value.is_tensor() || value.is_none();
+    return value.is_tensor() ? out->is_readable() : value.is_none();
   }
   static const Tensor* get(Storage storage) { return storage; }
 };
@@ -94,6 +104,13 @@ template <class T>
 struct UnboxValue {
   using Storage = T;
   static const T& get(const Storage& storage) { return storage; }
+};
+template <>
+struct Unbox<TensorSlot> : UnboxValue<TensorSlot> {
+  static bool read(const EValue& value, TensorSlot& out) {
+    if (value.is_tensor()) out.tensor = &value.tensor();
+    return value.is_tensor();
+  }
 };
 template <>
 struct Unbox<int64_t> : UnboxValue<int64_t> {
@@ -157,16 +174,17 @@ struct Unbox<std::span<const bool>> : UnboxValue<std::span<const bool>> {
 template <>
 struct Unbox<std::span<Tensor* const>> : UnboxValue<std::span<Tensor* const>> {
   static bool read(const EValue& value, std::span<Tensor* const>& out) {
-    return value.tag() == EValue::Tag::kListTensor && value.read_tensor_list(&out);
+    if (value.tag() != EValue::Tag::kListTensor || !value.read_tensor_list(&out)) return false;
+    for (const Tensor* tensor : out) {
+      if (!tensor->is_writable()) return false;
+    }
+    return true;
   }
 };
 template <>
 struct Unbox<std::span<const Tensor* const>> : UnboxValue<std::span<const Tensor* const>> {
   static bool read(const EValue& value, std::span<const Tensor* const>& out) {
-    std::span<Tensor* const> list;
-    if (!Unbox<std::span<Tensor* const>>::read(value, list)) return false;
-    out = {const_cast<const Tensor* const*>(list.data()), list.size()};
-    return true;
+    return value.tag() == EValue::Tag::kListTensor && read_inputs(value, out);
   }
 };
 template <>
@@ -176,10 +194,7 @@ struct Unbox<OptionalTensorList> : UnboxValue<OptionalTensorList> {
         value.tag() != EValue::Tag::kListTensor) {
       return false;
     }
-    std::span<Tensor* const> list;
-    if (!value.read_tensor_list(&list)) return false;
-    out.tensors = {const_cast<const Tensor* const*>(list.data()), list.size()};
-    return true;
+    return read_inputs(value, out.tensors);
   }
 };
 template <>

@@ -2,15 +2,6 @@
 
 namespace vitrine {
 
-namespace boxing {
-
-void wrong_kind(KernelContext& context, size_t index, const EValue& value) {
-  context.fail(ErrorCode::kInvalidProgram, "argument %zu is of kind %s, which the operator does not take",
-               index, tag_name(value.tag()));
-}
-
-}  // namespace boxing
-
 Error KernelRegistry::add(const char* table_name, KernelTable table) {
   if (count_ == entries_.size()) {
     return Error::make(ErrorCode::kOutOfResources, "kernel registry: no room for table %s",
