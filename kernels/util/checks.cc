@@ -1,0 +1,140 @@
+#include "kernels/util/checks.h"
+
+#include <cstdio>
+
+namespace vitrine {
+
+namespace {
+
+// Room for a described tensor in a message.
+struct Text {
+  explicit Text(const Tensor& tensor) { describe(tensor, chars, sizeof chars); }
+  char chars[160];
+};
+
+}  // namespace
+
+void fail_unsupported_dtype(KernelContext& context, ScalarType type) {
+  context.fail(ErrorCode::kInvalidArgument, "this operator does not take dtype %s (%d)",
+               scalar_type_name(type), static_cast<int>(type));
+}
+
+std::optional<size_t> normalize_dim(KernelContext& context, int64_t dim, size_t rank) {
+  const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
+  if (dim < -count || dim >= count) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "dimension %lld is out of range: a tensor of rank %zu takes %lld to %lld",
+                 static_cast<long long>(dim), rank, static_cast<long long>(-count),
+                 static_cast<long long>(count - 1));
+    return std::nullopt;
+  }
+  return static_cast<size_t>(dim < 0 ? dim + count : dim);
+}
+
+std::optional<uint32_t> dim_mask(KernelContext& context, std::span<const int64_t> dims,
+                                 size_t rank) {
+  uint32_t mask = 0;
+  for (const int64_t dim : dims) {
+    const std::optional<size_t> index = normalize_dim(context, dim, rank);
+    if (!index) return std::nullopt;
+    if (((mask >> *index) & 1u) != 0) {
+      context.fail(ErrorCode::kInvalidArgument, "dimension %zu is named twice", *index);
+      return std::nullopt;
+    }
+    mask |= 1u << *index;
+  }
+  return mask;
+}
+
+bool check_data(KernelContext& context, std::initializer_list<const Tensor*> tensors) {
+  for (const Tensor* tensor : tensors) {
+    if (tensor != nullptr && tensor->raw_data() == nullptr && tensor->numel() > 0) {
+      context.fail(ErrorCode::kInvalidArgument, "a tensor argument, %s, has no memory",
+                   Text(*tensor).chars);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_dtype(KernelContext& context, const Tensor& tensor, ScalarType expected,
+                 const char* name) {
+  if (tensor.dtype() == expected) return true;
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of dtype %s", name, Text(tensor).chars,
+               scalar_type_name(expected));
+  return false;
+}
+
+bool check_rank(KernelContext& context, const Tensor& tensor, size_t rank, const char* name) {
+  if (tensor.rank() == rank) return true;
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of rank %zu", name, Text(tensor).chars,
+               rank);
+  return false;
+}
+
+bool check_sizes(KernelContext& context, const Tensor& tensor, std::span<const int32_t> sizes,
+                 const char* name) {
+  bool same = tensor.rank() == sizes.size();
+  for (size_t i = 0; same && i < sizes.size(); ++i) same = tensor.size(i) == sizes[i];
+  if (same) return true;
+  char expected[192] = "";
+  size_t length = 0;
+  for (size_t i = 0; i < sizes.size() && length < sizeof expected - 12; ++i) {
+    length += static_cast<size_t>(std::snprintf(expected + length, sizeof expected - length, "%s%d",
+                                                i == 0 ? "" : ",", sizes[i]));
+  }
+  context.fail(ErrorCode::kInvalidArgument, "%s is %s, not of shape [%s]", name, Text(tensor).chars,
+               expected);
+  return false;
+}
+
+bool is_row_major(const Tensor& tensor) {
+  if (tensor.is_contiguous() || tensor.numel() <= 1) return true;
+  int64_t last = -1;
+  for (const uint8_t dim : tensor.dim_order()) {
+    if (tensor.size(dim) == 1) continue;
+    if (dim < last) return false;
+    last = dim;
+  }
+  return true;
+}
+
+bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name) {
+  if (is_row_major(tensor)) return true;
+  context.fail(ErrorCode::kInvalidArgument, "%s, %s, does not have the default dim order", name,
+               Text(tensor).chars);
+  return false;
+}
+
+bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b) {
+  if (a.same_dim_order(b) || (is_row_major(a) && is_row_major(b))) return true;
+  context.fail(ErrorCode::kInvalidArgument, "%s and %s differ in dim order", Text(a).chars,
+               Text(b).chars);
+  return false;
+}
+
+std::optional<std::span<const int32_t>> read_sizes(KernelContext& context,
+                                                   std::span<const int64_t> sizes,
+                                                   std::span<int32_t> out) {
+  if (sizes.size() > kMaxRank) {
+    context.fail(ErrorCode::kInvalidArgument, "%zu sizes exceed the highest rank, %zu",
+                 sizes.size(), kMaxRank);
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || sizes[i] > INT32_MAX) {
+      context.fail(ErrorCode::kInvalidArgument, "size %lld of dimension %zu is out of range",
+                   static_cast<long long>(sizes[i]), i);
+      return std::nullopt;
+    }
+    out[i] = static_cast<int32_t>(sizes[i]);
+  }
+  const std::span<const int32_t> result = out.first(sizes.size());
+  if (Result<int64_t> numel = checked_numel(result); !numel.ok()) {
+    context.fail(numel.take_error());
+    return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace vitrine

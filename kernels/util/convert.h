@@ -1,0 +1,43 @@
+// Conversions between element types, one element at a time and by runs.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/util/dtype_dispatch.h"
+
+namespace vitrine {
+
+// As PyTorch converts: to Bool, non-zero (NaN included) is true; floating to integer truncates
+// through int64 and then wraps. What PyTorch leaves undefined is defined here: NaN gives 0, and what
+// int64 cannot hold saturates to its ends first.
+template <class To, class From>
+constexpr To convert(From value) {
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    if (value != value) return To(0);
+    if (value >= From(0x1p63)) return static_cast<To>(INT64_MAX);
+    if (value < From(-0x1p63)) return static_cast<To>(INT64_MIN);
+    return static_cast<To>(static_cast<int64_t>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Converts `count` elements, `stride` elements apart (0: one element repeated), into a dense run.
+using LoadRun = void (*)(const void* from, int64_t stride, void* to, int64_t count);
+// Converts a dense run into elements `stride` apart.
+using StoreRun = void (*)(const void* from, void* to, int64_t stride, int64_t count);
+
+// Null unless both dtypes are REALHBBF16.
+LoadRun load_run(ScalarType from, ScalarType to);
+StoreRun store_run(ScalarType from, ScalarType to);
+
+}  // namespace vitrine

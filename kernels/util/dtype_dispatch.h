@@ -1,0 +1,86 @@
+// From a ScalarType at run time to a C++ type at compile time, over the dtype classes of operators.
+//
+//   dispatch<RealTypes>(context, self.dtype(), [&]<class T>() { scale<T>(self, out); });
+//
+// Each class multiplies code by its number of types, so name the smallest one that will do, and let
+// mixed dtypes go through kernels/util/convert.h instead of nesting dispatches.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/core/scalar_type.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+template <class... T>
+struct TypeList {};
+
+template <class... Lists>
+struct Join;
+template <class... A>
+struct Join<TypeList<A...>> {
+  using type = TypeList<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct Join<TypeList<A...>, TypeList<B...>, Rest...> : Join<TypeList<A..., B...>, Rest...> {};
+
+using IntTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t>;
+using FloatTypes = TypeList<float, double>;
+using ReducedFloatTypes = TypeList<Half, BFloat16>;
+using BoolType = TypeList<bool>;
+
+using IntBoolTypes = Join<IntTypes, BoolType>::type;
+using FloatHBF16Types = Join<FloatTypes, ReducedFloatTypes>::type;
+using RealTypes = Join<IntTypes, FloatTypes>::type;
+using RealBTypes = Join<RealTypes, BoolType>::type;
+using RealHBF16Types = Join<RealTypes, ReducedFloatTypes>::type;
+using RealHBBF16Types = Join<RealHBF16Types, BoolType>::type;
+
+// The type that arithmetic on T is done in: float for Half and BFloat16.
+template <class T>
+using Compute =
+    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+constexpr ScalarType compute_type(ScalarType type) {
+  return type == ScalarType::kHalf || type == ScalarType::kBFloat16 ? ScalarType::kFloat : type;
+}
+
+// An element of a tensor. A Bool may hold any byte (tensors come from files), which a plain load of
+// a C++ bool must not meet; every non-zero byte is true.
+template <class T>
+T load(const T* element) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const uint8_t*>(element) != 0;
+  } else {
+    return *element;
+  }
+}
+
+// Whether `type` is one of the list's.
+template <class... T>
+constexpr bool is_one_of(ScalarType type, TypeList<T...>) {
+  return ((type == scalar_type_of<T>) || ...);
+}
+template <class List>
+constexpr bool is_one_of(ScalarType type) {
+  return is_one_of(type, List{});
+}
+
+// Out of line: the rare path.
+void fail_unsupported_dtype(KernelContext& context, ScalarType type);
+
+// Calls `function.template operator()<T>()` for the T of `type`; InvalidArgument (and no call) if
+// the list has none.
+template <class... T, class Function>
+void dispatch_list(KernelContext& context, ScalarType type, TypeList<T...>, Function&& function) {
+  const bool found =
+      ((type == scalar_type_of<T> && (function.template operator()<T>(), true)) || ...);
+  if (!found) fail_unsupported_dtype(context, type);
+}
+template <class List, class Function>
+void dispatch(KernelContext& context, ScalarType type, Function&& function) {
+  dispatch_list(context, type, List{}, function);
+}
+
+}  // namespace vitrine
