@@ -9,8 +9,8 @@
 namespace vitrine {
 
 // As PyTorch converts: to Bool, non-zero (NaN included) is true; floating to integer truncates
-// through int64 and then wraps. What PyTorch leaves undefined is defined here: NaN gives 0, and what
-// int64 cannot hold saturates to its ends first.
+// through int64 and then wraps. What PyTorch leaves undefined is defined here: NaN gives 0, and
+// what int64 cannot hold saturates to its ends first.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
@@ -31,13 +31,12 @@ constexpr To convert(From value) {
   }
 }
 
-// Converts `count` elements, `stride` elements apart (0: one element repeated), into a dense run.
-using LoadRun = void (*)(const void* from, int64_t stride, void* to, int64_t count);
-// Converts a dense run into elements `stride` apart.
-using StoreRun = void (*)(const void* from, void* to, int64_t stride, int64_t count);
+// Converts `count` elements that lie `from_stride` apart (0: one element repeated) into elements
+// that lie `to_stride` apart; strides in elements.
+using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                            int64_t count);
 
 // Null unless both dtypes are REALHBBF16.
-LoadRun load_run(ScalarType from, ScalarType to);
-StoreRun store_run(ScalarType from, ScalarType to);
+ConvertRun convert_run(ScalarType from, ScalarType to);
 
 }  // namespace vitrine

@@ -1,0 +1,116 @@
+// Walks a box of elements that several tensors share, by rows, each tensor with strides of its own.
+//
+// Dimensions of size one vanish, neighbours that lie one after the other in every tensor become
+// one, and the rest may be reordered so that operand 0 is written front to back. So a copy between
+// dense tensors of one dim order is a single row, whatever its shape.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <utility>
+
+#include "runtime/core/tensor.h"
+
+namespace vitrine {
+
+// A view may have more dimensions than a tensor: repeat looks at each dimension as two.
+inline constexpr size_t kMaxLoopRank = 2 * kMaxRank;
+
+enum class LoopOrder : uint8_t {
+  kFree,      // the order that suits operand 0
+  kRowMajor,  // last dimension fastest: where a later element must overwrite an earlier one
+};
+
+// N operands. Sizes are >= 0, strides are in elements and may be zero or negative. Nothing is
+// allocated; a loop is made once and may run at many offsets.
+template <size_t N>
+class StridedLoop {
+ public:
+  using Offsets = std::array<int64_t, N>;
+
+  // Each of `strides` has as many entries as `sizes`, at most kMaxLoopRank.
+  StridedLoop(std::span<const int64_t> sizes, const std::array<const int64_t*, N>& strides,
+              LoopOrder order = LoopOrder::kFree) {
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 0) empty_ = true;
+      if (sizes[i] == 1) continue;
+      sizes_[rank_] = sizes[i];
+      for (size_t k = 0; k < N; ++k) strides_[rank_][k] = strides[k][i];
+      ++rank_;
+    }
+    if (empty_) return;
+    if (order == LoopOrder::kFree) sort();
+    merge();
+    if (rank_ == 0) {
+      sizes_[0] = 1;
+      strides_[0].fill(0);
+      rank_ = 1;
+    }
+  }
+
+  // Elements between neighbours of a row.
+  int64_t row_stride(size_t operand) const { return empty_ ? 0 : strides_[rank_ - 1][operand]; }
+
+  // row(const Offsets& first, int64_t count) for each row; `first` counts elements, from `offsets`.
+  template <class Row>
+  void run(Offsets offsets, Row&& row) const {
+    if (empty_) return;
+    const size_t outer = rank_ - 1;
+    if (outer == 0) {
+      row(std::as_const(offsets), sizes_[0]);
+      return;
+    }
+    std::array<int64_t, kMaxLoopRank> index;
+    for (size_t i = 0; i < outer; ++i) index[i] = 0;
+    while (true) {
+      row(std::as_const(offsets), sizes_[outer]);
+      size_t dim = outer;
+      while (true) {
+        if (dim == 0) return;
+        --dim;
+        for (size_t k = 0; k < N; ++k) offsets[k] += strides_[dim][k];
+        if (++index[dim] < sizes_[dim]) break;
+        for (size_t k = 0; k < N; ++k) offsets[k] -= strides_[dim][k] * sizes_[dim];
+        index[dim] = 0;
+      }
+    }
+  }
+
+ private:
+  void sort() {
+    for (size_t i = 1; i < rank_; ++i) {
+      for (size_t j = i; j > 0 && std::abs(strides_[j - 1][0]) < std::abs(strides_[j][0]); --j) {
+        std::swap(strides_[j - 1], strides_[j]);
+        std::swap(sizes_[j - 1], sizes_[j]);
+      }
+    }
+  }
+
+  void merge() {
+    size_t kept = 0;
+    for (size_t i = 1; i < rank_; ++i) {
+      bool follows = true;
+      for (size_t k = 0; k < N; ++k) {
+        follows = follows && strides_[kept][k] == strides_[i][k] * sizes_[i];
+      }
+      if (follows) {
+        sizes_[kept] *= sizes_[i];
+      } else {
+        ++kept;
+        sizes_[kept] = sizes_[i];
+      }
+      strides_[kept] = strides_[i];
+    }
+    if (rank_ > 0) rank_ = kept + 1;
+  }
+
+  size_t rank_ = 0;
+  bool empty_ = false;
+  std::array<int64_t, kMaxLoopRank> sizes_;
+  std::array<Offsets, kMaxLoopRank> strides_;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,135 @@
+#include "kernels/util/element_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/util/checks.h"
+
+namespace vitrine {
+
+namespace {
+
+template <size_t size>
+void copy_bytes(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
+                int64_t count) {
+  if (from_stride == 1 && to_stride == 1) {
+    // A program may plan tensors over each other: memmove.
+    std::memmove(to, from, static_cast<size_t>(count) * size);
+    return;
+  }
+  constexpr int64_t kSize = size;
+  for (int64_t i = 0; i < count; ++i) {
+    std::byte element[size];
+    std::memcpy(element, from + i * from_stride * kSize, size);
+    std::memcpy(to + i * to_stride * kSize, element, size);
+  }
+}
+
+}  // namespace
+
+std::optional<ElementMover> ElementMover::make(KernelContext& context, ScalarType from,
+                                               ScalarType to) {
+  ElementMover mover;
+  mover.from_size_ = static_cast<int64_t>(element_size(from));
+  mover.to_size_ = static_cast<int64_t>(element_size(to));
+  if (from == to) {
+    switch (mover.from_size_) {
+      case 1: mover.bytes_ = copy_bytes<1>; break;
+      case 2: mover.bytes_ = copy_bytes<2>; break;
+      case 4: mover.bytes_ = copy_bytes<4>; break;
+      case 8: mover.bytes_ = copy_bytes<8>; break;
+      case 16: mover.bytes_ = copy_bytes<16>; break;
+      default: break;
+    }
+  } else {
+    mover.load_ = load_run(from, to);
+    mover.store_ = store_run(to, to);
+  }
+  if (mover.bytes_ == nullptr && (mover.load_ == nullptr || mover.store_ == nullptr)) {
+    context.fail(ErrorCode::kInvalidArgument, "elements of dtype %s cannot be copied to dtype %s",
+                 scalar_type_name(from), scalar_type_name(to));
+    return std::nullopt;
+  }
+  return mover;
+}
+
+void ElementMover::move(const void* from, int64_t from_offset, int64_t from_stride, void* to,
+                        int64_t to_offset, int64_t to_stride, int64_t count) const {
+  const std::byte* source = static_cast<const std::byte*>(from) + from_offset * from_size_;
+  std::byte* target = static_cast<std::byte*>(to) + to_offset * to_size_;
+  if (bytes_ != nullptr) {
+    bytes_(source, from_stride, target, to_stride, count);
+    return;
+  }
+  if (to_stride == 1) {
+    load_(source, from_stride, target, count);
+    return;
+  }
+  constexpr int64_t kChunk = 64;
+  alignas(16) std::byte buffer[kChunk * 8];
+  for (int64_t i = 0; i < count; i += kChunk) {
+    const int64_t part = std::min(kChunk, count - i);
+    load_(source + i * from_stride * from_size_, from_stride, buffer, part);
+    store_(buffer, target + i * to_stride * to_size_, to_stride, part);
+  }
+}
+
+bool copy_elements(KernelContext& context, const Tensor& from, const Layout& from_layout,
+                   Tensor& to, const Layout& to_layout) {
+  if (!check_data(context, {&from, &to})) return false;
+  const std::optional<ElementMover> mover = ElementMover::make(context, from.dtype(), to.dtype());
+  if (!mover) return false;
+  const StridedLoop<2> loop(to_layout.size_span(),
+                            {to_layout.strides.data(), from_layout.strides.data()});
+  loop.run({to_layout.offset, from_layout.offset},
+           [&, source = from.raw_data(), target = to.mutable_raw_data()](const auto& offsets,
+                                                                         int64_t count) {
+             mover->move(source, offsets[1], loop.row_stride(1), target, offsets[0],
+                         loop.row_stride(0), count);
+           });
+  return true;
+}
+
+void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !resize_to(context, out, view.size_span())) {
+    return;
+  }
+  (void)copy_elements(context, self, view, out, Layout(out));
+}
+
+void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!context.resize(out, self.sizes())) return;
+  (void)copy_elements(context, self, Layout(self), out, Layout(out));
+}
+
+void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") || !check_data(context, {&self, &out})) {
+    return;
+  }
+  if (self.numel() != out.numel()) {
+    context.fail(ErrorCode::kInvalidArgument, "%lld elements cannot fill an out of %lld elements",
+                 static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
+    return;
+  }
+  // One of the two in row-major order can be looked at with the other's sizes.
+  const Layout from(self);
+  const Layout to(out);
+  if (is_row_major(out)) {
+    (void)copy_elements(context, self, from, out, Layout(from.size_span()));
+  } else if (is_row_major(self)) {
+    (void)copy_elements(context, self, Layout(to.size_span()), out, to);
+  } else if (self.same_sizes(out)) {
+    (void)copy_elements(context, self, from, out, to);
+  } else {
+    const std::optional<ElementMover> mover =
+        ElementMover::make(context, self.dtype(), out.dtype());
+    if (!mover) return;
+    for (int64_t i = 0; i < self.numel(); ++i) {
+      mover->move(self.raw_data(), from.offset_of(i), 1, out.mutable_raw_data(), to.offset_of(i), 1,
+                  1);
+    }
+  }
+}
+
+}  // namespace vitrine

@@ -1,0 +1,48 @@
+// Copying elements between layouts, with conversion where the dtypes differ.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/util/convert.h"
+#include "kernels/util/layout.h"
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// Moves runs of elements of one dtype to another. Equal dtypes move as bytes, so any dtype will do;
+// different ones must both be REALHBBF16. Source and destination may be the same memory.
+class ElementMover {
+ public:
+  // InvalidArgument if there is no such conversion.
+  static std::optional<ElementMover> make(KernelContext& context, ScalarType from, ScalarType to);
+
+  // Offsets and strides count elements.
+  void move(const void* from, int64_t from_offset, int64_t from_stride, void* to, int64_t to_offset,
+            int64_t to_stride, int64_t count) const;
+
+ private:
+  using Bytes = void (*)(const std::byte* from, int64_t from_stride, std::byte* to,
+                         int64_t to_stride, int64_t count);
+  int64_t from_size_ = 0;
+  int64_t to_size_ = 0;
+  Bytes bytes_ = nullptr;      // equal dtypes
+  LoadRun load_ = nullptr;     // otherwise: into a dense run of the destination's dtype
+  StoreRun store_ = nullptr;   // and, unless the destination is dense itself, from there
+};
+
+// Two layouts of equal sizes. Fails (and gives false) if a tensor has no memory or the conversion
+// does not exist.
+[[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,
+                                 const Layout& from_layout, Tensor& to, const Layout& to_layout);
+
+// out = view of self: resizes `out`, which has self's dtype, and copies.
+void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);
+// out = self, of self's sizes, each with its own dim order; converts.
+void copy_tensor(KernelContext& context, const Tensor& self, Tensor& out);
+// out = the elements of self in row-major order, with other sizes (as many elements) and the same
+// dtype; out is not resized.
+void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out);
+
+}  // namespace vitrine

@@ -1,0 +1,33 @@
+// PyTorch's type promotion, as programs rely on it: 0-d tensors promote like any other (the export
+// has made eager mode's exceptions explicit), and a Scalar weighs less than any tensor of its kind.
+#pragma once
+
+#include <optional>
+
+#include "runtime/core/scalar.h"
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// The common dtype of two; nothing if they have none (quantised, bits, float8 and unsigned 16 to 64
+// bit types only go with themselves).
+std::optional<ScalarType> promote(ScalarType a, ScalarType b);
+// Fails the context where there is no common dtype.
+[[nodiscard]] std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
+                                                const Tensor& b);
+
+// With a Scalar: only a floating one changes a tensor of integers (to Float), and any number
+// changes a tensor of Bool.
+ScalarType promote(ScalarType tensor, const Scalar& scalar);
+
+// What functions that give fractions compute: floating dtypes stay, the others become Float.
+inline ScalarType promote_to_float(ScalarType type) {
+  return is_floating(type) || is_complex(type) ? type : ScalarType::kFloat;
+}
+
+// Whether a result of dtype `from` may be put into an output of dtype `to`: a category may not fall
+// from complex to real, from floating to integral, from number to Bool.
+bool can_cast(ScalarType from, ScalarType to);
+
+}  // namespace vitrine
