@@ -1,0 +1,74 @@
+// ETDump bytes -> plain structs (docs/formats/etdump.md).
+//
+// Reads what this project and stock ExecuTorch write, with or without size prefix. The bytes are
+// untrusted: they are verified first, and an EtDumpError names what is wrong and where. Host side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::etdump {
+
+class EtDumpError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bundled input index
+
+// Text below belongs to EtDump::bytes (or to whoever filled the struct in).
+struct ProfileEvent {
+  std::string_view name;  // empty for delegate events
+  int32_t chain_index = kUnset;
+  int32_t instruction_id = 0;  // means something only if chain_index is set
+  int32_t delegate_debug_id = kUnset;
+  std::string_view delegate_debug_name;  // the string identifier
+  std::string_view metadata;             // bytes; mostly text
+  uint64_t start = 0;                    // ticks; nanoseconds of CLOCK_MONOTONIC in our own dumps
+  uint64_t end = 0;
+
+  bool is_delegate_event() const {
+    return delegate_debug_id != kUnset || !delegate_debug_name.empty();
+  }
+  bool is_in_instruction() const { return chain_index != kUnset; }
+};
+
+struct AllocationEvent {
+  std::string_view allocator;
+  uint64_t size = 0;  // bytes
+};
+
+// What was logged, without the tensor data: those are in a separate buffer.
+struct DebugEvent {
+  uint64_t chain_index = 0;
+  int32_t instruction_id = kUnset;
+  int32_t delegate_debug_id = kUnset;
+  std::string_view delegate_debug_name;
+  std::string_view name;
+  bool is_output = false;
+};
+
+struct Block {
+  std::string_view name;  // "Default", "Execute", or the application's
+  int32_t bundled_input_index = kUnset;
+  std::vector<ProfileEvent> profile_events;  // in file order
+  std::vector<AllocationEvent> allocation_events;
+  std::vector<DebugEvent> debug_events;
+};
+
+struct EtDump {
+  std::vector<Block> blocks;
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+};
+
+// `source` names the bytes in error messages.
+EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
+EtDump read_etdump(const std::filesystem::path& file);
+
+}  // namespace vitrine::etdump

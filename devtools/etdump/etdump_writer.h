@@ -1,0 +1,21 @@
+// TraceBuffer -> ETDump (docs/formats/etdump.md): size-prefixed flatbuffer, identifier "ED00".
+//
+// Runs after the traced runs, never inside them; it allocates. Reads the strings that the records
+// point to.
+#pragma once
+
+#include "devtools/etdump/trace_buffer.h"
+#include "flatbuffers/detached_buffer.h"
+#include "runtime/core/error.h"
+
+namespace vitrine {
+
+// The bytes of the file: data(), size(). OutOfResources if the trace needs more than a flatbuffer
+// can hold (2 GiB).
+Result<flatbuffers::DetachedBuffer> write_etdump(const TraceBuffer& trace);
+
+// Names of the profile events that tell of lost records (docs/formats/etdump.md, "Extensions").
+inline constexpr char kDroppedRecordsEvent[] = "vitrine::dropped_records";
+inline constexpr char kDroppedBlocksEvent[] = "vitrine::dropped_blocks";
+
+}  // namespace vitrine

@@ -1,0 +1,68 @@
+// ETRecord archive -> the maps and graphs that join a trace to its source model.
+//
+// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Only the members that the
+// join needs are read, so a record with large weights opens fast. The archive is untrusted: an
+// EtRecordError names the file, the member and the place in it. Host side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::etrecord {
+
+class EtRecordError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using DebugHandle = uint32_t;  // 0 is unset
+
+// A call in the edge program.
+struct EdgeNode {
+  std::string name;    // "aten_convolution_default_1"; of a node in a lowered module
+                       // (records made after lowering): "lowered_module_0/aten_add_tensor"
+  std::string target;  // "aten.convolution.default"
+  DebugHandle debug_handle = 0;
+  std::string module_path;     // "features.0.0"; empty for the root module
+  std::string module_class;    // "torch.nn.modules.conv.Conv2d"
+  std::string source_line;     // innermost frame of the stack trace, "model.py:167"; may be empty
+  std::vector<size_t> inputs;  // nodes whose results this one takes, in argument order; no repeats
+};
+
+struct EdgeGraph {
+  std::vector<EdgeNode> nodes;  // in graph order: inputs come first
+  std::map<DebugHandle, std::vector<size_t>> nodes_of_handle;
+};
+
+// A delegate call's own identifiers -> debug handles. Integer identifiers are keyed by their
+// decimal text.
+struct DelegateEntry {
+  std::string backend;
+  std::map<std::string, std::vector<DebugHandle>, std::less<>> handles_of_id;
+};
+
+struct MethodRecord {
+  // Instruction -> handles of the kernel call's node, or of all nodes that a delegate call took
+  // (graph order, repeats kept).
+  std::map<int32_t, std::vector<DebugHandle>> handles_of_instruction;
+  std::map<int32_t, DelegateEntry> delegates;  // by instruction
+  std::map<int32_t, int64_t> num_outputs;      // by instruction; delegate calls only
+  EdgeGraph graph;
+};
+
+struct EtRecord {
+  std::map<std::string, MethodRecord, std::less<>> methods;
+};
+
+EtRecord read_etrecord(const std::filesystem::path& file);
+// `source` names the bytes in error messages.
+EtRecord parse_etrecord(std::span<const std::byte> bytes, std::string_view source = "ETRecord");
+
+}  // namespace vitrine::etrecord

@@ -1,0 +1,113 @@
+// A profile: what ran, in run order, how long, and which ops of the source model it was.
+//
+// The one model behind all reports. All times are nanoseconds per run: a row that ran three times
+// in a run counts with the sum of the three. Per run,
+//   sum of rows + unattributed == wall
+// holds exactly, hence for the averages too; `unattributed` is what no row explains (delegate
+// entry and exit, dispatch), and may be negative where a foreign trace's events overlap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace vitrine::inspector {
+
+class InspectorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Over runs; ns. Percentiles interpolate linearly between closest ranks.
+struct TimeStatistics {
+  double min = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double max = 0;
+  double avg = 0;
+};
+
+enum class Where : uint8_t {
+  kDelegate,  // an operator inside a delegate, or a whole call of a delegate that logged nothing
+  kKernel,
+  kControl,  // move, jump, free
+};
+
+// How sure a row's source ops are.
+enum class Join : uint8_t {
+  kExact,     // by an identifier that the record knows
+  kInferred,  // by the kernel's name only: there was no record, or it does not know the instruction
+  kNone,      // unknown
+};
+
+struct ProfileRow {
+  Where where = Where::kKernel;
+  std::string delegate;  // backend id; empty for kernels
+  int partition = -1;    // 0-based, in the order of delegate instructions; -1 for kernels
+  int32_t instruction = 0;
+  std::string identifier;  // the delegate debug identifier as logged; empty for kernels
+  std::string kernel;      // "Convolution (NHWC, F32) IGEMM", "aten::add.out"
+  std::string library;     // of a kernel: "portable", "optimized"; empty if the trace does not say
+
+  Join join = Join::kNone;
+  std::vector<std::string> source_ops;      // "aten.convolution.default", in graph order
+  std::vector<std::string> modules;         // parallel to source_ops; "" for the root module
+  std::vector<std::string> folded_ops;      // ops that were folded into this operator
+  std::vector<std::string> folded_modules;  // parallel to folded_ops
+  std::vector<std::string> source_lines;    // parallel to source_ops; may be ""
+  std::vector<uint32_t> debug_handles;      // own first, then folded
+  bool is_inserted = false;                 // a layout change that the lowering inserted
+  std::vector<std::string> inserted_for;    // source ops of the row that it serves
+  std::optional<size_t> inserted_for_row;   // 1-based
+
+  double calls = 0;  // per run; a whole number unless runs differ
+  TimeStatistics time;
+  double share = 0;  // of the average wall time, 0 to 1
+};
+
+// One delegate instruction as a whole. Its time is that of its rows plus an overhead which is part
+// of `unattributed`.
+struct DelegateCall {
+  std::string delegate;
+  int partition = 0;
+  int32_t instruction = 0;
+  size_t operators = 0;                 // rows
+  bool derived_times = false;           // the backend computed start times rather than measure them
+  std::vector<std::string> source_ops;  // of all nodes that it took, by the record
+  double calls = 0;
+  TimeStatistics time;
+};
+
+// What the trace cannot know. Unset values are not printed.
+struct RunInfo {
+  std::string model;                // "mv2.pte"
+  std::vector<std::string> inputs;  // "f32[1,3,224,224]"
+  std::vector<std::string> outputs;
+  std::string record;               // where names come from: "mv2.etrecord"; empty: no record
+  std::optional<uint64_t> load_ns;  // Program::load
+  std::optional<uint64_t> init_ns;  // Method::load; by default the trace's own Method::init
+  std::optional<uint64_t> warmup_runs;
+  std::optional<uint32_t> threads;
+  std::optional<uint64_t> peak_rss_bytes;
+  std::optional<double> trace_overhead;  // 0.003 is +0.3 % of the untraced time
+};
+
+struct Profile {
+  std::string method;
+  RunInfo run;
+  size_t runs = 0;             // complete ones; statistics are over these
+  size_t incomplete_runs = 0;  // with dropped records: not in the statistics
+  uint64_t dropped_records = 0;
+  uint64_t dropped_blocks = 0;
+  bool runs_differ = false;  // not all runs executed the same instructions
+  TimeStatistics wall;
+  TimeStatistics unattributed;
+  std::vector<ProfileRow> rows;              // in run order
+  std::vector<DelegateCall> delegate_calls;  // by partition
+  std::vector<std::string> notes;            // what the reader must know to trust the numbers
+};
+
+}  // namespace vitrine::inspector
