@@ -57,6 +57,8 @@ class HeapArena final : public MemoryAllocator {
 
   void* allocate(size_t bytes, size_t alignment) override;
   void reset();
+  // Whether nothing was allocated since the last reset.
+  bool empty() const { return used_ == 0; }
   // Bytes held from the heap.
   size_t reserved() const { return reserved_; }
 

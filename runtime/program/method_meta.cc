@@ -1,1 +1,85 @@
-// placeholder
+#include "runtime/program/method_meta.h"
+
+namespace vitrine {
+namespace {
+
+namespace fbs = schema::program;
+
+template <class T>
+size_t size_of(const flatbuffers::Vector<T>* vector) {
+  return vector != nullptr ? vector->size() : 0;
+}
+
+const fbs::EValue& value_at(const fbs::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list,
+                            size_t index) {
+  return *plan.values()->Get(static_cast<uint32_t>(list.Get(static_cast<uint32_t>(index))));
+}
+
+EValue::Tag tag_of(const fbs::EValue& value) {
+  constexpr EValue::Tag kTags[] = {
+      EValue::Tag::kNone,     EValue::Tag::kNone,       EValue::Tag::kInt,
+      EValue::Tag::kBool,     EValue::Tag::kDouble,     EValue::Tag::kTensor,
+      EValue::Tag::kString,   EValue::Tag::kListInt,    EValue::Tag::kListDouble,
+      EValue::Tag::kListBool, EValue::Tag::kListTensor, EValue::Tag::kListOptionalTensor};
+  return kTags[static_cast<size_t>(value.val_type())];
+}
+
+TensorInfo tensor_of(const fbs::EValue& value) {
+  const fbs::Tensor& tensor = *value.val_as_Tensor();
+  TensorInfo info{};
+  info.dtype = static_cast<ScalarType>(tensor.scalar_type());
+  info.sizes = {tensor.sizes()->data(), tensor.sizes()->size()};
+  info.dim_order = {tensor.dim_order()->data(), tensor.dim_order()->size()};
+  info.dynamism = tensor.shape_dynamism() == fbs::TensorShapeDynamism::STATIC
+                      ? ShapeDynamism::kStatic
+                      : ShapeDynamism::kDynamicBound;
+  info.nbytes = element_size(info.dtype);
+  for (const int32_t size : info.sizes) info.nbytes *= static_cast<size_t>(size);
+  info.is_memory_planned = tensor.allocation_info() != nullptr || tensor.data_buffer_idx() != 0;
+  return info;
+}
+
+}  // namespace
+
+std::string_view MethodMeta::name() const { return plan_->name()->string_view(); }
+size_t MethodMeta::num_inputs() const { return size_of(plan_->inputs()); }
+size_t MethodMeta::num_outputs() const { return size_of(plan_->outputs()); }
+
+EValue::Tag MethodMeta::input_tag(size_t index) const {
+  return tag_of(value_at(*plan_, *plan_->inputs(), index));
+}
+EValue::Tag MethodMeta::output_tag(size_t index) const {
+  return tag_of(value_at(*plan_, *plan_->outputs(), index));
+}
+TensorInfo MethodMeta::input_tensor(size_t index) const {
+  return tensor_of(value_at(*plan_, *plan_->inputs(), index));
+}
+TensorInfo MethodMeta::output_tensor(size_t index) const {
+  return tensor_of(value_at(*plan_, *plan_->outputs(), index));
+}
+
+size_t MethodMeta::num_planned_buffers() const {
+  const size_t entries = size_of(plan_->non_const_buffer_sizes());
+  return entries == 0 ? 0 : entries - 1;  // entry 0 is reserved
+}
+size_t MethodMeta::planned_buffer_size(size_t index) const {
+  return static_cast<size_t>(plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(index + 1)));
+}
+
+size_t MethodMeta::num_operators() const { return size_of(plan_->operators()); }
+std::pair<std::string_view, std::string_view> MethodMeta::operator_name(size_t index) const {
+  const fbs::Operator& op = *plan_->operators()->Get(static_cast<uint32_t>(index));
+  return {op.name()->string_view(),
+          op.overload() != nullptr ? op.overload()->string_view() : std::string_view()};
+}
+size_t MethodMeta::num_delegates() const { return size_of(plan_->delegates()); }
+std::string_view MethodMeta::delegate_id(size_t index) const {
+  return plan_->delegates()->Get(static_cast<uint32_t>(index))->id()->string_view();
+}
+size_t MethodMeta::num_instructions() const {
+  size_t count = 0;
+  for (const fbs::Chain* chain : *plan_->chains()) count += size_of(chain->instructions());
+  return count;
+}
+
+}  // namespace vitrine

@@ -1,1 +1,204 @@
-// placeholder
+#include "runtime/program/program.h"
+
+#include <cstring>
+#include <new>
+
+#include "runtime/core/checked_math.h"
+#include "runtime/program/program_verifier.h"
+
+namespace vitrine {
+namespace {
+
+namespace fbs = schema::program;
+
+// Named data of the program's own segments.
+class ProgramNamedData final : public NamedDataMap {
+ public:
+  explicit ProgramNamedData(const Program& program) : program_(program) {}
+  size_t size() const override {
+    const auto* entries = program_.root().named_data();
+    return entries != nullptr ? entries->size() : 0;
+  }
+  std::string_view key(size_t index) const override {
+    return program_.root().named_data()->Get(static_cast<uint32_t>(index))->key()->string_view();
+  }
+  Result<DataBuffer> get(std::string_view key) const override {
+    const fbs::NamedData* entry = find(key);
+    if (entry == nullptr) return missing(key);
+    return program_.segment(entry->segment_index());
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
+    if (find(key) == nullptr) return missing(key);
+    return std::optional<TensorLayout>();
+  }
+
+ private:
+  const fbs::NamedData* find(std::string_view key) const {
+    if (program_.root().named_data() == nullptr) return nullptr;
+    for (const fbs::NamedData* entry : *program_.root().named_data()) {
+      if (entry->key()->string_view() == key) return entry;
+    }
+    return nullptr;
+  }
+  static Error missing(std::string_view key) {
+    return Error::make(ErrorCode::kNotFound, "the program has no named data for key %.*s",
+                       static_cast<int>(key.size()), key.data());
+  }
+
+  const Program& program_;
+};
+
+std::span<const std::byte> as_bytes(const flatbuffers::Vector<uint8_t>& vector) {
+  return {reinterpret_cast<const std::byte*>(vector.data()), vector.size()};
+}
+
+Error check_identifier(std::span<const std::byte> head) {
+  if (std::memcmp(head.data() + 4, "ET12", 4) == 0) return Error();
+  if (std::memcmp(head.data() + 4, "ET", 2) == 0) {
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "byte 4: this is a program of another format version (%.4s, not ET12)",
+                       reinterpret_cast<const char*>(head.data() + 4));
+  }
+  return Error::make(ErrorCode::kInvalidProgram,
+                     "byte 4: no identifier ET12: this is not an ExecuTorch program (.pte)");
+}
+
+}  // namespace
+
+Program::Program(std::unique_ptr<DataSource> source, DataBuffer flatbuffer, uint64_t segment_base)
+    : source_(std::move(source)),
+      flatbuffer_(std::move(flatbuffer)),
+      root_(fbs::GetProgram(flatbuffer_.data())),
+      segment_base_(segment_base) {}
+
+Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource> source,
+                                                     Verification verification) {
+  const uint64_t file_size = source->size();
+  if (file_size < kProgramHeadBytes) {
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "the file has %llu bytes; a program has at least %zu",
+                       static_cast<unsigned long long>(file_size), kProgramHeadBytes);
+  }
+  ExtendedHeader header{file_size, 0, 0};
+  {
+    VITRINE_ASSIGN_OR_RETURN(const DataBuffer head, source->read(0, kProgramHeadBytes));
+    VITRINE_RETURN_IF_ERROR(check_identifier(head.bytes()));
+    VITRINE_ASSIGN_OR_RETURN(const auto extended, read_extended_header(head.bytes()));
+    if (extended) header = *extended;
+  }
+  if (header.program_size < kProgramHeadBytes || header.program_size > file_size) {
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "extended header: program size %llu in a file of %llu bytes (truncated?)",
+                       static_cast<unsigned long long>(header.program_size),
+                       static_cast<unsigned long long>(file_size));
+  }
+  if (!range_fits(header.segment_base, header.segment_data_size, file_size)) {
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "extended header: segments from %llu, %llu bytes, in a file of %llu bytes "
+                       "(truncated?)",
+                       static_cast<unsigned long long>(header.segment_base),
+                       static_cast<unsigned long long>(header.segment_data_size),
+                       static_cast<unsigned long long>(file_size));
+  }
+  if (header.segment_base != 0 && header.segment_base < header.program_size) {
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "extended header: segments begin inside the flatbuffer");
+  }
+  VITRINE_ASSIGN_OR_RETURN(DataBuffer flatbuffer, source->read(0, header.program_size));
+  if (reinterpret_cast<uintptr_t>(flatbuffer.data()) % alignof(std::max_align_t) != 0) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "the program's buffer is not aligned to %zu bytes",
+                       alignof(std::max_align_t));
+  }
+  if (verification == Verification::kFull) {
+    // Old headers do not tell where the last segment ends: the file's end then bounds them.
+    const uint64_t segment_bytes = header.segment_base == 0 ? 0
+                                   : header.segment_data_size != 0
+                                       ? header.segment_data_size
+                                       : file_size - header.segment_base;
+    VITRINE_RETURN_IF_ERROR(verify_program(flatbuffer.bytes(), segment_bytes));
+  }
+  std::shared_ptr<Program> program(
+      new (std::nothrow) Program(std::move(source), std::move(flatbuffer), header.segment_base));
+  if (!program) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a program");
+  program->named_data_.reset(new (std::nothrow) ProgramNamedData(*program));
+  if (!program->named_data_) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a program");
+  }
+  VITRINE_RETURN_IF_ERROR(program->load_constants());
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
+Error Program::load_constants() {
+  const fbs::SubsegmentOffsets* constants = root_->constant_segment();
+  // Entry 0 stands for "not a constant": a lone one means that there are none.
+  if (constants == nullptr || constants->offsets() == nullptr || constants->offsets()->size() <= 1) {
+    return Error();
+  }
+  Result<DataBuffer> data = segment(constants->segment_index());
+  if (!data.ok()) return data.take_error().in("constant_segment");
+  constants_ = std::move(*data);
+  return Error();
+}
+
+size_t Program::num_methods() const { return root_->execution_plan()->size(); }
+
+std::string_view Program::method_name(size_t index) const {
+  return root_->execution_plan()->Get(static_cast<uint32_t>(index))->name()->string_view();
+}
+
+Result<MethodMeta> Program::method_meta(std::string_view name) const {
+  for (const fbs::ExecutionPlan* plan : *root_->execution_plan()) {
+    if (plan->name()->string_view() == name) return MethodMeta(*plan);
+  }
+  char names[512] = "";
+  size_t length = 0;
+  for (const fbs::ExecutionPlan* plan : *root_->execution_plan()) {
+    const int written = std::snprintf(names + length, sizeof names - length, "%s%s",
+                                      length == 0 ? "" : ", ", plan->name()->c_str());
+    if (written < 0 || length + static_cast<size_t>(written) >= sizeof names) break;
+    length += static_cast<size_t>(written);
+  }
+  return Error::make(ErrorCode::kInvalidArgument, "no method %.*s; the program has: %s",
+                     static_cast<int>(name.size()), name.data(), names);
+}
+
+Result<DataBuffer> Program::segment(uint32_t index) const {
+  const fbs::DataSegment* segment = root_->segments()->Get(index);
+  Result<DataBuffer> data = source_->read(segment_base_ + segment->offset(), segment->size());
+  if (!data.ok()) return data.take_error().in("segments[%u]", index);
+  return data;
+}
+
+Result<std::span<const std::byte>> Program::constant_data(uint32_t index, size_t nbytes) const {
+  const fbs::SubsegmentOffsets* constants = root_->constant_segment();
+  if (constants != nullptr && constants->offsets() != nullptr && constants->offsets()->size() > 0) {
+    const uint64_t offset = constants->offsets()->Get(index);
+    return constants_.bytes().subspan(static_cast<size_t>(offset), nbytes);
+  }
+  const auto* storage = root_->constant_buffer()->Get(index)->storage();
+  if (storage == nullptr) return std::span<const std::byte>();
+  return as_bytes(*storage).subspan(0, nbytes);
+}
+
+Result<DataBuffer> Program::mutable_data(uint32_t index, size_t nbytes) const {
+  const fbs::SubsegmentOffsets* initial = root_->mutable_data_segments()->Get(0);
+  const fbs::DataSegment* segment = root_->segments()->Get(initial->segment_index());
+  return source_->read(segment_base_ + segment->offset() + initial->offsets()->Get(index), nbytes);
+}
+
+Result<DataBuffer> Program::delegate_data(
+    const fbs::BackendDelegateDataReference& reference) const {
+  Result<DataBuffer> data = [&]() -> Result<DataBuffer> {
+    if (reference.location() == fbs::DataLocation::SEGMENT) return segment(reference.index());
+    const auto* bytes = root_->backend_delegate_data()->Get(reference.index())->data();
+    return DataBuffer(bytes != nullptr ? as_bytes(*bytes) : std::span<const std::byte>());
+  }();
+  if (!data.ok()) return data;
+  if (reinterpret_cast<uintptr_t>(data->data()) % 16 == 0) return data;
+  VITRINE_ASSIGN_OR_RETURN(DataBuffer aligned, DataBuffer::allocate(data->size()));
+  std::memcpy(aligned.owned_data(), data->data(), data->size());
+  return aligned;
+}
+
+}  // namespace vitrine

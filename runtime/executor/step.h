@@ -1,0 +1,28 @@
+// An instruction made ready to run: no names to look up, no indices to check.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/backend/backend.h"
+#include "runtime/kernel/kernel.h"
+#include "runtime/trace/event_tracer.h"
+
+namespace vitrine {
+
+struct Step {
+  // kKernelCall, kDelegateCall, kMove, kJumpFalse or kFree.
+  TraceRecord::Kind kind = TraceRecord::Kind::kKernelCall;
+  uint32_t num_arguments = 0;
+  // kKernelCall, kDelegateCall: as the instruction lists them. kMove: from, to. kJumpFalse: the
+  // condition.
+  EValue* const* arguments = nullptr;
+  union {
+    Kernel::Function function = nullptr;  // kKernelCall
+    Delegate* delegate;                   // kDelegateCall
+    uint32_t destination;                 // kJumpFalse: position in the chain
+  };
+  const char* name = nullptr;   // operator or backend id
+  const char* table = nullptr;  // kKernelCall: the kernel table that has it
+};
+
+}  // namespace vitrine

@@ -1,0 +1,16 @@
+// The door of the program format: structure (flatbuffers verifier) and meaning (every index, offset
+// and size). See docs/trust.md for what may be assumed behind it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/core/error.h"
+
+namespace vitrine {
+
+// `flatbuffer`: the program from the start of the file, 16-byte aligned; `segment_bytes`: bytes of
+// segment data that the file holds. InvalidProgram or NotSupported, with the place.
+Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes);
+
+}  // namespace vitrine
