@@ -1,4 +1,4 @@
-// Walks a box of elements that several tensors share, by rows, each tensor with strides of its own.
+// Walks a box of elements that several layouts share, by rows, each layout with strides of its own.
 //
 // Dimensions of size one vanish, neighbours that lie one after the other in every tensor become
 // one, and the rest may be reordered so that operand 0 is written front to back. So a copy between
@@ -27,13 +27,13 @@ enum class LoopOrder : uint8_t {
 // N operands. Sizes are >= 0, strides are in elements and may be zero or negative. Nothing is
 // allocated; a loop is made once and may run at many offsets.
 template <size_t N>
-class StridedLoop {
+class BoxLoop {
  public:
   using Offsets = std::array<int64_t, N>;
 
   // Each of `strides` has as many entries as `sizes`, at most kMaxLoopRank.
-  StridedLoop(std::span<const int64_t> sizes, const std::array<const int64_t*, N>& strides,
-              LoopOrder order = LoopOrder::kFree) {
+  BoxLoop(std::span<const int64_t> sizes, const std::array<const int64_t*, N>& strides,
+          LoopOrder order = LoopOrder::kFree) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] == 0) empty_ = true;
       if (sizes[i] == 1) continue;

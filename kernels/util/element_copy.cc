@@ -10,18 +10,36 @@ namespace vitrine {
 namespace {
 
 template <size_t size>
-void copy_bytes(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
-                int64_t count) {
+void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
     // A program may plan tensors over each other: memmove.
     std::memmove(to, from, static_cast<size_t>(count) * size);
     return;
   }
   constexpr int64_t kSize = size;
+  const std::byte* source = static_cast<const std::byte*>(from);
+  std::byte* target = static_cast<std::byte*>(to);
   for (int64_t i = 0; i < count; ++i) {
     std::byte element[size];
-    std::memcpy(element, from + i * from_stride * kSize, size);
-    std::memcpy(to + i * to_stride * kSize, element, size);
+    std::memcpy(element, source + i * from_stride * kSize, size);
+    std::memcpy(target + i * to_stride * kSize, element, size);
+  }
+}
+
+ConvertRun copy_run(size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return copy_bytes<1>;
+    case 2:
+      return copy_bytes<2>;
+    case 4:
+      return copy_bytes<4>;
+    case 8:
+      return copy_bytes<8>;
+    case 16:
+      return copy_bytes<16>;
+    default:
+      return nullptr;
   }
 }
 
@@ -32,20 +50,8 @@ std::optional<ElementMover> ElementMover::make(KernelContext& context, ScalarTyp
   ElementMover mover;
   mover.from_size_ = static_cast<int64_t>(element_size(from));
   mover.to_size_ = static_cast<int64_t>(element_size(to));
-  if (from == to) {
-    switch (mover.from_size_) {
-      case 1: mover.bytes_ = copy_bytes<1>; break;
-      case 2: mover.bytes_ = copy_bytes<2>; break;
-      case 4: mover.bytes_ = copy_bytes<4>; break;
-      case 8: mover.bytes_ = copy_bytes<8>; break;
-      case 16: mover.bytes_ = copy_bytes<16>; break;
-      default: break;
-    }
-  } else {
-    mover.load_ = load_run(from, to);
-    mover.store_ = store_run(to, to);
-  }
-  if (mover.bytes_ == nullptr && (mover.load_ == nullptr || mover.store_ == nullptr)) {
+  mover.run_ = from == to ? copy_run(element_size(from)) : convert_run(from, to);
+  if (mover.run_ == nullptr) {
     context.fail(ErrorCode::kInvalidArgument, "elements of dtype %s cannot be copied to dtype %s",
                  scalar_type_name(from), scalar_type_name(to));
     return std::nullopt;
@@ -55,23 +61,8 @@ std::optional<ElementMover> ElementMover::make(KernelContext& context, ScalarTyp
 
 void ElementMover::move(const void* from, int64_t from_offset, int64_t from_stride, void* to,
                         int64_t to_offset, int64_t to_stride, int64_t count) const {
-  const std::byte* source = static_cast<const std::byte*>(from) + from_offset * from_size_;
-  std::byte* target = static_cast<std::byte*>(to) + to_offset * to_size_;
-  if (bytes_ != nullptr) {
-    bytes_(source, from_stride, target, to_stride, count);
-    return;
-  }
-  if (to_stride == 1) {
-    load_(source, from_stride, target, count);
-    return;
-  }
-  constexpr int64_t kChunk = 64;
-  alignas(16) std::byte buffer[kChunk * 8];
-  for (int64_t i = 0; i < count; i += kChunk) {
-    const int64_t part = std::min(kChunk, count - i);
-    load_(source + i * from_stride * from_size_, from_stride, buffer, part);
-    store_(buffer, target + i * to_stride * to_size_, to_stride, part);
-  }
+  run_(static_cast<const std::byte*>(from) + from_offset * from_size_, from_stride,
+       static_cast<std::byte*>(to) + to_offset * to_size_, to_stride, count);
 }
 
 bool copy_elements(KernelContext& context, const Tensor& from, const Layout& from_layout,
@@ -79,8 +70,8 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   if (!check_data(context, {&from, &to})) return false;
   const std::optional<ElementMover> mover = ElementMover::make(context, from.dtype(), to.dtype());
   if (!mover) return false;
-  const StridedLoop<2> loop(to_layout.size_span(),
-                            {to_layout.strides.data(), from_layout.strides.data()});
+  const BoxLoop<2> loop(to_layout.size_span(),
+                        {to_layout.strides.data(), from_layout.strides.data()});
   loop.run({to_layout.offset, from_layout.offset},
            [&, source = from.raw_data(), target = to.mutable_raw_data()](const auto& offsets,
                                                                          int64_t count) {
@@ -88,6 +79,31 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
                          loop.row_stride(0), count);
            });
   return true;
+}
+
+bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to, const Layout& to_layout) {
+  const Layout from_layout(from);
+  if (std::ranges::equal(from_layout.size_span(), to_layout.size_span())) {
+    return copy_elements(context, from, from_layout, to, to_layout);
+  }
+  char text[128];
+  describe(from, text, sizeof text);
+  context.fail(ErrorCode::kInvalidArgument, "%s does not have the shape of the part it replaces",
+               text);
+  return false;
+}
+
+bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
+                    const Layout& to_layout) {
+  Layout from_layout(from);
+  if (from_layout.broadcast_to(to_layout.size_span())) {
+    return copy_elements(context, from, from_layout, to, to_layout);
+  }
+  char text[128];
+  describe(from, text, sizeof text);
+  context.fail(ErrorCode::kInvalidArgument, "%s does not broadcast to the shape it is copied to",
+               text);
+  return false;
 }
 
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out) {

@@ -18,24 +18,27 @@ class ElementMover {
   // InvalidArgument if there is no such conversion.
   static std::optional<ElementMover> make(KernelContext& context, ScalarType from, ScalarType to);
 
-  // Offsets and strides count elements.
+  // Offsets and strides count elements; strides may be negative.
   void move(const void* from, int64_t from_offset, int64_t from_stride, void* to, int64_t to_offset,
             int64_t to_stride, int64_t count) const;
 
  private:
-  using Bytes = void (*)(const std::byte* from, int64_t from_stride, std::byte* to,
-                         int64_t to_stride, int64_t count);
   int64_t from_size_ = 0;
   int64_t to_size_ = 0;
-  Bytes bytes_ = nullptr;      // equal dtypes
-  LoadRun load_ = nullptr;     // otherwise: into a dense run of the destination's dtype
-  StoreRun store_ = nullptr;   // and, unless the destination is dense itself, from there
+  ConvertRun run_ = nullptr;
 };
 
 // Two layouts of equal sizes. Fails (and gives false) if a tensor has no memory or the conversion
 // does not exist.
 [[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,
                                  const Layout& from_layout, Tensor& to, const Layout& to_layout);
+
+// The same from a whole tensor, which must have the layout's sizes.
+[[nodiscard]] bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to,
+                              const Layout& to_layout);
+// The same from a whole tensor, broadcast to the layout's sizes.
+[[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
+                                  const Layout& to_layout);
 
 // out = view of self: resizes `out`, which has self's dtype, and copies.
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/util/strided_loop.h"
+#include "kernels/util/box_loop.h"
 #include "runtime/core/tensor.h"
 #include "runtime/kernel/kernel_context.h"
 

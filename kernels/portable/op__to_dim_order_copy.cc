@@ -1,0 +1,20 @@
+#include "kernels/util/dim_order.h"
+#include "kernels/util/element_copy.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void to_dim_order_copy_out(KernelContext& context, const Tensor& self, bool non_blocking,
+                           std::optional<std::span<const int64_t>> dim_order, Tensor& out) {
+  (void)non_blocking;
+  if (check_dim_order(context, dim_order, out)) copy_tensor(context, self, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(_to_dim_order_copy_out, "dim_order_ops::_to_dim_order_copy.out",
+               to_dim_order_copy_out);
+
+}  // namespace vitrine::portable

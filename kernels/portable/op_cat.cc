@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+#include "kernels/util/promotion.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// PyTorch lets an empty one-dimensional tensor stand among tensors of any shape.
+bool is_skipped(const Tensor& tensor) { return tensor.rank() == 1 && tensor.numel() == 0; }
+
+void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,
+             Tensor& out) {
+  if (tensors.empty()) {
+    context.fail(ErrorCode::kInvalidArgument, "there are no tensors to concatenate");
+    return;
+  }
+  const auto shaped = std::ranges::find_if_not(
+      tensors, is_skipped, [](auto* t) -> auto& { return *t; });
+  const Tensor& first = shaped == tensors.end() ? *tensors[0] : **shaped;
+  if (first.rank() == 0) {
+    context.fail(ErrorCode::kInvalidArgument, "0-d tensors cannot be concatenated");
+    return;
+  }
+  const std::optional<size_t> place = normalize_dim(context, dim, first.rank());
+  if (!place) return;
+  Layout result(first);
+  result.sizes[*place] = 0;
+  for (const Tensor* const& tensor : tensors) {
+    if (!can_cast(tensor->dtype(), out.dtype())) {
+      context.fail(ErrorCode::kInvalidArgument, "an input of dtype %s does not go into out, of %s",
+                   scalar_type_name(tensor->dtype()), scalar_type_name(out.dtype()));
+      return;
+    }
+    if (is_skipped(*tensor)) continue;
+    bool fits = tensor->rank() == first.rank();
+    for (size_t i = 0; fits && i < first.rank(); ++i) {
+      fits = i == *place || tensor->size(i) == first.size(i);
+    }
+    if (!fits) {
+      context.fail(ErrorCode::kInvalidArgument,
+                   "input %zu differs from the first in a dimension other than %zu",
+                   static_cast<size_t>(&tensor - tensors.data()), *place);
+      return;
+    }
+    result.sizes[*place] += tensor->size(*place);
+  }
+  if (!resize_to(context, out, result.size_span())) return;
+  int64_t start = 0;
+  for (const Tensor* tensor : tensors) {
+    if (is_skipped(*tensor)) continue;
+    Layout part(out);
+    part.narrow(*place, start, tensor->size(*place));
+    if (!copy_elements(context, *tensor, Layout(*tensor), out, part)) return;
+    start += tensor->size(*place);
+  }
+}
+
+}  // namespace
+
+VITRINE_KERNEL(cat_out, "aten::cat.out", cat_out);
+
+}  // namespace vitrine::portable

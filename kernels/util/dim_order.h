@@ -1,0 +1,18 @@
+// The `int[]? dim_order` argument of the dim_order_ops operators.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// `out` has the dim order that the argument asks for; anything goes if it does not ask.
+[[nodiscard]] bool check_dim_order(KernelContext& context,
+                                   std::optional<std::span<const int64_t>> dim_order,
+                                   const Tensor& out);
+
+}  // namespace vitrine
