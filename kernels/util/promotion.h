@@ -20,6 +20,10 @@ std::optional<ScalarType> promote(ScalarType a, ScalarType b);
 // With a Scalar: only a floating one changes a tensor of integers (to Float), and any number
 // changes a tensor of Bool.
 ScalarType promote(ScalarType tensor, const Scalar& scalar);
+inline std::optional<ScalarType> promote(KernelContext&, const Tensor& tensor,
+                                         const Scalar& scalar) {
+  return promote(tensor.dtype(), scalar);
+}
 
 // What functions that give fractions compute: floating dtypes stay, the others become Float.
 inline ScalarType promote_to_float(ScalarType type) {

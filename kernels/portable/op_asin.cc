@@ -1,0 +1,18 @@
+#include <cmath>
+
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void asin_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  unary_float(context, self, out, [](auto x) { return std::asin(x); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(asin_out, "aten::asin.out", asin_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,18 @@
+#include <cmath>
+
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void atanh_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  unary_float(context, self, out, [](auto x) { return std::atanh(x); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(atanh_out, "aten::atanh.out", atanh_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,28 @@
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+constexpr auto kFormula = [](auto a, auto b) { return shift_left(a, b); };
+
+void bitwise_left_shift_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
+                                   Tensor& out) {
+  binary<IntTypes>(context, self, other, out, kFormula);
+}
+
+void bitwise_left_shift_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
+                                   Tensor& out) {
+  binary<IntTypes>(context, self, other, out, kFormula);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(bitwise_left_shift_Tensor_Scalar_out, "aten::bitwise_left_shift.Tensor_Scalar_out",
+               bitwise_left_shift_scalar_out);
+VITRINE_KERNEL(bitwise_left_shift_Tensor_out, "aten::bitwise_left_shift.Tensor_out",
+               bitwise_left_shift_tensor_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,25 @@
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+constexpr auto kFormula = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
+
+void bitwise_or_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
+                           Tensor& out) {
+  binary<IntBoolTypes>(context, self, other, out, kFormula);
+}
+
+void bitwise_or_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
+                           Tensor& out) {
+  binary<IntBoolTypes>(context, self, other, out, kFormula);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(bitwise_or_Scalar_out, "aten::bitwise_or.Scalar_out", bitwise_or_scalar_out);
+VITRINE_KERNEL(bitwise_or_Tensor_out, "aten::bitwise_or.Tensor_out", bitwise_or_tensor_out);
+
+}  // namespace vitrine::portable

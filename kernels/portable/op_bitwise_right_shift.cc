@@ -1,0 +1,28 @@
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+constexpr auto kFormula = [](auto a, auto b) { return shift_right(a, b); };
+
+void bitwise_right_shift_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
+                                    Tensor& out) {
+  binary<IntTypes>(context, self, other, out, kFormula);
+}
+
+void bitwise_right_shift_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
+                                    Tensor& out) {
+  binary<IntTypes>(context, self, other, out, kFormula);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(bitwise_right_shift_Tensor_Scalar_out, "aten::bitwise_right_shift.Tensor_Scalar_out",
+               bitwise_right_shift_scalar_out);
+VITRINE_KERNEL(bitwise_right_shift_Tensor_out, "aten::bitwise_right_shift.Tensor_out",
+               bitwise_right_shift_tensor_out);
+
+}  // namespace vitrine::portable

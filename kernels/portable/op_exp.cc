@@ -1,0 +1,18 @@
+#include <cmath>
+
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void exp_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  unary_float(context, self, out, [](auto x) { return std::exp(x); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(exp_out, "aten::exp.out", exp_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,23 @@
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+constexpr auto kCompare = [](auto a, auto b) { return a > b; };
+
+void gt_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  compare(context, self, other, out, kCompare);
+}
+
+void gt_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out) {
+  compare(context, self, other, out, kCompare);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(gt_Scalar_out, "aten::gt.Scalar_out", gt_scalar_out);
+VITRINE_KERNEL(gt_Tensor_out, "aten::gt.Tensor_out", gt_tensor_out);
+
+}  // namespace vitrine::portable

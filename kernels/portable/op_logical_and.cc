@@ -1,0 +1,17 @@
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void logical_and_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  elementwise<bool, bool, bool>(context, ScalarType::kBool, {&self, &other}, out,
+                                [](bool a, bool b) { return a && b; });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(logical_and_out, "aten::logical_and.out", logical_and_out);
+
+}  // namespace vitrine::portable

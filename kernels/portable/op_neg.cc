@@ -1,0 +1,17 @@
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void neg_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  unary<RealTypes>(context, self, out, [](auto x) { return wrapping_neg(x); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(neg_out, "aten::neg.out", neg_out);
+
+}  // namespace vitrine::portable

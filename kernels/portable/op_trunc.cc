@@ -1,0 +1,20 @@
+#include <cmath>
+
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/elementwise.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void trunc_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  unary<RealTypes>(context, self, out,
+                   [](auto x) { return rounded(x, [](auto y) { return std::trunc(y); }); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(trunc_out, "aten::trunc.out", trunc_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,186 @@
+// Arithmetic of elements that is defined for every value: integers wrap around, as in PyTorch.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace vitrine {
+
+template <class T>
+inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+// The unsigned type in which T's arithmetic wraps without being undefined.
+template <class T>
+using Wrapping =
+    std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t,
+                       std::make_unsigned_t<std::conditional_t<is_integer_v<T>, T, int64_t>>>;
+
+template <class T>
+constexpr T wrapping_add(T a, T b) {
+  if constexpr (is_integer_v<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+constexpr T wrapping_sub(T a, T b) {
+  if constexpr (is_integer_v<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  } else {
+    return static_cast<T>(a - b);
+  }
+}
+
+template <class T>
+constexpr T wrapping_mul(T a, T b) {
+  if constexpr (is_integer_v<T>) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return a && b;
+  } else {
+    return a * b;
+  }
+}
+
+template <class T>
+constexpr T wrapping_neg(T a) {
+  if constexpr (is_integer_v<T>) {
+    return wrapping_sub(T(0), a);
+  } else {
+    return -a;  // not 0 - a: the sign of zero
+  }
+}
+
+// --- Division. Integers: the divisor is not zero; the lowest value by -1 wraps to itself. ---
+
+// Rounded toward zero.
+template <class T>
+T divide_trunc(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::trunc(a / b);
+  } else {
+    if constexpr (std::is_signed_v<T>) {
+      if (b == T(-1)) return wrapping_neg(a);
+    }
+    return static_cast<T>(a / b);
+  }
+}
+
+// The remainder that has the dividend's sign.
+template <class T>
+T fmod_trunc(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fmod(a, b);
+  } else {
+    if constexpr (std::is_signed_v<T>) {
+      if (b == T(-1)) return T(0);
+    }
+    return static_cast<T>(a % b);
+  }
+}
+
+// The remainder that has the divisor's sign, as Python's %.
+template <class T>
+T remainder_floor(T a, T b) {
+  const T remainder = fmod_trunc(a, b);
+  return remainder != T(0) && (remainder < T(0)) != (b < T(0)) ? static_cast<T>(remainder + b)
+                                                               : remainder;
+}
+
+// Rounded toward negative infinity. For floating types the quotient is that of Python's //, which
+// floor(a / b) misses where the division rounds up.
+template <class T>
+T divide_floor(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (b == T(0)) return a / b;
+    const T remainder = std::fmod(a, b);
+    T quotient = (a - remainder) / b;
+    if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) quotient -= T(1);
+    if (quotient == T(0)) return std::copysign(T(0), a / b);
+    const T floored = std::floor(quotient);
+    return quotient - floored > T(0.5) ? floored + T(1) : floored;
+  } else {
+    const T quotient = divide_trunc(a, b);
+    const bool rounded_up = fmod_trunc(a, b) != T(0) && (a < T(0)) != (b < T(0));
+    return rounded_up ? static_cast<T>(quotient - 1) : quotient;
+  }
+}
+
+// --- Ordering: NaN wins, as in PyTorch. ---
+
+template <class T>
+constexpr T larger(T a, T b) {
+  return a < b || b != b ? b : a;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+// Held to [low, high]; `high` if they are the wrong way round. A NaN stays.
+template <class T>
+constexpr T clamped(T x, T low, T high) {
+  const T raised = x < low ? low : x;
+  return high < raised ? high : raised;
+}
+
+template <class T>
+T absolute(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fabs(x);
+  } else if constexpr (std::is_signed_v<T>) {
+    return x < 0 ? wrapping_neg(x) : x;
+  } else {
+    return x;
+  }
+}
+
+// round(x), of which integers have no need.
+template <class T, class Round>
+T rounded(T x, const Round& round) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return round(x);
+  } else {
+    return x;
+  }
+}
+
+// Shifts by fewer than zero or more bits than there are give what shifting them all out gives.
+template <class T>
+constexpr T shift_left(T a, T bits) {
+  constexpr T kWidth = static_cast<T>(sizeof(T) * 8);
+  if (bits < T(0) || bits >= kWidth) return T(0);
+  return static_cast<T>(static_cast<Wrapping<T>>(a) << bits);
+}
+template <class T>
+constexpr T shift_right(T a, T bits) {
+  constexpr int kWidth = static_cast<int>(sizeof(T) * 8);
+  const bool all = bits < T(0) || bits >= T(kWidth);
+  if (all && std::is_unsigned_v<T>) return T(0);
+  return static_cast<T>(a >> (all ? kWidth - 1 : static_cast<int>(bits)));
+}
+
+// Wraps around. A negative exponent gives what truncating the fraction gives.
+template <class T>
+constexpr T integer_power(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == T(1)) return T(1);
+      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
+      return T(0);
+    }
+  }
+  T result = 1;
+  for (T left = exponent; left != 0; left = static_cast<T>(left / 2)) {
+    if (left % 2 != 0) result = wrapping_mul(result, base);
+    base = wrapping_mul(base, base);
+  }
+  return result;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,148 @@
+#include "kernels/util/elementwise.h"
+
+#include <algorithm>
+
+#include "kernels/util/box_loop.h"
+#include "kernels/util/broadcast.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+
+namespace vitrine {
+
+namespace {
+
+constexpr int64_t kChunk = 128;        // elements converted at a time
+constexpr size_t kMaxElementSize = 8;  // of REALHBBF16
+constexpr size_t kOperands = Elementwise::kMaxInputs + 1;
+
+struct alignas(64) Chunk {
+  std::byte bytes[static_cast<size_t>(kChunk) * kMaxElementSize];
+};
+
+// One conversion, in two hops where a value must first be rounded to the common dtype.
+class Conversion {
+ public:
+  // False if a dtype is unknown. `middle` is used if it is Half or BFloat16.
+  bool set(ScalarType from, ScalarType middle, ScalarType to) {
+    const bool rounds = compute_type(middle) != middle && from != middle && to != middle;
+    identity_ = from == to && !rounds;
+    first_ = convert_run(from, rounds ? middle : to);
+    second_ = rounds ? convert_run(middle, to) : nullptr;
+    return first_ != nullptr && (!rounds || second_ != nullptr);
+  }
+  bool identity() const { return identity_; }
+  // At most kChunk elements.
+  void run(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+           int64_t count) const {
+    if (second_ == nullptr) return first_(from, from_stride, to, to_stride, count);
+    Chunk middle;
+    first_(from, from_stride, &middle, 1, count);
+    second_(&middle, 1, to, to_stride, count);
+  }
+
+ private:
+  ConvertRun first_ = nullptr;
+  ConvertRun second_ = nullptr;
+  bool identity_ = false;
+};
+
+bool same_layout(const Tensor& a, const Tensor& b) {
+  return a.same_sizes(b) && a.same_dim_order(b);
+}
+
+// All tensors are as the formula wants them, so that it runs over them in one go.
+bool is_direct(const Elementwise& call, std::span<const Tensor* const> inputs, const Tensor& out) {
+  if (out.dtype() != call.run_out) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = *inputs[i];
+    if (input.dtype() != call.run_inputs[i] || !same_layout(input, out)) return false;
+  }
+  return compute_type(call.common) == call.common;
+}
+
+void run_direct(KernelContext& context, const Elementwise& call,
+                std::span<const Tensor* const> inputs, Tensor& out) {
+  const void* data[Elementwise::kMaxInputs];
+  bool missing = out.raw_data() == nullptr;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    data[i] = inputs[i]->raw_data();
+    missing = missing || data[i] == nullptr;
+  }
+  if (out.numel() == 0) return;
+  if (missing) return context.fail(ErrorCode::kInvalidArgument, "a tensor argument has no memory");
+  call.run(call.op, data, out.mutable_raw_data(), out.numel());
+}
+
+void run_general(KernelContext& context, const Elementwise& call,
+                 std::span<const Tensor* const> inputs, Tensor& out) {
+  Conversion conversions[kOperands];
+  bool known = conversions[0].set(call.run_out, call.common, out.dtype());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    known = known && conversions[i + 1].set(inputs[i]->dtype(), call.common, call.run_inputs[i]);
+    if (!known) return fail_unsupported_dtype(context, inputs[i]->dtype());
+  }
+
+  const std::span<const int32_t> shape = out.sizes();
+  const std::array<int64_t, kMaxRank> sizes = [&] {
+    std::array<int64_t, kMaxRank> wide{};
+    std::copy(shape.begin(), shape.end(), wide.begin());
+    return wide;
+  }();
+  // Operand 0 is the output; places that the formula does not use keep strides of zero.
+  int64_t strides[kOperands][kMaxRank] = {};
+  const std::byte* data[kOperands] = {};
+  int64_t element_sizes[kOperands] = {};
+  for (size_t k = 0; k <= inputs.size(); ++k) {
+    const Tensor& tensor = k == 0 ? out : *inputs[k - 1];
+    if (!check_broadcastable(context, tensor, shape) || !check_data(context, {&tensor})) return;
+    broadcast_strides(tensor, shape.size(), strides[k]);
+    data[k] = tensor.data<std::byte>();
+    element_sizes[k] = static_cast<int64_t>(tensor.element_size());
+  }
+  std::byte* const out_data = out.mutable_data<std::byte>();
+
+  using Loop = BoxLoop<kOperands>;
+  const Loop loop(std::span<const int64_t>(sizes.data(), shape.size()),
+                  {strides[0], strides[1], strides[2], strides[3]});
+  const bool out_direct = conversions[0].identity() && loop.row_stride(0) == 1;
+  Chunk buffers[kOperands];
+  loop.run({}, [&](const Loop::Offsets& start, int64_t length) {
+    for (int64_t done = 0; done < length; done += kChunk) {
+      const int64_t count = std::min(kChunk, length - done);
+      const auto byte_offset = [&](size_t k) {
+        return (start[k] + done * loop.row_stride(k)) * element_sizes[k];
+      };
+      const void* run_inputs[Elementwise::kMaxInputs];
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const size_t k = i + 1;
+        const std::byte* from = data[k] + byte_offset(k);
+        if (conversions[k].identity() && loop.row_stride(k) == 1) {
+          run_inputs[i] = from;
+        } else {
+          conversions[k].run(from, loop.row_stride(k), &buffers[k], 1, count);
+          run_inputs[i] = &buffers[k];
+        }
+      }
+      std::byte* to = out_data + byte_offset(0);
+      call.run(call.op, run_inputs, out_direct ? to : buffers[0].bytes, count);
+      if (!out_direct) conversions[0].run(&buffers[0], 1, to, loop.row_stride(0), count);
+    }
+  });
+}
+
+}  // namespace
+
+void run_elementwise(KernelContext& context, const Elementwise& call,
+                     std::span<const Tensor* const> inputs, Tensor& out) {
+  if (is_direct(call, inputs, out)) return run_direct(context, call, inputs, out);
+  if (!can_cast(call.result, out.dtype())) {
+    return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be put into %s",
+                        scalar_type_name(call.result), scalar_type_name(out.dtype()));
+  }
+  int32_t storage[kMaxRank];
+  const auto sizes = broadcast_sizes(context, inputs, storage);
+  if (!sizes || !context.resize(out, *sizes)) return;
+  run_general(context, call, inputs, out);
+}
+
+}  // namespace vitrine

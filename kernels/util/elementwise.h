@@ -1,0 +1,162 @@
+// Element-wise operators: a formula, a compute type and a common dtype make a kernel.
+//
+//   elementwise<T, T, T>(context, common, {&self, &other}, out, [](T x, T y) { return x * y; });
+//
+// computes out = op(inputs...) with broadcasting, any mix of REALHBBF16 dtypes and any dim orders.
+// Inputs are converted to the types that the formula takes (as PyTorch does: through the common
+// dtype where that is Half or BFloat16), results to the output's dtype. The output is resized to
+// the broadcast shape. Only the innermost loop is instantiated per formula and type, once; where
+// all tensors have the formula's types and one layout it runs over them whole.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "kernels/util/dtype_dispatch.h"
+#include "kernels/util/promotion.h"
+#include "kernels/util/scalar_value.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// An element-wise operator with its C++ types erased.
+struct Elementwise {
+  static constexpr size_t kMaxInputs = 3;
+  // Applies `op` to dense runs.
+  using Run = void (*)(const void* op, const void* const* inputs, void* out, int64_t count);
+
+  Run run;
+  const void* op;
+  ScalarType common;   // what inputs are rounded to before computing
+  ScalarType result;   // what op's result stands for: decides where it may be put
+  ScalarType run_out;  // what `run` writes ...
+  std::array<ScalarType, kMaxInputs> run_inputs;  // ... and reads
+};
+
+// InvalidArgument if shapes do not broadcast, the output does not take the result's dtype or shape,
+// or a dtype is not REALHBBF16.
+void run_elementwise(KernelContext& context, const Elementwise& call,
+                     std::span<const Tensor* const> inputs, Tensor& out);
+
+namespace elementwise_internal {
+
+template <class Op, class Out, class... In>
+void run(const void* op, const void* const* inputs, void* out, int64_t count) {
+  const Op& function = *static_cast<const Op*>(op);
+  Out* result = static_cast<Out*>(out);
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    const std::tuple<const In*...> in{static_cast<const In*>(inputs[I])...};
+    for (int64_t i = 0; i < count; ++i) result[i] = function(load(std::get<I>(in) + i)...);
+  }
+  (std::index_sequence_for<In...>());
+}
+
+}  // namespace elementwise_internal
+
+// `Out` is what `op` returns, `In...` what it takes, one type an input.
+template <class Out, class... In, class Op>
+void elementwise(KernelContext& context, ScalarType common,
+                 const std::array<const Tensor*, sizeof...(In)>& inputs, Tensor& out,
+                 const Op& op) {
+  static_assert(sizeof...(In) <= Elementwise::kMaxInputs);
+  constexpr ScalarType kOut = scalar_type_of<Out>;
+  const Elementwise call{
+      &elementwise_internal::run<Op, Out, In...>,   &op,  common,
+      compute_type(common) == kOut ? common : kOut, kOut, {scalar_type_of<In>...}};
+  run_elementwise(context, call, inputs, out);
+}
+
+// --- Families ---
+
+// op(T) -> T in self's dtype. `List` names the compute types, here and below.
+template <class List, class Op>
+void unary(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  dispatch<List>(context, compute_type(self.dtype()),
+                 [&]<class T>() { elementwise<T, T>(context, self.dtype(), {&self}, out, op); });
+}
+
+// Operators that take floating dtypes only and keep them.
+template <class Op>
+void unary_floating(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  unary<FloatTypes>(context, self, out, op);
+}
+
+// sin, exp, ...: op(x) with x float or double; integers and Bool become Float. The output is
+// floating.
+template <class Op>
+void unary_float(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  const ScalarType common = promote_to_float(self.dtype());
+  dispatch<FloatTypes>(context, compute_type(common),
+                       [&]<class T>() { elementwise<T, T>(context, common, {&self}, out, op); });
+}
+
+// op(x) -> bool with x float or double.
+template <class Op>
+void predicate_float(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  const ScalarType common = promote_to_float(self.dtype());
+  dispatch<FloatTypes>(context, compute_type(common),
+                       [&]<class T>() { elementwise<bool, T>(context, common, {&self}, out, op); });
+}
+
+// op(T, T) -> Out(T) in `common`; `other` is a tensor or a Scalar.
+template <class List, template <class> class Out, class Op>
+void binary_in(KernelContext& context, ScalarType common, const Tensor& self, const Tensor& other,
+               Tensor& out, const Op& op) {
+  dispatch<List>(context, compute_type(common), [&]<class T>() {
+    elementwise<Out<T>, T, T>(context, common, {&self, &other}, out, op);
+  });
+}
+template <class List, template <class> class Out, class Op>
+void binary_in(KernelContext& context, ScalarType common, const Tensor& self, const Scalar& other,
+               Tensor& out, const Op& op) {
+  dispatch<List>(context, compute_type(common), [&]<class T>() {
+    const T value = other.to<T>();
+    elementwise<Out<T>, T>(context, common, {&self}, out,
+                           [&op, value](T x) { return op(x, value); });
+  });
+}
+template <class T>
+using SameType = T;
+template <class T>
+using AlwaysBool = bool;
+
+// op(T, T) -> T in the common dtype of both.
+template <class List, class Other, class Op>
+void binary(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
+            const Op& op) {
+  if (const std::optional<ScalarType> common = promote(context, self, other)) {
+    binary_in<List, SameType>(context, *common, self, other, out, op);
+  }
+}
+
+// As `binary`, but integers and Bool become Float.
+template <class Other, class Op>
+void binary_float(KernelContext& context, const Tensor& self, const Other& other, Tensor& out,
+                  const Op& op) {
+  if (const std::optional<ScalarType> common = promote(context, self, other)) {
+    binary_in<FloatTypes, SameType>(context, promote_to_float(*common), self, other, out, op);
+  }
+}
+
+// op(T, T) -> bool in the common dtype of both.
+template <class Op>
+void compare(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
+             const Op& op) {
+  if (const std::optional<ScalarType> common = promote(context, self, other)) {
+    binary_in<RealBTypes, AlwaysBool>(context, *common, self, other, out, op);
+  }
+}
+// A Scalar that the tensor's dtype cannot hold is refused.
+template <class Op>
+void compare(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out,
+             const Op& op) {
+  const ScalarType common = promote(self.dtype(), other);
+  if (!check_scalar(context, other, common, "other")) return;
+  binary_in<RealBTypes, AlwaysBool>(context, common, self, other, out, op);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,19 @@
+// Scalars that must fit the dtype that they are put into.
+#pragma once
+
+#include "runtime/core/scalar.h"
+#include "runtime/core/scalar_type.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// Whether `dtype` can hold the scalar, as PyTorch asks: fractions may be cut off, infinity and NaN
+// fit floating dtypes, and a negative number fits an unsigned dtype of which it is the complement.
+// Every scalar fits Bool and the complex dtypes.
+bool fits(const Scalar& scalar, ScalarType dtype);
+
+// Fails the context if not. `name` is the argument's name in the operator's schema.
+[[nodiscard]] bool check_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
+                                const char* name);
+
+}  // namespace vitrine
