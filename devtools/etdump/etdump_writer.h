@@ -14,8 +14,4 @@ namespace vitrine {
 // can hold (2 GiB).
 Result<flatbuffers::DetachedBuffer> write_etdump(const TraceBuffer& trace);
 
-// Names of the profile events that tell of lost records (docs/formats/etdump.md, "Extensions").
-inline constexpr char kDroppedRecordsEvent[] = "vitrine::dropped_records";
-inline constexpr char kDroppedBlocksEvent[] = "vitrine::dropped_blocks";
-
 }  // namespace vitrine
