@@ -1,0 +1,51 @@
+// A case of the corpus as its case.json tells it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/core/scalar_type.h"
+
+namespace vitrine::corpus {
+
+struct CaseValue {
+  enum class Kind : uint8_t { kTensor, kInt, kDouble, kBool, kString, kNone };
+  Kind kind = Kind::kNone;
+  // kTensor; the file's bytes are in logical order
+  std::filesystem::path file;
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int32_t> sizes;
+  std::vector<uint8_t> dim_order;
+  // the others
+  int64_t integer = 0;
+  double real = 0;
+  bool boolean = false;
+  std::string text;
+};
+
+struct CaseCall {
+  std::string method;
+  std::vector<CaseValue> inputs;
+  std::vector<CaseValue> outputs;
+};
+
+struct Tolerance {
+  double atol = 0;
+  double rtol = 0;
+  double min_cosine = -1;  // -1: not asked for
+};
+
+struct Case {
+  std::string name;
+  std::filesystem::path model;              // empty if the case has no program
+  std::vector<std::filesystem::path> data;  // .ptd files
+  Tolerance tolerance;
+  std::vector<CaseCall> calls;
+};
+
+// Throws std::runtime_error naming the file and what is wrong.
+Case read_case(const std::filesystem::path& folder);
+
+}  // namespace vitrine::corpus

@@ -1,0 +1,143 @@
+#include "test/corpus_check/case_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "test/corpus_check/comparison.h"
+#include "tools/files.h"
+#include "tools/session.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::corpus {
+namespace {
+
+using tools::HostTensor;
+using tools::ToolError;
+
+void set_input(Method& method, size_t index, const CaseValue& value,
+               std::vector<std::unique_ptr<HostTensor>>& keep) {
+  switch (value.kind) {
+    case CaseValue::Kind::kTensor: {
+      // In the dim order that the program expects: files are in logical order.
+      const Tensor& planned = method.input(index).is_tensor() ? method.input(index).tensor()
+                                                              : throw ToolError("not a tensor");
+      if (planned.rank() != value.sizes.size()) throw ToolError("the input has another rank");
+      auto tensor = std::make_unique<HostTensor>(value.dtype, value.sizes, planned.dim_order());
+      tensor->set_from_logical(tools::read_file(value.file));
+      tools::check(method.set_input(index, EValue(&tensor->tensor())));
+      keep.push_back(std::move(tensor));
+      return;
+    }
+    case CaseValue::Kind::kInt:
+      return tools::check(method.set_input(index, EValue(value.integer)));
+    case CaseValue::Kind::kDouble:
+      return tools::check(method.set_input(index, EValue(value.real)));
+    case CaseValue::Kind::kBool:
+      return tools::check(method.set_input(index, EValue(value.boolean)));
+    case CaseValue::Kind::kString:
+      return tools::check(method.set_input(index, EValue(std::string_view(value.text))));
+    case CaseValue::Kind::kNone:
+      return tools::check(method.set_input(index, EValue()));
+  }
+}
+
+// Empty if the output is as expected.
+std::string check_output(const EValue& output, const CaseValue& expected,
+                         const Tolerance& tolerance, CaseResult& result) {
+  const auto number = [&](bool right_kind, double actual, double wanted) -> std::string {
+    if (!right_kind) return "the output is of another kind";
+    if (actual == wanted) return "";
+    return fmt::format("the output is {}, expected {}", actual, wanted);
+  };
+  switch (expected.kind) {
+    case CaseValue::Kind::kTensor: {
+      if (!output.is_tensor()) return "the output is not a tensor";
+      const Tensor& tensor = output.tensor();
+      if (tensor.dtype() != expected.dtype || !std::ranges::equal(tensor.sizes(), expected.sizes)) {
+        return fmt::format("the output is {}, expected {}", tools::describe(tensor),
+                           tools::describe(expected.dtype, expected.sizes));
+      }
+      const std::vector<std::byte> wanted = tools::read_file(expected.file);
+      const std::vector<std::byte> actual = tools::logical_bytes(tensor);
+      if (wanted.size() != actual.size()) return "the expected file has another size";
+      const Comparison comparison = compare(actual, wanted, tensor.dtype(), tolerance);
+      result.max_abs = std::max(result.max_abs, comparison.max_abs);
+      result.max_rel = std::max(result.max_rel, comparison.max_rel);
+      return comparison.failure;
+    }
+    case CaseValue::Kind::kInt:
+      return number(output.is_int(), output.is_int() ? static_cast<double>(output.to_int()) : 0,
+                    static_cast<double>(expected.integer));
+    case CaseValue::Kind::kDouble:
+      return number(output.is_double(), output.is_double() ? output.to_double() : 0, expected.real);
+    case CaseValue::Kind::kBool:
+      return number(output.is_bool(), output.is_bool() && output.to_bool() ? 1 : 0,
+                    expected.boolean ? 1 : 0);
+    case CaseValue::Kind::kString:
+      return output.is_string() && output.to_string() == expected.text ? "" : "another string";
+    case CaseValue::Kind::kNone:
+      return output.is_none() ? "" : "the output is not None";
+  }
+  return "unknown kind";
+}
+
+// Mutated inputs come first among a program's outputs: the last ones are the model's own.
+void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance, CaseResult& result) {
+  if (call.inputs.size() != method.num_inputs()) {
+    throw ToolError(fmt::format("the program has {} inputs, the case {}", method.num_inputs(),
+                                call.inputs.size()));
+  }
+  std::vector<std::unique_ptr<HostTensor>> keep;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    try {
+      set_input(method, i, call.inputs[i], keep);
+    } catch (const std::exception& error) {
+      throw ToolError(fmt::format("input {}: {}", i, error.what()));
+    }
+  }
+  tools::check(method.execute());
+  if (method.num_outputs() < call.outputs.size()) {
+    throw ToolError(fmt::format("the program has {} outputs, the case {}", method.num_outputs(),
+                                call.outputs.size()));
+  }
+  const size_t first = method.num_outputs() - call.outputs.size();
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const std::string failure =
+        check_output(method.output(first + i), call.outputs[i], tolerance, result);
+    if (!failure.empty()) throw ToolError(fmt::format("output {}: {}", i, failure));
+  }
+}
+
+}  // namespace
+
+CaseResult run_case(const Case& which, size_t threads) {
+  CaseResult result;
+  if (which.model.empty()) {
+    result.status = CaseResult::Status::kSkipped;
+    result.reason = "has no program";
+    return result;
+  }
+  try {
+    tools::Session session({which.model, which.data, threads});
+    std::map<std::string, std::unique_ptr<Method>> methods;
+    for (size_t i = 0; i < which.calls.size(); ++i) {
+      const CaseCall& call = which.calls[i];
+      std::unique_ptr<Method>& method = methods[call.method];
+      if (!method) method = session.load_method(call.method);
+      try {
+        run_call(*method, call, which.tolerance, result);
+      } catch (const std::exception& error) {
+        throw ToolError(fmt::format("call {} ({}): {}", i, call.method, error.what()));
+      }
+    }
+  } catch (const std::exception& error) {
+    result.status = CaseResult::Status::kFailed;
+    result.reason = error.what();
+  }
+  return result;
+}
+
+}  // namespace vitrine::corpus

@@ -1,0 +1,21 @@
+// Runs a case: every call, in order, on one loaded instance of each method.
+#pragma once
+
+#include <string>
+
+#include "test/corpus_check/case_file.h"
+
+namespace vitrine::corpus {
+
+struct CaseResult {
+  enum class Status : uint8_t { kPassed, kFailed, kSkipped };
+  Status status = Status::kPassed;
+  double max_abs = 0;
+  double max_rel = 0;
+  std::string reason;  // of a failure or skip
+};
+
+// `threads` as in tools::SessionOptions.
+CaseResult run_case(const Case& which, size_t threads);
+
+}  // namespace vitrine::corpus

@@ -1,0 +1,89 @@
+// corpus_check: runs cases of the corpus and prints a line a case.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "test/corpus_check/case_runner.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using vitrine::corpus::CaseResult;
+
+constexpr int kNothingToRun = 77;  // what ctest takes as "skipped"
+
+// A case folder itself, or the case folders in it, sorted.
+void collect(const fs::path& path, std::vector<fs::path>& folders) {
+  if (fs::exists(path / "case.json")) {
+    folders.push_back(path);
+    return;
+  }
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (fs::exists(entry.path() / "case.json")) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  folders.insert(folders.end(), found.begin(), found.end());
+}
+
+const char* status_name(CaseResult::Status status) {
+  switch (status) {
+    case CaseResult::Status::kPassed: return "pass";
+    case CaseResult::Status::kFailed: return "FAIL";
+    default: return "skip";
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs corpus cases and compares their outputs with PyTorch's.");
+  std::vector<std::string> paths;
+  std::vector<std::string> except;
+  size_t threads = 0;
+  app.add_option("path", paths,
+                 "case folders, or folders of case folders; relative ones are also looked for in "
+                 "$VITRINE_CORPUS")
+      ->required();
+  app.add_option("--except", except, "names of cases to leave out")->delimiter(',');
+  app.add_option("--cpu_threads", threads, "threads; 0: as many as performing cores");
+  CLI11_PARSE(app, argc, argv);
+
+  const char* corpus = std::getenv("VITRINE_CORPUS");
+  std::vector<fs::path> folders;
+  for (const std::string& given : paths) {
+    fs::path path = given;
+    if (!fs::exists(path) && corpus != nullptr) path = fs::path(corpus) / given;
+    if (!fs::exists(path)) {
+      fmt::print("{}: not there (is VITRINE_CORPUS set?)\n", given);
+      return kNothingToRun;
+    }
+    collect(path, folders);
+  }
+  const std::set<std::string> left_out(except.begin(), except.end());
+  size_t passed = 0;
+  size_t failed = 0;
+  size_t skipped = 0;
+  for (const fs::path& folder : folders) {
+    const std::string name = folder.filename().string();
+    if (left_out.contains(name)) continue;
+    CaseResult result;
+    try {
+      result = vitrine::corpus::run_case(vitrine::corpus::read_case(folder), threads);
+    } catch (const std::exception& error) {
+      result.status = CaseResult::Status::kFailed;
+      result.reason = error.what();
+    }
+    fmt::print("{} {:<40} abs {:<9.3g} rel {:<9.3g} {}\n", status_name(result.status), name,
+               result.max_abs, result.max_rel, result.reason);
+    passed += result.status == CaseResult::Status::kPassed ? 1 : 0;
+    failed += result.status == CaseResult::Status::kFailed ? 1 : 0;
+    skipped += result.status == CaseResult::Status::kSkipped ? 1 : 0;
+  }
+  fmt::print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
+  return failed == 0 && passed > 0 ? 0 : 1;
+}

@@ -1,0 +1,31 @@
+// The inputs of a run: from files where given, random otherwise.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/executor/method.h"
+#include "tools/executor_runner/options.h"
+#include "tools/host_tensor.h"
+
+namespace vitrine::tools {
+
+class InputSet {
+ public:
+  // `specs` are for the method's tensor inputs, in order; there may be fewer. Throws ToolError.
+  InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
+
+  // Before each execution: the method may reuse its inputs' memory.
+  void apply(Method& method);
+
+  // "f32[1,3,224,224]", one an input.
+  std::vector<std::string> descriptions() const;
+
+ private:
+  std::vector<std::unique_ptr<HostTensor>> tensors_;  // null where an input is not a tensor
+  std::vector<std::string> others_;                   // what is there then
+};
+
+}  // namespace vitrine::tools

@@ -1,0 +1,111 @@
+#include "tools/executor_runner/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+
+#include "devtools/etdump/trace_buffer.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// "2x16" -> {2, 16}; empty if `text` is not of that form.
+std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
+  std::vector<int32_t> sizes;
+  const char* at = text.data();
+  const char* end = text.data() + text.size();
+  while (at != end) {
+    int32_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0) return std::nullopt;
+    sizes.push_back(size);
+    if (next != end && (*next != 'x' || next + 1 == end)) return std::nullopt;
+    at = next == end ? end : next + 1;
+  }
+  if (sizes.empty()) return std::nullopt;
+  return sizes;
+}
+
+}  // namespace
+
+InputSpec parse_input_spec(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, std::nullopt};
+  auto sizes = parse_sizes(std::string_view(text).substr(colon + 1));
+  if (!sizes) {
+    throw ToolError(fmt::format("--inputs {}: after ':' comes a shape such as 2x16", text));
+  }
+  return {text.substr(0, colon), std::move(sizes)};
+}
+
+std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
+  CLI::App app(
+      "Runs a method of an ExecuTorch program (.pte) and tells where the time went.\n"
+      "  executor_runner mv2.pte --inputs image.bin --output_file logits\n"
+      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord",
+      "executor_runner");
+  app.get_formatter()->column_width(36);
+  RunnerOptions options;
+  options.trace_records = TraceBuffer::kDefaultRecords;
+  std::string model;
+  std::vector<std::string> inputs;
+  size_t executions = 0;
+  size_t warmup = 0;
+  PrintOutput print = PrintOutput::kSummary;
+  const std::map<std::string, PrintOutput> prints = {
+      {"none", PrintOutput::kNone}, {"summary", PrintOutput::kSummary}, {"all", PrintOutput::kAll}};
+  const std::map<std::string, ReportFormat> formats = {
+      {"table", ReportFormat::kTable}, {"json", ReportFormat::kJson}, {"csv", ReportFormat::kCsv}};
+
+  app.add_option("model,--model_path", model, "program (.pte)")->required()->type_name("FILE");
+  app.add_option("--method_name", options.method, "method")->capture_default_str();
+  app.add_option("--inputs", inputs,
+                 "raw bytes of the input tensors, row-major: a.bin,b.bin; a.bin:2x16 gives the "
+                 "shape of a dynamic input")
+      ->delimiter(',')
+      ->type_name("FILES");
+  app.add_option("--seed", options.seed, "for inputs that are not given: they are random")
+      ->capture_default_str();
+  app.add_option("--data_path", options.data, "external weights (.ptd)")->delimiter(',')->type_name("FILES");
+  app.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
+      ->type_name("BASE");
+  auto* print_option =
+      app.add_option("--print_output", print, "none, summary or all (default: summary; none with --profile)")
+          ->transform(CLI::CheckedTransformer(prints).description(""))->type_name("WHAT");
+  auto* executions_option =
+      app.add_option("--num_executions", executions,
+                     "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
+          ->check(CLI::PositiveNumber)->type_name("N");
+  auto* warmup_option =
+      app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")->type_name("N");
+  app.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
+  app.add_flag("--profile", options.profile, "per-op profile, joined with the source model");
+  app.add_option("--etrecord", options.etrecord, "names of source ops and modules")
+      ->check(CLI::ExistingFile)->type_name("FILE");
+  app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
+  app.add_option("--format", options.format, "of the profile: table, json or csv")
+      ->transform(CLI::CheckedTransformer(formats).description(""))->type_name("FORMAT");
+  app.add_option("--output", options.report, "where the profile goes (default: standard output)")->type_name("FILE");
+  app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")->type_name("N");
+  app.add_flag("--ids", options.ids, "instruction and debug identifiers in the table");
+  app.add_option("--trace_records", options.trace_records,
+                 "bound of the trace, 64 bytes each; what does not fit is counted")
+      ->capture_default_str()->type_name("N");
+  try {
+    app.parse(argc, argv);
+    options.model = model;
+    for (const std::string& input : inputs) options.inputs.push_back(parse_input_spec(input));
+  } catch (const CLI::ParseError& error) {
+    *exit_code = app.exit(error);
+    return std::nullopt;
+  }
+  if (*print_option) options.print_output = print;
+  if (*executions_option) options.executions = executions;
+  if (*warmup_option) options.warmup = warmup;
+  return options;
+}
+
+}  // namespace vitrine::tools

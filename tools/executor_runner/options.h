@@ -1,0 +1,47 @@
+// The command line of executor_runner.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vitrine::tools {
+
+enum class PrintOutput : uint8_t { kNone, kSummary, kAll };
+enum class ReportFormat : uint8_t { kTable, kJson, kCsv };
+
+// "a.bin" or, for an input smaller than its bound, "a.bin:2x16".
+struct InputSpec {
+  std::filesystem::path file;
+  std::optional<std::vector<int32_t>> sizes;
+};
+// Throws ToolError.
+InputSpec parse_input_spec(const std::string& text);
+
+struct RunnerOptions {
+  std::filesystem::path model;
+  std::string method = "forward";
+  std::vector<InputSpec> inputs;
+  std::vector<std::filesystem::path> data;
+  std::string output_base;  // empty: outputs are not written
+  std::optional<size_t> executions;
+  std::optional<size_t> warmup;
+  size_t threads = 0;
+  uint64_t seed = 0;
+  std::optional<PrintOutput> print_output;
+  std::filesystem::path etdump;
+  std::filesystem::path etrecord;
+  bool profile = false;
+  ReportFormat format = ReportFormat::kTable;
+  std::filesystem::path report;  // empty: standard output
+  size_t width = 0;              // of the table; 0: the terminal's
+  bool ids = false;
+  size_t trace_records;
+};
+
+// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,18 @@
+// What happens to a run's outputs: printed, written, described.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/executor/method.h"
+#include "tools/executor_runner/options.h"
+
+namespace vitrine::tools {
+
+std::vector<std::string> describe_outputs(const Method& method);
+// For standard output; ends with a newline unless empty.
+std::string print_outputs(const Method& method, PrintOutput what);
+// BASE-0.bin, ...: tensors only, elements in row-major order. Throws ToolError.
+void write_outputs(const Method& method, const std::string& base);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,66 @@
+#include "tools/executor_runner/profiling.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "runtime/platform/clock.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer) {
+  inputs.apply(method);
+  method.set_tracer(tracer);
+  const uint64_t start = platform::now_ns();
+  check(method.execute());
+  return platform::now_ns() - start;
+}
+
+double median(std::vector<uint64_t> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return static_cast<double>(*middle);
+}
+
+// As many runs of `run_ns` as fit into `budget_ns`, within bounds.
+size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t most) {
+  const double fit = budget_ns / static_cast<double>(std::max<uint64_t>(run_ns, 1));
+  return static_cast<size_t>(
+      std::clamp(fit, static_cast<double>(least), static_cast<double>(most)));
+}
+
+uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
+                          const RunnerOptions& options) {
+  ProfiledRuns result;
+  uint64_t last = 0;
+  result.warmup = options.warmup.value_or(1);
+  for (size_t i = 0; i < result.warmup; ++i) {
+    last = timed_run(method, inputs, nullptr);
+    if (i == 0 && !options.warmup) result.warmup = runs_that_fit(0.5 * kSecond, last, 1, 5);
+  }
+  if (last == 0) last = static_cast<uint64_t>(kSecond);  // no warm-up, no estimate: few runs
+  const size_t runs = options.executions.value_or(runs_that_fit(2 * kSecond, last, 5, 50));
+  std::vector<uint64_t> traced;
+  std::vector<uint64_t> untraced;
+  for (size_t i = 0; i < runs; ++i) {
+    untraced.push_back(timed_run(method, inputs, nullptr));
+    traced.push_back(timed_run(method, inputs, &trace));
+  }
+  result.trace_overhead = median(traced) / median(untraced) - 1;
+  result.peak_rss_bytes = peak_rss_bytes();
+  return result;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,23 @@
+// Runs a method for its profile: warm-ups, then traced and untraced runs in turn, so that what
+// tracing costs is measured under the same conditions as the profile itself.
+#pragma once
+
+#include "devtools/etdump/trace_buffer.h"
+#include "devtools/inspector/profile.h"
+#include "runtime/executor/method.h"
+#include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/options.h"
+
+namespace vitrine::tools {
+
+struct ProfiledRuns {
+  size_t warmup = 0;
+  double trace_overhead = 0;    // median traced / median untraced - 1
+  uint64_t peak_rss_bytes = 0;  // of the process, until now
+};
+
+// `method` was loaded with `trace` as its tracer. Throws ToolError.
+ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
+                          const RunnerOptions& options);
+
+}  // namespace vitrine::tools

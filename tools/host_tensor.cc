@@ -1,0 +1,131 @@
+#include "tools/host_tensor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// Calls visit(logical position, memory position) for each element of `tensor`.
+template <class Visit>
+void for_each_element(const Tensor& tensor, Visit visit) {
+  std::vector<int32_t> index(tensor.rank(), 0);
+  int64_t memory = 0;
+  for (int64_t logical = 0; logical < tensor.numel(); ++logical) {
+    visit(static_cast<size_t>(logical), static_cast<size_t>(memory));
+    for (size_t dim = tensor.rank(); dim-- > 0;) {
+      memory += tensor.strides()[dim];
+      if (++index[dim] < tensor.size(dim)) break;
+      memory -= tensor.strides()[dim] * index[dim];
+      index[dim] = 0;
+    }
+  }
+}
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+HostTensor::HostTensor(ScalarType dtype, std::span<const int32_t> sizes,
+                       std::span<const uint8_t> dim_order)
+    : sizes_(sizes.begin(), sizes.end()),
+      dim_order_(dim_order.begin(), dim_order.end()),
+      strides_(sizes.size()) {
+  const int64_t numel = check(checked_numel(sizes_));
+  data_.resize(static_cast<size_t>(numel) * element_size(dtype));
+  tensor_ = Tensor(dtype, sizes_, dim_order_, strides_, data_.data());
+}
+
+void HostTensor::set_from_logical(std::span<const std::byte> bytes) {
+  if (bytes.size() != data_.size()) {
+    throw ToolError(fmt::format("{} takes {} bytes, not {}", describe(tensor_), data_.size(),
+                                bytes.size()));
+  }
+  if (data_.empty()) return;
+  if (tensor_.is_contiguous()) {
+    std::memcpy(data_.data(), bytes.data(), data_.size());
+    return;
+  }
+  const size_t size = tensor_.element_size();
+  for_each_element(tensor_, [&](size_t logical, size_t memory) {
+    std::memcpy(data_.data() + memory * size, bytes.data() + logical * size, size);
+  });
+}
+
+void HostTensor::fill_random(std::mt19937_64& generator) {
+  const auto fill = [&]<class T>(T (*make)(double)) {
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    for (size_t i = 0; i < data_.size() / sizeof(T); ++i) {
+      const T value = make(uniform(generator));
+      std::memcpy(data_.data() + i * sizeof(T), &value, sizeof(T));
+    }
+  };
+  switch (tensor_.dtype()) {
+    case ScalarType::kFloat: fill(+[](double x) { return static_cast<float>(x); }); break;
+    case ScalarType::kDouble: fill(+[](double x) { return x; }); break;
+    case ScalarType::kHalf: fill(+[](double x) { return Half(static_cast<float>(x)); }); break;
+    case ScalarType::kBFloat16:
+      fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
+      break;
+    default:
+      // The low byte of each element: little-endian.
+      for (size_t i = 0; i < data_.size(); i += tensor_.element_size()) {
+        data_[i] = static_cast<std::byte>(generator() & 1u);
+      }
+  }
+}
+
+std::vector<std::byte> logical_bytes(const Tensor& tensor) {
+  std::vector<std::byte> bytes(tensor.nbytes());
+  if (bytes.empty()) return bytes;
+  const auto* data = static_cast<const std::byte*>(tensor.raw_data());
+  if (data == nullptr) throw ToolError("a tensor has no data");
+  if (tensor.is_contiguous()) {
+    std::memcpy(bytes.data(), data, bytes.size());
+    return bytes;
+  }
+  const size_t size = tensor.element_size();
+  for_each_element(tensor, [&](size_t logical, size_t memory) {
+    std::memcpy(bytes.data() + logical * size, data + memory * size, size);
+  });
+  return bytes;
+}
+
+double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index) {
+  const std::byte* at = bytes.data() + index * element_size(dtype);
+  switch (dtype) {
+    case ScalarType::kByte:
+    case ScalarType::kBool: return load<uint8_t>(at);
+    case ScalarType::kChar: return load<int8_t>(at);
+    case ScalarType::kShort: return load<int16_t>(at);
+    case ScalarType::kInt: return load<int32_t>(at);
+    case ScalarType::kLong: return static_cast<double>(load<int64_t>(at));
+    case ScalarType::kHalf: return load<Half>(at);
+    case ScalarType::kFloat: return static_cast<double>(load<float>(at));
+    case ScalarType::kDouble: return load<double>(at);
+    case ScalarType::kBFloat16: return load<BFloat16>(at);
+    case ScalarType::kUInt16: return load<uint16_t>(at);
+    case ScalarType::kUInt32: return load<uint32_t>(at);
+    case ScalarType::kUInt64: return static_cast<double>(load<uint64_t>(at));
+    default:
+      throw ToolError(fmt::format("elements of type {} cannot be printed or compared",
+                                  scalar_type_name(dtype)));
+  }
+}
+
+std::string describe(ScalarType dtype, std::span<const int32_t> sizes) {
+  return fmt::format("{}[{}]", scalar_type_name(dtype), fmt::join(sizes, ","));
+}
+
+std::string describe(const Tensor& tensor) { return describe(tensor.dtype(), tensor.sizes()); }
+
+}  // namespace vitrine::tools

@@ -1,0 +1,79 @@
+#include "tools/session.h"
+
+#include <fmt/format.h>
+
+#ifdef VITRINE_HAVE_XNNPACK
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#endif
+#include "kernels/portable/portable_kernels.h"
+#include "runtime/data/flat_tensor.h"
+#include "runtime/platform/clock.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+template <class T>
+T check_file(const std::filesystem::path& path, Result<T> result) {
+  if (!result.ok()) throw ToolError(result.take_error().in("%s", path.c_str()));
+  return std::move(*result);
+}
+
+}  // namespace
+
+const KernelRegistry& all_kernels() {
+  static const KernelRegistry registry = [] {
+    KernelRegistry tables;
+    check(tables.add("portable", portable::kernels()));
+    return tables;
+  }();
+  return registry;
+}
+
+const BackendRegistry& all_backends() {
+  static const BackendRegistry registry = [] {
+    BackendRegistry backends;
+#ifdef VITRINE_HAVE_XNNPACK
+    check(backends.add(&xnnpack_backend()));
+#endif
+    return backends;
+  }();
+  return registry;
+}
+
+Session::Session(const SessionOptions& options) {
+  for (const std::filesystem::path& path : options.data) {
+    data_.push_back(
+        check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
+  }
+  // The last map asks all: ((first, second), third) ...
+  const size_t given = data_.size();
+  for (size_t i = 1; i < given; ++i) {
+    const NamedDataMap* before = i == 1 ? data_[0].get() : data_.back().get();
+    data_.push_back(std::make_unique<MergedNamedData>(before, data_[i].get()));
+  }
+  pool_ = check(ThreadPool::create(options.threads));
+  const uint64_t start = platform::now_ns();
+  program_ = check_file(options.model, Program::load(check(map_file(options.model.c_str()))));
+  load_ns_ = platform::now_ns() - start;
+}
+
+std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
+  MethodOptions options;
+  options.kernels = &all_kernels();
+  options.backends = &all_backends();
+  options.external_data = data_.empty() ? nullptr : data_.back().get();
+  options.pool = pool_.get();
+  options.tracer = tracer;
+  std::unique_ptr<Method> method = check(Method::load(program_, name, options));
+  const MethodMeta& meta = method->meta();
+  for (size_t i = 0; i < method->num_outputs(); ++i) {
+    if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;
+    const TensorInfo info = meta.output_tensor(i);
+    outputs_.push_back(std::make_unique<HostTensor>(info.dtype, info.sizes, info.dim_order));
+    check(method->set_output_data(i, outputs_.back()->bytes()));
+  }
+  return method;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,47 @@
+// A method of a file, loaded with everything that this build has: all kernels, all backends.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/executor/method.h"
+#include "runtime/program/program.h"
+#include "runtime/threadpool/thread_pool.h"
+#include "tools/host_tensor.h"
+
+namespace vitrine::tools {
+
+// Kernels and backends that this build has. Static tables: live for the process.
+const KernelRegistry& all_kernels();
+const BackendRegistry& all_backends();
+
+struct SessionOptions {
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> data;  // .ptd files
+  size_t threads = 0;                       // 0: as many as performing cores
+};
+
+// Program, external data and thread pool of one model file. Throws ToolError.
+class Session {
+ public:
+  explicit Session(const SessionOptions& options);
+
+  const std::shared_ptr<const Program>& program() const { return program_; }
+  const ThreadPool& pool() const { return *pool_; }
+  uint64_t load_ns() const { return load_ns_; }
+
+  // Memory for outputs that the program does not plan is taken and set. The session outlives the
+  // method. `tracer` may be null.
+  std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
+
+ private:
+  std::vector<std::unique_ptr<NamedDataMap>> data_;  // as given, then their mergers
+  std::unique_ptr<ThreadPool> pool_;
+  std::shared_ptr<const Program> program_;
+  std::vector<std::unique_ptr<HostTensor>> outputs_;
+  uint64_t load_ns_ = 0;
+};
+
+}  // namespace vitrine::tools
