@@ -1,0 +1,112 @@
+// Calls portable kernels by name through their boxes, as the executor does.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "kernels/portable/portable_kernels.h"
+#include "runtime/core/evalue.h"
+#include "runtime/kernel/kernel_registry.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine::test {
+
+// A tensor factory that also makes the other kinds of argument. What it makes lives as long as it.
+class KernelCall : public TensorFactory {
+ public:
+  static EValue none() { return EValue(); }
+  EValue ints(std::initializer_list<int64_t> values) {
+    Ints& list = int_lists_.emplace_back();
+    for (const int64_t value : values) list.values.emplace_back(value);
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body);
+  }
+  // Null items are None.
+  EValue tensors(std::initializer_list<Tensor*> values, bool optional = false) {
+    Tensors& list = tensor_lists_.emplace_back();
+    for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body, optional);
+  }
+
+  // Arguments in schema order, `out` included; the trailing return value is supplied.
+  template <class... Args>
+  Error run(std::string_view name, Args&&... args) {
+    std::vector<EValue> values{value_of(args)...};
+    return run_values(name, values);
+  }
+
+  EValue result;  // of an operator without `out`
+
+ private:
+  struct Ints {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<int64_t> scratch;
+    IntListBody body;
+  };
+  struct Tensors {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<Tensor*> scratch;
+    TensorListBody body;
+  };
+
+  static EValue value_of(Tensor& tensor) { return EValue(&tensor); }
+  static EValue value_of(const EValue& value) { return value; }
+  static EValue value_of(int value) { return EValue(int64_t{value}); }
+  static EValue value_of(int64_t value) { return EValue(value); }
+  static EValue value_of(double value) { return EValue(value); }
+  static EValue value_of(bool value) { return EValue(value); }
+  static EValue value_of(ScalarType value) { return EValue(static_cast<int64_t>(value)); }
+  static EValue value_of(const char* value) { return EValue(std::string_view(value)); }
+
+  Error run_values(std::string_view name, std::vector<EValue>& values) {
+    KernelRegistry registry;
+    if (Error error = registry.add("portable", portable::kernels()); !error.ok()) return error;
+    const Kernel* kernel = registry.find(name).kernel;
+    if (kernel == nullptr) {
+      return Error::make(ErrorCode::kOperatorMissing, "no kernel %.*s",
+                         static_cast<int>(name.size()), name.data());
+    }
+    std::vector<EValue*> arguments;
+    for (EValue& value : values) arguments.push_back(&value);
+    arguments.push_back(&result);
+    EXPECT_EQ(arguments.size(), kernel->num_arguments) << name;
+    if (arguments.size() != kernel->num_arguments) {
+      return Error::make(ErrorCode::kInvalidProgram, "wrong number of arguments");
+    }
+    HeapArena temp;
+    KernelContext context(&temp);
+    kernel->function(context, arguments.data());
+    return context.take_error();
+  }
+
+  std::deque<Ints> int_lists_;
+  std::deque<Tensors> tensor_lists_;
+};
+
+// EXPECT_TRUE(succeeds(call.run(...))): the error's text where it fails.
+inline testing::AssertionResult succeeds(const Error& error) {
+  if (error.ok()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
+}
+inline testing::AssertionResult fails(const Error& error, ErrorCode code, std::string_view text) {
+  if (error.code() == code &&
+      std::string_view(error.message()).find(text) != std::string_view::npos) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
+}
+
+}  // namespace vitrine::test
