@@ -68,7 +68,7 @@ class TensorFactory {
 // The elements of a tensor in memory order.
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
-  return {tensor.data<T>(), tensor.data<T>() + tensor.numel()};
+  return std::vector<T>(tensor.data<T>(), tensor.data<T>() + tensor.numel());
 }
 
 }  // namespace vitrine::test
