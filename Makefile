@@ -1,0 +1,38 @@
+# A thin face over the CMake presets (CMakePresets.json).
+#   make         build       make demo    profile a real model
+#   make test    all tests   make bench   benchmarks      make clean
+# PRESET=debug|asan|ubsan chooses another build; VITRINE_CORPUS the corpus of real programs.
+
+PRESET ?= release
+BUILD  := build/$(PRESET)
+SAMPLE := test/samples/mv2_025_xnnpack
+RECORD := test/samples/digits_xnnpack
+
+.PHONY: build setup configure demo test bench lint clean
+
+build: configure
+	cmake --build --preset $(PRESET)
+
+# Installs Debian packages, only those that are missing.
+setup:
+	@cmake/setup.sh
+
+configure: setup
+	@cmake --preset $(PRESET)
+
+demo: build
+	$(BUILD)/bin/executor_runner --profile $(SAMPLE)/model.pte --inputs $(SAMPLE)/input_0.bin --etrecord $(SAMPLE)/etrecord.bin
+
+test: build
+	ctest --preset $(PRESET)
+
+bench: build
+	$(BUILD)/bin/executor_bench
+	$(BUILD)/bin/xnnpack_bench
+
+lint: configure
+	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
+	run-clang-tidy -quiet -p $(BUILD) '^$(CURDIR)/(runtime|kernels|backends|devtools|tools)/'
+
+clean:
+	rm -rf build

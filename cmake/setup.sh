@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs the distribution's packages that the build needs, only those that are missing.
+# Works offline, and without root, when nothing is missing.
+set -eu
+
+packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
+  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev
+  python3'
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2
+  exit 0
+fi
+missing=''
+for package in $packages; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "setup: installing$missing"
+run=''
+if [ "$(id -u)" != 0 ]; then
+  run=sudo
+  if ! command -v sudo >/dev/null; then
+    echo "setup: these packages are missing and only root can install them:$missing" >&2
+    exit 1
+  fi
+fi
+$run apt-get update -q
+DEBIAN_FRONTEND=noninteractive $run apt-get install -y -q --no-install-recommends $missing
