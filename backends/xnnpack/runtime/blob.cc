@@ -1,0 +1,92 @@
+#include "backends/xnnpack/runtime/blob.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+#include "runtime/core/checked_math.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+constexpr size_t kMagicOffset = 4;
+constexpr char kHeaderMagic[] = "XH00";
+constexpr size_t kHeaderSize = 30;
+constexpr size_t kMinFlatbufferSize = 8;
+constexpr size_t kFlatbufferAlignment = 16;  // Buffer.storage asks for it
+
+template <class T>
+T read_at(std::span<const std::byte> bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+bool has_magic(std::span<const std::byte> bytes, const char* magic) {
+  return std::memcmp(bytes.data() + kMagicOffset, magic, 4) == 0;
+}
+
+}  // namespace
+
+Result<Blob> open_blob(std::span<const std::byte> bytes) {
+  if (bytes.size() < kMinFlatbufferSize) {
+    return Error::make(ErrorCode::kInvalidArgument, "the payload has only %zu bytes", bytes.size());
+  }
+  Blob blob;
+  std::span<const std::byte> flatbuffer = bytes;
+  if (has_magic(bytes, kHeaderMagic)) {
+    if (bytes.size() < kHeaderSize) {
+      return Error::make(ErrorCode::kInvalidArgument, "XH00 header: cut after %zu of %zu bytes",
+                         bytes.size(), kHeaderSize);
+    }
+    const auto header_size = read_at<uint16_t>(bytes, 8);
+    const auto flatbuffer_offset = read_at<uint32_t>(bytes, 10);
+    const auto flatbuffer_size = read_at<uint32_t>(bytes, 14);
+    const auto data_offset = read_at<uint32_t>(bytes, 18);
+    const auto data_size = read_at<uint64_t>(bytes, 22);
+    if (header_size < kHeaderSize || flatbuffer_offset < header_size) {
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "XH00 header: header size %u and flatbuffer offset %u are impossible",
+                         header_size, flatbuffer_offset);
+    }
+    if (flatbuffer_size < kMinFlatbufferSize ||
+        !range_fits(flatbuffer_offset, flatbuffer_size, bytes.size())) {
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "XH00 header: flatbuffer of %u bytes at %u is not inside the %zu bytes",
+                         flatbuffer_size, flatbuffer_offset, bytes.size());
+    }
+    if (!range_fits(data_offset, data_size, bytes.size()) ||
+        data_offset < uint64_t{flatbuffer_offset} + flatbuffer_size) {
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "XH00 header: %" PRIu64
+                         " bytes of constants at %u are not between the "
+                         "flatbuffer and the end of the %zu bytes",
+                         data_size, data_offset, bytes.size());
+    }
+    flatbuffer = bytes.subspan(flatbuffer_offset, flatbuffer_size);
+    blob.constant_region = bytes.subspan(data_offset, static_cast<size_t>(data_size));
+  }
+  if (flatbuffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
+    return Error::make(ErrorCode::kInvalidArgument, "a flatbuffer of %zu bytes is too large",
+                       flatbuffer.size());
+  }
+  if (!has_magic(flatbuffer, "XN00") && !has_magic(flatbuffer, "XN01")) {
+    return Error::make(ErrorCode::kDelegateInvalidCompatibility,
+                       "the flatbuffer's identifier is neither XN00 nor XN01");
+  }
+  if (reinterpret_cast<uintptr_t>(flatbuffer.data()) % kFlatbufferAlignment != 0) {
+    VITRINE_ASSIGN_OR_RETURN(blob.aligned_copy, DataBuffer::allocate(flatbuffer.size()));
+    std::ranges::copy(flatbuffer, blob.aligned_copy.owned_data());
+    flatbuffer = blob.aligned_copy.bytes();
+  }
+  const auto* start = reinterpret_cast<const uint8_t*>(flatbuffer.data());
+  flatbuffers::Verifier verifier(start, flatbuffer.size());
+  if (!verifier.VerifyBuffer<schema::xnnpack::XNNGraph>(nullptr)) {
+    return Error::make(ErrorCode::kDelegateInvalidCompatibility,
+                       "the flatbuffer of %zu bytes is damaged", flatbuffer.size());
+  }
+  blob.graph = schema::xnnpack::GetXNNGraph(start);
+  return blob;
+}
+
+}  // namespace vitrine::xnnpack

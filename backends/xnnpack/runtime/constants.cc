@@ -1,0 +1,197 @@
+#include "backends/xnnpack/runtime/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "backends/xnnpack/runtime/node_table.h"
+#include "runtime/core/checked_math.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+namespace fb = schema::xnnpack;
+
+constexpr size_t kAlignment = 16;
+constexpr size_t kSmallestPage = 4096;
+
+template <class... Arguments>
+Error wrong(const char* format, Arguments... arguments) {
+  return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
+}
+
+// Reading a little further must stay within the page of the last byte: nothing is known of the
+// next.
+bool can_be_read_in_place(std::span<const std::byte> bytes) {
+  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t last = start + bytes.size() - 1;
+  return start % kAlignment == 0 && last % kSmallestPage + XNN_EXTRA_BYTES < kSmallestPage;
+}
+
+Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {
+  size_t padded = 0;
+  if (add_overflows(bytes.size(), size_t{XNN_EXTRA_BYTES}, &padded)) {
+    return wrong("%zu bytes are too many", bytes.size());
+  }
+  VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, DataBuffer::allocate(padded));
+  std::ranges::copy(bytes, copy.owned_data());
+  std::fill_n(copy.owned_data() + bytes.size(), XNN_EXTRA_BYTES, std::byte{0});
+  return copy;
+}
+
+struct Source {
+  DataBuffer bytes;
+  bool outlives_load = false;  // the blob does not
+};
+
+Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* named_data) {
+  if (named_data == nullptr) {
+    return Error::make(ErrorCode::kInvalidExternalData,
+                       "named data \"%.80s\": the program has none", key.c_str());
+  }
+  Result<DataBuffer> bytes = named_data->get({key.data(), key.size()});
+  if (!bytes.ok()) return bytes.take_error().in("named data \"%.80s\"", key.c_str());
+  return Source{std::move(*bytes), true};
+}
+
+Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uint32_t index) {
+  if (!blob.constant_region.has_value()) {
+    const auto* buffers = blob.graph->constant_buffer();
+    if (buffers == nullptr || index >= buffers->size()) {
+      return wrong("is not among %u buffers", buffers == nullptr ? 0 : buffers->size());
+    }
+    const auto* storage = buffers->Get(index)->storage();
+    if (storage == nullptr) return wrong("is empty");
+    return Source{DataBuffer(std::as_bytes(std::span(storage->data(), storage->size())))};
+  }
+  const auto* entries = blob.graph->constant_data();
+  if (entries == nullptr || index >= entries->size()) {
+    return wrong("is not among %u entries", entries == nullptr ? 0 : entries->size());
+  }
+  const fb::ConstantDataOffset& entry = *entries->Get(index);
+  if (entry.named_key() != nullptr) return find_named(*entry.named_key(), named_data);
+  const std::span<const std::byte> region = *blob.constant_region;
+  if (!range_fits(entry.offset(), entry.size(), region.size())) {
+    return wrong("%llu bytes at %llu are not inside the %zu bytes of constants",
+                 static_cast<unsigned long long>(entry.size()),
+                 static_cast<unsigned long long>(entry.offset()), region.size());
+  }
+  return Source{DataBuffer(
+      region.subspan(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size())))};
+}
+
+struct Request {
+  const Blob& blob;
+  const NamedDataMap* named_data;
+  uint32_t index;
+  size_t size;
+  bool keep;  // beyond the load
+};
+
+Result<DataBuffer> fetch_bytes(const Request& request) {
+  VITRINE_ASSIGN_OR_RETURN(Source source,
+                           find_source(request.blob, request.named_data, request.index));
+  if (source.bytes.size() != request.size || request.size == 0) {
+    return wrong("has %zu bytes, but its value needs %zu", source.bytes.size(), request.size);
+  }
+  if (can_be_read_in_place(source.bytes.bytes()) && (source.outlives_load || !request.keep)) {
+    return std::move(source.bytes);
+  }
+  return copy_padded(source.bytes.bytes());
+}
+
+Result<DataBuffer> fetch(const Request& request) {
+  Result<DataBuffer> bytes = fetch_bytes(request);
+  if (!bytes.ok()) return bytes.take_error().in("constant %u", request.index);
+  return bytes;
+}
+
+bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
+
+bool are_scales(const Value& value) {
+  for (size_t i = 0; i < value.scale_count; ++i) {
+    float scale;
+    if (value.datatype->quantization == Quantization::kPerBlock) {
+      BFloat16 stored;
+      std::memcpy(&stored, value.scales + i * sizeof stored, sizeof stored);
+      scale = stored;
+    } else {
+      std::memcpy(&scale, value.scales + i * sizeof scale, sizeof scale);
+    }
+    if (!is_scale(scale)) return false;
+  }
+  return true;
+}
+
+// Values that some node reads otherwise than as weights to be packed.
+std::vector<bool> find_referenced(const Graph& graph) {
+  std::vector<bool> referenced(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    if (!node.live) continue;
+    bool packs = node.kind->has_weights;
+    for (size_t i = 1; i < node.input_count; ++i) {
+      packs = packs && graph.values[node.inputs[i]].is_constant();
+    }
+    const size_t read = packs ? 1 : node.input_count;
+    for (size_t i = 0; i < read; ++i) referenced[node.inputs[i]] = true;
+  }
+  return referenced;
+}
+
+// Nodes that share a filter get a packed copy each, so that a small blob may ask for a lot.
+Error check_weight_bytes(const Graph& graph, const Limits& limits) {
+  size_t total = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!node.live) continue;
+    for (const uint32_t index : node.input_values()) {
+      const Value& value = graph.values[index];
+      if (!value.is_constant()) continue;
+      if (add_overflows(total, *tensor_bytes(*value.datatype, value.shape), &total) ||
+          total > limits.max_weight_bytes) {
+        return Error::make(ErrorCode::kOutOfResources,
+                           "xnodes[%zu] (%s): the constants up to here exceed the bound of %zu "
+                           "bytes",
+                           i, node.kind->name, limits.max_weight_bytes);
+      }
+    }
+  }
+  return Error();
+}
+
+}  // namespace
+
+Error Constants::load(const Blob& blob, const NamedDataMap* named_data, const Limits& limits,
+                      Graph& graph) {
+  const std::vector<bool> referenced = find_referenced(graph);
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    Value& value = graph.values[i];
+    if (!value.used || (value.constant == 0 && value.scale_count == 0)) continue;
+    const auto load_one = [&](uint32_t index, size_t size, bool keep) -> Result<const std::byte*> {
+      VITRINE_ASSIGN_OR_RETURN(DataBuffer bytes, fetch({blob, named_data, index, size, keep}));
+      return (keep ? referenced_ : packed_).emplace_back(std::move(bytes)).data();
+    };
+    if (value.is_constant()) {
+      Result<const std::byte*> data =
+          load_one(value.constant, *tensor_bytes(*value.datatype, value.shape), referenced[i]);
+      if (!data.ok()) return data.take_error().in("xvalues[%zu]", i);
+      value.data = *data;
+    }
+    if (value.scale_count == 0) continue;
+    const bool blocks = value.datatype->quantization == Quantization::kPerBlock;
+    if (value.scale_constant != 0) {
+      const size_t element = blocks ? sizeof(BFloat16) : sizeof(float);
+      Result<const std::byte*> scales =
+          load_one(value.scale_constant, value.scale_count * element, false);
+      if (!scales.ok()) return scales.take_error().in("xvalues[%zu]", i);
+      value.scales = *scales;
+    } else {
+      value.scales = blocks ? std::as_bytes(std::span(value.inline_bf16)).data()
+                            : std::as_bytes(std::span(value.inline_scales)).data();
+    }
+    if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
+  }
+  return check_weight_bytes(graph, limits);
+}
+
+}  // namespace vitrine::xnnpack

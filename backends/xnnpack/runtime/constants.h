@@ -1,0 +1,32 @@
+// The bytes of a delegate's constants, from wherever its blob keeps them: the legacy buffers inside
+// the flatbuffer, the region behind it, or named data.
+//
+// XNNPACK reads up to XNN_EXTRA_BYTES past a tensor, and asks for natural alignment. Bytes that
+// allow neither are copied.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/graph.h"
+#include "runtime/data/data_source.h"
+#include "runtime/data/named_data.h"
+
+namespace vitrine::xnnpack {
+
+class Constants {
+ public:
+  // Sets `data` and `scales` of all constants that live nodes read, after comparing their sizes
+  // with shapes and datatypes. `named_data` may be null if no constant asks for it.
+  Error load(const Blob& blob, const NamedDataMap* named_data, const Limits& limits, Graph& graph);
+
+  // Drops what XNNPACK has packed by now: filters, biases and scales. The blob may go too.
+  void release_packed() { packed_.clear(); }
+
+ private:
+  std::vector<DataBuffer> packed_;
+  std::vector<DataBuffer> referenced_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,261 @@
+#include "backends/xnnpack/runtime/delegate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/graph_reader.h"
+#include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/shape_inference.h"
+#include "backends/xnnpack/runtime/subgraph.h"
+#include "runtime/platform/clock.h"
+#include "runtime/threadpool/thread_pool.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+Result<WorkspaceHandle> create_workspace() {
+  xnn_workspace_t workspace = nullptr;
+  if (xnn_create_workspace(&workspace) != xnn_status_success) {
+    return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory for a workspace");
+  }
+  return WorkspaceHandle(workspace);
+}
+
+Error describe_mismatch(const Tensor& tensor, const Value& value) {
+  char text[128];
+  describe(tensor, text, sizeof text);
+  return Error::make(ErrorCode::kInvalidArgument, "is %s, but the delegate wants %s of rank %zu",
+                     text, value.datatype->name, value.shape.rank);
+}
+
+// A delegate knows no rank 0: it has one dimension of 1 instead.
+size_t blob_rank(const Tensor& tensor) { return std::max<size_t>(tensor.rank(), 1); }
+
+// The sizes in memory order, so that a channels-last tensor is seen as NHWC.
+Shape shape_of(const Tensor& tensor) {
+  Shape shape{blob_rank(tensor), {1}};
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    shape[i] = static_cast<size_t>(tensor.size(tensor.dim_order()[i]));
+  }
+  return shape;
+}
+
+// XNNPACK wrote 32-bit indices where 64-bit ones belong.
+void widen(Tensor& tensor) {
+  auto* bytes = static_cast<std::byte*>(tensor.mutable_raw_data());
+  for (size_t i = static_cast<size_t>(tensor.numel()); i-- > 0;) {
+    int32_t narrow;
+    std::memcpy(&narrow, bytes + i * sizeof narrow, sizeof narrow);
+    const int64_t wide = narrow;
+    std::memcpy(bytes + i * sizeof wide, &wide, sizeof wide);
+  }
+}
+
+bool is_widened(const Tensor& tensor, ScalarType made) {
+  return made == ScalarType::kInt && tensor.dtype() == ScalarType::kLong;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
+                                                          std::span<const std::byte> processed,
+                                                          const Limits& limits) {
+  const uint64_t start_ns = context.tracer != nullptr ? platform::now_ns() : 0;
+  std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
+  if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
+  self->limits_ = limits;
+  VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed));
+  VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph));
+  VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, limits, self->graph_));
+  for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
+  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, limits));
+
+  VITRINE_ASSIGN_OR_RETURN(const WorkspaceHandle workspace, create_workspace());
+  VITRINE_ASSIGN_OR_RETURN(
+      BuiltRuntime built, build_runtime({self->graph_, self->shapes_, workspace.get(),
+                                         context.pool != nullptr ? context.pool->handle() : nullptr,
+                                         context.tracer != nullptr}));
+  self->runtime_ = std::move(built.runtime);
+  self->constants_.release_packed();
+  self->bind_externals();
+  if (context.tracer != nullptr) {
+    VITRINE_RETURN_IF_ERROR(self->trace_init(context, built.defined, start_ns));
+  }
+  return std::unique_ptr<Delegate>(std::move(self));
+}
+
+void XnnpackDelegate::bind_externals() {
+  for (uint32_t argument = 0; argument < graph_.external_count; ++argument) {
+    const uint32_t index = graph_.externals[argument];
+    if (index == kNone) continue;
+    const Value& value = graph_.values[index];
+    bindings_.push_back({argument, index, value.is_output, *value.datatype->argument});
+    data_.push_back({argument, nullptr});
+  }
+}
+
+Error XnnpackDelegate::trace_init(const BackendInitContext& context,
+                                  const std::vector<DefinedNodes>& defined, uint64_t start_ns) {
+  VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
+  const Plan plan = make_plan(graph_, defined, times_->operators());
+  node_of_op_ = plan.node_of_op;
+  plan_text_ = plan_text(graph_, plan);
+  TraceRecord record;
+  record.kind = TraceRecord::Kind::kDelegateOperator;
+  record.name = "xnnpack.plan";
+  record.metadata = plan_text_.c_str();
+  record.metadata_size = static_cast<uint32_t>(plan_text_.size());
+  record.chain_index = context.chain_index;
+  record.instruction_id = context.instruction_id;
+  record.start_ns = start_ns;
+  record.end_ns = platform::now_ns();
+  context.tracer->record(record);
+  return Error();
+}
+
+Error XnnpackDelegate::execute(const BackendExecutionContext& context,
+                               std::span<EValue* const> arguments) {
+  if (arguments.size() != graph_.external_count) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "the delegate has %u arguments, but is called with %zu",
+                       graph_.external_count, arguments.size());
+  }
+  bool shapes_changed = !shapes_valid_;
+  bool data_changed = !data_valid_;
+  shapes_valid_ = data_valid_ = false;  // until all has gone well
+  VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed, &data_changed));
+  if (shapes_changed) VITRINE_RETURN_IF_ERROR(reshape());
+  VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
+  if (shapes_changed || data_changed) {
+    const xnn_status status = xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data());
+    if (status != xnn_status_success) {
+      return Error::make(ErrorCode::kInternal, "XNNPACK does not take the arguments: %s",
+                         status_text(status));
+    }
+  }
+  const bool traced = context.tracer != nullptr && times_.has_value();
+  const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
+  if (const xnn_status status = xnn_invoke_runtime(runtime_.get()); status != xnn_status_success) {
+    return Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status));
+  }
+  shapes_valid_ = data_valid_ = true;
+  for (const Binding& binding : bindings_) {
+    Tensor& tensor = arguments[binding.argument]->tensor();
+    if (binding.is_output && is_widened(tensor, binding.dtype)) widen(tensor);
+  }
+  if (traced) log_operators(context, start_ns);
+  return Error();
+}
+
+Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool* shapes_changed,
+                                       bool* data_changed) {
+  for (size_t i = 0; i < bindings_.size(); ++i) {
+    const Binding& binding = bindings_[i];
+    const EValue* argument = arguments[binding.argument];
+    if (argument == nullptr || !argument->is_tensor()) {
+      return Error::make(ErrorCode::kInvalidArgument, "argument %u is no tensor", binding.argument);
+    }
+    Tensor& tensor = argument->tensor();
+    const Value& value = graph_.values[binding.value];
+    const bool dtype_fits =
+        tensor.dtype() == binding.dtype || (binding.is_output && is_widened(tensor, binding.dtype));
+    if (!dtype_fits || blob_rank(tensor) != value.shape.rank) {
+      return describe_mismatch(tensor, value).in("argument %u", binding.argument);
+    }
+    if (tensor.raw_data() == nullptr) {
+      return Error::make(ErrorCode::kInvalidState, "argument %u has no memory", binding.argument);
+    }
+    if (data_[i].data != tensor.raw_data()) {
+      data_[i].data = tensor.mutable_raw_data();
+      *data_changed = true;
+    }
+    if (binding.is_output) continue;
+    if (tensor.numel() == 0) {
+      return Error::make(ErrorCode::kNotSupported, "argument %u is empty", binding.argument);
+    }
+    const Shape shape = shape_of(tensor);
+    if (!(shapes_[binding.value] == shape)) {
+      shapes_[binding.value] = shape;
+      *shapes_changed = true;
+    }
+  }
+  return Error();
+}
+
+Error XnnpackDelegate::reshape() {
+  VITRINE_RETURN_IF_ERROR(infer_shapes(graph_, shapes_, limits_));
+  for (const Binding& binding : bindings_) {
+    if (binding.is_output) continue;
+    const Shape& shape = shapes_[binding.value];
+    const xnn_status status =
+        xnn_reshape_external_value(runtime_.get(), binding.argument, shape.rank, shape.dims.data());
+    if (status != xnn_status_success) {
+      return Error::make(ErrorCode::kInternal, "XNNPACK does not reshape argument %u: %s",
+                         binding.argument, status_text(status));
+    }
+  }
+  if (const xnn_status status = xnn_reshape_runtime(runtime_.get()); status != xnn_status_success) {
+    return Error::make(status == xnn_status_out_of_memory
+                           ? ErrorCode::kDelegateMemoryAllocationFailed
+                           : ErrorCode::kNotSupported,
+                       "XNNPACK cannot run with these sizes: %s", status_text(status));
+  }
+  for (const Binding& binding : bindings_) {
+    Shape made;
+    if (xnn_get_external_value_shape(runtime_.get(), binding.argument, &made.rank,
+                                     made.dims.data()) != xnn_status_success ||
+        !(made == shapes_[binding.value])) {
+      return Error::make(ErrorCode::kInternal, "XNNPACK derives another shape of argument %u",
+                         binding.argument);
+    }
+  }
+  return Error();
+}
+
+Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
+  for (const Binding& binding : bindings_) {
+    if (!binding.is_output) continue;
+    Tensor& tensor = arguments[binding.argument]->tensor();
+    const Shape& shape = shapes_[binding.value];
+    std::array<int32_t, kMaxDims> sizes{};
+    for (size_t i = 0; i < tensor.rank(); ++i) {
+      if (shape[i] > INT32_MAX) {
+        return Error::make(ErrorCode::kNotSupported, "argument %u: a size of %zu", binding.argument,
+                           shape[i]);
+      }
+      sizes[tensor.dim_order()[i]] = static_cast<int32_t>(shape[i]);
+    }
+    if (tensor.rank() == 0 && shape[0] != 1) {
+      return Error::make(ErrorCode::kInvalidArgument, "argument %u has rank 0, not %zu elements",
+                         binding.argument, shape[0]);
+    }
+    if (Error error = tensor.resize({sizes.data(), tensor.rank()}); !error.ok()) {
+      return std::move(error).in("argument %u", binding.argument);
+    }
+  }
+  return Error();
+}
+
+void XnnpackDelegate::log_operators(const BackendExecutionContext& context, uint64_t start_ns) {
+  const std::span<const OperatorTimes::Operator> operators = times_->operators();
+  const std::span<const OperatorTime> times = times_->read(start_ns);
+  for (size_t i = 0; i < times.size(); ++i) {
+    TraceRecord record;
+    record.kind = TraceRecord::Kind::kDelegateOperator;
+    record.start_ns = times[i].start_ns;
+    record.end_ns = times[i].end_ns;
+    record.metadata = operators[i].name.c_str();
+    record.metadata_size = static_cast<uint32_t>(operators[i].name.size());
+    record.chain_index = context.chain_index;
+    record.instruction_id = context.instruction_id;
+    if (node_of_op_[i] == kNone) {
+      record.name = record.metadata;
+    } else {
+      record.delegate_debug_id = static_cast<int32_t>(graph_.nodes[node_of_op_[i]].debug_handle);
+    }
+    context.tracer->record(record);
+  }
+}
+
+}  // namespace vitrine::xnnpack

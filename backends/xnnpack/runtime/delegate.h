@@ -1,0 +1,68 @@
+// One loaded XNNPACK delegate: an XNNPACK runtime, what binds it to the delegate's arguments, and
+// what it tells a tracer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/runtime/constants.h"
+#include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/handles.h"
+#include "backends/xnnpack/runtime/operator_times.h"
+#include "backends/xnnpack/runtime/plan.h"
+#include "runtime/backend/backend.h"
+
+namespace vitrine::xnnpack {
+
+class XnnpackDelegate final : public Delegate {
+ public:
+  // XNNPACK is initialised. With a tracer in the context, operators are timed from then on, and the
+  // plan is logged.
+  static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
+                                                  std::span<const std::byte> processed,
+                                                  const Limits& limits);
+
+  // Logs operators only if there was a tracer at create, too. Input data must be readable for
+  // XNN_EXTRA_BYTES past their end, as memory-planned data and heap blocks are in practice.
+  // After an error the next call starts afresh.
+  Error execute(const BackendExecutionContext& context,
+                std::span<EValue* const> arguments) override;
+
+ private:
+  struct Binding {
+    uint32_t argument;
+    uint32_t value;
+    bool is_output;
+    ScalarType dtype;
+  };
+
+  XnnpackDelegate() = default;
+  void bind_externals();
+  Error trace_init(const BackendInitContext& context, const std::vector<DefinedNodes>& defined,
+                   uint64_t start_ns);
+
+  Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed,
+                        bool* data_changed);
+  Error reshape();
+  Error resize_outputs(std::span<EValue* const> arguments);
+  void log_operators(const BackendExecutionContext& context, uint64_t start_ns);
+
+  Graph graph_;
+  Limits limits_;
+  Constants constants_;  // before runtime_, which refers to them
+  RuntimeHandle runtime_;
+  std::vector<Binding> bindings_;
+  std::vector<xnn_external_value> data_;  // parallel to bindings_
+  std::vector<Shape> shapes_;             // by value, of the last call
+  bool shapes_valid_ = false;
+  bool data_valid_ = false;
+
+  // Only with a tracer at create.
+  std::optional<OperatorTimes> times_;
+  std::vector<uint32_t> node_of_op_;
+  std::string plan_text_;
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,256 @@
+#include "backends/xnnpack/runtime/graph_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/value_reader.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+namespace fb = schema::xnnpack;
+
+constexpr uint32_t kMaxExternals = 4096;
+
+template <class... Arguments>
+Error wrong(const char* format, Arguments... arguments) {
+  return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
+}
+
+// The ids that nodes use, resolved to indices.
+class ValueIds {
+ public:
+  explicit ValueIds(const std::vector<Value>& values) {
+    pairs_.reserve(values.size());
+    for (uint32_t i = 0; i < values.size(); ++i) pairs_.emplace_back(values[i].id, i);
+    std::ranges::sort(pairs_);
+  }
+
+  Error check_unique() const {
+    const auto same = std::ranges::adjacent_find(pairs_, {}, &std::pair<uint32_t, uint32_t>::first);
+    if (same == pairs_.end()) return Error();
+    return wrong("xvalues[%u]: id_out %u is that of xvalues[%u]", std::next(same)->second,
+                 same->first, same->second);
+  }
+
+  uint32_t find(uint32_t id) const {
+    const auto at = std::ranges::lower_bound(pairs_, std::pair(id, 0u));
+    return at != pairs_.end() && at->first == id ? at->second : kNone;
+  }
+
+ private:
+  std::vector<std::pair<uint32_t, uint32_t>> pairs_;
+};
+
+Error read_values(const fb::XNNGraph& from, Graph& graph) {
+  if (from.xvalues() == nullptr) return wrong("xvalues are missing");
+  for (uint32_t i = 0; i < from.xvalues()->size(); ++i) {
+    Result<Value> value = read_value(*from.xvalues()->Get(i), graph.external_count);
+    if (!value.ok()) return value.take_error().in("xvalues[%u]", i);
+    if (value->external_id != kNone) {
+      uint32_t& owner = graph.externals[value->external_id];
+      if (owner != kNone) {
+        return wrong("xvalues[%u]: external_id %u is that of xvalues[%u]", i, value->external_id,
+                     owner);
+      }
+      owner = i;
+    }
+    graph.values.push_back(std::move(*value));
+  }
+  return Error();
+}
+
+Error read_bounds(const fb::XNode& from, Node& node) {
+  if (const fb::OutputMinMax* bounds = from.output_min_max()) {
+    node.output_min = bounds->output_min();
+    node.output_max = bounds->output_max();
+  }
+  if (std::isnan(node.output_min) || std::isnan(node.output_max) ||
+      node.output_min > node.output_max) {
+    return wrong("output_min_max is %g to %g", static_cast<double>(node.output_min),
+                 static_cast<double>(node.output_max));
+  }
+  const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
+  if (bounded && !node.kind->takes_bounds) {
+    return Error::make(ErrorCode::kNotSupported, "output_min_max is not supported here");
+  }
+  return Error();
+}
+
+Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
+  for (uint32_t& id : of_node) {
+    const uint32_t index = ids.find(id);
+    if (index == kNone) return wrong("value %u is not defined", id);
+    id = index;
+  }
+  return Error();
+}
+
+// Nodes stand in the order in which they run.
+Error check_order(Graph& graph, const Node& node, uint32_t index) {
+  for (const uint32_t i : node.input_values()) {
+    const Value& value = graph.values[i];
+    if (!value.is_constant() && !value.is_input && value.producer == kNone) {
+      return wrong("reads value %u, which nothing before it makes", value.id);
+    }
+  }
+  for (const uint32_t i : node.output_values()) {
+    Value& value = graph.values[i];
+    if (value.is_constant()) return wrong("writes value %u, which is a constant", value.id);
+    if (value.is_input) return wrong("writes value %u, which is an input", value.id);
+    if (value.producer != kNone) {
+      return wrong("writes value %u, as xnodes[%u] does", value.id, value.producer);
+    }
+    value.producer = index;
+  }
+  return Error();
+}
+
+bool matches(const Signature& signature, const Graph& graph, const Node& node) {
+  for (size_t i = 0; i < node.input_count; ++i) {
+    const xnn_datatype expected = signature.inputs[std::min(i, signature.inputs.size() - 1)];
+    if (graph.values[node.inputs[i]].datatype->xnn != expected) return false;
+  }
+  for (size_t i = 0; i < node.output_count; ++i) {
+    if (graph.values[node.outputs[i]].datatype->xnn != signature.outputs[i]) return false;
+  }
+  return true;
+}
+
+Error check_datatypes(const Graph& graph, const Node& node) {
+  for (const Signature& signature : node.kind->signatures) {
+    if (matches(signature, graph, node)) return Error();
+  }
+  char text[160];
+  size_t used = 0;
+  const auto append = [&](const char* separator, uint32_t value) {
+    const int written = std::snprintf(text + used, sizeof text - used, "%s%s", separator,
+                                      graph.values[value].datatype->name);
+    used = std::min(sizeof text - 1, used + static_cast<size_t>(std::max(written, 0)));
+  };
+  for (size_t i = 0; i < node.input_count; ++i) append(i == 0 ? "" : ", ", node.inputs[i]);
+  for (size_t i = 0; i < node.output_count; ++i) append(i == 0 ? " -> " : ", ", node.outputs[i]);
+  return Error::make(ErrorCode::kNotSupported, "datatypes %s are not supported", text);
+}
+
+Error check_weights(const Graph& graph, const Node& node) {
+  if (!node.kind->has_weights) return Error();
+  const Value& filter = graph.values[node.inputs[1]];
+  const bool float_weights = filter.datatype->xnn == xnn_datatype_fp32 &&
+                             graph.values[node.inputs[0]].datatype->xnn == xnn_datatype_fp32;
+  for (size_t i = 1; i < node.input_count; ++i) {
+    const Value& value = graph.values[node.inputs[i]];
+    if (!value.is_constant() && (node.kind->weights_must_be_constant || !float_weights)) {
+      return Error::make(ErrorCode::kNotSupported, "its %s is no constant",
+                         i == 1 ? "filter" : "bias");
+    }
+  }
+  if (filter.datatype->quantization == Quantization::kPerTensor && filter.zero_point != 0 &&
+      filter.datatype->xnn == xnn_datatype_qint8) {
+    return Error::make(ErrorCode::kNotSupported, "its filter's zero_point is %d, not 0",
+                       filter.zero_point);
+  }
+  if (filter.datatype->xnn == xnn_datatype_qbint4 &&
+      (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0) {
+    return Error::make(ErrorCode::kNotSupported, "a transposed group-wise filter");
+  }
+  // XNNPACK takes one pair of parameters a row of a matrix, and a pixel batch of an image.
+  const Value& input = graph.values[node.inputs[0]];
+  const uint32_t nonbatch_dims = node.kind->weights_must_be_constant ? 3 : 1;
+  if (input.datatype->quantization == Quantization::kPerToken &&
+      input.nonbatch_dims != nonbatch_dims) {
+    return Error::make(ErrorCode::kNotSupported, "its input's num_nonbatch_dims is %u, not %u",
+                       input.nonbatch_dims, nonbatch_dims);
+  }
+  return Error();
+}
+
+Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& graph) {
+  Node node;
+  node.kind = find_node_kind(from.xnode_union_type());
+  node.debug_handle = from.debug_handle();
+  if (node.debug_handle > INT32_MAX) return wrong("debug_handle %u", node.debug_handle);
+  if (from.xnode_union() == nullptr) return wrong("is empty");
+  if (node.kind->define == nullptr) {
+    return Error::make(ErrorCode::kNotImplemented, "XNNPACK has no such operator");
+  }
+  VITRINE_RETURN_IF_ERROR(node.kind->decode(from.xnode_union(), node));
+  if (node.kind->has_weights && node.inputs[2] == kNone) node.input_count = 2;
+  if ((node.flags & ~node.kind->allowed_flags) != 0) {
+    return Error::make(ErrorCode::kNotSupported, "flags are 0x%x", node.flags);
+  }
+  VITRINE_RETURN_IF_ERROR(read_bounds(from, node));
+  VITRINE_RETURN_IF_ERROR(resolve(ids, {node.inputs.data(), node.input_count}));
+  VITRINE_RETURN_IF_ERROR(resolve(ids, {node.outputs.data(), node.output_count}));
+  VITRINE_RETURN_IF_ERROR(check_datatypes(graph, node));
+  VITRINE_RETURN_IF_ERROR(check_weights(graph, node));
+  return node;
+}
+
+Error read_nodes(const fb::XNNGraph& from, Graph& graph) {
+  if (from.xnodes() == nullptr) return wrong("xnodes are missing");
+  const ValueIds ids(graph.values);
+  VITRINE_RETURN_IF_ERROR(ids.check_unique());
+  for (uint32_t i = 0; i < from.xnodes()->size(); ++i) {
+    const fb::XNode& node_from = *from.xnodes()->Get(i);
+    const NodeKind* kind = find_node_kind(node_from.xnode_union_type());
+    if (kind == nullptr) {
+      return Error::make(ErrorCode::kNotImplemented, "xnodes[%u]: node type %u is unknown", i,
+                         static_cast<unsigned>(node_from.xnode_union_type()));
+    }
+    Result<Node> node = read_node(node_from, ids, graph);
+    if (!node.ok()) return node.take_error().in("xnodes[%u] (%s)", i, kind->name);
+    if (Error error = check_order(graph, *node, i); !error.ok()) {
+      return std::move(error).in("xnodes[%u] (%s)", i, kind->name);
+    }
+    graph.nodes.push_back(*node);
+  }
+  return Error();
+}
+
+// XNNPACK gives up fusing at the first dead node that it meets, so it gets none to see.
+Error find_live_nodes(Graph& graph) {
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    Node& node = graph.nodes[i];
+    size_t wanted = 0;
+    for (const uint32_t value : node.output_values()) {
+      if (graph.values[value].is_output || graph.values[value].used) ++wanted;
+    }
+    if (wanted == 0) continue;
+    if (wanted != node.output_count) {
+      return Error::make(ErrorCode::kNotSupported,
+                         "xnodes[%zu] (%s): not all of its outputs are used", i, node.kind->name);
+    }
+    node.live = true;
+    for (const uint32_t value : node.input_values()) {
+      if (!graph.values[value].used) graph.values[value].last_reader = static_cast<uint32_t>(i);
+      graph.values[value].used = true;
+    }
+  }
+  return Error();
+}
+
+}  // namespace
+
+Result<Graph> read_graph(const fb::XNNGraph& from) {
+  Graph graph;
+  graph.external_count = from.num_externs();
+  if (graph.external_count > kMaxExternals) {
+    return wrong("num_externs is %u, more than %u", graph.external_count, kMaxExternals);
+  }
+  graph.externals.assign(graph.external_count, kNone);
+  VITRINE_RETURN_IF_ERROR(read_values(from, graph));
+  VITRINE_RETURN_IF_ERROR(read_nodes(from, graph));
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].is_output && graph.values[i].producer == kNone) {
+      return wrong("xvalues[%zu]: is an output, but no node makes it", i);
+    }
+  }
+  VITRINE_RETURN_IF_ERROR(find_live_nodes(graph));
+  return graph;
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,16 @@
+// Turns a verified flatbuffer into a Graph, and refuses what is no sound graph.
+//
+// Checked here: ids (known, defined once, made before they are read), ranks, datatypes and their
+// quantisation, flags, and which datatypes a node takes together. Every error names its place, e.g.
+// "xnodes[12] (Conv2d): kernel_width is 0".
+#pragma once
+
+#include "backends/xnnpack/runtime/graph.h"
+#include "runtime/core/error.h"
+#include "schema/xnnpack_graph_generated.h"
+
+namespace vitrine::xnnpack {
+
+Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,24 @@
+// Owners of XNNPACK's objects.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <memory>
+
+namespace vitrine::xnnpack {
+
+template <class T, xnn_status (*kDelete)(T*)>
+struct Deleter {
+  void operator()(T* object) const { kDelete(object); }
+};
+
+using SubgraphHandle = std::unique_ptr<xnn_subgraph, Deleter<xnn_subgraph, xnn_delete_subgraph>>;
+using RuntimeHandle = std::unique_ptr<xnn_runtime, Deleter<xnn_runtime, xnn_delete_runtime>>;
+// Counted by XNNPACK: a runtime keeps its workspace alive. Runtimes of one thread may share one.
+using WorkspaceHandle =
+    std::unique_ptr<xnn_workspace, Deleter<xnn_workspace, xnn_release_workspace>>;
+
+// "invalid parameter" and the like.
+const char* status_text(xnn_status status);
+
+}  // namespace vitrine::xnnpack

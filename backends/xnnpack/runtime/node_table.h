@@ -1,0 +1,51 @@
+// Every kind of node that a blob may hold, one row each: how it is read, what it accepts, what
+// shape it makes, and how XNNPACK is told of it. Adding a kind is adding a row.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstdint>
+#include <span>
+
+#include "backends/xnnpack/runtime/graph.h"
+#include "runtime/core/error.h"
+#include "schema/xnnpack_graph_generated.h"
+
+namespace vitrine::xnnpack {
+
+// Datatypes that go together. A node with more inputs than are listed repeats the last one; one
+// with fewer (no bias) ignores the rest.
+struct Signature {
+  std::array<xnn_datatype, 3> inputs;
+  std::array<xnn_datatype, 2> outputs;
+};
+
+// Fills a node's parameters; inputs and outputs get ids, not indices yet, kNone for "no bias".
+using DecodeNode = Error (*)(const void* table, Node& node);
+// Sets the shapes of the node's outputs, after checking those of its inputs and all parameters
+// that depend on them. No tensor or scratch table gets larger than `max_bytes`.
+using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
+// `ids`: XNNPACK's id of every value.
+using DefineNode = xnn_status (*)(xnn_subgraph_t subgraph, const Node& node,
+                                  std::span<const uint32_t> ids);
+
+struct NodeKind {
+  const char* name;  // the union's member without its "XNN"
+  DecodeNode decode;
+  std::span<const Signature> signatures;
+  InferShape infer_shape;
+  DefineNode define;
+  int operation = 0;           // xnn_unary_operator or xnn_binary_operator, where `define` asks
+  uint32_t allowed_flags = 0;  // of the blob's
+  bool takes_bounds = false;   // output_min_max
+  // The second input is a filter, the third a bias or missing. XNNPACK packs them when both are
+  // constants, and reads them no more.
+  bool has_weights = false;
+  bool weights_must_be_constant = false;
+  bool pads_with_window = false;  // see Delegate: XNNPACK's clamp fusion
+};
+
+// Null for tags that are none. A kind without `define` is known, but XNNPACK cannot do it.
+const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
+
+}  // namespace vitrine::xnnpack

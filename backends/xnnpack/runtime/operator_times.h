@@ -1,0 +1,55 @@
+// What ran when, inside an invoked XNNPACK runtime: the one place that looks into XNNPACK.
+//
+// XNNPACK's public profiling call gives whole microseconds, no start times and no node ids. Its own
+// runtime structure holds an end stamp of CLOCK_MONOTONIC for every operator, and the node that it
+// was made for; we build XNNPACK from pinned source, so the structure is known. With another build
+// (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) the public call stands in: durations are cut to
+// microseconds, starts are derived, and nodes are unknown.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/error.h"
+
+namespace vitrine::xnnpack {
+
+// Whether times are XNNPACK's own stamps; otherwise they are derived from durations.
+bool operator_times_are_measured();
+
+// How many nodes a subgraph holds: one definition may make several. 0 if that cannot be known.
+uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
+
+struct OperatorTime {
+  uint64_t start_ns;
+  uint64_t end_ns;
+};
+
+class OperatorTimes {
+ public:
+  struct Operator {
+    std::string name;   // as XNNPACK's profiling has it: "Convolution (NHWC, F32) IGEMM"
+    uint32_t node = 0;  // the subgraph's node; its number in running order if nodes are unknown
+  };
+
+  // `runtime` was created with XNN_FLAG_BASIC_PROFILING and outlives this object.
+  static Result<OperatorTimes> create(xnn_runtime_t runtime);
+
+  // In running order.
+  std::span<const Operator> operators() const { return operators_; }
+  // The times of the last invoke, which was started at `start_ns`; one an operator. Empty if
+  // XNNPACK does not tell. No allocation.
+  std::span<const OperatorTime> read(uint64_t start_ns);
+
+ private:
+  xnn_runtime_t runtime_ = nullptr;
+  std::vector<Operator> operators_;
+  std::vector<OperatorTime> times_;
+  std::vector<uint64_t> durations_;  // microseconds, for the public call
+};
+
+}  // namespace vitrine::xnnpack

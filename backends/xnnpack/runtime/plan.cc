@@ -1,0 +1,188 @@
+#include "backends/xnnpack/runtime/plan.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "backends/xnnpack/runtime/node_table.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+bool is_inserted(const Node& node) { return node.debug_handle == kInsertedHandle; }
+bool is_kind(const Node& node, std::string_view name) { return node.kind->name == name; }
+
+// By value: the first live node that reads it, and how many do.
+struct Readers {
+  explicit Readers(const Graph& graph)
+      : first(graph.values.size(), kNone), count(graph.values.size(), 0) {
+    for (size_t i = graph.nodes.size(); i-- > 0;) {
+      if (!graph.nodes[i].live) continue;
+      for (const uint32_t value : graph.nodes[i].input_values()) {
+        first[value] = static_cast<uint32_t>(i);
+        ++count[value];
+      }
+    }
+  }
+  std::vector<uint32_t> first;
+  std::vector<uint32_t> count;
+};
+
+// What XNNPACK's fusion does, for builds in which it cannot be seen.
+bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& node) {
+  const auto is_private = [&](uint32_t value) {
+    return graph.values[value].external_id == kNone && readers.count[value] == 1;
+  };
+  const uint32_t producer = graph.values[node.inputs[0]].producer;
+  if (is_kind(node, "Clamp")) {
+    if (producer == kNone || !is_private(node.inputs[0])) return false;
+    const Node& before = graph.nodes[producer];
+    return before.kind->has_weights || before.kind->pads_with_window || is_kind(before, "Clamp");
+  }
+  if (is_kind(node, "Copy")) {
+    return (producer != kNone && is_private(node.inputs[0])) || is_private(node.outputs[0]);
+  }
+  if (is_kind(node, "StaticConstantPad")) {
+    const uint32_t reader = readers.first[node.outputs[0]];
+    const bool spatial = node.list.count == 4 && node.list[0] == 0 && node.list[3] == 0 &&
+                         node.second_list[0] == 0 && node.second_list[3] == 0;
+    return spatial && node.parameter == 0.0f && is_private(node.outputs[0]) && reader != kNone &&
+           (is_kind(graph.nodes[reader], "Conv2d") ||
+            is_kind(graph.nodes[reader], "DepthwiseConv2d"));
+  }
+  return false;
+}
+
+// By subgraph node: the operator that runs it.
+std::vector<uint32_t> operators_of_nodes(const Graph& graph, const Readers& readers,
+                                         std::span<const DefinedNodes> defined,
+                                         std::span<const OperatorTimes::Operator> operators) {
+  uint32_t node_count = 0;
+  for (const DefinedNodes& nodes : defined) {
+    node_count = std::max(node_count, nodes.first + nodes.count);
+  }
+  std::vector<uint32_t> result(node_count, kNone);
+  if (operator_times_are_measured()) {
+    for (uint32_t k = 0; k < operators.size(); ++k) {
+      if (operators[k].node < node_count) result[operators[k].node] = k;
+    }
+    return result;
+  }
+  uint32_t next = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!graph.nodes[i].live || is_probably_fused(graph, readers, graph.nodes[i])) continue;
+    for (uint32_t k = 0; k < defined[i].count; ++k) result[defined[i].first + k] = next++;
+  }
+  // Rather no answer than a shifted one.
+  if (next != operators.size()) std::ranges::fill(result, kNone);
+  return result;
+}
+
+// XNNPACK fuses clamps and copies into what comes before them, and padding into what comes after.
+// A fused node's operator is the first one that is found by going that way.
+void place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
+                 std::span<const uint32_t> op_of_node, Plan& plan) {
+  const size_t count = graph.nodes.size();
+  std::vector<uint32_t> own(count, kNone);
+  std::vector<uint32_t> before(count, kNone);
+  std::vector<uint32_t> after(count, kNone);
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t k = 0; k < defined[i].count; ++k) {
+      const uint32_t op = op_of_node[defined[i].first + k];
+      if (op == kNone) continue;
+      own[i] = std::min(own[i], op);
+      plan.node_of_op[op] = i;
+    }
+    const Node& node = graph.nodes[i];
+    const uint32_t producer = graph.values[node.inputs[0]].producer;
+    before[i] = own[i];
+    if (own[i] == kNone && producer != kNone && !is_kind(node, "StaticConstantPad")) {
+      before[i] = before[producer];
+    }
+  }
+  for (size_t i = count; i-- > 0;) {
+    const uint32_t reader = readers.first[graph.nodes[i].outputs[0]];
+    after[i] = own[i] != kNone || reader == kNone ? own[i] : after[reader];
+    if (!graph.nodes[i].live) continue;
+    if (own[i] != kNone) {
+      plan.places[i] = {Plan::Place::Kind::kOperator, own[i]};
+    } else if (before[i] != kNone) {
+      plan.places[i] = {Plan::Place::Kind::kFused, before[i]};
+    } else if (after[i] != kNone) {
+      plan.places[i] = {Plan::Place::Kind::kFused, after[i]};
+    }
+  }
+}
+
+// An inserted layout change serves the first node after it that is none itself, or else the node
+// whose result it brings out of the delegate.
+void find_served(const Graph& graph, Plan& plan) {
+  const size_t count = graph.nodes.size();
+  std::vector<uint32_t> reader(graph.values.size(), kNone);         // that is no layout change
+  std::vector<uint32_t> behind_change(graph.values.size(), kNone);  // reached through one
+  for (size_t i = count; i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    if (is_inserted(node)) {
+      const uint32_t out = node.outputs[0];
+      plan.serves[i] = reader[out] != kNone ? reader[out] : behind_change[out];
+    }
+    for (const uint32_t value : node.input_values()) {
+      if (!is_inserted(node)) {
+        reader[value] = static_cast<uint32_t>(i);
+      } else if (plan.serves[i] != kNone) {
+        behind_change[value] = plan.serves[i];
+      }
+    }
+  }
+  std::vector<uint32_t> source(count, kNone);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Node& node = graph.nodes[i];
+    if (!is_inserted(node)) continue;
+    const uint32_t producer = graph.values[node.inputs[0]].producer;
+    if (producer != kNone) {
+      source[i] = is_inserted(graph.nodes[producer]) ? source[producer] : producer;
+    }
+    if (plan.serves[i] == kNone) plan.serves[i] = source[i];
+  }
+}
+
+}  // namespace
+
+Plan make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
+               std::span<const OperatorTimes::Operator> operators) {
+  Plan plan;
+  plan.places.resize(graph.nodes.size());
+  plan.serves.assign(graph.nodes.size(), kNone);
+  plan.node_of_op.assign(operators.size(), kNone);
+  const Readers readers(graph);
+  const std::vector<uint32_t> op_of_node = operators_of_nodes(graph, readers, defined, operators);
+  place_nodes(graph, readers, defined, op_of_node, plan);
+  find_served(graph, plan);
+  return plan;
+}
+
+std::string plan_text(const Graph& graph, const Plan& plan) {
+  std::string text = "xnnpack-plan 1 ";
+  text += operator_times_are_measured() ? "measured\n" : "derived\n";
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    text += std::to_string(i);
+    text.append(" ").append(node.kind->name).append(" ");
+    text += std::to_string(node.debug_handle);
+    switch (plan.places[i].kind) {
+      case Plan::Place::Kind::kNowhere:
+        text += " none ";
+        break;
+      case Plan::Place::Kind::kOperator:
+        text.append(" op=").append(std::to_string(plan.places[i].op)).append(" ");
+        break;
+      case Plan::Place::Kind::kFused:
+        text.append(" in=").append(std::to_string(plan.places[i].op)).append(" ");
+        break;
+    }
+    text += plan.serves[i] == kNone ? "-" : std::to_string(plan.serves[i]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,30 @@
+// The shape of an XNNPACK value: at most 6 dimensions, each at least 1.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace vitrine::xnnpack {
+
+inline constexpr size_t kMaxDims = XNN_MAX_TENSOR_DIMS;
+
+struct Shape {
+  size_t rank = 0;
+  std::array<size_t, kMaxDims> dims{};
+
+  size_t operator[](size_t dim) const { return dims[dim]; }
+  size_t& operator[](size_t dim) { return dims[dim]; }
+  // The `n`-th dimension from the end; 1 is the last.
+  size_t back(size_t n) const { return dims[rank - n]; }
+  std::span<const size_t> used() const { return {dims.data(), rank}; }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return std::ranges::equal(a.used(), b.used());
+  }
+};
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,185 @@
+#include "backends/xnnpack/runtime/subgraph.h"
+
+#include <cfloat>
+#include <cmath>
+#include <string_view>
+
+#include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/operator_times.h"
+#include "backends/xnnpack/runtime/value_definition.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+// XNN_FLAG_NO_OPERATOR_FUSION, which the public header lacks.
+constexpr uint32_t kNoFusion = 0x80000000u;
+
+ErrorCode code_of(xnn_status status) {
+  switch (status) {
+    case xnn_status_out_of_memory:
+      return ErrorCode::kDelegateMemoryAllocationFailed;
+    case xnn_status_unsupported_parameter:
+    case xnn_status_unsupported_hardware:
+      return ErrorCode::kNotSupported;
+    default:
+      return ErrorCode::kInvalidProgram;
+  }
+}
+
+Error refused(const Graph& graph, size_t i, xnn_status status) {
+  const Node& node = graph.nodes[i];
+  return Error::make(code_of(status), "xnodes[%zu] (%s): XNNPACK refuses it for %s -> %s: %s", i,
+                     node.kind->name, graph.values[node.inputs[0]].datatype->name,
+                     graph.values[node.outputs[0]].datatype->name, status_text(status));
+}
+
+Result<SubgraphHandle> create_subgraph(size_t external_count) {
+  xnn_subgraph_t subgraph = nullptr;
+  const xnn_status status =
+      xnn_create_subgraph(static_cast<uint32_t>(external_count), /*flags=*/0, &subgraph);
+  if (status != xnn_status_success) {
+    return Error::make(code_of(status), "XNNPACK makes no subgraph: %s", status_text(status));
+  }
+  return SubgraphHandle(subgraph);
+}
+
+Error define_values(const RuntimeRequest& request, xnn_subgraph_t subgraph,
+                    std::vector<uint32_t>& ids) {
+  for (size_t i = 0; i < request.graph.values.size(); ++i) {
+    const Value& value = request.graph.values[i];
+    if (!request.graph.needs_definition(value)) continue;
+    const uint32_t flags = (value.is_input ? XNN_VALUE_FLAG_EXTERNAL_INPUT : 0u) |
+                           (value.is_output ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : 0u);
+    const xnn_status status =
+        define_value(subgraph, value, request.shapes[i], value.external_id, flags, &ids[i]);
+    if (status != xnn_status_success) {
+      return Error::make(code_of(status), "xvalues[%zu]: XNNPACK refuses it as %s: %s", i,
+                         value.datatype->name, status_text(status));
+    }
+  }
+  return Error();
+}
+
+bool is_clamp(const Node& node) { return std::string_view(node.kind->name) == "Clamp"; }
+
+// XNNPACK 4ea82e5 fuses a clamp into a convolution or pooling by taking the maximum of the clamp's
+// lower bound and the *bits* of padding_top, and the minimum of the upper one and those of
+// padding_right. A padding's bits are those of a tiny positive number, so all goes well while the
+// bounds enclose zero; else the padding becomes nonsense.
+bool fusion_would_harm(const Graph& graph) {
+  bool has_window = false;
+  bool has_harmful_clamp = false;
+  for (const Node& node : graph.nodes) {
+    if (!node.live) continue;
+    has_window = has_window || node.kind->pads_with_window;
+    const bool encloses_zero = node.output_min <= 0 &&
+                               !(node.output_min == 0 && std::signbit(node.output_min)) &&
+                               node.output_max >= FLT_MIN;
+    has_harmful_clamp = has_harmful_clamp || (is_clamp(node) && !encloses_zero);
+  }
+  return has_window && has_harmful_clamp;
+}
+
+// For builds in which the subgraph's nodes cannot be counted.
+uint32_t expected_node_count(const Node& node) {
+  const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
+  const bool bounds_itself =
+      node.kind->has_weights || node.kind->pads_with_window || is_clamp(node);
+  return bounded && !bounds_itself ? 2 : 1;
+}
+
+xnn_status create_runtime(xnn_subgraph_t subgraph, xnn_workspace_t workspace, pthreadpool_t pool,
+                          uint32_t flags, RuntimeHandle& runtime) {
+  xnn_runtime_t created = nullptr;
+  const xnn_status status =
+      xnn_create_runtime_v4(subgraph, /*weights_cache=*/nullptr, workspace, pool, flags, &created);
+  if (status == xnn_status_success) runtime.reset(created);
+  return status;
+}
+
+// XNNPACK tells that it cannot make a runtime, not why. One node at a time, it does.
+Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
+  const Graph& graph = request.graph;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    // Dynamically quantised values cannot be arguments, which this trial makes of all outputs.
+    if (!node.live ||
+        graph.values[node.outputs[0]].datatype->quantization == Quantization::kPerToken)
+      continue;
+    Result<SubgraphHandle> trial = create_subgraph(node.output_count);
+    if (!trial.ok()) break;
+    std::vector<uint32_t> ids(graph.values.size(), XNN_INVALID_VALUE_ID);
+    bool defined = true;
+    for (const uint32_t value : node.input_values()) {
+      if (ids[value] != XNN_INVALID_VALUE_ID) continue;
+      defined = defined && define_value(trial->get(), graph.values[value], request.shapes[value],
+                                        XNN_INVALID_VALUE_ID, 0, &ids[value]) == xnn_status_success;
+    }
+    for (uint32_t k = 0; k < node.output_count; ++k) {
+      const uint32_t value = node.outputs[k];
+      defined = defined &&
+                define_value(trial->get(), graph.values[value], request.shapes[value], k,
+                             XNN_VALUE_FLAG_EXTERNAL_OUTPUT, &ids[value]) == xnn_status_success;
+    }
+    if (!defined || node.kind->define(trial->get(), node, ids) != xnn_status_success) continue;
+    RuntimeHandle runtime;
+    const xnn_status own = create_runtime(trial->get(), request.workspace, nullptr, 0, runtime);
+    if (own != xnn_status_success) return refused(graph, i, own);
+  }
+  return Error::make(code_of(status), "XNNPACK makes no runtime of the graph: %s",
+                     status_text(status));
+}
+
+}  // namespace
+
+const char* status_text(xnn_status status) {
+  switch (status) {
+    case xnn_status_success:
+      return "success";
+    case xnn_status_uninitialized:
+      return "not initialised";
+    case xnn_status_invalid_parameter:
+      return "invalid parameter";
+    case xnn_status_invalid_state:
+      return "invalid state";
+    case xnn_status_unsupported_parameter:
+      return "unsupported parameter";
+    case xnn_status_unsupported_hardware:
+      return "unsupported hardware";
+    case xnn_status_out_of_memory:
+      return "out of memory";
+    default:
+      return "unknown status";
+  }
+}
+
+Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
+  const Graph& graph = request.graph;
+  VITRINE_ASSIGN_OR_RETURN(const SubgraphHandle subgraph, create_subgraph(graph.external_count));
+  std::vector<uint32_t> ids(graph.values.size(), XNN_INVALID_VALUE_ID);
+  VITRINE_RETURN_IF_ERROR(define_values(request, subgraph.get(), ids));
+
+  BuiltRuntime built;
+  built.defined.resize(graph.nodes.size());
+  uint32_t node_count = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!node.live) continue;
+    const xnn_status status = node.kind->define(subgraph.get(), node, ids);
+    if (status != xnn_status_success) return refused(graph, i, status);
+    // A bounded node that XNNPACK cannot bound itself becomes two: the second is a clamp.
+    const uint32_t after = count_subgraph_nodes(subgraph.get());
+    const uint32_t count = after != 0 ? after - node_count : expected_node_count(node);
+    built.defined[i] = {node_count, count};
+    node_count += count;
+  }
+
+  const uint32_t flags = (request.profiling ? XNN_FLAG_BASIC_PROFILING : 0u) |
+                         (fusion_would_harm(graph) ? kNoFusion : 0u);
+  const xnn_status status =
+      create_runtime(subgraph.get(), request.workspace, request.pool, flags, built.runtime);
+  if (status != xnn_status_success) return find_refused_node(request, status);
+  return built;
+}
+
+}  // namespace vitrine::xnnpack

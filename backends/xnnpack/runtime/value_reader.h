@@ -1,0 +1,14 @@
+// Reads one value of a blob.
+#pragma once
+
+#include "backends/xnnpack/runtime/graph.h"
+#include "runtime/core/error.h"
+#include "schema/xnnpack_graph_generated.h"
+
+namespace vitrine::xnnpack {
+
+// Checks what can be checked without the other values: datatype, rank, sizes, flags, quantisation.
+// Inline scales are copied; scales in constants are checked by load_constants.
+Result<Value> read_value(const schema::xnnpack::XValue& from, uint32_t external_count);
+
+}  // namespace vitrine::xnnpack

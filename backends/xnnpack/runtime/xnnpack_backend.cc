@@ -1,0 +1,34 @@
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+
+#include <xnnpack.h>
+
+#include "backends/xnnpack/runtime/delegate.h"
+
+namespace vitrine {
+namespace {
+
+// Thread-safe, and once: later calls of XNNPACK's own are cheap, but not free of races.
+xnn_status initialize_once() {
+  static const xnn_status status = xnn_initialize(/*allocator=*/nullptr);
+  return status;
+}
+
+}  // namespace
+
+// The one compile spec that lowering may write steers the lowering only.
+Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext& context,
+                                                       std::span<const std::byte> processed,
+                                                       std::span<const CompileSpec>) const {
+  if (const xnn_status status = initialize_once(); status != xnn_status_success) {
+    return Error::make(ErrorCode::kNotSupported, "XNNPACK does not run here: %s",
+                       xnnpack::status_text(status));
+  }
+  return xnnpack::XnnpackDelegate::create(context, processed, limits_);
+}
+
+const BackendInterface& xnnpack_backend() {
+  static const XnnpackBackend backend;
+  return backend;
+}
+
+}  // namespace vitrine
