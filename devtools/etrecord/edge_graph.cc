@@ -1,0 +1,229 @@
+#include "devtools/etrecord/edge_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "devtools/etrecord/json_reader.h"
+
+namespace vitrine::etrecord {
+namespace {
+
+constexpr std::string_view kTargetPrefixes[] = {
+    "executorch.exir.dialects.edge.ops.", "executorch.exir.dialects.backend.ops.", "torch.ops."};
+constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
+// A lowered module may hold lowered modules.
+constexpr int kMaxNesting = 4;
+
+// Argument and output kinds that name values, and how.
+enum class Names : uint8_t { kNamed, kListOfNamed, kListOfUnions, kSymbol, kListOfSymbols };
+struct NamingKind {
+  const char* tag;
+  Names names;
+};
+constexpr NamingKind kNamingKinds[] = {{"as_tensor", Names::kNamed},
+                                       {"as_tensors", Names::kListOfNamed},
+                                       {"as_optional_tensors", Names::kListOfUnions},
+                                       {"as_sym_int", Names::kSymbol},
+                                       {"as_sym_ints", Names::kListOfSymbols},
+                                       {"as_sym_bool", Names::kSymbol},
+                                       {"as_sym_bools", Names::kListOfSymbols},
+                                       {"as_sym_float", Names::kSymbol},
+                                       {"as_sym_floats", Names::kListOfSymbols}};
+
+// Calls visit(name) for every value that an argument or output names.
+template <class Visit>
+void each_value_name(const JsonValue& argument, Visit visit) {
+  const auto visit_symbol = [&](const JsonValue& symbol) {
+    if (symbol.has("as_name")) visit(symbol.at("as_name").string());
+  };
+  for (const NamingKind& kind : kNamingKinds) {
+    if (!argument.has(kind.tag)) continue;
+    const JsonValue value = argument.at(kind.tag);
+    switch (kind.names) {
+      case Names::kNamed:
+        visit(value.at("name").string());
+        break;
+      case Names::kListOfNamed:
+        value.each_item([&](const JsonValue& item) { visit(item.at("name").string()); });
+        break;
+      case Names::kListOfUnions:
+        value.each_item([&](const JsonValue& item) {
+          if (item.has("as_tensor")) visit(item.at("as_tensor").at("name").string());
+        });
+        break;
+      case Names::kSymbol:
+        visit_symbol(value);
+        break;
+      case Names::kListOfSymbols:
+        value.each_item(visit_symbol);
+        break;
+    }
+  }
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
+  }
+}
+
+struct Module {
+  std::string path;
+  std::string type;
+};
+
+// "key,path,type;key,path,type", outermost first. A path may contain commas.
+Module innermost_module(std::string_view stack) {
+  const size_t semicolon = stack.rfind(';');
+  const std::string_view last =
+      semicolon == std::string_view::npos ? stack : stack.substr(semicolon + 1);
+  const size_t first_comma = last.find(',');
+  const size_t last_comma = last.rfind(',');
+  if (first_comma == last_comma) return {};
+  const std::string_view key = last.substr(0, first_comma);
+  const std::string_view path = last.substr(first_comma + 1, last_comma - first_comma - 1);
+  // A stand-in that passes write where there was no module.
+  if (path == key && path.starts_with("_empty_nn_module_stack")) return {};
+  return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
+}
+
+// `  File "/a/model.py", line 167, in forward` -> "model.py:167", of the last such line.
+std::string innermost_source_line(std::string_view trace) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  const size_t file = trace.rfind(kFile);
+  if (file == std::string_view::npos) return "";
+  trace.remove_prefix(file + kFile.size());
+  const size_t line = trace.find(kLine);
+  if (line == std::string_view::npos) return "";
+  std::string_view path = trace.substr(0, line);
+  if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) {
+    path.remove_prefix(slash + 1);
+  }
+  trace.remove_prefix(line + kLine.size());
+  const size_t digits = trace.find_first_not_of("0123456789");
+  return fmt::format("{}:{}", path, trace.substr(0, digits));
+}
+
+DebugHandle parse_handle(const JsonValue& value) {
+  if (!value.is_string()) return value.integer<DebugHandle>();
+  const std::string& text = value.string();
+  DebugHandle handle = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), handle);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    value.fail("is not a debug handle");
+  }
+  return handle;
+}
+
+class GraphReader {
+ public:
+  EdgeGraph read(const JsonValue& program) {
+    read_program(program, "", 0);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const DebugHandle handle = graph_.nodes[i].debug_handle;
+      if (handle != 0) graph_.nodes_of_handle[handle].push_back(i);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  void read_program(const JsonValue& program, const std::string& prefix, int nesting) {
+    const JsonValue graph = program.at("graph_module").at("graph");
+    graph.at("nodes").each_item([&](const JsonValue& node) { read_node(node, prefix, nesting); });
+  }
+
+  void read_node(const JsonValue& json, const std::string& prefix, int nesting) {
+    EdgeNode node;
+    node.target = json.at("target").string();
+    for (const std::string_view known : kTargetPrefixes) {
+      if (node.target.starts_with(known)) {
+        node.target.erase(0, known.size());
+        break;
+      }
+    }
+    if (node.target == kDelegateCall && read_lowered_module(json, prefix, nesting)) return;
+
+    read_metadata(json.at("metadata"), node);
+    json.at("inputs").each_item([&](const JsonValue& input) {
+      each_value_name(input.at("arg"), [&](const std::string& name) {
+        const auto producer = producer_.find(prefix + name);
+        if (producer == producer_.end()) return;  // an input of the program
+        if (std::find(node.inputs.begin(), node.inputs.end(), producer->second) ==
+            node.inputs.end()) {
+          node.inputs.push_back(producer->second);
+        }
+      });
+    });
+    if (json.has("name")) node.name = prefix + json.at("name").string();
+    const size_t index = graph_.nodes.size();
+    json.at("outputs").each_item([&](const JsonValue& output) {
+      each_value_name(output, [&](const std::string& name) {
+        if (node.name.empty()) node.name = prefix + name;  // before 1.0 nodes had no name
+        producer_[prefix + name] = index;
+      });
+    });
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  static void read_metadata(const JsonValue& metadata, EdgeNode& node) {
+    if (metadata.has("debug_handle")) {
+      node.debug_handle = parse_handle(metadata.at("debug_handle"));
+    }
+    if (metadata.has("nn_module_stack")) {
+      Module module = innermost_module(metadata.at("nn_module_stack").string());
+      node.module_path = std::move(module.path);
+      node.module_class = std::move(module.type);
+    }
+    if (metadata.has("stack_trace")) {
+      node.source_line = innermost_source_line(metadata.at("stack_trace").string());
+    }
+  }
+
+  // False if the call does not carry its module.
+  bool read_lowered_module(const JsonValue& call, const std::string& prefix, int nesting) {
+    bool found = false;
+    call.at("inputs").each_item([&](const JsonValue& input) {
+      if (found || !input.at("arg").has("as_string")) return;
+      found = true;
+      if (nesting == kMaxNesting) call.fail("lowered modules are nested too deep");
+      const JsonValue text = input.at("arg").at("as_string");
+      const nlohmann::json json = parse_json(text.string(), text.place());
+      read_program(JsonValue(json, text.place()).at("original_module"),
+                   fmt::format("{}{}/", prefix, input.at("name").string()), nesting + 1);
+    });
+    return found;
+  }
+
+  EdgeGraph graph_;
+  std::unordered_map<std::string, size_t> producer_;  // of a value
+};
+
+}  // namespace
+
+std::string normalized_module_path(std::string_view path) {
+  // getattr(L['s'].blocks, '0').conv  ->  L['s'].blocks.0.conv
+  std::string text(path);
+  erase_all(text, "getattr(");
+  for (size_t at = text.find(", '"); at != std::string::npos; at = text.find(", '", at)) {
+    text.replace(at, 3, ".");
+  }
+  erase_all(text, "')");
+  if (text.starts_with("L['")) {
+    const size_t end = text.find("']");
+    text.erase(0, end == std::string::npos ? text.size() : end + 2);
+  }
+  if (text.starts_with('.')) text.erase(0, 1);
+  return text;
+}
+
+EdgeGraph parse_edge_program(std::string json, const std::string& place) {
+  const nlohmann::json document = parse_json(std::move(json), place);
+  return GraphReader().read(JsonValue(document, place));
+}
+
+}  // namespace vitrine::etrecord

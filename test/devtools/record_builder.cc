@@ -1,0 +1,53 @@
+#include "test/devtools/record_builder.h"
+
+#include <zip.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace vitrine::test {
+
+std::vector<std::byte> make_archive(const Members& members, bool compressed) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, &error);
+  zip_t* archive = zip_open_from_source(target, ZIP_TRUNCATE, &error);
+  if (archive == nullptr) throw std::runtime_error(zip_error_strerror(&error));
+  zip_source_keep(target);
+  for (const auto& [name, content] : members) {
+    zip_source_t* source = zip_source_buffer(archive, content.data(), content.size(), 0);
+    const zip_int64_t index = zip_file_add(archive, name.c_str(), source, 0);
+    if (index < 0) throw std::runtime_error(zip_strerror(archive));
+    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index),
+                             compressed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+  }
+  if (zip_close(archive) != 0) throw std::runtime_error(zip_strerror(archive));
+  zip_stat_t stat;
+  zip_source_stat(target, &stat);
+  std::vector<std::byte> bytes(stat.size);
+  zip_source_open(target);
+  zip_source_read(target, bytes.data(), bytes.size());
+  zip_source_close(target);
+  zip_source_free(target);
+  return bytes;
+}
+
+std::string edge_program_json(const std::vector<NodeText>& nodes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const NodeText& node : nodes) {
+    nlohmann::json inputs = nlohmann::json::array();
+    for (const std::string& input : node.inputs) {
+      inputs.push_back({{"name", "x"}, {"arg", {{"as_tensor", {{"name", input}}}}}});
+    }
+    nlohmann::json metadata = {{"debug_handle", std::to_string(node.debug_handle)},
+                               {"nn_module_stack", "L__self__,,Net;k," + node.module_path + ",M"}};
+    list.push_back({{"name", node.name},
+                    {"target", "executorch.exir.dialects.edge.ops." + node.target},
+                    {"inputs", inputs},
+                    {"outputs", nlohmann::json::array({{{"as_tensor", {{"name", node.name}}}}})},
+                    {"metadata", metadata}});
+  }
+  return nlohmann::json({{"graph_module", {{"graph", {{"nodes", list}}}}}}).dump();
+}
+
+}  // namespace vitrine::test

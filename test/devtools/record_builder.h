@@ -1,0 +1,27 @@
+// ETRecords for tests, made in memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vitrine::test {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+// A zip archive, stored without compression unless asked for.
+std::vector<std::byte> make_archive(const Members& members, bool compressed = false);
+
+struct NodeText {
+  std::string name;
+  std::string target;  // "aten.relu.default"
+  int debug_handle = 0;
+  std::vector<std::string> inputs;
+  std::string module_path;
+};
+
+// A serialised edge program with these nodes, as ExecuTorch 1.x writes it.
+std::string edge_program_json(const std::vector<NodeText>& nodes);
+
+}  // namespace vitrine::test
