@@ -47,4 +47,20 @@ ConvertRun convert_run(ScalarType from, ScalarType to) {
   return kTable[static_cast<size_t>(from)][static_cast<size_t>(to)];
 }
 
+bool Conversion::set(ScalarType from, ScalarType middle, ScalarType to) {
+  const bool rounds = compute_type(middle) != middle && from != middle && to != middle;
+  identity_ = from == to && !rounds && from != ScalarType::kBool;
+  first_ = convert_run(from, rounds ? middle : to);
+  second_ = rounds ? convert_run(middle, to) : nullptr;
+  return first_ != nullptr && (!rounds || second_ != nullptr);
+}
+
+void Conversion::run(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                     int64_t count) const {
+  if (second_ == nullptr) return first_(from, from_stride, to, to_stride, count);
+  Chunk middle;
+  first_(from, from_stride, &middle, 1, count);
+  second_(&middle, 1, to, to_stride, count);
+}
+
 }  // namespace vitrine

@@ -1,6 +1,7 @@
 // Conversions between element types, one element at a time and by runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -38,5 +39,30 @@ using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int
 
 // Null unless both dtypes are REALHBBF16.
 ConvertRun convert_run(ScalarType from, ScalarType to);
+
+// Elements converted at a time by the machinery that works through buffers on the stack.
+inline constexpr int64_t kChunkLength = 128;
+struct alignas(64) Chunk {
+  static constexpr size_t kMaxElementSize = 8;  // of REALHBBF16
+  std::byte bytes[static_cast<size_t>(kChunkLength) * kMaxElementSize];
+};
+
+// A conversion, in two hops where PyTorch rounds values to an operator's common dtype in between.
+class Conversion {
+ public:
+  // `middle` counts if it is Half or BFloat16. False if a dtype is not REALHBBF16.
+  [[nodiscard]] bool set(ScalarType from, ScalarType middle, ScalarType to);
+
+  // Whether elements can be used as they are. Never so for Bool, whose bytes may be anything.
+  bool identity() const { return identity_; }
+
+  // At most kChunkLength elements; strides as in ConvertRun.
+  void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) const;
+
+ private:
+  ConvertRun first_ = nullptr;
+  ConvertRun second_ = nullptr;
+  bool identity_ = false;
+};
 
 }  // namespace vitrine

@@ -11,40 +11,7 @@ namespace vitrine {
 
 namespace {
 
-constexpr int64_t kChunk = 128;        // elements converted at a time
-constexpr size_t kMaxElementSize = 8;  // of REALHBBF16
 constexpr size_t kOperands = Elementwise::kMaxInputs + 1;
-
-struct alignas(64) Chunk {
-  std::byte bytes[static_cast<size_t>(kChunk) * kMaxElementSize];
-};
-
-// One conversion, in two hops where a value must first be rounded to the common dtype.
-class Conversion {
- public:
-  // False if a dtype is unknown. `middle` is used if it is Half or BFloat16.
-  bool set(ScalarType from, ScalarType middle, ScalarType to) {
-    const bool rounds = compute_type(middle) != middle && from != middle && to != middle;
-    identity_ = from == to && !rounds;
-    first_ = convert_run(from, rounds ? middle : to);
-    second_ = rounds ? convert_run(middle, to) : nullptr;
-    return first_ != nullptr && (!rounds || second_ != nullptr);
-  }
-  bool identity() const { return identity_; }
-  // At most kChunk elements.
-  void run(const void* from, int64_t from_stride, void* to, int64_t to_stride,
-           int64_t count) const {
-    if (second_ == nullptr) return first_(from, from_stride, to, to_stride, count);
-    Chunk middle;
-    first_(from, from_stride, &middle, 1, count);
-    second_(&middle, 1, to, to_stride, count);
-  }
-
- private:
-  ConvertRun first_ = nullptr;
-  ConvertRun second_ = nullptr;
-  bool identity_ = false;
-};
 
 bool same_layout(const Tensor& a, const Tensor& b) {
   return a.same_sizes(b) && a.same_dim_order(b);
@@ -60,16 +27,9 @@ bool is_direct(const Elementwise& call, std::span<const Tensor* const> inputs, c
   return compute_type(call.common) == call.common;
 }
 
-void run_direct(KernelContext& context, const Elementwise& call,
-                std::span<const Tensor* const> inputs, Tensor& out) {
+void run_direct(const Elementwise& call, std::span<const Tensor* const> inputs, Tensor& out) {
   const void* data[Elementwise::kMaxInputs];
-  bool missing = out.raw_data() == nullptr;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    data[i] = inputs[i]->raw_data();
-    missing = missing || data[i] == nullptr;
-  }
-  if (out.numel() == 0) return;
-  if (missing) return context.fail(ErrorCode::kInvalidArgument, "a tensor argument has no memory");
+  for (size_t i = 0; i < inputs.size(); ++i) data[i] = inputs[i]->raw_data();
   call.run(call.op, data, out.mutable_raw_data(), out.numel());
 }
 
@@ -94,7 +54,7 @@ void run_general(KernelContext& context, const Elementwise& call,
   int64_t element_sizes[kOperands] = {};
   for (size_t k = 0; k <= inputs.size(); ++k) {
     const Tensor& tensor = k == 0 ? out : *inputs[k - 1];
-    if (!check_broadcastable(context, tensor, shape) || !check_data(context, {&tensor})) return;
+    if (!check_broadcastable(context, tensor, shape)) return;
     broadcast_strides(tensor, shape.size(), strides[k]);
     data[k] = tensor.data<std::byte>();
     element_sizes[k] = static_cast<int64_t>(tensor.element_size());
@@ -107,8 +67,8 @@ void run_general(KernelContext& context, const Elementwise& call,
   const bool out_direct = conversions[0].identity() && loop.row_stride(0) == 1;
   Chunk buffers[kOperands];
   loop.run({}, [&](const Loop::Offsets& start, int64_t length) {
-    for (int64_t done = 0; done < length; done += kChunk) {
-      const int64_t count = std::min(kChunk, length - done);
+    for (int64_t done = 0; done < length; done += kChunkLength) {
+      const int64_t count = std::min(kChunkLength, length - done);
       const auto byte_offset = [&](size_t k) {
         return (start[k] + done * loop.row_stride(k)) * element_sizes[k];
       };
@@ -134,7 +94,7 @@ void run_general(KernelContext& context, const Elementwise& call,
 
 void run_elementwise(KernelContext& context, const Elementwise& call,
                      std::span<const Tensor* const> inputs, Tensor& out) {
-  if (is_direct(call, inputs, out)) return run_direct(context, call, inputs, out);
+  if (is_direct(call, inputs, out)) return run_direct(call, inputs, out);
   if (!can_cast(call.result, out.dtype())) {
     return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be put into %s",
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));

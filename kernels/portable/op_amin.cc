@@ -1,0 +1,20 @@
+#include <span>
+
+#include "kernels/util/extremum.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void amin_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dim,
+              bool keepdim, Tensor& out) {
+  const std::optional<uint32_t> mask = reduced_dims(context, self, dim);
+  if (mask) extremum(context, Extremum::kSmallest, self, *mask, keepdim, &out, nullptr);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(amin_out, "aten::amin.out", amin_out);
+
+}  // namespace vitrine::portable

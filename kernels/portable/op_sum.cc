@@ -1,0 +1,26 @@
+#include <optional>
+#include <span>
+
+#include "kernels/util/sum.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void sum_out(KernelContext& context, const Tensor& self,
+             std::optional<std::span<const int64_t>> dim, bool keepdim,
+             std::optional<ScalarType> dtype, Tensor& out) {
+  const std::optional<uint32_t> mask = reduced_dims(context, self, dim);
+  if (!mask || (dtype && !check_dtype(context, out, *dtype, "out"))) return;
+  const ScalarType type = out.dtype();
+  dispatch<SumTypes>(context, sum_type(type), [&]<class T>() {
+    reduce(context, Sum<T>{}, {.common = type}, self, *mask, keepdim, {&out});
+  });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(sum_IntList_out, "aten::sum.IntList_out", sum_out);
+
+}  // namespace vitrine::portable

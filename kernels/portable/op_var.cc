@@ -1,0 +1,28 @@
+#include <optional>
+#include <span>
+
+#include "kernels/util/moments.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void var_correction_out(KernelContext& context, const Tensor& self,
+                        std::optional<std::span<const int64_t>> dim,
+                        std::optional<Scalar> correction, bool keepdim, Tensor& out) {
+  variance(context, self, dim, correction ? correction->to<double>() : 1.0, keepdim, &out, nullptr);
+}
+
+void var_out(KernelContext& context, const Tensor& self,
+             std::optional<std::span<const int64_t>> dim, bool unbiased, bool keepdim,
+             Tensor& out) {
+  variance(context, self, dim, unbiased ? 1.0 : 0.0, keepdim, &out, nullptr);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(var_correction_out, "aten::var.correction_out", var_correction_out);
+VITRINE_KERNEL(var_out, "aten::var.out", var_out);
+
+}  // namespace vitrine::portable

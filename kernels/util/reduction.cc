@@ -1,0 +1,145 @@
+#include "kernels/util/reduction.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/util/box_loop.h"
+#include "kernels/util/convert.h"
+#include "kernels/util/promotion.h"
+
+namespace vitrine {
+
+namespace {
+
+// The dimensions of a walk over self and the outputs: operand 0 is self.
+struct Nest {
+  static constexpr size_t kOperands = Reduction::kMaxOutputs + 1;
+
+  size_t rank = 0;
+  int64_t sizes[kMaxRank] = {};
+  int64_t strides[kOperands][kMaxRank] = {};
+};
+
+bool resize_output(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim,
+                   Tensor& out) {
+  int32_t sizes[kMaxRank];
+  size_t rank = 0;
+  for (size_t dim = 0; dim < self.rank(); ++dim) {
+    const bool reduced = ((mask >> dim) & 1u) != 0;
+    if (!reduced) {
+      sizes[rank++] = self.size(dim);
+    } else if (keepdim) {
+      sizes[rank++] = 1;
+    }
+  }
+  return context.resize(out, {sizes, rank});
+}
+
+Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor* const> outs) {
+  Nest nest;
+  size_t out_dim = 0;
+  for (size_t dim = 0; dim < self.rank(); ++dim) {
+    if (((mask >> dim) & 1u) != 0) {
+      if (keepdim) ++out_dim;
+      continue;
+    }
+    nest.sizes[nest.rank] = self.size(dim);
+    nest.strides[0][nest.rank] = self.strides()[dim];
+    for (size_t k = 0; k < outs.size(); ++k) {
+      if (outs[k] != nullptr) nest.strides[k + 1][nest.rank] = outs[k]->strides()[out_dim];
+    }
+    ++nest.rank;
+    ++out_dim;
+  }
+  return nest;
+}
+
+Nest reduced_nest(const Tensor& self, uint32_t mask) {
+  Nest nest;
+  for (size_t dim = 0; dim < self.rank(); ++dim) {
+    if (((mask >> dim) & 1u) == 0) continue;
+    nest.sizes[nest.rank] = self.size(dim);
+    nest.strides[0][nest.rank++] = self.strides()[dim];
+  }
+  return nest;
+}
+
+}  // namespace
+
+std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
+                                     std::optional<std::span<const int64_t>> dims) {
+  if (!dims || dims->empty()) return kAllDims;
+  return dim_mask(context, *dims, self.rank());
+}
+
+std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
+                                    std::optional<int64_t> dim) {
+  if (!dim) return kAllDims;
+  return dim_mask(context, {&*dim, 1}, self.rank());
+}
+
+void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
+                   uint32_t mask, bool keepdim, std::span<Tensor* const> outs) {
+  Conversion input;
+  if (!input.set(self.dtype(), reduction.rules.common, reduction.in)) {
+    return fail_unsupported_dtype(context, self.dtype());
+  }
+  Conversion outputs[Reduction::kMaxOutputs];
+  for (size_t k = 0; k < outs.size(); ++k) {
+    if (outs[k] == nullptr) continue;
+    const ScalarType type = outs[k]->dtype();
+    if (!outputs[k].set(reduction.results[k], type, type)) {
+      return fail_unsupported_dtype(context, type);
+    }
+    if (!resize_output(context, self, mask, keepdim, *outs[k])) return;
+  }
+
+  const Nest kept = kept_nest(self, mask, keepdim, outs);
+  const Nest reduced = reduced_nest(self, mask);
+  using OuterLoop = BoxLoop<Nest::kOperands>;
+  const OuterLoop outer({kept.sizes, kept.rank},
+                        {kept.strides[0], kept.strides[1], kept.strides[2]});
+  const BoxLoop<1> inner({reduced.sizes, reduced.rank}, {reduced.strides[0]},
+                         reduction.rules.logical_order ? LoopOrder::kRowMajor : LoopOrder::kFree);
+  const bool direct = input.identity() && inner.row_stride(0) == 1;
+  const bool nothing = std::any_of(reduced.sizes, reduced.sizes + reduced.rank,
+                                   [](int64_t size) { return size == 0; });
+  const size_t element_size = self.element_size();
+  const std::byte* data = self.data<std::byte>();
+  Chunk chunk;
+  alignas(64) std::byte state[Reduction::kMaxState];
+
+  outer.run({}, [&](const OuterLoop::Offsets& first, int64_t count) {
+    if (context.failed()) return;
+    if (nothing && reduction.rules.needs_elements) {
+      return context.fail(ErrorCode::kInvalidArgument, "there is nothing to reduce: a size is 0");
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(state, reduction.initial, reduction.state_size);
+      const int64_t start = first[0] + i * outer.row_stride(0);
+      inner.run({start}, [&](const BoxLoop<1>::Offsets& row, int64_t length) {
+        const std::byte* values = data + static_cast<size_t>(row[0]) * element_size;
+        if (direct) return reduction.add(state, values, length);
+        const int64_t stride = inner.row_stride(0);
+        for (int64_t done = 0; done < length; done += kChunkLength) {
+          const int64_t part = std::min(kChunkLength, length - done);
+          input.run(values + static_cast<size_t>(done * stride) * element_size, stride, &chunk, 1,
+                    part);
+          reduction.add(state, &chunk, part);
+        }
+      });
+      uint64_t results[Reduction::kMaxOutputs];  // room for any element
+      void* places[Reduction::kMaxOutputs] = {&results[0], &results[1]};
+      reduction.result(state, places);
+      for (size_t k = 0; k < outs.size(); ++k) {
+        if (outs[k] == nullptr) continue;
+        const int64_t at = first[k + 1] + i * outer.row_stride(k + 1);
+        std::byte* to =
+            outs[k]->mutable_data<std::byte>() + static_cast<size_t>(at) * outs[k]->element_size();
+        outputs[k].run(places[k], 1, to, 1, 1);
+      }
+    }
+  });
+}
+
+}  // namespace vitrine

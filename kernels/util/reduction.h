@@ -1,0 +1,108 @@
+// Reductions: an accumulator makes a kernel.
+//
+//   struct Count {
+//     using In = bool;                        // elements are converted to it (REALHBBF16 as a
+//     type) using Results = TypeList<int64_t>;      // one type an output, at most two int64_t seen
+//     = 0;                       // trivially copyable: copied anew for each output void
+//     add(std::span<const bool> values); void result(int64_t& count) const;
+//   };
+//   reduce(context, Count{}, self, mask, keepdim, {&out});
+//
+// Only add() and result() are instantiated per accumulator; the walk is shared. Elements may lie in
+// any dim order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/dtype_dispatch.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// What an accumulator wants of the walk.
+struct ReductionRules {
+  // Elements are rounded to it before they are added; Bool, integral: has no effect.
+  ScalarType common;
+  bool logical_order = false;   // elements must come in row-major order
+  bool needs_elements = false;  // no result of nothing: InvalidArgument
+};
+
+// A reduction with its C++ types erased.
+struct Reduction {
+  static constexpr size_t kMaxOutputs = 2;
+  static constexpr size_t kMaxState = 128;
+
+  const void* initial;
+  size_t state_size;
+  void (*add)(void* state, const void* values, int64_t count);
+  void (*result)(const void* state, void* const* results);
+  ScalarType in;
+  std::array<ScalarType, kMaxOutputs> results;
+  ReductionRules rules;
+};
+
+// Dimensions to reduce, as a mask. None or an empty list names all of them.
+[[nodiscard]] std::optional<uint32_t> reduced_dims(KernelContext& context, const Tensor& self,
+                                                   std::optional<std::span<const int64_t>> dims);
+[[nodiscard]] std::optional<uint32_t> reduced_dim(KernelContext& context, const Tensor& self,
+                                                  std::optional<int64_t> dim);
+// All 16 possible ones: more than a tensor has do no harm.
+inline constexpr uint32_t kAllDims = 0xffff;
+
+// Resizes the outputs to self's shape without the dimensions in `mask` (with `keepdim`: with size 1
+// there) and fills them. Null outputs are not written.
+void run_reduction(KernelContext& context, const Reduction& reduction, const Tensor& self,
+                   uint32_t mask, bool keepdim, std::span<Tensor* const> outs);
+
+namespace reduction_internal {
+
+template <class Accumulator, class... R, size_t... I>
+void result(const Accumulator& accumulator, void* const* results, TypeList<R...>,
+            std::index_sequence<I...>) {
+  accumulator.result(*static_cast<R*>(results[I])...);
+}
+
+template <class... R>
+constexpr std::array<ScalarType, Reduction::kMaxOutputs> types(TypeList<R...>) {
+  return {scalar_type_of<R>...};
+}
+template <class... R>
+constexpr size_t count(TypeList<R...>) {
+  return sizeof...(R);
+}
+
+}  // namespace reduction_internal
+
+template <class Accumulator>
+void reduce(
+    KernelContext& context, const Accumulator& initial, const ReductionRules& rules,
+    const Tensor& self, uint32_t mask, bool keepdim,
+    const std::array<Tensor*, reduction_internal::count(typename Accumulator::Results{})>& outs) {
+  using In = typename Accumulator::In;
+  using Results = typename Accumulator::Results;
+  static_assert(std::is_trivially_copyable_v<Accumulator>);
+  static_assert(sizeof(Accumulator) <= Reduction::kMaxState && alignof(Accumulator) <= 64);
+  const Reduction reduction{&initial,
+                            sizeof(Accumulator),
+                            [](void* state, const void* values, int64_t count) {
+                              static_cast<Accumulator*>(state)->add(std::span<const In>(
+                                  static_cast<const In*>(values), static_cast<size_t>(count)));
+                            },
+                            [](const void* state, void* const* results) {
+                              reduction_internal::result(
+                                  *static_cast<const Accumulator*>(state), results, Results{},
+                                  std::make_index_sequence<reduction_internal::count(Results{})>());
+                            },
+                            scalar_type_of<In>,
+                            reduction_internal::types(Results{}),
+                            rules};
+  run_reduction(context, reduction, self, mask, keepdim, outs);
+}
+
+}  // namespace vitrine
