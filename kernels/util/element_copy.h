@@ -6,6 +6,7 @@
 
 #include "kernels/util/convert.h"
 #include "kernels/util/layout.h"
+#include "runtime/core/scalar.h"
 #include "runtime/core/tensor.h"
 #include "runtime/kernel/kernel_context.h"
 
@@ -39,6 +40,10 @@ class ElementMover {
 // The same from a whole tensor, broadcast to the layout's sizes.
 [[nodiscard]] bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                                   const Layout& to_layout);
+
+// Sets all elements of a layout to the scalar, converted as elements are.
+[[nodiscard]] bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
+                                 const Layout& to_layout);
 
 // out = view of self: resizes `out`, which has self's dtype, and copies.
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out);

@@ -1,0 +1,17 @@
+#include "kernels/util/segments.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void replication_pad2d_out(KernelContext& context, const Tensor& self,
+                           std::span<const int64_t> padding, Tensor& out) {
+  pad_edges(context, self, padding, 2, PadMode::kReplication, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(replication_pad2d_out, "aten::replication_pad2d.out", replication_pad2d_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,52 @@
+// Means over windows.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/pooling.h"
+
+namespace vitrine {
+
+template <class T>
+T average(T sum, int64_t divisor) {
+  if constexpr (is_integer_v<T>) {
+    return divide_trunc<T>(sum, divisor);
+  } else {
+    return sum / static_cast<T>(divisor);
+  }
+}
+
+// out = the sum of each window divided by divisor(rows, columns), which is not zero; integers
+// divide towards zero. Takes FLOATHBF16 and Long. Resizes `out`.
+template <class Window, class Divisor>
+void average_pool(KernelContext& context, const Tensor& self, const Window& window,
+                  Divisor&& divisor, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !resize_images(context, self, window.output, out) || !check_data(context, {&self, &out})) {
+    return;
+  }
+  const Layout input = image_layout(self);
+  const Layout output = image_layout(out);
+  using Types = Join<FloatHBF16Types, TypeList<int64_t>>::type;
+  dispatch<Types>(context, self.dtype(), [&]<class T>() {
+    using C = Compute<T>;
+    const T* from = self.data<T>();
+    T* to = out.mutable_data<T>();
+    each_window(window, input, output,
+                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+                  C sum(0);
+                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+                      sum = wrapping_add(sum, value);
+                    }
+                  }
+                  const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
+                  to[at] = T(empty ? C(0) : average(sum, divisor(rows, columns)));
+                });
+  });
+}
+
+}  // namespace vitrine

@@ -1,0 +1,390 @@
+#include "kernels/util/convolution.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+#include "kernels/util/gemm.h"
+
+namespace vitrine {
+
+namespace {
+
+using Place = std::array<int64_t, 3>;
+
+// Batch, channels and three spatial dimensions.
+Layout five_dimensions(const Tensor& tensor) {
+  Layout layout(tensor);
+  while (layout.rank < 5) layout.insert(2, 1, 0);
+  return layout;
+}
+
+Place spatial_sizes(const Layout& layout) {
+  return {layout.sizes[2], layout.sizes[3], layout.sizes[4]};
+}
+
+// Row-major number -> place.
+Place place_of(int64_t number, const Place& sizes) {
+  return {number / sizes[2] / sizes[1], number / sizes[2] % sizes[1], number % sizes[2]};
+}
+
+int64_t offset_of(const Place& place, const Layout& layout) {
+  return place[0] * layout.strides[2] + place[1] * layout.strides[3] + place[2] * layout.strides[4];
+}
+
+struct Operands {
+  const Tensor& input;
+  const Tensor& weight;
+  const Tensor* bias;
+  Tensor& out;
+  Layout input_layout;
+  Layout weight_layout;  // [row channels, depth channels, kernel...] of one group
+  Layout out_layout;
+  int64_t group_rows;      // output channels of a group
+  int64_t group_channels;  // input channels of a group
+  int64_t weight_group_stride;
+};
+
+// The product of one image and one group: rows are output channels, columns are output places, and
+// depth counts the input channels and, within each, the places of the kernel.
+template <class Sum>
+class PatchOperands final : public GemmOperands<Sum> {
+ public:
+  PatchOperands(const Operands& operands, const ConvolutionWindow& window, const ElementMover& load,
+                const ElementMover& store)
+      : operands_(operands),
+        window_(window),
+        load_(load),
+        store_(store),
+        kernel_(spatial_sizes(operands.weight_layout)),
+        in_(spatial_sizes(operands.input_layout)),
+        out_(spatial_sizes(operands.out_layout)),
+        element_size_(static_cast<int64_t>(operands.input.element_size())),
+        is_sum_(operands.input.dtype() == sum_dtype<Sum>) {
+    const Layout& weight = operands.weight_layout;
+    const Place strides{weight.strides[2], weight.strides[3], weight.strides[4]};
+    dense_weights_ = (kernel_[1] == 1 || strides[1] == strides[2] * kernel_[2]) &&
+                     (kernel_[0] == 1 || strides[0] == strides[2] * kernel_[2] * kernel_[1]) &&
+                     weight.strides[1] == strides[2] * kernel_[2] * kernel_[1] * kernel_[0];
+  }
+
+  void run(int64_t image, int64_t group) {
+    const Layout& in = operands_.input_layout;
+    const Layout& out = operands_.out_layout;
+    first_row_ = group * operands_.group_rows;
+    input_offset_ = image * in.strides[0] + group * operands_.group_channels * in.strides[1];
+    weight_offset_ = group * operands_.weight_group_stride;
+    out_offset_ = image * out.strides[0] + first_row_ * out.strides[1];
+    const int64_t depth = operands_.group_channels * kernel_[0] * kernel_[1] * kernel_[2];
+    gemm(operands_.group_rows, out_[0] * out_[1] * out_[2], depth, *this);
+  }
+
+  void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
+                 Sum* panel) override {
+    const Layout& layout = operands_.weight_layout;
+    const void* data = operands_.weight.raw_data();
+    const int64_t first = weight_offset_ + row * layout.strides[0];
+    if (dense_weights_) {
+      for (int64_t r = 0; r < count; ++r) {
+        load_.move(data, first + r * layout.strides[0] + depth * layout.strides[4],
+                   layout.strides[4], panel, r, kGemmTileRows, depth_count);
+      }
+      return;
+    }
+    each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Place& tap) {
+      load_.move(data, first + channel * layout.strides[1] + offset_of(tap, layout),
+                 layout.strides[0], panel, d * kGemmTileRows, 1, count);
+    });
+  }
+
+  void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
+                    Sum* panel) override {
+    if (column != column_) locate(column, count);
+    if (is_sum_) {
+      gather(count, depth, depth_count, panel);
+      return;
+    }
+    alignas(16) std::byte raw[kGemmBlockDepth * kGemmTileColumns * sizeof(Sum)];
+    if (count < kGemmTileColumns) {
+      std::memset(raw, 0, static_cast<size_t>(depth_count * kGemmTileColumns * element_size_));
+    }
+    switch (element_size_) {
+      case 1:
+        gather(count, depth, depth_count, reinterpret_cast<uint8_t*>(raw));
+        break;
+      case 2:
+        gather(count, depth, depth_count, reinterpret_cast<uint16_t*>(raw));
+        break;
+      default:
+        gather(count, depth, depth_count, reinterpret_cast<uint32_t*>(raw));
+        break;
+    }
+    load_.move(raw, 0, 1, panel, 0, 1, depth_count * kGemmTileColumns);
+  }
+
+  void store(int64_t row, int64_t column, int64_t count, Sum* sums) override {
+    if (operands_.bias != nullptr) {
+      Sum bias;
+      load_.move(operands_.bias->raw_data(), first_row_ + row, 1, &bias, 0, 1, 1);
+      for (int64_t i = 0; i < count; ++i) sums[i] += bias;
+    }
+    const Layout& layout = operands_.out_layout;
+    const int64_t first = out_offset_ + row * layout.strides[1];
+    // Along a line of the output the stride is constant.
+    for (int64_t i = 0; i < count;) {
+      const Place place = place_of(column + i, out_);
+      const int64_t part = std::min(count - i, out_[2] - place[2]);
+      store_.move(sums, i, 1, operands_.out.mutable_raw_data(), first + offset_of(place, layout),
+                  layout.strides[4], part);
+      i += part;
+    }
+  }
+
+ private:
+  // tap(d, channel, place in the kernel) for each d < count, from `depth` on.
+  template <class Tap>
+  void each_tap(int64_t depth, int64_t count, Tap&& tap) const {
+    const int64_t taps = kernel_[0] * kernel_[1] * kernel_[2];
+    int64_t channel = depth / taps;
+    Place place = place_of(depth % taps, kernel_);
+    for (int64_t d = 0; d < count; ++d) {
+      tap(d, channel, std::as_const(place));
+      if (++place[2] < kernel_[2]) continue;
+      place[2] = 0;
+      if (++place[1] < kernel_[1]) continue;
+      place[1] = 0;
+      if (++place[0] < kernel_[0]) continue;
+      place[0] = 0;
+      ++channel;
+    }
+  }
+
+  // Notes where the patches of the tile of columns begin.
+  void locate(int64_t column, int64_t count) {
+    column_ = column;
+    inside_ = !window_.transposed;
+    const Layout& in = operands_.input_layout;
+    for (int64_t c = 0; c < count; ++c) {
+      const Place place = place_of(column + c, out_);
+      for (size_t i = 0; i < 3; ++i) {
+        starts_[c][i] = window_.transposed ? place[i] + window_.padding[i]
+                                           : place[i] * window_.stride[i] - window_.padding[i];
+        inside_ = inside_ && starts_[c][i] >= 0 &&
+                  starts_[c][i] + (kernel_[i] - 1) * window_.dilation[i] < in_[i];
+      }
+      if (inside_) offsets_[c] = offset_of(starts_[c], in);
+    }
+    adjacent_ = inside_ && count == kGemmTileColumns;
+    for (int64_t c = 0; adjacent_ && c < count; ++c) adjacent_ = offsets_[c] == offsets_[0] + c;
+  }
+
+  // Where the input element under `tap` of the patch that begins at `start` is; false if in
+  // padding.
+  bool input_place(const Place& start, const Place& tap, Place& place) const {
+    for (size_t i = 0; i < 3; ++i) {
+      int64_t at = start[i];
+      if (window_.transposed) {
+        at -= tap[i] * window_.dilation[i];
+        if (at < 0 || at % window_.stride[i] != 0) return false;
+        at /= window_.stride[i];
+      } else {
+        at += tap[i] * window_.dilation[i];
+      }
+      if (at < 0 || at >= in_[i]) return false;
+      place[i] = at;
+    }
+    return true;
+  }
+
+  template <class Element>
+  void gather(int64_t count, int64_t depth, int64_t depth_count, Element* panel) const {
+    const Layout& in = operands_.input_layout;
+    const Element* data = operands_.input.template data<Element>() + input_offset_;
+    each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Place& tap) {
+      const Element* plane = data + channel * in.strides[1];
+      Element* to = panel + d * kGemmTileColumns;
+      if (inside_) {
+        const Place step{tap[0] * window_.dilation[0], tap[1] * window_.dilation[1],
+                         tap[2] * window_.dilation[2]};
+        const Element* from = plane + offset_of(step, in);
+        if (adjacent_) {
+          std::memcpy(to, from + offsets_[0], kGemmTileColumns * sizeof(Element));
+        } else {
+          for (int64_t c = 0; c < count; ++c) to[c] = from[offsets_[c]];
+        }
+        return;
+      }
+      for (int64_t c = 0; c < count; ++c) {
+        Place place;
+        to[c] = input_place(starts_[c], tap, place) ? plane[offset_of(place, in)] : Element(0);
+      }
+    });
+  }
+
+  const Operands& operands_;
+  const ConvolutionWindow& window_;
+  const ElementMover& load_;
+  const ElementMover& store_;
+  Place kernel_;
+  Place in_;
+  Place out_;
+  int64_t element_size_;
+  bool is_sum_;
+  bool dense_weights_;
+
+  int64_t first_row_ = 0;
+  int64_t input_offset_ = 0;
+  int64_t weight_offset_ = 0;
+  int64_t out_offset_ = 0;
+
+  // The tile of columns that was located last.
+  int64_t column_ = -1;
+  bool inside_ = false;    // all patches lie inside the input
+  bool adjacent_ = false;  // and begin at neighbouring elements
+  std::array<Place, kGemmTileColumns> starts_;
+  std::array<int64_t, kGemmTileColumns> offsets_;
+};
+
+bool read_numbers(KernelContext& context, size_t spatial, std::span<const int64_t> list,
+                  int64_t lowest, const char* name, Place& numbers) {
+  if (list.size() != 1 && list.size() != spatial) {
+    context.fail(ErrorCode::kInvalidArgument, "%s has %zu numbers for %zu spatial dimensions", name,
+                 list.size(), spatial);
+    return false;
+  }
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t number = list[list.size() == 1 ? 0 : i];
+    if (number < lowest || number > INT32_MAX) {
+      context.fail(ErrorCode::kInvalidArgument, "%s %lld is out of range", name,
+                   static_cast<long long>(number));
+      return false;
+    }
+    numbers[3 - spatial + i] = number;
+  }
+  return true;
+}
+
+// Fails unless `fits`, with the shapes of all operands.
+bool check_shapes(KernelContext& context, bool fits, const Tensor& input, const Tensor& weight,
+                  const Tensor& out, int64_t groups) {
+  if (fits) return true;
+  char texts[3][96];
+  const Tensor* tensors[] = {&input, &weight, &out};
+  for (size_t i = 0; i < 3; ++i) describe(*tensors[i], texts[i], sizeof texts[i]);
+  context.fail(ErrorCode::kInvalidArgument,
+               "input %s and weight %s in %lld groups do not make a convolution into %s", texts[0],
+               texts[1], static_cast<long long>(groups), texts[2]);
+  return false;
+}
+
+}  // namespace
+
+std::optional<ConvolutionWindow> read_convolution_window(
+    KernelContext& context, size_t spatial, std::span<const int64_t> stride,
+    std::span<const int64_t> padding, std::span<const int64_t> dilation, bool transposed,
+    std::span<const int64_t> output_padding, int64_t groups) {
+  ConvolutionWindow window;
+  window.transposed = transposed;
+  window.groups = groups;
+  if (spatial < 1 || spatial > 3) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "a convolution has 1 to 3 spatial dimensions, not %zu", spatial);
+    return std::nullopt;
+  }
+  if (groups < 1 || groups > INT32_MAX) {
+    context.fail(ErrorCode::kInvalidArgument, "groups %lld is out of range",
+                 static_cast<long long>(groups));
+    return std::nullopt;
+  }
+  if (!read_numbers(context, spatial, stride, 1, "stride", window.stride) ||
+      !read_numbers(context, spatial, padding, 0, "padding", window.padding) ||
+      !read_numbers(context, spatial, dilation, 1, "dilation", window.dilation) ||
+      (transposed && !read_numbers(context, spatial, output_padding, 0, "output_padding",
+                                   window.output_padding))) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    if (window.output_padding[i] >= std::max(window.stride[i], window.dilation[i])) {
+      context.fail(ErrorCode::kInvalidArgument,
+                   "output_padding must be smaller than stride or dilation");
+      return std::nullopt;
+    }
+  }
+  return window;
+}
+
+std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, size_t dim,
+                                               int64_t input, int64_t kernel) {
+  // Each term is below 2^62.
+  const int64_t reach = window.dilation[dim] * (kernel - 1);
+  const int64_t padding = 2 * window.padding[dim];
+  int64_t size;
+  if (window.transposed) {
+    size = (input - 1) * window.stride[dim] - padding + reach + window.output_padding[dim] + 1;
+  } else {
+    const int64_t room = input + padding - reach - 1;
+    size = room < 0 ? 0 : room / window.stride[dim] + 1;
+  }
+  if (kernel < 1 || input < 0 || size < 1 || size > INT32_MAX) return std::nullopt;
+  return size;
+}
+
+void convolve(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+              const ConvolutionWindow& window, Tensor& out) {
+  const size_t rank = input.rank();
+  if (!check_shapes(context,
+                    rank >= 3 && rank <= 5 && weight.rank() == rank && out.rank() == rank &&
+                        input.size(0) == out.size(0),
+                    input, weight, out, window.groups)) {
+    return;
+  }
+  const int64_t channels = input.size(1);
+  const int64_t rows = out.size(1);
+  const int64_t weight_channels = window.transposed ? channels : rows;
+  const int64_t others = window.transposed ? rows : channels;
+  if (!check_shapes(context,
+                    channels % window.groups == 0 && rows % window.groups == 0 &&
+                        weight.size(0) == weight_channels &&
+                        weight.size(1) == others / window.groups,
+                    input, weight, out, window.groups)) {
+    return;
+  }
+  const ScalarType dtype = out.dtype();
+  if (!check_dtype_in<RealHBF16Types>(context, out) ||
+      !check_dtype(context, input, dtype, "input") ||
+      !check_dtype(context, weight, dtype, "weight")) {
+    return;
+  }
+  if (bias != nullptr && (!check_dtype(context, *bias, dtype, "bias") ||
+                          !check_sizes(context, *bias, std::array{out.size(1)}, "bias"))) {
+    return;
+  }
+  if (!check_data(context, {&input, &weight, bias, &out})) return;
+
+  Operands operands{input,
+                    weight,
+                    bias,
+                    out,
+                    five_dimensions(input),
+                    five_dimensions(weight),
+                    five_dimensions(out),
+                    rows / window.groups,
+                    channels / window.groups,
+                    0};
+  Layout& layout = operands.weight_layout;
+  operands.weight_group_stride =
+      layout.strides[0] * (window.transposed ? operands.group_channels : operands.group_rows);
+  if (window.transposed) layout.swap(0, 1);
+  dispatch_sum(dtype, [&]<class Sum>() {
+    const auto load = ElementMover::make(context, dtype, sum_dtype<Sum>);
+    const auto store = ElementMover::make(context, sum_dtype<Sum>, dtype);
+    if (!load || !store) return;
+    PatchOperands<Sum> product(operands, window, *load, *store);
+    for (int64_t image = 0; image < input.size(0); ++image) {
+      for (int64_t group = 0; group < window.groups; ++group) product.run(image, group);
+    }
+  });
+}
+
+}  // namespace vitrine

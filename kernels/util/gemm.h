@@ -1,0 +1,69 @@
+// The one matrix product behind mm, bmm, addmm, linear and convolution.
+//
+// It sees its operands only as panels: small blocks, converted to the type of the sums and packed
+// in the order in which they are read. So whatever can fill a panel (a matrix of any dtype and
+// strides, the patches of an image) can be multiplied, and the loop that multiplies exists three
+// times: for float, double and uint64_t (all integer dtypes: sums wrap around).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/core/scalar_type.h"
+
+namespace vitrine {
+
+// Rows and columns of the tile that is kept in registers.
+inline constexpr int64_t kGemmTileRows = 4;
+inline constexpr int64_t kGemmTileColumns = 8;
+// What is packed at once.
+inline constexpr int64_t kGemmBlockDepth = 128;
+inline constexpr int64_t kGemmBlockRows = 32;
+template <class Sum>
+inline constexpr int64_t kGemmBlockColumns = 128 / sizeof(Sum);
+
+template <class Sum>
+class GemmOperands {
+ public:
+  // panel[d * kGemmTileRows + r] = left(row + r, depth + d) for r < count, d < depth_count. The
+  // rest of a partial panel is zero already.
+  virtual void load_rows(int64_t row, int64_t count, int64_t depth, int64_t depth_count,
+                         Sum* panel) = 0;
+  // panel[d * kGemmTileColumns + c] = right(depth + d, column + c), likewise.
+  virtual void load_columns(int64_t column, int64_t count, int64_t depth, int64_t depth_count,
+                            Sum* panel) = 0;
+  // result(row, column + i) = sums[i] for i < count <= kGemmBlockColumns. `sums` may be changed.
+  virtual void store(int64_t row, int64_t column, int64_t count, Sum* sums) = 0;
+
+ protected:
+  ~GemmOperands() = default;
+};
+
+// Every element of the result is stored once; with depth 0 they are zero.
+template <class Sum>
+void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& operands);
+
+extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<float>&);
+extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<double>&);
+extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<uint64_t>&);
+
+// The dtype in whose form panels and sums lie.
+template <class Sum>
+inline constexpr ScalarType sum_dtype = ScalarType::kLong;
+template <>
+inline constexpr ScalarType sum_dtype<float> = ScalarType::kFloat;
+template <>
+inline constexpr ScalarType sum_dtype<double> = ScalarType::kDouble;
+
+// Calls function.template operator()<Sum>() with the type that products of `dtype` are summed in.
+template <class Function>
+void dispatch_sum(ScalarType dtype, Function&& function) {
+  if (dtype == ScalarType::kDouble) {
+    function.template operator()<double>();
+  } else if (is_floating(dtype)) {
+    function.template operator()<float>();
+  } else {
+    function.template operator()<uint64_t>();
+  }
+}
+
+}  // namespace vitrine

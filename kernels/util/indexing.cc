@@ -1,0 +1,202 @@
+#include "kernels/util/indexing.h"
+
+#include <algorithm>
+
+#include "kernels/util/checks.h"
+#include "runtime/core/checked_math.h"
+
+namespace vitrine {
+
+std::optional<IndexReader> IndexReader::make(KernelContext& context, const Tensor& index) {
+  if (!check_data(context, {&index})) return std::nullopt;
+  IndexReader reader;
+  if (index.dtype() == ScalarType::kLong) {
+    reader.wide_ = index.data<int64_t>();
+  } else if (index.dtype() == ScalarType::kInt) {
+    reader.narrow_ = index.data<int32_t>();
+  } else {
+    context.fail(ErrorCode::kInvalidArgument, "indices are of dtype %s, not i32 or i64",
+                 scalar_type_name(index.dtype()));
+    return std::nullopt;
+  }
+  return reader;
+}
+
+bool check_index(KernelContext& context, int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return true;
+  context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range of %lld elements",
+               static_cast<long long>(index), static_cast<long long>(size));
+  return false;
+}
+
+Layout at_least_1d(const Tensor& tensor) {
+  Layout layout(tensor);
+  if (layout.rank == 0) layout.insert(0, 1, 1);
+  return layout;
+}
+
+void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
+                const Layout& index_layout, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  const std::optional<IndexReader> reader = IndexReader::make(context, index);
+  if (!reader) return;
+  Layout block = at_least_1d(self);
+  const int64_t size = block.sizes[dim];
+  const int64_t stride = block.strides[dim];
+  block.remove(dim);
+  const Layout& picks = index_layout;
+  Layout result = block;
+  for (size_t i = 0; i < picks.rank; ++i) result.insert(dim + i, picks.sizes[i], 0);
+  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out})) return;
+  Layout out_picks(out);
+  Layout out_block(out);
+  while (out_picks.rank > dim + picks.rank) out_picks.remove(out_picks.rank - 1);
+  for (size_t i = 0; i < dim; ++i) out_picks.remove(0);
+  for (size_t i = 0; i < picks.rank; ++i) out_block.remove(dim);
+
+  const std::optional<ElementMover> mover = ElementMover::make(context, self.dtype(), out.dtype());
+  if (!mover) return;
+  const BoxLoop<2> loop(block.size_span(), {out_block.strides.data(), block.strides.data()});
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    const int64_t picked = (*reader)[picks.offset_of(i)];
+    if (!check_index(context, picked, size)) return;
+    loop.run({out_picks.offset_of(i), picked * stride}, [&](const auto& offsets, int64_t count) {
+      mover->move(self.raw_data(), offsets[1], loop.row_stride(1), out.mutable_raw_data(),
+                  offsets[0], loop.row_stride(0), count);
+    });
+  }
+}
+
+std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const Tensor& self,
+                                                 const OptionalTensorList& indices) {
+  AdvancedIndex index;
+  uint32_t indexed = 0;
+  size_t dim = 0;
+  for (const Tensor* tensor : indices.tensors) {
+    const bool is_mask = tensor != nullptr && (tensor->dtype() == ScalarType::kBool ||
+                                               tensor->dtype() == ScalarType::kByte);
+    const size_t spanned = is_mask ? tensor->rank() : 1;
+    if (spanned == 0 || dim + spanned > self.rank()) {
+      context.fail(ErrorCode::kInvalidArgument, "the indices do not suit a tensor of rank %zu",
+                   self.rank());
+      return std::nullopt;
+    }
+    if (tensor != nullptr) {
+      if (!(is_mask ? index.add_mask(context, self, *tensor, dim)
+                    : index.add_index(context, self, *tensor, dim))) {
+        return std::nullopt;
+      }
+      indexed |= ((1u << spanned) - 1u) << dim;
+    }
+    dim += spanned;
+  }
+  if (!index.broadcast(context)) return std::nullopt;
+
+  size_t first = self.rank();
+  size_t last = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < self.rank(); ++i) {
+    if (((indexed >> i) & 1u) == 0) {
+      index.block_.insert(index.block_.rank, self.size(i), self.strides()[i]);
+      continue;
+    }
+    first = std::min(first, i);
+    last = i;
+    ++count;
+  }
+  const bool neighbours = count > 0 && last - first + 1 == count;
+  index.position_ = neighbours ? first : 0;
+  if (index.block_.rank + index.shape_.rank > kMaxRank) {
+    context.fail(ErrorCode::kInvalidArgument, "what the indices pick is of a rank above %zu",
+                 kMaxRank);
+    return std::nullopt;
+  }
+  for (size_t i = 0; i <= index.block_.rank; ++i) {
+    if (i == index.position_) {
+      for (const int64_t size : index.shape_.size_span()) index.sizes_[index.rank_++] = size;
+    }
+    if (i < index.block_.rank) index.sizes_[index.rank_++] = index.block_.sizes[i];
+  }
+  return index;
+}
+
+bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const Tensor& index,
+                              size_t dim) {
+  const std::optional<IndexReader> reader = IndexReader::make(context, index);
+  if (!reader) return false;
+  const int64_t size = self.size(dim);
+  const int64_t count = index.numel();
+  // One place even for none: an empty span is what an exhausted arena gives.
+  const std::span<int64_t> offsets =
+      context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
+  if (offsets.empty()) return false;
+  for (int64_t i = 0; i < count; ++i) {  // in memory order: the layout below is the tensor's own
+    int64_t at = (*reader)[i];
+    if (at < 0 && at >= -size) at += size;
+    if (!check_index(context, at, size)) return false;
+    offsets[static_cast<size_t>(i)] = at * self.strides()[dim];
+  }
+  terms_[num_terms_++] = {offsets.data(), Layout(index)};
+  return true;
+}
+
+bool AdvancedIndex::add_mask(KernelContext& context, const Tensor& self, const Tensor& mask,
+                             size_t dim) {
+  if (!check_sizes(context, mask, self.sizes().subspan(dim, mask.rank()), "a mask") ||
+      !check_data(context, {&mask})) {
+    return false;
+  }
+  const uint8_t* bytes = mask.data<uint8_t>();
+  const int64_t count = mask.numel() - std::count(bytes, bytes + mask.numel(), uint8_t{0});
+  const std::span<int64_t> offsets =
+      context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
+  if (offsets.empty()) return false;
+  Layout masked;
+  for (size_t i = 0; i < mask.rank(); ++i) {
+    masked.insert(i, mask.size(i), self.strides()[dim + i]);
+  }
+  const Layout layout(mask);
+  size_t found = 0;
+  const BoxLoop<2> loop(layout.size_span(), {layout.strides.data(), masked.strides.data()},
+                        LoopOrder::kRowMajor);
+  loop.run({0, 0}, [&](const auto& first, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      if (bytes[first[0] + i * loop.row_stride(0)] != 0) {
+        offsets[found++] = first[1] + i * loop.row_stride(1);
+      }
+    }
+  });
+  terms_[num_terms_++] = {offsets.data(), Layout(std::array<int64_t, 1>{count})};
+  return true;
+}
+
+bool AdvancedIndex::broadcast(KernelContext& context) {
+  std::array<int64_t, kMaxRank> sizes;
+  sizes.fill(1);
+  size_t rank = 0;
+  for (size_t k = 0; k < num_terms_; ++k) rank = std::max(rank, terms_[k].layout.rank);
+  for (size_t k = 0; k < num_terms_; ++k) {
+    const Layout& layout = terms_[k].layout;
+    for (size_t i = 0; i < layout.rank; ++i) {
+      int64_t& size = sizes[rank - layout.rank + i];
+      if (size == 1) size = layout.sizes[i];
+    }
+  }
+  shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
+  int64_t numel = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    if (mul_overflows(numel, sizes[i], &numel)) {
+      context.fail(ErrorCode::kInvalidArgument, "the indices' shape is too large");
+      return false;
+    }
+  }
+  for (size_t k = 0; k < num_terms_; ++k) {
+    if (!terms_[k].layout.broadcast_to(shape_.size_span())) {
+      context.fail(ErrorCode::kInvalidArgument, "the indices do not broadcast together");
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace vitrine

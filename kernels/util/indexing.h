@@ -1,0 +1,101 @@
+// Tensors of indices: reading them, and the parts of a tensor that they pick.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "kernels/util/box_loop.h"
+#include "kernels/util/element_copy.h"
+#include "kernels/util/layout.h"
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// The elements of an Int or Long tensor.
+class IndexReader {
+ public:
+  // Fails on another dtype, or without memory.
+  static std::optional<IndexReader> make(KernelContext& context, const Tensor& index);
+
+  // `offset` as in a Layout of the tensor.
+  int64_t operator[](int64_t offset) const {
+    return wide_ != nullptr ? wide_[offset] : narrow_[offset];
+  }
+
+ private:
+  const int64_t* wide_ = nullptr;
+  const int32_t* narrow_ = nullptr;
+};
+
+// Fails (and gives false) unless 0 <= index < size.
+[[nodiscard]] bool check_index(KernelContext& context, int64_t index, int64_t size);
+
+// As it lies, a 0-d tensor as one element in one dimension.
+Layout at_least_1d(const Tensor& tensor);
+
+// out[a..., i..., b...] = self[a..., index[i...], b...] for the dimension `dim` of self. The index
+// is not negative; `index_layout` says what its sizes count as. Resizes `out`.
+void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
+                const Layout& index_layout, Tensor& out);
+
+// What a list of indices as in self[i0, None, i2] picks from a tensor, by the rules of NumPy:
+// indices broadcast against each other; a mask of rank r stands for r indices; if the indexed
+// dimensions are neighbours the indices' shape takes their place in the result, else it comes
+// first.
+class AdvancedIndex {
+ public:
+  // `self` gives sizes and strides. Fails on indices of other dtypes than Long, Int, Bool and Byte,
+  // out of range, or that do not broadcast. Takes temporary memory for as many numbers as the
+  // indices have elements.
+  static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
+                                           const OptionalTensorList& indices);
+
+  // Sizes of what is picked.
+  std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
+
+  // For all that is picked, by runs: run(self_offset, self_stride, result_offset, result_stride,
+  // count). `result` has result_sizes().
+  template <class Run>
+  void each_run(const Layout& result, Run&& run) const {
+    Layout picks = result;
+    Layout block = result;
+    while (picks.rank > position_ + shape_.rank) picks.remove(picks.rank - 1);
+    for (size_t i = 0; i < position_; ++i) picks.remove(0);
+    for (size_t i = 0; i < shape_.rank; ++i) block.remove(position_);
+    const BoxLoop<2> loop(block_.size_span(), {block.strides.data(), block_.strides.data()});
+    const int64_t count = shape_.numel();
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t from = 0;
+      for (size_t k = 0; k < num_terms_; ++k)
+        from += terms_[k].offsets[terms_[k].layout.offset_of(i)];
+      loop.run({picks.offset_of(i), from}, [&](const auto& offsets, int64_t length) {
+        run(offsets[1], loop.row_stride(1), offsets[0], loop.row_stride(0), length);
+      });
+    }
+  }
+
+ private:
+  // One index tensor: what each of its elements adds to the offset into self.
+  struct Term {
+    const int64_t* offsets;
+    Layout layout;  // of `offsets`, broadcast to shape_
+  };
+
+  bool add_mask(KernelContext& context, const Tensor& self, const Tensor& mask, size_t dim);
+  bool add_index(KernelContext& context, const Tensor& self, const Tensor& index, size_t dim);
+  bool broadcast(KernelContext& context);
+
+  std::array<Term, kMaxRank> terms_;
+  size_t num_terms_ = 0;
+  Layout shape_;         // of the indices, broadcast
+  Layout block_;         // dimensions of self that are not indexed
+  size_t position_ = 0;  // of the indices' shape in the result
+  std::array<int64_t, kMaxLoopRank> sizes_;
+  size_t rank_ = 0;
+};
+
+}  // namespace vitrine

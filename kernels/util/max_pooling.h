@@ -1,0 +1,58 @@
+// Maxima over windows with the places where they are.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/pooling.h"
+
+namespace vitrine {
+
+// out = the largest element of each window, indices = its row-major number in the H x W plane. The
+// first of equals wins; NaN wins over all. Resizes both outputs, of which `indices` is Long.
+template <class Window>
+void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
+              Tensor& indices) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !check_dtype(context, indices, ScalarType::kLong, "indices") ||
+      !resize_images(context, self, window.output, out) ||
+      !resize_images(context, self, window.output, indices) ||
+      !check_data(context, {&self, &out, &indices})) {
+    return;
+  }
+  const Layout input = image_layout(self);
+  const Layout output = image_layout(out);
+  const Layout index_layout = image_layout(indices);
+  dispatch<RealHBF16Types>(context, self.dtype(), [&]<class T>() {
+    using C = Compute<T>;
+    const T* from = self.data<T>();
+    T* to = out.mutable_data<T>();
+    int64_t* places = indices.mutable_data<int64_t>();
+    // The indices may lie in another dim order than the values.
+    int64_t number = 0;
+    each_window(window, input, output,
+                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+                  int64_t place = rows.begin * window.input[1] + columns.begin;
+                  C best = std::numeric_limits<C>::lowest();
+                  if constexpr (std::is_floating_point_v<C>) {
+                    best = -std::numeric_limits<C>::infinity();
+                  }
+                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+                      if (value > best || value != value) {
+                        best = value;
+                        place = y * window.input[1] + x;
+                      }
+                    }
+                  }
+                  to[at] = T(best);
+                  places[index_layout.offset_of(number++)] = place;
+                });
+  });
+}
+
+}  // namespace vitrine

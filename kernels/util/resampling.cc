@@ -1,0 +1,47 @@
+#include "kernels/util/resampling.h"
+
+#include "kernels/util/checks.h"
+#include "kernels/util/pooling.h"
+
+namespace vitrine {
+
+std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& self,
+                                          std::optional<std::span<const int64_t>> output_size,
+                                          std::optional<std::span<const double>> scale_factors,
+                                          Tensor& out) {
+  if (!check_rank(context, self, 4, "input") || !check_images(context, self) ||
+      !check_dtype(context, out, self.dtype(), "out")) {
+    return std::nullopt;
+  }
+  if (output_size.has_value() == scale_factors.has_value() ||
+      (output_size ? output_size->size() : scale_factors->size()) != 2) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "one of output_size and scale_factors is needed, with two numbers");
+    return std::nullopt;
+  }
+  Resampling result;
+  for (size_t i = 0; i < 2; ++i) {
+    result.input[i] = self.size(2 + i);
+    if (output_size) {
+      result.output[i] = (*output_size)[i];
+    } else {
+      const double factor = (*scale_factors)[i];
+      const double size = factor * static_cast<double>(result.input[i]);
+      const bool fits = factor > 0 && size < 2147483648.0;
+      result.output[i] = fits ? static_cast<int64_t>(size) : 0;
+      result.factors[i] = factor;
+    }
+    if (result.output[i] < 1 || result.output[i] > INT32_MAX) {
+      context.fail(ErrorCode::kInvalidArgument, "%lld elements cannot become %lld",
+                   static_cast<long long>(result.input[i]),
+                   static_cast<long long>(result.output[i]));
+      return std::nullopt;
+    }
+  }
+  if (!resize_images(context, self, result.output, out) || !check_data(context, {&self, &out})) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,48 @@
+// Tensors whose elements along a dimension come from stretches of another: pads and roll.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/util/element_copy.h"
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+// `length` elements of a dimension of the result, from `to` on, come from `from`, `from + step`,
+// ...
+struct Segment {
+  int64_t to;
+  int64_t from;
+  int64_t length;
+  int64_t step;  // 1, -1 (mirrored) or 0 (one element repeated)
+};
+
+// The segments of one dimension, at most three.
+struct SegmentList {
+  std::array<Segment, 3> items;
+  size_t count = 0;
+
+  // Empty ones are left out.
+  void add(const Segment& segment) {
+    if (segment.length > 0) items[count++] = segment;
+  }
+};
+
+// Copies every combination of segments, one list a dimension of `self` and `out`, which have the
+// same dtype. Elements of `out` in no segment stay as they are.
+void copy_segments(KernelContext& context, const Tensor& self,
+                   std::span<const SegmentList> dimensions, Tensor& out);
+
+// What lies before and after the input's elements in a padded dimension.
+enum class PadMode : uint8_t { kReflection, kReplication };
+
+// reflection_pad and replication_pad of the last `spatial` dimensions; `padding` has a pair for
+// each, last dimension first. Negative padding crops. Resizes `out`.
+void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
+               size_t spatial, PadMode mode, Tensor& out);
+
+}  // namespace vitrine
