@@ -47,8 +47,8 @@ HostTensor::HostTensor(ScalarType dtype, std::span<const int32_t> sizes,
 
 void HostTensor::set_from_logical(std::span<const std::byte> bytes) {
   if (bytes.size() != data_.size()) {
-    throw ToolError(fmt::format("{} takes {} bytes, not {}", describe(tensor_), data_.size(),
-                                bytes.size()));
+    throw ToolError(
+        fmt::format("{} takes {} bytes, not {}", describe(tensor_), data_.size(), bytes.size()));
   }
   if (data_.empty()) return;
   if (tensor_.is_contiguous()) {
@@ -70,9 +70,15 @@ void HostTensor::fill_random(std::mt19937_64& generator) {
     }
   };
   switch (tensor_.dtype()) {
-    case ScalarType::kFloat: fill(+[](double x) { return static_cast<float>(x); }); break;
-    case ScalarType::kDouble: fill(+[](double x) { return x; }); break;
-    case ScalarType::kHalf: fill(+[](double x) { return Half(static_cast<float>(x)); }); break;
+    case ScalarType::kFloat:
+      fill(+[](double x) { return static_cast<float>(x); });
+      break;
+    case ScalarType::kDouble:
+      fill(+[](double x) { return x; });
+      break;
+    case ScalarType::kHalf:
+      fill(+[](double x) { return Half(static_cast<float>(x)); });
+      break;
     case ScalarType::kBFloat16:
       fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
       break;
@@ -104,18 +110,30 @@ double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, siz
   const std::byte* at = bytes.data() + index * element_size(dtype);
   switch (dtype) {
     case ScalarType::kByte:
-    case ScalarType::kBool: return load<uint8_t>(at);
-    case ScalarType::kChar: return load<int8_t>(at);
-    case ScalarType::kShort: return load<int16_t>(at);
-    case ScalarType::kInt: return load<int32_t>(at);
-    case ScalarType::kLong: return static_cast<double>(load<int64_t>(at));
-    case ScalarType::kHalf: return load<Half>(at);
-    case ScalarType::kFloat: return static_cast<double>(load<float>(at));
-    case ScalarType::kDouble: return load<double>(at);
-    case ScalarType::kBFloat16: return load<BFloat16>(at);
-    case ScalarType::kUInt16: return load<uint16_t>(at);
-    case ScalarType::kUInt32: return load<uint32_t>(at);
-    case ScalarType::kUInt64: return static_cast<double>(load<uint64_t>(at));
+    case ScalarType::kBool:
+      return load<uint8_t>(at);
+    case ScalarType::kChar:
+      return load<int8_t>(at);
+    case ScalarType::kShort:
+      return load<int16_t>(at);
+    case ScalarType::kInt:
+      return load<int32_t>(at);
+    case ScalarType::kLong:
+      return static_cast<double>(load<int64_t>(at));
+    case ScalarType::kHalf:
+      return load<Half>(at);
+    case ScalarType::kFloat:
+      return static_cast<double>(load<float>(at));
+    case ScalarType::kDouble:
+      return load<double>(at);
+    case ScalarType::kBFloat16:
+      return load<BFloat16>(at);
+    case ScalarType::kUInt16:
+      return load<uint16_t>(at);
+    case ScalarType::kUInt32:
+      return load<uint32_t>(at);
+    case ScalarType::kUInt64:
+      return static_cast<double>(load<uint64_t>(at));
     default:
       throw ToolError(fmt::format("elements of type {} cannot be printed or compared",
                                   scalar_type_name(dtype)));

@@ -43,8 +43,7 @@ const BackendRegistry& all_backends() {
 
 Session::Session(const SessionOptions& options) {
   for (const std::filesystem::path& path : options.data) {
-    data_.push_back(
-        check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
+    data_.push_back(check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
   }
   // The last map asks all: ((first, second), third) ...
   const size_t given = data_.size();

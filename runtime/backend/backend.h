@@ -57,9 +57,9 @@ class BackendInterface {
   virtual const char* id() const = 0;
   // Turns a delegate's payload into something that runs. `processed` is 16-byte aligned, untrusted,
   // and gone after the call.
-  virtual Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
-                                                 std::span<const std::byte> processed,
-                                                 std::span<const CompileSpec> compile_specs) const = 0;
+  virtual Result<std::unique_ptr<Delegate>> init(
+      const BackendInitContext& context, std::span<const std::byte> processed,
+      std::span<const CompileSpec> compile_specs) const = 0;
 };
 
 // Immutable after set-up; then shared freely between threads. Backends are not owned.

@@ -46,7 +46,7 @@ class [[nodiscard]] Error {
  public:
   Error() = default;  // success
 
-  // printf-style; the text is cut at 1000 characters.
+  // printf-style; the text is cut at 16000 characters.
   [[gnu::format(printf, 2, 3)]] static Error make(ErrorCode code, const char* format, ...);
 
   bool ok() const { return code_ == ErrorCode::kOk; }
@@ -89,8 +89,8 @@ class [[nodiscard]] Result {
 #define VITRINE_CONCAT_INNER(a, b) a##b
 #define VITRINE_CONCAT(a, b) VITRINE_CONCAT_INNER(a, b)
 
-#define VITRINE_RETURN_IF_ERROR(expression)                   \
-  do {                                                        \
+#define VITRINE_RETURN_IF_ERROR(expression)                                                       \
+  do {                                                                                            \
     if (::vitrine::Error vitrine_error = (expression); !vitrine_error.ok()) return vitrine_error; \
   } while (false)
 

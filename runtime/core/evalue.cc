@@ -29,9 +29,9 @@ bool EValue::read_tensor_list(std::span<Tensor* const>* out) const {
 }
 
 const char* tag_name(EValue::Tag tag) {
-  constexpr const char* kNames[] = {"None",       "Tensor",  "String",     "Double",
-                                    "Int",        "Bool",    "BoolList",   "DoubleList",
-                                    "IntList",    "TensorList", "ScalarList", "OptionalTensorList"};
+  constexpr const char* kNames[] = {"None",    "Tensor",     "String",     "Double",
+                                    "Int",     "Bool",       "BoolList",   "DoubleList",
+                                    "IntList", "TensorList", "ScalarList", "OptionalTensorList"};
   const auto index = static_cast<uint32_t>(tag);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

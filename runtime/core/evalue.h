@@ -46,11 +46,15 @@ class EValue {
   };
 
   EValue() = default;
+  // A `const Tensor*` or a literal string would become a Bool.
+  template <class T>
+  explicit EValue(const T*) = delete;
   explicit EValue(Tensor* value) : tag_(Tag::kTensor) { body_.tensor = value; }
   explicit EValue(int64_t value) : tag_(Tag::kInt) { body_.integer = value; }
   explicit EValue(double value) : tag_(Tag::kDouble) { body_.real = value; }
   explicit EValue(bool value) : tag_(Tag::kBool) { body_.boolean = value; }
-  // Strings, double lists and bool lists hold fewer than 2^32 elements; the elements are not copied.
+  // Strings, double lists and bool lists hold fewer than 2^32 elements; the elements are not
+  // copied.
   explicit EValue(std::string_view value)
       : tag_(Tag::kString), size_(static_cast<uint32_t>(value.size())) {
     body_.chars = value.data();

@@ -1,6 +1,8 @@
 #include "runtime/core/memory_allocator.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "runtime/core/checked_math.h"
 
@@ -24,17 +26,11 @@ void* BufferAllocator::allocate(size_t bytes, size_t alignment) {
   return result;
 }
 
-HeapArena::~HeapArena() {
-  while (chunks_ != nullptr) {
-    Chunk* next = chunks_->next;
-    release(chunks_);
-    chunks_ = next;
-  }
-}
+HeapArena::~HeapArena() { release_all(); }
 
-void HeapArena::release(Chunk* chunk) {
-  reserved_ -= chunk->bytes;
-  std::free(chunk);
+void HeapArena::release_all() {
+  while (chunks_ != nullptr) std::free(std::exchange(chunks_, chunks_->next));
+  reserved_ = 0;
 }
 
 void* HeapArena::allocate(size_t bytes, size_t alignment) {
@@ -49,11 +45,11 @@ void* HeapArena::allocate(size_t bytes, size_t alignment) {
   }
   size_t wanted = 0;
   if (add_overflows(bytes, alignment, &wanted)) return nullptr;
-  if (wanted < chunk_bytes_) wanted = chunk_bytes_;
+  const size_t left = max_bytes_ - reserved_;
+  if (wanted > left) return nullptr;
+  wanted = std::max(wanted, std::min(chunk_bytes_, left));
   size_t with_header = 0;
-  if (add_overflows(wanted, sizeof(Chunk), &with_header) || wanted > max_bytes_ - reserved_) {
-    return nullptr;
-  }
+  if (add_overflows(wanted, sizeof(Chunk), &with_header)) return nullptr;
   void* memory = std::malloc(with_header);
   if (memory == nullptr) return nullptr;
   chunks_ = new (memory) Chunk{chunks_, wanted};
@@ -67,17 +63,8 @@ void* HeapArena::allocate(size_t bytes, size_t alignment) {
 void HeapArena::reset() {
   used_ = 0;
   if (chunks_ == nullptr || chunks_->next == nullptr) return;
-  Chunk* largest = chunks_;
-  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-    if (chunk->bytes > largest->bytes) largest = chunk;
-  }
-  for (Chunk* chunk = chunks_; chunk != nullptr;) {
-    Chunk* next = chunk->next;
-    if (chunk != largest) release(chunk);
-    chunk = next;
-  }
-  largest->next = nullptr;
-  chunks_ = largest;
+  chunk_bytes_ = std::max(chunk_bytes_, reserved_);
+  release_all();
 }
 
 }  // namespace vitrine

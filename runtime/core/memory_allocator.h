@@ -45,8 +45,9 @@ class BufferAllocator final : public MemoryAllocator {
   size_t used_ = 0;
 };
 
-// Bump allocation in chunks taken from the heap. reset() keeps the largest chunk, so that a user
-// who resets and allocates alike soon stops touching the heap.
+// Bump allocation in chunks taken from the heap. After a reset() of several chunks the next one is
+// as large as they were together, so that a user who resets and allocates alike soon stops touching
+// the heap.
 class HeapArena final : public MemoryAllocator {
  public:
   explicit HeapArena(size_t chunk_bytes = 16384, size_t max_bytes = SIZE_MAX)
@@ -67,9 +68,9 @@ class HeapArena final : public MemoryAllocator {
     Chunk* next;
     size_t bytes;  // usable, after this header
   };
-  void release(Chunk* chunk);
+  void release_all();
 
-  size_t chunk_bytes_;
+  size_t chunk_bytes_;  // the least that is taken at once, if max_bytes_ allows it
   size_t max_bytes_;
   size_t reserved_ = 0;
   Chunk* chunks_ = nullptr;  // the one in use first

@@ -9,16 +9,19 @@ class Scalar {
  public:
   enum class Kind : uint8_t { kInt, kDouble, kBool };
 
-  Scalar(int64_t value) : kind_(Kind::kInt), int_(value) {}    // NOLINT(google-explicit-constructor)
-  Scalar(double value) : kind_(Kind::kDouble), double_(value) {}  // NOLINT(google-explicit-constructor)
-  Scalar(bool value) : kind_(Kind::kBool), int_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
+  Scalar(int64_t value) : kind_(Kind::kInt), int_(value) {}  // NOLINT(google-explicit-constructor)
+  Scalar(double value)
+      : kind_(Kind::kDouble), double_(value) {}  // NOLINT(google-explicit-constructor)
+  Scalar(bool value)
+      : kind_(Kind::kBool), int_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
 
   Kind kind() const { return kind_; }
   bool is_floating() const { return kind_ == Kind::kDouble; }
   bool is_bool() const { return kind_ == Kind::kBool; }
 
-  // The value in T, as static_cast would give it from the kind that it has. A double outside an
-  // integer T's range saturates and NaN gives 0, so that no value from a file is undefined.
+  // The value in T, as static_cast would give it from the kind that it has. For an integer T a
+  // double is taken to int64_t first, where it saturates and NaN gives 0, so that no value from a
+  // file is undefined; like an int it is then reduced modulo 2^bits.
   template <class T>
   T to() const {
     if (kind_ != Kind::kDouble) return static_cast<T>(int_);

@@ -70,15 +70,25 @@ inline constexpr ScalarType scalar_type_of = [] {
   static_assert(sizeof(T) == 0, "no ScalarType for this C++ type");
   return ScalarType::kByte;
 }();
-template <> inline constexpr ScalarType scalar_type_of<uint8_t> = ScalarType::kByte;
-template <> inline constexpr ScalarType scalar_type_of<int8_t> = ScalarType::kChar;
-template <> inline constexpr ScalarType scalar_type_of<int16_t> = ScalarType::kShort;
-template <> inline constexpr ScalarType scalar_type_of<int32_t> = ScalarType::kInt;
-template <> inline constexpr ScalarType scalar_type_of<int64_t> = ScalarType::kLong;
-template <> inline constexpr ScalarType scalar_type_of<Half> = ScalarType::kHalf;
-template <> inline constexpr ScalarType scalar_type_of<float> = ScalarType::kFloat;
-template <> inline constexpr ScalarType scalar_type_of<double> = ScalarType::kDouble;
-template <> inline constexpr ScalarType scalar_type_of<bool> = ScalarType::kBool;
-template <> inline constexpr ScalarType scalar_type_of<BFloat16> = ScalarType::kBFloat16;
+template <>
+inline constexpr ScalarType scalar_type_of<uint8_t> = ScalarType::kByte;
+template <>
+inline constexpr ScalarType scalar_type_of<int8_t> = ScalarType::kChar;
+template <>
+inline constexpr ScalarType scalar_type_of<int16_t> = ScalarType::kShort;
+template <>
+inline constexpr ScalarType scalar_type_of<int32_t> = ScalarType::kInt;
+template <>
+inline constexpr ScalarType scalar_type_of<int64_t> = ScalarType::kLong;
+template <>
+inline constexpr ScalarType scalar_type_of<Half> = ScalarType::kHalf;
+template <>
+inline constexpr ScalarType scalar_type_of<float> = ScalarType::kFloat;
+template <>
+inline constexpr ScalarType scalar_type_of<double> = ScalarType::kDouble;
+template <>
+inline constexpr ScalarType scalar_type_of<bool> = ScalarType::kBool;
+template <>
+inline constexpr ScalarType scalar_type_of<BFloat16> = ScalarType::kBFloat16;
 
 }  // namespace vitrine

@@ -2,10 +2,30 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "runtime/core/checked_math.h"
 
 namespace vitrine {
+namespace {
+
+// "[2,3]", cut with "..." if `size` is too small.
+void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
+  size_t length = 0;
+  const auto append = [&](const char* separator, int32_t number) {
+    if (length >= size) return;
+    length += static_cast<size_t>(
+        std::snprintf(text + length, size - length, "%s%d", separator, number));
+  };
+  for (size_t i = 0; i < sizes.size(); ++i) append(i == 0 ? "[" : ",", sizes[i]);
+  const char* end = sizes.empty() ? "[]" : "]";
+  if (length < size) {
+    length += static_cast<size_t>(std::snprintf(text + length, size - length, "%s", end));
+  }
+  if (length >= size && size >= 4) std::memcpy(text + size - 4, "...", 4);
+}
+
+}  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
   int64_t numel = 1;
@@ -59,7 +79,7 @@ Tensor::Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8
     numel_ *= sizes[i];
     contiguous_ = contiguous_ && dim_order[i] == i;
   }
-  max_numel_ = numel_;
+  bound_numel_ = room_numel_ = numel_;
   strides_from_dim_order(sizes, dim_order, strides);
 }
 
@@ -79,51 +99,64 @@ bool Tensor::same_dim_order(const Tensor& other) const {
   return rank_ == other.rank_ && std::equal(dim_order_, dim_order_ + rank_, other.dim_order_);
 }
 
-void Tensor::alias(const Tensor& other) {
+Error Tensor::alias(const Tensor& other, std::span<const int32_t> sizes) {
+  const auto room =
+      element_size_ == 0 ? 0 : static_cast<int64_t>(other.max_nbytes() / element_size_);
+  VITRINE_RETURN_IF_ERROR(check_sizes(sizes, std::min(bound_numel_, room)));
+  set_sizes(sizes);
   data_ = other.data_;
   read_only_ = other.read_only_;
-  if (element_size_ != 0) {
-    max_numel_ = static_cast<int64_t>(other.max_nbytes() / element_size_);
-  }
-}
-
-Error Tensor::resize(std::span<const int32_t> sizes) {
-  if (sizes.size() == rank_ && std::equal(sizes.begin(), sizes.end(), sizes_)) return Error();
-  if (sizes.size() != rank_) {
-    return Error::make(ErrorCode::kInvalidArgument, "cannot resize a tensor of rank %d to rank %zu",
-                       rank_, sizes.size());
-  }
-  VITRINE_ASSIGN_OR_RETURN(const int64_t numel, checked_numel(sizes));
-  if (dynamism_ == ShapeDynamism::kStatic) {
-    char text[128];
-    describe(*this, text, sizeof text);
-    return Error::make(ErrorCode::kNotSupported,
-                       "%s has a static shape and cannot be resized to %lld elements", text,
-                       static_cast<long long>(numel));
-  }
-  if (numel > max_numel_) {
-    return Error::make(ErrorCode::kInvalidArgument,
-                       "%lld elements exceed the bound of %lld elements of this dynamic tensor",
-                       static_cast<long long>(numel), static_cast<long long>(max_numel_));
-  }
-  std::copy(sizes.begin(), sizes.end(), sizes_);
-  numel_ = numel;
-  strides_from_dim_order({sizes_, rank_}, {dim_order_, rank_}, {strides_, rank_});
+  room_numel_ = room;
   return Error();
 }
 
+Error Tensor::resize(std::span<const int32_t> sizes) {
+  if (has_sizes(sizes)) return Error();
+  VITRINE_RETURN_IF_ERROR(check_sizes(sizes, max_numel()));
+  set_sizes(sizes);
+  return Error();
+}
+
+bool Tensor::has_sizes(std::span<const int32_t> sizes) const {
+  return sizes.size() == rank_ && std::equal(sizes.begin(), sizes.end(), sizes_);
+}
+
+Error Tensor::check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const {
+  const auto refuse = [&](ErrorCode code, const char* reason) {
+    char from[128];
+    char to[128];
+    describe(*this, from, sizeof from);
+    describe_sizes(sizes, to, sizeof to);
+    return Error::make(code, "%s cannot become %s: %s", from, to, reason);
+  };
+  if (sizes.size() != rank_) return refuse(ErrorCode::kInvalidArgument, "its rank is fixed");
+  Result<int64_t> numel = checked_numel(sizes);
+  if (!numel.ok()) return refuse(ErrorCode::kInvalidArgument, numel.error().message());
+  if (dynamism_ == ShapeDynamism::kStatic && !has_sizes(sizes)) {
+    return refuse(ErrorCode::kNotSupported, "its shape is static");
+  }
+  if (*numel > max_numel) {
+    char reason[64];
+    std::snprintf(reason, sizeof reason, "there is room for %lld elements",
+                  static_cast<long long>(max_numel));
+    return refuse(ErrorCode::kInvalidArgument, reason);
+  }
+  return Error();
+}
+
+void Tensor::set_sizes(std::span<const int32_t> sizes) {
+  numel_ = 1;
+  for (size_t i = 0; i < rank_; ++i) {
+    sizes_[i] = sizes[i];
+    numel_ *= sizes[i];
+  }
+  strides_from_dim_order({sizes_, rank_}, {dim_order_, rank_}, {strides_, rank_});
+}
+
 void describe(const Tensor& tensor, char* text, size_t size) {
-  int length = std::snprintf(text, size, "%s[", scalar_type_name(tensor.dtype()));
-  for (size_t i = 0; i < tensor.rank(); ++i) {
-    if (length < 0 || static_cast<size_t>(length) >= size) break;
-    length += std::snprintf(text + length, size - static_cast<size_t>(length), "%s%d",
-                            i == 0 ? "" : ",", tensor.size(i));
-  }
-  if (length >= 0 && static_cast<size_t>(length) + 1 < size) {
-    std::snprintf(text + length, size - static_cast<size_t>(length), "]");
-  } else if (size >= 4) {
-    std::snprintf(text + size - 4, 4, "...");
-  }
+  const int length = std::snprintf(text, size, "%s", scalar_type_name(tensor.dtype()));
+  if (length < 0 || static_cast<size_t>(length) >= size) return;
+  describe_sizes(tensor.sizes(), text + length, size - static_cast<size_t>(length));
 }
 
 }  // namespace vitrine

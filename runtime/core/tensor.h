@@ -53,9 +53,12 @@ class Tensor {
   size_t element_size() const { return element_size_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
   ShapeDynamism dynamism() const { return dynamism_; }
-  // The element count that a resize may reach, and its bytes.
-  int64_t max_numel() const { return max_numel_; }
-  size_t max_nbytes() const { return static_cast<size_t>(max_numel_) * element_size_; }
+  // The element count that a resize may reach, and its bytes: the bound at construction, or less
+  // where aliased memory is smaller.
+  int64_t max_numel() const { return bound_numel_ < room_numel_ ? bound_numel_ : room_numel_; }
+  size_t max_nbytes() const { return static_cast<size_t>(max_numel()) * element_size_; }
+  // What memory given by set_data() must hold.
+  size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
 
   // dim order 0, 1, 2, ...
   bool is_contiguous() const { return contiguous_; }
@@ -74,28 +77,38 @@ class Tensor {
   T* mutable_data() {
     return static_cast<T*>(data_);
   }
-  void set_data(void* data) { data_ = data; }
+  // `data` holds bound_nbytes().
+  void set_data(void* data) {
+    data_ = data;
+    room_numel_ = bound_numel_;
+  }
   // Constants: their memory may be a file, mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
-  // Takes the memory of `other`, and with it what may be done there: whether it may be written and
-  // how many elements it holds.
-  void alias(const Tensor& other);
+  // Becomes a tensor of `sizes` in the memory of `other`, and takes with it what may be done there:
+  // whether it may be written and how many elements it holds. Errors as of resize(), for which the
+  // bound at construction counts; InvalidArgument if `other` has less room. On error nothing changes.
+  Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
-  bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel_ == 0); }
+  bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 
   // NotSupported if the tensor is static and `sizes` differ; InvalidArgument if the rank differs, a
   // size is negative, or there are more elements than max_numel(). The data stay where they are.
   Error resize(std::span<const int32_t> sizes);
 
  private:
+  bool has_sizes(std::span<const int32_t> sizes) const;
+  Error check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const;
+  void set_sizes(std::span<const int32_t> sizes);
+
   void* data_ = nullptr;
   int32_t* sizes_ = nullptr;
   const uint8_t* dim_order_ = nullptr;
   int64_t* strides_ = nullptr;
   int64_t numel_ = 0;
-  int64_t max_numel_ = 0;
+  int64_t bound_numel_ = 0;
+  int64_t room_numel_ = 0;  // what the memory holds
   uint8_t rank_ = 0;
   uint8_t element_size_ = 0;
   ScalarType dtype_ = ScalarType::kByte;

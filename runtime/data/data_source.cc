@@ -11,10 +11,10 @@ namespace {
 constexpr std::align_val_t kAlignment{64};
 
 Error outside(uint64_t offset, uint64_t size, uint64_t limit) {
-  return Error::make(ErrorCode::kInvalidArgument,
-                     "bytes %llu to %llu + %llu lie outside the file of %llu bytes",
-                     static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset),
-                     static_cast<unsigned long long>(size), static_cast<unsigned long long>(limit));
+  return Error::make(
+      ErrorCode::kInvalidArgument, "bytes %llu to %llu + %llu lie outside the file of %llu bytes",
+      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset),
+      static_cast<unsigned long long>(size), static_cast<unsigned long long>(limit));
 }
 
 class FileSource final : public DataSource {
@@ -57,7 +57,8 @@ class MappedSource final : public ViewSource {
 template <class Source, class Argument>
 Result<std::unique_ptr<DataSource>> make_source(Argument&& argument) {
   std::unique_ptr<DataSource> source(new (std::nothrow) Source(std::forward<Argument>(argument)));
-  if (!source) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a data source");
+  if (!source)
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a data source");
   return source;
 }
 
@@ -67,7 +68,10 @@ void DataBuffer::Free::operator()(void* memory) const { ::operator delete(memory
 
 Result<DataBuffer> DataBuffer::allocate(size_t size) {
   DataBuffer buffer;
-  buffer.owned_.reset(::operator new(size == 0 ? 1 : size, kAlignment, std::nothrow));
+  size_t with_slack = 0;
+  if (!add_overflows(size, platform::Mapping::kReadableSlack, &with_slack)) {
+    buffer.owned_.reset(::operator new(with_slack, kAlignment, std::nothrow));
+  }
   if (!buffer.owned_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of data", size);
   }

@@ -16,7 +16,8 @@ class DataBuffer {
   DataBuffer() = default;
   // A view; the source outlives it.
   explicit DataBuffer(std::span<const std::byte> view) : bytes_(view) {}
-  // Owned; allocated with 64-byte alignment by allocate().
+  // Owned; 64-byte aligned. Like mapped files, readable for platform::Mapping::kReadableSlack bytes
+  // past its end.
   static Result<DataBuffer> allocate(size_t size);
 
   std::span<const std::byte> bytes() const { return bytes_; }

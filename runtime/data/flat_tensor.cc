@@ -40,12 +40,17 @@ Result<Header> read_header(const DataSource& source) {
   const std::byte* bytes = head.data();
   if (std::memcmp(bytes + 4, "FT01", 4) != 0) return invalid("no identifier FT01 at byte 4");
   if (std::memcmp(bytes + kMagicOffset, kMagic, 4) != 0) return invalid("no header FH01 at byte 8");
-  if (load_little<uint32_t>(bytes + 12) < kMinHeaderLength) return invalid("header shorter than 40");
+  if (load_little<uint32_t>(bytes + 12) < kMinHeaderLength)
+    return invalid("header shorter than 40");
   const auto offset = load_little<uint64_t>(bytes + 16);
   const auto size = load_little<uint64_t>(bytes + 24);
   Header header{0, load_little<uint64_t>(bytes + 32), load_little<uint64_t>(bytes + 40)};
-  if (add_overflows(offset, size, &header.flatbuffer_end) || header.flatbuffer_end > source.size()) {
+  if (add_overflows(offset, size, &header.flatbuffer_end) ||
+      header.flatbuffer_end > source.size()) {
     return invalid("the flatbuffer exceeds the file");
+  }
+  if (header.flatbuffer_end < kMagicOffset + kMinHeaderLength) {
+    return invalid("the flatbuffer ends inside the header");
   }
   if (!range_fits(header.segment_base, header.segment_bytes, source.size())) {
     return invalid("the segments exceed the file");
@@ -66,7 +71,8 @@ class FlatTensorMap final : public NamedDataMap {
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(body_.data()), body_.size());
     if (!fbs::VerifyFlatTensorBuffer(verifier)) return invalid("its flatbuffer is damaged");
     if (root_->named_data() == nullptr || root_->segments() == nullptr) {
-      return invalid("named_data or segments is missing (the layout of ExecuTorch 0.6 is not read)");
+      return invalid(
+          "named_data or segments is missing (the layout of ExecuTorch 0.6 is not read)");
     }
     for (uint32_t i = 0; i < root_->segments()->size(); ++i) {
       const fbs::DataSegment* segment = root_->segments()->Get(i);
@@ -97,9 +103,10 @@ class FlatTensorMap final : public NamedDataMap {
     if (entry == nullptr) return missing(key);
     const fbs::TensorLayout* layout = entry->tensor_layout();
     if (layout == nullptr) return std::optional<TensorLayout>();
-    return std::optional<TensorLayout>({static_cast<ScalarType>(layout->scalar_type()),
-                                        {layout->sizes()->data(), layout->sizes()->size()},
-                                        {layout->dim_order()->data(), layout->dim_order()->size()}});
+    return std::optional<TensorLayout>(
+        {static_cast<ScalarType>(layout->scalar_type()),
+         {layout->sizes()->data(), layout->sizes()->size()},
+         {layout->dim_order()->data(), layout->dim_order()->size()}});
   }
 
  private:
@@ -116,8 +123,8 @@ class FlatTensorMap final : public NamedDataMap {
         !is_permutation({layout->dim_order()->data(), layout->dim_order()->size()})) {
       return invalid("tensor_layout.dim_order is not a permutation of its dimensions");
     }
-    VITRINE_ASSIGN_OR_RETURN(
-        const int64_t numel, checked_numel({layout->sizes()->data(), layout->sizes()->size()}));
+    VITRINE_ASSIGN_OR_RETURN(const int64_t numel,
+                             checked_numel({layout->sizes()->data(), layout->sizes()->size()}));
     const size_t element = element_size(static_cast<ScalarType>(layout->scalar_type()));
     if (element == 0) return invalid("tensor_layout.scalar_type is unknown");
     if (static_cast<uint64_t>(numel) * element >
@@ -152,8 +159,8 @@ Result<std::unique_ptr<NamedDataMap>> load_flat_tensor(std::unique_ptr<DataSourc
   if (reinterpret_cast<uintptr_t>(body.data()) % alignof(std::max_align_t) != 0) {
     return Error::make(ErrorCode::kInvalidArgument, "the buffer is not aligned to 16 bytes");
   }
-  std::unique_ptr<FlatTensorMap> map(
-      new (std::nothrow) FlatTensorMap(std::move(source), std::move(body), header));
+  std::unique_ptr<FlatTensorMap> map(new (std::nothrow)
+                                         FlatTensorMap(std::move(source), std::move(body), header));
   if (!map) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a data map");
   VITRINE_RETURN_IF_ERROR(map->verify());
   return std::unique_ptr<NamedDataMap>(std::move(map));

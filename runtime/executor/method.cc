@@ -28,27 +28,64 @@ Result<bool> condition_holds(const EValue& value) {
 // Inputs that are no tensors were compiled into the program.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
-    case EValue::Tag::kInt: return a.to_int() == b.to_int();
-    case EValue::Tag::kBool: return a.to_bool() == b.to_bool();
-    case EValue::Tag::kString: return a.to_string() == b.to_string();
+    case EValue::Tag::kInt:
+      return a.to_int() == b.to_int();
+    case EValue::Tag::kBool:
+      return a.to_bool() == b.to_bool();
+    case EValue::Tag::kString:
+      return a.to_string() == b.to_string();
     case EValue::Tag::kDouble: {
       const double x = a.to_double();
       const double y = b.to_double();
       return x == y || (std::isnan(x) && std::isnan(y)) ||
              std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y);
     }
-    default: return true;
+    default:
+      return true;
   }
+}
+
+bool is_aligned(const void* data, const Tensor& tensor) {
+  const size_t alignment = std::clamp<size_t>(tensor.element_size(), 1, 8);
+  return reinterpret_cast<uintptr_t>(data) % alignment == 0;
+}
+
+Error misaligned(const Tensor& tensor) {
+  return Error::make(ErrorCode::kInvalidArgument, "the memory is not aligned for elements of %s",
+                     scalar_type_name(tensor.dtype()));
+}
+
+Error copy_input(const Tensor& given, Tensor& planned) {
+  // A move may have put a constant there.
+  if (!planned.is_writable()) {
+    return Error::make(ErrorCode::kInvalidState, "the program left no memory to copy it to");
+  }
+  VITRINE_RETURN_IF_ERROR(planned.resize(given.sizes()));
+  if (given.nbytes() != 0) {
+    std::memmove(planned.mutable_raw_data(), given.raw_data(), given.nbytes());
+  }
+  return Error();
+}
+
+Error alias_input(const Tensor& given, Tensor& planned) {
+  if (!is_aligned(given.raw_data(), given)) return misaligned(given);
+  return planned.alias(given, given.sizes());
 }
 
 const char* kind_name(Kind kind) {
   switch (kind) {
-    case Kind::kKernelCall: return "kernel";
-    case Kind::kDelegateCall: return "delegate";
-    case Kind::kMove: return "move";
-    case Kind::kJumpFalse: return "jump";
-    case Kind::kFree: return "free";
-    default: return "?";
+    case Kind::kKernelCall:
+      return "kernel";
+    case Kind::kDelegateCall:
+      return "delegate";
+    case Kind::kMove:
+      return "move";
+    case Kind::kJumpFalse:
+      return "jump";
+    case Kind::kFree:
+      return "free";
+    default:
+      return "?";
   }
 }
 
@@ -94,28 +131,23 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is %s, not %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  Error resized = planned.resize(given.sizes());
-  if (!resized.ok()) return std::move(resized).in("input %zu", index);
-  if (!given.same_dim_order(planned)) {
+  // With another rank there is more to say: see below.
+  if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "input %zu has another dim order than the program expects", index);
   }
   if (!given.is_readable()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu has no data", index);
   }
-  if (input_is_planned_[index]) {
-    if (given.nbytes() != 0) {
-      std::memmove(planned.mutable_raw_data(), given.raw_data(), given.nbytes());
-    }
-  } else {
-    planned.alias(given);
-  }
+  Error error = input_is_planned_[index] ? copy_input(given, planned) : alias_input(given, planned);
+  if (!error.ok()) return std::move(error).in("input %zu", index);
   input_is_set_[index] = true;
   return Error();
 }
 
 Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
-  if (index >= outputs_.size() || !outputs_[index]->is_tensor()) {
+  if (index >= outputs_.size() || meta_.output_tag(index) != EValue::Tag::kTensor ||
+      !outputs_[index]->is_tensor()) {
     return Error::make(ErrorCode::kInvalidArgument, "output %zu is not a tensor of this method",
                        index);
   }
@@ -123,10 +155,11 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
     return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
   }
   Tensor& output = outputs_[index]->tensor();
-  if (memory.size() < output.max_nbytes()) {
+  if (memory.size() < output.bound_nbytes()) {
     return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, not %zu", index,
-                       output.max_nbytes(), memory.size());
+                       output.bound_nbytes(), memory.size());
   }
+  if (!is_aligned(memory.data(), output)) return misaligned(output).in("output %zu", index);
   output.set_data(memory.data());
   return Error();
 }
@@ -169,9 +202,10 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
   size_t position = 0;
   while (position < steps.size()) {
     if ((*budget)-- == 0) {
-      return Error::make(ErrorCode::kInvalidProgram,
-                         "stopped after %llu instructions: does the program loop forever?",
-                         static_cast<unsigned long long>(max_instructions_));
+      return at(steps[position], chain_index, position,
+                Error::make(ErrorCode::kInvalidProgram,
+                            "stopped after %llu instructions: does the program loop forever?",
+                            static_cast<unsigned long long>(max_instructions_)));
     }
     const Step& step = steps[position];
     size_t next = position + 1;

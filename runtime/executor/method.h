@@ -65,21 +65,21 @@ class Method {
   const EValue& input(size_t index) const { return *inputs_[index]; }
   const EValue& output(size_t index) const { return *outputs_[index]; }
 
-  // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a dynamic
-  // shape. It is copied if the input is memory-planned, else aliased (it then outlives the
+  // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
+  // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
   // execution, and may be written if the program mutates its input). Planned memory is reused while
   // executing: set inputs before each execution. Other kinds must equal the value that the program
   // was exported with. InvalidArgument or NotSupported say what does not fit.
   Error set_input(size_t index, const EValue& value);
-  // Memory for an output tensor that is not memory-planned: at least its max_nbytes(), aligned for
-  // its dtype.
+  // Memory for an output tensor that is not memory-planned: at least the bytes of its
+  // MethodMeta, aligned for its dtype.
   Error set_output_data(size_t index, std::span<std::byte> memory);
 
   // Fails at the first instruction that fails, and names it. InvalidState if an input is not set.
   Error execute();
 
-  // Later executions log into `tracer` (null: none). Delegates give their operators' times only if a
-  // tracer was there when they were loaded.
+  // Later executions log into `tracer` (null: none). Delegates give their operators' times only if
+  // a tracer was there when they were loaded.
   void set_tracer(EventTracer* tracer) { tracer_ = tracer; }
 
  private:
@@ -117,7 +117,7 @@ class Method {
   std::span<bool> input_is_planned_;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;
-  std::span<Delegate*> delegates_;  // owned
+  std::span<Delegate*> delegates_;   // owned
   std::span<DataBuffer*> external_;  // owned: data of external constants
 };
 

@@ -1,9 +1,11 @@
 // Turns an execution plan into a Method: memory, values, kernels, delegates, steps. The plan is
 // verified (runtime/program/program_verifier.h): indices need no second check here.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "runtime/core/checked_math.h"
 #include "runtime/executor/method.h"
@@ -16,6 +18,8 @@ namespace {
 namespace fbs = schema::program;
 
 constexpr size_t kPlannedAlignment = 64;
+// Past the last buffer: vector code may load a whole register there.
+constexpr size_t kPlannedSlack = 128;
 
 Error no_memory(const char* what) {
   return Error::make(ErrorCode::kMemoryAllocationFailed,
@@ -43,11 +47,22 @@ Result<const char*> join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   return static_cast<const char*>(text.data());
 }
 
-// A list that grows as text: "a, b, c".
-void append_name(std::string& list, const char* name) {
-  if (!list.empty()) list += ", ";
-  list += name;
-}
+// "a, b, c", each once.
+class NameList {
+ public:
+  void add(std::string_view name) {
+    if (std::find(names_.begin(), names_.end(), name) != names_.end()) return;
+    names_.push_back(name);
+    if (!text_.empty()) text_ += ", ";
+    text_ += name;
+  }
+  bool empty() const { return names_.empty(); }
+  const char* text() const { return text_.c_str(); }
+
+ private:
+  std::vector<std::string_view> names_;
+  std::string text_;
+};
 
 }  // namespace
 
@@ -78,29 +93,28 @@ class MethodLoader {
   Error find_kernels_and_backends() {
     operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
     if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-    std::string missing_operators;
+    NameList missing_operators;
     for (uint32_t i = 0; i < operators_.size(); ++i) {
       VITRINE_ASSIGN_OR_RETURN(operators_[i].name, join_name(*plan_.operators()->Get(i), arena_));
       if (options_.kernels != nullptr) {
         operators_[i].found = options_.kernels->find(operators_[i].name);
       }
-      if (operators_[i].found.kernel == nullptr) append_name(missing_operators, operators_[i].name);
+      if (operators_[i].found.kernel == nullptr) missing_operators.add(operators_[i].name);
     }
-    std::string missing_backends;
+    NameList missing_backends;
     for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
-      const char* id = plan_.delegates()->Get(i)->id()->c_str();
+      const std::string_view id = plan_.delegates()->Get(i)->id()->string_view();
       const bool found = options_.backends != nullptr && options_.backends->find(id) != nullptr;
-      if (!found && missing_backends.find(id) == std::string::npos) {
-        append_name(missing_backends, id);
-      }
+      if (!found) missing_backends.add(id);
     }
     if (missing_operators.empty() && missing_backends.empty()) return Error();
-    return Error::make(missing_operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
-                       "this build lacks%s%s%s%s%s: register them, or link what has them",
-                       missing_operators.empty() ? "" : " the operators ",
-                       missing_operators.c_str(),
-                       !missing_operators.empty() && !missing_backends.empty() ? " and" : "",
-                       missing_backends.empty() ? "" : " the backends ", missing_backends.c_str());
+    return Error::make(
+        missing_operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
+        "%s: this build lacks%s%s%s%s%s: register them, or link what has them",
+        plan_.name()->c_str(), missing_operators.empty() ? "" : " the operators ",
+        missing_operators.text(),
+        !missing_operators.empty() && !missing_backends.empty() ? " and" : "",
+        missing_backends.empty() ? "" : " the backends ", missing_backends.text());
   }
 
   Error take_planned_memory() {
@@ -108,21 +122,23 @@ class MethodLoader {
     planned_ = arena_.allocate_array<std::byte*>(count);
     if (planned_.size() != count) return no_memory("planned buffers");
     if (!options_.planned_memory.empty()) return check_planned_memory();
+    // Half of the address space leaves room to round up.
+    const uint64_t limit = std::min<uint64_t>(options_.max_planned_bytes, SIZE_MAX / 2);
     uint64_t total = 0;
     for (size_t i = 0; i < count; ++i) {
       const uint64_t size = method_.meta_.planned_buffer_size(i);
-      if (add_overflows(total, size, &total) || total > options_.max_planned_bytes) {
+      if (add_overflows(total, size, &total) || total > limit) {
         return Error::make(ErrorCode::kMemoryAllocationFailed,
                            "the program asks for more than %llu bytes of planned memory "
                            "(MethodOptions::max_planned_bytes)",
-                           static_cast<unsigned long long>(options_.max_planned_bytes));
+                           static_cast<unsigned long long>(limit));
       }
       total = round_up(total, kPlannedAlignment);
     }
     if (total == 0) return Error();
     // calloc: large blocks come zeroed from the system, untouched.
-    method_.planned_.reset(
-        static_cast<std::byte*>(std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment)));
+    method_.planned_.reset(static_cast<std::byte*>(
+        std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kPlannedSlack)));
     if (!method_.planned_) {
       return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %llu planned bytes",
                          static_cast<unsigned long long>(total));
@@ -146,8 +162,8 @@ class MethodLoader {
       if (given.size() < method_.meta_.planned_buffer_size(i) ||
           reinterpret_cast<uintptr_t>(given.data()) % 16 != 0) {
         return Error::make(ErrorCode::kMemoryAllocationFailed,
-                           "planned_memory[%zu] must have %zu bytes, 16-byte aligned; it has %zu", i,
-                           method_.meta_.planned_buffer_size(i), given.size());
+                           "planned_memory[%zu] must have %zu bytes, 16-byte aligned; it has %zu",
+                           i, method_.meta_.planned_buffer_size(i), given.size());
       }
       planned_[i] = given.data();
     }
@@ -464,7 +480,8 @@ class MethodLoader {
         const fbs::DelegateCall& call = *from.instr_args_as_DelegateCall();
         step.kind = TraceRecord::Kind::kDelegateCall;
         step.delegate = method_.delegates_[static_cast<size_t>(call.delegate_index())];
-        step.name = plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()))->id()->c_str();
+        step.name =
+            plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()))->id()->c_str();
         return set_arguments(call.args(), step);
       }
       case fbs::InstructionArguments::MoveCall: {

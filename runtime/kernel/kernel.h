@@ -22,8 +22,8 @@
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
 // A program passes the returned value(s) once more after these; that trailing argument is not read.
 // A last parameter `EValue&` instead receives the result of an operator without `out`
-// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other parameter
-// of type const EValue& takes whatever is there.
+// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other
+// parameter of type const EValue& takes whatever is there.
 //
 // A value of another kind than the parameter's is the program's error: the kernel is not called.
 // Nor is it when an input has no memory, or an output has none or is a constant: behind the door
@@ -282,8 +282,7 @@ struct Box;
 
 template <class... Args, void (*function)(KernelContext&, Args...)>
 struct Box<function> {
-  static constexpr bool kReturnsByValue =
-      (std::is_same_v<Args, EValue&> || ... || false);
+  static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
   static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
 
   static void call(KernelContext& context, EValue* const* arguments) {
@@ -305,11 +304,11 @@ struct Box<function> {
 
 // Defines the table entry `kernel_<id>` in the current namespace; one line in the room's table of
 // kernels names it. `id` is unique in the namespace.
-#define VITRINE_KERNEL(id, operator_name, function)                       \
-  extern const ::vitrine::Kernel kernel_##id;                             \
-  constinit const ::vitrine::Kernel kernel_##id {                         \
-    operator_name, &::vitrine::boxing::Box<&function>::call,              \
-        ::vitrine::boxing::Box<&function>::kNumArguments                  \
+#define VITRINE_KERNEL(id, operator_name, function)          \
+  extern const ::vitrine::Kernel kernel_##id;                \
+  constinit const ::vitrine::Kernel kernel_##id {            \
+    operator_name, &::vitrine::boxing::Box<&function>::call, \
+        ::vitrine::boxing::Box<&function>::kNumArguments     \
   }
 
 }  // namespace vitrine

@@ -9,14 +9,16 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/core/checked_math.h"
+
 namespace vitrine::platform {
 
 Result<File> File::open(const char* path) {
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     const int reason = errno;
-    return Error::make(reason == ENOENT ? ErrorCode::kNotFound : ErrorCode::kAccessFailed,
-                       "%s: %s", path, std::strerror(reason));
+    return Error::make(reason == ENOENT ? ErrorCode::kNotFound : ErrorCode::kAccessFailed, "%s: %s",
+                       path, std::strerror(reason));
   }
   struct stat status;
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -55,14 +57,29 @@ Error File::read(uint64_t offset, std::span<std::byte> out) const {
   return Error();
 }
 
+namespace {
+
+size_t mapped_bytes(size_t file_size) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return round_up(file_size + Mapping::kReadableSlack, page);
+}
+
+}  // namespace
+
 Result<Mapping> Mapping::map(const File& file) {
   if (file.size_ == 0) return Mapping({});
-  void* address = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
-  if (address == MAP_FAILED) {
-    return Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
-                       static_cast<unsigned long long>(file.size_), std::strerror(errno));
+  // The slack behind the file's last page: zero pages, over which the file is laid.
+  const size_t reserved = mapped_bytes(file.size_);
+  void* address =
+      ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address != MAP_FAILED && ::mmap(address, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+                                      file.descriptor_, 0) != MAP_FAILED) {
+    return Mapping({static_cast<const std::byte*>(address), file.size_});
   }
-  return Mapping({static_cast<const std::byte*>(address), file.size_});
+  Error error = Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
+                            static_cast<unsigned long long>(file.size_), std::strerror(errno));
+  if (address != MAP_FAILED) ::munmap(address, reserved);
+  return error;
 }
 
 Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
@@ -74,7 +91,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 
 Mapping::~Mapping() {
   if (bytes_.empty()) return;
-  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  ::munmap(const_cast<std::byte*>(bytes_.data()), mapped_bytes(bytes_.size()));
 }
 
 }  // namespace vitrine::platform

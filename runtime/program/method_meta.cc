@@ -10,8 +10,8 @@ size_t size_of(const flatbuffers::Vector<T>* vector) {
   return vector != nullptr ? vector->size() : 0;
 }
 
-const fbs::EValue& value_at(const fbs::ExecutionPlan& plan, const flatbuffers::Vector<int32_t>& list,
-                            size_t index) {
+const fbs::EValue& value_at(const fbs::ExecutionPlan& plan,
+                            const flatbuffers::Vector<int32_t>& list, size_t index) {
   return *plan.values()->Get(static_cast<uint32_t>(list.Get(static_cast<uint32_t>(index))));
 }
 
@@ -35,7 +35,10 @@ TensorInfo tensor_of(const fbs::EValue& value) {
                       : ShapeDynamism::kDynamicBound;
   info.nbytes = element_size(info.dtype);
   for (const int32_t size : info.sizes) info.nbytes *= static_cast<size_t>(size);
-  info.is_memory_planned = tensor.allocation_info() != nullptr || tensor.data_buffer_idx() != 0;
+  const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
+  info.is_memory_planned =
+      tensor.allocation_info() != nullptr || tensor.data_buffer_idx() != 0 ||
+      (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL);
   return info;
 }
 
@@ -63,7 +66,8 @@ size_t MethodMeta::num_planned_buffers() const {
   return entries == 0 ? 0 : entries - 1;  // entry 0 is reserved
 }
 size_t MethodMeta::planned_buffer_size(size_t index) const {
-  return static_cast<size_t>(plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(index + 1)));
+  return static_cast<size_t>(
+      plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(index + 1)));
 }
 
 size_t MethodMeta::num_operators() const { return size_of(plan_->operators()); }

@@ -18,7 +18,7 @@ struct TensorInfo {
   std::span<const uint8_t> dim_order;
   ShapeDynamism dynamism;
   size_t nbytes;           // at these sizes
-  bool is_memory_planned;  // false: the caller gives the memory
+  bool is_memory_planned;  // or a constant. false: the caller gives the memory
 };
 
 // A view of a verified program; lives no longer than it. Thread-safe.

@@ -132,7 +132,8 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 Error Program::load_constants() {
   const fbs::SubsegmentOffsets* constants = root_->constant_segment();
   // Entry 0 stands for "not a constant": a lone one means that there are none.
-  if (constants == nullptr || constants->offsets() == nullptr || constants->offsets()->size() <= 1) {
+  if (constants == nullptr || constants->offsets() == nullptr ||
+      constants->offsets()->size() <= 1) {
     return Error();
   }
   Result<DataBuffer> data = segment(constants->segment_index());

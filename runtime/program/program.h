@@ -1,7 +1,7 @@
 // A verified, immutable view of a .pte file. Format: docs/formats/program.md.
 //
-// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); what is
-// behind that door is trusted. A Program is shared between Methods and threads.
+// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); what
+// is behind that door is trusted. A Program is shared between Methods and threads.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ enum class Verification : uint8_t {
 class Program {
  public:
   // InvalidProgram names the place in the file, e.g. "execution_plan[0].values[37].sizes: ...".
-  static Result<std::shared_ptr<const Program>> load(std::unique_ptr<DataSource> source,
-                                                     Verification verification = Verification::kFull);
+  static Result<std::shared_ptr<const Program>> load(
+      std::unique_ptr<DataSource> source, Verification verification = Verification::kFull);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -46,7 +46,8 @@ class Program {
   Result<std::span<const std::byte>> constant_data(uint32_t index, size_t nbytes) const;
   Result<DataBuffer> mutable_data(uint32_t index, size_t nbytes) const;
   // A delegate's payload, 16-byte aligned.
-  Result<DataBuffer> delegate_data(const schema::program::BackendDelegateDataReference& reference) const;
+  Result<DataBuffer> delegate_data(
+      const schema::program::BackendDelegateDataReference& reference) const;
   Result<DataBuffer> segment(uint32_t index) const;
 
  private:

@@ -23,7 +23,24 @@ bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count, const char* field) {
+// The flatbuffers verifier looks at the alignment of a vector's length only.
+template <class T>
+Error check_alignment(const flatbuffers::Vector<T>* vector, const char* field) {
+  if (size_of(vector) == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % sizeof(T) == 0) {
+    return Error();
+  }
+  return Error::make(ErrorCode::kInvalidProgram, "%s: is not aligned to %zu bytes", field,
+                     sizeof(T));
+}
+
+// Enumerations come as they are in the file.
+template <class Enum>
+bool is_known(Enum value) {
+  return value >= Enum::MIN && value <= Enum::MAX;
+}
+
+Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count,
+                    const char* field) {
   for (uint32_t i = 0; i < size_of(indices); ++i) {
     if (!in_range(indices->Get(i), count)) {
       return Error::make(ErrorCode::kInvalidProgram, "%s[%u]: value %d of %u", field, i,
@@ -43,8 +60,8 @@ class ProgramVerifier {
     VITRINE_RETURN_IF_ERROR(verify_segments());
     VITRINE_RETURN_IF_ERROR(verify_offsets(program_.constant_segment()).in("constant_segment"));
     for (uint32_t i = 0; i < size_of(program_.mutable_data_segments()); ++i) {
-      VITRINE_RETURN_IF_ERROR(
-          verify_offsets(program_.mutable_data_segments()->Get(i)).in("mutable_data_segments[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_offsets(program_.mutable_data_segments()->Get(i))
+                                  .in("mutable_data_segments[%u]", i));
     }
     if (has_constant_segment() && size_of(program_.constant_buffer()) > 0) {
       return invalid("constant_segment and constant_buffer are both there");
@@ -82,7 +99,9 @@ class ProgramVerifier {
   }
 
   Error verify_offsets(const fbs::SubsegmentOffsets* table) const {
-    if (table == nullptr || size_of(table->offsets()) <= 1) return Error();
+    if (table == nullptr) return Error();
+    VITRINE_RETURN_IF_ERROR(check_alignment(table->offsets(), "offsets"));
+    if (size_of(table->offsets()) <= 1) return Error();
     if (!in_range(table->segment_index(), size_of(program_.segments()))) {
       return invalid("segment_index: no such segment");
     }
@@ -104,9 +123,12 @@ class ProgramVerifier {
     if (plan.name() == nullptr) return invalid("name: is missing");
     if (plan.values() == nullptr) return invalid("values: is missing");
     if (size_of(plan.chains()) == 0) return invalid("chains: is missing");
+    VITRINE_RETURN_IF_ERROR(
+        check_alignment(plan.non_const_buffer_sizes(), "non_const_buffer_sizes"));
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_sizes()); ++i) {
       if (plan.non_const_buffer_sizes()->Get(i) < 0) {
-        return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative", i);
+        return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
+                           i);
       }
     }
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_device()); ++i) {
@@ -136,7 +158,7 @@ class ProgramVerifier {
   }
 
   Error verify_value(const fbs::ExecutionPlan& plan, const fbs::EValue& value) const {
-    if (value.val_type() > fbs::KernelTypes::MAX || value.val_type() == fbs::KernelTypes::NONE ||
+    if (!is_known(value.val_type()) || value.val_type() == fbs::KernelTypes::NONE ||
         value.val() == nullptr) {
       return Error::make(ErrorCode::kInvalidProgram, "val: missing or of unknown kind %d",
                          static_cast<int>(value.val_type()));
@@ -149,13 +171,15 @@ class ProgramVerifier {
         return value.val_as_String()->string_val() != nullptr ? Error()
                                                               : invalid("string_val: is missing");
       case fbs::KernelTypes::DoubleList:
-        return value.val_as_DoubleList()->items() != nullptr ? Error()
-                                                             : invalid("items: is missing");
+        return value.val_as_DoubleList()->items() != nullptr
+                   ? check_alignment(value.val_as_DoubleList()->items(), "items")
+                   : invalid("items: is missing");
       case fbs::KernelTypes::BoolList:
         return value.val_as_BoolList()->items() != nullptr ? Error() : invalid("items: is missing");
       case fbs::KernelTypes::IntList: {
         const auto* items = value.val_as_IntList()->items();
         if (items == nullptr) return invalid("items: is missing");
+        VITRINE_RETURN_IF_ERROR(check_alignment(items, "items"));
         for (uint32_t i = 0; i < items->size(); ++i) {
           if (!in_range(items->Get(i), count) ||
               plan.values()->Get(static_cast<uint32_t>(items->Get(i)))->val_type() !=
@@ -198,8 +222,7 @@ class ProgramVerifier {
     if (tensor.shape_dynamism() == fbs::TensorShapeDynamism::DYNAMIC_UNBOUND) {
       return Error::make(ErrorCode::kNotSupported, "shape_dynamism: DYNAMIC_UNBOUND");
     }
-    if (tensor.shape_dynamism() > fbs::TensorShapeDynamism::MAX ||
-        tensor.shape_dynamism() < fbs::TensorShapeDynamism::MIN) {
+    if (!is_known(tensor.shape_dynamism())) {
       return invalid("shape_dynamism: is unknown");
     }
     if (tensor.layout() != 0) return Error::make(ErrorCode::kNotSupported, "layout: not strided");
@@ -211,8 +234,7 @@ class ProgramVerifier {
     if (rank > kMaxRank) {
       return Error::make(ErrorCode::kNotSupported, "sizes: rank %u is above %zu", rank, kMaxRank);
     }
-    if (tensor.dim_order()->size() != rank ||
-        !is_permutation({tensor.dim_order()->data(), rank})) {
+    if (tensor.dim_order()->size() != rank || !is_permutation({tensor.dim_order()->data(), rank})) {
       return invalid("dim_order: is not a permutation of the dimensions");
     }
     Result<int64_t> numel = checked_numel({tensor.sizes()->data(), rank});
@@ -222,7 +244,11 @@ class ProgramVerifier {
     const uint64_t nbytes = static_cast<uint64_t>(*numel) * element_size(dtype);
 
     const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
-    const bool external = extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
+    if (extra != nullptr && !is_known(extra->location())) {
+      return invalid("extra_tensor_info.location: is unknown");
+    }
+    const bool external =
+        extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
     if (extra != nullptr && extra->device_type() != fbs::DeviceType::CPU) {
       return Error::make(ErrorCode::kNotSupported, "device_type: only CPU tensors are supported");
     }
@@ -234,11 +260,13 @@ class ProgramVerifier {
       VITRINE_RETURN_IF_ERROR(verify_allocation(plan, *tensor.allocation_info(), nbytes, dtype));
     }
     if (external || tensor.data_buffer_idx() == 0) return Error();
-    if (tensor.allocation_info() == nullptr) return verify_constant(tensor.data_buffer_idx(), nbytes);
+    if (tensor.allocation_info() == nullptr)
+      return verify_constant(tensor.data_buffer_idx(), nbytes);
     if (size_of(program_.mutable_data_segments()) == 0) {
       return invalid("data_buffer_idx: there is no mutable data");
     }
-    return verify_range(*program_.mutable_data_segments()->Get(0), tensor.data_buffer_idx(), nbytes);
+    return verify_range(*program_.mutable_data_segments()->Get(0), tensor.data_buffer_idx(),
+                        nbytes);
   }
 
   static Error verify_allocation(const fbs::ExecutionPlan& plan, const fbs::AllocationDetails& info,
@@ -291,6 +319,7 @@ class ProgramVerifier {
     if (delegate.id() == nullptr) return invalid("id: is missing");
     const fbs::BackendDelegateDataReference* processed = delegate.processed();
     if (processed == nullptr) return invalid("processed: is missing");
+    if (!is_known(processed->location())) return invalid("processed.location: is unknown");
     const bool in_segment = processed->location() == fbs::DataLocation::SEGMENT;
     const uint32_t count =
         in_segment ? size_of(program_.segments()) : size_of(program_.backend_delegate_data());
@@ -315,8 +344,8 @@ class ProgramVerifier {
     return Error();
   }
 
-  static Error verify_instruction(const fbs::ExecutionPlan& plan, const fbs::Instruction& instruction,
-                                  uint32_t num_instructions) {
+  static Error verify_instruction(const fbs::ExecutionPlan& plan,
+                                  const fbs::Instruction& instruction, uint32_t num_instructions) {
     const uint32_t count = plan.values()->size();
     if (instruction.instr_args() == nullptr) return invalid("instr_args: is missing");
     switch (instruction.instr_args_type()) {

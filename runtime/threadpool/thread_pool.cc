@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kMaxThreads = 1024;
 
-// Cores of the cluster whose frequency is highest; all cores where frequencies are unknown or equal.
+// Cores of the cluster whose frequency is highest; all cores where frequencies are unknown or
+// equal.
 size_t fastest_cores() {
   if (!cpuinfo_initialize()) return 1;
   uint64_t highest = 0;

@@ -15,14 +15,22 @@ using nlohmann::json;
 
 ScalarType parse_dtype(const std::string& name) {
   static const std::map<std::string, ScalarType> kTypes = {
-      {"uint8", ScalarType::kByte},      {"int8", ScalarType::kChar},
-      {"int16", ScalarType::kShort},     {"int32", ScalarType::kInt},
-      {"int64", ScalarType::kLong},      {"float16", ScalarType::kHalf},
-      {"float32", ScalarType::kFloat},   {"float64", ScalarType::kDouble},
-      {"bool", ScalarType::kBool},       {"bfloat16", ScalarType::kBFloat16},
-      {"complex64", ScalarType::kComplexFloat}, {"complex128", ScalarType::kComplexDouble},
-      {"uint16", ScalarType::kUInt16},   {"uint32", ScalarType::kUInt32},
-      {"uint64", ScalarType::kUInt64},   {"complex32", ScalarType::kComplexHalf}};
+      {"uint8", ScalarType::kByte},
+      {"int8", ScalarType::kChar},
+      {"int16", ScalarType::kShort},
+      {"int32", ScalarType::kInt},
+      {"int64", ScalarType::kLong},
+      {"float16", ScalarType::kHalf},
+      {"float32", ScalarType::kFloat},
+      {"float64", ScalarType::kDouble},
+      {"bool", ScalarType::kBool},
+      {"bfloat16", ScalarType::kBFloat16},
+      {"complex64", ScalarType::kComplexFloat},
+      {"complex128", ScalarType::kComplexDouble},
+      {"uint16", ScalarType::kUInt16},
+      {"uint32", ScalarType::kUInt32},
+      {"uint64", ScalarType::kUInt64},
+      {"complex32", ScalarType::kComplexHalf}};
   const auto found = kTypes.find(name);
   if (found == kTypes.end()) throw std::runtime_error(fmt::format("unknown dtype {}", name));
   return found->second;

@@ -85,7 +85,8 @@ std::string check_output(const EValue& output, const CaseValue& expected,
 }
 
 // Mutated inputs come first among a program's outputs: the last ones are the model's own.
-void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance, CaseResult& result) {
+void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
+              CaseResult& result) {
   if (call.inputs.size() != method.num_inputs()) {
     throw ToolError(fmt::format("the program has {} inputs, the case {}", method.num_inputs(),
                                 call.inputs.size()));

@@ -14,10 +14,14 @@ namespace {
 // Complex numbers compare as pairs of reals.
 ScalarType real_part(ScalarType dtype) {
   switch (dtype) {
-    case ScalarType::kComplexHalf: return ScalarType::kHalf;
-    case ScalarType::kComplexFloat: return ScalarType::kFloat;
-    case ScalarType::kComplexDouble: return ScalarType::kDouble;
-    default: return dtype;
+    case ScalarType::kComplexHalf:
+      return ScalarType::kHalf;
+    case ScalarType::kComplexFloat:
+      return ScalarType::kFloat;
+    case ScalarType::kComplexDouble:
+      return ScalarType::kDouble;
+    default:
+      return dtype;
   }
 }
 

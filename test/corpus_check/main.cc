@@ -3,17 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 
 #include "test/corpus_check/case_runner.h"
+#include "test/support/corpus.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using vitrine::corpus::CaseResult;
 
+constexpr std::string_view kCorpusPrefix = "corpus:";
 constexpr int kNothingToRun = 77;  // what ctest takes as "skipped"
 
 // A case folder itself, or the case folders in it, sorted.
@@ -32,9 +33,12 @@ void collect(const fs::path& path, std::vector<fs::path>& folders) {
 
 const char* status_name(CaseResult::Status status) {
   switch (status) {
-    case CaseResult::Status::kPassed: return "pass";
-    case CaseResult::Status::kFailed: return "FAIL";
-    default: return "skip";
+    case CaseResult::Status::kPassed:
+      return "pass";
+    case CaseResult::Status::kFailed:
+      return "FAIL";
+    default:
+      return "skip";
   }
 }
 
@@ -46,23 +50,22 @@ int main(int argc, char** argv) {
   std::vector<std::string> except;
   size_t threads = 0;
   app.add_option("path", paths,
-                 "case folders, or folders of case folders; relative ones are also looked for in "
-                 "$VITRINE_CORPUS")
+                 "case folders, or folders of case folders; corpus:NAME is in $VITRINE_CORPUS "
+                 "(default: ../shared/corpus beside the source)")
       ->required();
   app.add_option("--except", except, "names of cases to leave out")->delimiter(',');
   app.add_option("--cpu_threads", threads, "threads; 0: as many as performing cores");
   CLI11_PARSE(app, argc, argv);
 
-  const char* corpus = std::getenv("VITRINE_CORPUS");
+  const fs::path corpus = vitrine::test::corpus_dir();
   std::vector<fs::path> folders;
   for (const std::string& given : paths) {
-    fs::path path = given;
-    if (!fs::exists(path) && corpus != nullptr) path = fs::path(corpus) / given;
-    if (!fs::exists(path)) {
-      fmt::print("{}: not there (is VITRINE_CORPUS set?)\n", given);
+    const bool in_corpus = given.starts_with(kCorpusPrefix);
+    if (in_corpus && corpus.empty()) {
+      fmt::print("{}: no corpus; set VITRINE_CORPUS\n", given);
       return kNothingToRun;
     }
-    collect(path, folders);
+    collect(in_corpus ? corpus / given.substr(kCorpusPrefix.size()) : fs::path(given), folders);
   }
   const std::set<std::string> left_out(except.begin(), except.end());
   size_t passed = 0;

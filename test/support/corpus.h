@@ -15,6 +15,6 @@ std::filesystem::path samples_dir();
 }  // namespace vitrine::test
 
 // Gives `name` the folder of a corpus case, or skips the test.
-#define VITRINE_CORPUS_CASE(name, relative_path)                                \
+#define VITRINE_CORPUS_CASE(name, relative_path)                                    \
   const std::filesystem::path name = ::vitrine::test::corpus_dir() / relative_path; \
   if (::vitrine::test::corpus_dir().empty()) GTEST_SKIP() << "no corpus: set VITRINE_CORPUS"

@@ -17,8 +17,8 @@ namespace vitrine::test {
 // Everything made by a factory lives as long as the factory.
 class TensorFactory {
  public:
-  // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte aligned
-  // and exactly as large as the tensor, so that AddressSanitizer sees every overrun.
+  // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte
+  // aligned and exactly as large as the tensor, so that AddressSanitizer sees every overrun.
   template <class T>
   Tensor& make(std::vector<int32_t> sizes, const std::vector<T>& values,
                std::vector<uint8_t> dim_order = {},
@@ -40,9 +40,11 @@ class TensorFactory {
       std::iota(storage.dim_order.begin(), storage.dim_order.end(), uint8_t{0});
     }
     storage.strides.resize(storage.sizes.size());
-    storage.tensor = Tensor(dtype, storage.sizes, storage.dim_order, storage.strides, nullptr, dynamism);
+    storage.tensor =
+        Tensor(dtype, storage.sizes, storage.dim_order, storage.strides, nullptr, dynamism);
     const size_t bytes = storage.tensor.nbytes();
-    storage.data.reset(static_cast<std::byte*>(::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64))));
+    storage.data.reset(
+        static_cast<std::byte*>(::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64))));
     std::fill_n(storage.data.get(), bytes, std::byte{0xcd});
     storage.tensor.set_data(storage.data.get());
     return storage.tensor;

@@ -30,15 +30,17 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
                                   spec.file.string(), spec.sizes->size(),
                                   describe(info.dtype, info.sizes)));
     }
-    const std::span<const int32_t> sizes = spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
+    const std::span<const int32_t> sizes =
+        spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
     auto tensor = std::make_unique<HostTensor>(info.dtype, sizes, info.dim_order);
     if (bytes.size() != tensor->bytes().size()) {
-      throw ToolError(fmt::format(
-          "--inputs {}: {} bytes, but input {} is {}, {} bytes{}", spec.file.string(), bytes.size(),
-          i, describe(info.dtype, sizes), tensor->bytes().size(),
-          info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
-              ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...", spec.file.string())
-              : ""));
+      throw ToolError(
+          fmt::format("--inputs {}: {} bytes, but input {} is {}, {} bytes{}", spec.file.string(),
+                      bytes.size(), i, describe(info.dtype, sizes), tensor->bytes().size(),
+                      info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
+                          ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...",
+                                        spec.file.string())
+                          : ""));
     }
     tensor->set_from_logical(bytes);
     tensors_.push_back(std::move(tensor));

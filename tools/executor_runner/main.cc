@@ -26,7 +26,8 @@ namespace vitrine::tools {
 namespace {
 
 // One run unless asked for more: a program may keep state. `tracer` may be null.
-void run_plain(Method& method, InputSet& inputs, EventTracer* tracer, const RunnerOptions& options) {
+void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
+               const RunnerOptions& options) {
   const size_t warmup = options.warmup.value_or(0);
   for (size_t i = 0; i < warmup + options.executions.value_or(1); ++i) {
     method.set_tracer(i < warmup ? nullptr : tracer);
@@ -51,9 +52,12 @@ inspector::TableOptions table_options(const RunnerOptions& options) {
 
 std::string make_report(const inspector::Profile& profile, const RunnerOptions& options) {
   switch (options.format) {
-    case ReportFormat::kJson: return inspector::report_json(profile);
-    case ReportFormat::kCsv: return inspector::report_csv(profile);
-    case ReportFormat::kTable: break;
+    case ReportFormat::kJson:
+      return inspector::report_json(profile);
+    case ReportFormat::kCsv:
+      return inspector::report_csv(profile);
+    case ReportFormat::kTable:
+      break;
   }
   return inspector::report_table(profile, table_options(options));
 }
@@ -94,8 +98,8 @@ void run(const RunnerOptions& options) {
   }
   if (!options.output_base.empty()) write_outputs(*method, options.output_base);
   const std::string outputs = print_outputs(
-      *method, options.print_output.value_or(options.profile ? PrintOutput::kNone
-                                                             : PrintOutput::kSummary));
+      *method,
+      options.print_output.value_or(options.profile ? PrintOutput::kNone : PrintOutput::kSummary));
   std::fwrite(outputs.data(), 1, outputs.size(), stdout);
   if (!traced) return;
 

@@ -69,31 +69,42 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       ->type_name("FILES");
   app.add_option("--seed", options.seed, "for inputs that are not given: they are random")
       ->capture_default_str();
-  app.add_option("--data_path", options.data, "external weights (.ptd)")->delimiter(',')->type_name("FILES");
+  app.add_option("--data_path", options.data, "external weights (.ptd)")
+      ->delimiter(',')
+      ->type_name("FILES");
   app.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
       ->type_name("BASE");
   auto* print_option =
-      app.add_option("--print_output", print, "none, summary or all (default: summary; none with --profile)")
-          ->transform(CLI::CheckedTransformer(prints).description(""))->type_name("WHAT");
+      app.add_option("--print_output", print,
+                     "none, summary or all (default: summary; none with --profile)")
+          ->transform(CLI::CheckedTransformer(prints).description(""))
+          ->type_name("WHAT");
   auto* executions_option =
       app.add_option("--num_executions", executions,
                      "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
-          ->check(CLI::PositiveNumber)->type_name("N");
+          ->check(CLI::PositiveNumber)
+          ->type_name("N");
   auto* warmup_option =
-      app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")->type_name("N");
+      app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
+          ->type_name("N");
   app.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
   app.add_flag("--profile", options.profile, "per-op profile, joined with the source model");
   app.add_option("--etrecord", options.etrecord, "names of source ops and modules")
-      ->check(CLI::ExistingFile)->type_name("FILE");
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
   app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
   app.add_option("--format", options.format, "of the profile: table, json or csv")
-      ->transform(CLI::CheckedTransformer(formats).description(""))->type_name("FORMAT");
-  app.add_option("--output", options.report, "where the profile goes (default: standard output)")->type_name("FILE");
-  app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")->type_name("N");
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->type_name("FORMAT");
+  app.add_option("--output", options.report, "where the profile goes (default: standard output)")
+      ->type_name("FILE");
+  app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")
+      ->type_name("N");
   app.add_flag("--ids", options.ids, "instruction and debug identifiers in the table");
   app.add_option("--trace_records", options.trace_records,
                  "bound of the trace, 64 bytes each; what does not fit is counted")
-      ->capture_default_str()->type_name("N");
+      ->capture_default_str()
+      ->type_name("N");
   try {
     app.parse(argc, argv);
     options.model = model;

@@ -15,12 +15,18 @@ constexpr size_t kSummaryElements = 6;
 
 std::string describe_value(const EValue& value) {
   switch (value.tag()) {
-    case EValue::Tag::kTensor: return describe(value.tensor());
-    case EValue::Tag::kInt: return fmt::format("{}", value.to_int());
-    case EValue::Tag::kDouble: return fmt::format("{}", value.to_double());
-    case EValue::Tag::kBool: return value.to_bool() ? "true" : "false";
-    case EValue::Tag::kString: return fmt::format("\"{}\"", value.to_string());
-    default: return tag_name(value.tag());
+    case EValue::Tag::kTensor:
+      return describe(value.tensor());
+    case EValue::Tag::kInt:
+      return fmt::format("{}", value.to_int());
+    case EValue::Tag::kDouble:
+      return fmt::format("{}", value.to_double());
+    case EValue::Tag::kBool:
+      return value.to_bool() ? "true" : "false";
+    case EValue::Tag::kString:
+      return fmt::format("\"{}\"", value.to_string());
+    default:
+      return tag_name(value.tag());
   }
 }
 
@@ -45,7 +51,8 @@ std::string print_tensor(const Tensor& tensor, PrintOutput what) {
   text += what == PrintOutput::kAll ? "\n  [" : "  [";
   const size_t shown = what == PrintOutput::kAll ? count : std::min(count, kSummaryElements);
   for (size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{}{:.6g}", i == 0 ? "" : ", ", element_as_double(bytes, tensor.dtype(), i));
+    text +=
+        fmt::format("{}{:.6g}", i == 0 ? "" : ", ", element_as_double(bytes, tensor.dtype(), i));
   }
   text += shown < count ? ", …]" : "]";
   return text;
