@@ -1,0 +1,138 @@
+// Builds XNNPACK payloads for tests, sound ones and damaged ones.
+//
+//   BlobBuilder b;
+//   const uint32_t x = b.input({2, 3}), y = b.output({2, 3});
+//   b.unary(Tag::XNNAbs, x, y);
+//   std::vector<std::byte> payload = b.build();
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "schema/xnnpack_graph_generated.h"
+
+namespace vitrine::test {
+
+namespace fb = schema::xnnpack;
+using Tag = fb::XNodeUnion;
+using Type = fb::XNNDatatype;
+
+inline constexpr uint32_t kInvalidId = UINT32_MAX;
+
+struct PerTensor {
+  float scale = 1.0f;
+  int32_t zero_point = 0;
+};
+
+struct PerChannel {
+  std::vector<float> scales;
+  int32_t channel_dim = 0;
+  bool in_constant = false;
+};
+
+struct ValueSpec {
+  Type type = Type::xnn_datatype_fp32;
+  std::vector<uint32_t> dims;
+  uint32_t id = 0;
+  uint32_t constant = 0;
+  uint32_t external_id = kInvalidId;
+  uint32_t flags = 0;
+  std::optional<PerTensor> per_tensor;
+  std::optional<PerChannel> per_channel;
+  std::optional<int32_t> nonbatch_dims;
+  uint32_t scale_count = 0;
+  uint32_t scale_constant = 0;
+};
+
+struct Bounds {
+  float min = -std::numeric_limits<float>::infinity();
+  float max = std::numeric_limits<float>::infinity();
+};
+
+// A window's parameters, all of them: tests change what they are about.
+struct WindowSpec {
+  uint32_t top = 0, right = 0, bottom = 0, left = 0;
+  uint32_t kernel_height = 1, kernel_width = 1;
+  uint32_t stride_height = 1, stride_width = 1;
+  uint32_t dilation_height = 1, dilation_width = 1;
+  uint32_t group_in = 1, group_out = 1, groups = 1;
+  uint32_t adjustment_height = 0, adjustment_width = 0;
+};
+
+class BlobBuilder {
+ public:
+  // Where constants go.
+  enum class Constants { kInFlatbuffer, kInRegion, kNamed };
+
+  explicit BlobBuilder(Constants where = Constants::kInRegion) : where_(where) {}
+
+  uint32_t input(std::vector<uint32_t> dims, Type type = Type::xnn_datatype_fp32,
+                 std::optional<PerTensor> quant = {});
+  uint32_t output(std::vector<uint32_t> dims, Type type = Type::xnn_datatype_fp32,
+                  std::optional<PerTensor> quant = {});
+  uint32_t internal(std::vector<uint32_t> dims, Type type = Type::xnn_datatype_fp32,
+                    std::optional<PerTensor> quant = {});
+  template <class T>
+  uint32_t constant(std::vector<uint32_t> dims, const std::vector<T>& data,
+                    Type type = Type::xnn_datatype_fp32, std::optional<PerTensor> quant = {}) {
+    const uint32_t id = internal(std::move(dims), type, quant);
+    values[id].constant = add_constant(data);
+    return id;
+  }
+  template <class T>
+  uint32_t add_constant(const std::vector<T>& data) {
+    std::vector<uint8_t>& bytes = constants.emplace_back(data.size() * sizeof(T));
+    if (!data.empty()) std::memcpy(bytes.data(), data.data(), bytes.size());
+    return static_cast<uint32_t>(constants.size());
+  }
+
+  void unary(Tag tag, uint32_t in, uint32_t out, uint32_t flags = 0);
+  void binary(Tag tag, uint32_t a, uint32_t b, uint32_t out, std::optional<Bounds> bounds = {});
+  void clamp(uint32_t in, uint32_t out, Bounds bounds);
+  void elu(uint32_t in, uint32_t out, float alpha);
+  void leaky_relu(uint32_t in, uint32_t out, float slope);
+  void fully_connected(uint32_t in, uint32_t filter, uint32_t bias, uint32_t out,
+                       uint32_t flags = 0, std::optional<Bounds> bounds = {});
+  void convolution(Tag tag, const WindowSpec& window, uint32_t in, uint32_t filter, uint32_t bias,
+                   uint32_t out, std::optional<Bounds> bounds = {});
+  void pooling(Tag tag, const WindowSpec& window, uint32_t in, uint32_t out, uint32_t flags = 0);
+  void argmax(const WindowSpec& window, uint32_t in, uint32_t out, uint32_t index);
+  void transpose(const std::vector<uint32_t>& perm, uint32_t in, uint32_t out);
+  void reshape(const std::vector<uint32_t>& shape, uint32_t in, uint32_t out);
+  void slice(const std::vector<uint32_t>& offsets, const std::vector<uint32_t>& sizes, uint32_t in,
+             uint32_t out);
+  void pad(const std::vector<uint32_t>& before, const std::vector<uint32_t>& after, float value,
+           uint32_t in, uint32_t out);
+  void resize(uint32_t height, uint32_t width, uint32_t in, uint32_t out, uint32_t flags = 0);
+  void concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inputs, uint32_t out);
+
+  // 16-byte aligned. The first node has handle 1 unless set otherwise.
+  std::vector<std::byte> build();
+
+  std::vector<ValueSpec> values;
+  std::vector<std::vector<uint8_t>> constants;  // constant i+1
+  std::vector<uint32_t> handles;                // by node; missing ones are counted
+  uint32_t external_count = 0;
+
+  // "constant-<index>" of the constants in named data.
+  static std::string constant_key(uint32_t index) { return "constant-" + std::to_string(index); }
+
+ private:
+  using Make = std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)>;
+  struct NodeSpec {
+    Tag tag;
+    std::optional<Bounds> bounds;
+    Make make;
+  };
+  flatbuffers::Offset<fb::XValue> make_value(flatbuffers::FlatBufferBuilder& out,
+                                             const ValueSpec& spec);
+
+  Constants where_;
+  std::vector<NodeSpec> nodes_;
+};
+
+}  // namespace vitrine::test

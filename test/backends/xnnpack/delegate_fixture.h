@@ -1,0 +1,96 @@
+// Loads payloads and runs them, for tests of the XNNPACK backend.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "test/backends/xnnpack/blob_builder.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine::test {
+
+class RecordingTracer final : public EventTracer {
+ public:
+  void begin_block(const char*) override {}
+  void record(const TraceRecord& record) override { records.push_back(record); }
+  std::vector<TraceRecord> records;
+};
+
+// The constants that a builder keeps by name.
+class BuilderData final : public NamedDataMap {
+ public:
+  explicit BuilderData(const BlobBuilder& builder) {
+    for (uint32_t i = 0; i < builder.constants.size(); ++i) {
+      data_[BlobBuilder::constant_key(i + 1)] = builder.constants[i];
+    }
+  }
+  size_t size() const override { return data_.size(); }
+  std::string_view key(size_t index) const override {
+    return std::next(data_.begin(), static_cast<std::ptrdiff_t>(index))->first;
+  }
+  Result<DataBuffer> get(std::string_view key) const override {
+    const auto at = data_.find(std::string(key));
+    if (at == data_.end()) return Error::make(ErrorCode::kNotFound, "is not there");
+    return DataBuffer(std::as_bytes(std::span(at->second)));
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional<TensorLayout>();
+  }
+
+ private:
+  std::map<std::string, std::vector<uint8_t>> data_;
+};
+
+class DelegateTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<Delegate>> init(std::span<const std::byte> blob,
+                                         const xnnpack::Limits& limits = {}) {
+    BackendInitContext context;
+    context.named_data = named_data;
+    context.tracer = tracer;
+    context.chain_index = 0;
+    context.instruction_id = 7;
+    return XnnpackBackend(limits).init(context, blob, {});
+  }
+
+  // Fails the test if the payload does not load.
+  void load(BlobBuilder& builder) {
+    const std::vector<std::byte> blob = builder.build();
+    Result<std::unique_ptr<Delegate>> loaded = init(blob);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+    delegate = std::move(*loaded);
+  }
+
+  Error execute(const std::vector<Tensor*>& tensors) {
+    std::vector<EValue*> arguments;
+    for (Tensor* tensor : tensors) arguments.push_back(&factory.value(*tensor));
+    BackendExecutionContext context;
+    context.tracer = tracer;
+    context.instruction_id = 7;
+    return delegate->execute(context, arguments);
+  }
+
+  void run(const std::vector<Tensor*>& tensors) {
+    const Error error = execute(tensors);
+    ASSERT_TRUE(error.ok()) << error.message();
+  }
+
+  // The error of loading it.
+  std::string load_error(BlobBuilder& builder, const xnnpack::Limits& limits = {}) {
+    const std::vector<std::byte> blob = builder.build();
+    const Result<std::unique_ptr<Delegate>> loaded = init(blob, limits);
+    return loaded.ok() ? "(none)" : loaded.error().message();
+  }
+
+  TensorFactory factory;
+  RecordingTracer* tracer = nullptr;
+  const NamedDataMap* named_data = nullptr;
+  std::unique_ptr<Delegate> delegate;
+};
+
+}  // namespace vitrine::test
