@@ -24,13 +24,13 @@ inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bund
 
 // Text below belongs to EtDump::bytes (or to whoever filled the struct in).
 struct ProfileEvent {
-  std::string_view name;  // empty for delegate events
+  std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
   int32_t instruction_id = 0;  // means something only if chain_index is set
   int32_t delegate_debug_id = kUnset;
-  std::string_view delegate_debug_name;  // the string identifier
-  std::string_view metadata;             // bytes; mostly text
-  uint64_t start = 0;                    // ticks; nanoseconds of CLOCK_MONOTONIC in our own dumps
+  std::string_view delegate_debug_name = {};  // the string identifier
+  std::string_view metadata = {};             // bytes; mostly text
+  uint64_t start = 0;  // ticks; nanoseconds of CLOCK_MONOTONIC in our own dumps
   uint64_t end = 0;
 
   bool is_delegate_event() const {
@@ -40,7 +40,7 @@ struct ProfileEvent {
 };
 
 struct AllocationEvent {
-  std::string_view allocator;
+  std::string_view allocator = {};
   uint64_t size = 0;  // bytes
 };
 
@@ -49,17 +49,17 @@ struct DebugEvent {
   uint64_t chain_index = 0;
   int32_t instruction_id = kUnset;
   int32_t delegate_debug_id = kUnset;
-  std::string_view delegate_debug_name;
-  std::string_view name;
+  std::string_view delegate_debug_name = {};
+  std::string_view name = {};
   bool is_output = false;
 };
 
 struct Block {
-  std::string_view name;  // "Default", "Execute", or the application's
+  std::string_view name = {};  // "Default", "Execute", or the application's
   int32_t bundled_input_index = kUnset;
-  std::vector<ProfileEvent> profile_events;  // in file order
-  std::vector<AllocationEvent> allocation_events;
-  std::vector<DebugEvent> debug_events;
+  std::vector<ProfileEvent> profile_events = {};  // in file order
+  std::vector<AllocationEvent> allocation_events = {};
+  std::vector<DebugEvent> debug_events = {};
 };
 
 struct EtDump {

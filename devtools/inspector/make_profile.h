@@ -12,7 +12,7 @@ namespace vitrine::inspector {
 
 struct ProfileOptions {
   std::string method = "forward";  // which the trace is of; a trace does not say
-  RunInfo run;
+  RunInfo run = {};
 };
 
 // `record` may be null: rows then carry what the trace itself knows. Throws InspectorError if the

@@ -1,0 +1,223 @@
+#include "devtools/inspector/trace_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <list>
+#include <tuple>
+#include <utility>
+
+#include "devtools/etdump/extensions.h"
+#include "devtools/inspector/profile.h"
+#include "devtools/inspector/xnnpack_plan.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using etdump::ProfileEvent;
+
+constexpr std::string_view kExecuteScope = "Method::execute";
+constexpr std::string_view kInitScope = "Method::init";
+constexpr std::string_view kExecuteBlock = "Execute";
+constexpr std::string_view kDelegateCall = "DELEGATE_CALL";
+constexpr std::string_view kOperatorCall = "OPERATOR_CALL";
+constexpr std::string_view kNativeCall = "native_call_";
+
+struct ControlEvent {
+  std::string_view event, name;
+};
+constexpr ControlEvent kControlEvents[] = {
+    {"MOVE_CALL", "move"}, {"JF_CALL", "jump_false"}, {"FREE_CALL", "free"}};
+
+// A counter of 32 bits may have wrapped around in dumps of other platforms.
+double elapsed(const ProfileEvent& event) {
+  constexpr uint64_t kMax32 = UINT32_MAX;
+  if (event.start <= event.end) return static_cast<double>(event.end - event.start);
+  if (event.start > kMax32) {
+    throw InspectorError(
+        fmt::format("event \"{}\" of instruction {} ends at {}, before its start {}",
+                    event.is_delegate_event() ? event.delegate_debug_name : event.name,
+                    event.instruction_id, event.end, event.start));
+  }
+  return static_cast<double>(kMax32 - event.start + event.end);
+}
+
+uint64_t count_in(std::string_view text) {
+  uint64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+// Runs share rows through this key; the last number tells apart operators of one identifier.
+using RowKey = std::tuple<int32_t, int32_t, TraceRow::Kind, int32_t, std::string_view, size_t>;
+
+class Merger {
+ public:
+  MergedTrace merge(const etdump::EtDump& dump) {
+    for (const etdump::Block& block : dump.blocks) add_block(block);
+    finish();
+    return std::move(trace_);
+  }
+
+ private:
+  void add_block(const etdump::Block& block) {
+    const ProfileEvent* wall = nullptr;
+    bool has_lost = false;
+    for (const ProfileEvent& event : block.profile_events) {
+      if (event.is_in_instruction()) {
+        if (event.delegate_debug_name == kXnnpackPlanEvent) {
+          trace_.plans[event.instruction_id].push_back(event.metadata);
+        }
+      } else if (event.name == kExecuteScope) {
+        wall = &event;
+      } else if (event.name == kInitScope) {
+        trace_.init_ns = elapsed(event);
+      } else if (event.name == etdump::kDroppedRecords) {
+        trace_.dropped_records += count_in(event.metadata);
+        has_lost = true;
+      } else if (event.name == etdump::kDroppedBlocks) {
+        trace_.dropped_blocks += count_in(event.metadata);
+      }
+    }
+    if (wall != nullptr && !has_lost) {
+      add_run(block, elapsed(*wall));
+    } else if (wall != nullptr || block.name == kExecuteBlock) {
+      ++trace_.incomplete_runs;
+    }
+  }
+
+  void add_run(const etdump::Block& block, double wall_ns) {
+    run_ = trace_.wall_ns.size();
+    trace_.wall_ns.push_back(wall_ns);
+    last_ = rows_.end();
+    sequence_.clear();
+    operators_.clear();
+    const ProfileEvent* native_call = nullptr;
+    for (const ProfileEvent& event : block.profile_events) {
+      if (!event.is_in_instruction() || event.delegate_debug_name == kXnnpackPlanEvent) continue;
+      if (event.is_delegate_event()) {
+        operators_.push_back(&event);
+      } else if (event.name == kDelegateCall) {
+        add_call(event);
+      } else if (event.name == kOperatorCall) {
+        add_kernel(event, native_call);
+        native_call = nullptr;
+      } else if (event.name.starts_with(kNativeCall)) {
+        // Lies within its OPERATOR_CALL, which follows and counts for both.
+        native_call = &event;
+      } else {
+        add_control(event);
+      }
+    }
+    add_operators();  // of a call that the dump does not close
+    if (run_ == 0) {
+      first_sequence_ = sequence_;
+    } else if (sequence_ != first_sequence_) {
+      trace_.runs_differ = true;
+    }
+  }
+
+  void add_call(const ProfileEvent& event) {
+    TraceCall& call = trace_.calls[event.instruction_id];
+    if (!event.metadata.empty()) call.delegate = event.metadata;
+    call.times.add(run_, elapsed(event));
+    if (operators_.empty()) {
+      add(event, TraceRow::Kind::kDelegateCall, 0);
+    } else {
+      add_operators();
+    }
+  }
+
+  void add_operators() {
+    std::map<std::pair<int32_t, std::string_view>, size_t> seen;
+    for (const ProfileEvent* op : operators_) {
+      const size_t occurrence = seen[{op->delegate_debug_id, op->delegate_debug_name}]++;
+      TraceRow& row = add(*op, TraceRow::Kind::kDelegateOperator, occurrence);
+      if (row.kernel.empty()) row.kernel = op->metadata;
+    }
+    operators_.clear();
+  }
+
+  void add_kernel(const ProfileEvent& event, const ProfileEvent* native_call) {
+    TraceRow& row = add(event, TraceRow::Kind::kKernel, 0);
+    const size_t space = event.metadata.find(' ');
+    if (!event.metadata.empty()) {  // our own dumps: "aten::add.out portable"
+      row.kernel = event.metadata.substr(0, space);
+      if (space != std::string_view::npos) row.library = event.metadata.substr(space + 1);
+    } else if (native_call != nullptr && native_call->instruction_id == event.instruction_id) {
+      row.kernel = native_call->name.substr(kNativeCall.size());
+    }
+  }
+
+  void add_control(const ProfileEvent& event) {
+    for (const ControlEvent& control : kControlEvents) {
+      if (control.event == event.name) {
+        add(event, TraceRow::Kind::kControl, 0).kernel = control.name;
+      }
+    }
+  }
+
+  TraceRow& add(const ProfileEvent& event, TraceRow::Kind kind, size_t occurrence) {
+    const RowKey key{event.chain_index,       event.instruction_id,      kind,
+                     event.delegate_debug_id, event.delegate_debug_name, occurrence};
+    auto [entry, is_new] = row_of_key_.try_emplace(key);
+    if (is_new) {
+      // Where this run had it: after the row before.
+      const auto place = last_ == rows_.end() ? rows_.begin() : std::next(last_);
+      entry->second = rows_.insert(place, TraceRow{.kind = kind,
+                                                   .instruction = event.instruction_id,
+                                                   .delegate_id = event.delegate_debug_id,
+                                                   .delegate_name = event.delegate_debug_name,
+                                                   .kernel = {},
+                                                   .library = {},
+                                                   .times = {}});
+    }
+    last_ = entry->second;
+    sequence_.push_back(&*last_);
+    last_->times.add(run_, elapsed(event));
+    return *last_;
+  }
+
+  void finish() {
+    for (TraceRow& row : rows_) {
+      if (row.kind == TraceRow::Kind::kDelegateOperator ||
+          row.kind == TraceRow::Kind::kDelegateCall) {
+        trace_.calls[row.instruction].rows.push_back(trace_.rows.size());
+      }
+      trace_.rows.push_back(std::move(row));
+    }
+  }
+
+  MergedTrace trace_;
+  std::list<TraceRow> rows_;
+  std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
+  // Of the run being added.
+  size_t run_ = 0;
+  std::list<TraceRow>::iterator last_;
+  std::vector<const ProfileEvent*> operators_;  // logged, their call not yet closed
+  std::vector<const TraceRow*> sequence_;
+  std::vector<const TraceRow*> first_sequence_;
+};
+
+}  // namespace
+
+void RunTimes::add(size_t run, double ns) {
+  ++calls_;
+  if (entries_.empty() || entries_.back().run != run) entries_.push_back({run, 0});
+  entries_.back().ns += ns;
+}
+
+void RunTimes::subtract_from(std::vector<double>& ns_of_run) const {
+  for (const Entry& entry : entries_) ns_of_run[entry.run] -= entry.ns;
+}
+
+std::vector<double> RunTimes::per_run() const {
+  std::vector<double> ns;
+  for (const Entry& entry : entries_) ns.push_back(entry.ns);
+  return ns;
+}
+
+MergedTrace merge_runs(const etdump::EtDump& dump) { return Merger().merge(dump); }
+
+}  // namespace vitrine::inspector
