@@ -297,7 +297,8 @@ TEST_F(NodesTest, Poolings) {
 
 TEST_F(NodesTest, Softmax) {
   BlobBuilder b;
-  b.unary(Tag::XNNSoftmax, b.input({2, 2}), b.output({2, 2}));
+  const uint32_t x = b.input({2, 2}), y = b.output({2, 2});
+  b.unary(Tag::XNNSoftmax, x, y);
   const float e = std::exp(1.0f);
   EXPECT_THAT(run_one(b, {2, 2}, {0, 1, 5, 5}, {2, 2}),
               Pointwise(FloatNear(1e-6f), {1 / (1 + e), e / (1 + e), 0.5f, 0.5f}));
@@ -341,7 +342,8 @@ TEST_F(NodesTest, ConcatenatesThreeToFive) {
 
 TEST_F(NodesTest, ResizeBilinearAlignsCorners) {
   BlobBuilder b;
-  b.resize(1, 3, b.input({1, 1, 2, 1}), b.output({1, 1, 3, 1}), /*flags: align corners=*/8);
+  const uint32_t x = b.input({1, 1, 2, 1}), y = b.output({1, 1, 3, 1});
+  b.resize(1, 3, x, y, /*flags: align corners=*/8);
   EXPECT_THAT(run_one(b, {1, 1, 2, 1}, {1, 3}, {1, 1, 3, 1}), ElementsAre(1, 2, 3));
 }
 
@@ -474,7 +476,8 @@ TEST_F(NodesTest, ChannelsLastArgumentsAreSeenAsNhwc) {
 
 TEST_F(NodesTest, RankZeroIsOneElement) {
   BlobBuilder b;
-  b.unary(Tag::XNNNegate, b.input({1}), b.output({1}));
+  const uint32_t x = b.input({1}), y = b.output({1});
+  b.unary(Tag::XNNNegate, x, y);
   EXPECT_THAT(run_one(b, {}, {3}, {}), ElementsAre(-3));
 }
 

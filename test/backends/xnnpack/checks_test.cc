@@ -1,0 +1,563 @@
+// What is refused, and in which words: one damaged payload a check.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Damage {
+  const char* name;
+  std::function<void(BlobBuilder&)> make;
+  const char* error;
+};
+
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
+
+class ChecksTest : public DelegateTest, public testing::WithParamInterface<Damage> {};
+
+TEST_P(ChecksTest, NamesThePlace) {
+  BlobBuilder b;
+  GetParam().make(b);
+  EXPECT_THAT(load_error(b), HasSubstr(GetParam().error));
+}
+
+// A sound network to damage: input 0, output 1.
+void negate(BlobBuilder& b) {
+  b.input({2, 3});
+  b.output({2, 3});
+  b.unary(Tag::XNNNegate, 0, 1);
+}
+
+// A sound 2x2 convolution but for what `change` does: values are input 0, output 1, filter 2,
+// bias 3.
+Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBuilder&)> change,
+              const char* error) {
+  return {name,
+          [=](BlobBuilder& b) {
+            const bool depthwise = tag == Tag::XNNDepthwiseConv2d;
+            b.input({1, 4, 4, 2});
+            b.output({1, 3, 3, 2});
+            const std::vector<uint32_t> dims =
+                depthwise ? std::vector<uint32_t>{1, 2, 2, 2} : std::vector<uint32_t>{2, 2, 2, 2};
+            b.constant(dims, std::vector<float>(depthwise ? 8 : 16));
+            b.constant<float>({2}, {0, 0});
+            WindowSpec w;
+            w.kernel_height = w.kernel_width = 2;
+            w.group_in = w.group_out = depthwise ? 1 : 2;
+            w.groups = depthwise ? 2 : 1;
+            change(w, b);
+            if (tag == Tag::XNNMaxPooling2d) {
+              b.pooling(tag, w, 0, 1);
+            } else {
+              b.convolution(tag, w, 0, 2, 3, 1);
+            }
+          },
+          error};
+}
+
+// A sound layer but for what `change` does: values as above.
+Damage layer(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
+  return {name,
+          [=](BlobBuilder& b) {
+            b.input({2, 3});
+            b.output({2, 2});
+            b.constant({2, 3}, std::vector<float>(6));
+            b.constant<float>({2}, {0, 0});
+            b.fully_connected(0, 2, 3, 1);
+            change(b);
+          },
+          error};
+}
+
+// A layer of int8, weights per channel.
+Damage quantised(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
+  return {name,
+          [=](BlobBuilder& b) {
+            const auto i8 = Type::xnn_datatype_qint8;
+            b.input({2, 3}, i8, PerTensor{0.5f, 1});
+            b.output({2, 2}, i8, PerTensor{0.5f, 0});
+            b.constant<int8_t>({2, 3}, {1, 2, 3, 4, 5, 6}, Type::xnn_datatype_qcint8);
+            b.values[2].per_channel = PerChannel{{1, 1}, 0};
+            b.fully_connected(0, 2, kInvalidId, 1);
+            change(b);
+          },
+          error};
+}
+
+Damage simple(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
+  return {name,
+          [=](BlobBuilder& b) {
+            negate(b);
+            change(b);
+          },
+          error};
+}
+
+std::string name_of(const testing::TestParamInfo<Damage>& info) { return info.param.name; }
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, ChecksTest,
+    testing::Values(
+        simple(
+            "SameId", [](BlobBuilder& b) { b.values[1].id = 0; },
+            "xvalues[1]: id_out 0 is that of xvalues[0]"),
+        simple(
+            "NoDims", [](BlobBuilder& b) { b.values[0].dims.clear(); },
+            "xvalues[0]: dims: 0 dimensions"),
+        simple(
+            "SevenDims", [](BlobBuilder& b) { b.values[0].dims.assign(7, 1); },
+            "xvalues[0]: dims: 7 dimensions, not 1 to 6"),
+        simple(
+            "ZeroDim", [](BlobBuilder& b) { b.values[0].dims[1] = 0; }, "xvalues[0]: dims[1] is 0"),
+        simple(
+            "DimsOverflow", [](BlobBuilder& b) { b.values[0].dims.assign(6, UINT32_MAX); },
+            "xvalues[0]: dims: their product overflows"),
+        simple(
+            "UnknownDatatype", [](BlobBuilder& b) { b.values[0].type = Type{99}; },
+            "xvalues[0]: datatype 99 is not supported"),
+        simple(
+            "InvalidDatatype", [](BlobBuilder& b) { b.values[0].type = Type{0}; },
+            "xvalues[0]: datatype 0 is not supported"),
+        simple(
+            "UnknownFlags", [](BlobBuilder& b) { b.values[0].flags = 5; },
+            "xvalues[0]: flags are 0x5"),
+        simple(
+            "InputAndOutput", [](BlobBuilder& b) { b.values[0].flags = 3; },
+            "xvalues[0]: is both input and output"),
+        simple(
+            "ExternalIdTooLarge", [](BlobBuilder& b) { b.values[1].external_id = 2; },
+            "xvalues[1]: external_id 2, but num_externs is 2"),
+        simple(
+            "ExternalIdTwice", [](BlobBuilder& b) { b.values[1].external_id = 0; },
+            "xvalues[1]: external_id 0 is that of xvalues[0]"),
+        simple(
+            "ExternalIdOfInternal", [](BlobBuilder& b) { b.values[1].flags = 0; },
+            "xvalues[1]: external_id 1, but neither input nor output"),
+        simple(
+            "TooManyExternals", [](BlobBuilder& b) { b.external_count = 4097; },
+            "num_externs is 4097"),
+        simple(
+            "ConstantArgument",
+            [](BlobBuilder& b) { b.values[0].constant = b.add_constant(std::vector<float>(6)); },
+            "xvalues[0]: a constant cannot be an argument"),
+        simple(
+            "PerChannelArgument",
+            [](BlobBuilder& b) {
+              b.values[0].type = Type::xnn_datatype_qcint8;
+              b.values[0].per_channel = PerChannel{{1, 1}, 0};
+            },
+            "xvalues[0]: an argument of the delegate cannot be qcint8"),
+        simple(
+            "Unquantised", [](BlobBuilder& b) { b.values[0].type = Type::xnn_datatype_qint8; },
+            "xvalues[0]: qint8 without quantisation parameters"),
+        simple(
+            "QuantisedFloat",
+            [](BlobBuilder& b) {
+              b.values[0].per_tensor = PerTensor{1, 0};
+            },
+            "xvalues[0]: fp32 with quantisation parameters of another kind"),
+        simple(
+            "OutputThatNobodyMakes", [](BlobBuilder& b) { b.output({1}); },
+            "xvalues[2]: is an output, but no node makes it"),
+        quantised(
+            "ScaleZero", [](BlobBuilder& b) { b.values[0].per_tensor->scale = 0; },
+            "xvalues[0]: scale 0 is not positive and normal"),
+        quantised(
+            "ScaleNan", [](BlobBuilder& b) { b.values[0].per_tensor->scale = kNan; },
+            "xvalues[0]: scale nan"),
+        quantised(
+            "ScaleInfinite", [](BlobBuilder& b) { b.values[0].per_tensor->scale = kInfinity; },
+            "xvalues[0]: scale inf"),
+        quantised(
+            "ZeroPoint", [](BlobBuilder& b) { b.values[0].per_tensor->zero_point = 128; },
+            "xvalues[0]: zero_point 128 is out of range for qint8"),
+        quantised(
+            "ChannelDim", [](BlobBuilder& b) { b.values[2].per_channel->channel_dim = 2; },
+            "xvalues[2]: channel_dim 2, but rank 2"),
+        quantised(
+            "NegativeChannelDim", [](BlobBuilder& b) { b.values[2].per_channel->channel_dim = -1; },
+            "xvalues[2]: channel_dim -1"),
+        quantised(
+            "ScaleCount", [](BlobBuilder& b) { b.values[2].per_channel->scales = {1}; },
+            "xvalues[2]: 1 scales for 2 channels"),
+        quantised(
+            "InlineScale",
+            [](BlobBuilder& b) {
+              b.values[2].per_channel->scales = {1, -1};
+            },
+            "xvalues[2]: a scale is not positive and normal"),
+        quantised(
+            "ScaleConstantTooShort",
+            [](BlobBuilder& b) {
+              b.values[2].scale_constant = b.add_constant(std::vector<float>{1});
+              b.values[2].scale_count = 2;
+            },
+            "xvalues[2]: constant 2: has 4 bytes, but its value needs 8"),
+        quantised(
+            "NonbatchDims",
+            [](BlobBuilder& b) {
+              b.internal({2, 3}, Type::xnn_datatype_qdint8);
+              b.values[3].nonbatch_dims = 3;
+            },
+            "xvalues[3]: num_nonbatch_dims 3, but rank 2")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Constants, ChecksTest,
+    testing::Values(layer(
+                        "TooShort", [](BlobBuilder& b) { b.constants[0].resize(20); },
+                        "xvalues[2]: constant 1: has 20 bytes, but its value needs 24"),
+                    layer(
+                        "TooLong", [](BlobBuilder& b) { b.constants[0].resize(28); },
+                        "xvalues[2]: constant 1: has 28 bytes, but its value needs 24"),
+                    layer(
+                        "UnknownIndex", [](BlobBuilder& b) { b.values[2].constant = 9; },
+                        "xvalues[2]: constant 9: is not among 3 entries")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Nodes, ChecksTest,
+    testing::Values(
+        simple(
+            "UnknownValue", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 7, 1); },
+            "xnodes[1] (Abs): value 7 is not defined"),
+        simple(
+            "ReadBeforeMade",
+            [](BlobBuilder& b) {
+              b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
+            },
+            "xnodes[1] (Abs): reads value"),
+        simple(
+            "MadeTwice", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 1); },
+            "xnodes[1] (Abs): writes value 1, as xnodes[0] does"),
+        simple(
+            "WritesItsInput", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 1, 0); },
+            "xnodes[1] (Abs): writes value 0, which is an input"),
+        layer(
+            "WritesAConstant", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 2); },
+            "xnodes[1] (Abs): writes value 2, which is a constant"),
+        simple(
+            "UnknownTag", [](BlobBuilder& b) { b.unary(Tag{99}, 0, 1); },
+            "xnodes[1]: node type 99 is unknown"),
+        simple(
+            "Flags",
+            [](BlobBuilder& b) {
+              b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
+            },
+            "xnodes[1] (Abs): flags are 0x1"),
+        simple(
+            "Handle", [](BlobBuilder& b) { b.handles = {UINT32_MAX}; },
+            "xnodes[0] (Negate): debug_handle 4294967295"),
+        simple(
+            "BoundsSwapped",
+            [](BlobBuilder& b) {
+              b.clamp(0, b.internal({2, 3}), {2, 1});
+            },
+            "xnodes[1] (Clamp): output_min_max is 2 to 1"),
+        simple(
+            "BoundsNan",
+            [](BlobBuilder& b) {
+              b.clamp(0, b.internal({2, 3}), {kNan, 1});
+            },
+            "xnodes[1] (Clamp): output_min_max is nan to 1"),
+        simple(
+            "BoundsUnsupported",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
+            },
+            "xnodes[1] (Minimum): output_min_max is not supported"),
+        simple(
+            "MixedDatatypes",
+            [](BlobBuilder& b) {
+              const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
+              b.unary(Tag::XNNConvert, 0, half);
+              b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
+            },
+            "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported"),
+        simple(
+            "NoBroadcast",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
+            },
+            "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast"),
+        simple(
+            "Permutation",
+            [](BlobBuilder& b) {
+              b.transpose({0, 0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): perm is not a permutation"),
+        simple(
+            "PermutationRange",
+            [](BlobBuilder& b) {
+              b.transpose({0, 40}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): perm is not a permutation"),
+        simple(
+            "PermutationRank",
+            [](BlobBuilder& b) {
+              b.transpose({0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): its input has rank 2, not 1"),
+        simple(
+            "TwoFreeDims",
+            [](BlobBuilder& b) {
+              b.reshape({0, 0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticReshape): new_shape has more than one 0"),
+        simple(
+            "ReshapeCount", [](BlobBuilder& b) { b.reshape({4}, 0, b.output({4})); },
+            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+        simple(
+            "ReshapeRest",
+            [](BlobBuilder& b) {
+              b.reshape({4, 0}, 0, b.output({4}));
+            },
+            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+        simple(
+            "SliceOutside",
+            [](BlobBuilder& b) {
+              b.slice({0, 2}, {2, 2}, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticSlice): offset 2 and size 2 are not inside dimension 1 of size 3"),
+        simple(
+            "SliceLists",
+            [](BlobBuilder& b) {
+              b.slice({0, 2}, {2}, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticSlice): 2 offsets, but 1 sizes"),
+        simple(
+            "PadLists",
+            [](BlobBuilder& b) {
+              b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticConstantPad): 2 pre_paddings, but 1 post_paddings"),
+        simple(
+            "PadTooMuch",
+            [](BlobBuilder& b) {
+              b.pad({0, 2}, {4000000000, 0}, 0, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticConstantPad): its output exceeds the bound"),
+        simple(
+            "Axis",
+            [](BlobBuilder& b) {
+              b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
+            },
+            "xnodes[1] (Concatenate2): axis is 2, but the rank 2"),
+        simple(
+            "ConcatenatedShapes",
+            [](BlobBuilder& b) {
+              const uint32_t other = b.constant<float>({1, 2}, {1, 2});
+              b.concatenate(Tag::XNNConcatenate2, 0, {0, other}, b.output({3, 3}));
+            },
+            "xnodes[1] (Concatenate2): its inputs differ in more than the axis 0"),
+        simple(
+            "MatrixSizes",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (BatchMatrixMultiply): 3 columns of the first input, 2 rows"),
+        simple(
+            "ResizeToNothing",
+            [](BlobBuilder& b) {
+              b.resize(0, 1, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticResizeBilinear2D): new_height is 0"),
+        simple(
+            "ResizeHugely",
+            [](BlobBuilder& b) {
+              const uint32_t image = b.input({1, 1, 1, 1});
+              b.resize(1 << 20, 1 << 20, image, b.output({1, 1, 1, 1}));
+            },
+            "xnodes[1] (StaticResizeBilinear2D): a 2x2 window over 1048576x1048576 outputs"),
+        simple(
+            "ArgMaxHalfUsed",
+            [](BlobBuilder& b) {
+              const uint32_t image = b.input({1, 2, 2, 1});
+              WindowSpec w;
+              w.kernel_height = w.kernel_width = 2;
+              b.argmax(w, image, b.output({1, 1, 1, 1}),
+                       b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
+            },
+            "xnodes[1] (ArgMaxPooling2d): not all of its outputs are used")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Weights, ChecksTest,
+    testing::Values(
+        layer(
+            "FilterRank", [](BlobBuilder& b) { b.values[2].dims = {6}; },
+            "xnodes[0] (FullyConnected): its filter has rank 1, not 2"),
+        layer(
+            "InputChannels",
+            [](BlobBuilder& b) {
+              b.values[0].dims = {2, 4};
+            },
+            "xnodes[0] (FullyConnected): its input has 4 channels, its filter 3"),
+        layer(
+            "BiasCount",
+            [](BlobBuilder& b) {
+              b.values[3].dims = {1};
+              b.constants[1].resize(4);
+            },
+            "xnodes[0] (FullyConnected): 1 biases for 2 output channels"),
+        quantised(
+            "FilterDatatype", [](BlobBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
+            "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
+        quantised(
+            "FilterNotConstant", [](BlobBuilder& b) { b.values[2].constant = 0; },
+            "xnodes[0] (FullyConnected): its filter is no constant"),
+        window(
+            "KernelWidth", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_width = 0; },
+            "xnodes[0] (Conv2d): kernel_width is 0"),
+        window(
+            "Stride", Tag::XNNConv2d, [](auto& w, auto&) { w.stride_height = 0; },
+            "xnodes[0] (Conv2d): subsampling_height is 0"),
+        window(
+            "Dilation", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_width = 0; },
+            "xnodes[0] (Conv2d): dilation_width is 0"),
+        window(
+            "Groups", Tag::XNNConv2d, [](auto& w, auto&) { w.groups = 0; },
+            "xnodes[0] (Conv2d): groups is 0"),
+        window(
+            "GroupInputChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 0; },
+            "xnodes[0] (DepthwiseConv2d): group_input_channels is 0"),
+        window(
+            "DepthwiseChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 2; },
+            "xnodes[0] (DepthwiseConv2d): group_input_channels is 2, not 1"),
+        window(
+            "Channels", Tag::XNNConv2d, [](auto& w, auto&) { w.group_in = 3; },
+            "xnodes[0] (Conv2d): its input has 2 channels, not the 3"),
+        window(
+            "FilterShape", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_height = 3; },
+            "xnodes[0] (Conv2d): its filter is [2, 2, 2, 2], not [2, 3, 2, 2]"),
+        window(
+            "Padding", Tag::XNNConv2d, [](auto& w, auto&) { w.left = UINT32_MAX; },
+            "xnodes[0] (Conv2d): a padding, kernel, stride or dilation is 4294967295"),
+        window(
+            "KernelBeyondInput", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_height = 4; },
+            "xnodes[0] (Conv2d): its window covers 5, but the padded input's height is 4"),
+        window(
+            "InputRank", Tag::XNNConv2d,
+            [](auto&, auto& b) {
+              b.values[0].dims = {4, 8};
+            },
+            "xnodes[0] (Conv2d): its input has rank 2, not 4"),
+        window(
+            "Adjustment", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.adjustment_height = 1; },
+            "xnodes[0] (ConvTranspose2d): adjustment_height 1 is not below the stride 1"),
+        window(
+            "PaddingLeavesNothing", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.top = 5; },
+            "xnodes[0] (ConvTranspose2d): its padding leaves no height"),
+        window(
+            "PoolingWidth", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.kernel_width = 0; },
+            "xnodes[0] (MaxPooling2d): pooling_width is 0"),
+        window(
+            "HugePooling", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.kernel_height = w.kernel_width = w.top = w.left = 1u << 20;
+              w.bottom = w.right = 1u << 20;
+            },
+            "xnodes[0] (MaxPooling2d): a 1048576x1048576 window"),
+        window(
+            "WhatXnnpackRefuses", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
+            "xnodes[0] (MaxPooling2d): XNNPACK refuses it for fp32 -> fp32")),
+    name_of);
+
+class LimitsTest : public DelegateTest {};
+
+TEST_F(LimitsTest, BoundTensorsWorkspaceAndWeights) {
+  BlobBuilder b;
+  const uint32_t x = b.input({100}), y = b.internal({100}), z = b.internal({100});
+  const uint32_t out = b.output({100});
+  b.unary(Tag::XNNAbs, x, y);
+  b.unary(Tag::XNNNegate, y, z);
+  b.binary(Tag::XNNAdd, z, b.constant({100}, std::vector<float>(100)), out);
+  xnnpack::Limits limits;
+  limits.max_tensor_bytes = 400;
+  limits.max_workspace_bytes = 800;
+  limits.max_weight_bytes = 400;
+  EXPECT_EQ(load_error(b, limits), "(none)");
+  limits.max_tensor_bytes = 399;
+  EXPECT_THAT(load_error(b, limits),
+              HasSubstr("xnodes[0] (Abs): its output exceeds the bound of 399"));
+  limits.max_tensor_bytes = 400;
+  limits.max_workspace_bytes = 799;
+  EXPECT_THAT(load_error(b, limits),
+              HasSubstr("xnodes[1] (Negate): the tensors alive here exceed"));
+  limits.max_workspace_bytes = 800;
+  limits.max_weight_bytes = 399;
+  EXPECT_THAT(load_error(b, limits), HasSubstr("xnodes[2] (Add): the constants up to here exceed"));
+}
+
+class ArgumentsTest : public DelegateTest {
+ protected:
+  void SetUp() override {
+    BlobBuilder b;
+    negate(b);
+    load(b);
+    ASSERT_TRUE(delegate);
+  }
+  std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
+};
+
+TEST_F(ArgumentsTest, AreChecked) {
+  Tensor& in = factory.make(ScalarType::kFloat, {2, 3});
+  Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
+  EXPECT_THAT(error_of({&in}), HasSubstr("has 2 arguments, but is called with 1"));
+  EXPECT_THAT(error_of({&factory.make(ScalarType::kInt, {2, 3}), &out}),
+              HasSubstr("argument 0: is i32[2,3], but the delegate wants fp32 of rank 2"));
+  EXPECT_THAT(error_of({&in, &factory.make(ScalarType::kDouble, {2, 3})}),
+              HasSubstr("argument 1: is f64[2,3]"));
+  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {2, 3, 1}), &out}),
+              HasSubstr("argument 0: is f32[2,3,1]"));
+  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {0, 3}), &out}),
+              HasSubstr("argument 0 is empty"));
+  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {5, 3}), &out}),
+              HasSubstr("argument 1: "));
+  Tensor& nowhere = factory.make(ScalarType::kFloat, {2, 3});
+  nowhere.set_data(nullptr);
+  EXPECT_THAT(error_of({&nowhere, &out}), HasSubstr("argument 0 has no memory"));
+  EValue number(int64_t{1});
+  EValue* arguments[] = {&number, &factory.value(out)};
+  EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is no tensor"));
+  // And none of that did harm.
+  EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
+  EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
+}
+
+TEST_F(DelegateTest, FramingIsChecked) {
+  BlobBuilder b;
+  negate(b);
+  const std::vector<std::byte> sound = b.build();
+  EXPECT_TRUE(init(sound).ok());
+  const auto with = [&](size_t offset, uint8_t value) {
+    std::vector<std::byte> damaged = sound;
+    damaged[offset] = std::byte{value};
+    const auto loaded = init(damaged);
+    return loaded.ok() ? std::string("(none)") : std::string(loaded.error().message());
+  };
+  EXPECT_THAT(with(8, 29), HasSubstr("header size 29"));
+  EXPECT_THAT(with(13, 0xff), HasSubstr("XH00 header: flatbuffer of"));
+  EXPECT_THAT(with(29, 0xff), HasSubstr("bytes of constants at"));
+  EXPECT_THAT(with(18, 33), HasSubstr("are not between the flatbuffer and the end"));
+  EXPECT_THAT(with(4, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
+  EXPECT_THAT(with(36, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
+  for (size_t size = 0; size < sound.size(); ++size) {
+    // The region is empty: what follows the flatbuffer is padding, and may be missing only in part.
+    const auto loaded = init(std::span(sound).first(size));
+    EXPECT_FALSE(loaded.ok()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test

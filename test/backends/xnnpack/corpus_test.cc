@@ -1,0 +1,96 @@
+// Real payloads: the plan lists the nodes that an independent reader found in them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/program/program.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::test {
+namespace {
+
+struct PlanLine {
+  std::string type;
+  uint32_t handle;
+  std::string where;
+  std::string serves;
+};
+
+std::vector<PlanLine> parse_plan(const TraceRecord& record) {
+  std::istringstream text(std::string(record.metadata, record.metadata_size));
+  std::string line;
+  std::getline(text, line);
+  EXPECT_EQ(line, "xnnpack-plan 1 measured");
+  std::vector<PlanLine> plan;
+  size_t index;
+  PlanLine entry;
+  while (text >> index >> entry.type >> entry.handle >> entry.where >> entry.serves) {
+    EXPECT_EQ(index, plan.size());
+    plan.push_back(entry);
+  }
+  return plan;
+}
+
+class CorpusTest : public DelegateTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void check_delegate(const Program& program,
+                      const schema::program::BackendDelegate& delegate_table,
+                      const nlohmann::json& expected) {
+    Result<DataBuffer> payload = program.delegate_data(*delegate_table.processed());
+    ASSERT_TRUE(payload.ok()) << payload.error().message();
+    RecordingTracer recorded;
+    tracer = &recorded;
+    named_data = &program.named_data();
+    const Result<std::unique_ptr<Delegate>> loaded = init(payload->bytes());
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+    ASSERT_EQ(recorded.records.size(), 1u);
+    const std::vector<PlanLine> plan = parse_plan(recorded.records[0]);
+    const nlohmann::json& nodes = expected.at("nodes");
+    ASSERT_EQ(plan.size(), nodes.size());
+    size_t next_op = 0;
+    for (size_t i = 0; i < plan.size(); ++i) {
+      EXPECT_EQ("XNN" + plan[i].type, nodes[i].at("type").get<std::string>()) << i;
+      EXPECT_EQ(plan[i].handle, nodes[i].at("debug_handle").get<uint32_t>()) << i;
+      EXPECT_NE(plan[i].where, "none") << i;
+      EXPECT_EQ(plan[i].handle == 65535, plan[i].serves != "-") << i;
+      if (plan[i].where.starts_with("op=")) {
+        const size_t op = std::stoul(plan[i].where.substr(3));
+        EXPECT_GE(op, next_op) << i;
+        next_op = op + 1;
+      }
+    }
+  }
+};
+
+TEST_P(CorpusTest, PlansListTheNodes) {
+  VITRINE_CORPUS_CASE(folder, GetParam());
+  const nlohmann::json expected = nlohmann::json::parse(std::ifstream(folder / "xnn_nodes.json"));
+  Result<std::unique_ptr<DataSource>> source = map_file((folder / "model.pte").c_str());
+  ASSERT_TRUE(source.ok()) << source.error().message();
+  const auto program = Program::load(std::move(*source));
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  size_t checked = 0;
+  for (const auto* plan : *(*program)->root().execution_plan()) {
+    for (const nlohmann::json& delegate_nodes : expected.at("methods").at(plan->name()->str())) {
+      const auto index = delegate_nodes.at("delegate_index").get<uint32_t>();
+      check_delegate(**program, *plan->delegates()->Get(index), delegate_nodes);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CorpusTest,
+    testing::Values("bundled_linear_relu", "channels_last_conv", "conv_relu_tan_xnnpack",
+                    "digits_xnnpack", "digits_xnnpack_q8", "dynamic_batch_xnnpack",
+                    "encoder_layer_sdpa", "f16_conv", "kv_cache_xnnpack", "linear_relu", "mlp_dynq",
+                    "multi_method", "multi_method_shared_xnnpack", "mv2_025_xnnpack", "mv2_xnnpack",
+                    "mv2_xnnpack_q8", "softmax_layernorm_attention", "split_concat_pool"),
+    [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,153 @@
+// What a tracer is told: the plan once, then a record an operator.
+#include <gmock/gmock.h>
+
+#include "runtime/platform/clock.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uint32_t kInserted = 65535;
+
+class TraceTest : public DelegateTest {
+ protected:
+  void SetUp() override { tracer = &recorded; }
+
+  std::string plan_of(BlobBuilder& b) {
+    load(b);
+    if (recorded.records.empty()) return "";
+    return {recorded.records[0].metadata, recorded.records[0].metadata_size};
+  }
+
+  RecordingTracer recorded;
+};
+
+// Layout change in, padding, convolution, clamp, bounded addition, layout change out.
+void make_network(BlobBuilder& b) {
+  const uint32_t x = b.input({1, 2, 4, 4}), nhwc = b.internal({1, 4, 4, 2});
+  const uint32_t padded = b.internal({1, 6, 6, 2}), convolved = b.internal({1, 4, 4, 2});
+  const uint32_t clamped = b.internal({1, 4, 4, 2}), added = b.internal({1, 4, 4, 2});
+  const uint32_t y = b.output({1, 2, 4, 4});
+  WindowSpec w;
+  w.kernel_height = w.kernel_width = 3;
+  w.group_in = w.group_out = 2;
+  b.transpose({0, 2, 3, 1}, x, nhwc);
+  b.pad({0, 1, 1, 0}, {0, 1, 1, 0}, 0, nhwc, padded);
+  b.convolution(Tag::XNNConv2d, w, padded, b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)),
+                kInvalidId, convolved);
+  b.clamp(convolved, clamped, {0, 6});
+  b.binary(Tag::XNNAdd, clamped, clamped, added, Bounds{0, 10});
+  b.transpose({0, 3, 1, 2}, added, y);
+  b.handles = {kInserted, 3, 5, 8, 9, kInserted};
+}
+
+TEST_F(TraceTest, ThePlanTellsWhereNodesWent) {
+  BlobBuilder b;
+  make_network(b);
+  EXPECT_EQ(plan_of(b),
+            "xnnpack-plan 1 measured\n"
+            "0 StaticTranspose 65535 op=0 1\n"
+            "1 StaticConstantPad 3 in=1 -\n"
+            "2 Conv2d 5 op=1 -\n"
+            "3 Clamp 8 in=1 -\n"
+            "4 Add 9 op=2 -\n"
+            "5 StaticTranspose 65535 op=4 4\n");
+  const TraceRecord& plan = recorded.records[0];
+  EXPECT_EQ(plan.kind, TraceRecord::Kind::kDelegateOperator);
+  EXPECT_STREQ(plan.name, "xnnpack.plan");
+  EXPECT_EQ(plan.delegate_debug_id, kUnsetDelegateDebugId);
+  EXPECT_EQ(plan.chain_index, 0);
+  EXPECT_EQ(plan.instruction_id, 7);
+  EXPECT_LT(plan.start_ns, plan.end_ns);
+}
+
+TEST_F(TraceTest, EveryOperatorIsRecordedWithItsHandle) {
+  BlobBuilder b;
+  make_network(b);
+  load(b);
+  ASSERT_TRUE(delegate);
+  Tensor& in = factory.make<float>({1, 2, 4, 4}, std::vector<float>(32, 1));
+  Tensor& out = factory.make(ScalarType::kFloat, {1, 2, 4, 4});
+  for (int call = 0; call < 2; ++call) {
+    recorded.records.clear();
+    const uint64_t before = platform::now_ns();
+    run({&in, &out});
+    const uint64_t after = platform::now_ns();
+    struct Expected {
+      const char* name;
+      int32_t id;
+    };
+    // XNNPACK bounds the sum with an operator of its own.
+    const Expected expected[] = {{"Transpose (ND, X32)", 65535},
+                                 {"Convolution (NHWC, F32) IGEMM", 5},
+                                 {"Binary Elementwise (ND)", 9},
+                                 {"Unary Elementwise (NC)", 9},
+                                 {"Transpose (ND, X32)", 65535}};
+    ASSERT_EQ(recorded.records.size(), std::size(expected));
+    uint64_t previous = before;
+    for (size_t i = 0; i < std::size(expected); ++i) {
+      const TraceRecord& record = recorded.records[i];
+      EXPECT_EQ(record.kind, TraceRecord::Kind::kDelegateOperator);
+      EXPECT_EQ(record.name, nullptr);
+      EXPECT_STREQ(record.metadata, expected[i].name);
+      EXPECT_EQ(record.metadata_size, std::strlen(expected[i].name));
+      EXPECT_EQ(record.delegate_debug_id, expected[i].id);
+      EXPECT_EQ(record.instruction_id, 7);
+      if (i == 0) {
+        EXPECT_GE(record.start_ns, previous);
+      } else {
+        EXPECT_EQ(record.start_ns, previous);
+      }
+      EXPECT_GE(record.end_ns, record.start_ns);
+      previous = record.end_ns;
+    }
+    EXPECT_LE(previous, after);
+  }
+}
+
+TEST_F(TraceTest, AConcatenationIsOneRecord) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 2}), y = b.output({3, 2});
+  b.concatenate(Tag::XNNConcatenate3, 0, {x, x, x}, y);
+  load(b);
+  ASSERT_TRUE(delegate);
+  run({&factory.make<float>({1, 2}, {1, 2}), &factory.make(ScalarType::kFloat, {3, 2})});
+  ASSERT_EQ(recorded.records.size(), 2u);  // with the plan
+  EXPECT_EQ(recorded.records[1].delegate_debug_id, 1);
+}
+
+TEST_F(TraceTest, UnusedNodesAndChainsOfLayoutChanges) {
+  BlobBuilder b;
+  const uint32_t x = b.input({2, 3}), y = b.output({2, 3}), z = b.output({3, 2});
+  const uint32_t t1 = b.internal({3, 2}), t2 = b.internal({2, 3}), unused = b.internal({2, 3});
+  b.transpose({1, 0}, x, t1);
+  b.unary(Tag::XNNExp, x, unused);
+  b.transpose({1, 0}, t1, t2);
+  b.unary(Tag::XNNAbs, t2, y);
+  b.transpose({1, 0}, x, z);
+  b.handles = {kInserted, 4, kInserted, 6, kInserted};
+  EXPECT_EQ(plan_of(b),
+            "xnnpack-plan 1 measured\n"
+            "0 StaticTranspose 65535 op=0 3\n"
+            "1 Exp 4 none -\n"
+            "2 StaticTranspose 65535 op=1 3\n"
+            "3 Abs 6 op=2 -\n"
+            "4 StaticTranspose 65535 op=3 -\n");
+}
+
+TEST_F(TraceTest, NothingIsLoggedForADelegateLoadedWithoutATracer) {
+  BlobBuilder b;
+  make_network(b);
+  tracer = nullptr;
+  load(b);
+  ASSERT_TRUE(delegate);
+  tracer = &recorded;
+  run({&factory.make(ScalarType::kFloat, {1, 2, 4, 4}),
+       &factory.make(ScalarType::kFloat, {1, 2, 4, 4})});
+  EXPECT_TRUE(recorded.records.empty());
+}
+
+}  // namespace
+}  // namespace vitrine::test
