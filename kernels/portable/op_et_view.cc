@@ -19,13 +19,12 @@ void et_view(KernelContext& context, Tensor& self, std::span<const int64_t> size
   if (!check_dtype(context, out, self.dtype(), "the result")) return;
   std::array<int32_t, kMaxRank> storage;
   const auto sizes = infer_sizes(context, size, self.numel(), storage);
-  if (!sizes || !context.resize(out, *sizes)) return;
+  if (!sizes) return;
+  if (Error error = out.alias(self, *sizes); !error.ok()) return context.fail(std::move(error));
   if (!(is_row_major(self) && is_row_major(out)) &&
       !(self.same_sizes(out) && self.same_dim_order(out))) {
     context.fail(ErrorCode::kNotSupported, "the dim orders of self and the result allow no view");
-    return;
   }
-  out.set_data(self.mutable_raw_data());
 }
 
 }  // namespace

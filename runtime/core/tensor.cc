@@ -14,8 +14,8 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
   size_t length = 0;
   const auto append = [&](const char* separator, int32_t number) {
     if (length >= size) return;
-    length += static_cast<size_t>(
-        std::snprintf(text + length, size - length, "%s%d", separator, number));
+    length +=
+        static_cast<size_t>(std::snprintf(text + length, size - length, "%s%d", separator, number));
   };
   for (size_t i = 0; i < sizes.size(); ++i) append(i == 0 ? "[" : ",", sizes[i]);
   const char* end = sizes.empty() ? "[]" : "]";

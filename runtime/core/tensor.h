@@ -87,7 +87,8 @@ class Tensor {
   void set_read_only() { read_only_ = true; }
   // Becomes a tensor of `sizes` in the memory of `other`, and takes with it what may be done there:
   // whether it may be written and how many elements it holds. Errors as of resize(), for which the
-  // bound at construction counts; InvalidArgument if `other` has less room. On error nothing changes.
+  // bound at construction counts; InvalidArgument if `other` has less room. On error nothing
+  // changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
