@@ -12,20 +12,36 @@ bool read_inputs(const EValue& value, std::span<const Tensor* const>& out) {
   return true;
 }
 
-void wrong_kind(KernelContext& context, size_t index, const EValue& value) {
-  if (value.is_tensor() && value.tensor().is_read_only()) {
-    context.fail(ErrorCode::kInvalidProgram,
-                 "argument %zu is an output of the operator but a constant of the program", index);
-  } else if (value.is_tensor() && value.tensor().raw_data() == nullptr) {
-    context.fail(ErrorCode::kInvalidState,
-                 "argument %zu is a tensor without memory: is it an input or output of the method "
-                 "that was not set, or freed?",
-                 index);
-  } else {
-    context.fail(ErrorCode::kInvalidProgram,
-                 "argument %zu is of kind %s, which the operator does not take there", index,
-                 tag_name(value.tag()));
+void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use) {
+  const bool one = use == TensorUse::kInput || use == TensorUse::kOutput;
+  const bool list = use == TensorUse::kInputList || use == TensorUse::kOutputList;
+  if (one && value.is_tensor()) {
+    if (use == TensorUse::kOutput && value.tensor().is_read_only()) {
+      return context.fail(ErrorCode::kInvalidProgram,
+                          "argument %zu is an output of the operator but a constant of the program",
+                          index);
+    }
+    return context.fail(ErrorCode::kInvalidState,
+                        "argument %zu is a tensor without memory: is it an input or output of the "
+                        "method that was not set?",
+                        index);
   }
+  const bool is_list =
+      value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
+  if (list && is_list) {
+    return context.fail(ErrorCode::kInvalidProgram,
+                        "argument %zu is a list of which a tensor has no memory, is a constant to "
+                        "be written, or is None where it must not",
+                        index);
+  }
+  if (value.is_int()) {
+    return context.fail(ErrorCode::kInvalidProgram,
+                        "argument %zu is the Int %lld, which the operator does not take there",
+                        index, static_cast<long long>(value.to_int()));
+  }
+  context.fail(ErrorCode::kInvalidProgram,
+               "argument %zu is of kind %s, which the operator does not take there", index,
+               tag_name(value.tag()));
 }
 
 }  // namespace vitrine::boxing

@@ -262,8 +262,25 @@ struct Unbox<EValue&> {
   static EValue& get(EValue* storage) { return *storage; }
 };
 
+// What a parameter takes of tensors, to say what is wrong with an argument.
+enum class TensorUse : uint8_t { kNone, kInput, kOutput, kInputList, kOutputList };
+template <class T>
+inline constexpr TensorUse tensor_use = TensorUse::kNone;
+template <>
+inline constexpr TensorUse tensor_use<const Tensor&> = TensorUse::kInput;
+template <>
+inline constexpr TensorUse tensor_use<const Tensor*> = TensorUse::kInput;
+template <>
+inline constexpr TensorUse tensor_use<Tensor&> = TensorUse::kOutput;
+template <>
+inline constexpr TensorUse tensor_use<std::span<const Tensor* const>> = TensorUse::kInputList;
+template <>
+inline constexpr TensorUse tensor_use<OptionalTensorList> = TensorUse::kInputList;
+template <>
+inline constexpr TensorUse tensor_use<std::span<Tensor* const>> = TensorUse::kOutputList;
+
 // Out of line: the text is the rare path.
-void wrong_kind(KernelContext& context, size_t index, const EValue& value);
+void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
 template <class T>
 bool read_argument(KernelContext& context, EValue* const* arguments, size_t index, Slot<T>& slot) {
@@ -272,7 +289,7 @@ bool read_argument(KernelContext& context, EValue* const* arguments, size_t inde
     return true;
   } else {
     if (Unbox<T>::read(*arguments[index], slot.storage)) return true;
-    wrong_kind(context, index, *arguments[index]);
+    wrong_argument(context, index, *arguments[index], tensor_use<T>);
     return false;
   }
 }
