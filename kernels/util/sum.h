@@ -25,12 +25,21 @@ struct Sum {
                                    std::conditional_t<std::is_same_v<T, bool>, bool, uint64_t>>;
   Total lanes[kLanes] = {};
 
+  static Total plus(Total total, T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return total || value;
+    } else {
+      return total + static_cast<Total>(value);
+    }
+  }
   void add(std::span<const T> values) {
     size_t i = 0;
     for (; i + kLanes <= values.size(); i += kLanes) {
-      for (size_t lane = 0; lane < kLanes; ++lane) add(lane, values[i + lane]);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] = plus(lanes[lane], values[i + lane]);
+      }
     }
-    for (; i < values.size(); ++i) add(0, values[i]);
+    for (; i < values.size(); ++i) lanes[0] = plus(lanes[0], values[i]);
   }
   Total total() const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -40,15 +49,6 @@ struct Sum {
     }
   }
   void result(T& sum) const { sum = static_cast<T>(total()); }
-
- private:
-  void add(size_t lane, T value) {
-    if constexpr (std::is_same_v<T, bool>) {
-      lanes[lane] = lanes[lane] || value;
-    } else {
-      lanes[lane] += static_cast<Total>(value);
-    }
-  }
 };
 
 }  // namespace vitrine

@@ -1,0 +1,34 @@
+#include <array>
+
+#include "kernels/util/batch_norm.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void legit_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+               const Tensor* bias, Tensor& running_mean, Tensor& running_var, bool training,
+               double /*momentum*/, double eps, Tensor& out, Tensor& save_mean,
+               Tensor& save_invstd) {
+  if (training) {
+    return context.fail(ErrorCode::kNotSupported, "training updates statistics: not supported");
+  }
+  constexpr std::array<int32_t, 1> kNothing{0};  // nothing is saved for a backward pass
+  if (!context.resize(save_mean, kNothing) || !context.resize(save_invstd, kNothing)) return;
+  batch_norm(context, {input, weight, bias, running_mean, running_var, eps}, out);
+}
+
+void no_stats_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+                  const Tensor* bias, bool /*training*/, double /*momentum*/, double eps,
+                  Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
+  batch_norm_of_batch(context, input, weight, bias, eps, out, save_mean, save_invstd);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_legit.no_stats_out",
+               no_stats_out);
+VITRINE_KERNEL(native_batch_norm_legit_out, "aten::_native_batch_norm_legit.out", legit_out);
+
+}  // namespace vitrine::portable

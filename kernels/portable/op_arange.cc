@@ -1,0 +1,68 @@
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// Integers of Long outputs are counted as such: a double would lose the low bits of large ones.
+std::optional<int64_t> length(const Scalar& start, const Scalar& end, const Scalar& step,
+                              bool integers) {
+  constexpr double kTooLong = 0x1p31;
+  if (integers) {
+    const int64_t first = start.to<int64_t>();
+    const int64_t last = end.to<int64_t>();
+    const int64_t stride = step.to<int64_t>();
+    if (stride == 0 || (stride > 0 ? last < first : last > first)) return std::nullopt;
+    const uint64_t distance = stride > 0
+                                  ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first)
+                                  : static_cast<uint64_t>(first) - static_cast<uint64_t>(last);
+    const uint64_t width =
+        stride > 0 ? static_cast<uint64_t>(stride) : uint64_t{0} - static_cast<uint64_t>(stride);
+    const uint64_t count = distance / width + (distance % width != 0 ? 1 : 0);
+    if (count >= static_cast<uint64_t>(kTooLong)) return std::nullopt;
+    return static_cast<int64_t>(count);
+  }
+  const double count = std::ceil((end.to<double>() - start.to<double>()) / step.to<double>());
+  if (!(count >= 0) || !(count < kTooLong)) return std::nullopt;
+  return static_cast<int64_t>(count);
+}
+
+void arange_start_out(KernelContext& context, const Scalar& start, const Scalar& end,
+                      const Scalar& step, Tensor& out) {
+  const bool integers = out.dtype() == ScalarType::kLong;
+  const std::optional<int64_t> count = length(start, end, step, integers);
+  if (!count) {
+    return context.fail(ErrorCode::kInvalidArgument, "there is no range from %g to %g by %g",
+                        start.to<double>(), end.to<double>(), step.to<double>());
+  }
+  const std::array<int32_t, 1> sizes{static_cast<int32_t>(*count)};
+  const ScalarType counted_in = is_floating(out.dtype()) ? ScalarType::kDouble : ScalarType::kLong;
+  const ConvertRun convert = convert_run(counted_in, out.dtype());
+  if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
+  if (!context.resize(out, sizes)) return;
+  std::byte* element = out.mutable_data<std::byte>();
+  for (int64_t i = 0; i < *count; ++i, element += out.element_size()) {
+    const double real = start.to<double>() + static_cast<double>(i) * step.to<double>();
+    const int64_t integer = wrapping_add(start.to<int64_t>(), wrapping_mul(i, step.to<int64_t>()));
+    convert(counted_in == ScalarType::kDouble ? static_cast<const void*>(&real) : &integer, 1,
+            element, 1, 1);
+  }
+}
+
+void arange_out(KernelContext& context, const Scalar& end, Tensor& out) {
+  arange_start_out(context, int64_t{0}, end, int64_t{1}, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(arange_out, "aten::arange.out", arange_out);
+VITRINE_KERNEL(arange_start_out, "aten::arange.start_out", arange_start_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,20 @@
+#include <optional>
+
+#include "kernels/util/fill.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// The elements are whatever the memory holds.
+void empty_out(KernelContext& context, std::span<const int64_t> size,
+               std::optional<int64_t> /*memory_format*/, Tensor& out) {
+  static_cast<void>(resize_to(context, size, out));
+}
+
+}  // namespace
+
+VITRINE_KERNEL(empty_out, "aten::empty.out", empty_out);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,29 @@
+#include <optional>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/sort.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void sort_values(KernelContext& context, const Tensor& self, int64_t dim, bool descending,
+                 Tensor& values, Tensor& indices) {
+  const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
+  if (!along) return;
+  sort_lines(context, self, *along, size_at(self, *along), descending, values, indices);
+}
+
+// The order is always stable.
+void sort_values_stable(KernelContext& context, const Tensor& self, std::optional<bool> /*stable*/,
+                        int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  sort_values(context, self, dim, descending, values, indices);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(sort_values, "aten::sort.values", sort_values);
+VITRINE_KERNEL(sort_values_stable, "aten::sort.values_stable", sort_values_stable);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,25 @@
+#include "kernels/util/checks.h"
+#include "kernels/util/sort.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
+                 bool sorted, Tensor& values, Tensor& indices) {
+  const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
+  if (!along) return;
+  if (k < 0 || k > size_at(self, *along)) {
+    return context.fail(ErrorCode::kInvalidArgument, "k is %lld, not in 0 to %lld",
+                        static_cast<long long>(k), static_cast<long long>(size_at(self, *along)));
+  }
+  static_cast<void>(sorted);  // an order is as good as none
+  sort_lines(context, self, *along, k, largest, values, indices);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(topk_values, "aten::topk.values", topk_values);
+
+}  // namespace vitrine::portable

@@ -1,0 +1,103 @@
+#include "kernels/util/batch_norm.h"
+
+#include <array>
+
+#include "kernels/util/elementwise.h"
+#include "kernels/util/moments.h"
+#include "kernels/util/norm.h"
+
+namespace vitrine {
+
+namespace {
+
+// A vector in temporary memory, as a tensor that broadcasts along a channel dimension.
+template <class T>
+class ChannelVector {
+ public:
+  ChannelVector(std::span<T> data, size_t rank) : data_(data) {
+    sizes_.fill(1);
+    sizes_[0] = static_cast<int32_t>(data.size());
+    for (size_t i = 0; i < kMaxRank; ++i) order_[i] = static_cast<uint8_t>(i);
+    tensor_ = Tensor(scalar_type_of<T>, {sizes_.data(), rank}, {order_.data(), rank},
+                     {strides_.data(), rank}, data.data());
+  }
+  ChannelVector(const ChannelVector&) = delete;
+  ChannelVector& operator=(const ChannelVector&) = delete;
+
+  T& operator[](size_t i) { return data_[i]; }
+  Tensor& tensor() { return tensor_; }
+
+ private:
+  std::span<T> data_;
+  std::array<int32_t, kMaxRank> sizes_;
+  std::array<uint8_t, kMaxRank> order_;
+  std::array<int64_t, kMaxRank> strides_;
+  Tensor tensor_;
+};
+
+constexpr size_t kChannelDim = 1;
+
+bool check_input(KernelContext& context, const Tensor& input) {
+  if (!check_dtype_in<FloatHBF16Types>(context, input)) return false;
+  if (input.rank() > kChannelDim) return true;
+  context.fail(ErrorCode::kInvalidArgument, "input has rank %zu and so no channel dimension",
+               input.rank());
+  return false;
+}
+
+template <class T>
+void normalize(KernelContext& context, const BatchNormArguments& a, Tensor& out) {
+  const size_t channels = static_cast<size_t>(a.input.size(kChannelDim));
+  ChannelVector<T> scale(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
+  ChannelVector<T> shift(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
+  const T* mean = elements_as<T>(context, &a.mean);
+  const T* variance = elements_as<T>(context, &a.variance);
+  const T* weight = elements_as<T>(context, a.weight);
+  const T* bias = elements_as<T>(context, a.bias);
+  if (context.failed()) return;
+  for (size_t c = 0; c < channels; ++c) {
+    const double deviation = reciprocal_deviation(static_cast<double>(variance[c]), a.epsilon);
+    const double factor = deviation * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
+    const double offset = bias != nullptr ? static_cast<double>(bias[c]) : 0.0;
+    scale[c] = static_cast<T>(factor);
+    shift[c] = static_cast<T>(offset - static_cast<double>(mean[c]) * factor);
+  }
+  // T as the common dtype: Half inputs must not round scale and shift.
+  elementwise<T, T, T, T>(context, scalar_type_of<T>, {&a.input, &scale.tensor(), &shift.tensor()},
+                          out, [](T x, T factor, T offset) { return x * factor + offset; });
+}
+
+}  // namespace
+
+void batch_norm(KernelContext& context, const BatchNormArguments& a, Tensor& out) {
+  if (!check_input(context, a.input) || !check_dtype(context, out, a.input.dtype(), "out")) return;
+  const std::span<const int32_t> channels = a.input.sizes().subspan(kChannelDim, 1);
+  if (!check_parameter(context, a.weight, channels, "weight") ||
+      !check_parameter(context, a.bias, channels, "bias") ||
+      !check_parameter(context, &a.mean, channels, "running_mean") ||
+      !check_parameter(context, &a.variance, channels, "running_var")) {
+    return;
+  }
+  dispatch<FloatTypes>(context, compute_type(a.input.dtype()),
+                       [&]<class T>() { normalize<T>(context, a, out); });
+}
+
+void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
+                         const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
+                         Tensor& save_invstd) {
+  if (!check_input(context, input)) return;
+  const std::span<const int32_t> channels = input.sizes().subspan(kChannelDim, 1);
+  const size_t count = static_cast<size_t>(channels[0]);
+  ChannelVector<double> mean(context.allocate_temp_array<double>(count), 1);
+  ChannelVector<double> var(context.allocate_temp_array<double>(count), 1);
+  if (context.failed()) return;
+  variance(context, input, ~(1u << kChannelDim), 0.0, false, &var.tensor(), &mean.tensor());
+  if (context.failed()) return;
+  batch_norm(context, {input, weight, bias, mean.tensor(), var.tensor(), epsilon}, out);
+  elementwise<double, double>(context, ScalarType::kDouble, {&mean.tensor()}, save_mean,
+                              [](double x) { return x; });
+  elementwise<double, double>(context, ScalarType::kDouble, {&var.tensor()}, save_invstd,
+                              [epsilon](double x) { return reciprocal_deviation(x, epsilon); });
+}
+
+}  // namespace vitrine

@@ -1,0 +1,26 @@
+// Batch normalisation with given or computed statistics.
+#pragma once
+
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine {
+
+struct BatchNormArguments {
+  const Tensor& input;     // [N, C, ...], floating, any dim order
+  const Tensor* weight;    // [C] or null: 1
+  const Tensor* bias;      // [C] or null: 0
+  const Tensor& mean;      // [C]
+  const Tensor& variance;  // [C]
+  double epsilon;
+};
+
+// out = (input - mean) / sqrt(variance + epsilon) * weight + bias, channel by channel.
+void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out);
+
+// The same with mean and variance of the batch itself, which go out as save_mean and
+// save_invstd = 1 / sqrt(variance + epsilon), both [C].
+void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,
+                         const Tensor* bias, double epsilon, Tensor& out, Tensor& save_mean,
+                         Tensor& save_invstd);
+
+}  // namespace vitrine

@@ -1,0 +1,29 @@
+#include "kernels/util/fill.h"
+
+#include <optional>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+#include "kernels/util/scalar_value.h"
+
+namespace vitrine {
+
+void fill(KernelContext& context, const Scalar& value, Tensor& out) {
+  const int64_t integer = value.to<int64_t>();
+  const double real = value.to<double>();
+  const ConvertRun convert =
+      convert_run(value.is_floating() ? ScalarType::kDouble : ScalarType::kLong, out.dtype());
+  if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
+  if (!check_scalar(context, value, out.dtype(), "the value to fill with")) return;
+  const void* from = &integer;
+  if (value.is_floating()) from = &real;
+  convert(from, 0, out.mutable_raw_data(), 1, out.numel());
+}
+
+bool resize_to(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
+  int32_t storage[kMaxRank];
+  const std::optional<std::span<const int32_t>> sizes = read_sizes(context, size, storage);
+  return sizes && context.resize(out, *sizes);
+}
+
+}  // namespace vitrine

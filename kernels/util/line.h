@@ -1,0 +1,123 @@
+// Lines of elements: what softmax, norms and scans work along. Elements are read and written as T
+// by dense chunks, whatever the tensors' dtypes and the line's stride.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/util/box_loop.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+
+namespace vitrine {
+
+// How lines of a pair of tensors are read and written; the tensors keep their memory.
+struct LineFormat {
+  Conversion load;
+  Conversion store;
+  int64_t in_size = 0;  // bytes of an element
+  int64_t out_size = 0;
+};
+
+// Of the tensors' dtypes with elements as `type`, rounded to `common` when read. Fails the context
+// on a dtype that is not REALHBBF16.
+[[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
+                                    ScalarType type, const Tensor& out, LineFormat& format);
+
+template <class T>
+class Line {
+ public:
+  // Strides in elements.
+  Line(const LineFormat& format, const std::byte* in, int64_t in_stride, std::byte* out,
+       int64_t out_stride, int64_t length)
+      : format_(format),
+        in_(in),
+        out_(out),
+        in_stride_(in_stride),
+        out_stride_(out_stride),
+        length_(length) {}
+
+  int64_t length() const { return length_; }
+
+  // visit(const T* values, int64_t count): chunk after chunk.
+  template <class Visit>
+  void read(Visit&& visit) const {
+    if (reads_whole()) return visit(reinterpret_cast<const T*>(in_), length_);
+    Chunk chunk;
+    for (int64_t done = 0; done < length_; done += kChunkLength) {
+      const int64_t count = std::min(kChunkLength, length_ - done);
+      visit(load(done, count, chunk), count);
+    }
+  }
+
+  // map(const T* in, T* out, int64_t count): chunk after chunk, out[i] from in[i].
+  template <class Map>
+  void map(Map&& map) const {
+    const bool writes_whole = format_.store.identity() && out_stride_ == 1;
+    if (reads_whole() && writes_whole) {
+      return map(reinterpret_cast<const T*>(in_), reinterpret_cast<T*>(out_), length_);
+    }
+    Chunk in_chunk;
+    Chunk out_chunk;
+    for (int64_t done = 0; done < length_; done += kChunkLength) {
+      const int64_t count = std::min(kChunkLength, length_ - done);
+      map(load(done, count, in_chunk), reinterpret_cast<T*>(&out_chunk), count);
+      format_.store.run(&out_chunk, 1, out_ + done * out_stride_ * format_.out_size, out_stride_,
+                        count);
+    }
+  }
+
+ private:
+  bool reads_whole() const { return format_.load.identity() && in_stride_ == 1; }
+  const T* load(int64_t done, int64_t count, Chunk& chunk) const {
+    format_.load.run(in_ + done * in_stride_ * format_.in_size, in_stride_, &chunk, 1, count);
+    return reinterpret_cast<const T*>(&chunk);
+  }
+
+  const LineFormat& format_;
+  const std::byte* in_;
+  std::byte* out_;
+  int64_t in_stride_;
+  int64_t out_stride_;
+  int64_t length_;
+};
+
+// Sizes and strides of all dimensions but `dim`, for a walk over the lines along it.
+struct LineNest {
+  size_t rank = 0;
+  std::array<int64_t, kMaxRank> sizes{};
+
+  explicit LineNest(const Tensor& tensor, size_t dim);
+  std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
+};
+std::array<int64_t, kMaxRank> line_strides(const Tensor& tensor, size_t dim);
+// Elements between neighbours of a line.
+inline int64_t line_stride(const Tensor& tensor, size_t dim) {
+  return tensor.rank() == 0 ? 1 : tensor.strides()[dim];
+}
+
+// visit(const Line<T>&) for each line along `dim` (as normalize_dim gives it) of two tensors of the
+// same sizes.
+template <class T, class Visit>
+void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, size_t dim,
+                   Tensor& out, Visit&& visit) {
+  LineFormat format;
+  if (!make_line_format(context, in, common, scalar_type_of<T>, out, format)) return;
+  const LineNest nest(in, dim);
+  const std::array<int64_t, kMaxRank> out_strides = line_strides(out, dim);
+  const std::array<int64_t, kMaxRank> in_strides = line_strides(in, dim);
+  const BoxLoop<2> loop(nest.shape(), {out_strides.data(), in_strides.data()});
+  loop.run({}, [&](const BoxLoop<2>::Offsets& first, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t out_at = first[0] + i * loop.row_stride(0);
+      const int64_t in_at = first[1] + i * loop.row_stride(1);
+      visit(Line<T>(format, in.data<std::byte>() + in_at * format.in_size, line_stride(in, dim),
+                    out.mutable_data<std::byte>() + out_at * format.out_size, line_stride(out, dim),
+                    size_at(in, dim)));
+    }
+  });
+}
+
+}  // namespace vitrine
