@@ -1,0 +1,30 @@
+// What a row of a profile is called in a report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "devtools/inspector/profile.h"
+
+namespace vitrine::inspector {
+
+// Printable (text_layout.h).
+struct RowTexts {
+  std::string place;     // "xnn 0", "portable"
+  std::string op;        // "convolution + batch_norm + hardtanh", "layout change for #2"
+  std::string short_op;  // for narrow columns: "convolution +2", "layout for #2"
+  std::string module;    // what its ops have in common
+  std::string kernel;
+};
+RowTexts row_texts(const ProfileRow& row);
+
+// For sums: "convolution", "layout change"; "unknown" without source ops.
+std::string op_type(const ProfileRow& row);
+
+// For sums: "XNNPACK", "portable kernels", "control flow".
+std::string place_type(const ProfileRow& row);
+
+// The longest common path of dotted paths; empty ones do not count.
+std::string common_path(const std::vector<std::string>& paths);
+
+}  // namespace vitrine::inspector
