@@ -108,11 +108,7 @@ bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
 
 bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,
                    const Layout& to_layout) {
-  double real = value.to<double>();
-  int64_t integer = value.to<int64_t>();
-  Tensor element(value.is_floating() ? ScalarType::kDouble : ScalarType::kLong, {}, {}, {},
-                 value.is_floating() ? static_cast<void*>(&real) : static_cast<void*>(&integer));
-  return copy_broadcast(context, element, to, to_layout);
+  return copy_broadcast(context, ScalarElement(value).tensor(), to, to_layout);
 }
 
 void copy_view(KernelContext& context, const Tensor& self, const Layout& view, Tensor& out) {

@@ -29,6 +29,25 @@ class ElementMover {
   ConvertRun run_ = nullptr;
 };
 
+// A Scalar as a 0-d tensor.
+class ScalarElement {
+ public:
+  explicit ScalarElement(const Scalar& value)
+      : real_(value.to<double>()),
+        integer_(value.to<int64_t>()),
+        tensor_(value.is_floating() ? ScalarType::kDouble : ScalarType::kLong, {}, {}, {},
+                value.is_floating() ? static_cast<void*>(&real_) : static_cast<void*>(&integer_)) {}
+  ScalarElement(const ScalarElement&) = delete;
+  ScalarElement& operator=(const ScalarElement&) = delete;
+
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  double real_;
+  int64_t integer_;
+  Tensor tensor_;
+};
+
 // Two layouts of equal sizes. Fails (and gives false) if a tensor has no memory or the conversion
 // does not exist.
 [[nodiscard]] bool copy_elements(KernelContext& context, const Tensor& from,

@@ -1,0 +1,317 @@
+// Convolution against its definition, over dimensions, windows, groups, dtypes and memory formats.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr auto kBad = ErrorCode::kInvalidArgument;
+
+struct Case {
+  const char* name;
+  std::vector<int32_t> input;   // [N, C, spatial...]
+  std::vector<int32_t> weight;  // [Cout, C / groups, k...], transposed [C, Cout / groups, k...]
+  std::vector<int64_t> stride;
+  std::vector<int64_t> padding;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> output_padding;
+  bool transposed;
+  int64_t groups;
+  bool bias;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Case& test) { return stream << test.name; }
+
+// A tensor of up to three spatial dimensions with logical access.
+struct Array {
+  std::vector<int32_t> sizes;  // always 5
+  std::vector<double> values;
+
+  explicit Array(const std::vector<int32_t>& shape) : sizes(shape) {
+    while (sizes.size() < 5) sizes.insert(sizes.begin() + 2, 1);
+    size_t count = 1;
+    for (const int32_t size : sizes) count *= static_cast<size_t>(size);
+    values.resize(count);
+  }
+  size_t place(int a, int b, int z, int y, int x) const {
+    return static_cast<size_t>((((a * sizes[1] + b) * sizes[2] + z) * sizes[3] + y) * sizes[4] + x);
+  }
+  double& at(int a, int b, int z, int y, int x) { return values[place(a, b, z, y, x)]; }
+};
+
+int number(const std::vector<int64_t>& list, size_t spatial, size_t dim, int otherwise) {
+  if (dim + spatial < 3) return otherwise;
+  return static_cast<int>(list.size() == 1 ? list[0] : list[dim - (3 - spatial)]);
+}
+
+// By scattering (transposed) or gathering (not), straight from the definition.
+Array reference(const Case& test, Array input, Array weight, const std::vector<double>& bias,
+                Array out) {
+  const size_t spatial = test.input.size() - 2;
+  int s[3], p[3], d[3];
+  for (size_t i = 0; i < 3; ++i) {
+    s[i] = number(test.stride, spatial, i, 1);
+    p[i] = number(test.padding, spatial, i, 0);
+    d[i] = number(test.dilation, spatial, i, 1);
+  }
+  const int groups = static_cast<int>(test.groups);
+  const int in_channels = input.sizes[1] / groups;
+  const int out_channels = out.sizes[1] / groups;
+  for (int n = 0; n < out.sizes[0]; ++n)
+    for (int c = 0; c < out.sizes[1]; ++c)
+      for (int z = 0; z < out.sizes[2]; ++z)
+        for (int y = 0; y < out.sizes[3]; ++y)
+          for (int x = 0; x < out.sizes[4]; ++x)
+            out.at(n, c, z, y, x) = bias.empty() ? 0 : bias[static_cast<size_t>(c)];
+  // `small` runs over the side with fewer strides: outputs of a convolution, inputs of a
+  // transposed.
+  Array& small = test.transposed ? input : out;
+  Array& large = test.transposed ? out : input;
+  for (int n = 0; n < out.sizes[0]; ++n)
+    for (int g = 0; g < groups; ++g)
+      for (int ci = 0; ci < in_channels; ++ci)
+        for (int co = 0; co < out_channels; ++co)
+          for (int z = 0; z < small.sizes[2]; ++z)
+            for (int y = 0; y < small.sizes[3]; ++y)
+              for (int x = 0; x < small.sizes[4]; ++x)
+                for (int kz = 0; kz < weight.sizes[2]; ++kz)
+                  for (int ky = 0; ky < weight.sizes[3]; ++ky)
+                    for (int kx = 0; kx < weight.sizes[4]; ++kx) {
+                      const int lz = z * s[0] - p[0] + kz * d[0];
+                      const int ly = y * s[1] - p[1] + ky * d[1];
+                      const int lx = x * s[2] - p[2] + kx * d[2];
+                      if (lz < 0 || ly < 0 || lx < 0 || lz >= large.sizes[2] ||
+                          ly >= large.sizes[3] || lx >= large.sizes[4]) {
+                        continue;
+                      }
+                      const int i = g * in_channels + ci;
+                      const int o = g * out_channels + co;
+                      if (test.transposed) {
+                        out.at(n, o, lz, ly, lx) +=
+                            input.at(n, i, z, y, x) * weight.at(i, co, kz, ky, kx);
+                      } else {
+                        out.at(n, o, z, y, x) +=
+                            input.at(n, i, lz, ly, lx) * weight.at(o, ci, kz, ky, kx);
+                      }
+                    }
+  return out;
+}
+
+std::vector<int32_t> output_shape(const Case& test) {
+  const size_t spatial = test.input.size() - 2;
+  std::vector<int32_t> shape = test.input;
+  shape[1] = test.transposed ? test.weight[1] * static_cast<int32_t>(test.groups) : test.weight[0];
+  for (size_t i = 0; i < spatial; ++i) {
+    const size_t dim = 3 - spatial + i;
+    const int s = number(test.stride, spatial, dim, 1);
+    const int p = number(test.padding, spatial, dim, 0);
+    const int d = number(test.dilation, spatial, dim, 1);
+    const int reach = d * (test.weight[2 + i] - 1);
+    shape[2 + i] = test.transposed ? (test.input[2 + i] - 1) * s - 2 * p + reach +
+                                         number(test.output_padding, spatial, dim, 0) + 1
+                                   : (test.input[2 + i] + 2 * p - reach - 1) / s + 1;
+  }
+  return shape;
+}
+
+class Convolution : public testing::TestWithParam<Case> {
+ protected:
+  // A tensor with the array's values; channels last if asked for.
+  template <class T>
+  Tensor& tensor(const std::vector<int32_t>& shape, const Array& array, bool channels_last) {
+    std::vector<uint8_t> order;
+    if (channels_last) {
+      order.push_back(0);
+      for (size_t i = 2; i < shape.size(); ++i) order.push_back(static_cast<uint8_t>(i));
+      order.push_back(1);
+    }
+    Tensor& result = call.make(scalar_type_of<T>, shape, order);
+    for (size_t i = 0; i < array.values.size(); ++i) {
+      result.mutable_data<T>()[offset(result, i)] = T(static_cast<float>(array.values[i]));
+    }
+    return result;
+  }
+
+  static size_t offset(const Tensor& tensor, size_t number) {
+    int64_t result = 0;
+    for (size_t i = tensor.rank(); i-- > 0;) {
+      const auto size = static_cast<size_t>(tensor.size(i));
+      result += static_cast<int64_t>(number % size) * tensor.strides()[i];
+      number /= size;
+    }
+    return static_cast<size_t>(result);
+  }
+
+  EValue list(const std::vector<int64_t>& values) {
+    if (values.size() == 1) return call.ints({values[0]});
+    if (values.size() == 2) return call.ints({values[0], values[1]});
+    return call.ints({values[0], values[1], values[2]});
+  }
+
+  template <class T>
+  void check(bool last_input, bool last_weight, bool last_out) {
+    const Case& test = GetParam();
+    std::mt19937 random(7);
+    Array input(test.input);
+    Array weight(test.weight);
+    for (Array* array : {&input, &weight}) {
+      for (double& value : array->values) value = static_cast<int>(random() % 5) - 2;
+    }
+    const std::vector<int32_t> shape = output_shape(test);
+    std::vector<double> bias;
+    if (test.bias) {
+      for (int32_t i = 0; i < shape[1]; ++i) bias.push_back(i + 1);
+    }
+    const Array expected = reference(test, input, weight, bias, Array(shape));
+
+    EValue bias_value;
+    if (test.bias) {
+      std::vector<T> values;
+      for (const double value : bias) values.push_back(T(static_cast<float>(value)));
+      bias_value = EValue(&call.make<T>({shape[1]}, values));
+    }
+    std::vector<uint8_t> order;
+    Tensor& out = tensor<T>(shape, Array(shape), last_out);
+    ASSERT_TRUE(succeeds(call.run("aten::convolution.out", tensor<T>(test.input, input, last_input),
+                                  tensor<T>(test.weight, weight, last_weight), bias_value,
+                                  list(test.stride), list(test.padding), list(test.dilation),
+                                  test.transposed, list(test.output_padding), test.groups, out)));
+    for (size_t i = 0; i < expected.values.size(); ++i) {
+      ASSERT_EQ(static_cast<double>(out.data<T>()[offset(out, i)]), expected.values[i]) << i;
+    }
+  }
+
+  KernelCall call;
+};
+
+TEST_P(Convolution, Float) { check<float>(false, false, false); }
+TEST_P(Convolution, ChannelsLast) { check<float>(true, true, true); }
+TEST_P(Convolution, MixedFormats) { check<float>(true, false, false); }
+TEST_P(Convolution, Half) { check<vitrine::Half>(false, true, false); }
+TEST_P(Convolution, BFloat16) { check<vitrine::BFloat16>(true, false, true); }
+TEST_P(Convolution, Double) { check<double>(false, false, false); }
+TEST_P(Convolution, Int8) { check<int8_t>(false, false, false); }
+TEST_P(Convolution, Int64) { check<int64_t>(false, false, true); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Convolution,
+    testing::Values(
+        Case{"pointwise", {2, 3, 5, 7}, {5, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 1, true},
+        Case{"plain_1d", {1, 2, 9}, {3, 2, 3}, {2}, {1}, {1}, {0}, false, 1, true},
+        Case{
+            "plain_2d", {2, 3, 6, 5}, {4, 3, 3, 2}, {1, 2}, {1, 0}, {1, 1}, {0, 0}, false, 1, true},
+        Case{
+            "dilated", {1, 2, 9, 8}, {3, 2, 3, 3}, {2, 1}, {2, 1}, {3, 2}, {0, 0}, false, 1, false},
+        Case{"depthwise", {1, 6, 7, 7}, {6, 1, 3, 3}, {2}, {1}, {1}, {0}, false, 6, true},
+        Case{"groups", {1, 4, 5, 5}, {6, 2, 3, 3}, {1}, {1}, {1}, {0}, false, 2, true},
+        Case{"plain_3d",
+             {1, 2, 3, 4, 5},
+             {3, 2, 2, 3, 2},
+             {1, 2, 1},
+             {0, 1, 1},
+             {1, 1, 2},
+             {0, 0, 0},
+             false,
+             1,
+             true},
+        Case{"transposed_1d", {1, 2, 4}, {2, 3, 3}, {2}, {1}, {1}, {1}, true, 1, true},
+        Case{"transposed_2d",
+             {2, 4, 3, 4},
+             {4, 2, 3, 2},
+             {2, 3},
+             {1, 0},
+             {1, 2},
+             {1, 0},
+             true,
+             2,
+             true},
+        Case{"transposed_3d", {1, 2, 2, 3, 2}, {2, 2, 2, 2, 3}, {2}, {0}, {1}, {0}, true, 1, false},
+        Case{"padding_only_at_edges",
+             {1, 1, 2, 2},
+             {1, 1, 2, 2},
+             {3},
+             {2},
+             {1},
+             {0},
+             false,
+             1,
+             false}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+// Deep and wide enough for several blocks; float sums of small integers are exact.
+TEST(LargeConvolution, CoversAllBlocks) {
+  KernelCall call;
+  constexpr int32_t kChannels = 150;
+  constexpr int32_t kSize = 9;
+  constexpr int32_t kOut = 37;
+  Tensor& input = call.make<float>({1, kChannels, kSize, kSize},
+                                   std::vector<float>(kChannels * kSize * kSize, 1.0f));
+  std::vector<float> weights;
+  for (int32_t o = 0; o < kOut; ++o) weights.insert(weights.end(), kChannels, float(o));
+  Tensor& weight = call.make<float>({kOut, kChannels, 1, 1}, weights);
+  Tensor& out = call.make(ScalarType::kFloat, {1, kOut, kSize, kSize});
+  ASSERT_TRUE(succeeds(call.run("aten::convolution.out", input, weight, call.none(), call.ints({1}),
+                                call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out)));
+  for (int32_t o = 0; o < kOut; ++o) {
+    for (int32_t i = 0; i < kSize * kSize; ++i) {
+      ASSERT_EQ(out.data<float>()[o * kSize * kSize + i], float(o * kChannels));
+    }
+  }
+}
+
+class BadConvolution : public testing::Test {
+ protected:
+  KernelCall call;
+  Tensor& input = call.make<float>({1, 4, 5, 5}, std::vector<float>(100));
+  Tensor& weight = call.make<float>({2, 4, 3, 3}, std::vector<float>(72));
+  Tensor& out = call.make(ScalarType::kFloat, {1, 2, 3, 3});
+
+  Error run(Tensor& in, Tensor& weights, const EValue& bias, int64_t stride, int64_t padding,
+            int64_t dilation, int64_t groups, bool transposed = false, int64_t output_padding = 0) {
+    return call.run("aten::convolution.out", in, weights, bias, call.ints({stride}),
+                    call.ints({padding}), call.ints({dilation}), transposed,
+                    call.ints({output_padding}), groups, out);
+  }
+};
+
+TEST_F(BadConvolution, Numbers) {
+  const EValue none;
+  EXPECT_TRUE(succeeds(run(input, weight, none, 1, 0, 1, 1)));
+  EXPECT_TRUE(fails(run(input, weight, none, 0, 0, 1, 1), kBad, "stride"));
+  EXPECT_TRUE(fails(run(input, weight, none, INT64_MIN, 0, 1, 1), kBad, "stride"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, -1, 1, 1), kBad, "padding"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, INT64_MAX, 1, 1), kBad, "padding"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 0, 1), kBad, "dilation"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, INT32_MAX, 1), kBad, "does not fit"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 0), kBad, "groups"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 3), kBad, "groups"));
+  EXPECT_TRUE(fails(run(input, weight, none, 1, 0, 1, 1, true, 1), kBad, "output_padding"));
+  EXPECT_TRUE(fails(call.run("aten::convolution.out", input, weight, none, call.ints({}),
+                             call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out),
+                    kBad, "stride"));
+  EXPECT_TRUE(fails(call.run("aten::convolution.out", input, weight, none, call.ints({1, 1, 1}),
+                             call.ints({0}), call.ints({1}), false, call.ints({0}), 1, out),
+                    kBad, "stride"));
+}
+
+TEST_F(BadConvolution, Tensors) {
+  const EValue none;
+  Tensor& short_bias = call.make<float>({1}, {1});
+  EXPECT_TRUE(fails(run(input, weight, EValue(&short_bias), 1, 0, 1, 1), kBad, "bias"));
+  Tensor& flat = call.make<float>({2, 4, 9}, std::vector<float>(72));
+  EXPECT_TRUE(fails(run(input, flat, none, 1, 0, 1, 1), kBad, "rank"));
+  Tensor& doubles = call.make<double>({2, 4, 3, 3}, std::vector<double>(72));
+  EXPECT_TRUE(fails(run(input, doubles, none, 1, 0, 1, 1), kBad, "f64"));
+  Tensor& narrow = call.make<float>({2, 3, 3, 3}, std::vector<float>(54));
+  EXPECT_TRUE(fails(run(input, narrow, none, 1, 0, 1, 1), kBad, "weight"));
+  Tensor& empty_kernel = call.make<float>({2, 4, 0, 3}, {});
+  EXPECT_TRUE(fails(run(input, empty_kernel, none, 1, 0, 1, 1), kBad, "does not fit"));
+  EXPECT_FALSE(run(input, weight, none, 2, 0, 1, 1).ok());  // another shape than out's
+}
+
+}  // namespace
+}  // namespace vitrine::test
