@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "kernels/util/box_loop.h"
+#include "kernels/util/broadcast.h"
+#include "kernels/util/distance.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+struct Batches {
+  std::array<int64_t, kMaxRank> sizes;
+  std::array<int64_t, kMaxRank> strides[3];  // of out, x1, x2
+  size_t rank;
+};
+
+template <class T>
+void distances(const Batches& batches, const Tensor& x1, const Tensor& x2, double p, Tensor& out) {
+  const int64_t rows1 = x1.size(x1.rank() - 2);
+  const int64_t rows2 = x2.size(x2.rank() - 2);
+  const int64_t length = x1.size(x1.rank() - 1);
+  const BoxLoop<3> loop(
+      {batches.sizes.data(), batches.rank},
+      {batches.strides[0].data(), batches.strides[1].data(), batches.strides[2].data()});
+  loop.run({}, [&](const BoxLoop<3>::Offsets& first, int64_t count) {
+    for (int64_t batch = 0; batch < count; ++batch) {
+      T* result = out.mutable_data<T>() + first[0] + batch * loop.row_stride(0);
+      const T* a = x1.data<T>() + first[1] + batch * loop.row_stride(1);
+      const T* b = x2.data<T>() + first[2] + batch * loop.row_stride(2);
+      for (int64_t i = 0; i < rows1; ++i) {
+        for (int64_t j = 0; j < rows2; ++j) {
+          *result++ = distance(a + i * length, b + j * length, length, p);
+        }
+      }
+    }
+  });
+}
+
+// compute_mode only chooses between ways to the same result.
+void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
+                       std::optional<int64_t> /*compute_mode*/, Tensor& out) {
+  if (x1.rank() < 2 || x2.rank() < 2 || x1.size(x1.rank() - 1) != x2.size(x2.rank() - 1)) {
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "x1 and x2 are not two lists of vectors of one length");
+  }
+  if (!check_contiguous(context, x1, "x1") || !check_contiguous(context, x2, "x2") ||
+      !check_distance(context, x1, x2, p, out)) {
+    return;
+  }
+  const size_t rank = std::max(x1.rank(), x2.rank());
+  std::array<int32_t, kMaxRank> sizes;
+  Batches batches{{}, {}, rank - 2};
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    const auto size_of = [&](const Tensor& x) {
+      return i + x.rank() < rank ? 1 : x.size(i + x.rank() - rank);
+    };
+    const int32_t a = size_of(x1);
+    const int32_t b = size_of(x2);
+    if (a != b && a != 1 && b != 1) {
+      return context.fail(ErrorCode::kInvalidArgument, "the batches of x1 and x2 do not broadcast");
+    }
+    sizes[i] = a == 1 ? b : a;
+    batches.sizes[i] = sizes[i];
+  }
+  sizes[rank - 2] = x1.size(x1.rank() - 2);
+  sizes[rank - 1] = x2.size(x2.rank() - 2);
+  if (!context.resize(out, {sizes.data(), rank}) || !check_contiguous(context, out, "out")) return;
+  broadcast_strides(out, rank, batches.strides[0]);
+  broadcast_strides(x1, rank, batches.strides[1]);
+  broadcast_strides(x2, rank, batches.strides[2]);
+  dispatch<FloatHBF16Types>(context, x1.dtype(),
+                            [&]<class T>() { distances<T>(batches, x1, x2, p, out); });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(cdist_forward_out, "aten::_cdist_forward.out", cdist_forward_out);
+
+}  // namespace vitrine::portable
