@@ -123,11 +123,11 @@ class FlatTensorMap final : public NamedDataMap {
         !is_permutation({layout->dim_order()->data(), layout->dim_order()->size()})) {
       return invalid("tensor_layout.dim_order is not a permutation of its dimensions");
     }
-    VITRINE_ASSIGN_OR_RETURN(const int64_t numel,
-                             checked_numel({layout->sizes()->data(), layout->sizes()->size()}));
+    const Result<int64_t> numel = checked_numel({layout->sizes()->data(), layout->sizes()->size()});
+    if (!numel.ok()) return invalid(numel.error().message()).in("tensor_layout.sizes");
     const size_t element = element_size(static_cast<ScalarType>(layout->scalar_type()));
     if (element == 0) return invalid("tensor_layout.scalar_type is unknown");
-    if (static_cast<uint64_t>(numel) * element >
+    if (static_cast<uint64_t>(*numel) * element >
         root_->segments()->Get(entry.segment_index())->size()) {
       return invalid("the tensor is larger than its segment");
     }

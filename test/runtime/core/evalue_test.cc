@@ -1,0 +1,101 @@
+#include "runtime/core/evalue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+#include "test/support/tensor_factory.h"
+
+namespace vitrine {
+namespace {
+
+using test::TensorFactory;
+using testing::ElementsAre;
+using Tag = EValue::Tag;
+
+TEST(EValue, HoldsEachKind) {
+  TensorFactory factory;
+  Tensor& tensor = factory.make(ScalarType::kFloat, {2});
+  EXPECT_TRUE(EValue().is_none());
+  EXPECT_EQ(&EValue(&tensor).tensor(), &tensor);
+  EXPECT_EQ(EValue(int64_t{-7}).to_int(), -7);
+  EXPECT_EQ(EValue(0.5).to_double(), 0.5);
+  EXPECT_TRUE(EValue(true).to_bool());
+  EXPECT_EQ(EValue(std::string_view("a\0b", 3)).to_string(), std::string_view("a\0b", 3));
+  constexpr std::array<double, 2> kDoubles{1.5, 2.5};
+  EXPECT_THAT(EValue(std::span<const double>(kDoubles)).to_double_list(), ElementsAre(1.5, 2.5));
+  constexpr std::array<bool, 2> kBools{true, false};
+  EXPECT_THAT(EValue(std::span<const bool>(kBools)).to_bool_list(), ElementsAre(true, false));
+}
+
+TEST(EValue, TagsAreTheFormatsNumbers) {
+  EXPECT_EQ(static_cast<uint32_t>(EValue(int64_t{1}).tag()), 4u);
+  EXPECT_EQ(static_cast<uint32_t>(Tag::kListTensor), 9u);
+  EXPECT_STREQ(tag_name(Tag::kListOptionalTensor), "OptionalTensorList");
+  EXPECT_STREQ(tag_name(Tag::kNone), "None");
+  EXPECT_STREQ(tag_name(static_cast<Tag>(99)), "?");
+}
+
+// Pointers convert to bool, which would be a silent trap.
+TEST(EValue, TakesNoOtherPointers) {
+  static_assert(!std::is_constructible_v<EValue, const Tensor*>);
+  static_assert(!std::is_constructible_v<EValue, const char*>);
+  static_assert(!std::is_constructible_v<EValue, const char(&)[4]>);
+  static_assert(std::is_constructible_v<EValue, Tensor*>);
+}
+
+TEST(EValue, IntListsAreReadAnew) {
+  EValue first(int64_t{1});
+  EValue second(int64_t{2});
+  std::array<EValue*, 2> items{&first, &second};
+  std::array<int64_t, 2> scratch{};
+  IntListBody body{items, scratch.data()};
+  const EValue list(&body);
+  std::span<const int64_t> read;
+  ASSERT_TRUE(list.read_int_list(&read));
+  EXPECT_THAT(read, ElementsAre(1, 2));
+  second = EValue(int64_t{5});
+  ASSERT_TRUE(list.read_int_list(&read));
+  EXPECT_THAT(read, ElementsAre(1, 5));
+  first = EValue(1.0);
+  EXPECT_FALSE(list.read_int_list(&read));
+}
+
+TEST(EValue, TensorListsFollowExchangedTensors) {
+  TensorFactory factory;
+  Tensor& a = factory.make(ScalarType::kFloat, {1});
+  Tensor& b = factory.make(ScalarType::kFloat, {1});
+  EValue item(&a);
+  std::array<EValue*, 1> items{&item};
+  std::array<Tensor*, 1> scratch{};
+  TensorListBody body{items, scratch.data()};
+  const EValue list(&body, false);
+  std::span<Tensor* const> read;
+  ASSERT_TRUE(list.read_tensor_list(&read));
+  EXPECT_THAT(read, ElementsAre(&a));
+  item = EValue(&b);
+  ASSERT_TRUE(list.read_tensor_list(&read));
+  EXPECT_THAT(read, ElementsAre(&b));
+}
+
+TEST(EValue, OnlyOptionalListsHoldNone) {
+  TensorFactory factory;
+  Tensor& tensor = factory.make(ScalarType::kFloat, {1});
+  EValue item(&tensor);
+  EValue none;
+  std::array<EValue*, 3> items{&item, &none, nullptr};
+  std::array<Tensor*, 3> scratch{};
+  TensorListBody body{items, scratch.data()};
+  std::span<Tensor* const> read;
+  ASSERT_TRUE(EValue(&body, true).read_tensor_list(&read));
+  EXPECT_THAT(read, ElementsAre(&tensor, nullptr, nullptr));
+  EXPECT_FALSE(EValue(&body, false).read_tensor_list(&read));
+  none = EValue(int64_t{3});
+  EXPECT_FALSE(EValue(&body, true).read_tensor_list(&read));
+}
+
+}  // namespace
+}  // namespace vitrine

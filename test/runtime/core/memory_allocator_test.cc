@@ -1,0 +1,112 @@
+#include "runtime/core/memory_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace vitrine {
+namespace {
+
+bool is_aligned(const void* memory, size_t alignment) {
+  return reinterpret_cast<uintptr_t>(memory) % alignment == 0;
+}
+
+TEST(BufferAllocator, BumpsWithinItsBuffer) {
+  alignas(64) std::array<std::byte, 64> buffer{};
+  BufferAllocator allocator(buffer);
+  EXPECT_EQ(allocator.allocate(1, 1), buffer.data());
+  EXPECT_EQ(allocator.allocate(8, 8), buffer.data() + 8);
+  EXPECT_EQ(allocator.used(), 16u);
+  EXPECT_EQ(allocator.allocate(32, 32), buffer.data() + 32);
+  EXPECT_EQ(allocator.allocate(1, 1), nullptr);
+  allocator.reset();
+  EXPECT_EQ(allocator.allocate(64, 64), buffer.data());
+}
+
+TEST(BufferAllocator, RefusesWhatDoesNotFit) {
+  alignas(64) std::array<std::byte, 64> buffer{};
+  BufferAllocator allocator(buffer);
+  EXPECT_EQ(allocator.allocate(65, 1), nullptr);
+  EXPECT_EQ(allocator.allocate(SIZE_MAX, 64), nullptr);
+  ASSERT_NE(allocator.allocate(1, 1), nullptr);
+  EXPECT_EQ(allocator.allocate(1, 128), nullptr) << "the alignment lies past the end";
+  EXPECT_EQ(allocator.used(), 1u) << "a refusal takes nothing";
+}
+
+TEST(AllocateArray, ValueInitialises) {
+  alignas(64) std::array<std::byte, 64> buffer;
+  buffer.fill(std::byte{0xff});
+  BufferAllocator allocator(buffer);
+  const std::span<int32_t> numbers = allocator.allocate_array<int32_t>(4);
+  ASSERT_EQ(numbers.size(), 4u);
+  for (const int32_t number : numbers) EXPECT_EQ(number, 0);
+  EXPECT_TRUE(allocator.allocate_array<int32_t>(0).empty());
+  EXPECT_TRUE(allocator.allocate_array<int64_t>(SIZE_MAX / 4).empty()) << "the bytes overflow";
+}
+
+TEST(HeapArena, GivesDistinctAlignedMemory) {
+  HeapArena arena(256);
+  std::byte* last = nullptr;
+  for (const size_t alignment : {1u, 8u, 64u, 256u, 4096u}) {
+    auto* memory = static_cast<std::byte*>(arena.allocate(100, alignment));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_TRUE(is_aligned(memory, alignment));
+    EXPECT_NE(memory, last);
+    std::memset(memory, 0xab, 100);  // under AddressSanitizer: all of it is there
+    last = memory;
+  }
+}
+
+TEST(HeapArena, HonoursItsBound) {
+  HeapArena arena(16, 1000);
+  EXPECT_EQ(arena.allocate(2000, 1), nullptr);
+  EXPECT_EQ(arena.allocate(SIZE_MAX, 16), nullptr);
+  EXPECT_NE(arena.allocate(500, 1), nullptr);
+  EXPECT_EQ(arena.allocate(600, 1), nullptr);
+  EXPECT_LE(arena.reserved(), 1000u);
+}
+
+TEST(HeapArena, ChunksLargerThanTheBoundDoNotForbidSmallRequests) {
+  HeapArena arena(16384, 1000);
+  EXPECT_NE(arena.allocate(10, 1), nullptr);
+  EXPECT_LE(arena.reserved(), 1000u);
+}
+
+TEST(HeapArena, KnowsWhetherItIsEmpty) {
+  HeapArena arena(1024);
+  EXPECT_TRUE(arena.empty());
+  ASSERT_NE(arena.allocate(10, 1), nullptr);
+  EXPECT_FALSE(arena.empty());
+  arena.reset();
+  EXPECT_TRUE(arena.empty());
+}
+
+TEST(HeapArena, ReusesItsChunkAfterReset) {
+  HeapArena arena(1024);
+  void* first = arena.allocate(100, 16);
+  arena.reset();
+  EXPECT_EQ(arena.allocate(100, 16), first);
+}
+
+// Two requests that do not fit one chunk: from the second round on one chunk holds both.
+TEST(HeapArena, SettlesAfterOneRound) {
+  HeapArena arena(64);
+  size_t reserved = 0;
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_NE(arena.allocate(1000, 64), nullptr);
+    ASSERT_NE(arena.allocate(2000, 64), nullptr);
+    if (round == 1) reserved = arena.reserved();
+    if (round > 1) {
+      EXPECT_EQ(arena.reserved(), reserved);
+    }
+    arena.reset();
+    if (round > 0) {
+      EXPECT_EQ(arena.reserved(), reserved) << "nothing is given back: round " << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,93 @@
+#include "runtime/platform/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <utility>
+
+#include "test/support/program_builder.h"
+#include "test/support/temporary_file.h"
+
+namespace vitrine::platform {
+namespace {
+
+using test::bytes_of;
+using test::TemporaryFile;
+using testing::HasSubstr;
+
+TEST(File, ReadsAtAnOffset) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<File> file = File::open(temporary.path());
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->size(), 10u);
+  std::array<std::byte, 3> out{};
+  ASSERT_TRUE(file->read(4, out).ok());
+  EXPECT_EQ(out[0], std::byte{'4'});
+  EXPECT_EQ(out[2], std::byte{'6'});
+}
+
+TEST(File, SaysThatAReadGoesPastTheEnd) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<File> file = File::open(temporary.path());
+  ASSERT_TRUE(file.ok());
+  std::array<std::byte, 3> out{};
+  const Error error = file->read(8, out);
+  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
+  EXPECT_THAT(error.message(), HasSubstr("offset 8"));
+}
+
+TEST(File, NamesTheFileThatIsMissing) {
+  const Error error = File::open("/nonexistent/model.pte").take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.message(), HasSubstr("/nonexistent/model.pte"));
+}
+
+TEST(File, RefusesDirectories) {
+  const Error error = File::open("/").take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
+  EXPECT_THAT(error.message(), HasSubstr("not a regular file"));
+}
+
+TEST(File, SurvivesMoving) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<File> opened = File::open(temporary.path());
+  ASSERT_TRUE(opened.ok());
+  File file = std::move(*opened);
+  std::array<std::byte, 1> out{};
+  EXPECT_TRUE(file.read(9, out).ok());
+}
+
+TEST(Mapping, ShowsTheFileAndReadableSlack) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<Mapping> mapping = [&] {
+    Result<File> file = File::open(temporary.path());
+    return Mapping::map(*file);  // outlives the file
+  }();
+  ASSERT_TRUE(mapping.ok());
+  ASSERT_EQ(mapping->bytes().size(), 10u);
+  EXPECT_EQ(mapping->bytes()[9], std::byte{'9'});
+  EXPECT_EQ(mapping->bytes().data()[10 + Mapping::kReadableSlack - 1], std::byte{0});
+}
+
+// The slack of a file that fills its pages lies on a page of its own.
+TEST(Mapping, HasSlackPastFullPages) {
+  const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
+  Result<File> file = File::open(temporary.path());
+  ASSERT_TRUE(file.ok());
+  Result<Mapping> mapping = Mapping::map(*file);
+  ASSERT_TRUE(mapping.ok());
+  EXPECT_EQ(mapping->bytes().data()[65536 + Mapping::kReadableSlack - 1], std::byte{0});
+}
+
+TEST(Mapping, OfAnEmptyFileIsEmpty) {
+  const TemporaryFile temporary({});
+  Result<File> file = File::open(temporary.path());
+  ASSERT_TRUE(file.ok());
+  Result<Mapping> mapping = Mapping::map(*file);
+  ASSERT_TRUE(mapping.ok());
+  EXPECT_TRUE(mapping->bytes().empty());
+}
+
+}  // namespace
+}  // namespace vitrine::platform

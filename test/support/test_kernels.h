@@ -1,0 +1,19 @@
+// Kernels of a made-up namespace, for programs made by ProgramBuilder. f32 tensors of equal sizes.
+//
+//   test::add.out(Tensor a, Tensor b, Tensor out)         a + b
+//   test::scale.out(Tensor self, Scalar factor, Tensor out)
+//   test::scale_scratch.out                               the same by way of temporary memory
+//   test::fail.out(Tensor self, Tensor out)               always fails
+//   test::sub.Scalar(int a, int b) -> int
+//   test::less.Scalar(int a, int b) -> bool
+//   test::size.int(Tensor self, int dim) -> int
+#pragma once
+
+#include "runtime/kernel/kernel_registry.h"
+
+namespace vitrine::test {
+
+// One table, "test". Lives for the process.
+const KernelRegistry& test_kernels();
+
+}  // namespace vitrine::test
