@@ -13,26 +13,6 @@ namespace {
 
 constexpr size_t kOperands = Elementwise::kMaxInputs + 1;
 
-bool same_layout(const Tensor& a, const Tensor& b) {
-  return a.same_sizes(b) && a.same_dim_order(b);
-}
-
-// All tensors are as the formula wants them, so that it runs over them in one go.
-bool is_direct(const Elementwise& call, std::span<const Tensor* const> inputs, const Tensor& out) {
-  if (out.dtype() != call.run_out) return false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& input = *inputs[i];
-    if (input.dtype() != call.run_inputs[i] || !same_layout(input, out)) return false;
-  }
-  return compute_type(call.common) == call.common;
-}
-
-void run_direct(const Elementwise& call, std::span<const Tensor* const> inputs, Tensor& out) {
-  const void* data[Elementwise::kMaxInputs];
-  for (size_t i = 0; i < inputs.size(); ++i) data[i] = inputs[i]->raw_data();
-  call.run(call.op, data, out.mutable_raw_data(), out.numel());
-}
-
 void run_general(KernelContext& context, const Elementwise& call,
                  std::span<const Tensor* const> inputs, Tensor& out) {
   Conversion conversions[kOperands];
@@ -94,7 +74,6 @@ void run_general(KernelContext& context, const Elementwise& call,
 
 void run_elementwise(KernelContext& context, const Elementwise& call,
                      std::span<const Tensor* const> inputs, Tensor& out) {
-  if (is_direct(call, inputs, out)) return run_direct(call, inputs, out);
   if (!can_cast(call.result, out.dtype())) {
     return context.fail(ErrorCode::kInvalidArgument, "a result of dtype %s cannot be put into %s",
                         scalar_type_name(call.result), scalar_type_name(out.dtype()));

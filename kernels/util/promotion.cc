@@ -54,11 +54,11 @@ std::optional<ScalarType> promote(ScalarType a, ScalarType b) {
   return category_a == 2 ? promote_integral(a, b) : promote_floating(a, b);
 }
 
-std::optional<ScalarType> promote(KernelContext& context, const Tensor& a, const Tensor& b) {
-  const std::optional<ScalarType> common = promote(a.dtype(), b.dtype());
+std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b) {
+  const std::optional<ScalarType> common = promote(a, b);
   if (!common) {
     context.fail(ErrorCode::kInvalidArgument, "dtypes %s and %s have no common dtype",
-                 scalar_type_name(a.dtype()), scalar_type_name(b.dtype()));
+                 scalar_type_name(a), scalar_type_name(b));
   }
   return common;
 }

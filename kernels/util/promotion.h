@@ -13,9 +13,13 @@ namespace vitrine {
 // The common dtype of two; nothing if they have none (quantised, bits, float8 and unsigned 16 to 64
 // bit types only go with themselves).
 std::optional<ScalarType> promote(ScalarType a, ScalarType b);
+std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b);
 // Fails the context where there is no common dtype.
-[[nodiscard]] std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
-                                                const Tensor& b);
+[[nodiscard]] inline std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
+                                                       const Tensor& b) {
+  if (a.dtype() == b.dtype()) return a.dtype();
+  return promote_different(context, a.dtype(), b.dtype());
+}
 
 // With a Scalar: only a floating one changes a tensor of integers (to Float), and any number
 // changes a tensor of Bool.

@@ -42,8 +42,8 @@ bool fits(const Scalar& scalar, ScalarType dtype) {
   return !std::isfinite(value) || std::fabs(value) <= highest(dtype);
 }
 
-bool check_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
-                  const char* name) {
+bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
+                        const char* name) {
   if (fits(scalar, dtype)) return true;
   context.fail(ErrorCode::kInvalidArgument, "%s is %g, which %s cannot hold", name,
                scalar.to<double>(), scalar_type_name(dtype));

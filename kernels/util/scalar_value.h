@@ -12,8 +12,14 @@ namespace vitrine {
 // Every scalar fits Bool and the complex dtypes.
 bool fits(const Scalar& scalar, ScalarType dtype);
 
+bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
+                        const char* name);
 // Fails the context if not. `name` is the argument's name in the operator's schema.
-[[nodiscard]] bool check_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
-                                const char* name);
+[[nodiscard]] inline bool check_scalar(KernelContext& context, const Scalar& scalar,
+                                       ScalarType dtype, const char* name) {
+  // Every dtype holds these; alpha is nearly always 1.
+  if (!scalar.is_floating() && scalar.to<uint64_t>() <= 127) return true;
+  return check_large_scalar(context, scalar, dtype, name);
+}
 
 }  // namespace vitrine

@@ -90,13 +90,8 @@ bool Tensor::is_channels_last() const {
          (rank_ == 5 && std::equal(dim_order_, dim_order_ + 5, kOrder5));
 }
 
-bool Tensor::same_sizes(const Tensor& other) const {
-  return rank_ == other.rank_ && std::equal(sizes_, sizes_ + rank_, other.sizes_);
-}
-
-bool Tensor::same_dim_order(const Tensor& other) const {
-  if (contiguous_ && other.contiguous_) return rank_ == other.rank_;
-  return rank_ == other.rank_ && std::equal(dim_order_, dim_order_ + rank_, other.dim_order_);
+bool Tensor::same_listed_dim_order(const Tensor& other) const {
+  return std::equal(dim_order_, dim_order_ + rank_, other.dim_order_);
 }
 
 Error Tensor::alias(const Tensor& other, std::span<const int32_t> sizes) {

@@ -64,8 +64,17 @@ class Tensor {
   bool is_contiguous() const { return contiguous_; }
   // dim order 0, 2, 3, 1 (rank 4) or 0, 2, 3, 4, 1 (rank 5)
   bool is_channels_last() const;
-  bool same_sizes(const Tensor& other) const;
-  bool same_dim_order(const Tensor& other) const;
+  bool same_sizes(const Tensor& other) const {
+    if (rank_ != other.rank_) return false;
+    for (size_t i = 0; i < rank_; ++i) {
+      if (sizes_[i] != other.sizes_[i]) return false;
+    }
+    return true;
+  }
+  bool same_dim_order(const Tensor& other) const {
+    if (rank_ != other.rank_) return false;
+    return (contiguous_ && other.contiguous_) || same_listed_dim_order(other);
+  }
 
   const void* raw_data() const { return data_; }
   void* mutable_raw_data() { return data_; }
@@ -102,6 +111,8 @@ class Tensor {
   bool has_sizes(std::span<const int32_t> sizes) const;
   Error check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const;
   void set_sizes(std::span<const int32_t> sizes);
+
+  bool same_listed_dim_order(const Tensor& other) const;
 
   void* data_ = nullptr;
   int32_t* sizes_ = nullptr;
