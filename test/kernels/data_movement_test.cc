@@ -442,7 +442,7 @@ TEST(Copy, RefusesATensorWithoutMemory) {
   Tensor& src = call.make(ScalarType::kFloat, {2});
   src.set_data(nullptr);
   EXPECT_TRUE(
-      fails(call.run("aten::copy_", self, src, false), ErrorCode::kInvalidArgument, "no memory"));
+      fails(call.run("aten::copy_", self, src, false), ErrorCode::kInvalidState, "without memory"));
 }
 
 TEST(AsStridedCopy, StaysInside) {

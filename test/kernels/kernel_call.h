@@ -1,4 +1,4 @@
-// Calls portable kernels by name through their boxes, as the executor does.
+// Calls portable and quantized kernels by name through their boxes, as the executor does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/portable/portable_kernels.h"
+#include "kernels/quantized/quantized_kernels.h"
 #include "runtime/core/evalue.h"
 #include "runtime/kernel/kernel_registry.h"
 #include "test/support/tensor_factory.h"
@@ -74,6 +75,7 @@ class KernelCall : public TensorFactory {
   Error run_values(std::string_view name, std::vector<EValue>& values) {
     KernelRegistry registry;
     if (Error error = registry.add("portable", portable::kernels()); !error.ok()) return error;
+    if (Error error = registry.add("quantized", quantized::kernels()); !error.ok()) return error;
     const Kernel* kernel = registry.find(name).kernel;
     if (kernel == nullptr) {
       return Error::make(ErrorCode::kOperatorMissing, "no kernel %.*s",

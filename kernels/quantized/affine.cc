@@ -1,0 +1,202 @@
+#include "kernels/quantized/affine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+
+namespace vitrine::quantized {
+
+namespace {
+
+constexpr int64_t kChunk = 64;
+
+// The dtype that has the same bits, for conversions.
+ScalarType storage(ScalarType dtype) {
+  return dtype == ScalarType::kUInt16 || dtype == ScalarType::kBits16 ? ScalarType::kShort : dtype;
+}
+
+bool is_wide_unsigned(ScalarType dtype) { return storage(dtype) != dtype; }
+
+const void* element(const Tensor& tensor, int64_t index) {
+  return tensor.data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
+}
+
+// One channel's elements may be anywhere only if all channels are alike.
+bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out,
+                  const ChannelShape& shape) {
+  if (shape.channels == 1 && shape.outer == 1) return check_same_dim_order(context, input, out);
+  return check_contiguous(context, input, "input") && check_contiguous(context, out, "out");
+}
+
+// run(channel, first element, count) for all elements, at most kChunk at a time.
+template <class Run>
+void each_chunk(const ChannelShape& shape, Run&& run) {
+  for (int64_t o = 0; o < shape.outer; ++o) {
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      const int64_t first = (o * shape.channels + c) * shape.inner;
+      for (int64_t i = 0; i < shape.inner; i += kChunk) {
+        run(c, first + i, std::min(kChunk, shape.inner - i));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<AffineParameters> AffineParameters::make(KernelContext& context, const Tensor& scales,
+                                                       const Tensor* zero_points, int64_t count) {
+  const bool fits = is_floating(scales.dtype()) && scales.numel() == count &&
+                    (zero_points == nullptr ||
+                     (zero_points->numel() == count && (zero_points->dtype() == ScalarType::kLong ||
+                                                        zero_points->dtype() == ScalarType::kInt)));
+  if (!fits) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "scales and zero points are not %lld floating numbers and i32 or i64 numbers",
+                 static_cast<long long>(count));
+    return std::nullopt;
+  }
+  if (!check_data(context, {&scales, zero_points}) ||
+      !check_contiguous(context, scales, "scales") ||
+      (zero_points != nullptr && !check_contiguous(context, *zero_points, "zero_points"))) {
+    return std::nullopt;
+  }
+  AffineParameters parameters;
+  parameters.scales_ = &scales;
+  parameters.zero_points_ = zero_points;
+  return parameters;
+}
+
+double AffineParameters::scale(int64_t channel) const {
+  double value = 0;
+  convert_run(scales_->dtype(), ScalarType::kDouble)(element(*scales_, channel), 1, &value, 1, 1);
+  return value;
+}
+
+int64_t AffineParameters::zero_point(int64_t channel) const {
+  int64_t value = 0;
+  if (zero_points_ != nullptr) {
+    convert_run(zero_points_->dtype(), ScalarType::kLong)(element(*zero_points_, channel), 1,
+                                                          &value, 1, 1);
+  }
+  return value;
+}
+
+bool check_quantized(KernelContext& context, ScalarType dtype, int64_t lowest, int64_t highest) {
+  struct Range {
+    ScalarType dtype;
+    int64_t lowest;
+    int64_t highest;
+  };
+  static constexpr Range kRanges[] = {
+      {ScalarType::kByte, 0, UINT8_MAX},          {ScalarType::kChar, INT8_MIN, INT8_MAX},
+      {ScalarType::kShort, INT16_MIN, INT16_MAX}, {ScalarType::kInt, INT32_MIN, INT32_MAX},
+      {ScalarType::kUInt16, 0, UINT16_MAX},       {ScalarType::kBits16, 0, UINT16_MAX},
+  };
+  const auto* range = std::ranges::find(kRanges, dtype, &Range::dtype);
+  if (range != std::end(kRanges) && range->lowest <= lowest && lowest <= highest &&
+      highest <= range->highest) {
+    return true;
+  }
+  context.fail(ErrorCode::kInvalidArgument, "%s holds no quantised values from %lld to %lld",
+               scalar_type_name(dtype), static_cast<long long>(lowest),
+               static_cast<long long>(highest));
+  return false;
+}
+
+void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values) {
+  convert_run(storage(tensor.dtype()), ScalarType::kInt)(element(tensor, offset), 1, values, 1,
+                                                         count);
+  if (!is_wide_unsigned(tensor.dtype())) return;
+  for (int64_t i = 0; i < count; ++i) values[i] &= 0xffff;
+}
+
+void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count) {
+  convert_run(ScalarType::kInt, storage(tensor.dtype()))(
+      values, 1,
+      tensor.mutable_data<std::byte>() + offset * static_cast<int64_t>(tensor.element_size()), 1,
+      count);
+}
+
+int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
+                       int64_t highest) {
+  // Clamped before the zero point is added, so that nothing overflows.
+  const auto rounded = convert<int64_t>(std::nearbyint(value * inverse_scale));
+  const int64_t most = int64_t{1} << 40;
+  const int64_t shifted = std::clamp(rounded, -most, most) + std::clamp(zero_point, -most, most);
+  return static_cast<int32_t>(std::clamp(shifted, lowest, highest));
+}
+
+ChannelShape whole(const Tensor& tensor) { return {1, 1, tensor.numel()}; }
+
+ChannelShape along(const Tensor& tensor, size_t axis) {
+  return {size_product(tensor, 0, axis), size_at(tensor, axis),
+          size_product(tensor, axis + 1, tensor.rank())};
+}
+
+ChannelShape by_token(const Tensor& tensor) {
+  const size_t last = tensor.rank() == 0 ? 0 : tensor.rank() - 1;
+  return {1, size_product(tensor, 0, last), size_at(tensor, last)};
+}
+
+void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
+              const Tensor& zero_points, const ChannelShape& shape, int64_t lowest, int64_t highest,
+              ScalarType dtype, Tensor& out) {
+  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
+      !check_quantized(context, dtype, lowest, highest) ||
+      !check_dtype(context, out, dtype, "out") || !context.resize(out, input.sizes()) ||
+      !check_layout(context, input, out, shape) || !check_data(context, {&input, &out})) {
+    return;
+  }
+  const auto parameters = AffineParameters::make(context, scales, &zero_points, shape.channels);
+  if (!parameters) return;
+  const ConvertRun load = convert_run(input.dtype(), ScalarType::kFloat);
+  each_chunk(shape, [&](int64_t channel, int64_t first, int64_t count) {
+    float reals[kChunk];
+    int32_t values[kChunk];
+    load(element(input, first), 1, reals, 1, count);
+    const float inverse = 1.0f / static_cast<float>(parameters->scale(channel));
+    const int64_t zero_point = parameters->zero_point(channel);
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = quantize_value(reals[i], inverse, zero_point, lowest, highest);
+    }
+    store_quantized(values, out, first, count);
+  });
+}
+
+void dequantize(KernelContext& context, const Tensor& input, const Tensor& scales,
+                const Tensor* zero_points, const ChannelShape& shape, int64_t lowest,
+                int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
+                Tensor& out) {
+  if (!check_quantized(context, dtype, lowest, highest) ||
+      !check_dtype(context, input, dtype, "input") ||
+      !check_dtype_in<FloatHBF16Types>(context, out) ||
+      (out_dtype && !check_dtype(context, out, *out_dtype, "out")) ||
+      !context.resize(out, input.sizes()) || !check_layout(context, input, out, shape) ||
+      !check_data(context, {&input, &out})) {
+    return;
+  }
+  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels);
+  if (!parameters) return;
+  const bool wide = out.dtype() == ScalarType::kDouble;
+  const ConvertRun store = convert_run(ScalarType::kDouble, out.dtype());
+  each_chunk(shape, [&](int64_t channel, int64_t first, int64_t count) {
+    int32_t values[kChunk];
+    double reals[kChunk];
+    load_quantized(input, first, count, values);
+    const double scale = parameters->scale(channel);
+    const double zero_point = static_cast<double>(parameters->zero_point(channel));
+    for (int64_t i = 0; i < count; ++i) {
+      const double shifted = static_cast<double>(values[i]) - zero_point;
+      reals[i] = wide
+                     ? shifted * scale
+                     : static_cast<double>(static_cast<float>(shifted) * static_cast<float>(scale));
+    }
+    store(reals, 1,
+          out.mutable_data<std::byte>() + first * static_cast<int64_t>(out.element_size()), 1,
+          count);
+  });
+}
+
+}  // namespace vitrine::quantized

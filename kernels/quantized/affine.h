@@ -1,0 +1,64 @@
+// Affine quantisation: real = (quantised - zero point) * scale, with one pair of parameters for a
+// tensor or one for each of its channels. Arithmetic is in float, as PyTorch's
+// quantized_decomposed operators do it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/core/tensor.h"
+#include "runtime/kernel/kernel_context.h"
+
+namespace vitrine::quantized {
+
+// Scales (floating) and zero points (Int or Long; null: all zero) of `count` channels.
+class AffineParameters {
+ public:
+  // Fails on other dtypes, other counts, or without memory.
+  static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
+                                              const Tensor* zero_points, int64_t count);
+
+  double scale(int64_t channel) const;
+  int64_t zero_point(int64_t channel) const;
+
+ private:
+  const Tensor* scales_ = nullptr;
+  const Tensor* zero_points_ = nullptr;
+};
+
+// Quantised values: Byte, Char, Short, Int, UInt16 or Bits16. Fails on another dtype, or if
+// [lowest, highest] is not within it.
+[[nodiscard]] bool check_quantized(KernelContext& context, ScalarType dtype, int64_t lowest,
+                                   int64_t highest);
+
+// A run of quantised elements to and from int32; `offset` and `count` in elements.
+void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
+void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
+
+// Rounds to nearest, ties to even; what int64 cannot hold (and NaN) goes to an end (or to zero).
+int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
+                       int64_t highest);
+
+// A tensor as [outer, channels, inner] of which each channel has parameters of its own.
+struct ChannelShape {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+};
+ChannelShape whole(const Tensor& tensor);
+ChannelShape along(const Tensor& tensor, size_t axis);
+// Every row of the last dimension is a channel.
+ChannelShape by_token(const Tensor& tensor);
+
+// out = quantised input, of dtype `dtype`, which is out's. Resizes `out`.
+void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
+              const Tensor& zero_points, const ChannelShape& shape, int64_t lowest, int64_t highest,
+              ScalarType dtype, Tensor& out);
+
+// out = real values of input, of dtype `dtype`; `out_dtype`, if given, is out's. Resizes `out`.
+void dequantize(KernelContext& context, const Tensor& input, const Tensor& scales,
+                const Tensor* zero_points, const ChannelShape& shape, int64_t lowest,
+                int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
+                Tensor& out);
+
+}  // namespace vitrine::quantized

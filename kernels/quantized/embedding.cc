@@ -1,0 +1,116 @@
+#include "kernels/quantized/embedding.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/quantized/affine.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+#include "kernels/util/indexing.h"
+
+namespace vitrine::quantized {
+
+namespace {
+
+int64_t values_per_byte(Packing packing) {
+  switch (packing) {
+    case Packing::kBits4:
+      return 2;
+    case Packing::kBits2:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+// The value in `column` of a row of bytes.
+int32_t unpack(const uint8_t* row, int64_t column, Packing packing, bool is_signed) {
+  switch (packing) {
+    case Packing::kBits4: {
+      const uint8_t byte = row[column / 2];
+      return (column % 2 == 0 ? byte >> 4 : byte & 15) - 8;
+    }
+    case Packing::kBits2:
+      return ((row[column / 4] >> (2 * (column % 4))) & 3) - 2;
+    default:
+      return is_signed ? static_cast<int8_t>(row[column]) : row[column];
+  }
+}
+
+// Element `index` of a dense floating tensor.
+float real(const Tensor& tensor, int64_t index) {
+  float value = 0;
+  convert_run(tensor.dtype(), ScalarType::kFloat)(
+      tensor.data<std::byte>() + index * static_cast<int64_t>(tensor.element_size()), 1, &value, 1,
+      1);
+  return value;
+}
+
+}  // namespace
+
+void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
+             const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
+             std::optional<ScalarType> dtype, Packing packing, Tensor& out) {
+  const bool is_signed = weight.dtype() == ScalarType::kChar;
+  if (!check_rank(context, weight, 2, "weight") || !check_contiguous(context, weight, "weight") ||
+      !((packing == Packing::kByte && is_signed) ||
+        check_dtype(context, weight, ScalarType::kByte, "weight"))) {
+    return;
+  }
+  if (lowest > highest) {
+    context.fail(ErrorCode::kInvalidArgument, "weight_quant_min is above weight_quant_max");
+    return;
+  }
+  const int64_t rows = weight.size(0);
+  const int64_t columns = weight.size(1) * values_per_byte(packing);
+  const bool grouped = scales.rank() == 2;
+  const int64_t groups = grouped ? scales.size(1) : 1;
+  if ((scales.rank() != 1 && !grouped) || scales.size(0) != rows || groups < 1 ||
+      columns % groups != 0) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "weight_scales are not one or several for each of %lld rows",
+                 static_cast<long long>(rows));
+    return;
+  }
+  if (!check_dtype_in<FloatHBF16Types>(context, scales) ||
+      !check_contiguous(context, scales, "weight_scales") ||
+      (zero_points != nullptr &&
+       (!check_sizes(context, *zero_points, scales.sizes(), "weight_zero_points") ||
+        !check_dtype_in<FloatHBF16Types>(context, *zero_points) ||
+        !check_contiguous(context, *zero_points, "weight_zero_points")))) {
+    return;
+  }
+  Layout result(indices);
+  if (result.rank >= kMaxRank) {
+    context.fail(ErrorCode::kInvalidArgument, "indices are of rank %zu", result.rank);
+    return;
+  }
+  result.insert(result.rank, columns, 1);
+  const auto reader = IndexReader::make(context, indices);
+  if (!reader || (dtype && !check_dtype(context, out, *dtype, "out")) ||
+      !check_dtype_in<FloatHBF16Types>(context, out) ||
+      !resize_to(context, out, result.size_span()) || !check_contiguous(context, out, "out") ||
+      !check_data(context, {&weight, &scales, zero_points, &out})) {
+    return;
+  }
+  const Layout places(indices);
+  const int64_t group_size = columns / groups;
+  dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
+    T* to = out.mutable_data<T>();
+    for (int64_t i = 0; i < indices.numel(); ++i) {
+      const int64_t row = (*reader)[places.offset_of(i)];
+      if (!check_index(context, row, rows)) return;
+      const uint8_t* bytes = weight.data<uint8_t>() + row * weight.size(1);
+      for (int64_t group = 0; group < groups; ++group) {
+        const float scale = real(scales, row * groups + group);
+        const float zero = zero_points == nullptr ? 0 : real(*zero_points, row * groups + group);
+        for (int64_t k = group * group_size; k < (group + 1) * group_size; ++k) {
+          const auto value = static_cast<float>(unpack(bytes, k, packing, is_signed));
+          *to++ = T((value - zero) * scale);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace vitrine::quantized

@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/quantized/affine.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::quantized {
+
+namespace {
+
+// As torch.ao's determine_qparams for an affine scheme, in float.
+void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int64_t quant_min,
+                               int64_t quant_max, double eps, ScalarType dtype, Tensor& scale_out,
+                               Tensor& zero_point_out) {
+  if (!check_dtype(context, input, ScalarType::kFloat, "input") ||
+      !check_quantized(context, dtype, quant_min, quant_max) ||
+      !check_dtype(context, scale_out, ScalarType::kDouble, "scale_out") ||
+      !check_dtype(context, zero_point_out, ScalarType::kLong, "zero_point_out")) {
+    return;
+  }
+  if (scale_out.numel() != 1 || zero_point_out.numel() != 1 || input.numel() == 0 ||
+      quant_min >= quant_max) {
+    context.fail(
+        ErrorCode::kInvalidArgument,
+        "needed are elements of input, quant_min below quant_max, and outs of one element");
+    return;
+  }
+  if (!check_data(context, {&input, &scale_out, &zero_point_out})) return;
+  const float* values = input.data<float>();
+  const auto [low, high] = std::minmax_element(values, values + input.numel());
+  const float lowest = std::min(*low, 0.0f);
+  const float highest = std::max(*high, 0.0f);
+  const float scale = std::max((highest - lowest) / static_cast<float>(quant_max - quant_min),
+                               static_cast<float>(eps));
+  *scale_out.mutable_data<double>() = static_cast<double>(scale);
+  *zero_point_out.mutable_data<int64_t>() = std::clamp(
+      quant_min - convert<int32_t>(std::nearbyint(lowest / scale)), quant_min, quant_max);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(choose_qparams_Tensor_out, "quantized_decomposed::choose_qparams.Tensor_out",
+               choose_qparams_Tensor_out);
+
+}  // namespace vitrine::quantized

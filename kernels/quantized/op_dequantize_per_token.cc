@@ -1,0 +1,21 @@
+#include "kernels/quantized/affine.h"
+#include "kernels/util/checks.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::quantized {
+
+namespace {
+
+void dequantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
+                              ScalarType dtype, ScalarType output_dtype, Tensor& out) {
+  dequantize(context, input, scales, &zero_points, by_token(input), quant_min, quant_max, dtype,
+             output_dtype, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(dequantize_per_token_out, "quantized_decomposed::dequantize_per_token.out",
+               dequantize_per_token_out);
+
+}  // namespace vitrine::quantized

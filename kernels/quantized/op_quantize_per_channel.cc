@@ -1,0 +1,23 @@
+#include "kernels/quantized/affine.h"
+#include "kernels/util/checks.h"
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::quantized {
+
+namespace {
+
+void quantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t axis, int64_t quant_min,
+                              int64_t quant_max, ScalarType dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  if (!dim) return;
+  quantize(context, input, scales, zero_points, along(input, *dim), quant_min, quant_max, dtype,
+           out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
+               quantize_per_channel_out);
+
+}  // namespace vitrine::quantized

@@ -1,0 +1,171 @@
+// quantized_decomposed: values by hand from real = (quantised - zero point) * scale.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr auto kBad = ErrorCode::kInvalidArgument;
+
+class Quantized : public testing::Test {
+ protected:
+  Error run(const char* name, auto&&... arguments) {
+    return call.run(std::string("quantized_decomposed::") + name, arguments...);
+  }
+  KernelCall call;
+};
+
+TEST_F(Quantized, PerTensorRoundsToEvenAndClamps) {
+  Tensor& input = call.make<float>({7}, {0.25f, 0.75f, -0.25f, 1000, -1000, NAN, INFINITY});
+  Tensor& out = call.make(ScalarType::kChar, {7});
+  ASSERT_TRUE(
+      succeeds(run("quantize_per_tensor.out", input, 0.5, 3, -128, 127, ScalarType::kChar, out)));
+  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(3, 5, 3, 127, -128, 3, 127));
+  Tensor& scale = call.make<double>({1}, {0.5});
+  Tensor& zero = call.make<int64_t>({1}, {3});
+  Tensor& wide = call.make(ScalarType::kUInt16, {7});
+  ASSERT_TRUE(succeeds(run("quantize_per_tensor.Tensor_out", input, scale, zero, 0, 65535,
+                           ScalarType::kUInt16, wide)));
+  EXPECT_EQ(wide.data<uint16_t>()[3], 2003);
+  EXPECT_EQ(wide.data<uint16_t>()[6], 65535);
+  Tensor& real = call.make(ScalarType::kFloat, {7});
+  ASSERT_TRUE(succeeds(run("dequantize_per_tensor.out", wide, 0.5, 3, 0, 65535, ScalarType::kUInt16,
+                           call.none(), real)));
+  EXPECT_EQ(real.data<float>()[3], 1000);
+  EXPECT_EQ(real.data<float>()[6], 32766);  // (65535 - 3) / 2
+}
+
+TEST_F(Quantized, RefusesWhatDoesNotFit) {
+  Tensor& input = call.make<float>({2}, {1, 2});
+  Tensor& out = call.make(ScalarType::kChar, {2});
+  const auto kChar = ScalarType::kChar;
+  EXPECT_TRUE(
+      fails(run("quantize_per_tensor.out", input, 1.0, 0, -129, 127, kChar, out), kBad, "-129"));
+  EXPECT_TRUE(
+      fails(run("quantize_per_tensor.out", input, 1.0, 0, 10, -10, kChar, out), kBad, "10 to -10"));
+  EXPECT_TRUE(fails(run("quantize_per_tensor.out", input, 1.0, 0, 0, 1, ScalarType::kFloat, out),
+                    kBad, "f32"));
+  EXPECT_TRUE(fails(run("quantize_per_tensor.out", input, 1.0, 0, 0, 255, ScalarType::kByte, out),
+                    kBad, "u8"));
+  EXPECT_TRUE(fails(run("quantize_per_tensor.out", out, 1.0, 0, -128, 127, kChar, out), kBad, ""));
+  EXPECT_TRUE(
+      succeeds(run("quantize_per_tensor.out", input, 0.0, INT64_MAX, -128, 127, kChar, out)));
+  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(127, 127));
+  Tensor& scales = call.make<double>({3}, {1, 2, 3});
+  Tensor& zeros = call.make<int64_t>({3}, {0, 0, 0});
+  EXPECT_TRUE(fails(run("quantize_per_channel.out", input, scales, zeros, 0, -128, 127, kChar, out),
+                    kBad, "2 floating"));
+}
+
+TEST_F(Quantized, PerChannelAlongAnyAxis) {
+  Tensor& input = call.make<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Tensor& scales = call.make<double>({2}, {1, 0.5});
+  Tensor& zeros = call.make<int64_t>({2}, {0, 10});
+  Tensor& out = call.make(ScalarType::kByte, {2, 2, 2});
+  ASSERT_TRUE(succeeds(
+      run("quantize_per_channel.out", input, scales, zeros, 1, 0, 255, ScalarType::kByte, out)));
+  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(1, 2, 16, 18, 5, 6, 24, 26));
+  Tensor& real = call.make(ScalarType::kFloat, {2, 2, 2});
+  Tensor& narrow = call.make<int32_t>({2}, {0, 10});  // not read beyond its end
+  ASSERT_TRUE(succeeds(run("dequantize_per_channel.out", out, scales, narrow, -2, 0, 255,
+                           ScalarType::kByte, call.none(), real)));
+  EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  ASSERT_TRUE(succeeds(run("dequantize_per_channel.out", out, scales, call.none(), -2, 0, 255,
+                           ScalarType::kByte, call.none(), real)));
+  EXPECT_THAT(values_of<float>(real), ElementsAre(1, 2, 8, 9, 5, 6, 12, 13));
+}
+
+TEST_F(Quantized, PerTokenIsPerRow) {
+  Tensor& input = call.make<float>({2, 1, 2}, {1, 2, 3, 4});
+  Tensor& scales = call.make<double>({2, 1, 1}, {1, 2});
+  Tensor& zeros = call.make<int64_t>({2, 1, 1}, {0, 1});
+  Tensor& out = call.make(ScalarType::kChar, {2, 1, 2});
+  ASSERT_TRUE(succeeds(
+      run("quantize_per_token.out", input, scales, zeros, -128, 127, ScalarType::kChar, out)));
+  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(1, 2, 3, 3));  // 3 / 2 rounds to 2
+  Tensor& real = call.make(ScalarType::kHalf, {2, 1, 2});
+  ASSERT_TRUE(succeeds(run("dequantize_per_token.out", out, scales, zeros, -128, 127,
+                           ScalarType::kChar, ScalarType::kHalf, real)));
+  EXPECT_EQ(float(real.data<Half>()[3]), 4);
+}
+
+TEST_F(Quantized, ChoosesParameters) {
+  Tensor& input = call.make<float>({2}, {-1, 4.1f});
+  Tensor& scale = call.make(ScalarType::kDouble, {1});
+  Tensor& zero = call.make(ScalarType::kLong, {1});
+  ASSERT_TRUE(succeeds(
+      run("choose_qparams.Tensor_out", input, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
+  EXPECT_NEAR(scale.data<double>()[0], 0.02, 1e-8);
+  EXPECT_EQ(zero.data<int64_t>()[0], 50);
+  Tensor& positive = call.make<float>({1}, {2.55f});  // the range always holds zero
+  ASSERT_TRUE(succeeds(
+      run("choose_qparams.Tensor_out", positive, 0, 255, 1e-6, ScalarType::kByte, scale, zero)));
+  EXPECT_NEAR(scale.data<double>()[0], 0.01, 1e-8);
+  EXPECT_EQ(zero.data<int64_t>()[0], 0);
+  Tensor& rows = call.make<float>({2, 2}, {0, 0, -2.55f, 0});
+  Tensor& scales = call.make(ScalarType::kDouble, {2, 1});
+  Tensor& zeros = call.make(ScalarType::kLong, {2, 1});
+  ASSERT_TRUE(succeeds(
+      run("choose_qparams_per_token_asymmetric.out", rows, ScalarType::kChar, scales, zeros)));
+  EXPECT_EQ(scales.data<double>()[0], std::ldexp(1.0, -23));
+  EXPECT_NEAR(scales.data<double>()[1], 0.01, 1e-8);
+  EXPECT_EQ(zeros.data<int64_t>()[1], 127);
+}
+
+TEST_F(Quantized, AddsInRealNumbers) {
+  Tensor& a = call.make<uint8_t>({2}, {10, 200});
+  Tensor& b = call.make<uint8_t>({2}, {4, 255});
+  Tensor& out = call.make(ScalarType::kByte, {2});
+  // (10 - 0) 1 + (4 - 2) 0.5 = 11; / 0.5 + 1 = 23.
+  ASSERT_TRUE(succeeds(run("add.out", a, 1.0, 0, 0, 255, b, 0.5, 2, 0, 255, 0.5, 1, 0, 255, out)));
+  EXPECT_THAT(values_of<uint8_t>(out), ElementsAre(23, 255));
+}
+
+TEST_F(Quantized, EmbeddingsUnpackRows) {
+  Tensor& indices = call.make<int64_t>({2}, {1, 0});
+  Tensor& scales = call.make<float>({2, 2}, {1, 2, 0.5f, 1});
+  Tensor& bytes = call.make<int8_t>({2, 2}, {1, -2, 3, 4});
+  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
+  ASSERT_TRUE(
+      succeeds(run("embedding_byte.out", bytes, scales, call.none(), -128, 127, indices, out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 4, 1, -4));
+  // 0xf1: high nibble 15 - 8 = 7 is column 0, low nibble 1 - 8 = -7 column 1.
+  Tensor& nibbles = call.make<uint8_t>({2, 1}, {0xf1, 0x80});
+  ASSERT_TRUE(
+      succeeds(run("embedding_4bit.out", nibbles, scales, call.none(), -8, 7, indices, out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(0, -8, 7, -14));
+  // 0b11100100: columns 0, 1, 2, 3 less 2.
+  Tensor& pairs = call.make<uint8_t>({2, 1}, {0b11100100, 0});
+  Tensor& one_scale = call.make<float>({2}, {1, 2});
+  Tensor& zero_points = call.make<float>({2}, {0, 1});
+  Tensor& wide = call.make(ScalarType::kFloat, {2, 4});
+  ASSERT_TRUE(
+      succeeds(run("embedding_2bit.out", pairs, one_scale, zero_points, -2, 1, indices, wide)));
+  EXPECT_THAT(values_of<float>(wide), ElementsAre(-6, -6, -6, -6, -2, -1, 0, 1));
+  for (const int64_t bad : {int64_t{2}, int64_t{-1}}) {
+    Tensor& wrong = call.make<int64_t>({2}, {0, bad});
+    EXPECT_TRUE(fails(run("embedding_4bit.out", nibbles, scales, call.none(), -8, 7, wrong, out),
+                      kBad, "out of range"));
+  }
+}
+
+TEST_F(Quantized, MixedProducts) {
+  Tensor& input = call.make<float>({1, 2}, {2, 3});
+  Tensor& weight = call.make<int8_t>({2, 2}, {1, 2, 3, 4});
+  Tensor& scales = call.make<float>({2}, {10, 0.5f});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 2});
+  ASSERT_TRUE(succeeds(run("mixed_mm.out", input, weight, scales, call.none(), out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(24.5f, 46));  // rows of weight are scaled
+  ASSERT_TRUE(
+      succeeds(run("mixed_linear.out", input, weight, scales, call.none(), call.none(), out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(80, 9));
+}
+
+}  // namespace
+}  // namespace vitrine::test
