@@ -123,6 +123,7 @@ class ProfileMaker {
       row.folded_ops.push_back(graph().nodes[node].target);
       row.folded_modules.push_back(graph().nodes[node].module_path);
     }
+    row.main_op = source.main_node;
     row.debug_handles = source.handles;
     row.is_inserted = source.is_inserted;
     if (source.serves.has_value()) row.inserted_for_row = *source.serves + 1;

@@ -53,7 +53,8 @@ struct ProfileRow {
   std::string library;     // of a kernel: "portable", "optimized"; empty if the trace does not say
 
   Join join = Join::kNone;
-  std::vector<std::string> source_ops;      // "aten.convolution.default", in graph order
+  std::vector<std::string> source_ops;  // "aten.convolution.default", in graph order
+  size_t main_op = 0;  // of source_ops, by position: the one that the kernel runs, as far as known
   std::vector<std::string> modules;         // parallel to source_ops; "" for the root module
   std::vector<std::string> folded_ops;      // ops that were folded into this operator
   std::vector<std::string> folded_modules;  // parallel to folded_ops

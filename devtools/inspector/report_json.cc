@@ -53,6 +53,7 @@ Json row_json(const ProfileRow& row) {
                {"library", text_or_null(row.library)},
                {"join", name_of(kJoin, row.join)},
                {"source_ops", row.source_ops},
+               {"main_op", row.source_ops.empty() ? Json(nullptr) : Json(row.main_op)},
                {"folded_ops", row.folded_ops}};
   if (row.is_inserted) {
     json["inserted_for"] = row.inserted_for;

@@ -11,6 +11,7 @@
 
 #include "devtools/inspector/row_texts.h"
 #include "devtools/inspector/text_layout.h"
+#include "devtools/inspector/text_table.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -19,10 +20,9 @@ constexpr size_t kMinWidth = 80;
 constexpr size_t kBarFromWidth = 120;  // narrower tables need the room for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
-constexpr std::string_view kGap = "  ";
+constexpr double kSmall = 0.005;  // op types below this share of the wall time are summed up
+constexpr size_t kLongOp = 60;    // longer lists of ops are abbreviated at any width
 constexpr std::string_view kDot = " · ";
-constexpr std::string_view kHighlight = "\x1b[33m";
-constexpr std::string_view kReset = "\x1b[0m";
 
 struct Unit {
   double ns;
@@ -55,18 +55,6 @@ std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 std::string counted(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
-
-struct Column {
-  std::string title = {};
-  bool is_number = false;
-  bool cut_at_left = false;
-  size_t width = 0;
-};
-
-struct Line {
-  std::vector<std::string> cells;
-  bool stands_out = false;
-};
 
 class TableReport {
  public:
@@ -142,14 +130,18 @@ class TableReport {
       ++kernels[row.library];
       share += row.share;
     }
-    std::string part = kernels.empty() ? "kernels: none" : "kernels: ";
+    std::string part = has_delegates_ ? "not delegated: " : "kernels: ";
     bool is_first = true;
     for (const auto& [library, count] : kernels) {
-      part += fmt::format("{}{}{}{}", is_first ? "" : ", ", count, library.empty() ? "" : " ",
-                          printable(library));
+      const std::string noun = library.empty() ? "kernel" : printable(library) + " kernel";
+      part += (is_first ? "" : ", ") + counted(count, noun);
       is_first = false;
     }
-    if (!kernels.empty()) part += fmt::format(", {} % of the time", percent(share));
+    if (kernels.empty()) {
+      part += "nothing";
+    } else if (has_delegates_) {
+      part += fmt::format(", {} % of the time", percent(share));
+    }
     parts.push_back(part);
     return parts;
   }
@@ -191,7 +183,7 @@ class TableReport {
         "names: " +
         (profile_.run.record.empty() ? "from the program alone" : printable(profile_.run.record));
     const size_t used = display_width(left) + display_width(source);
-    if (used + kGap.size() <= width_) {
+    if (used + 2 <= width_) {
       out_ += left + std::string(width_ - used, ' ') + source + '\n';
     } else {
       out_ += left + '\n' + source + '\n';
@@ -200,50 +192,63 @@ class TableReport {
 
   // ---- Rows
 
-  enum : size_t { kNumber, kPlace, kOp, kModule, kKernel, kFirstFigure };
-
   void write_rows() {
-    columns_ = {
-        {"#", true}, {"ran in"}, {"source op"}, {"module", false, true}, {"kernel", false, true}};
-    if (options_.ids) columns_.push_back({"instruction: id, handles"});
-    if (has_calls_) columns_.push_back({"calls", true});
-    columns_.push_back({fmt::format("avg {}", unit_.name), true});
-    for (const char* title : {"p50", "min", "%", "cum %"}) columns_.push_back({title, true});
-    if (width_ >= kBarFromWidth) columns_.push_back({""});
+    using Kind = TextTable::Kind;
+    TextTable table;
+    table.add_column("#", Kind::kFigure);
+    table.add_column("ran in", Kind::kName);
+    table.add_column("source op", Kind::kName);
+    table.add_column("module", Kind::kTail);
+    table.add_column("kernel", Kind::kTail);
+    if (options_.ids) table.add_column("ids", Kind::kName);
+    if (has_calls_) table.add_column("calls", Kind::kFigure);
+    table.add_column(fmt::format("avg {}", unit_.name), Kind::kFigure);
+    for (const char* title : {"p50", "min", "%", "cum %"}) table.add_column(title, Kind::kFigure);
+    if (has_bars()) table.add_column("", Kind::kBar);
 
-    std::vector<Line> lines;
     double sum = 0;
     for (size_t i = 0; i < profile_.rows.size(); ++i) {
       sum += profile_.rows[i].share;
-      lines.push_back(row_line(i, sum));
+      add_row(table, i, sum);
     }
-    const double rest = profile_.wall.avg > 0 ? profile_.unattributed.avg / profile_.wall.avg : 0;
-    lines.push_back(total_line("unattributed", profile_.unattributed, rest, sum + rest));
-    lines.push_back(total_line("wall", profile_.wall, 1, -1));
-    fit_columns(lines);
-
-    Line title;
-    for (const Column& column : columns_) title.cells.push_back(column.title);
-    write_line(title);
-    for (size_t i = 0; i < lines.size(); ++i) {
-      if (i + 2 == lines.size()) out_ += rule();
-      write_line(lines[i]);
-    }
+    constexpr size_t kLabelColumn = 2;
+    const size_t first_figure = size_t{5} + options_.ids + has_calls_;
+    const double rest = unattributed_share();
+    table.add_total("unattributed (delegate entry and exit, dispatch)", kLabelColumn,
+                    figures(profile_.unattributed, rest, percent(sum + rest)), first_figure);
+    table.add_total("wall", kLabelColumn, figures(profile_.wall, 1, ""), first_figure);
+    out_ += table.text(width_, options_.color);
   }
 
-  Line row_line(size_t index, double cumulated) const {
+  void add_row(TextTable& table, size_t index, double cumulated) const {
     const ProfileRow& row = profile_.rows[index];
     const RowTexts& texts = texts_[index];
-    Line line{.cells = {std::to_string(index + 1), texts.place, op_mark(row) + texts.op,
-                        texts.module, texts.kernel},
-              .stands_out = has_delegates_ && row.where == Where::kKernel};
-    if (options_.ids) line.cells.push_back(ids(row));
-    if (has_calls_) line.cells.push_back(fmt::format("{:.4g}", row.calls));
-    add_figures(line, row.time, row.share, cumulated);
-    if (width_ >= kBarFromWidth) {
-      line.cells.push_back(bar(max_share_ > 0 ? row.share / max_share_ : 0, kBarWidth));
+    const std::string brief = op_mark(row) + texts.short_op;
+    std::string op = op_mark(row) + texts.op;
+    if (display_width(op) > kLongOp) op = brief;
+    std::vector<TextTable::Cell> cells = {
+        std::to_string(index + 1), texts.place, {op, brief}, texts.module, texts.kernel};
+    if (options_.ids) cells.emplace_back(ids(row));
+    if (has_calls_) cells.emplace_back(fmt::format("{:.4g}", row.calls));
+    for (std::string& figure : figures(row.time, row.share, percent(cumulated))) {
+      cells.emplace_back(std::move(figure));
     }
-    return line;
+    if (has_bars()) {
+      cells.emplace_back(bar(max_share_ > 0 ? row.share / max_share_ : 0, kBarWidth));
+    }
+    table.add_row(std::move(cells), has_delegates_ && row.where == Where::kKernel);
+  }
+
+  std::vector<std::string> figures(const TimeStatistics& time, double share,
+                                   std::string cumulated) const {
+    return {unit_.text(time.avg), unit_.text(time.p50), unit_.text(time.min), percent(share),
+            std::move(cumulated)};
+  }
+
+  bool has_bars() const { return width_ >= kBarFromWidth; }
+
+  double unattributed_share() const {
+    return profile_.wall.avg > 0 ? profile_.unattributed.avg / profile_.wall.avg : 0;
   }
 
   // Names that are guesses say so where others are known.
@@ -251,91 +256,12 @@ class TableReport {
     return row.join == Join::kInferred && !profile_.run.record.empty() ? "~" : "";
   }
 
-  Line total_line(const char* label, const TimeStatistics& time, double share,
-                  double cumulated) const {
-    Line line{.cells = {"", "", label, "", ""}};
-    if (options_.ids) line.cells.emplace_back();
-    if (has_calls_) line.cells.emplace_back();
-    add_figures(line, time, share, cumulated);
-    return line;
-  }
-
-  void add_figures(Line& line, const TimeStatistics& time, double share, double cumulated) const {
-    for (const double value : {time.avg, time.p50, time.min})
-      line.cells.push_back(unit_.text(value));
-    line.cells.push_back(percent(share));
-    line.cells.push_back(cumulated < 0 ? "" : percent(cumulated));
-  }
-
+  // "3: 17 [17,18]": instruction, delegate debug identifier, debug handles.
   static std::string ids(const ProfileRow& row) {
-    std::string text = fmt::format("{}:", row.instruction);
-    if (row.where == Where::kDelegate) text += ' ' + printable(row.identifier);
+    std::string text = std::to_string(row.instruction);
+    if (row.where == Where::kDelegate) text += ": " + printable(row.identifier);
     if (!row.debug_handles.empty()) text += fmt::format(" [{}]", fmt::join(row.debug_handles, ","));
     return text;
-  }
-
-  size_t table_width() const {
-    size_t width = 0;
-    for (const Column& column : columns_) width += column.width + kGap.size();
-    return width - kGap.size();
-  }
-
-  // Columns get the width of their longest cell; if that is too much, the widest of the names give
-  // way, one cell at a time. Figures never do.
-  void fit_columns(std::vector<Line>& lines) {
-    constexpr size_t kLeast = 8;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      columns_[c].width = display_width(columns_[c].title);
-      for (const Line& line : lines) {
-        if (c < line.cells.size()) {
-          columns_[c].width = std::max(columns_[c].width, display_width(line.cells[c]));
-        }
-      }
-    }
-    if (width_ >= kBarFromWidth) columns_.back().width = kBarWidth;
-    while (table_width() > width_) {
-      Column* widest = &columns_[kOp];
-      for (Column& column : columns_) {
-        if (!column.is_number && !column.title.empty() && column.width > widest->width) {
-          widest = &column;
-        }
-      }
-      if (widest->width <= kLeast) break;
-      --widest->width;
-    }
-    for (size_t i = 0; i < texts_.size(); ++i) {
-      std::string& op = lines[i].cells[kOp];
-      if (display_width(op) > columns_[kOp].width) {
-        op = op_mark(profile_.rows[i]) + texts_[i].short_op;
-      }
-    }
-  }
-
-  void write_line(const Line& line) {
-    std::string text;
-    for (size_t c = 0; c < line.cells.size(); ++c) {
-      const Column& column = columns_[c];
-      const std::string& cell = line.cells[c];
-      if (c != 0) text += kGap;
-      if (column.is_number) {
-        text += align_right(cell, column.width);
-      } else {
-        text += align_left(
-            column.cut_at_left ? cut_left(cell, column.width) : cut_right(cell, column.width),
-            column.width);
-      }
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    if (options_.color && line.stands_out) {
-      text = std::string(kHighlight) + text + std::string(kReset);
-    }
-    out_ += text + '\n';
-  }
-
-  std::string rule() const {
-    std::string line;
-    for (size_t i = 0; i < std::min(table_width(), width_); ++i) line += "─";
-    return line + '\n';
   }
 
   // ---- Totals
@@ -359,13 +285,25 @@ class TableReport {
     return parts;
   }
 
+  // The small ones at the end become one.
+  static std::vector<std::pair<std::string, double>> without_small(
+      std::vector<std::pair<std::string, double>> shares) {
+    const auto first = std::find_if(shares.begin(), shares.end(),
+                                    [](const auto& entry) { return entry.second < kSmall; });
+    if (shares.end() - first < 2) return shares;
+    double sum = 0;
+    for (auto small = first; small != shares.end(); ++small) sum += small->second;
+    shares.erase(first, shares.end());
+    shares.emplace_back("others", sum);
+    return shares;
+  }
+
   void write_totals() {
     constexpr std::string_view kBetween = "   ";
     auto places = shares_by(place_type);
-    const double rest = profile_.wall.avg > 0 ? profile_.unattributed.avg / profile_.wall.avg : 0;
-    places.emplace_back("unattributed", rest);
+    places.emplace_back("unattributed", unattributed_share());
     out_ += wrap("ran in   ", with_percents(places), kBetween, width_);
-    out_ += wrap("op type  ", with_percents(shares_by(op_type)), kBetween, width_);
+    out_ += wrap("op type  ", with_percents(without_small(shares_by(op_type))), kBetween, width_);
 
     std::vector<size_t> order(profile_.rows.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -375,8 +313,9 @@ class TableReport {
     order.resize(std::min(order.size(), kSlowest));
     std::vector<std::string> slowest;
     for (const size_t i : order) {
-      const std::string& name = texts_[i].module.empty() ? texts_[i].short_op : texts_[i].module;
-      slowest.push_back(fmt::format("#{} {} {} %", i + 1, name, percent(profile_.rows[i].share)));
+      const std::string gap = texts_[i].module.empty() ? "" : " ";
+      slowest.push_back(fmt::format("#{} {}{}{} {} %", i + 1, op_type(profile_.rows[i]), gap,
+                                    texts_[i].module, percent(profile_.rows[i].share)));
     }
     if (!slowest.empty()) out_ += wrap("slowest  ", slowest, kBetween, width_);
   }
@@ -387,7 +326,10 @@ class TableReport {
     };
     std::vector<std::string> legend;
     if (any([](const ProfileRow& row) { return !row.folded_ops.empty(); })) {
-      legend.emplace_back("\"+ op\": folded into the operator before it");
+      legend.emplace_back("\"+\": ops folded into the operator");
+    }
+    if (any([](const ProfileRow& row) { return row.source_ops.size() > 1; })) {
+      legend.emplace_back("\"(of n)\" or a list: n ops share one debug handle");
     }
     if (any([](const ProfileRow& row) { return row.is_inserted; })) {
       legend.emplace_back("layout changes were inserted by the lowering");
@@ -416,7 +358,6 @@ class TableReport {
   const TableOptions& options_;
   const Unit unit_;
   std::vector<RowTexts> texts_;  // parallel to the rows
-  std::vector<Column> columns_;
   bool has_calls_ = false;
   bool has_delegates_ = false;
   double max_share_ = 0;

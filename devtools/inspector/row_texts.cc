@@ -122,11 +122,9 @@ RowTexts row_texts(const ProfileRow& row) {
   if (own.empty()) {
     texts.op = row.where == Where::kControl ? texts.kernel : "?";
   }
-  const size_t more = row.source_ops.empty() ? 0 : row.source_ops.size() - 1;
-  texts.short_op = own.empty() ? texts.op : printable(short_name(row.source_ops[0]));
-  if (more + row.folded_ops.size() != 0) {
-    texts.short_op += fmt::format(" +{}", more + row.folded_ops.size());
-  }
+  texts.short_op = own.empty() ? texts.op : printable(short_name(row.source_ops[row.main_op]));
+  if (row.source_ops.size() > 1) texts.short_op += fmt::format(" (of {})", row.source_ops.size());
+  if (!row.folded_ops.empty()) texts.short_op += fmt::format(" +{}", row.folded_ops.size());
   texts.module = printable(module_of(row));
   return texts;
 }
@@ -134,7 +132,7 @@ RowTexts row_texts(const ProfileRow& row) {
 std::string op_type(const ProfileRow& row) {
   if (row.is_inserted) return "layout change";
   if (row.where == Where::kControl) return "control flow";
-  return row.source_ops.empty() ? "unknown" : printable(short_name(row.source_ops[0]));
+  return row.source_ops.empty() ? "unknown" : printable(short_name(row.source_ops[row.main_op]));
 }
 
 std::string place_type(const ProfileRow& row) {

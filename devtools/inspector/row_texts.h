@@ -12,7 +12,7 @@ namespace vitrine::inspector {
 struct RowTexts {
   std::string place;     // "xnn 0", "portable"
   std::string op;        // "convolution + batch_norm + hardtanh", "layout change for #2"
-  std::string short_op;  // for narrow columns: "convolution +2", "layout for #2"
+  std::string short_op;  // for narrow columns: "convolution +2", "view (of 25)", "layout for #2"
   std::string module;    // what its ops have in common
   std::string kernel;
 };

@@ -9,6 +9,7 @@
 
 #include "devtools/inspector/fold_search.h"
 #include "devtools/inspector/op_names.h"
+#include "devtools/inspector/xnnpack_node_types.h"
 #include "devtools/inspector/xnnpack_plan.h"
 
 namespace vitrine::inspector {
@@ -172,6 +173,30 @@ class Joiner {
       RowSource& row = join_.rows[call.operators[k]];
       if (row.is_inserted) row.serves = served_row(call, k);
     }
+    if (call.plan.has_value() && record_ != nullptr) choose_main_nodes(call);
+  }
+
+  // Of the ops that share a handle, the one that an operator runs is known by the type of its node:
+  // the k-th of its type if there are as many operators as ops of it, else the first.
+  void choose_main_nodes(const Call& call) {
+    std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
+    for (const XnnpackPlan::Node& node : call.plan->nodes) {
+      if (node.place != Place::kOperator) continue;
+      rows_of_type[{node.debug_handle, node.type}].push_back(call.operators[node.op]);
+    }
+    for (const auto& [key, rows] : rows_of_type) {
+      std::vector<size_t> candidates;
+      const std::vector<size_t>& nodes = join_.rows[rows[0]].nodes;
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::string_view op = base_name(record_->graph.nodes[nodes[i]].target);
+        if (is_op_of_node_type(op, key.second)) candidates.push_back(i);
+      }
+      if (candidates.empty()) continue;
+      const bool has_pairs = candidates.size() == rows.size();
+      for (size_t k = 0; k < rows.size(); ++k) {
+        join_.rows[rows[k]].main_node = candidates[has_pairs ? k : 0];
+      }
+    }
   }
 
   static void infer_from_plan(const XnnpackPlan& plan, size_t op, RowSource& row) {
@@ -226,7 +251,7 @@ class Joiner {
   }
 
   std::string misfit(const XnnpackPlan& plan, const std::vector<size_t>& operators) const {
-    if (plan.num_operators != operators.size()) {
+    if (plan.num_operators > operators.size()) {
       return fmt::format("it tells of {} operators, {} ran", plan.num_operators, operators.size());
     }
     for (const XnnpackPlan::Node& node : plan.nodes) {

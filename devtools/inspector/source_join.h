@@ -17,8 +17,9 @@ namespace vitrine::inspector {
 // Numbers of nodes are positions in the record's edge graph.
 struct RowSource {
   Join join = Join::kNone;
-  std::vector<size_t> nodes;                   // in graph order
-  std::vector<size_t> folded_nodes;            // in the order of the call's handles
+  std::vector<size_t> nodes;         // in graph order
+  size_t main_node = 0;              // of `nodes`, by position: the one that gives the row its name
+  std::vector<size_t> folded_nodes;  // in the order of the call's handles
   std::vector<std::string> inferred_ops;       // kInferred: names in place of `nodes` ...
   std::vector<std::string> inferred_folds;     // ... and of `folded_nodes`
   std::vector<etrecord::DebugHandle> handles;  // own, then folded

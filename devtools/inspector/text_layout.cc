@@ -101,11 +101,6 @@ std::string cut_left(std::string_view text, size_t width) {
     excess -= width_of(next.value);
     rest.remove_prefix(next.bytes);
   }
-  const size_t dot = rest.find('.');
-  if (dot != std::string_view::npos && dot < rest.size() / 2 &&
-      rest.find_first_of(" (") == std::string_view::npos) {
-    rest.remove_prefix(dot + 1);
-  }
   return std::string(kEllipsis) + std::string(rest);
 }
 

@@ -15,8 +15,7 @@ std::string printable(std::string_view text);
 // Cells that printable text takes: combining marks 0, wide East Asian characters and emoji 2.
 size_t display_width(std::string_view text);
 
-// At most `width` cells, with an ellipsis for what was cut off on that side. From the left, a cut
-// within a dotted path moves to the next dot.
+// At most `width` cells, with an ellipsis for what was cut off on that side.
 std::string cut_left(std::string_view text, size_t width);
 std::string cut_right(std::string_view text, size_t width);
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <set>
 #include <string>
 
 #include "devtools/inspector/profile.h"
@@ -79,24 +81,16 @@ class PlanParser {
   }
 
   void check_references() {
-    std::vector<bool> is_taken(plan_.nodes.size(), false);
+    std::set<size_t> has_node;
     for (const XnnpackPlan::Node& node : plan_.nodes) {
-      if (node.place != XnnpackPlan::Place::kOperator) continue;
-      if (node.op >= is_taken.size() || is_taken[node.op]) {
-        throw InspectorError(
-            fmt::format("xnnpack.plan: operator {} is out of range or has two nodes", node.op));
-      }
-      is_taken[node.op] = true;
-      ++plan_.num_operators;
-    }
-    for (const XnnpackPlan::Node& node : plan_.nodes) {
-      if (node.place != XnnpackPlan::Place::kElided && node.op >= plan_.num_operators) {
-        throw InspectorError(fmt::format("xnnpack.plan: operator {} is named but {} are there",
-                                         node.op, plan_.num_operators));
-      }
       if (node.serves.value_or(0) >= plan_.nodes.size()) {
         throw InspectorError(
             fmt::format("xnnpack.plan: node {} is served but is not there", *node.serves));
+      }
+      if (node.place == XnnpackPlan::Place::kElided) continue;
+      plan_.num_operators = std::max(plan_.num_operators, node.op + 1);
+      if (node.place == XnnpackPlan::Place::kOperator && !has_node.insert(node.op).second) {
+        throw InspectorError(fmt::format("xnnpack.plan: operator {} has two nodes", node.op));
       }
     }
   }

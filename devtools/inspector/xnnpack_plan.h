@@ -31,11 +31,12 @@ struct XnnpackPlan {
   };
   bool derived_times = false;  // start times were computed, not measured
   std::vector<Node> nodes;
-  size_t num_operators = 0;
+  size_t num_operators = 0;  // at least: one more than the largest `op`
 };
 
-// `text` must outlive the plan. Throws InspectorError that names the line. Guarantees: nodes of
-// kOperator have distinct, gapless `op`; every `op` and `serves` names one that is there.
+// `text` must outlive the plan. Throws InspectorError that names the line. Guarantees: no operator
+// has two nodes of its own, and every `serves` names a node that is there. An operator may have no
+// node of its own: XNNPACK runs some nodes as two.
 XnnpackPlan parse_xnnpack_plan(std::string_view text);
 
 }  // namespace vitrine::inspector

@@ -268,7 +268,7 @@ TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
 
 TEST(Join, DoesNotTrustAPlanThatDoesNotFit) {
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  for (const char* plan : {"", "nonsense", "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n",
+  for (const char* plan : {"", "nonsense", "xnnpack-plan 1 measured\n0 Conv2d 2 op=2 -\n",
                            "xnnpack-plan 1 measured\n0 Conv2d 9 op=0 -\n1 Add 5 op=1 -\n"}) {
     TraceBuilder trace;
     trace.plan(0, plan);
@@ -280,6 +280,41 @@ TEST(Join, DoesNotTrustAPlanThatDoesNotFit) {
     EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
     EXPECT_THAT(profile.rows[0].folded_ops, testing::SizeIs(3));
   }
+}
+
+// XNNPACK may run one node as two operators: the second has no node of its own in the plan.
+TEST(Join, TakesAPlanThatDoesNotTellOfEveryOperator) {
+  TraceBuilder trace;
+  trace.plan(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");
+  trace.begin_run();
+  trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 2, .ns = 1}, {.id = 5, .ns = 4}});
+  trace.end_run();
+  const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
+  const Profile profile = make_profile(trace.dump(), &record);
+  EXPECT_THAT(profile.notes, IsEmpty());
+  for (const size_t i : {0u, 1u}) {
+    EXPECT_THAT(profile.rows[i].source_ops, ElementsAre("aten.convolution.default"));
+  }
+}
+
+TEST(Join, NamesTheOpThatAnOperatorRunsAmongThoseThatShareItsHandle) {
+  TraceBuilder trace;
+  trace.plan(0,
+             "xnnpack-plan 1 measured\n0 StaticReshape 7 op=0 -\n1 BatchMatrixMultiply 7 op=1 -\n"
+             "2 StaticReshape 7 op=2 -\n3 Abs 7 op=3 -\n");
+  trace.begin_run();
+  trace.delegate(0, "XnnpackBackend",
+                 {{.id = 7, .ns = 2}, {.id = 7, .ns = 1}, {.id = 7, .ns = 4}, {.id = 7, .ns = 4}});
+  trace.end_run();
+  const EtRecord record = record_of({{"v", "aten.view_copy.default", 7, {"x"}, ""},
+                                     {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
+                                     {"w", "aten.view_copy.default", 7, {"m"}, ""}},
+                                    R"({"0": [7, 7, 7]})", kXnnpack);
+  const Profile profile = make_profile(trace.dump(), &record);
+  EXPECT_EQ(profile.rows[0].main_op, 0u);
+  EXPECT_EQ(profile.rows[1].main_op, 1u);
+  EXPECT_EQ(profile.rows[2].main_op, 2u);
+  EXPECT_EQ(profile.rows[3].main_op, 0u) << "unknown: the first";
 }
 
 TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
