@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 namespace vitrine {
 
@@ -22,7 +23,7 @@ void KernelContext::fail(Error error) {
 
 Error KernelContext::take_error() {
   failed_ = false;
-  return std::move(error_);
+  return std::exchange(error_, Error());
 }
 
 void* KernelContext::allocate_temp(size_t bytes, size_t alignment) {
