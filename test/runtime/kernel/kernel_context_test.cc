@@ -1,0 +1,56 @@
+#include "runtime/kernel/kernel_context.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "test/support/tensor_factory.h"
+
+namespace vitrine {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(KernelContext, KeepsTheFirstFailure) {
+  HeapArena temp;
+  KernelContext context(&temp);
+  EXPECT_FALSE(context.failed());
+  context.fail(ErrorCode::kInvalidArgument, "first %d", 1);
+  context.fail(ErrorCode::kInternal, "second");
+  EXPECT_TRUE(context.failed());
+  const Error error = context.take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error.message(), "first 1");
+  EXPECT_FALSE(context.failed());
+  EXPECT_TRUE(context.take_error().ok());
+}
+
+TEST(KernelContext, FailsWhenAnOutputCannotBeResized) {
+  test::TensorFactory factory;
+  HeapArena temp;
+  KernelContext context(&temp);
+  Tensor& out = factory.make(ScalarType::kFloat, {2});
+  EXPECT_TRUE(context.resize(out, std::array{2}));
+  EXPECT_FALSE(context.resize(out, std::array{3}));
+  EXPECT_EQ(context.take_error().code(), ErrorCode::kNotSupported);
+}
+
+TEST(KernelContext, GivesAlignedTemporaryMemoryOrFails) {
+  HeapArena temp(16, 4096);
+  KernelContext context(&temp);
+  const void* memory = context.allocate_temp(100);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0u);
+  EXPECT_EQ(context.allocate_temp_array<float>(4).size(), 4u);
+  EXPECT_FALSE(context.failed());
+  EXPECT_EQ(context.allocate_temp(8000), nullptr);
+  const Error error = context.take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_THAT(error.message(), HasSubstr("8000 bytes"));
+  EXPECT_TRUE(context.allocate_temp_array<float>(SIZE_MAX / 4).empty());
+  EXPECT_TRUE(context.failed());
+}
+
+}  // namespace
+}  // namespace vitrine

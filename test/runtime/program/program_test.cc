@@ -1,0 +1,163 @@
+#include "runtime/program/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "test/support/program_builder.h"
+#include "test/support/temporary_file.h"
+
+namespace vitrine {
+namespace {
+
+using test::AlignedBytes;
+using test::bytes_of;
+using test::ProgramBuilder;
+using testing::HasSubstr;
+
+Result<std::shared_ptr<const Program>> load(const AlignedBytes& file,
+                                            Verification verification = Verification::kFull) {
+  return Program::load(std::move(*view_buffer(file)), verification);
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Two methods, and data of every kind that lies in segments.
+ProgramBuilder sample() {
+  ProgramBuilder builder;
+  builder.constant(bytes_of("constant"));
+  builder.initial_state(bytes_of("a"));
+  builder.initial_state(bytes_of("state"));
+  builder.named_data("weights", bytes_of("named"));
+  builder.method("forward").delegate(
+      {.id = "B", .location = schema::program::DataLocation::SEGMENT, .payload = bytes_of("seg")});
+  builder.method("encode").delegate({.id = "B", .payload = bytes_of("inline payload")});
+  return builder;
+}
+
+TEST(Program, ListsItsMethods) {
+  const AlignedBytes file = sample().build();
+  const auto program = load(file);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  ASSERT_EQ((*program)->num_methods(), 2u);
+  EXPECT_EQ((*program)->method_name(0), "forward");
+  EXPECT_EQ((*program)->method_name(1), "encode");
+  EXPECT_EQ((*program)->method_meta("encode")->name(), "encode");
+}
+
+TEST(Program, NamesTheMethodsThatItHas) {
+  const AlignedBytes file = sample().build();
+  const auto program = load(file);
+  ASSERT_TRUE(program.ok());
+  const Error error = (*program)->method_meta("decode").take_error();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error.message(), "no method decode; the program has: forward, encode");
+}
+
+TEST(Program, GivesDataOfEveryKind) {
+  const AlignedBytes file = sample().build();
+  const auto loaded = load(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+  const Program& program = **loaded;
+  EXPECT_EQ(text_of(*program.constant_data(1, 8)), "constant");
+  EXPECT_EQ(text_of(program.mutable_data(2, 5)->bytes()), "state");
+  const auto reference = [&program](uint32_t plan) -> const auto& {
+    return *program.root().execution_plan()->Get(plan)->delegates()->Get(0)->processed();
+  };
+  EXPECT_EQ(text_of(program.delegate_data(reference(0))->bytes()), "seg");
+  EXPECT_EQ(text_of(program.delegate_data(reference(1))->bytes()), "inline payload");
+  ASSERT_EQ(program.named_data().size(), 1u);
+  EXPECT_EQ(program.named_data().key(0), "weights");
+  EXPECT_EQ(text_of(program.named_data().get("weights")->bytes()), "named");
+  EXPECT_FALSE(program.named_data().layout("weights")->has_value());
+  EXPECT_THAT(program.named_data().get("other").error().message(), HasSubstr("other"));
+}
+
+TEST(Program, LoadsFromFilesAndMappedFiles) {
+  const AlignedBytes file = sample().build();
+  const test::TemporaryFile temporary(file);
+  for (const auto open : {open_file, map_file}) {
+    const auto program = Program::load(std::move(*open(temporary.path())));
+    ASSERT_TRUE(program.ok()) << program.error().message();
+    EXPECT_EQ(text_of(*(*program)->constant_data(1, 8)), "constant");
+    EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
+  }
+}
+
+TEST(Program, OldHeadersDoNotBoundTheSegments) {
+  ProgramBuilder builder = sample();
+  builder.header_length = 24;
+  const AlignedBytes file = builder.build();
+  const auto program = load(file);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
+  // The file's end bounds them.
+  const AlignedBytes cut(file.begin(), file.end() - 1);
+  EXPECT_THAT(load(cut).error().message(), HasSubstr("segments[3]"));
+}
+
+TEST(Program, ReadsConstantsWithoutASegment) {
+  ProgramBuilder builder;
+  builder.legacy_constants = true;
+  builder.constant(bytes_of("constant"));
+  builder.method("forward");
+  const AlignedBytes file = builder.build();
+  const auto program = load(file);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_EQ(text_of(*(*program)->constant_data(1, 8)), "constant");
+}
+
+TEST(Program, AlignsPayloads) {
+  ProgramBuilder builder;
+  builder.segment_alignment = 1;
+  builder.named_data("odd", bytes_of("x"));
+  builder.constant(bytes_of("xyz"));
+  builder.method("forward").delegate(
+      {.id = "B", .location = schema::program::DataLocation::SEGMENT, .payload = bytes_of("seg")});
+  const AlignedBytes file = builder.build();
+  const auto program = load(file);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  const auto& reference =
+      *(*program)->root().execution_plan()->Get(0)->delegates()->Get(0)->processed();
+  const auto payload = (*program)->delegate_data(reference);
+  ASSERT_TRUE(payload.ok());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(payload->data()) % 16, 0u);
+  EXPECT_EQ(text_of(payload->bytes()), "seg");
+}
+
+TEST(Program, SaysWhatAFileIsNot) {
+  const AlignedBytes tiny(63);
+  EXPECT_THAT(load(tiny).error().message(), HasSubstr("63 bytes"));
+  EXPECT_EQ(load(tiny).error().code(), ErrorCode::kInvalidProgram);
+  const AlignedBytes zeros(100);
+  EXPECT_THAT(load(zeros).error().message(), HasSubstr("no identifier ET12"));
+  AlignedBytes other = sample().build();
+  std::memcpy(other.data() + 4, "ET99", 4);
+  EXPECT_THAT(load(other).error().message(), HasSubstr("another format version (ET99"));
+}
+
+TEST(Program, RefusesUnalignedBuffers) {
+  AlignedBytes file = sample().build();
+  file.insert(file.begin(), std::byte{0});
+  const auto program =
+      Program::load(std::move(*view_buffer(std::span<const std::byte>(file).subspan(1))));
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(program.error().message(), HasSubstr("aligned"));
+}
+
+TEST(Program, VerificationCanBeLeftOut) {
+  ProgramBuilder builder;
+  builder.method("forward").inputs = {5};  // there are no values
+  const AlignedBytes file = builder.build();
+  EXPECT_FALSE(load(file).ok());
+  EXPECT_TRUE(load(file, Verification::kNone).ok());
+}
+
+}  // namespace
+}  // namespace vitrine
