@@ -11,10 +11,10 @@ namespace fbs = schema::program;
 flatbuffers::DetachedBuffer make_chain_program(int steps) {
   flatbuffers::FlatBufferBuilder builder;
   const auto tensor = [&](uint32_t offset) {
-    const auto body = fbs::CreateTensor(
-        builder, schema::ScalarType::FLOAT, 0, builder.CreateVector(std::vector<int32_t>{1}),
-        builder.CreateVector(std::vector<uint8_t>{0}), false, 0,
-        fbs::CreateAllocationDetails(builder, 1, offset, 0));
+    const auto body = fbs::CreateTensor(builder, schema::ScalarType::FLOAT, 0,
+                                        builder.CreateVector(std::vector<int32_t>{1}),
+                                        builder.CreateVector(std::vector<uint8_t>{0}), false, 0,
+                                        fbs::CreateAllocationDetails(builder, 1, offset, 0));
     return fbs::CreateEValue(builder, fbs::KernelTypes::Tensor, body.Union());
   };
   const std::vector<flatbuffers::Offset<fbs::EValue>> values = {
@@ -32,11 +32,10 @@ flatbuffers::DetachedBuffer make_chain_program(int steps) {
   const auto add = fbs::CreateOperatorDirect(builder, "aten::add", "out");
   const auto plan = fbs::CreateExecutionPlan(
       builder, builder.CreateString("forward"), 0, builder.CreateVector(values),
-      builder.CreateVector(std::vector<int32_t>{0, 1}), builder.CreateVector(std::vector<int32_t>{0}),
-      builder.CreateVector(&chain, 1), builder.CreateVector(&add, 1), 0,
-      builder.CreateVector(std::vector<int64_t>{0, 32}));
-  fbs::FinishProgramBuffer(builder,
-                           fbs::CreateProgram(builder, 0, builder.CreateVector(&plan, 1)));
+      builder.CreateVector(std::vector<int32_t>{0, 1}),
+      builder.CreateVector(std::vector<int32_t>{0}), builder.CreateVector(&chain, 1),
+      builder.CreateVector(&add, 1), 0, builder.CreateVector(std::vector<int64_t>{0, 32}));
+  fbs::FinishProgramBuffer(builder, fbs::CreateProgram(builder, 0, builder.CreateVector(&plan, 1)));
   return builder.Release();
 }
 

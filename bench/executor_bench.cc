@@ -43,9 +43,9 @@ class Chain {
 void BM_Step(benchmark::State& state) {
   Chain chain(nullptr);
   for (auto _ : state) check(chain.method().execute());
-  state.counters["ns_per_step"] = benchmark::Counter(
-      static_cast<double>(state.iterations()) * kSteps * 1e-9,
-      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_step"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kSteps * 1e-9,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 // ns_more: what tracing adds to a step.

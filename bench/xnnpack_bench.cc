@@ -47,10 +47,12 @@ class BareRuntime {
     for (const xnnpack::Value& value : graph_.values) shapes.push_back(value.shape);
     check(xnnpack::infer_shapes(graph_, shapes, limits_));
     xnn_workspace_t workspace = nullptr;
-    if (xnn_create_workspace(&workspace) != xnn_status_success) throw std::runtime_error("workspace");
+    if (xnn_create_workspace(&workspace) != xnn_status_success)
+      throw std::runtime_error("workspace");
     const xnnpack::WorkspaceHandle handle(workspace);
     runtime_ = std::move(
-        check(xnnpack::build_runtime({graph_, shapes, workspace, pool, /*profiling=*/false})).runtime);
+        check(xnnpack::build_runtime({graph_, shapes, workspace, pool, /*profiling=*/false}))
+            .runtime);
     constants_.release_packed();
     shapes_ = std::move(shapes);
   }
@@ -141,8 +143,18 @@ void BM_LoadOverBareXnnpack(benchmark::State& state) {
       });
 }
 
-BENCHMARK(BM_ExecuteOverBareXnnpack)->Arg(1)->Arg(2)->ArgName("threads")->Iterations(300)->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_TracedOverUntraced)->Arg(1)->Arg(2)->ArgName("threads")->Iterations(300)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ExecuteOverBareXnnpack)
+    ->Arg(1)
+    ->Arg(2)
+    ->ArgName("threads")
+    ->Iterations(300)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_TracedOverUntraced)
+    ->Arg(1)
+    ->Arg(2)
+    ->ArgName("threads")
+    ->Iterations(300)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_LoadOverBareXnnpack)->Iterations(30)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include "test/tools/command.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace vitrine::test {
+namespace {
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "vitrine_test_XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) std::abort();
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+CommandResult executor_runner(const std::string& arguments) {
+  const ScratchFolder scratch;
+  const std::string command = std::string(VITRINE_EXECUTOR_RUNNER) + " " + arguments + " >" +
+                              (scratch / "out").string() + " 2>" + (scratch / "err").string();
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(scratch / "out"),
+          read_text(scratch / "err")};
+}
+
+}  // namespace vitrine::test

@@ -1,0 +1,156 @@
+// executor_runner --profile against a reference made independently: xnn_nodes.json lists each
+// blob's nodes in order with the edge ops of their handles, debug_handle_map.json what was
+// delegated.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kInsertedHandle = 65535;
+
+json read_json(const fs::path& path) { return json::parse(std::ifstream(path)); }
+
+std::vector<std::string> strings(const json& list, const char* field) {
+  std::vector<std::string> result;
+  for (const json& item : list) result.push_back(item.at(field));
+  return result;
+}
+
+json profile(const fs::path& folder, const std::string& method, const std::string& extra = "") {
+  const CommandResult result = executor_runner(
+      "--profile --format json --num_executions 3 --method_name " + method + " --etrecord " +
+      (folder / "etrecord.bin").string() + " " + extra + " " + (folder / "model.pte").string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
+}
+
+// Rows of one delegate against its blob's nodes, both in order. A node without a row was fused or
+// elided by XNNPACK: its ops must stand among some row's folded ops.
+void check_partition(const std::vector<json>& rows, const json& nodes) {
+  std::multiset<std::string> folded;
+  for (const json& row : rows) {
+    for (const json& op : row.at("folded_ops")) folded.insert(op.get<std::string>());
+  }
+  size_t next = 0;
+  for (const json& node : nodes) {
+    const bool inserted = node.at("debug_handle") == kInsertedHandle;
+    const bool matches =
+        next < rows.size() &&
+        (inserted ? rows[next].contains("inserted_for")
+                  : rows[next].at("source_ops") == json(strings(node.at("source"), "target")) &&
+                        !rows[next].at("debug_handles").empty() &&
+                        rows[next].at("debug_handles")[0] == node.at("debug_handle"));
+    if (!matches) {
+      for (const std::string& target : strings(node.at("source"), "target")) {
+        EXPECT_TRUE(folded.contains(target)) << "lost: " << node.dump();
+      }
+      continue;
+    }
+    if (inserted) {
+      EXPECT_FALSE(rows[next].at("inserted_for").empty());
+      EXPECT_TRUE(rows[next].at("source_ops").empty());
+    } else {
+      EXPECT_EQ(rows[next].at("modules"), json(strings(node.at("source"), "module")));
+      EXPECT_FALSE(rows[next].contains("inserted_for"));
+    }
+    ++next;
+  }
+  EXPECT_EQ(next, rows.size()) << "rows that no node of the blob explains";
+}
+
+// Every delegated handle stands under a row; one that no node of the blob has, under exactly one.
+void check_handles(const std::vector<json>& rows, const json& nodes, const json& delegated) {
+  std::map<int, int> rows_of_handle;
+  for (const json& row : rows) {
+    std::set<int> once;
+    for (const json& handle : row.at("debug_handles")) once.insert(handle.get<int>());
+    for (const int handle : once) ++rows_of_handle[handle];
+  }
+  std::set<int> in_blob;
+  for (const json& node : nodes) in_blob.insert(node.at("debug_handle").get<int>());
+  for (const json& item : delegated) {
+    const int handle = item;
+    EXPECT_GE(rows_of_handle[handle], 1) << "handle " << handle << " stands nowhere";
+    if (!in_blob.contains(handle)) {
+      EXPECT_EQ(rows_of_handle[handle], 1) << "folded handle " << handle;
+    }
+  }
+}
+
+void check_sums(const json& result) {
+  double sum = result.at("unattributed_ns");
+  for (const json& row : result.at("rows")) sum += row.at("avg_ns").get<double>();
+  const double wall = result.at("wall_ns").at("avg");
+  EXPECT_NEAR(sum, wall, wall * 1e-3);
+}
+
+void check_case(const fs::path& folder, const std::string& extra = "") {
+  const json reference = read_json(folder / "xnn_nodes.json");
+  for (const auto& [method, delegates] : reference.at("methods").items()) {
+    const json result = profile(folder, method, extra);
+    check_sums(result);
+    std::map<int, std::vector<json>> partitions;
+    std::map<int, int> instructions;
+    for (const json& row : result.at("rows")) {
+      if (row.at("where") != "delegate") continue;
+      partitions[row.at("partition")].push_back(row);
+      instructions[row.at("partition")] = row.at("instruction");
+    }
+    ASSERT_EQ(partitions.size(), delegates.size());
+    for (const json& delegate : delegates) {
+      const int index = delegate.at("delegate_index");
+      SCOPED_TRACE(method + ", delegate " + std::to_string(index));
+      check_partition(partitions[index], delegate.at("nodes"));
+      if (!fs::exists(folder / "debug_handle_map.json")) continue;
+      const json handles = read_json(folder / "debug_handle_map.json");
+      check_handles(partitions[index], delegate.at("nodes"),
+                    handles.at(method).at(std::to_string(instructions[index])));
+    }
+  }
+}
+
+class SampleJoinTest : public testing::TestWithParam<const char*> {};
+TEST_P(SampleJoinTest, RowsAreThoseOfTheReference) { check_case(samples_dir() / GetParam()); }
+INSTANTIATE_TEST_SUITE_P(ProfileJoin, SampleJoinTest,
+                         testing::Values("mv2_025_xnnpack", "digits_xnnpack", "digits_xnnpack_q8"));
+
+class CorpusJoinTest : public testing::TestWithParam<const char*> {};
+TEST_P(CorpusJoinTest, RowsAreThoseOfTheReference) {
+  VITRINE_CORPUS_CASE(folder, GetParam());
+  check_case(folder);
+}
+INSTANTIATE_TEST_SUITE_P(
+    ProfileJoin, CorpusJoinTest,
+    testing::Values("bundled_linear_relu", "channels_last_conv", "conv_relu_tan_xnnpack",
+                    "digits_xnnpack", "digits_xnnpack_q8", "dynamic_batch_xnnpack",
+                    "encoder_layer_sdpa", "f16_conv", "kv_cache_xnnpack", "linear_relu", "mlp_dynq",
+                    "multi_method", "multi_method_shared_xnnpack", "mv2_025_xnnpack", "mv2_xnnpack",
+                    "softmax_layernorm_attention", "split_concat_pool"),
+    [](const auto& info) { return std::string(info.param); });
+
+TEST(ProfileJoinTest, HoldsForSmallerShapesOfADynamicModel) {
+  const fs::path folder = samples_dir() / "dynamic_batch_xnnpack";
+  const json call = read_json(folder / "case.json").at("calls").at(1);
+  std::string shape;
+  for (const int size : call.at("inputs")[0].at("shape")) {
+    shape += (shape.empty() ? "" : "x") + std::to_string(size);
+  }
+  check_case(folder, "--inputs " +
+                         (folder / call.at("inputs")[0].at("file").get<std::string>()).string() +
+                         ":" + shape);
+}
+
+}  // namespace
+}  // namespace vitrine::test
