@@ -1,1 +1,81 @@
-#include <gtest/gtest.h>
+#include "devtools/etdump/trace_buffer.h"
+#include "test/runtime/executor/method_fixture.h"
+#include "test/support/allocation_counter.h"
+
+namespace vitrine {
+namespace {
+
+using schema::program::TensorShapeDynamism;
+using test::allocation_count;
+using test::multiply_by;
+using test::Planned;
+
+class NoAllocationTest : public test::MethodTest {
+ protected:
+  // Every kind of instruction, dynamic shapes, and `kernel` on f32[64,6] at most.
+  void build_all(const char* kernel) {
+    const auto tensor = [this](uint64_t offset) {
+      return forward_.tensor({.sizes = {64, 6},
+                              .planned = Planned{1, offset},
+                              .dynamism = TensorShapeDynamism::DYNAMIC_BOUND});
+    };
+    forward_.buffer_sizes = {0, 3 * 1536};
+    x_ = tensor(0);
+    const int between = tensor(1536);
+    out_ = tensor(3072);
+    const int rows = forward_.integer(0);
+    const int few = forward_.boolean(false);
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op(kernel, "out"), {x_, forward_.integer(2), between, between});
+    forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)}),
+                           {between, out_});
+    forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(0), rows});
+    forward_.move(rows, forward_.integer(0));
+    forward_.kernel_call(forward_.op("test::less", "Scalar"), {rows, forward_.integer(100), few});
+    forward_.jump_false(few, 0);
+    forward_.free(between);
+  }
+  // Allocations of setting the input and executing, with `rows` rows.
+  int allocations_of_run(Method& method, int32_t rows) {
+    const EValue x = value({rows, 6}, std::vector<float>(static_cast<size_t>(rows) * 6, 1.f));
+    const int before = allocation_count();
+    const Error set = method.set_input(0, x);
+    const Error run = method.execute();
+    const int taken = allocation_count() - before;
+    EXPECT_TRUE(set.ok()) << set.message();
+    EXPECT_TRUE(run.ok()) << run.message();
+    EXPECT_EQ(output(method)[0], 6);
+    return taken;
+  }
+};
+
+TEST_F(NoAllocationTest, TheCountersCount) {
+  const int before = allocation_count();
+  ::operator delete(::operator new(4));
+  EXPECT_GE(allocation_count() - before, 1);
+  HeapArena arena;
+  const int between = allocation_count();
+  ASSERT_NE(arena.allocate(10, 8), nullptr);
+  EXPECT_EQ(allocation_count() - between, 1) << "the runtime's own malloc";
+}
+
+TEST_F(NoAllocationTest, FromTheFirstRunOnWithoutTemporaryMemory) {
+  build_all("test::scale");
+  TraceBuffer trace;
+  const auto method = load({.tracer = &trace});
+  for (const int32_t rows : {64, 1, 30, 64}) EXPECT_EQ(allocations_of_run(*method, rows), 0);
+  method->set_tracer(nullptr);
+  EXPECT_EQ(allocations_of_run(*method, 64), 0);
+}
+
+// A kernel's temporary memory is taken from the heap once.
+TEST_F(NoAllocationTest, FromTheSecondRunOnWithTemporaryMemory) {
+  build_all("test::scale_scratch");
+  const auto method = load();
+  EXPECT_GT(allocations_of_run(*method, 64), 0);
+  for (const int32_t rows : {64, 1, 30, 64}) EXPECT_EQ(allocations_of_run(*method, rows), 0);
+}
+
+}  // namespace
+}  // namespace vitrine

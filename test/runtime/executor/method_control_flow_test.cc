@@ -1,0 +1,184 @@
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::Planned;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MethodControlFlowTest : public test::MethodTest {
+ protected:
+  MethodControlFlowTest() { build_scaling(); }
+
+  // f32[2,3] of planned memory of its own.
+  int planned_tensor() {
+    const auto offset = static_cast<uint64_t>(forward_.buffer_sizes[1]);
+    forward_.buffer_sizes[1] += 32;
+    return forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, offset}});
+  }
+  std::unique_ptr<Method> run(const MethodOptions& options = {}) {
+    auto method = load(options);
+    if (method == nullptr) return nullptr;
+    EXPECT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+    error_ = method->execute();
+    return method;
+  }
+
+  Error error_;
+};
+
+TEST_F(MethodControlFlowTest, MovesMakeValuesTheSame) {
+  const int moved = planned_tensor();
+  const int number = forward_.integer(1);
+  forward_.move(out_, moved);
+  forward_.move(forward_.integer(9), number);
+  forward_.outputs = {moved, number};
+  const auto method = run();
+  ASSERT_TRUE(error_.ok()) << error_.message();
+  EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
+  EXPECT_EQ(method->output(1).to_int(), 9);
+}
+
+// count = 5; do { out = out + x; count = count - 1; } while (!(count < 1))
+TEST_F(MethodControlFlowTest, JumpsMakeLoops) {
+  forward_.chains[0].clear();
+  const int one = forward_.integer(1);
+  const int five = forward_.integer(5);
+  const int count = forward_.integer(0);
+  const int done = forward_.boolean(false);
+  const int body = 1;
+  forward_.move(five, count);
+  forward_.kernel_call(forward_.op("test::add", "out"), {out_, x_, out_, out_});
+  forward_.kernel_call(forward_.op("test::sub", "Scalar"), {count, one, count});
+  forward_.kernel_call(forward_.op("test::less", "Scalar"), {count, one, done});
+  forward_.jump_false(done, body);
+  const auto method = run();
+  ASSERT_TRUE(error_.ok()) << error_.message();
+  EXPECT_THAT(output(*method), ElementsAre(5, 10, 15, 20, 25, 30));
+}
+
+TEST_F(MethodControlFlowTest, JumpsMakeBranches) {
+  for (const bool condition : {true, false}) {
+    start_over();
+    build_scaling(10);
+    forward_.chains[0].insert(forward_.chains[0].begin(),
+                              {.kind = schema::program::InstructionArguments::JumpFalseCall,
+                               .first = forward_.boolean(condition),
+                               .second = 2});
+    const auto method = run();
+    ASSERT_TRUE(error_.ok()) << error_.message();
+    // The destination is one past the end: without the kernel planned memory keeps its zeros.
+    EXPECT_EQ(output(*method)[1], condition ? 20 : 0);
+  }
+}
+
+TEST_F(MethodControlFlowTest, ABoolTensorHoldsIfAllItsElementsDo) {
+  struct Case {
+    test::Bytes elements;
+    bool holds;
+  };
+  for (const auto& [elements, holds] :
+       {Case{{std::byte{1}, std::byte{1}}, true}, Case{{std::byte{1}, std::byte{0}}, false},
+        Case{{std::byte{1}, std::byte{2}}, true}, Case{{}, true}}) {
+    start_over();
+    const uint32_t data = builder_.constant(elements);
+    const int condition = forward_.tensor({.dtype = ScalarType::kBool,
+                                           .sizes = {static_cast<int32_t>(elements.size())},
+                                           .data = data});
+    const int result = forward_.integer(0);
+    forward_.outputs = {result};
+    forward_.jump_false(condition, 2);
+    forward_.move(forward_.integer(1), result);
+    const auto method = load();
+    ASSERT_TRUE(method->execute().ok());
+    EXPECT_EQ(method->output(0).to_int(), holds ? 1 : 0) << elements.size();
+  }
+}
+
+TEST_F(MethodControlFlowTest, OtherConditionsFail) {
+  for (const int condition : {x_, forward_.integer(1), forward_.none(),
+                              forward_.tensor({.dtype = ScalarType::kBool, .sizes = {1}})}) {
+    forward_.chains[0].clear();
+    forward_.jump_false(condition, 1);
+    run();
+    EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
+    EXPECT_STREQ(
+        error_.message(),
+        "forward, chain 0, instruction 0 (jump ): the condition is neither Bool nor a bool "
+        "tensor");
+  }
+}
+
+TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
+  forward_.jump_false(forward_.boolean(false), 0);
+  run({.max_instructions_per_run = 1000});
+  EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(error_.message(), HasSubstr("stopped after 1000 instructions"));
+  EXPECT_THAT(error_.message(), HasSubstr("chain 0, instruction 0"));
+}
+
+TEST_F(MethodControlFlowTest, TheLimitIsPerRunAndExact) {
+  forward_.free(x_);
+  const auto method = run({.max_instructions_per_run = 2});
+  EXPECT_TRUE(error_.ok()) << error_.message();
+  EXPECT_TRUE(method->execute().ok());
+  run({.max_instructions_per_run = 1});
+  EXPECT_FALSE(error_.ok());
+}
+
+TEST_F(MethodControlFlowTest, TheLimitIsForAllChains) {
+  forward_.chains.push_back(forward_.chains[0]);
+  run({.max_instructions_per_run = 1});
+  EXPECT_THAT(error_.message(), HasSubstr("chain 1, instruction 0"));
+}
+
+TEST_F(MethodControlFlowTest, FreedValuesKeepTheirMemory) {
+  forward_.free(out_);
+  const auto method = run();
+  ASSERT_TRUE(error_.ok());
+  EXPECT_EQ(output(*method)[5], 12);
+  EXPECT_TRUE(method->execute().ok()) << "planned memory is there for every run";
+}
+
+TEST_F(MethodControlFlowTest, ChainsRunInOrder) {
+  forward_.chains.emplace_back();
+  forward_.kernel_call(forward_.op("test::add", "out"), {out_, out_, out_, out_});
+  const auto method = run();
+  ASSERT_TRUE(error_.ok()) << error_.message();
+  EXPECT_THAT(output(*method), ElementsAre(4, 8, 12, 16, 20, 24));
+}
+
+TEST_F(MethodControlFlowTest, NoInstructionsIsLegal) {
+  forward_.chains[0].clear();
+  run();
+  EXPECT_TRUE(error_.ok());
+}
+
+TEST_F(MethodControlFlowTest, ResultsOfOperatorsAreValues) {
+  const int rows = forward_.integer(0);
+  forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(0), rows});
+  const int less = forward_.none();
+  forward_.kernel_call(forward_.op("test::less", "Scalar"), {rows, forward_.integer(3), less});
+  forward_.outputs = {rows, less};
+  const auto method = run();
+  ASSERT_TRUE(error_.ok()) << error_.message();
+  EXPECT_EQ(method->output(0).to_int(), 2);
+  ASSERT_TRUE(method->output(1).is_bool());
+  EXPECT_TRUE(method->output(1).to_bool());
+}
+
+// A list refers to values: it has what they have when it is used.
+TEST_F(MethodControlFlowTest, ListsFollowTheirValues) {
+  const int rows = forward_.integer(0);
+  forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(1), rows});
+  forward_.outputs = {forward_.int_list({rows, forward_.integer(7)})};
+  const auto method = run();
+  ASSERT_TRUE(error_.ok()) << error_.message();
+  std::span<const int64_t> list;
+  ASSERT_TRUE(method->output(0).read_int_list(&list));
+  EXPECT_THAT(list, ElementsAre(3, 7));
+}
+
+}  // namespace
+}  // namespace vitrine

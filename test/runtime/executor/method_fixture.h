@@ -1,0 +1,81 @@
+// Loads methods of programs that a test builds.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/executor/method.h"
+#include "test/support/program_builder.h"
+#include "test/support/tensor_factory.h"
+#include "test/support/test_backend.h"
+#include "test/support/test_kernels.h"
+
+namespace vitrine::test {
+
+class MethodTest : public testing::Test {
+ protected:
+  MethodTest() { EXPECT_TRUE(backends_.add(&backend_).ok()); }
+
+  std::shared_ptr<const Program> build() {
+    files_.push_back(builder_.build());
+    auto program = Program::load(std::move(*view_buffer(files_.back())));
+    EXPECT_TRUE(program.ok()) << program.error().message();
+    return program.ok() ? *program : nullptr;
+  }
+  // With the test's kernels and backend, unless `options` has others.
+  Result<std::unique_ptr<Method>> try_load(MethodOptions options = {}) {
+    const std::shared_ptr<const Program> program = build();
+    if (!program) return Error::make(ErrorCode::kInternal, "the program does not load");
+    if (options.kernels == nullptr) options.kernels = &test_kernels();
+    if (options.backends == nullptr) options.backends = &backends_;
+    return Method::load(program, "forward", options);
+  }
+  std::unique_ptr<Method> load(const MethodOptions& options = {}) {
+    auto method = try_load(options);
+    EXPECT_TRUE(method.ok()) << method.error().message();
+    return method.ok() ? std::move(*method) : nullptr;
+  }
+
+  // Forgets what the method was to be.
+  void start_over() {
+    forward_ = {};
+    forward_.name = "forward";
+  }
+
+  // out = x * factor, both planned, f32[2,3].
+  void build_scaling(int64_t factor = 2) {
+    forward_.buffer_sizes = {0, 64};
+    x_ = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
+    out_ = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op("test::scale", "out"),
+                         {x_, forward_.integer(factor), out_, out_});
+  }
+
+  EValue value(std::vector<int32_t> sizes, const std::vector<float>& elements) {
+    return EValue(&factory_.make(std::move(sizes), elements));
+  }
+  static std::vector<float> output(const Method& method, size_t index = 0) {
+    return values_of<float>(method.output(index).tensor());
+  }
+
+  ProgramBuilder builder_;
+  MethodSpec& forward_ = builder_.method("forward");
+  int x_ = 0;
+  int out_ = 0;
+  TestBackend backend_;
+  BackendRegistry backends_;
+  TensorFactory factory_;
+
+ private:
+  std::deque<AlignedBytes> files_;
+};
+
+}  // namespace vitrine::test

@@ -1,0 +1,236 @@
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using schema::program::TensorShapeDynamism;
+using test::Planned;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MethodInputsTest : public test::MethodTest {
+ protected:
+  // out = x * 2; x f32[4,6] at most, given by the caller.
+  void build_dynamic(bool planned) {
+    const auto dynamic = TensorShapeDynamism::DYNAMIC_BOUND;
+    forward_.buffer_sizes = {0, 192};
+    x_ = forward_.tensor({.sizes = {4, 6}, .dynamism = dynamic});
+    if (planned) forward_.values[static_cast<size_t>(x_)].tensor.planned = Planned{1, 0};
+    out_ = forward_.tensor({.sizes = {4, 6}, .planned = Planned{1, 96}, .dynamism = dynamic});
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op("test::scale", "out"), {x_, forward_.integer(2), out_, out_});
+  }
+  void run_with_rows(Method& method, int32_t rows) {
+    const EValue x = value({rows, 6}, std::vector<float>(static_cast<size_t>(rows) * 6, 1.5f));
+    const Error error = method.set_input(0, x);
+    ASSERT_TRUE(error.ok()) << error.message();
+    ASSERT_TRUE(method.execute().ok());
+    ASSERT_THAT(method.output(0).tensor().sizes(), ElementsAre(rows, 6));
+    EXPECT_THAT(output(method), testing::Each(3.0f));
+  }
+};
+
+TEST_F(MethodInputsTest, PlannedInputsAreCopied) {
+  build_scaling();
+  const auto method = load();
+  EValue x = value({2, 3}, {1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  x.tensor().mutable_data<float>()[0] = 100;
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
+}
+
+TEST_F(MethodInputsTest, OtherInputsAreAliased) {
+  build_scaling();
+  forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
+  const auto method = load();
+  EValue x = value({2, 3}, {1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  x.tensor().mutable_data<float>()[0] = 100;
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(200, 4, 6, 8, 10, 12));
+}
+
+TEST_F(MethodInputsTest, DynamicShapesShrinkAndGrow) {
+  for (const bool planned : {true, false}) {
+    SCOPED_TRACE(planned);
+    start_over();
+    build_dynamic(planned);
+    const auto method = load();
+    for (const int32_t rows : {4, 1, 3, 0, 4}) run_with_rows(*method, rows);
+    const Error error = method->set_input(0, value({5, 6}, std::vector<float>(30)));
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.message(), HasSubstr("input 0: f32[4,6] cannot become [5,6]"));
+  }
+}
+
+TEST_F(MethodInputsTest, SaysWhatDoesNotFit) {
+  build_scaling();
+  const auto method = load();
+  const Error index = method->set_input(1, value({2, 3}, std::vector<float>(6)));
+  EXPECT_EQ(index.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(index.message(), "input 1 of 1");
+  const Error kind = method->set_input(0, EValue(int64_t{1}));
+  EXPECT_STREQ(kind.message(), "input 0 is a Tensor, not a Int");
+  const Error dtype = method->set_input(0, EValue(&factory_.make(ScalarType::kInt, {2, 3})));
+  EXPECT_STREQ(dtype.message(), "input 0 is f32, not i32");
+  const Error rank = method->set_input(0, value({6}, std::vector<float>(6)));
+  EXPECT_STREQ(rank.message(), "input 0: f32[2,3] cannot become [6]: its rank is fixed");
+  const Error size = method->set_input(0, value({3, 2}, std::vector<float>(6)));
+  EXPECT_EQ(size.code(), ErrorCode::kNotSupported);
+  EXPECT_STREQ(size.message(), "input 0: f32[2,3] cannot become [3,2]: its shape is static");
+  const Error order =
+      method->set_input(0, EValue(&factory_.make(ScalarType::kFloat, {2, 3}, {1, 0})));
+  EXPECT_THAT(order.message(), HasSubstr("input 0 has another dim order"));
+  EValue empty = value({2, 3}, std::vector<float>(6));
+  empty.tensor().set_data(nullptr);
+  EXPECT_STREQ(method->set_input(0, empty).message(), "input 0 has no data");
+}
+
+TEST_F(MethodInputsTest, ARefusedInputLeavesTheEarlierOne) {
+  build_dynamic(true);
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({1, 6}, std::vector<float>(6, 1.f))).ok());
+  EXPECT_FALSE(
+      method->set_input(0, EValue(&factory_.make(ScalarType::kFloat, {2, 6}, {1, 0}))).ok());
+  EXPECT_FALSE(method->set_input(0, value({9, 9}, std::vector<float>(81))).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(2, 2, 2, 2, 2, 2));
+}
+
+TEST_F(MethodInputsTest, MisalignedMemoryIsCopiedOrRefused) {
+  std::array<std::byte, 25> memory{};
+  const auto misaligned = [&]() -> Tensor& {
+    Tensor& tensor = factory_.make(ScalarType::kFloat, {2, 3});
+    const float one = 1;
+    for (size_t i = 0; i < 6; ++i) std::memcpy(memory.data() + 1 + i * 4, &one, sizeof one);
+    tensor.set_data(memory.data() + 1);
+    return tensor;
+  };
+  build_scaling();
+  const auto copying = load();
+  ASSERT_TRUE(copying->set_input(0, EValue(&misaligned())).ok());
+  ASSERT_TRUE(copying->execute().ok());
+  EXPECT_THAT(output(*copying), testing::Each(2.0f));
+
+  forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
+  const auto aliasing = load();
+  const Error error = aliasing->set_input(0, EValue(&misaligned()));
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error.message(), "input 0: the memory is not aligned for elements of f32");
+}
+
+TEST_F(MethodInputsTest, ExecutionNeedsAllInputs) {
+  build_scaling();
+  forward_.inputs = {forward_.integer(1), x_};
+  const auto method = load();
+  const Error error = method->execute();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
+  EXPECT_STREQ(error.message(), "input 1 is not set");
+}
+
+TEST_F(MethodInputsTest, NumbersAndTextsAreFixedAtExport) {
+  forward_.inputs = {forward_.integer(3),     forward_.boolean(true), forward_.real(0.5),
+                     forward_.string("mean"), forward_.none(),        forward_.real(NAN)};
+  const auto method = load();
+  EXPECT_TRUE(method->set_input(0, EValue(int64_t{3})).ok());
+  EXPECT_TRUE(method->set_input(1, EValue(true)).ok());
+  EXPECT_TRUE(method->set_input(2, EValue(0.50005)).ok()) << "within 1e-4";
+  EXPECT_TRUE(method->set_input(3, EValue(std::string_view("mean"))).ok());
+  EXPECT_TRUE(method->set_input(4, EValue()).ok());
+  EXPECT_TRUE(method->set_input(5, EValue(static_cast<double>(NAN))).ok());
+  EXPECT_STREQ(method->set_input(0, EValue(int64_t{4})).message(),
+               "input 0 was fixed when the program was exported and cannot change");
+  EXPECT_EQ(method->set_input(1, EValue(false)).code(), ErrorCode::kInvalidArgument);
+  EXPECT_FALSE(method->set_input(2, EValue(0.51)).ok());
+  EXPECT_FALSE(method->set_input(2, EValue(static_cast<double>(NAN))).ok());
+  EXPECT_FALSE(method->set_input(3, EValue(std::string_view("sum"))).ok());
+  EXPECT_FALSE(method->set_input(4, EValue(false)).ok());
+  EXPECT_TRUE(method->execute().ok());
+}
+
+TEST_F(MethodInputsTest, ConstantsCannotBeInputs) {
+  const uint32_t constant = builder_.constant(test::Bytes(24));
+  forward_.inputs = {forward_.tensor({.sizes = {2, 3}, .data = constant})};
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+  EXPECT_STREQ(method.error().message(), "forward, inputs[0]: is a constant");
+}
+
+// A program may move a constant to where an input was.
+TEST_F(MethodInputsTest, InputsAreNotCopiedOverConstants) {
+  const uint32_t constant = builder_.constant(test::Bytes(24));
+  build_scaling();
+  forward_.move(forward_.tensor({.sizes = {2, 3}, .data = constant}), x_);
+  const auto method = load();
+  const EValue x = value({2, 3}, {1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  ASSERT_TRUE(method->execute().ok());
+  const Error error = method->set_input(0, x);
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
+  EXPECT_THAT(error.message(), HasSubstr("no memory to copy it to"));
+}
+
+class MethodOutputsTest : public test::MethodTest {
+ protected:
+  MethodOutputsTest() {
+    build_scaling();
+    forward_.values[static_cast<size_t>(out_)].tensor.planned.reset();
+  }
+};
+
+TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  std::array<float, 6> memory{};
+  ASSERT_TRUE(method->set_output_data(0, std::as_writable_bytes(std::span(memory))).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(memory, ElementsAre(2, 4, 6, 8, 10, 12));
+  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data());
+}
+
+TEST_F(MethodOutputsTest, NeedMemory) {
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  const Error error = method->execute();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
+  EXPECT_THAT(error.message(), HasSubstr("argument 2 is a tensor without memory"));
+}
+
+TEST_F(MethodOutputsTest, RefuseWrongMemory) {
+  forward_.outputs = {out_, x_, forward_.integer(1)};
+  const auto method = load();
+  alignas(8) std::array<std::byte, 32> memory{};
+  const std::span<std::byte> bytes(memory);
+  EXPECT_STREQ(method->set_output_data(0, bytes.first(23)).message(),
+               "output 0 needs 24 bytes, not 23");
+  EXPECT_STREQ(method->set_output_data(0, bytes.subspan(2)).message(),
+               "output 0: the memory is not aligned for elements of f32");
+  EXPECT_EQ(method->set_output_data(1, bytes).code(), ErrorCode::kInvalidState);
+  EXPECT_STREQ(method->set_output_data(1, bytes).message(), "output 1 is memory-planned");
+  EXPECT_EQ(method->set_output_data(2, bytes).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(method->set_output_data(3, bytes).code(), ErrorCode::kInvalidArgument);
+}
+
+// What a move made of an output is not what the program planned for it.
+TEST_F(MethodOutputsTest, MovedTensorsAreNotTheCallers) {
+  const int number = forward_.integer(1);
+  forward_.outputs = {number};
+  forward_.move(x_, number);
+  forward_.chains[0].erase(forward_.chains[0].begin());  // the kernel's output has no memory
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  ASSERT_TRUE(method->output(0).is_tensor());
+  alignas(8) std::array<std::byte, 32> memory{};
+  EXPECT_EQ(method->set_output_data(0, memory).code(), ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,216 @@
+#include <string>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::multiply_by;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class MethodLoadingTest : public test::MethodTest {};
+
+TEST_F(MethodLoadingTest, NamesEverythingThatIsMissing) {
+  forward_.op("aten::missing", "out");
+  forward_.op("test::add", "out");
+  forward_.op("aten::also_missing", "");
+  forward_.op("aten::missing", "out");
+  forward_.delegate({.id = "LongBackend", .payload = multiply_by(1)});
+  forward_.delegate({.id = "Long", .payload = multiply_by(1)});  // a part of the other's id
+  forward_.delegate({.id = "TestBackend", .payload = multiply_by(1)});
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kOperatorMissing);
+  EXPECT_STREQ(method.error().message(),
+               "forward: this build lacks the operators aten::missing.out, aten::also_missing and "
+               "the backends LongBackend, Long: register them, or link what has them");
+}
+
+TEST_F(MethodLoadingTest, NamesAHundredMissingOperators) {
+  for (int i = 0; i < 100; ++i) forward_.op("aten::an_operator_number_" + std::to_string(i), "out");
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_THAT(method.error().message(),
+                HasSubstr("aten::an_operator_number_" + std::to_string(i) + ".out"));
+  }
+}
+
+TEST_F(MethodLoadingTest, SaysWhichBackendsAreMissing) {
+  forward_.delegate({.id = "NoBackend", .payload = multiply_by(1)});
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(method.error().message(),
+              AllOf(HasSubstr("lacks the backends NoBackend"), Not(HasSubstr("operators"))));
+}
+
+// An id is compared whole, not up to its first NUL.
+TEST_F(MethodLoadingTest, IdsWithANulAreOtherIds) {
+  forward_.delegate({.id = std::string("TestBackend\0x", 13), .payload = multiply_by(1)});
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kNotFound);
+}
+
+TEST_F(MethodLoadingTest, WithoutRegistriesEverythingIsMissing) {
+  build_scaling();
+  const auto method = Method::load(build(), "forward", {});
+  ASSERT_FALSE(method.ok());
+  EXPECT_THAT(method.error().message(), HasSubstr("test::scale.out"));
+}
+
+TEST_F(MethodLoadingTest, NamesTheMethodsThatThereAre) {
+  const auto method = Method::load(build(), "backward", {});
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(method.error().message(), "no method backward; the program has: forward");
+}
+
+TEST_F(MethodLoadingTest, CountsArgumentsOfKernels) {
+  build_scaling();
+  forward_.chains[0][0].args.pop_back();
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+  EXPECT_STREQ(method.error().message(),
+               "forward, chains[0].instructions[0]: test::scale.out takes 4 arguments, not 3");
+}
+
+TEST_F(MethodLoadingTest, EveryKindOfValueArrives) {
+  const int one = forward_.integer(1);
+  const int tensor = forward_.tensor({.sizes = {0}});
+  forward_.outputs = {forward_.none(),
+                      one,
+                      forward_.boolean(true),
+                      forward_.real(2.5),
+                      forward_.string("text"),
+                      forward_.int_list({one, one}),
+                      forward_.double_list({1.5}),
+                      forward_.bool_list({1, 0, 255}),
+                      forward_.tensor_list({tensor}),
+                      forward_.optional_tensor_list({-1, tensor})};
+  const auto method = load();
+  EXPECT_TRUE(method->output(0).is_none());
+  EXPECT_EQ(method->output(1).to_int(), 1);
+  EXPECT_TRUE(method->output(2).to_bool());
+  EXPECT_EQ(method->output(3).to_double(), 2.5);
+  EXPECT_EQ(method->output(4).to_string(), "text");
+  std::span<const int64_t> ints;
+  ASSERT_TRUE(method->output(5).read_int_list(&ints));
+  EXPECT_THAT(ints, ElementsAre(1, 1));
+  EXPECT_THAT(method->output(6).to_double_list(), ElementsAre(1.5));
+  EXPECT_THAT(method->output(7).to_bool_list(), ElementsAre(true, false, true));
+  std::span<Tensor* const> tensors;
+  ASSERT_TRUE(method->output(8).read_tensor_list(&tensors));
+  EXPECT_EQ(tensors.size(), 1u);
+  ASSERT_TRUE(method->output(9).read_tensor_list(&tensors));
+  EXPECT_EQ(tensors[0], nullptr);
+  EXPECT_NE(tensors[1], nullptr);
+}
+
+TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
+  build_scaling();
+  for (int i = 0; i < 2000; ++i) forward_.integer(i);
+  const auto method = try_load({.max_metadata_bytes = 20000});
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_THAT(method.error().message(), HasSubstr("max_metadata_bytes"));
+  EXPECT_TRUE(try_load({.max_metadata_bytes = 60000}).ok());
+}
+
+TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {
+  build_scaling();
+  forward_.kernel_call(forward_.op("test::fail", "out"), {x_, out_, out_});
+  const auto method = load();
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(method->set_input(0, value({2, 3}, std::vector<float>(6))).ok());
+    const Error error = method->execute();
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(error.message(),
+                 "forward, chain 0, instruction 1 (kernel test::fail.out): this kernel always "
+                 "fails");
+  }
+}
+
+class MethodDelegatesTest : public test::MethodTest {
+ protected:
+  // out = x * factor, by the backend.
+  void build_delegate(test::DelegateSpec spec) {
+    forward_.buffer_sizes = {0, 64};
+    x_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 0}});
+    out_ = forward_.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 32}});
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.free(x_);
+    forward_.delegate_call(forward_.delegate(std::move(spec)), {x_, out_});
+  }
+  Error run(Method& method) {
+    VITRINE_RETURN_IF_ERROR(method.set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})));
+    return method.execute();
+  }
+};
+
+TEST_F(MethodDelegatesTest, RunFromInlineDataAndSegments) {
+  for (const auto location :
+       {schema::program::DataLocation::INLINE, schema::program::DataLocation::SEGMENT}) {
+    start_over();
+    build_delegate({.id = "TestBackend", .location = location, .payload = multiply_by(3)});
+    const auto method = load();
+    ASSERT_TRUE(run(*method).ok());
+    EXPECT_THAT(output(*method), ElementsAre(3, 6, 9, 12, 15, 18));
+    EXPECT_TRUE(backend_.last_init().payload_is_aligned);
+  }
+}
+
+TEST_F(MethodDelegatesTest, GetWhatTheProgramAndTheCallerGive) {
+  build_delegate({.id = "TestBackend",
+                  .payload = multiply_by(3),
+                  .compile_specs = {{"level", test::bytes_of("9")}, {"empty", {}}}});
+  builder_.named_data("weights", test::bytes_of("w"));
+  const auto method = load();
+  const test::TestBackend::Init& init = backend_.last_init();
+  EXPECT_THAT(init.compile_specs, ElementsAre(testing::Pair("level", test::bytes_of("9")),
+                                              testing::Pair("empty", test::Bytes())));
+  ASSERT_NE(init.context.named_data, nullptr);
+  EXPECT_TRUE(init.context.named_data->get("weights").ok());
+  EXPECT_EQ(init.context.tracer, nullptr);
+  EXPECT_EQ(init.context.pool, nullptr);
+  EXPECT_EQ(init.context.chain_index, 0);
+  EXPECT_EQ(init.context.instruction_id, 1);
+}
+
+TEST_F(MethodDelegatesTest, AreDestroyedWithTheMethod) {
+  build_delegate({.id = "TestBackend", .payload = multiply_by(3)});
+  auto method = load();
+  EXPECT_EQ(backend_.live_delegates(), 1);
+  method.reset();
+  EXPECT_EQ(backend_.live_delegates(), 0);
+}
+
+TEST_F(MethodDelegatesTest, ThatDoNotLoadAreNamed) {
+  build_delegate({.id = "TestBackend", .payload = multiply_by(3)});
+  forward_.delegate({.id = "TestBackend", .payload = test::bytes_of("??")});
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kDelegateInvalidCompatibility);
+  EXPECT_STREQ(method.error().message(),
+               "forward, delegates[1] (TestBackend): byte 0 of the payload: it does not begin with "
+               "TB");
+  EXPECT_EQ(backend_.live_delegates(), 0) << "those that did load are destroyed";
+}
+
+TEST_F(MethodDelegatesTest, ThatFailAreNamedWithTheirPlace) {
+  build_delegate({.id = "TestBackend", .payload = multiply_by(3), .compile_specs = {{"fail", {}}}});
+  const auto method = load();
+  EXPECT_STREQ(run(*method).message(),
+               "forward, chain 0, instruction 1 (delegate TestBackend): told to fail");
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,253 @@
+#include <array>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::bytes_of;
+using test::Planned;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint64_t kNoLimit = UINT64_MAX;
+
+class PlannedMemoryTest : public test::MethodTest {
+ protected:
+  PlannedMemoryTest() { build_scaling(); }
+
+  std::string refusal(const MethodOptions& options, ErrorCode code) {
+    const auto method = try_load(options);
+    EXPECT_FALSE(method.ok());
+    EXPECT_EQ(method.error().code(), code);
+    return method.error().message();
+  }
+};
+
+TEST_F(PlannedMemoryTest, MayBeTheCallers) {
+  alignas(16) std::array<std::byte, 64> memory{};
+  const std::array buffers{std::span<std::byte>(memory)};
+  const auto method = load({.planned_memory = buffers});
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data() + 32);
+  float last = 0;
+  std::memcpy(&last, memory.data() + 52, sizeof last);
+  EXPECT_EQ(last, 12);
+}
+
+TEST_F(PlannedMemoryTest, MustFitTheProgram) {
+  alignas(16) std::array<std::byte, 80> memory{};
+  const std::span<std::byte> bytes(memory);
+  const std::array small{bytes.first(63)};
+  EXPECT_STREQ(refusal({.planned_memory = small}, ErrorCode::kMemoryAllocationFailed).c_str(),
+               "planned_memory[0] must have 64 bytes, 16-byte aligned; it has 63");
+  const std::array misaligned{bytes.subspan(8)};
+  EXPECT_THAT(refusal({.planned_memory = misaligned}, ErrorCode::kMemoryAllocationFailed),
+              HasSubstr("planned_memory[0]"));
+  const std::array two{bytes, bytes};
+  EXPECT_STREQ(refusal({.planned_memory = two}, ErrorCode::kInvalidArgument).c_str(),
+               "planned_memory has 2 buffers, not 1");
+}
+
+TEST_F(PlannedMemoryTest, IsBounded) {
+  EXPECT_THAT(refusal({.max_planned_bytes = 63}, ErrorCode::kMemoryAllocationFailed),
+              HasSubstr("more than 63 bytes"));
+  EXPECT_TRUE(try_load({.max_planned_bytes = 64}).ok());
+}
+
+TEST_F(PlannedMemoryTest, BuffersCountTogether) {
+  forward_.buffer_sizes = {0, 64, 64};
+  EXPECT_THAT(refusal({.max_planned_bytes = 127}, ErrorCode::kMemoryAllocationFailed),
+              HasSubstr("max_planned_bytes"));
+  EXPECT_TRUE(try_load({.max_planned_bytes = 128}).ok());
+}
+
+// Sizes whose sum, or the sum rounded up, would wrap around.
+TEST_F(PlannedMemoryTest, HugeSizesDoNotWrap) {
+  forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX};
+  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX - 120, 64};
+  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  forward_.buffer_sizes = {0, INT64_MAX / 2};
+  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+}
+
+TEST_F(PlannedMemoryTest, OfTheMethodIsZeroedAndAligned) {
+  forward_.buffer_sizes = {0, 65, 64};
+  forward_.chains[0].clear();
+  forward_.outputs = {out_, forward_.tensor({.sizes = {2}, .planned = Planned{2, 0}})};
+  forward_.inputs = {};
+  const auto method = load();
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), testing::Each(0.f));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).tensor().raw_data()) % 64, 0u);
+}
+
+class StateTest : public test::MethodTest {
+ protected:
+  // state = state + x; the state is planned and, if `initial`, begins at 10.
+  void build_state(bool initial) {
+    forward_.buffer_sizes = {0, 64};
+    x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
+    const uint32_t data = initial ? builder_.initial_state(bytes_of<float>({10, 10})) : 0;
+    out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}, .data = data});
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op("test::add", "out"), {out_, x_, out_, out_});
+  }
+  float run(Method& method, float x) {
+    EXPECT_TRUE(method.set_input(0, value({2}, {x, x})).ok());
+    EXPECT_TRUE(method.execute().ok());
+    return output(method)[1];
+  }
+};
+
+TEST_F(StateTest, BeginsAsTheProgramSays) {
+  build_state(true);
+  const auto method = load();
+  EXPECT_EQ(run(*method, 1), 11);
+  EXPECT_EQ(run(*method, 2), 13);
+}
+
+TEST_F(StateTest, IsEachInstancesOwn) {
+  build_state(true);
+  const std::shared_ptr<const Program> program = build();
+  const MethodOptions options{.kernels = &test::test_kernels()};
+  const auto first = Method::load(program, "forward", options);
+  const auto second = Method::load(program, "forward", options);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(run(**first, 1), 11);
+  EXPECT_EQ(run(**second, 5), 15);
+  EXPECT_EQ(run(**first, 1), 12);
+}
+
+TEST_F(StateTest, BeginsAtZeroOtherwise) {
+  build_state(false);
+  const auto method = load();
+  EXPECT_EQ(run(*method, 3), 3);
+}
+
+// Named tensors, all f32.
+class FakeExternalData final : public NamedDataMap {
+ public:
+  struct Tensor {
+    std::vector<int32_t> sizes;
+    std::vector<uint8_t> dim_order;
+    test::AlignedBytes bytes;
+  };
+  std::map<std::string, Tensor, std::less<>> tensors;
+
+  size_t size() const override { return tensors.size(); }
+  std::string_view key(size_t) const override { return tensors.begin()->first; }
+  Result<DataBuffer> get(std::string_view key) const override {
+    const auto found = tensors.find(key);
+    if (found == tensors.end()) return Error::make(ErrorCode::kNotFound, "no such key");
+    return DataBuffer(found->second.bytes);
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
+    const auto found = tensors.find(key);
+    if (found == tensors.end()) return Error::make(ErrorCode::kNotFound, "no such key");
+    return std::optional<TensorLayout>(
+        {ScalarType::kFloat, found->second.sizes, found->second.dim_order});
+  }
+};
+
+class ConstantsTest : public test::MethodTest {
+ protected:
+  // out = x + constant
+  void build_sum(test::TensorSpec constant) {
+    forward_.buffer_sizes = {0, 96};
+    x_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
+    out_ = forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}});
+    constant.sizes = {2};
+    constant_ = forward_.tensor(std::move(constant));
+    forward_.inputs = {x_};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op("test::add", "out"), {x_, constant_, out_, out_});
+  }
+  void expect_sum(const MethodOptions& options = {}) {
+    const auto method = load(options);
+    ASSERT_NE(method, nullptr);
+    ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+    const Error error = method->execute();
+    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_THAT(output(*method), ElementsAre(11, 22));
+  }
+  std::string refusal(const MethodOptions& options) {
+    const auto method = try_load(options);
+    EXPECT_FALSE(method.ok());
+    return method.error().message();
+  }
+  static test::AlignedBytes aligned(const std::vector<float>& values) {
+    const test::Bytes bytes = bytes_of(values);
+    return {bytes.begin(), bytes.end()};
+  }
+
+  int constant_ = 0;
+  FakeExternalData external_;
+};
+
+TEST_F(ConstantsTest, ComeFromTheSegment) {
+  builder_.constant(bytes_of<float>({7}));
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  expect_sum();
+}
+
+TEST_F(ConstantsTest, ComeFromTheFlatbufferOfOldPrograms) {
+  builder_.legacy_constants = true;
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  expect_sum();
+}
+
+TEST_F(ConstantsTest, MayLieAnywhere) {
+  test::Bytes data = bytes_of("x");
+  const test::Bytes numbers = bytes_of<float>({10, 20});
+  data.insert(data.end(), numbers.begin(), numbers.end());
+  builder_.constant(data);
+  builder_.constant_offsets = {{0, 1}};
+  build_sum({.data = 1});
+  expect_sum();
+}
+
+TEST_F(ConstantsTest, AreNotWritten) {
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  forward_.kernel_call(0, {x_, x_, constant_, constant_});
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+  const Error error = method->execute();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(error.message(), HasSubstr("instruction 1 (kernel test::add.out): argument 2"));
+}
+
+TEST_F(ConstantsTest, ComeFromExternalData) {
+  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
+  build_sum({.external = "w"});
+  expect_sum({.external_data = &external_});
+}
+
+TEST_F(ConstantsTest, ExternalDataMayBeginAState) {
+  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
+  build_sum({.planned = Planned{1, 64}, .external = "w"});
+  expect_sum({.external_data = &external_});
+}
+
+TEST_F(ConstantsTest, ExternalDataMustFit) {
+  build_sum({.external = "w"});
+  EXPECT_THAT(refusal({}), HasSubstr("forward, values[2]: the weight w is kept outside"));
+  EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr("no such key"));
+  external_.tensors["w"] = {{2, 1}, {0, 1}, aligned({10, 20})};
+  EXPECT_THAT(refusal({.external_data = &external_}),
+              HasSubstr("another dtype, shape or dim order"));
+  external_.tensors["w"] = {{2}, {1}, aligned({10, 20})};
+  EXPECT_THAT(refusal({.external_data = &external_}),
+              HasSubstr("another dtype, shape or dim order"));
+  external_.tensors["w"] = {{2}, {0}, aligned({10})};
+  EXPECT_THAT(refusal({.external_data = &external_}), HasSubstr("too short"));
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,156 @@
+#include <string>
+
+#include "runtime/platform/clock.h"
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using Kind = TraceRecord::Kind;
+using test::multiply_by;
+using testing::ElementsAre;
+
+// Keeps everything, in order.
+class Recorder final : public EventTracer {
+ public:
+  void begin_block(const char* name) override { blocks.emplace_back(name); }
+  void record(const TraceRecord& taken) override { records.push_back(taken); }
+
+  std::vector<std::string> blocks;
+  std::vector<TraceRecord> records;
+};
+
+class MethodTraceTest : public test::MethodTest {
+ protected:
+  // One instruction of each kind: move, kernel, delegate, free, jump.
+  MethodTraceTest() {
+    build_scaling();
+    const int delegate = forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)});
+    const int number = forward_.integer(0);
+    forward_.chains[0].clear();
+    forward_.move(forward_.integer(1), number);
+    forward_.kernel_call(0, {x_, number, out_, out_});
+    forward_.delegate_call(delegate, {x_, out_});
+    forward_.free(x_);
+    forward_.jump_false(forward_.boolean(true), 0);
+  }
+  Error execute(Method& method) {
+    VITRINE_RETURN_IF_ERROR(method.set_input(0, value({2, 3}, std::vector<float>(6))));
+    return method.execute();
+  }
+
+  Recorder trace_;
+};
+
+TEST_F(MethodTraceTest, LoadingIsTwoScopes) {
+  const uint64_t before = platform::now_ns();
+  const auto method = load({.tracer = &trace_});
+  const uint64_t after = platform::now_ns();
+  EXPECT_THAT(trace_.blocks, ElementsAre("Default"));
+  ASSERT_EQ(trace_.records.size(), 2u);
+  const TraceRecord& init = trace_.records[0];
+  const TraceRecord& whole = trace_.records[1];
+  EXPECT_STREQ(init.name, "Method::init");
+  EXPECT_STREQ(whole.name, "Program::load_method");
+  for (const TraceRecord& record : trace_.records) {
+    EXPECT_EQ(record.kind, Kind::kScope);
+    EXPECT_EQ(record.chain_index, kUnsetChainIndex);
+    EXPECT_EQ(record.delegate_debug_id, kUnsetDelegateDebugId);
+  }
+  EXPECT_LE(before, whole.start_ns);
+  EXPECT_LE(whole.start_ns, init.start_ns);
+  EXPECT_LE(init.start_ns, init.end_ns);
+  EXPECT_LE(init.end_ns, whole.end_ns);
+  EXPECT_LE(whole.end_ns, after);
+}
+
+TEST_F(MethodTraceTest, ExecutionIsARecordAStepAndOneOfAll) {
+  const auto method = load({.tracer = &trace_});
+  trace_ = {};
+  const uint64_t before = platform::now_ns();
+  ASSERT_TRUE(execute(*method).ok());
+  const uint64_t after = platform::now_ns();
+
+  EXPECT_THAT(trace_.blocks, ElementsAre("Execute"));
+  const std::vector<Kind> kinds{Kind::kMove,         Kind::kKernelCall, Kind::kDelegateOperator,
+                                Kind::kDelegateCall, Kind::kFree,       Kind::kJumpFalse,
+                                Kind::kScope};
+  ASSERT_EQ(trace_.records.size(), kinds.size());
+  for (size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(trace_.records[i].kind, kinds[i]) << i;
+
+  const std::vector<int32_t> instructions{0, 1, 2, 2, 3, 4};
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    EXPECT_EQ(trace_.records[i].chain_index, 0) << i;
+    EXPECT_EQ(trace_.records[i].instruction_id, instructions[i]) << i;
+    EXPECT_LE(trace_.records[i].start_ns, trace_.records[i].end_ns) << i;
+  }
+  const TraceRecord& kernel = trace_.records[1];
+  EXPECT_STREQ(kernel.name, "test::scale.out");
+  EXPECT_STREQ(kernel.metadata, "test") << "the kernel table";
+  const TraceRecord& delegated = trace_.records[2];
+  const TraceRecord& delegate = trace_.records[3];
+  EXPECT_EQ(delegated.name, nullptr);
+  EXPECT_EQ(delegated.delegate_debug_id, test::TestBackend::kDebugId);
+  EXPECT_EQ(std::string_view(delegated.metadata, delegated.metadata_size), "times");
+  EXPECT_STREQ(delegate.name, "TestBackend");
+  EXPECT_LE(delegate.start_ns, delegated.start_ns);
+  EXPECT_LE(delegated.end_ns, delegate.end_ns);
+
+  const TraceRecord& whole = trace_.records.back();
+  EXPECT_STREQ(whole.name, "Method::execute");
+  EXPECT_LE(before, whole.start_ns);
+  EXPECT_LE(whole.start_ns, trace_.records[0].start_ns);
+  EXPECT_LE(trace_.records[5].end_ns, whole.end_ns);
+  EXPECT_LE(whole.end_ns, after);
+}
+
+// So that steps add up to the whole.
+TEST_F(MethodTraceTest, AStepBeginsWhereTheLastEnded) {
+  const auto method = load({.tracer = &trace_});
+  trace_ = {};
+  ASSERT_TRUE(execute(*method).ok());
+  const TraceRecord* last = nullptr;
+  for (const TraceRecord& record : trace_.records) {
+    if (record.kind == Kind::kDelegateOperator || record.kind == Kind::kScope) continue;
+    if (last != nullptr) {
+      EXPECT_EQ(record.start_ns, last->end_ns);
+    }
+    last = &record;
+  }
+}
+
+TEST_F(MethodTraceTest, EachExecutionIsABlock) {
+  const auto method = load({.tracer = &trace_});
+  ASSERT_TRUE(execute(*method).ok());
+  ASSERT_TRUE(execute(*method).ok());
+  EXPECT_THAT(trace_.blocks, ElementsAre("Default", "Execute", "Execute"));
+}
+
+TEST_F(MethodTraceTest, TheTracerMayChange) {
+  const auto method = load();
+  ASSERT_TRUE(execute(*method).ok());
+  EXPECT_TRUE(trace_.records.empty());
+  method->set_tracer(&trace_);
+  ASSERT_TRUE(execute(*method).ok());
+  EXPECT_EQ(trace_.records.size(), 7u);
+  method->set_tracer(nullptr);
+  ASSERT_TRUE(execute(*method).ok());
+  EXPECT_EQ(trace_.records.size(), 7u);
+}
+
+TEST_F(MethodTraceTest, AFailedExecutionHasTheStepsBeforeAndTheWhole) {
+  forward_.op("test::fail", "out");
+  forward_.chains[0][3] = {.kind = schema::program::InstructionArguments::KernelCall,
+                           .first = 1,
+                           .args = {x_, out_, out_}};
+  const auto method = load({.tracer = &trace_});
+  trace_ = {};
+  EXPECT_FALSE(execute(*method).ok());
+  ASSERT_EQ(trace_.records.size(), 5u);
+  EXPECT_EQ(trace_.records[3].kind, Kind::kDelegateCall);
+  EXPECT_EQ(trace_.records[4].kind, Kind::kScope);
+  EXPECT_GE(trace_.records[4].end_ns, trace_.records[3].end_ns);
+}
+
+}  // namespace
+}  // namespace vitrine

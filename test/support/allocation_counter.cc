@@ -1,0 +1,68 @@
+#include "test/support/allocation_counter.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<int> allocations{0};  // NOLINT
+
+}  // namespace
+
+int vitrine::test::allocation_count() { return allocations; }
+
+// What -Wl,--wrap makes of a call of malloc, and of the function itself.
+extern "C" {
+void* __real_malloc(size_t bytes);
+void* __real_calloc(size_t count, size_t bytes);
+void* __real_realloc(void* memory, size_t bytes);
+void* __real_aligned_alloc(size_t alignment, size_t bytes);
+int __real_posix_memalign(void** memory, size_t alignment, size_t bytes);
+void* __wrap_malloc(size_t bytes) {
+  ++allocations;
+  return __real_malloc(bytes);
+}
+void* __wrap_calloc(size_t count, size_t bytes) {
+  ++allocations;
+  return __real_calloc(count, bytes);
+}
+void* __wrap_realloc(void* memory, size_t bytes) {
+  ++allocations;
+  return __real_realloc(memory, bytes);
+}
+void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  ++allocations;
+  return __real_aligned_alloc(alignment, bytes);
+}
+int __wrap_posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  ++allocations;
+  return __real_posix_memalign(memory, alignment, bytes);
+}
+}
+
+namespace {
+
+void* counted(size_t bytes, size_t alignment) {
+  ++allocations;
+  return __real_aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return counted(bytes, 16); }
+void* operator new[](size_t bytes) { return counted(bytes, 16); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<size_t>(alignment));
+}
+void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
