@@ -197,50 +197,87 @@ TEST_P(Convolution, Double) { check<double>(false, false, false); }
 TEST_P(Convolution, Int8) { check<int8_t>(false, false, false); }
 TEST_P(Convolution, Int64) { check<int64_t>(false, false, true); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Cases, Convolution,
-    testing::Values(
-        Case{"pointwise", {2, 3, 5, 7}, {5, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 1, true},
-        Case{"plain_1d", {1, 2, 9}, {3, 2, 3}, {2}, {1}, {1}, {0}, false, 1, true},
-        Case{
-            "plain_2d", {2, 3, 6, 5}, {4, 3, 3, 2}, {1, 2}, {1, 0}, {1, 1}, {0, 0}, false, 1, true},
-        Case{
-            "dilated", {1, 2, 9, 8}, {3, 2, 3, 3}, {2, 1}, {2, 1}, {3, 2}, {0, 0}, false, 1, false},
-        Case{"depthwise", {1, 6, 7, 7}, {6, 1, 3, 3}, {2}, {1}, {1}, {0}, false, 6, true},
-        Case{"groups", {1, 4, 5, 5}, {6, 2, 3, 3}, {1}, {1}, {1}, {0}, false, 2, true},
-        Case{"plain_3d",
-             {1, 2, 3, 4, 5},
-             {3, 2, 2, 3, 2},
-             {1, 2, 1},
-             {0, 1, 1},
-             {1, 1, 2},
-             {0, 0, 0},
-             false,
-             1,
-             true},
-        Case{"transposed_1d", {1, 2, 4}, {2, 3, 3}, {2}, {1}, {1}, {1}, true, 1, true},
-        Case{"transposed_2d",
-             {2, 4, 3, 4},
-             {4, 2, 3, 2},
-             {2, 3},
-             {1, 0},
-             {1, 2},
-             {1, 0},
-             true,
-             2,
-             true},
-        Case{"transposed_3d", {1, 2, 2, 3, 2}, {2, 2, 2, 2, 3}, {2}, {0}, {1}, {0}, true, 1, false},
-        Case{"padding_only_at_edges",
-             {1, 1, 2, 2},
-             {1, 1, 2, 2},
-             {3},
-             {2},
-             {1},
-             {0},
-             false,
-             1,
-             false}),
-    [](const auto& parameter) { return std::string(parameter.param.name); });
+const std::vector<Case> kCases{
+    Case{"pointwise", {2, 3, 5, 7}, {5, 3, 1, 1}, {1}, {0}, {1}, {0}, false, 1, true},
+    Case{"plain_1d", {1, 2, 9}, {3, 2, 3}, {2}, {1}, {1}, {0}, false, 1, true},
+    Case{"plain_2d", {2, 3, 6, 5}, {4, 3, 3, 2}, {1, 2}, {1, 0}, {1, 1}, {0, 0}, false, 1, true},
+    Case{"dilated", {1, 2, 9, 8}, {3, 2, 3, 3}, {2, 1}, {2, 1}, {3, 2}, {0, 0}, false, 1, false},
+    Case{"depthwise", {1, 6, 7, 7}, {6, 1, 3, 3}, {2}, {1}, {1}, {0}, false, 6, true},
+    Case{"groups", {1, 4, 5, 5}, {6, 2, 3, 3}, {1}, {1}, {1}, {0}, false, 2, true},
+    Case{"plain_3d",
+         {1, 2, 3, 4, 5},
+         {3, 2, 2, 3, 2},
+         {1, 2, 1},
+         {0, 1, 1},
+         {1, 1, 2},
+         {0, 0, 0},
+         false,
+         1,
+         true},
+    Case{"transposed_1d", {1, 2, 4}, {2, 3, 3}, {2}, {1}, {1}, {1}, true, 1, true},
+    Case{
+        "transposed_2d", {2, 4, 3, 4}, {4, 2, 3, 2}, {2, 3}, {1, 0}, {1, 2}, {1, 0}, true, 2, true},
+    Case{"transposed_3d", {1, 2, 2, 3, 2}, {2, 2, 2, 2, 3}, {2}, {0}, {1}, {0}, true, 1, false},
+    Case{"padding_only_at_edges", {1, 1, 2, 2}, {1, 1, 2, 2}, {3}, {2}, {1}, {0}, false, 1, false}};
+
+std::string name_of(const testing::TestParamInfo<Case>& parameter) { return parameter.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Cases, Convolution, testing::ValuesIn(kCases), name_of);
+
+class ConvolutionBackward : public Convolution {};
+
+// A convolution is linear in its input and in its weight, so the gradients of <result, g> satisfy
+// <result, g> = <input, gradient of input> = <weight, gradient of weight>.
+TEST_P(ConvolutionBackward, IsTheAdjoint) {
+  const Case& test = GetParam();
+  std::mt19937 random(3);
+  const auto numbers = [&](const std::vector<int32_t>& shape) {
+    Array array(shape);
+    for (double& value : array.values) value = static_cast<int>(random() % 7) - 3;
+    return array;
+  };
+  const std::vector<int32_t> shape = output_shape(test);
+  const Array input = numbers(test.input);
+  const Array weight = numbers(test.weight);
+  const Array gradient = numbers(shape);
+  const Array result = reference(test, input, weight, {}, Array(shape));
+  const auto dot = [](const Array& a, const double* b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.values.size(); ++i) sum += a.values[i] * b[i];
+    return sum;
+  };
+  Tensor& input_gradient = call.make(ScalarType::kDouble, test.input);
+  Tensor& weight_gradient = call.make(ScalarType::kDouble, test.weight);
+  Tensor& bias_gradient = call.make(ScalarType::kDouble, {shape[1]});
+  const bool mask[] = {true, true, true};
+  ASSERT_TRUE(succeeds(call.run(
+      "aten::convolution_backward.out", tensor<double>(shape, gradient, false),
+      tensor<double>(test.input, input, true), tensor<double>(test.weight, weight, false),
+      call.none(), list(test.stride), list(test.padding), list(test.dilation), test.transposed,
+      list(test.output_padding), test.groups, EValue(std::span<const bool>(mask)), input_gradient,
+      weight_gradient, bias_gradient)));
+  const double expected = dot(result, gradient.values.data());
+  EXPECT_EQ(dot(input, input_gradient.data<double>()), expected);
+  EXPECT_EQ(dot(weight, weight_gradient.data<double>()), expected);
+  double sum = 0;  // of the gradient's first channel, image by image
+  const size_t plane = gradient.values.size() / static_cast<size_t>(shape[0] * shape[1]);
+  for (size_t n = 0; n < static_cast<size_t>(shape[0]); ++n) {
+    for (size_t i = 0; i < plane; ++i) {
+      sum += gradient.values[n * static_cast<size_t>(shape[1]) * plane + i];
+    }
+  }
+  EXPECT_EQ(bias_gradient.data<double>()[0], sum);
+}
+
+std::vector<Case> two_dimensional() {
+  std::vector<Case> cases;
+  for (const Case& test : kCases) {
+    if (test.input.size() == 4) cases.push_back(test);
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ConvolutionBackward, testing::ValuesIn(two_dimensional()), name_of);
 
 // Deep and wide enough for several blocks; float sums of small integers are exact.
 TEST(LargeConvolution, CoversAllBlocks) {

@@ -80,5 +80,61 @@ TEST_F(Upsample, RefusesWhatDoesNotFit) {
   }
 }
 
+class GridSampler : public testing::Test {
+ protected:
+  KernelCall call;
+  Tensor& image = call.make<float>({1, 1, 1, 4}, {1, 2, 3, 4});
+
+  // The sample at horizontal place x, -1 .. 1, in the middle of the height.
+  float sample(float x, int64_t interpolation, int64_t padding, bool align_corners) {
+    Tensor& grid = call.make<float>({1, 1, 1, 2}, {x, 0});
+    Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
+    EXPECT_TRUE(succeeds(call.run("aten::grid_sampler_2d.out", image, grid, interpolation, padding,
+                                  align_corners, out)));
+    return out.data<float>()[0];
+  }
+};
+
+TEST_F(GridSampler, BilinearBetweenElements) {
+  EXPECT_FLOAT_EQ(sample(0, 0, 0, true), 2.5f);  // place 1.5
+  EXPECT_FLOAT_EQ(sample(1, 0, 0, true), 4);
+  EXPECT_FLOAT_EQ(sample(1, 0, 0, false), 2);  // place 3.5: half of it is padding
+  EXPECT_FLOAT_EQ(sample(1, 0, 1, false), 4);
+  EXPECT_FLOAT_EQ(sample(-1.5f, 0, 0, false), 0);  // place -1.5
+}
+
+TEST_F(GridSampler, NearestRoundsToEven) {
+  EXPECT_FLOAT_EQ(sample(0, 1, 0, true), 3);             // place 1.5
+  EXPECT_FLOAT_EQ(sample(-2.0f / 3.0f, 1, 0, true), 1);  // place 0.5
+  EXPECT_FLOAT_EQ(sample(5, 1, 0, true), 0);
+  EXPECT_FLOAT_EQ(sample(5, 1, 1, true), 4);
+}
+
+TEST_F(GridSampler, ReflectsAtBordersOrCenters) {
+  EXPECT_FLOAT_EQ(sample(5.0f / 3.0f, 1, 2, true), 3);  // place 4: mirrored at 3 to 2
+  EXPECT_FLOAT_EQ(sample(1.25f, 1, 2, false), 4);       // place 4: mirrored at 3.5 to 3
+}
+
+TEST_F(GridSampler, BicubicKeepsLines) {
+  // Inside, cubic convolution reproduces a straight line.
+  EXPECT_FLOAT_EQ(sample(0, 2, 1, true), 2.5f);
+  EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
+}
+
+TEST_F(GridSampler, SurvivesEveryPlace) {
+  for (const float x : {NAN, INFINITY, -INFINITY, 3e38f, -3e38f}) {
+    for (int64_t mode = 0; mode < 3; ++mode) {
+      for (int64_t padding = 0; padding < 3; ++padding) {
+        (void)sample(x, mode, padding, mode == 0);
+      }
+    }
+  }
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
+  Tensor& grid = call.make<float>({1, 1, 1, 2}, {0, 0});
+  EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, grid, 3, 0, true, out).ok());
+  Tensor& three = call.make<float>({1, 1, 1, 3}, {0, 0, 0});
+  EXPECT_FALSE(call.run("aten::grid_sampler_2d.out", image, three, 0, 0, true, out).ok());
+}
+
 }  // namespace
 }  // namespace vitrine::test
