@@ -24,5 +24,8 @@ VITRINE_KERNEL(bitwise_left_shift_Tensor_Scalar_out, "aten::bitwise_left_shift.T
                bitwise_left_shift_scalar_out);
 VITRINE_KERNEL(bitwise_left_shift_Tensor_out, "aten::bitwise_left_shift.Tensor_out",
                bitwise_left_shift_tensor_out);
+// What Python's operator exports as.
+VITRINE_KERNEL(lshift_Scalar_out, "aten::__lshift__.Scalar_out", bitwise_left_shift_scalar_out);
+VITRINE_KERNEL(lshift_Tensor_out, "aten::__lshift__.Tensor_out", bitwise_left_shift_tensor_out);
 
 }  // namespace vitrine::portable

@@ -24,5 +24,8 @@ VITRINE_KERNEL(bitwise_right_shift_Tensor_Scalar_out, "aten::bitwise_right_shift
                bitwise_right_shift_scalar_out);
 VITRINE_KERNEL(bitwise_right_shift_Tensor_out, "aten::bitwise_right_shift.Tensor_out",
                bitwise_right_shift_tensor_out);
+// What Python's operator exports as.
+VITRINE_KERNEL(rshift_Scalar_out, "aten::__rshift__.Scalar_out", bitwise_right_shift_scalar_out);
+VITRINE_KERNEL(rshift_Tensor_out, "aten::__rshift__.Tensor_out", bitwise_right_shift_tensor_out);
 
 }  // namespace vitrine::portable

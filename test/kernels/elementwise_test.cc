@@ -11,7 +11,6 @@ using test::fails;
 using test::KernelCall;
 using test::succeeds;
 using test::values_of;
-using testing::Test;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
