@@ -157,13 +157,11 @@ Error check_weights(const Graph& graph, const Node& node) {
       (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0) {
     return Error::make(ErrorCode::kNotSupported, "a transposed group-wise filter");
   }
-  // XNNPACK takes one pair of parameters a row of a matrix, and a pixel batch of an image.
   const Value& input = graph.values[node.inputs[0]];
-  const uint32_t nonbatch_dims = node.kind->weights_must_be_constant ? 3 : 1;
   if (input.datatype->quantization == Quantization::kPerToken &&
-      input.nonbatch_dims != nonbatch_dims) {
+      input.nonbatch_dims != node.kind->nonbatch_dims) {
     return Error::make(ErrorCode::kNotSupported, "its input's num_nonbatch_dims is %u, not %u",
-                       input.nonbatch_dims, nonbatch_dims);
+                       input.nonbatch_dims, node.kind->nonbatch_dims);
   }
   return Error();
 }

@@ -77,7 +77,8 @@ constexpr NodeKind convolution(const char* name, std::span<const Signature> sign
           .takes_bounds = true,
           .has_weights = true,
           .weights_must_be_constant = true,
-          .pads_with_window = true};
+          .nonbatch_dims = 3,
+          .has_window = true};
 }
 
 constexpr NodeKind pooling(const char* name, DecodeNode decode, std::span<const Signature> types,
@@ -89,7 +90,7 @@ constexpr NodeKind pooling(const char* name, DecodeNode decode, std::span<const 
           .define = define,
           .allowed_flags = XNN_FLAG_KEEP_DIMS,
           .takes_bounds = true,
-          .pads_with_window = true};
+          .has_window = true};
 }
 
 // In the order of XNodeUnion's tags, from 1.

@@ -4,6 +4,7 @@
 
 #include <xnnpack.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -42,7 +43,10 @@ struct NodeKind {
   // constants, and reads them no more.
   bool has_weights = false;
   bool weights_must_be_constant = false;
-  bool pads_with_window = false;  // see Delegate: XNNPACK's clamp fusion
+  // Of a dynamically quantised input, the dimensions that share their parameters: a row of a
+  // matrix, an image of a batch.
+  uint32_t nonbatch_dims = 1;
+  bool has_window = false;  // convolutions and poolings
 };
 
 // Null for tags that are none. A kind without `define` is known, but XNNPACK cannot do it.

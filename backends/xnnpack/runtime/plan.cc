@@ -36,7 +36,7 @@ bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& n
   if (is_kind(node, "Clamp")) {
     if (producer == kNone || !is_private(node.inputs[0])) return false;
     const Node& before = graph.nodes[producer];
-    return before.kind->has_weights || before.kind->pads_with_window || is_kind(before, "Clamp");
+    return before.kind->has_weights || before.kind->has_window || is_kind(before, "Clamp");
   }
   if (is_kind(node, "Copy")) {
     return (producer != kNone && is_private(node.inputs[0])) || is_private(node.outputs[0]);

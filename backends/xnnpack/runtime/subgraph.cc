@@ -67,24 +67,23 @@ bool is_clamp(const Node& node) { return std::string_view(node.kind->name) == "C
 // padding_right. A padding's bits are those of a tiny positive number, so all goes well while the
 // bounds enclose zero; else the padding becomes nonsense.
 bool fusion_would_harm(const Graph& graph) {
-  bool has_window = false;
-  bool has_harmful_clamp = false;
+  bool window = false;
+  bool harmful_clamp = false;
   for (const Node& node : graph.nodes) {
     if (!node.live) continue;
-    has_window = has_window || node.kind->pads_with_window;
+    window = window || node.kind->has_window;
     const bool encloses_zero = node.output_min <= 0 &&
                                !(node.output_min == 0 && std::signbit(node.output_min)) &&
                                node.output_max >= FLT_MIN;
-    has_harmful_clamp = has_harmful_clamp || (is_clamp(node) && !encloses_zero);
+    harmful_clamp = harmful_clamp || (is_clamp(node) && !encloses_zero);
   }
-  return has_window && has_harmful_clamp;
+  return window && harmful_clamp;
 }
 
 // For builds in which the subgraph's nodes cannot be counted.
 uint32_t expected_node_count(const Node& node) {
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
-  const bool bounds_itself =
-      node.kind->has_weights || node.kind->pads_with_window || is_clamp(node);
+  const bool bounds_itself = node.kind->has_weights || node.kind->has_window || is_clamp(node);
   return bounded && !bounds_itself ? 2 : 1;
 }
 

@@ -23,7 +23,7 @@ std::vector<PlanLine> parse_plan(const TraceRecord& record) {
   std::istringstream text(std::string(record.metadata, record.metadata_size));
   std::string line;
   std::getline(text, line);
-  EXPECT_EQ(line, "xnnpack-plan 1 measured");
+  EXPECT_EQ(line, plan_head());
   std::vector<PlanLine> plan;
   size_t index;
   PlanLine entry;

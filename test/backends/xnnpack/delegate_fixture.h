@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/xnnpack/runtime/operator_times.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "test/backends/xnnpack/blob_builder.h"
 #include "test/support/tensor_factory.h"
@@ -20,6 +21,12 @@ class RecordingTracer final : public EventTracer {
   void record(const TraceRecord& record) override { records.push_back(record); }
   std::vector<TraceRecord> records;
 };
+
+// The first line of a plan in this build.
+inline std::string plan_head() {
+  return xnnpack::operator_times_are_measured() ? "xnnpack-plan 1 measured"
+                                                : "xnnpack-plan 1 derived";
+}
 
 // The constants that a builder keeps by name.
 class BuilderData final : public NamedDataMap {

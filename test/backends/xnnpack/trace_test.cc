@@ -46,14 +46,14 @@ void make_network(BlobBuilder& b) {
 TEST_F(TraceTest, ThePlanTellsWhereNodesWent) {
   BlobBuilder b;
   make_network(b);
-  EXPECT_EQ(plan_of(b),
-            "xnnpack-plan 1 measured\n"
-            "0 StaticTranspose 65535 op=0 1\n"
-            "1 StaticConstantPad 3 in=1 -\n"
-            "2 Conv2d 5 op=1 -\n"
-            "3 Clamp 8 in=1 -\n"
-            "4 Add 9 op=2 -\n"
-            "5 StaticTranspose 65535 op=4 4\n");
+  EXPECT_EQ(plan_of(b), plan_head() +
+                            "\n"
+                            "0 StaticTranspose 65535 op=0 1\n"
+                            "1 StaticConstantPad 3 in=1 -\n"
+                            "2 Conv2d 5 op=1 -\n"
+                            "3 Clamp 8 in=1 -\n"
+                            "4 Add 9 op=2 -\n"
+                            "5 StaticTranspose 65535 op=4 4\n");
   const TraceRecord& plan = recorded.records[0];
   EXPECT_EQ(plan.kind, TraceRecord::Kind::kDelegateOperator);
   EXPECT_STREQ(plan.name, "xnnpack.plan");
@@ -128,13 +128,13 @@ TEST_F(TraceTest, UnusedNodesAndChainsOfLayoutChanges) {
   b.unary(Tag::XNNAbs, t2, y);
   b.transpose({1, 0}, x, z);
   b.handles = {kInserted, 4, kInserted, 6, kInserted};
-  EXPECT_EQ(plan_of(b),
-            "xnnpack-plan 1 measured\n"
-            "0 StaticTranspose 65535 op=0 3\n"
-            "1 Exp 4 none -\n"
-            "2 StaticTranspose 65535 op=1 3\n"
-            "3 Abs 6 op=2 -\n"
-            "4 StaticTranspose 65535 op=3 -\n");
+  EXPECT_EQ(plan_of(b), plan_head() +
+                            "\n"
+                            "0 StaticTranspose 65535 op=0 3\n"
+                            "1 Exp 4 none -\n"
+                            "2 StaticTranspose 65535 op=1 3\n"
+                            "3 Abs 6 op=2 -\n"
+                            "4 StaticTranspose 65535 op=3 -\n");
 }
 
 TEST_F(TraceTest, NothingIsLoggedForADelegateLoadedWithoutATracer) {
