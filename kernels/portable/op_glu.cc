@@ -46,7 +46,7 @@ void glu_out(KernelContext& context, const Tensor& self, int64_t dim, Tensor& ou
   std::array<int32_t, kMaxRank> sizes;
   std::copy(self.sizes().begin(), self.sizes().end(), sizes.begin());
   sizes[*along] /= 2;
-  if (!context.resize(out, {sizes.data(), self.rank()})) return;
+  if (!context.resize(out, {sizes.data(), self.rank()}) || out.numel() == 0) return;
   dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() { gate<T>(self, *along, out); });
 }
 

@@ -42,6 +42,7 @@ void normalize(KernelContext& context, const Arguments& a, Tensor& out, Tensor& 
     const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);
     put(mean, row, moments.mean);
     put(rstd, row, deviation);
+    if (a.plane == 0) continue;
     for (int64_t c = 0; c < a.channels; ++c) {
       const int64_t channel = row % a.groups * a.channels + c;
       const double factor =

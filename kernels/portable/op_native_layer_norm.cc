@@ -69,6 +69,12 @@ void native_layer_norm_out(KernelContext& context, const Tensor& input,
   row_statistics.fill(1);
   std::copy_n(input.sizes().begin(), leading, row_statistics.begin());
   const std::span<const int32_t> statistics_sizes(row_statistics.data(), input.rank());
+  const Arguments arguments{input,
+                            weight,
+                            bias,
+                            eps,
+                            size_product(input, 0, leading),
+                            size_product(input, leading, input.rank())};
   if (!check_dtype_in<FloatHBF16Types>(context, input) ||
       !check_dtype_in<FloatHBF16Types>(context, out1) ||
       !check_dtype_in<FloatHBF16Types>(context, out2) ||
@@ -80,12 +86,10 @@ void native_layer_norm_out(KernelContext& context, const Tensor& input,
       !check_contiguous(context, out1, "out1") || !check_contiguous(context, out2, "out2")) {
     return;
   }
-  const Arguments arguments{input,
-                            weight,
-                            bias,
-                            eps,
-                            size_product(input, 0, leading),
-                            size_product(input, leading, input.rank())};
+  // An output that is also the input has changed its shape by now.
+  if (input.numel() != arguments.rows * arguments.row_length || !out0.same_sizes(input)) {
+    return context.fail(ErrorCode::kInvalidArgument, "an output is also an argument");
+  }
   dispatch<FloatTypes>(context, compute_type(input.dtype()),
                        [&]<class T>() { normalize<T>(context, arguments, out0, out1, out2); });
 }

@@ -25,11 +25,13 @@ namespace vitrine {
 inline int64_t size_at(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.size(dim);
 }
-// Product of the sizes in [begin, end).
+// Product of the sizes in [begin, end). Of a tensor without elements it may wrap around.
 inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end && i < tensor.rank(); ++i) product *= tensor.size(i);
-  return product;
+  uint64_t product = 1;
+  for (size_t i = begin; i < end && i < tensor.rank(); ++i) {
+    product *= static_cast<uint64_t>(tensor.size(i));
+  }
+  return static_cast<int64_t>(product);
 }
 
 // None of the tensors has elements but no memory. Null pointers in the list are skipped.

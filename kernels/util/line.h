@@ -44,6 +44,7 @@ class Line {
   // visit(const T* values, int64_t count): chunk after chunk.
   template <class Visit>
   void read(Visit&& visit) const {
+    if (length_ == 0) return;
     if (reads_whole()) return visit(reinterpret_cast<const T*>(in_), length_);
     Chunk chunk;
     for (int64_t done = 0; done < length_; done += kChunkLength) {
@@ -55,6 +56,7 @@ class Line {
   // map(const T* in, T* out, int64_t count): chunk after chunk, out[i] from in[i].
   template <class Map>
   void map(Map&& map) const {
+    if (length_ == 0) return;
     const bool writes_whole = format_.store.identity() && out_stride_ == 1;
     if (reads_whole() && writes_whole) {
       return map(reinterpret_cast<const T*>(in_), reinterpret_cast<T*>(out_), length_);
@@ -105,6 +107,7 @@ void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, 
                    Tensor& out, Visit&& visit) {
   LineFormat format;
   if (!make_line_format(context, in, common, scalar_type_of<T>, out, format)) return;
+  if (in.numel() == 0) return;
   const LineNest nest(in, dim);
   const std::array<int64_t, kMaxRank> out_strides = line_strides(out, dim);
   const std::array<int64_t, kMaxRank> in_strides = line_strides(in, dim);

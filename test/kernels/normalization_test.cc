@@ -86,6 +86,16 @@ TEST(LayerNorm, ShapesThatDoNotMatch) {
       fails(run(call.ints({2}), EValue(&short_weight)), ErrorCode::kInvalidArgument, "weight"));
 }
 
+TEST(LayerNorm, InputAsStatisticsFails) {
+  KernelCall call;
+  Tensor& a = call.make(ScalarType::kFloat, {2, 2}, {}, ShapeDynamism::kDynamicBound);
+  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
+  Tensor& rstd = call.make(ScalarType::kFloat, {2, 1});
+  EXPECT_TRUE(fails(call.run("aten::native_layer_norm.out", a, call.ints({2}), call.none(),
+                             call.none(), 1e-5, out, a, rstd),
+                    ErrorCode::kInvalidArgument, "also an argument"));
+}
+
 TEST(GroupNorm, GroupsOfChannels) {
   KernelCall call;
   // One batch, four channels of one element, two groups: {1, 3} and {10, 30}.

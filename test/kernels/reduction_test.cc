@@ -161,6 +161,16 @@ TEST(Reduction, ExtremaOfNothingFail) {
   EXPECT_TRUE(succeeds(call.run("aten::amax.out", a, call.ints({1}), false, nothing)));
 }
 
+TEST(Reduction, StridesOfNothingMayNotFitInt64) {
+  KernelCall call;
+  const int32_t large = std::numeric_limits<int32_t>::max();
+  Tensor& a = call.make(ScalarType::kFloat, {0, 2, 2, large, large, large});
+  Tensor& out = call.make(ScalarType::kFloat, {2, 2});
+  ASSERT_TRUE(succeeds(
+      call.run("aten::sum.IntList_out", a, call.ints({0, 3, 4, 5}), false, call.none(), out)));
+  EXPECT_EQ(values_of<float>(out), (std::vector<float>{0, 0, 0, 0}));
+}
+
 TEST(Reduction, VarianceOfShiftedValues) {
   KernelCall call;
   // One pass with sums of squares would cancel: 1e4 +- 1 over more values than one chunk.
