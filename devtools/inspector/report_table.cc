@@ -279,6 +279,7 @@ class TableReport {
   static std::vector<std::string> with_percents(
       const std::vector<std::pair<std::string, double>>& shares) {
     std::vector<std::string> parts;
+    parts.reserve(shares.size());
     for (const auto& [name, share] : shares) {
       parts.push_back(fmt::format("{} {} %", name, percent(share)));
     }

@@ -55,10 +55,10 @@ std::vector<std::string> short_names(const std::vector<std::string>& ops) {
 // "features.0" of a convolution features.0.0 with what was folded in from features.0.1 and
 // features.0.2; the operator's own module if the common one is further away than its parent.
 std::string module_of(const ProfileRow& row) {
-  const std::string own = common_path(row.modules);
+  std::string own = common_path(row.modules);
   std::vector<std::string> all = row.modules;
   all.insert(all.end(), row.folded_modules.begin(), row.folded_modules.end());
-  const std::string common = common_path(all);
+  std::string common = common_path(all);
   if (own.empty()) return common;
   const size_t dot = own.rfind('.');
   const size_t parent = dot == std::string::npos ? own.size() : dot;
