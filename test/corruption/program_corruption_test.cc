@@ -1,0 +1,214 @@
+// Damaged programs must give errors that say where, and never anything worse: run this under
+// AddressSanitizer and UndefinedBehaviorSanitizer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "test/corruption/attempt.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/program_builder.h"
+#include "test/support/test_backend.h"
+#include "test/support/test_kernels.h"
+
+namespace vitrine {
+namespace {
+
+using schema::program::DataLocation;
+using schema::program::TensorShapeDynamism;
+using test::AlignedBytes;
+using test::attempt;
+using test::MethodSpec;
+using test::Outcome;
+using test::Planned;
+using test::ProgramBuilder;
+using test::Stage;
+using test::TensorSpec;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+// Values of every kind, every instruction, constants, state, both kinds of delegates.
+AlignedBytes built_program(bool with_segments) {
+  ProgramBuilder builder;
+  builder.legacy_constants = !with_segments;
+  MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, 96};
+  const auto f32 = [](uint64_t offset) {
+    return TensorSpec{.sizes = {2, 3},
+                      .planned = Planned{1, offset},
+                      .dynamism = TensorShapeDynamism::DYNAMIC_BOUND};
+  };
+  const int x = forward.tensor(f32(0));
+  const int out = forward.tensor(f32(32));
+  TensorSpec state_spec = f32(64);
+  if (with_segments) state_spec.data = builder.initial_state(test::Bytes(24));
+  const int state = forward.tensor(state_spec);
+  const int constant = forward.tensor({.sizes = {2, 3}, .data = builder.constant(test::Bytes(24))});
+  const int given = forward.tensor({.sizes = {2, 3}});
+  const int count = forward.integer(0);
+  const int done = forward.boolean(false);
+  const int two = forward.integer(2);
+  const int one = forward.integer(1);
+  forward.outputs = {out,
+                     given,
+                     forward.int_list({one, two}),
+                     forward.double_list({1, 2}),
+                     forward.bool_list({1, 0}),
+                     forward.tensor_list({x, out}),
+                     forward.optional_tensor_list({-1, x}),
+                     forward.string("text"),
+                     forward.none()};
+  forward.inputs = {x, forward.real(1.5)};
+  const int add = forward.op("test::add", "out");
+  const auto location = with_segments ? DataLocation::SEGMENT : DataLocation::INLINE;
+  const int delegate = forward.delegate({.id = "TestBackend",
+                                         .location = location,
+                                         .payload = test::multiply_by(3),
+                                         .compile_specs = {{"key", test::bytes_of("value")}}});
+  forward.move(two, count);
+  forward.kernel_call(add, {x, constant, out, out});
+  forward.kernel_call(add, {state, x, state, state});
+  forward.delegate_call(delegate, {out, given});
+  forward.kernel_call(forward.op("test::scale_scratch", "out"), {out, two, out, out});
+  forward.kernel_call(forward.op("test::sub", "Scalar"), {count, one, count});
+  forward.kernel_call(forward.op("test::less", "Scalar"), {count, one, done});
+  forward.jump_false(done, 1);
+  forward.free(x);
+  return builder.build();
+}
+
+AlignedBytes sample() {
+  return test::read_file_bytes(test::samples_dir() / "linear_relu/model.pte");
+}
+
+class CorruptionTest : public testing::Test {
+ protected:
+  CorruptionTest() {
+    EXPECT_TRUE(backends_.add(&backend_).ok());
+    EXPECT_TRUE(backends_.add(&xnnpack_backend()).ok());
+  }
+
+  Outcome try_file(const AlignedBytes& file) const {
+    return attempt(file, test::test_kernels(), backends_);
+  }
+
+  void expect_sound(const AlignedBytes& file) const {
+    const Outcome outcome = try_file(file);
+    EXPECT_EQ(outcome.stage, Stage::kDone) << outcome.message;
+  }
+
+  void expect_no_cut_to_load(const AlignedBytes& file) const {
+    for (size_t size = 0; size < file.size(); ++size) {
+      const AlignedBytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
+      const Outcome outcome = try_file(cut);
+      ASSERT_EQ(outcome.stage, Stage::kProgramLoad) << "cut to " << size << " bytes";
+      ASSERT_NE(outcome.message, "") << "cut to " << size << " bytes";
+    }
+  }
+
+  // Returns at how many stages flips were found.
+  void expect_flips_to_be_harmless(const AlignedBytes& sound) const {
+    AlignedBytes file = sound;
+    std::array<size_t, 5> outcomes{};
+    for (size_t at = 0; at < sound.size(); ++at) {
+      const std::byte original = sound[at];
+      for (const std::byte flipped : {std::byte{0}, std::byte{0xff}, original ^ std::byte{0x01},
+                                      original ^ std::byte{0x80}, original ^ std::byte{0x04}}) {
+        if (flipped == original) continue;
+        file[at] = flipped;
+        const Outcome outcome = try_file(file);
+        ++outcomes[static_cast<size_t>(outcome.stage)];
+        if (outcome.stage == Stage::kDone) continue;
+        ASSERT_THAT(
+            outcome.message,
+            AnyOf(HasSubstr("["), HasSubstr("byte"), HasSubstr("header"), HasSubstr("flatbuffer"),
+                  HasSubstr("segment"), HasSubstr("chain "), HasSubstr("input "),
+                  HasSubstr("output "), HasSubstr("execution_plan"), HasSubstr("lacks")))
+            << "byte " << at << " as " << static_cast<int>(flipped);
+      }
+      file[at] = original;
+    }
+    // The flips reach every door, or this test shows little.
+    for (const Stage stage : {Stage::kProgramLoad, Stage::kMethodLoad, Stage::kDone}) {
+      EXPECT_GT(outcomes[static_cast<size_t>(stage)], 0u) << static_cast<int>(stage);
+    }
+  }
+
+  test::TestBackend backend_;
+  BackendRegistry backends_;
+};
+
+TEST_F(CorruptionTest, TheSoundProgramsRun) {
+  expect_sound(built_program(true));
+  expect_sound(built_program(false));
+  expect_sound(sample());
+}
+
+TEST_F(CorruptionTest, NoCutProgramWithSegmentsLoads) {
+  expect_no_cut_to_load(built_program(true));
+}
+TEST_F(CorruptionTest, NoCutBareFlatbufferLoads) { expect_no_cut_to_load(built_program(false)); }
+TEST_F(CorruptionTest, NoCutDelegatedProgramLoads) { expect_no_cut_to_load(sample()); }
+
+TEST_F(CorruptionTest, FlippedBytesOfAProgramWithSegments) {
+  expect_flips_to_be_harmless(built_program(true));
+}
+TEST_F(CorruptionTest, FlippedBytesOfABareFlatbuffer) {
+  expect_flips_to_be_harmless(built_program(false));
+}
+TEST_F(CorruptionTest, FlippedBytesOfADelegatedProgram) { expect_flips_to_be_harmless(sample()); }
+
+// Several flips at once get past doors that one alone does not.
+TEST_F(CorruptionTest, ManyFlippedBytes) {
+  const AlignedBytes sound = built_program(true);
+  uint32_t random = 1;
+  for (int i = 0; i < 20000; ++i) {
+    AlignedBytes file = sound;
+    for (int flip = 0; flip < 4; ++flip) {
+      random = random * 1664525u + 1013904223u;
+      const size_t at = 64 + (random >> 8) % (file.size() - 64);
+      file[at] ^= static_cast<std::byte>(1u << (random & 7u));
+    }
+    const Outcome outcome = try_file(file);
+    ASSERT_EQ(outcome.message.empty(), outcome.stage == Stage::kDone);
+  }
+}
+
+// Overwrites the first `from` in the file.
+AlignedBytes replace(AlignedBytes file, const std::string& from, const std::string& to) {
+  const test::Bytes pattern = test::bytes_of(from);
+  const auto found = std::search(file.begin(), file.end(), pattern.begin(), pattern.end());
+  if (found == file.end()) {
+    ADD_FAILURE() << from << " is not in the file";
+    return file;
+  }
+  std::memcpy(&*found, to.data(), to.size());
+  return file;
+}
+
+TEST_F(CorruptionTest, UnknownBackendsAreNamed) {
+  const Outcome outcome = try_file(replace(sample(), "XnnpackBackend", "XnnpackBackenD"));
+  EXPECT_EQ(outcome.stage, Stage::kMethodLoad);
+  EXPECT_THAT(outcome.message, HasSubstr("lacks the backends XnnpackBackenD"));
+}
+
+TEST_F(CorruptionTest, PayloadsThatAreNotTheBackendsAreRefused) {
+  for (const auto& [from, to] : {std::pair{"XH00", "XH99"}, {"XN0", "YN0"}}) {
+    const Outcome outcome = try_file(replace(sample(), from, to));
+    EXPECT_EQ(outcome.stage, Stage::kMethodLoad) << to;
+    EXPECT_THAT(outcome.message, HasSubstr("forward, delegates[0] (XnnpackBackend): ")) << to;
+  }
+  const Outcome swapped = try_file(replace(built_program(false), "TB", "XY"));
+  EXPECT_EQ(swapped.stage, Stage::kMethodLoad);
+  EXPECT_THAT(swapped.message, AllOf(HasSubstr("forward, delegates[0] (TestBackend): byte 0")));
+}
+
+}  // namespace
+}  // namespace vitrine
