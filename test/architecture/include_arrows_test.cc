@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "test/architecture/include_rules.h"
+
+namespace vitrine::architecture {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Must never include, whatever the table allows by way of other rooms.
+struct Ban {
+  std::string_view from;
+  std::string_view to;
+};
+constexpr Ban kBans[] = {
+    {"runtime/core", "runtime/platform"},
+    {"runtime/core", "schema"},
+    {"runtime/platform", "runtime/data"},
+    {"runtime/data", "runtime/executor"},
+    {"runtime/program", "runtime/kernel"},
+    {"runtime/program", "runtime/backend"},
+    {"runtime/kernel", "runtime/program"},
+    {"runtime/kernel", "runtime/executor"},
+    {"runtime/backend", "backends/xnnpack/runtime"},
+    {"runtime/trace", "devtools/etdump"},
+    {"runtime/executor", "kernels/portable"},
+    {"runtime/executor", "backends/xnnpack/runtime"},
+    {"runtime/executor", "devtools/etdump"},
+    {"runtime/executor", "runtime/threadpool"},
+    {"kernels/portable", "backends/xnnpack/runtime"},
+    {"kernels/portable", "runtime/threadpool"},
+    {"kernels/portable", "kernels/optimized"},
+    {"kernels/optimized", "backends/xnnpack/runtime"},
+    {"backends/xnnpack/runtime", "runtime/executor"},
+    {"backends/xnnpack/runtime", "kernels/portable"},
+    {"backends/xnnpack/aot", "runtime/executor"},
+    {"devtools/inspector", "runtime/executor"},
+    {"devtools/etdump", "runtime/executor"},
+    {"aot/graph", "aot/passes"},
+    {"aot/lowering", "backends/xnnpack/aot"},
+    {"tools", "test"},
+};
+
+TEST(IncludeRules, TheTableKeepsItsOwnBans) {
+  for (const Ban& ban : kBans) {
+    ASSERT_EQ(room_of(ban.from)->folder, ban.from);
+    ASSERT_EQ(room_of(ban.to)->folder, ban.to);
+    EXPECT_FALSE(may_include(*room_of(ban.from), *room_of(ban.to))) << ban.from << " -> " << ban.to;
+  }
+}
+
+TEST(IncludeRules, FindsTheInnermostRoom) {
+  EXPECT_EQ(room_of("runtime/core/tensor.h")->folder, "runtime/core");
+  EXPECT_EQ(room_of("kernels/portable/prim/op_x.cc")->folder, "kernels/portable");
+  EXPECT_EQ(room_of("test/runtime/core/tensor_test.cc")->folder, "test");
+  EXPECT_EQ(room_of("runtime/corelike/x.h"), nullptr);
+  EXPECT_EQ(room_of("vector"), nullptr);
+}
+
+TEST(IncludeRules, AllowsWhatTheTableAllows) {
+  EXPECT_THAT(violations("runtime/executor/method.cc", R"(
+#include "runtime/executor/method.h"
+#include <vector>
+#include "runtime/kernel/kernel.h"
+#include "schema/program_generated.h"
+#  include "runtime/platform/clock.h"
+)"),
+              IsEmpty());
+  EXPECT_THAT(violations("runtime/program/program.cc", "#include \"runtime/core/error.h\"\n"),
+              IsEmpty())
+      << "by way of runtime/data";
+}
+
+TEST(IncludeRules, FindsForbiddenArrows) {
+  EXPECT_THAT(violations("runtime/core/tensor.cc", "#include \"runtime/kernel/kernel.h\"\n"),
+              ElementsAre("runtime/core/tensor.cc: includes runtime/kernel/kernel.h, of "
+                          "runtime/kernel"));
+  EXPECT_THAT(violations("runtime/executor/method.cc",
+                         "#include <cmath>\n  #  include  \"devtools/etdump/trace_buffer.h\""),
+              ElementsAre("runtime/executor/method.cc: includes devtools/etdump/trace_buffer.h, of "
+                          "devtools/etdump"));
+  EXPECT_THAT(violations("tools/x.cc", "#include <test/support/corpus.h>\n"),
+              ElementsAre("tools/x.cc: includes test/support/corpus.h, of test"));
+}
+
+TEST(IncludeRules, FindsHostHeadersOnTheDeviceSide) {
+  for (const std::string header : {"iostream", "exception", "stdexcept", "sstream"}) {
+    const std::string source = "#include <" + header + ">\n";
+    for (const std::string path :
+         {"runtime/core/x.h", "kernels/portable/op_x.cc", "backends/xnnpack/runtime/x.cc",
+          "devtools/etdump/etdump_writer.cc"}) {
+      EXPECT_THAT(violations(path, source),
+                  ElementsAre(path + ": includes " + header + ", which is for the host side"));
+    }
+    EXPECT_THAT(violations("devtools/etdump/etdump_reader.cc", source), IsEmpty());
+    EXPECT_THAT(violations("tools/x.cc", source), IsEmpty());
+  }
+}
+
+TEST(IncludeRules, FindsLibrariesWhereTheyMustNotBe) {
+  EXPECT_THAT(
+      violations("kernels/portable/op_add.cc", "#include <xnnpack.h>\n"),
+      ElementsAre("kernels/portable/op_add.cc: includes xnnpack.h, a library that this room "
+                  "must not see"));
+  EXPECT_THAT(violations("kernels/util/x.h", "#include <hwy/highway.h>\n"), testing::SizeIs(1));
+  EXPECT_THAT(violations("runtime/platform/x.cc", "#include <cpuinfo.h>\n"), testing::SizeIs(1));
+  EXPECT_THAT(violations("runtime/executor/x.cc", "#include <fmt/format.h>\n"), testing::SizeIs(1));
+  EXPECT_THAT(violations("backends/xnnpack/runtime/x.cc", "#include <xnnpack.h>\n"), IsEmpty());
+}
+
+TEST(IncludeRules, FindsPathsThatAreNotFromTheRoot) {
+  EXPECT_THAT(violations("kernels/util/x.h", "#include \"box_loop.h\"\n"),
+              ElementsAre("kernels/util/x.h: includes box_loop.h, not a path from the root"));
+}
+
+TEST(IncludeRules, IgnoresWhatIsNoInclude) {
+  EXPECT_THAT(violations("runtime/core/x.h",
+                         "// #include \"tools/x.h\"\n#define include \"tools/x.h\"\n#includes\n#"),
+              IsEmpty());
+}
+
+TEST(IncludeRules, FilesLieInRooms) {
+  EXPECT_THAT(violations("runtime/stray.cc", ""), ElementsAre("runtime/stray.cc: lies in no room"));
+}
+
+}  // namespace
+}  // namespace vitrine::architecture

@@ -1,0 +1,106 @@
+// Applies the rules to the whole source tree.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "test/architecture/include_rules.h"
+
+namespace vitrine::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::ptrdiff_t kMaxLines = 700;
+constexpr std::array<std::string_view, 12> kFolders = {
+    "runtime", "backends", "kernels",    "schema", "aot",  "devtools",
+    "tools",   "bench",    "toolchains", "cmake",  "docs", "examples"};
+constexpr std::array<std::string_view, 4> kCode = {".h", ".cc", ".inc", ".c"};
+constexpr std::array<std::string_view, 9> kText = {".h",     ".cc",  ".inc", ".c", ".fbs",
+                                                   ".cmake", ".txt", ".md",  ".sh"};
+
+bool has_extension(const fs::path& path, std::span<const std::string_view> extensions) {
+  return std::ranges::count(extensions, path.extension().string()) != 0;
+}
+
+// All text files of the project, from the root of the tree; samples are not the project's.
+std::vector<fs::path> files() {
+  const fs::path root = VITRINE_SOURCE_DIR;
+  std::vector<fs::path> found;
+  const auto add_folder = [&](const fs::path& folder) {
+    if (!fs::is_directory(folder)) return;
+    for (auto entry = fs::recursive_directory_iterator(folder);
+         entry != fs::recursive_directory_iterator(); ++entry) {
+      if (entry->is_directory() && entry->path().filename() == "samples") {
+        entry.disable_recursion_pending();
+      }
+      if (entry->is_regular_file() && has_extension(entry->path(), kText)) {
+        found.push_back(entry->path().lexically_relative(root));
+      }
+    }
+  };
+  for (const std::string_view folder : kFolders) add_folder(root / folder);
+  add_folder(root / "test");
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (entry.is_regular_file() && has_extension(entry.path(), kText)) {
+      found.push_back(entry.path().lexically_relative(root));
+    }
+  }
+  return found;
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream stream(fs::path(VITRINE_SOURCE_DIR) / path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(SourceTree, IsFound) {
+  const std::vector<fs::path> all = files();
+  EXPECT_EQ(std::ranges::count(all, fs::path("runtime/core/tensor.cc")), 1);
+  EXPECT_EQ(std::ranges::count(all, fs::path("test/architecture/source_tree_test.cc")), 1);
+  EXPECT_EQ(std::ranges::count(all, fs::path("CMakeLists.txt")), 1);
+}
+
+TEST(SourceTree, IncludesFollowTheArrows) {
+  std::vector<std::string> found;
+  for (const fs::path& path : files()) {
+    if (!has_extension(path, kCode)) continue;
+    const std::vector<std::string> of_file = violations(path.generic_string(), contents(path));
+    found.insert(found.end(), of_file.begin(), of_file.end());
+  }
+  EXPECT_THAT(found, testing::IsEmpty());
+}
+
+TEST(SourceTree, FilesAreShort) {
+  for (const fs::path& path : files()) {
+    const std::string text = contents(path);
+    EXPECT_LT(std::ranges::count(text, '\n'), kMaxLines) << path;
+  }
+}
+
+// The device side is built without exceptions and RTTI: headers must not hide a use that only the
+// host side, which includes them too, would compile.
+TEST(SourceTree, TheDeviceSideNeitherThrowsNorCasts) {
+  for (const fs::path& path : files()) {
+    const Room* room = room_of(path.generic_string());
+    if (room == nullptr || !room->is_device || !has_extension(path, kCode)) continue;
+    std::istringstream lines(contents(path));
+    for (std::string line; std::getline(lines, line);) {
+      line.resize(std::min(line.find("//"), line.size()));
+      for (const char* word : {"throw ", "dynamic_cast<", "typeid("}) {
+        EXPECT_EQ(line.find(word), std::string::npos) << path << ": " << line;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::architecture
