@@ -12,11 +12,13 @@ function(vitrine_device_library name)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
 endfunction()
 
+# GCC 12 warns of overlaps that cannot be, inside std::string (GCC bug 105651).
+set(VITRINE_STRING_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+
 # Code that runs on hosts only: readers, reports, tools.
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
-  # GCC 12 warns of overlaps that cannot be, inside std::string (GCC bug 105651).
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  target_compile_options(${name} PRIVATE ${VITRINE_STRING_WARNINGS})
   target_link_libraries(${name} PRIVATE vitrine_warnings)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
 endfunction()
@@ -30,5 +32,6 @@ function(vitrine_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} vitrine_test_support GTest::gmock GTest::gtest_main vitrine_warnings)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE ${VITRINE_STRING_WARNINGS})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
 endfunction()
