@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "--profile --etrecord " + sample("add_mul/model.pte") + " " +
                        sample("add_mul/model.pte"),
                    "add_mul/model.pte"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 // A run that fails must leave an earlier output alone, and make no new one.
 TEST(ExecutorRunnerTest, AFailedRunWritesNoOutput) {

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "encoder_layer_sdpa", "f16_conv", "kv_cache_xnnpack", "linear_relu", "mlp_dynq",
                     "multi_method", "multi_method_shared_xnnpack", "mv2_025_xnnpack", "mv2_xnnpack",
                     "softmax_layernorm_attention", "split_concat_pool"),
-    [](const auto& info) { return std::string(info.param); });
+    [](const auto& test) { return std::string(test.param); });
 
 TEST(ProfileJoinTest, HoldsForSmallerShapesOfADynamicModel) {
   const fs::path folder = samples_dir() / "dynamic_batch_xnnpack";
