@@ -55,6 +55,7 @@ class ProfileMaker {
         partitions_(number_partitions(trace_, method_)) {
     profile_.method = options.method;
     profile_.run = options.run;
+    if (record != nullptr && profile_.run.record.empty()) profile_.run.record = "an ETRecord";
   }
 
   Profile make() {

@@ -130,7 +130,7 @@ class TableReport {
       ++kernels[row.library];
       share += row.share;
     }
-    std::string part = has_delegates_ ? "not delegated: " : "kernels: ";
+    std::string part = has_delegates_ ? "not delegated: " : "";
     bool is_first = true;
     for (const auto& [library, count] : kernels) {
       const std::string noun = library.empty() ? "kernel" : printable(library) + " kernel";
@@ -214,9 +214,11 @@ class TableReport {
     constexpr size_t kLabelColumn = 2;
     const size_t first_figure = size_t{5} + options_.ids + has_calls_;
     const double rest = unattributed_share();
-    table.add_total("unattributed (delegate entry and exit, dispatch)", kLabelColumn,
+    const char* unattributed = has_delegates_ ? "unattributed (delegate entry and exit, dispatch)"
+                                              : "unattributed (dispatch)";
+    table.add_total({unattributed, "unattributed"}, kLabelColumn,
                     figures(profile_.unattributed, rest, percent(sum + rest)), first_figure);
-    table.add_total("wall", kLabelColumn, figures(profile_.wall, 1, ""), first_figure);
+    table.add_total({"wall"}, kLabelColumn, figures(profile_.wall, 1, ""), first_figure);
     out_ += table.text(width_, options_.color);
   }
 

@@ -121,6 +121,7 @@ RowTexts row_texts(const ProfileRow& row) {
   for (const std::string& name : folded) texts.op += " + " + name;
   if (own.empty()) {
     texts.op = row.where == Where::kControl ? texts.kernel : "?";
+    if (row.where == Where::kControl) texts.kernel.clear();
   }
   texts.short_op = own.empty() ? texts.op : printable(short_name(row.source_ops[row.main_op]));
   if (row.source_ops.size() > 1) texts.short_op += fmt::format(" (of {})", row.source_ops.size());

@@ -14,6 +14,10 @@ constexpr size_t kLeastName = 6;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
+const std::string& fitting(const TextTable::Cell& cell, size_t width) {
+  return display_width(cell.text) <= width || cell.brief.empty() ? cell.text : cell.brief;
+}
+
 std::string aligned(const std::string& text, TextTable::Kind kind, size_t width) {
   switch (kind) {
     case TextTable::Kind::kFigure:
@@ -38,7 +42,7 @@ void TextTable::add_row(std::vector<Cell> cells, bool stands_out) {
   rows_.push_back({.cells = std::move(cells), .stands_out = stands_out});
 }
 
-void TextTable::add_total(std::string label, size_t label_column, std::vector<std::string> figures,
+void TextTable::add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                           size_t first_figure) {
   Row row{.cells = std::vector<Cell>(columns_.size(), Cell("")),
           .label = std::move(label),
@@ -99,19 +103,23 @@ TextTable::Layout TextTable::lay_out(size_t width) const {
 }
 
 std::string TextTable::line(const Row& row, const Layout& layout) const {
+  const bool is_total = !row.label.text.empty();
   std::string text;
-  size_t start = 0;  // of the column
+  size_t start = 0;        // of the column
+  size_t label_start = 0;  // of a total
   for (size_t c = 0; c < columns_.size(); ++c) {
     const size_t width = layout.widths[c];
     if (width == 0) continue;
+    const size_t end = start;  // of the column before
     start += layout.gap(c);
     const Cell& cell = row.cells[c];
-    if (!row.label.empty() && c == row.label_column) {
-      text = align_left(text, start) + row.label;
-    } else if (row.label.empty() || !cell.text.empty()) {
-      text = align_left(row.label.empty() ? text : cut_right(text, start - layout.gap(c)), start);
-      const bool is_abbreviated = display_width(cell.text) > width && !cell.brief.empty();
-      text += aligned(is_abbreviated ? cell.brief : cell.text, columns_[c].kind, width);
+    if (is_total && c == row.label_column) label_start = start;
+    if (is_total && c > row.label_column && !cell.text.empty() && text.empty()) {
+      const std::string& label = fitting(row.label, end - label_start);
+      text = std::string(label_start, ' ') + cut_right(label, end - label_start);
+    }
+    if (!is_total || !cell.text.empty()) {
+      text = align_left(text, start) + aligned(fitting(cell, width), columns_[c].kind, width);
     }
     start += width;
   }

@@ -31,7 +31,7 @@ class TextTable {
   void add_row(std::vector<Cell> cells, bool stands_out = false);
   // Below a rule: figures of all rows together. `label` takes the room of the names from column
   // `label_column` on; `figures` those of the columns from `first_figure` on.
-  void add_total(std::string label, size_t label_column, std::vector<std::string> figures,
+  void add_total(Cell label, size_t label_column, std::vector<std::string> figures,
                  size_t first_figure);
 
   // Lines with '\n'. Rows that stand out are in colour if `color`.
@@ -45,7 +45,7 @@ class TextTable {
   struct Row {
     std::vector<Cell> cells;
     bool stands_out = false;
-    std::string label = {};  // of totals
+    Cell label = {""};  // of totals
     size_t label_column = 0;
   };
   struct Layout {

@@ -242,7 +242,8 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
       record.start_ns = start_ns;
       record.end_ns = platform::now_ns();
       record.name = step.name;
-      record.metadata = step.table;
+      record.metadata = step.table.data();
+      record.metadata_size = static_cast<uint32_t>(step.table.size());
       record.chain_index = chain_index;
       record.instruction_id = static_cast<int32_t>(position);
       record.kind = step.kind;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "runtime/backend/backend.h"
 #include "runtime/kernel/kernel.h"
@@ -22,7 +23,7 @@ struct Step {
     uint32_t destination;                 // kJumpFalse: position in the chain
   };
   const char* name = nullptr;   // operator or backend id
-  const char* table = nullptr;  // kKernelCall: the kernel table that has it
+  std::string_view table;       // kKernelCall: the kernel table that has it
 };
 
 }  // namespace vitrine

@@ -29,9 +29,9 @@ struct TraceRecord {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   const char* name = nullptr;  // zero-terminated
-  // kDelegateOperator: the backend's bytes. kKernelCall: the kernel table's name, zero-terminated.
+  // kDelegateOperator: the backend's bytes. kKernelCall: the kernel table's name.
   const char* metadata = nullptr;
-  uint32_t metadata_size = 0;  // kDelegateOperator only
+  uint32_t metadata_size = 0;
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
   // kDelegateOperator: exactly one of this and `name` is set.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "devtools/inspector/report_json.h"
+#include "devtools/inspector/report_table.h"
 #include "test/devtools/record_builder.h"
 #include "test/devtools/trace_builder.h"
 
@@ -337,6 +339,36 @@ TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
   EXPECT_THAT(profile.rows[1].folded_ops,
               ElementsAre("aten._native_batch_norm_legit_no_training.default"))
       << "towards inputs: the last row of the handle";
+}
+
+// Whatever still reads as an ETDump makes a profile or an error, with and without a record.
+TEST(Join, NoDamagedTraceCrashes) {
+  TraceBuilder trace;
+  trace.plan(0, "xnnpack-plan 1 measured\n0 StaticTranspose 65535 op=0 1\n1 Conv2d 2 op=1 -\n");
+  for (int run = 0; run < 2; ++run) {
+    trace.begin_run();
+    trace.delegate(0, "XnnpackBackend", {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}});
+    trace.kernel(1, "aten::add.out", 5, "portable");
+    trace.end_run();
+  }
+  const EtRecord record = record_of(small_graph(), R"({"0": [1, 2, 3, 4], "1": 5})", kXnnpack);
+  std::vector<std::byte> bytes = trace.bytes();
+  size_t profiles = 0;
+  for (std::byte& byte : bytes) {
+    for (const std::byte flip : {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}}) {
+      byte ^= flip;
+      try {
+        const etdump::EtDump dump = etdump::parse_etdump(bytes);
+        report_table(make_profile(dump, nullptr));
+        report_json(make_profile(dump, &record));
+        ++profiles;
+      } catch (const etdump::EtDumpError&) {
+      } catch (const InspectorError&) {
+      }
+      byte ^= flip;
+    }
+  }
+  EXPECT_GT(profiles, bytes.size() / 4) << "times, ids and texts are a good part of the file";
 }
 
 TEST(Join, UsesADelegatesOwnMap) {

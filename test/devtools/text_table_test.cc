@@ -62,7 +62,7 @@ TextTable sample() {
   table.add_row(
       {{"1"}, {"convolution + relu", "convolution +1"}, {""}, {"net.features.0"}, {"12.5"}});
   table.add_row({{"2"}, {"add"}, {""}, {"net.add"}, {"1234.5"}}, true);
-  table.add_total("wall", 1, {"1247.0"}, 4);
+  table.add_total({"wall of all rows", "wall"}, 1, {"1247.0"}, 4);
   return table;
 }
 
@@ -72,7 +72,7 @@ TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {
             "1  convolution + relu  net.features.0    12.5\n"
             "2  add                 net.add         1234.5\n"
             "─────────────────────────────────────────────\n"
-            "   wall                                1247.0\n");
+            "   wall of all rows                    1247.0\n");
 }
 
 TEST(TextTable, AbbreviatesThenCutsNamesButNeverFigures) {
@@ -81,13 +81,26 @@ TEST(TextTable, AbbreviatesThenCutsNamesButNeverFigures) {
             "1  convolution +1  net.features.0   12.5\n"
             "2  add             net.add        1234.5\n"
             "────────────────────────────────────────\n"
-            "   wall                           1247.0\n");
+            "   wall of all rows               1247.0\n");
   EXPECT_EQ(sample().text(32, false),
             "#  op          module         us\n"
             "1  convoluti…  …eatures.0   12.5\n"
             "2  add         net.add    1234.5\n"
             "────────────────────────────────\n"
-            "   wall                   1247.0\n");
+            "   wall of all rows       1247.0\n");
+}
+
+TEST(TextTable, AbbreviatesTheLabelOfATotal) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"add"}, {"1"}});
+  table.add_total({"wall of all rows", "sum"}, 0, {"1"}, 1);
+  EXPECT_EQ(table.text(80, false),
+            "op   us\n"
+            "add   1\n"
+            "───────\n"
+            "sum   1\n");
 }
 
 TEST(TextTable, ColoursOnlyRowsThatStandOutAndOnlyIfAsked) {

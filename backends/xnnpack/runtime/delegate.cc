@@ -135,6 +135,7 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
     }
   }
   const bool traced = context.tracer != nullptr && times_.has_value();
+  if (times_.has_value()) times_->enable(traced);
   const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
   if (const xnn_status status = xnn_invoke_runtime(runtime_.get()); status != xnn_status_success) {
     return Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status));

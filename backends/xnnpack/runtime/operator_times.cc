@@ -51,6 +51,8 @@ bool operator_times_are_measured() { return true; }
 
 uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph) { return subgraph->num_nodes; }
 
+void OperatorTimes::enable(bool enabled) { runtime_->profiling = enabled; }
+
 std::span<const OperatorTime> OperatorTimes::read(uint64_t) {
   uint64_t previous = to_ns(runtime_->start_ts);
   size_t count = 0;
@@ -72,6 +74,8 @@ std::span<const OperatorTime> OperatorTimes::read(uint64_t) {
 bool operator_times_are_measured() { return false; }
 
 uint32_t count_subgraph_nodes(xnn_subgraph_t) { return 0; }
+
+void OperatorTimes::enable(bool) {}
 
 std::span<const OperatorTime> OperatorTimes::read(uint64_t start_ns) {
   size_t size = 0;

@@ -41,6 +41,8 @@ class OperatorTimes {
 
   // In running order.
   std::span<const Operator> operators() const { return operators_; }
+  // Whether the next invokes take stamps; they do at first. With the public call they always do.
+  void enable(bool enabled);
   // The times of the last invoke, which was started at `start_ns`; one an operator. Empty if
   // XNNPACK does not tell. No allocation.
   std::span<const OperatorTime> read(uint64_t start_ns);
