@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "runtime/platform/file.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
@@ -41,7 +42,9 @@ HostTensor::HostTensor(ScalarType dtype, std::span<const int32_t> sizes,
       dim_order_(dim_order.begin(), dim_order.end()),
       strides_(sizes.size()) {
   const int64_t numel = check(checked_numel(sizes_));
-  data_.resize(static_cast<size_t>(numel) * element_size(dtype));
+  const size_t bytes = static_cast<size_t>(numel) * element_size(dtype);
+  data_.reserve(bytes + platform::Mapping::kReadableSlack);  // XNNPACK may load past the end
+  data_.resize(bytes);
   tensor_ = Tensor(dtype, sizes_, dim_order_, strides_, data_.data());
 }
 
