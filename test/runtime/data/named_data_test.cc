@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Bytes by key; the key "broken" is there but cannot be read. Every layout has the dtype given.
+// Bytes by key; what has none is there but cannot be read. Every layout has the dtype given.
 class FakeMap final : public NamedDataMap {
  public:
   FakeMap(std::map<std::string, test::Bytes, std::less<>> entries, ScalarType dtype)
@@ -26,7 +26,7 @@ class FakeMap final : public NamedDataMap {
   Result<DataBuffer> get(std::string_view key) const override {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return Error::make(ErrorCode::kNotFound, "not here");
-    if (key == "broken") return Error::make(ErrorCode::kAccessFailed, "cannot be read");
+    if (found->second.empty()) return Error::make(ErrorCode::kAccessFailed, "cannot be read");
     return DataBuffer(found->second);
   }
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override {

@@ -211,6 +211,9 @@ TEST_F(ConstantsTest, MayLieAnywhere) {
   builder_.constant_offsets = {{0, 1}};
   build_sum({.data = 1});
   expect_sum();
+  forward_.outputs.push_back(constant_);
+  const auto method = load();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).tensor().raw_data()) % sizeof(float), 0u);
 }
 
 TEST_F(ConstantsTest, AreNotWritten) {
@@ -232,7 +235,9 @@ TEST_F(ConstantsTest, ComeFromExternalData) {
 TEST_F(ConstantsTest, ExternalDataMayBeginAState) {
   external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
   build_sum({.planned = Planned{1, 64}, .external = "w"});
+  forward_.kernel_call(0, {x_, constant_, constant_, constant_});
   expect_sum({.external_data = &external_});
+  EXPECT_EQ(external_.tensors["w"].bytes, aligned({10, 20})) << "the state is a copy";
 }
 
 TEST_F(ConstantsTest, ExternalDataMustFit) {

@@ -141,6 +141,24 @@ TEST(Program, SaysWhatAFileIsNot) {
   EXPECT_THAT(load(other).error().message(), HasSubstr("another format version (ET99"));
 }
 
+// The header's numbers: program size, start of the segments, bytes of segments.
+TEST(Program, ChecksTheExtendedHeader) {
+  const AlignedBytes sound = sample().build();
+  const auto refusal = [&sound](size_t at, uint64_t number) {
+    AlignedBytes file = sound;
+    std::memcpy(file.data() + at, &number, sizeof number);
+    const Error error = load(file).take_error();
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+    return std::string(error.message());
+  };
+  EXPECT_THAT(refusal(16, sound.size() + 1), HasSubstr("extended header: program size"));
+  EXPECT_THAT(refusal(16, 63), HasSubstr("extended header: program size 63"));
+  EXPECT_THAT(refusal(24, sound.size()), HasSubstr("extended header: segments from"));
+  EXPECT_THAT(refusal(24, 64), HasSubstr("extended header: segments begin inside"));
+  EXPECT_THAT(refusal(32, sound.size()), HasSubstr("extended header: segments from"));
+  EXPECT_THAT(refusal(32, UINT64_MAX), HasSubstr("extended header: segments from"));
+}
+
 TEST(Program, RefusesUnalignedBuffers) {
   AlignedBytes file = sample().build();
   file.insert(file.begin(), std::byte{0});
