@@ -1,12 +1,11 @@
 # A thin face over the CMake presets (CMakePresets.json).
 #   make         build       make demo    profile a real model
 #   make test    all tests   make bench   benchmarks      make clean
-# PRESET=debug|asan|ubsan chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=debug|asan|ubsan|sanitize chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)
 SAMPLE := test/samples/mv2_025_xnnpack
-RECORD := test/samples/digits_xnnpack
 
 .PHONY: build setup configure demo test bench lint clean
 
