@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#ifdef VITRINE_HAVE_XNNPACK
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#endif
 #include "kernels/portable/portable_kernels.h"
+#include "kernels/quantized/quantized_kernels.h"
 #include "runtime/data/flat_tensor.h"
 #include "runtime/platform/clock.h"
 #include "tools/tool_error.h"
@@ -25,6 +24,7 @@ const KernelRegistry& all_kernels() {
   static const KernelRegistry registry = [] {
     KernelRegistry tables;
     check(tables.add("portable", portable::kernels()));
+    check(tables.add("quantized", quantized::kernels()));
     return tables;
   }();
   return registry;
@@ -33,9 +33,7 @@ const KernelRegistry& all_kernels() {
 const BackendRegistry& all_backends() {
   static const BackendRegistry registry = [] {
     BackendRegistry backends;
-#ifdef VITRINE_HAVE_XNNPACK
     check(backends.add(&xnnpack_backend()));
-#endif
     return backends;
   }();
   return registry;
