@@ -22,7 +22,8 @@ class EtDumpError : public std::runtime_error {
 
 inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bundled input index
 
-// Text below belongs to EtDump::bytes (or to whoever filled the struct in).
+// Text below belongs to EtDump::bytes (or to whoever filled the struct in): it is gone with the
+// last copy of the EtDump.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;

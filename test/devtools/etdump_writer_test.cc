@@ -157,7 +157,8 @@ TEST(EtDumpWriter, WritesControlInstructions) {
 TEST(EtDumpWriter, MarksScopesAsOutsideOfInstructions) {
   TraceBuffer trace(4, 4);
   trace.record({.start_ns = 5, .end_ns = 6, .name = "Method::execute", .kind = Kind::kScope});
-  const ProfileEvent event = round_trip(trace).blocks[0].profile_events[0];
+  const EtDump dump = round_trip(trace);
+  const ProfileEvent& event = dump.blocks[0].profile_events[0];
   EXPECT_EQ(event.name, "Method::execute");
   EXPECT_EQ(event.chain_index, -1);
   EXPECT_EQ(event.instruction_id, 0);
