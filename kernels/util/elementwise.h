@@ -65,12 +65,13 @@ void elementwise(KernelContext& context, ScalarType common,
   static_assert(sizeof...(In) <= Elementwise::kMaxInputs);
   constexpr ScalarType kOut = scalar_type_of<Out>;
   // All as the formula wants it: nothing to prepare, one run over the whole.
-  const bool direct = compute_type(common) == common && out.dtype() == kOut &&
-                      [&]<size_t... I>(std::index_sequence<I...>) {
-                        return ((inputs[I]->dtype() == scalar_type_of<In> &&
-                                 inputs[I]->same_sizes(out) && inputs[I]->same_dim_order(out)) &&
-                                ...);
-                      }(std::index_sequence_for<In...>());
+  const bool direct = compute_type(common) == common &&
+                      out.dtype() == kOut&& [&]<size_t... I>(std::index_sequence<I...>) {
+    return ((inputs[I]->dtype() == scalar_type_of<In> && inputs[I]->same_sizes(out) &&
+             inputs[I]->same_dim_order(out)) &&
+            ...);
+  }
+  (std::index_sequence_for<In...>());
   if (direct) {
     std::array<const void*, sizeof...(In)> data;
     for (size_t i = 0; i < inputs.size(); ++i) data[i] = inputs[i]->raw_data();
