@@ -86,7 +86,7 @@ TEST_F(MethodTraceTest, ExecutionIsARecordAStepAndOneOfAll) {
   }
   const TraceRecord& kernel = trace_.records[1];
   EXPECT_STREQ(kernel.name, "test::scale.out");
-  EXPECT_STREQ(kernel.metadata, "test") << "the kernel table";
+  EXPECT_EQ(std::string_view(kernel.metadata, kernel.metadata_size), "test") << "the kernel table";
   const TraceRecord& delegated = trace_.records[2];
   const TraceRecord& delegate = trace_.records[3];
   EXPECT_EQ(delegated.name, nullptr);
