@@ -49,7 +49,8 @@ Comparison compare(std::span<const std::byte> actual, std::span<const std::byte>
     result.max_abs = std::max(result.max_abs, difference);
     if (e != 0) result.max_rel = std::max(result.max_rel, difference / std::fabs(e));
     const double allowed = exact ? 0 : tolerance.atol + tolerance.rtol * std::fabs(e);
-    if (!(difference <= allowed) && result.failure.empty()) {
+    const bool within = std::isfinite(difference) && difference <= allowed;
+    if (!within && result.failure.empty()) {
       result.failure = fmt::format("element {} is {}, expected {}", i, a, e);
     }
   }
