@@ -7,8 +7,8 @@
 //   const Tensor& result = (*method)->output(0).tensor();
 //
 // Loading takes all memory and finds every kernel and backend; nothing after it allocates on
-// success, looks a name up or parses; but temporary memory that kernels ask for is taken once, by the
-// first executions that need it. Several Methods of one Program are independent and may run in
+// success, looks a name up or parses; but temporary memory that kernels ask for is taken once, by
+// the first executions that need it. Several Methods of one Program are independent and may run in
 // several threads at once; one Method serves one thread at a time.
 #pragma once
 

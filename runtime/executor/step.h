@@ -22,8 +22,8 @@ struct Step {
     Delegate* delegate;                   // kDelegateCall
     uint32_t destination;                 // kJumpFalse: position in the chain
   };
-  const char* name = nullptr;   // operator or backend id
-  std::string_view table;       // kKernelCall: the kernel table that has it
+  const char* name = nullptr;  // operator or backend id
+  std::string_view table;      // kKernelCall: the kernel table that has it
 };
 
 }  // namespace vitrine
