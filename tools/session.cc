@@ -47,6 +47,12 @@ Session::Session(const SessionOptions& options) {
   const size_t given = data_.size();
   for (size_t i = 1; i < given; ++i) {
     const NamedDataMap* before = i == 1 ? data_[0].get() : data_.back().get();
+    for (size_t k = 0; k < data_[i]->size(); ++k) {
+      if (before->layout(data_[i]->key(k)).ok()) {
+        throw ToolError(fmt::format("{}: {} is in an earlier data file too",
+                                    options.data[i].string(), data_[i]->key(k)));
+      }
+    }
     data_.push_back(std::make_unique<MergedNamedData>(before, data_[i].get()));
   }
   pool_ = check(ThreadPool::create(options.threads));

@@ -9,7 +9,8 @@ namespace vitrine::portable {
 namespace {
 
 // Makes `result`, a tensor, another shape of self's own memory.
-void et_view(KernelContext& context, Tensor& self, std::span<const int64_t> size, EValue& result) {
+void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
+             EValue& result) {
   if (!result.is_tensor()) {
     context.fail(ErrorCode::kInvalidArgument, "the result is %s, not a Tensor",
                  tag_name(result.tag()));
