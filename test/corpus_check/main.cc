@@ -53,7 +53,9 @@ int main(int argc, char** argv) {
                  "case folders, or folders of case folders; corpus:NAME is in $VITRINE_CORPUS "
                  "(default: ../shared/corpus beside the source)")
       ->required();
-  app.add_option("--except", except, "names of cases to leave out")->delimiter(',');
+  app.add_option("--except", except, "names of cases to leave out")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--cpu_threads", threads, "threads; 0: as many as performing cores");
   CLI11_PARSE(app, argc, argv);
 

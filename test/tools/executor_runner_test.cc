@@ -46,6 +46,12 @@ TEST(ExecutorRunnerTest, TakesAModelPathOption) {
   EXPECT_EQ(executor_runner("--model_path " + sample("linear_relu/model.pte")).exit_code, 0);
 }
 
+TEST(ExecutorRunnerTest, TheModelMayFollowTheInputs) {
+  const CommandResult result = executor_runner("--inputs " + sample("linear_relu/input_0.bin") +
+                                               " " + sample("linear_relu/model.pte"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST(ExecutorRunnerTest, TakesSmallerShapesOfDynamicInputs) {
   const ScratchFolder scratch;
   const std::string folder = "dynamic_batch_xnnpack/";

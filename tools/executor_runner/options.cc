@@ -66,11 +66,13 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
                  "raw bytes of the input tensors, row-major: a.bin,b.bin; a.bin:2x16 gives the "
                  "shape of a dynamic input")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("FILES");
   app.add_option("--seed", options.seed, "for inputs that are not given: they are random")
       ->capture_default_str();
   app.add_option("--data_path", options.data, "external weights (.ptd)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("FILES");
   app.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
       ->type_name("BASE");
