@@ -1,7 +1,6 @@
 #include "test/tools/command.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -18,17 +17,6 @@ std::string read_text(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-ScratchFolder::ScratchFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "vitrine_test_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) std::abort();
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 CommandResult executor_runner(const std::string& arguments) {
   const ScratchFolder scratch;

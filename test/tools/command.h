@@ -1,8 +1,9 @@
 // Runs executor_runner as a user does.
 #pragma once
 
-#include <filesystem>
 #include <string>
+
+#include "test/support/scratch_folder.h"
 
 namespace vitrine::test {
 
@@ -14,16 +15,5 @@ struct CommandResult {
 
 // `arguments` go through the shell.
 CommandResult executor_runner(const std::string& arguments);
-
-// A folder of this test's own, emptied when the object is made and removed with it.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace vitrine::test
