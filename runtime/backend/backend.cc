@@ -1,6 +1,14 @@
 #include "runtime/backend/backend.h"
 
+#include <algorithm>
+
 namespace vitrine {
+
+void DelegateMemory::add(Kind kind, const void* block, size_t bytes) {
+  if (std::ranges::find(seen_, block) != seen_.end()) return;
+  seen_.push_back(block);
+  bytes_[static_cast<size_t>(kind)] += bytes;
+}
 
 Error BackendRegistry::add(const BackendInterface* backend) {
   if (find(backend->id()) != nullptr) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "runtime/core/error.h"
 #include "runtime/core/evalue.h"
@@ -21,11 +23,43 @@ struct CompileSpec {
   std::span<const std::byte> value;
 };
 
+// A setting for loading, by the names that the backend's documentation gives.
+using OptionValue = std::variant<bool, int64_t, std::string_view>;
+struct BackendOption {
+  std::string_view backend;  // its id
+  std::string_view key;
+  OptionValue value;
+};
+
+// Memory that delegates hold, in bytes. What several of them share is counted once.
+class DelegateMemory {
+ public:
+  enum class Kind : uint8_t {
+    kWorkspace,      // intermediate values
+    kPackedWeights,  // weights in the backend's own layout
+    kMappedWeights,  // the same, in a file's pages
+    kConstants,      // other constants, kept beside the program
+  };
+  static constexpr size_t kKinds = 4;
+
+  // `block` tells one block from another.
+  void add(Kind kind, const void* block, size_t bytes);
+  size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
+
+ private:
+  std::vector<const void*> seen_;
+  std::array<size_t, kKinds> bytes_{};
+};
+
 // Valid during the call only, except what is said to outlive the delegate.
 struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
+  // Tells programs apart while they live; null for a delegate without one. To compare only.
+  const void* program = nullptr;
+  // All that was given for loading, for other backends too; the last of a key holds.
+  std::span<const BackendOption> options = {};
   // The first instruction that calls this delegate: events about loading are logged under it.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
@@ -46,6 +80,11 @@ class Delegate {
   // operators into the context's tracer. Allocates nothing unless shapes changed.
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
+
+  // Called once, when all delegates of a method have been made.
+  virtual Error finish_load() { return Error(); }
+  // Adds what this delegate holds now. Not during an execution.
+  virtual void report_memory(DelegateMemory&) const {}
 };
 
 // Stateless or internally synchronised: one object serves all programs and threads.

@@ -21,6 +21,7 @@ class FileSource final : public DataSource {
  public:
   explicit FileSource(platform::File file) : file_(std::move(file)) {}
   size_t size() const override { return static_cast<size_t>(file_.size()); }
+  uint64_t stamp() const override { return file_.stamp(); }
   Result<DataBuffer> read(uint64_t offset, uint64_t size) const override {
     if (!range_fits(offset, size, file_.size())) return outside(offset, size, file_.size());
     VITRINE_ASSIGN_OR_RETURN(DataBuffer buffer, DataBuffer::allocate(static_cast<size_t>(size)));
@@ -49,6 +50,12 @@ class MappedSource final : public ViewSource {
  public:
   explicit MappedSource(platform::Mapping mapping)
       : ViewSource(mapping.bytes()), mapping_(std::move(mapping)) {}
+  uint64_t stamp() const override { return mapping_.stamp(); }
+  void release(uint64_t offset, uint64_t bytes) const override {
+    if (range_fits(offset, bytes, size())) {
+      mapping_.release(static_cast<size_t>(offset), static_cast<size_t>(bytes));
+    }
+  }
 
  private:
   platform::Mapping mapping_;

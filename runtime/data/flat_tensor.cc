@@ -98,6 +98,13 @@ class FlatTensorMap final : public NamedDataMap {
     const fbs::DataSegment* segment = root_->segments()->Get(entry->segment_index());
     return source_->read(header_.segment_base + segment->offset(), segment->size());
   }
+  uint64_t stamp() const override { return source_->stamp(); }
+  void release(std::string_view key) const override {
+    const fbs::NamedData* entry = find(key);
+    if (entry == nullptr) return;
+    const fbs::DataSegment* segment = root_->segments()->Get(entry->segment_index());
+    source_->release(header_.segment_base + segment->offset(), segment->size());
+  }
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
     const fbs::NamedData* entry = find(key);
     if (entry == nullptr) return missing(key);

@@ -1,5 +1,7 @@
 #include "runtime/data/named_data.h"
 
+#include "runtime/platform/file.h"
+
 namespace vitrine {
 
 size_t MergedNamedData::size() const {
@@ -33,6 +35,23 @@ Result<std::optional<TensorLayout>> MergedNamedData::layout(std::string_view key
   if (second_ != nullptr) return second_->layout(key);
   return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
                      static_cast<int>(key.size()), key.data());
+}
+
+uint64_t MergedNamedData::stamp() const {
+  if (first_ == nullptr) return second_ != nullptr ? second_->stamp() : 0;
+  if (second_ == nullptr) return first_->stamp();
+  const uint64_t first = first_->stamp();
+  const uint64_t second = second_->stamp();
+  return first != 0 && second != 0 ? platform::mix(first, second) : 0;
+}
+
+void MergedNamedData::release(std::string_view key) const {
+  const bool in_first = first_ != nullptr && first_->layout(key).ok();
+  if (in_first) {
+    first_->release(key);
+  } else if (second_ != nullptr) {
+    second_->release(key);
+  }
 }
 
 }  // namespace vitrine

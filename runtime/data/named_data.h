@@ -30,6 +30,9 @@ class NamedDataMap {
   virtual Result<DataBuffer> get(std::string_view key) const = 0;
   // Empty for opaque bytes; NotFound for an unknown key.
   virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
+  // As DataSource::stamp and DataSource::release; unknown keys are ignored.
+  virtual uint64_t stamp() const { return 0; }
+  virtual void release(std::string_view /*key*/) const {}
 };
 
 // Asks the first map, then the second; either may be null. Neither is owned.
@@ -41,6 +44,8 @@ class MergedNamedData final : public NamedDataMap {
   std::string_view key(size_t index) const override;
   Result<DataBuffer> get(std::string_view key) const override;
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override;
+  uint64_t stamp() const override;
+  void release(std::string_view key) const override;
 
  private:
   const NamedDataMap* first_;

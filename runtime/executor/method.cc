@@ -108,6 +108,19 @@ Method::~Method() {
   for (DataBuffer* buffer : external_) delete buffer;
 }
 
+MemoryUsage Method::memory_usage() const {
+  MemoryUsage usage;
+  if (planned_) {
+    for (size_t i = 0; i < meta_.num_planned_buffers(); ++i) {
+      usage.planned += meta_.planned_buffer_size(i);
+    }
+  }
+  usage.metadata = arena_.reserved();
+  usage.temporary = temp_.reserved();
+  for (const Delegate* delegate : delegates_) delegate->report_memory(usage.delegates);
+  return usage;
+}
+
 Error Method::set_input(size_t index, const EValue& value) {
   if (index >= inputs_.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu of %zu", index, inputs_.size());

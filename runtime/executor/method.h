@@ -34,6 +34,8 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // a .ptd's
   ThreadPool* pool = nullptr;
+  // InvalidArgument if a backend that the method uses does not know a key of its own.
+  std::span<const BackendOption> backend_options = {};
   // Attached for loading and execution; see set_tracer.
   EventTracer* tracer = nullptr;
   // Memory for activations: MethodMeta::num_planned_buffers() spans of at least
@@ -44,6 +46,14 @@ struct MethodOptions {
   uint64_t max_planned_bytes = uint64_t{16} << 30;
   size_t max_metadata_bytes = size_t{512} << 20;
   uint64_t max_instructions_per_run = 10'000'000;
+};
+
+// What a loaded method holds, in bytes; its program's file comes to that.
+struct MemoryUsage {
+  uint64_t planned = 0;   // activations; 0 if the caller's
+  uint64_t metadata = 0;  // values, tensors, steps
+  uint64_t temporary = 0;
+  DelegateMemory delegates;
 };
 
 struct Step;  // runtime/executor/step.h
@@ -78,6 +88,9 @@ class Method {
 
   // Fails at the first instruction that fails, and names it. InvalidState if an input is not set.
   Error execute();
+
+  // Not during an execution. Temporary memory and workspaces may be taken by the first one.
+  MemoryUsage memory_usage() const;
 
   // Later executions log into `tracer` (null: none). Delegates give their operators' times only if
   // a tracer was there when they were loaded.

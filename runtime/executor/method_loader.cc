@@ -398,6 +398,12 @@ class MethodLoader {
       delegates[i] = loaded->release();
       method_.delegates_ = delegates.first(i + 1);
     }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (Error error = delegates[i]->finish_load(); !error.ok()) {
+        return std::move(error).in("%s, delegates[%u] (%s)", plan_.name()->c_str(), i,
+                                   plan_.delegates()->Get(i)->id()->c_str());
+      }
+    }
     return Error();
   }
 
@@ -421,7 +427,11 @@ class MethodLoader {
     context.tracer = options_.tracer;
     find_first_call(index, context);
     const BackendInterface* backend = options_.backends->find(delegate.id()->string_view());
-    return backend->init(context, processed.bytes(), specs);
+    context.program = &program_;
+    context.options = options_.backend_options;
+    Result<std::unique_ptr<Delegate>> made = backend->init(context, processed.bytes(), specs);
+    program_.release_delegate_data(*delegate.processed());
+    return made;
   }
 
   void find_first_call(uint32_t delegate_index, BackendInitContext& context) const {

@@ -12,6 +12,30 @@
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::platform {
+namespace {
+
+uint64_t time_of(const timespec& stamp) {
+  return static_cast<uint64_t>(stamp.tv_sec) * 1'000'000'000u +
+         static_cast<uint64_t>(stamp.tv_nsec);
+}
+
+uint64_t stamp_of(const struct stat& status) {
+  uint64_t stamp = mix(static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino));
+  stamp = mix(stamp, static_cast<uint64_t>(status.st_size));
+  stamp = mix(stamp, time_of(status.st_mtim));
+  stamp = mix(stamp, time_of(status.st_ctim));
+  return stamp != 0 ? stamp : 1;
+}
+
+}  // namespace
+
+// The finaliser of SplitMix64.
+uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t x = a * 0x9e3779b97f4a7c15u + b;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
 
 Result<File> File::open(const char* path) {
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -25,15 +49,16 @@ Result<File> File::open(const char* path) {
     ::close(descriptor);
     return Error::make(ErrorCode::kAccessFailed, "%s: not a regular file", path);
   }
-  return File(descriptor, static_cast<uint64_t>(status.st_size));
+  return File(descriptor, static_cast<uint64_t>(status.st_size), stamp_of(status));
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), stamp_(other.stamp_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(size_, other.size_);
+  std::swap(stamp_, other.stamp_);
   return *this;
 }
 
@@ -67,14 +92,14 @@ size_t mapped_bytes(size_t file_size) {
 }  // namespace
 
 Result<Mapping> Mapping::map(const File& file) {
-  if (file.size_ == 0) return Mapping({});
+  if (file.size_ == 0) return Mapping({}, file.stamp_);
   // The slack behind the file's last page: zero pages, over which the file is laid.
   const size_t reserved = mapped_bytes(file.size_);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address != MAP_FAILED && ::mmap(address, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                                       file.descriptor_, 0) != MAP_FAILED) {
-    return Mapping({static_cast<const std::byte*>(address), file.size_});
+    return Mapping({static_cast<const std::byte*>(address), file.size_}, file.stamp_);
   }
   Error error = Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
                             static_cast<unsigned long long>(file.size_), std::strerror(errno));
@@ -82,11 +107,22 @@ Result<Mapping> Mapping::map(const File& file) {
   return error;
 }
 
-Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+Mapping::Mapping(Mapping&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), stamp_(other.stamp_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(bytes_, other.bytes_);
+  std::swap(stamp_, other.stamp_);
   return *this;
+}
+
+void Mapping::release(size_t offset, size_t size) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t first = round_up(offset, page);
+  const size_t last = (offset + size) / page * page;
+  if (first >= last) return;
+  // Clean pages of a private file mapping: the file still has them.
+  ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
 }
 
 Mapping::~Mapping() {

@@ -20,14 +20,19 @@ class File {
   ~File();
 
   uint64_t size() const { return size_; }
+  // Of the file's identity, size and times of change when it was opened: another file, or the same
+  // one after a change, has another stamp. Never 0.
+  uint64_t stamp() const { return stamp_; }
   // Fills `out` entirely or fails with AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
 
  private:
   friend class Mapping;
-  File(int descriptor, uint64_t size) : descriptor_(descriptor), size_(size) {}
+  File(int descriptor, uint64_t size, uint64_t stamp)
+      : descriptor_(descriptor), size_(size), stamp_(stamp) {}
   int descriptor_ = -1;
   uint64_t size_ = 0;
+  uint64_t stamp_ = 0;
 };
 
 // A whole file in the address space, read-only and private. The file may be closed afterwards.
@@ -42,10 +47,18 @@ class Mapping {
   ~Mapping();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  uint64_t stamp() const { return stamp_; }
+  // Lets the pages that lie wholly inside the range leave memory until they are read again.
+  // `offset` + `size` <= bytes().size().
+  void release(size_t offset, size_t size) const;
 
  private:
-  explicit Mapping(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  Mapping(std::span<const std::byte> bytes, uint64_t stamp) : bytes_(bytes), stamp_(stamp) {}
   std::span<const std::byte> bytes_;
+  uint64_t stamp_ = 0;
 };
+
+// One number of two, in which every bit of both counts. For stamps, not against attackers.
+uint64_t mix(uint64_t a, uint64_t b);
 
 }  // namespace vitrine::platform

@@ -31,6 +31,10 @@ class ProgramNamedData final : public NamedDataMap {
     if (find(key) == nullptr) return missing(key);
     return std::optional<TensorLayout>();
   }
+  uint64_t stamp() const override { return program_.stamp(); }
+  void release(std::string_view key) const override {
+    if (const fbs::NamedData* entry = find(key)) program_.release_segment(entry->segment_index());
+  }
 
  private:
   const fbs::NamedData* find(std::string_view key) const {
@@ -169,6 +173,15 @@ Result<DataBuffer> Program::segment(uint32_t index) const {
   Result<DataBuffer> data = source_->read(segment_base_ + segment->offset(), segment->size());
   if (!data.ok()) return data.take_error().in("segments[%u]", index);
   return data;
+}
+
+void Program::release_segment(uint32_t index) const {
+  const fbs::DataSegment* segment = root_->segments()->Get(index);
+  source_->release(segment_base_ + segment->offset(), segment->size());
+}
+
+void Program::release_delegate_data(const fbs::BackendDelegateDataReference& reference) const {
+  if (reference.location() == fbs::DataLocation::SEGMENT) release_segment(reference.index());
 }
 
 Result<std::span<const std::byte>> Program::constant_data(uint32_t index, size_t nbytes) const {

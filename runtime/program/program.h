@@ -49,6 +49,10 @@ class Program {
   Result<DataBuffer> delegate_data(
       const schema::program::BackendDelegateDataReference& reference) const;
   Result<DataBuffer> segment(uint32_t index) const;
+  // As DataSource::stamp and DataSource::release, of the program's file.
+  uint64_t stamp() const { return source_->stamp(); }
+  void release_segment(uint32_t index) const;
+  void release_delegate_data(const schema::program::BackendDelegateDataReference& reference) const;
 
  private:
   Program(std::unique_ptr<DataSource> source, DataBuffer flatbuffer, uint64_t segment_base);
