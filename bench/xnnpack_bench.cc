@@ -42,7 +42,7 @@ class BareRuntime {
     const DataBuffer data = check(program.delegate_data(*delegate.processed()));
     const xnnpack::Blob blob = check(xnnpack::open_blob(data.bytes()));
     graph_ = check(xnnpack::read_graph(*blob.graph));
-    check(constants_.load(blob, &program.named_data(), limits_, graph_));
+    check(constants_.load(blob, &program.named_data(), nullptr, limits_, graph_));
     std::vector<xnnpack::Shape> shapes;
     for (const xnnpack::Value& value : graph_.values) shapes.push_back(value.shape);
     check(xnnpack::infer_shapes(graph_, shapes, limits_));
@@ -51,7 +51,7 @@ class BareRuntime {
       throw std::runtime_error("workspace");
     const xnnpack::WorkspaceHandle handle(workspace);
     runtime_ = std::move(
-        check(xnnpack::build_runtime({graph_, shapes, workspace, pool, /*profiling=*/false}))
+        check(xnnpack::build_runtime({graph_, shapes, workspace, nullptr, pool, /*profiling=*/false}))
             .runtime);
     constants_.release_packed();
     shapes_ = std::move(shapes);

@@ -82,7 +82,8 @@ function(vitrine_build_third_party)
   add_library(third_party::xnnpack ALIAS vitrine_xnnpack_library)
   target_link_libraries(vitrine_xnnpack_library INTERFACE ${VITRINE_XNNPACK_LIBRARIES} Threads::Threads m)
   target_include_directories(vitrine_xnnpack_library SYSTEM INTERFACE ${VITRINE_XNNPACK_INCLUDE_DIRS})
-  # For the one file that looks inside: see there.
+  set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
+  # For the two files that look inside: see there.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()
 vitrine_build_third_party()

@@ -4,7 +4,7 @@
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
-  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev
+  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev libxxhash-dev
   python3'
 
 if ! command -v dpkg-query >/dev/null; then

@@ -20,6 +20,8 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
 
 }  // namespace
 
+const char* const kDefaultBackend = kXnnpackBackendId;
+
 const KernelRegistry& all_kernels() {
   static const KernelRegistry registry = [] {
     KernelRegistry tables;
@@ -39,7 +41,7 @@ const BackendRegistry& all_backends() {
   return registry;
 }
 
-Session::Session(const SessionOptions& options) {
+Session::Session(const SessionOptions& options) : backend_options_(options.backend_options) {
   for (const std::filesystem::path& path : options.data) {
     data_.push_back(check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
   }
@@ -67,6 +69,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   options.backends = &all_backends();
   options.external_data = data_.empty() ? nullptr : data_.back().get();
   options.pool = pool_.get();
+  options.backend_options = backend_options_;
   options.tracer = tracer;
   std::unique_ptr<Method> method = check(Method::load(program_, name, options));
   const MethodMeta& meta = method->meta();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,14 @@ namespace vitrine::tools {
 // Kernels and backends that this build has. Static tables: live for the process.
 const KernelRegistry& all_kernels();
 const BackendRegistry& all_backends();
+// The one that options without a backend are for.
+extern const char* const kDefaultBackend;
 
 struct SessionOptions {
   std::filesystem::path model;
-  std::vector<std::filesystem::path> data;  // .ptd files
-  size_t threads = 0;                       // 0: as many as performing cores
+  std::vector<std::filesystem::path> data;              // .ptd files
+  size_t threads = 0;                                   // 0: as many as performing cores
+  std::span<const BackendOption> backend_options = {};  // live as long as the session
 };
 
 // Program, external data and thread pool of one model file. Throws ToolError.
@@ -41,6 +45,7 @@ class Session {
   std::unique_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;
+  std::span<const BackendOption> backend_options_;
   uint64_t load_ns_ = 0;
 };
 

@@ -23,6 +23,7 @@ class DataBuffer {
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::byte* data() const { return bytes_.data(); }
   size_t size() const { return bytes_.size(); }
+  bool is_owned() const { return owned_ != nullptr; }
   // Null for a view.
   std::byte* owned_data() { return static_cast<std::byte*>(owned_.get()); }
 

@@ -49,16 +49,29 @@ Result<File> File::open(const char* path) {
     ::close(descriptor);
     return Error::make(ErrorCode::kAccessFailed, "%s: not a regular file", path);
   }
-  return File(descriptor, static_cast<uint64_t>(status.st_size), stamp_of(status));
+  File file;
+  file.descriptor_ = descriptor;
+  file.size_ = static_cast<uint64_t>(status.st_size);
+  file.stamp_ = stamp_of(status);
+  file.modified_ns_ = time_of(status.st_mtim);
+  file.private_ = (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+                  (status.st_uid == ::geteuid() || status.st_uid == 0);
+  return file;
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), stamp_(other.stamp_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      stamp_(other.stamp_),
+      modified_ns_(other.modified_ns_),
+      private_(other.private_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(size_, other.size_);
   std::swap(stamp_, other.stamp_);
+  std::swap(modified_ns_, other.modified_ns_);
+  std::swap(private_, other.private_);
   return *this;
 }
 

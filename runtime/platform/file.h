@@ -23,16 +23,21 @@ class File {
   // Of the file's identity, size and times of change when it was opened: another file, or the same
   // one after a change, has another stamp. Never 0.
   uint64_t stamp() const { return stamp_; }
+  // Time of the last change of its bytes, in ns since 1970.
+  uint64_t modified_ns() const { return modified_ns_; }
+  // Whether only this user (and the system's) can write to it.
+  bool is_private() const { return private_; }
   // Fills `out` entirely or fails with AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
 
  private:
   friend class Mapping;
-  File(int descriptor, uint64_t size, uint64_t stamp)
-      : descriptor_(descriptor), size_(size), stamp_(stamp) {}
+  File() = default;
   int descriptor_ = -1;
   uint64_t size_ = 0;
   uint64_t stamp_ = 0;
+  uint64_t modified_ns_ = 0;
+  bool private_ = false;
 };
 
 // A whole file in the address space, read-only and private. The file may be closed afterwards.

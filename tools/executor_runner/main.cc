@@ -80,7 +80,11 @@ void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOpt
 }
 
 void run(const RunnerOptions& options) {
-  Session session({options.model, options.data, options.threads});
+  std::vector<BackendOption> backend_options;
+  for (const std::string& option : options.backend_options) {
+    backend_options.push_back(parse_backend_option(option));
+  }
+  Session session({options.model, options.data, options.threads, backend_options});
   const bool traced = options.profile || !options.etdump.empty();
   TraceBuffer trace(traced ? options.trace_records : 0);
   const std::unique_ptr<Method> method =

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "devtools/etdump/trace_buffer.h"
+#include "tools/session.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
@@ -39,6 +40,29 @@ InputSpec parse_input_spec(const std::string& text) {
     throw ToolError(fmt::format("--inputs {}: after ':' comes a shape such as 2x16", text));
   }
   return {text.substr(0, colon), std::move(sizes)};
+}
+
+BackendOption parse_backend_option(std::string_view text) {
+  const size_t equals = text.find('=');
+  const size_t colon = text.substr(0, equals).find(':');
+  const size_t key = colon == std::string_view::npos ? 0 : colon + 1;
+  if (equals == std::string_view::npos || equals == key) {
+    throw ToolError(fmt::format("--backend_option {}: KEY=VALUE is wanted", text));
+  }
+  BackendOption option;
+  option.backend = key == 0 ? kDefaultBackend : text.substr(0, colon);
+  option.key = text.substr(key, equals - key);
+  const std::string_view value = text.substr(equals + 1);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (value == "true" || value == "false") {
+    option.value = value == "true";
+  } else if (error == std::errc() && end == value.data() + value.size()) {
+    option.value = number;
+  } else {
+    option.value = value;
+  }
+  return option;
 }
 
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
@@ -90,6 +114,14 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
           ->type_name("N");
   app.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
+  app.add_option("--backend_option", options.backend_options,
+                 "setting of a delegate's backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  std::string weights_cache;
+  app.add_option("--weights_cache", weights_cache,
+                 "file that keeps packed weights, so that the next load packs nothing")
+      ->type_name("FILE");
   app.add_flag("--profile", options.profile, "per-op profile, joined with the source model");
   app.add_option("--etrecord", options.etrecord, "names of source ops and modules")
       ->check(CLI::ExistingFile)
@@ -110,6 +142,10 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   try {
     app.parse(argc, argv);
     options.model = model;
+    if (!weights_cache.empty()) {
+      options.backend_options.push_back("packed_cache_path=" + weights_cache);
+    }
+    for (const std::string& option : options.backend_options) parse_backend_option(option);
     for (const std::string& input : inputs) options.inputs.push_back(parse_input_spec(input));
   } catch (const CLI::ParseError& error) {
     *exit_code = app.exit(error);

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "runtime/backend/backend.h"
 
 namespace vitrine::tools {
 
@@ -39,7 +42,12 @@ struct RunnerOptions {
   size_t width = 0;              // of the table; 0: the terminal's
   bool ids = false;
   size_t trace_records;
+  std::vector<std::string> backend_options;  // checked; see parse_backend_option
 };
+
+// "workspace_sharing_mode=2", "packed_cache_path=/tmp/x", "SomeBackend:key=true": without a
+// backend, XNNPACK's. The result refers to `text`. Throws ToolError.
+BackendOption parse_backend_option(std::string_view text);
 
 // Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);

@@ -41,6 +41,7 @@ Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {
 
 struct Source {
   DataBuffer bytes;
+  std::string_view name;       // of named data
   bool outlives_load = false;  // the blob does not
 };
 
@@ -51,7 +52,7 @@ Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* na
   }
   Result<DataBuffer> bytes = named_data->get({key.data(), key.size()});
   if (!bytes.ok()) return bytes.take_error().in("named data \"%.80s\"", key.c_str());
-  return Source{std::move(*bytes), true};
+  return Source{std::move(*bytes), {key.data(), key.size()}, true};
 }
 
 Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uint32_t index) {
@@ -62,7 +63,8 @@ Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uin
     }
     const auto* storage = buffers->Get(index)->storage();
     if (storage == nullptr) return wrong("is empty");
-    return Source{DataBuffer(std::as_bytes(std::span(storage->data(), storage->size())))};
+    return Source{
+        DataBuffer(std::as_bytes(std::span(storage->data(), storage->size()))), {}, false};
   }
   const auto* entries = blob.graph->constant_data();
   if (entries == nullptr || index >= entries->size()) {
@@ -76,34 +78,51 @@ Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uin
                  static_cast<unsigned long long>(entry.size()),
                  static_cast<unsigned long long>(entry.offset()), region.size());
   }
-  return Source{DataBuffer(
-      region.subspan(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size())))};
+  return Source{DataBuffer(region.subspan(static_cast<size_t>(entry.offset()),
+                                          static_cast<size_t>(entry.size()))),
+                {},
+                false};
 }
 
 struct Request {
   const Blob& blob;
   const NamedDataMap* named_data;
+  WeightsCache* cache;
   uint32_t index;
   size_t size;
   bool keep;  // beyond the load
 };
 
-Result<DataBuffer> fetch_bytes(const Request& request) {
+struct Constant {
+  DataBuffer bytes;
+  std::string_view name;
+  Digest content;
+};
+
+Result<Constant> fetch_constant(const Request& request) {
   VITRINE_ASSIGN_OR_RETURN(Source source,
                            find_source(request.blob, request.named_data, request.index));
   if (source.bytes.size() != request.size || request.size == 0) {
     return wrong("has %zu bytes, but its value needs %zu", source.bytes.size(), request.size);
   }
-  if (can_be_read_in_place(source.bytes.bytes()) && (source.outlives_load || !request.keep)) {
-    return std::move(source.bytes);
+  Digest content;
+  if (request.cache != nullptr) {
+    // Bytes that were read from a file for us are at another place the next time.
+    const bool outlives = source.outlives_load && !source.bytes.is_owned();
+    const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
+    content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
   }
-  return copy_padded(source.bytes.bytes());
+  if (can_be_read_in_place(source.bytes.bytes()) && (source.outlives_load || !request.keep)) {
+    return Constant{std::move(source.bytes), source.name, content};
+  }
+  VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, copy_padded(source.bytes.bytes()));
+  return Constant{std::move(copy), source.name, content};
 }
 
-Result<DataBuffer> fetch(const Request& request) {
-  Result<DataBuffer> bytes = fetch_bytes(request);
-  if (!bytes.ok()) return bytes.take_error().in("constant %u", request.index);
-  return bytes;
+Result<Constant> fetch(const Request& request) {
+  Result<Constant> constant = fetch_constant(request);
+  if (!constant.ok()) return constant.take_error().in("constant %u", request.index);
+  return constant;
 }
 
 bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
@@ -161,19 +180,23 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits) {
 
 }  // namespace
 
-Error Constants::load(const Blob& blob, const NamedDataMap* named_data, const Limits& limits,
-                      Graph& graph) {
+Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
+                      const Limits& limits, Graph& graph) {
   const std::vector<bool> referenced = find_referenced(graph);
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
     if (!value.used || (value.constant == 0 && value.scale_count == 0)) continue;
-    const auto load_one = [&](uint32_t index, size_t size, bool keep) -> Result<const std::byte*> {
-      VITRINE_ASSIGN_OR_RETURN(DataBuffer bytes, fetch({blob, named_data, index, size, keep}));
-      return (keep ? referenced_ : packed_).emplace_back(std::move(bytes)).data();
+    const auto load_one = [&](uint32_t index, size_t size, WeightsCache* identify,
+                              bool keep) -> Result<const std::byte*> {
+      VITRINE_ASSIGN_OR_RETURN(Constant constant,
+                               fetch({blob, named_data, identify, index, size, keep}));
+      if (identify != nullptr) value.content = constant.content;
+      if (!keep && !constant.name.empty()) packed_names_.push_back({named_data, constant.name});
+      return (keep ? referenced_ : packed_).emplace_back(std::move(constant.bytes)).data();
     };
     if (value.is_constant()) {
-      Result<const std::byte*> data =
-          load_one(value.constant, *tensor_bytes(*value.datatype, value.shape), referenced[i]);
+      Result<const std::byte*> data = load_one(
+          value.constant, *tensor_bytes(*value.datatype, value.shape), cache, referenced[i]);
       if (!data.ok()) return data.take_error().in("xvalues[%zu]", i);
       value.data = *data;
     }
@@ -182,7 +205,7 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, const Li
     if (value.scale_constant != 0) {
       const size_t element = blocks ? sizeof(BFloat16) : sizeof(float);
       Result<const std::byte*> scales =
-          load_one(value.scale_constant, value.scale_count * element, false);
+          load_one(value.scale_constant, value.scale_count * element, nullptr, false);
       if (!scales.ok()) return scales.take_error().in("xvalues[%zu]", i);
       value.scales = *scales;
     } else {
@@ -192,6 +215,20 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, const Li
     if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
   }
   return check_weight_bytes(graph, limits);
+}
+
+void Constants::release_packed() {
+  packed_.clear();
+  for (const Named& constant : packed_names_) constant.map->release(constant.key);
+  packed_names_.clear();
+}
+
+void Constants::report_memory(DelegateMemory& report) const {
+  for (const DataBuffer& buffer : referenced_) {
+    if (buffer.is_owned()) {
+      report.add(DelegateMemory::Kind::kConstants, buffer.data(), buffer.size());
+    }
+  }
 }
 
 }  // namespace vitrine::xnnpack

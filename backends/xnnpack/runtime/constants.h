@@ -10,6 +10,8 @@
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/weights_cache.h"
+#include "runtime/backend/backend.h"
 #include "runtime/data/data_source.h"
 #include "runtime/data/named_data.h"
 
@@ -17,15 +19,25 @@ namespace vitrine::xnnpack {
 
 class Constants {
  public:
-  // Sets `data` and `scales` of all constants that live nodes read, after comparing their sizes
-  // with shapes and datatypes. `named_data` may be null if no constant asks for it.
-  Error load(const Blob& blob, const NamedDataMap* named_data, const Limits& limits, Graph& graph);
+  // Sets `data`, `content` and `scales` of all constants that live nodes read, after comparing
+  // their sizes with shapes and datatypes. `named_data` may be null if no constant asks for it;
+  // `cache` may be null.
+  Error load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
+             const Limits& limits, Graph& graph);
 
-  // Drops what XNNPACK has packed by now: filters, biases and scales. The blob may go too.
-  void release_packed() { packed_.clear(); }
+  // Drops what XNNPACK has packed by now: filters, biases and scales, and lets their pages go. The
+  // blob, which is there still, may go too.
+  void release_packed();
+  // Copies of constants; those read in place are the program's.
+  void report_memory(DelegateMemory& report) const;
 
  private:
+  struct Named {
+    const NamedDataMap* map;
+    std::string_view key;
+  };
   std::vector<DataBuffer> packed_;
+  std::vector<Named> packed_names_;
   std::vector<DataBuffer> referenced_;
 };
 

@@ -14,14 +14,6 @@
 namespace vitrine::xnnpack {
 namespace {
 
-Result<WorkspaceHandle> create_workspace() {
-  xnn_workspace_t workspace = nullptr;
-  if (xnn_create_workspace(&workspace) != xnn_status_success) {
-    return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory for a workspace");
-  }
-  return WorkspaceHandle(workspace);
-}
-
 Error describe_mismatch(const Tensor& tensor, const Value& value) {
   char text[128];
   describe(tensor, text, sizeof text);
@@ -60,22 +52,26 @@ bool is_widened(const Tensor& tensor, ScalarType made) {
 
 Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
                                                           std::span<const std::byte> processed,
-                                                          const Limits& limits) {
+                                                          const Limits& limits, Shared shared) {
   const uint64_t start_ns = context.tracer != nullptr ? platform::now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
   self->limits_ = limits;
   VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed));
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph));
-  VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, limits, self->graph_));
+  VITRINE_RETURN_IF_ERROR(
+      self->constants_.load(blob, context.named_data, shared.weights.get(), limits, self->graph_));
   for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
   VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, limits));
 
-  VITRINE_ASSIGN_OR_RETURN(const WorkspaceHandle workspace, create_workspace());
+  self->weights_.emplace(self->graph_, std::move(shared.weights));
+  self->workspace_ = std::move(shared.workspace);
+  const std::lock_guard lock(self->workspace_->mutex);
   VITRINE_ASSIGN_OR_RETURN(
-      BuiltRuntime built, build_runtime({self->graph_, self->shapes_, workspace.get(),
-                                         context.pool != nullptr ? context.pool->handle() : nullptr,
-                                         context.tracer != nullptr}));
+      BuiltRuntime built,
+      build_runtime(
+          {self->graph_, self->shapes_, self->workspace_->handle.get(), self->weights_->provider(),
+           context.pool != nullptr ? context.pool->handle() : nullptr, context.tracer != nullptr}));
   self->runtime_ = std::move(built.runtime);
   self->constants_.release_packed();
   self->bind_externals();
@@ -83,6 +79,23 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
     VITRINE_RETURN_IF_ERROR(self->trace_init(context, built.defined, start_ns));
   }
   return std::unique_ptr<Delegate>(std::move(self));
+}
+
+XnnpackDelegate::~XnnpackDelegate() {
+  if (!runtime_) return;
+  const std::lock_guard lock(workspace_->mutex);
+  runtime_.reset();
+}
+
+Error XnnpackDelegate::finish_load() {
+  return weights_->cache() ? weights_->cache()->save() : Error();
+}
+
+void XnnpackDelegate::report_memory(DelegateMemory& report) const {
+  constants_.report_memory(report);
+  weights_->report_memory(report);
+  const std::lock_guard lock(workspace_->mutex);
+  report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
 }
 
 void XnnpackDelegate::bind_externals() {
@@ -125,6 +138,7 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   bool data_changed = !data_valid_;
   shapes_valid_ = data_valid_ = false;  // until all has gone well
   VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed, &data_changed));
+  const std::lock_guard lock(workspace_->mutex);
   if (shapes_changed) VITRINE_RETURN_IF_ERROR(reshape());
   VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
   if (shapes_changed || data_changed) {

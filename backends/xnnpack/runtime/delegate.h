@@ -11,10 +11,18 @@
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/operator_times.h"
+#include "backends/xnnpack/runtime/packed_weights.h"
 #include "backends/xnnpack/runtime/plan.h"
+#include "backends/xnnpack/runtime/workspace.h"
 #include "runtime/backend/backend.h"
 
 namespace vitrine::xnnpack {
+
+// What a delegate may share with others.
+struct Shared {
+  std::shared_ptr<Workspace> workspace;
+  std::shared_ptr<WeightsCache> weights;  // null: weights are the delegate's own
+};
 
 class XnnpackDelegate final : public Delegate {
  public:
@@ -22,13 +30,18 @@ class XnnpackDelegate final : public Delegate {
   // plan is logged.
   static Result<std::unique_ptr<Delegate>> create(const BackendInitContext& context,
                                                   std::span<const std::byte> processed,
-                                                  const Limits& limits);
+                                                  const Limits& limits, Shared shared);
+  ~XnnpackDelegate() override;
 
   // Logs operators only if there was a tracer at create, too. Input data must be readable for
   // XNN_EXTRA_BYTES past their end, as memory-planned data and heap blocks are in practice.
   // After an error the next call starts afresh.
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
+
+  // Writes the weights cache's file if there is one and it lacks something.
+  Error finish_load() override;
+  void report_memory(DelegateMemory& report) const override;
 
  private:
   struct Binding {
@@ -51,7 +64,10 @@ class XnnpackDelegate final : public Delegate {
 
   Graph graph_;
   Limits limits_;
-  Constants constants_;  // before runtime_, which refers to them
+  // Before runtime_, which refers to them.
+  Constants constants_;
+  std::optional<PackedWeights> weights_;
+  std::shared_ptr<Workspace> workspace_;
   RuntimeHandle runtime_;
   std::vector<Binding> bindings_;
   std::vector<xnn_external_value> data_;  // parallel to bindings_

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/xnnpack/runtime/datatype.h"
+#include "backends/xnnpack/runtime/digest.h"
 #include "backends/xnnpack/runtime/shape.h"
 
 namespace vitrine::xnnpack {
@@ -33,6 +34,7 @@ struct Value {
   // Constants: `constant` is 0 for values that are none. The bytes are set by load_constants.
   uint32_t constant = 0;
   const std::byte* data = nullptr;
+  Digest content;  // of the bytes, as the weights cache knows them (weights_cache.h); else empty
 
   // Quantisation; which of these hold is said by the datatype.
   float scale = 0.0f;

@@ -87,11 +87,11 @@ uint32_t expected_node_count(const Node& node) {
   return bounded && !bounds_itself ? 2 : 1;
 }
 
-xnn_status create_runtime(xnn_subgraph_t subgraph, xnn_workspace_t workspace, pthreadpool_t pool,
-                          uint32_t flags, RuntimeHandle& runtime) {
+xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request, uint32_t flags,
+                          RuntimeHandle& runtime) {
   xnn_runtime_t created = nullptr;
-  const xnn_status status =
-      xnn_create_runtime_v4(subgraph, /*weights_cache=*/nullptr, workspace, pool, flags, &created);
+  const xnn_status status = xnn_create_runtime_v4(subgraph, request.weights, request.workspace,
+                                                  request.pool, flags, &created);
   if (status == xnn_status_success) runtime.reset(created);
   return status;
 }
@@ -122,7 +122,7 @@ Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
     }
     if (!defined || node.kind->define(trial->get(), node, ids) != xnn_status_success) continue;
     RuntimeHandle runtime;
-    const xnn_status own = create_runtime(trial->get(), request.workspace, nullptr, 0, runtime);
+    const xnn_status own = create_runtime(trial->get(), request, 0, runtime);
     if (own != xnn_status_success) return refused(graph, i, own);
   }
   return Error::make(code_of(status), "XNNPACK makes no runtime of the graph: %s",
@@ -175,8 +175,7 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
 
   const uint32_t flags = (request.profiling ? XNN_FLAG_BASIC_PROFILING : 0u) |
                          (fusion_would_harm(graph) ? kNoFusion : 0u);
-  const xnn_status status =
-      create_runtime(subgraph.get(), request.workspace, request.pool, flags, built.runtime);
+  const xnn_status status = create_runtime(subgraph.get(), request, flags, built.runtime);
   if (status != xnn_status_success) return find_refused_node(request, status);
   return built;
 }

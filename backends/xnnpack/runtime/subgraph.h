@@ -15,7 +15,8 @@ struct RuntimeRequest {
   const Graph& graph;
   std::span<const Shape> shapes;  // by value index, inferred
   xnn_workspace_t workspace;
-  pthreadpool_t pool;  // may be null
+  xnn_weights_cache_t weights;  // may be null
+  pthreadpool_t pool;           // may be null
   bool profiling;
 };
 

@@ -23,7 +23,15 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
     return Error::make(ErrorCode::kNotSupported, "XNNPACK does not run here: %s",
                        xnnpack::status_text(status));
   }
-  return xnnpack::XnnpackDelegate::create(context, processed, limits_);
+  VITRINE_ASSIGN_OR_RETURN(const xnnpack::Options options,
+                           xnnpack::read_options(context.options, defaults_));
+  xnnpack::Shared shared;
+  VITRINE_ASSIGN_OR_RETURN(shared.workspace,
+                           workspaces_.get(options.workspace_sharing, context.program));
+  if (options.weights_cache || !options.packed_cache_path.empty()) {
+    VITRINE_ASSIGN_OR_RETURN(shared.weights, caches_.get(options.packed_cache_path));
+  }
+  return xnnpack::XnnpackDelegate::create(context, processed, limits_, std::move(shared));
 }
 
 const BackendInterface& xnnpack_backend() {

@@ -5,22 +5,34 @@
 #pragma once
 
 #include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/options.h"
+#include "backends/xnnpack/runtime/weights_cache.h"
+#include "backends/xnnpack/runtime/workspace.h"
 #include "runtime/backend/backend.h"
 
 namespace vitrine {
 
-// Stateless. Payloads are untrusted; `limits` bound what one may make the process allocate.
+inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
+
+// Payloads are untrusted; `limits` bound what one may make the process allocate. Thread-safe.
+// Delegates share workspaces and weights only with those of the same backend object, which outlives
+// them. Options: backends/xnnpack/runtime/options.h, docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:
-  explicit XnnpackBackend(const xnnpack::Limits& limits = {}) : limits_(limits) {}
+  // `defaults` hold where loading gives no options; its path outlives the backend.
+  explicit XnnpackBackend(const xnnpack::Limits& limits = {}, const xnnpack::Options& defaults = {})
+      : limits_(limits), defaults_(defaults) {}
 
-  const char* id() const override { return "XnnpackBackend"; }
+  const char* id() const override { return kXnnpackBackendId; }
   Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
                                          std::span<const std::byte> processed,
                                          std::span<const CompileSpec> compile_specs) const override;
 
  private:
   xnnpack::Limits limits_;
+  xnnpack::Options defaults_;
+  mutable xnnpack::Workspaces workspaces_;
+  mutable xnnpack::WeightsCaches caches_;
 };
 
 // With the default limits; lives as long as the process.

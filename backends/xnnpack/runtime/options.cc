@@ -1,0 +1,61 @@
+#include "backends/xnnpack/runtime/options.h"
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+// What `read` makes of a value is false if the value is none that the key takes.
+struct Key {
+  const char* name;
+  const char* takes;
+  bool (*read)(const OptionValue& value, Options& options);
+};
+
+constexpr Key kKeys[] = {
+    {"workspace_sharing_mode", "0 (none), 1 (per program) or 2 (global)",
+     [](const OptionValue& value, Options& options) {
+       const auto* mode = std::get_if<int64_t>(&value);
+       if (mode == nullptr || *mode < 0 || *mode > 2) return false;
+       options.workspace_sharing = static_cast<WorkspaceSharing>(*mode);
+       return true;
+     }},
+    {"weight_cache_enabled", "true or false",
+     [](const OptionValue& value, Options& options) {
+       const auto* enabled = std::get_if<bool>(&value);
+       if (enabled == nullptr) return false;
+       options.weights_cache = *enabled;
+       return true;
+     }},
+    {"packed_cache_path", "a path",
+     [](const OptionValue& value, Options& options) {
+       const auto* path = std::get_if<std::string_view>(&value);
+       if (path == nullptr) return false;
+       options.packed_cache_path = *path;
+       return true;
+     }},
+};
+
+Error read_option(const BackendOption& option, Options& options) {
+  const auto size = static_cast<int>(option.key.size());
+  for (const Key& key : kKeys) {
+    if (option.key != key.name) continue;
+    if (key.read(option.value, options)) return Error();
+    return Error::make(ErrorCode::kInvalidArgument, "option %s takes %s", key.name, key.takes);
+  }
+  return Error::make(ErrorCode::kInvalidArgument, "unknown option %.*s; there are %s, %s and %s",
+                     size, option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name);
+}
+
+}  // namespace
+
+Result<Options> read_options(std::span<const BackendOption> given, const Options& defaults) {
+  Options options = defaults;
+  for (const BackendOption& option : given) {
+    if (option.backend != kXnnpackBackendId) continue;
+    VITRINE_RETURN_IF_ERROR(read_option(option, options));
+  }
+  return options;
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,142 @@
+#include "backends/xnnpack/runtime/packed_weights.h"
+
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/node_table.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+void add_type(Digester& digester, const Value& value) {
+  digester.add(value.datatype->xnn);
+  digester.add(value.scale);
+  digester.add(value.zero_point);
+}
+
+void add_constant(Digester& digester, const Value& value) {
+  add_type(digester, value);
+  digester.add(value.content);
+  digester.add(value.shape.rank);
+  for (size_t i = 0; i < value.shape.rank; ++i) digester.add(value.shape[i]);
+  digester.add(value.channel_dim);
+  digester.add(value.block_size);
+  const bool blocks = value.datatype->quantization == Quantization::kPerBlock;
+  const size_t element = blocks ? sizeof(uint16_t) : sizeof(float);
+  digester.add(value.scale_count);
+  digester.add_bytes(std::span(value.scales, value.scale_count * element));
+}
+
+void add_window(Digester& digester, const Window& window) {
+  for (const uint32_t number :
+       {window.padding_top, window.padding_right, window.padding_bottom, window.padding_left,
+        window.kernel_height, window.kernel_width, window.stride_height, window.stride_width,
+        window.dilation_height, window.dilation_width}) {
+    digester.add(number);
+  }
+}
+
+// All that XNNPACK may look at when it packs the weights of `node`, which follow its input. Rather
+// too much than too little. Empty if the constants cannot be told from others.
+Digest packing_digest(const Graph& graph, const Node& node) {
+  Digester digester;
+  digester.add_text(node.kind->name);
+  add_type(digester, graph.values[node.inputs[0]]);
+  add_type(digester, graph.values[node.outputs[0]]);
+  for (const uint32_t index : node.input_values().subspan(1)) {
+    const Value& value = graph.values[index];
+    if (value.is_constant() && value.content.empty()) return {};
+    add_constant(digester, value);
+  }
+  add_window(digester, node.window);
+  for (const uint32_t number : {node.flags, node.group_input_channels, node.group_output_channels,
+                                node.groups, node.adjustment_height, node.adjustment_width}) {
+    digester.add(number);
+  }
+  return digester.finish();
+}
+
+std::unordered_map<const void*, Digest> packing_digests(const Graph& graph) {
+  std::unordered_map<const void*, Digest> digests;
+  for (const Node& node : graph.nodes) {
+    if (!node.live || node.input_count < 2) continue;
+    const Value& filter = graph.values[node.inputs[1]];
+    if (!filter.is_constant()) continue;
+    const Digest digest = packing_digest(graph, node);
+    const auto [known, is_new] = digests.emplace(filter.data, digest);
+    // XNNPACK names a block by its filter only: two ways to pack one filter cannot be told apart.
+    if (!is_new && known->second != digest) known->second = {};
+  }
+  return digests;
+}
+
+}  // namespace
+
+PackedWeights::PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache)
+    : cache_(std::move(cache)) {
+  if (cache_) digests_ = packing_digests(graph);
+  // "Offsets" are addresses: blocks never move.
+  provider_.context = this;
+  provider_.look_up = [](void* self, const Key* key) {
+    return static_cast<PackedWeights*>(self)->look_up(*key);
+  };
+  provider_.reserve_space = [](void* self, size_t size) {
+    return static_cast<PackedWeights*>(self)->reserve(size);
+  };
+  provider_.look_up_or_insert = [](void* self, const Key* key, void* packed, size_t size) {
+    return static_cast<PackedWeights*>(self)->insert(*key, packed, size);
+  };
+  provider_.is_finalized = [](void*) { return true; };
+  provider_.offset_to_addr = [](void*, size_t offset) { return reinterpret_cast<void*>(offset); };
+  provider_.delete_cache = [](void*) { return xnn_status_success; };
+}
+
+Digest PackedWeights::cache_key(const Key& key) const {
+  const auto known = digests_.find(key.kernel);
+  if (known == digests_.end() || known->second.empty()) return {};
+  Digester digester;
+  digester.add(known->second);
+  digester.add(key.seed);
+  return digester.finish();
+}
+
+size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
+  const auto address = reinterpret_cast<size_t>(block->bytes.data());
+  if (std::ranges::find(used_, block) == used_.end()) used_.push_back(std::move(block));
+  return address;
+}
+
+size_t PackedWeights::look_up(const Key& key) {
+  const Digest digest = cache_key(key);
+  if (digest.empty()) return SIZE_MAX;
+  std::shared_ptr<const PackedBlock> block = cache_->find(digest);
+  return block ? use(std::move(block)) : SIZE_MAX;
+}
+
+void* PackedWeights::reserve(size_t size) {
+  Result<DataBuffer> buffer = DataBuffer::allocate(size);
+  if (!buffer.ok()) return nullptr;
+  return reserved_.emplace_back(std::move(*buffer)).owned_data();
+}
+
+size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
+  const auto reserved = std::ranges::find(
+      reserved_, packed, [](DataBuffer& candidate) -> void* { return candidate.owned_data(); });
+  // Convolutions ask for what they have looked up once more, with nothing to insert.
+  if (reserved == reserved_.end()) return look_up(key);
+  DataBuffer buffer = std::move(*reserved);
+  reserved_.erase(reserved);
+  const Digest digest = cache_key(key);
+  if (!digest.empty()) return use(cache_->insert(digest, std::move(buffer)));
+  const std::span<const std::byte> bytes = buffer.bytes();
+  return use(std::make_shared<const PackedBlock>(PackedBlock{bytes, std::move(buffer), nullptr}));
+}
+
+void PackedWeights::report_memory(DelegateMemory& report) const {
+  for (const std::shared_ptr<const PackedBlock>& block : used_) {
+    report.add(block->mapping ? DelegateMemory::Kind::kMappedWeights
+                              : DelegateMemory::Kind::kPackedWeights,
+               block.get(), block->bytes.size());
+  }
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,48 @@
+// The weights that XNNPACK has packed for one delegate: where they lie, and whom they are shared
+// with. XNNPACK asks for them through its weights cache provider.
+#pragma once
+
+#include <xnnpack.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/weights_cache.h"
+#include "runtime/backend/backend.h"
+
+namespace vitrine::xnnpack {
+
+// Outlives the runtime that it was given to. One thread at a time.
+class PackedWeights {
+ public:
+  // Blocks are shared through `cache`; null: they are this delegate's own. The graph's constants
+  // are loaded.
+  PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache);
+  PackedWeights(const PackedWeights&) = delete;
+  PackedWeights& operator=(const PackedWeights&) = delete;
+
+  xnn_weights_cache_t provider() { return &provider_; }
+  const std::shared_ptr<WeightsCache>& cache() const { return cache_; }
+  void report_memory(DelegateMemory& report) const;
+
+ private:
+  using Key = xnn_weights_cache_look_up_key;
+
+  size_t look_up(const Key& key);
+  void* reserve(size_t size);
+  size_t insert(const Key& key, void* packed, size_t size);
+  // Empty if the block cannot be shared.
+  Digest cache_key(const Key& key) const;
+  size_t use(std::shared_ptr<const PackedBlock> block);
+
+  std::shared_ptr<WeightsCache> cache_;
+  xnn_weights_cache_provider provider_;
+  // By filter: the digest of all that its packing depends on, but for XNNPACK's seed.
+  std::unordered_map<const void*, Digest> digests_;
+  std::vector<DataBuffer> reserved_;
+  std::vector<std::shared_ptr<const PackedBlock>> used_;
+};
+
+}  // namespace vitrine::xnnpack

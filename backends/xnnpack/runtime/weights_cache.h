@@ -1,0 +1,75 @@
+// Packed weights, kept once for all delegates that pack the same constants alike, and in a file
+// across processes.
+//
+// A block's key is the digest of all that decides its bytes: the contents of filter, bias and
+// scales, the quantisation of what goes in and out, the node's geometry (packed_weights.h), and
+// XNNPACK's seed for the kernel. A constant's content is known by
+// - its place in memory, in a cache without a file: where constants outlive the delegates they are
+//   read in place, and equal places hold equal bytes;
+// - the digest of its bytes, in a cache with a file. As reading all bytes is what a warm load must
+//   not do, the file remembers the contents by name, for one state of the program's files (stamp).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "backends/xnnpack/runtime/weights_file.h"
+
+namespace vitrine::xnnpack {
+
+// A constant, as it is found for a delegate.
+struct ConstantOrigin {
+  std::string_view name;  // of named data; empty otherwise
+  std::span<const std::byte> bytes;
+  bool outlives_delegate = false;  // at this place
+  uint64_t stamp = 0;              // of the program's files; 0: unknown
+};
+
+// Thread-safe.
+class WeightsCache {
+ public:
+  // Without a path, in memory only. A file that is missing or of no use is replaced by save().
+  // AccessFailed if there is one that cannot be read.
+  static Result<std::shared_ptr<WeightsCache>> open(std::string_view path);
+
+  // What tells the constant's content from others'; empty if nothing does.
+  Digest identify(const ConstantOrigin& constant);
+
+  // Null if there is none.
+  std::shared_ptr<const PackedBlock> find(const Digest& key);
+  // `block`, or what is there under the key already.
+  std::shared_ptr<const PackedBlock> insert(const Digest& key, DataBuffer block);
+
+  // Writes the file if it lacks something. Blocks that the file had and nobody uses now stay in it
+  // as long as it is about the same state of the same program.
+  Error save();
+
+ private:
+  explicit WeightsCache(std::string_view path) : path_(path) {}
+  Digest identify_by_content(const ConstantOrigin& constant);
+  // With the mutex held.
+  bool knows_source(uint64_t stamp);
+  std::shared_ptr<const PackedBlock> find_locked(const Digest& key);
+
+  const std::string path_;
+  std::mutex mutex_;
+  WeightsFile file_;
+  bool source_changed_ = false;  // the file is about another program, or another state of it
+  bool dirty_ = false;
+  std::unordered_map<Digest, std::weak_ptr<const PackedBlock>, DigestHash> live_;
+};
+
+// The caches of a process, by path. Thread-safe. Caches live as long as somebody holds them.
+class WeightsCaches {
+ public:
+  Result<std::shared_ptr<WeightsCache>> get(std::string_view path);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<WeightsCache>> caches_;
+};
+
+}  // namespace vitrine::xnnpack

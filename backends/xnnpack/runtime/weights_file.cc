@@ -1,0 +1,196 @@
+#include "backends/xnnpack/runtime/weights_file.h"
+
+#include <cpuinfo.h>
+
+#include <array>
+#include <cstring>
+
+#include "runtime/core/checked_math.h"
+#include "runtime/platform/new_file.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+constexpr char kMagic[8] = {'V', 'T', 'R', 'X', 'P', 'A', 'C', 'K'};
+constexpr uint32_t kVersion = 1;
+constexpr size_t kDataAlignment = 4096;
+constexpr size_t kBlockAlignment = 64;
+
+// Native byte order: the file never leaves the machine, and the build's digest tells CPUs apart.
+struct Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t block_count;
+  uint32_t content_count;
+  uint32_t zero;
+  Digest build;
+  uint64_t source_stamp;
+  uint64_t seal_s;
+  uint64_t file_size;
+  uint64_t data_offset;
+  Digest tables;  // of what follows the header, up to the data
+  Digest data;
+  Digest header;  // of all above
+};
+static_assert(sizeof(Header) == 120 && offsetof(Header, header) == 104);
+
+struct BlockRow {
+  Digest key;
+  uint64_t offset;  // in the file
+  uint64_t size;
+};
+static_assert(sizeof(BlockRow) == 32);
+
+struct ContentRow {
+  Digest name;
+  Digest content;
+};
+static_assert(sizeof(ContentRow) == 32);
+
+template <class... Arguments>
+Error useless(const char* format, Arguments... arguments) {
+  return Error::make(ErrorCode::kInvalidExternalData, format, arguments...);
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& object) {
+  return std::as_bytes(std::span(&object, 1));
+}
+
+Digest header_digest(const Header& header) {
+  return digest_of(bytes_of(header).first(offsetof(Header, header)));
+}
+
+// What decides how weights are packed: XNNPACK's build, and the kernels that it picks by CPU.
+Digest build_digest() {
+  static const Digest digest = [] {
+    Digester digester;
+    digester.add_text(VITRINE_XNNPACK_BUILD);
+    if (cpuinfo_initialize()) {
+      digester.add_bytes(bytes_of(cpuinfo_isa));
+      for (uint32_t i = 0; i < cpuinfo_get_uarchs_count(); ++i) {
+        digester.add(cpuinfo_get_uarch(i)->uarch);
+      }
+    }
+    return digester.finish();
+  }();
+  return digest;
+}
+
+Result<Header> read_header(std::span<const std::byte> file) {
+  Header header;
+  if (file.size() < sizeof header) return useless("it has fewer than %zu bytes", sizeof header);
+  std::memcpy(&header, file.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
+    return useless("it is no weights cache");
+  }
+  if (header.version != kVersion) return useless("its version is %u", header.version);
+  if (header.header != header_digest(header)) return useless("its header is damaged");
+  if (header.build != build_digest()) {
+    return useless("it was made by another build of XNNPACK or on another CPU");
+  }
+  if (header.file_size != file.size()) {
+    return useless("it has %zu bytes of %llu", file.size(),
+                   static_cast<unsigned long long>(header.file_size));
+  }
+  const uint64_t rows = uint64_t{header.block_count} + header.content_count;
+  if (header.data_offset > file.size() || header.data_offset < sizeof header ||
+      rows > (header.data_offset - sizeof header) / sizeof(BlockRow)) {
+    return useless("its tables do not fit");
+  }
+  const size_t tables = static_cast<size_t>(header.data_offset) - sizeof header;
+  if (header.tables != digest_of(file.subspan(sizeof header, tables))) {
+    return useless("its tables are damaged");
+  }
+  return header;
+}
+
+template <class Row>
+Row read_row(std::span<const std::byte> file, size_t index) {
+  static_assert(sizeof(Row) == sizeof(BlockRow));
+  Row row;
+  std::memcpy(&row, file.data() + sizeof(Header) + index * sizeof row, sizeof row);
+  return row;
+}
+
+}  // namespace
+
+Result<WeightsFile> WeightsFile::open(const char* path) {
+  VITRINE_ASSIGN_OR_RETURN(const platform::File file, platform::File::open(path));
+  if (!file.is_private()) return useless("others may write to it");
+  VITRINE_ASSIGN_OR_RETURN(platform::Mapping mapping, platform::Mapping::map(file));
+  WeightsFile result;
+  result.mapping = std::make_shared<const platform::Mapping>(std::move(mapping));
+  const std::span<const std::byte> bytes = result.mapping->bytes();
+  VITRINE_ASSIGN_OR_RETURN(const Header header, read_header(bytes));
+  for (size_t i = 0; i < header.block_count; ++i) {
+    const auto row = read_row<BlockRow>(bytes, i);
+    if (row.offset < header.data_offset || row.offset % kBlockAlignment != 0 ||
+        !range_fits(row.offset, row.size, bytes.size())) {
+      return useless("block %zu lies outside its data", i);
+    }
+    result.blocks[row.key] =
+        bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size));
+  }
+  for (size_t i = 0; i < header.content_count; ++i) {
+    const auto row = read_row<ContentRow>(bytes, header.block_count + i);
+    result.contents[row.name] = row.content;
+  }
+  if (file.modified_ns() != header.seal_s * 1'000'000'000u) {
+    if (header.data != digest_of(bytes.subspan(static_cast<size_t>(header.data_offset)))) {
+      return useless("its data is damaged");
+    }
+    platform::set_modified_time(path, header.seal_s);
+  }
+  result.source_stamp = header.source_stamp;
+  return result;
+}
+
+Error write_weights_file(const char* path, const WeightsFileContent& content) {
+  const size_t rows = content.blocks.size() + content.contents.size();
+  const size_t data_offset = round_up(sizeof(Header) + rows * sizeof(BlockRow), kDataAlignment);
+  std::vector<std::byte> tables(data_offset - sizeof(Header), std::byte{0});
+  auto write_row = [&tables, at = size_t{0}](const auto& row) mutable {
+    std::memcpy(tables.data() + at, &row, sizeof row);
+    at += sizeof row;
+  };
+  constexpr std::array<std::byte, kBlockAlignment> kPadding{};
+  const auto padding_after = [&](size_t size) {
+    return std::span(kPadding).first(round_up(size, kBlockAlignment) - size);
+  };
+  Digester data;
+  uint64_t end = data_offset;
+  for (const auto& [key, bytes] : content.blocks) {
+    write_row(BlockRow{key, end, bytes.size()});
+    end += round_up(bytes.size(), kBlockAlignment);
+    data.add_bytes(bytes);
+    data.add_bytes(padding_after(bytes.size()));
+  }
+  for (const auto& [name, digest] : content.contents) write_row(ContentRow{name, digest});
+
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.version = kVersion;
+  header.block_count = static_cast<uint32_t>(content.blocks.size());
+  header.content_count = static_cast<uint32_t>(content.contents.size());
+  header.build = build_digest();
+  header.source_stamp = content.source_stamp;
+  // Even: some file systems keep times to two seconds.
+  header.seal_s = platform::wall_clock_s() / 2 * 2;
+  header.file_size = end;
+  header.data_offset = data_offset;
+  header.tables = digest_of(tables);
+  header.data = data.finish();
+  header.header = header_digest(header);
+
+  VITRINE_ASSIGN_OR_RETURN(platform::NewFile file, platform::NewFile::create(path));
+  VITRINE_RETURN_IF_ERROR(file.write(bytes_of(header)));
+  VITRINE_RETURN_IF_ERROR(file.write(tables));
+  for (const auto& [key, bytes] : content.blocks) {
+    VITRINE_RETURN_IF_ERROR(file.write(bytes));
+    VITRINE_RETURN_IF_ERROR(file.write(padding_after(bytes.size())));
+  }
+  return file.commit(header.seal_s);
+}
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,49 @@
+// The file in which packed weights are kept between processes; format:
+// docs/formats/weights_cache.md
+//
+// A file is good for one build of XNNPACK on one kind of CPU. Opening it reads its tables only:
+// data is checked by checksum when the file's time of modification is not the one it was sealed
+// with, i.e. when somebody else than this code has written to it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/xnnpack/runtime/digest.h"
+#include "runtime/core/error.h"
+#include "runtime/data/data_source.h"
+#include "runtime/platform/file.h"
+
+namespace vitrine::xnnpack {
+
+// Weights in XNNPACK's layout. Immutable.
+struct PackedBlock {
+  std::span<const std::byte> bytes;
+  DataBuffer owned;                                  // if made in this process
+  std::shared_ptr<const platform::Mapping> mapping;  // if from a file
+};
+
+// What a file holds. Keys and contents are explained in weights_cache.h.
+struct WeightsFile {
+  std::shared_ptr<const platform::Mapping> mapping;  // null: there is no file
+  uint64_t source_stamp = 0;
+  std::unordered_map<Digest, std::span<const std::byte>, DigestHash> blocks;
+  std::unordered_map<Digest, Digest, DigestHash> contents;
+
+  // Without a file the result is empty. InvalidExternalData says why a file is of no use; NotFound,
+  // AccessFailed as platform::File.
+  static Result<WeightsFile> open(const char* path);
+};
+
+struct WeightsFileContent {
+  uint64_t source_stamp = 0;
+  std::vector<std::pair<Digest, std::span<const std::byte>>> blocks;
+  std::vector<std::pair<Digest, Digest>> contents;
+};
+
+// Replaces the file at once and whole. AccessFailed with the system's reason.
+Error write_weights_file(const char* path, const WeightsFileContent& content);
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,74 @@
+#include "runtime/platform/new_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace vitrine::platform {
+namespace {
+
+timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
+
+}  // namespace
+
+Result<NewFile> NewFile::create(const char* path) {
+  std::string temporary = std::string(path) + ".XXXXXX";
+  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);  // of mode 0600
+  if (descriptor < 0) {
+    return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: %s", path,
+                       std::strerror(errno));
+  }
+  return NewFile(descriptor, path, std::move(temporary));
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {}
+
+NewFile::~NewFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+Error NewFile::failed(const char* what) const {
+  return Error::make(ErrorCode::kAccessFailed, "%s: %s: %s", path_.c_str(), what,
+                     std::strerror(errno));
+}
+
+Error NewFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return failed("writing");
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return Error();
+}
+
+Error NewFile::commit(uint64_t modified_s) {
+  const timespec times[2] = {at_second(modified_s), at_second(modified_s)};
+  // Else a crash may leave a file of the right size and time, without its bytes.
+  if (::fsync(descriptor_) != 0) return failed("writing to disk");
+  if (::futimens(descriptor_, times) != 0) return failed("setting its time");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failed("renaming");
+  ::close(std::exchange(descriptor_, -1));
+  return Error();
+}
+
+void set_modified_time(const char* path, uint64_t modified_s) {
+  const timespec times[2] = {at_second(modified_s), at_second(modified_s)};
+  // A file of somebody else cannot be set; it is then checked at each use.
+  [[maybe_unused]] const int status = ::utimensat(AT_FDCWD, path, times, 0);
+}
+
+uint64_t wall_clock_s() { return static_cast<uint64_t>(std::time(nullptr)); }
+
+}  // namespace vitrine::platform

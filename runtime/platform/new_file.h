@@ -1,0 +1,44 @@
+// Writing a file so that readers see the whole of it or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/core/error.h"
+
+namespace vitrine::platform {
+
+// A file in the making, beside its path and readable by its owner only. Nothing is at the path
+// until commit(), and whoever has the former file open keeps it. Not thread-safe; several processes
+// may make the same file: the last to commit wins.
+class NewFile {
+ public:
+  // AccessFailed with the system's reason, as for all calls.
+  static Result<NewFile> create(const char* path);
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile();  // removes what was not committed
+
+  // Appends.
+  Error write(std::span<const std::byte> bytes);
+  // Sets the time of modification, in whole seconds since 1970, and puts the file at its path.
+  Error commit(uint64_t modified_s);
+
+ private:
+  NewFile(int descriptor, std::string path, std::string temporary)
+      : descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  Error failed(const char* what) const;
+
+  int descriptor_ = -1;
+  std::string path_;
+  std::string temporary_;
+};
+
+// Best effort; whether it worked shows in the file's state.
+void set_modified_time(const char* path, uint64_t modified_s);
+// Now, in seconds since 1970.
+uint64_t wall_clock_s();
+
+}  // namespace vitrine::platform
