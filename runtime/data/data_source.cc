@@ -35,21 +35,24 @@ class FileSource final : public DataSource {
 
 class ViewSource : public DataSource {
  public:
-  explicit ViewSource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit ViewSource(std::span<const std::byte> bytes, bool has_slack = false)
+      : bytes_(bytes), has_slack_(has_slack) {}
   size_t size() const override { return bytes_.size(); }
   Result<DataBuffer> read(uint64_t offset, uint64_t size) const override {
     if (!range_fits(offset, size, bytes_.size())) return outside(offset, size, bytes_.size());
-    return DataBuffer(bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size)));
+    return DataBuffer(bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size)),
+                      has_slack_);
   }
 
  private:
   std::span<const std::byte> bytes_;
+  bool has_slack_;
 };
 
 class MappedSource final : public ViewSource {
  public:
   explicit MappedSource(platform::Mapping mapping)
-      : ViewSource(mapping.bytes()), mapping_(std::move(mapping)) {}
+      : ViewSource(mapping.bytes(), /*has_slack=*/true), mapping_(std::move(mapping)) {}
   uint64_t stamp() const override { return mapping_.stamp(); }
   void release(uint64_t offset, uint64_t bytes) const override {
     if (range_fits(offset, bytes, size())) {
@@ -83,6 +86,7 @@ Result<DataBuffer> DataBuffer::allocate(size_t size) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of data", size);
   }
   buffer.bytes_ = {static_cast<const std::byte*>(buffer.owned_.get()), size};
+  buffer.has_slack_ = true;
   return buffer;
 }
 

@@ -15,15 +15,18 @@ class DataBuffer {
  public:
   DataBuffer() = default;
   // A view; the source outlives it.
-  explicit DataBuffer(std::span<const std::byte> view) : bytes_(view) {}
-  // Owned; 64-byte aligned. Like mapped files, readable for platform::Mapping::kReadableSlack bytes
-  // past its end.
+  explicit DataBuffer(std::span<const std::byte> view, bool has_slack = false)
+      : bytes_(view), has_slack_(has_slack) {}
+  // Owned; 64-byte aligned, with slack.
   static Result<DataBuffer> allocate(size_t size);
 
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::byte* data() const { return bytes_.data(); }
   size_t size() const { return bytes_.size(); }
   bool is_owned() const { return owned_ != nullptr; }
+  // Whether platform::Mapping::kReadableSlack bytes past the end can be read too, as vector code
+  // may. Their values mean nothing.
+  bool has_slack() const { return has_slack_; }
   // Null for a view.
   std::byte* owned_data() { return static_cast<std::byte*>(owned_.get()); }
 
@@ -33,6 +36,7 @@ class DataBuffer {
   };
   std::unique_ptr<void, Free> owned_;
   std::span<const std::byte> bytes_;
+  bool has_slack_ = false;
 };
 
 // Thread-safe: several threads may read at once.

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/node_table.h"
 #include "runtime/core/checked_math.h"
+#include "runtime/platform/file.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -20,12 +21,15 @@ Error wrong(const char* format, Arguments... arguments) {
   return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
 }
 
-// Reading a little further must stay within the page of the last byte: nothing is known of the
-// next.
-bool can_be_read_in_place(std::span<const std::byte> bytes) {
-  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t last = start + bytes.size() - 1;
-  return start % kAlignment == 0 && last % kSmallestPage + XNN_EXTRA_BYTES < kSmallestPage;
+static_assert(XNN_EXTRA_BYTES <= platform::Mapping::kReadableSlack);
+
+// Without slack, reading a little further must stay within the page of the last byte: nothing is
+// known of the next.
+bool can_be_read_in_place(const DataBuffer& buffer) {
+  const auto start = reinterpret_cast<uintptr_t>(buffer.data());
+  const uintptr_t last = start + buffer.size() - 1;
+  return start % kAlignment == 0 &&
+         (buffer.has_slack() || last % kSmallestPage + XNN_EXTRA_BYTES < kSmallestPage);
 }
 
 Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {
@@ -112,7 +116,7 @@ Result<Constant> fetch_constant(const Request& request) {
     const uint64_t stamp = request.named_data != nullptr ? request.named_data->stamp() : 0;
     content = request.cache->identify({source.name, source.bytes.bytes(), outlives, stamp});
   }
-  if (can_be_read_in_place(source.bytes.bytes()) && (source.outlives_load || !request.keep)) {
+  if (can_be_read_in_place(source.bytes) && (source.outlives_load || !request.keep)) {
     return Constant{std::move(source.bytes), source.name, content};
   }
   VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, copy_padded(source.bytes.bytes()));
