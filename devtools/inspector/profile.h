@@ -83,6 +83,16 @@ struct DelegateCall {
 };
 
 // What the trace cannot know. Unset values are not printed.
+// What the loaded method holds, in bytes.
+struct MemoryInfo {
+  uint64_t planned = 0;         // activations
+  uint64_t metadata = 0;        // values, tensors, steps; kernels' temporary memory
+  uint64_t workspace = 0;       // delegates' intermediate values
+  uint64_t packed_weights = 0;  // in a delegate's own layout
+  uint64_t mapped_weights = 0;  // the same, in a file's pages
+  uint64_t constants = 0;       // other copies of constants
+};
+
 struct RunInfo {
   std::string model;                // "mv2.pte"
   std::vector<std::string> inputs;  // "f32[1,3,224,224]"
@@ -93,6 +103,8 @@ struct RunInfo {
   std::optional<uint64_t> warmup_runs;
   std::optional<uint32_t> threads;
   std::optional<uint64_t> peak_rss_bytes;
+  std::optional<uint64_t> steady_rss_bytes;  // after the last run
+  std::optional<MemoryInfo> memory;
   std::optional<double> trace_overhead;  // 0.003 is +0.3 % of the untraced time
 };
 

@@ -86,6 +86,15 @@ Json call_json(const DelegateCall& call) {
           {"min_ns", ns(call.time.min)}};
 }
 
+Json memory_json(const MemoryInfo& memory) {
+  return {{"planned_bytes", memory.planned},
+          {"metadata_bytes", memory.metadata},
+          {"workspace_bytes", memory.workspace},
+          {"packed_weights_bytes", memory.packed_weights},
+          {"mapped_weights_bytes", memory.mapped_weights},
+          {"constants_bytes", memory.constants}};
+}
+
 }  // namespace
 
 std::string report_json(const Profile& profile) {
@@ -107,6 +116,8 @@ std::string report_json(const Profile& profile) {
                      {"load_ns", or_null(run.load_ns)},
                      {"init_ns", or_null(run.init_ns)},
                      {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
+                     {"steady_rss_bytes", or_null(run.steady_rss_bytes)},
+                     {"memory", run.memory ? memory_json(*run.memory) : Json()},
                      {"trace_overhead", or_null(run.trace_overhead)},
                      {"wall_ns", statistics(profile.wall)},
                      {"rows", rows},

@@ -94,6 +94,9 @@ class TableReport {
     out_ += wrap("", title, kDot, width_);
     out_ += wrap("", delegates_and_kernels(), kDot, width_);
     out_ += wrap("", run_facts(), kDot, width_);
+    if (const std::vector<std::string> facts = memory_facts(); !facts.empty()) {
+      out_ += wrap("", facts, kDot, width_);
+    }
     write_wall();
   }
 
@@ -165,10 +168,26 @@ class TableReport {
     if (run.trace_overhead.has_value()) {
       facts.push_back(fmt::format("tracing {:+.1f} %", *run.trace_overhead * 100));
     }
-    if (run.peak_rss_bytes.has_value()) {
-      facts.push_back(
-          fmt::format("peak {:.1f} MB", static_cast<double>(*run.peak_rss_bytes) / 1e6));
-    }
+    return facts;
+  }
+
+  std::vector<std::string> memory_facts() const {
+    const RunInfo& run = profile_.run;
+    std::vector<std::string> facts;
+    const auto add = [&facts](const char* label, std::optional<uint64_t> bytes) {
+      if (bytes.value_or(0) == 0) return;
+      const auto value = static_cast<double>(*bytes);
+      facts.push_back(value < 1e6 ? fmt::format("{} {:.1f} kB", label, value / 1e3)
+                                  : fmt::format("{} {:.1f} MB", label, value / 1e6));
+    };
+    add("memory peak", run.peak_rss_bytes);
+    add("steady", run.steady_rss_bytes);
+    if (!run.memory.has_value()) return facts;
+    add("activations", run.memory->planned);
+    add("workspace", run.memory->workspace);
+    add("packed weights", run.memory->packed_weights);
+    add("packed weights in a file", run.memory->mapped_weights);
+    add("other constants", run.memory->constants);
     return facts;
   }
 

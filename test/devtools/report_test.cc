@@ -38,6 +38,8 @@ Profile sample() {
                  .warmup_runs = 5,
                  .threads = 1,
                  .peak_rss_bytes = 24'100'000,
+                 .steady_rss_bytes = 20'000'000,
+                 .memory = MemoryInfo{.planned = 600'000, .packed_weights = 14'000'000},
                  .trace_overhead = 0.003};
   profile.runs = 50;
   profile.wall = around(1e6);
@@ -111,21 +113,22 @@ TEST(ReportTable, SaysWhatRanOnWhatHowLongAndHowSure) {
             "XnnpackBackend: 1 partition, 2 operators for 3 source ops · not delegated: 2 portable "
             "kernels, 13.0 % of the time");
   EXPECT_EQ(lines[2],
-            "load 100.0 us · init 9.10 ms · 50 runs after 5 warm-ups · 1 thread · tracing +0.3 % · "
-            "peak 24.1 MB");
-  EXPECT_THAT(lines[3], AllOf(HasSubstr("min 0.90   p50 1.00   p90 1.10   max 1.20   avg 1.00 ms"),
+            "load 100.0 us · init 9.10 ms · 50 runs after 5 warm-ups · 1 thread · tracing +0.3 %");
+  EXPECT_EQ(lines[3],
+            "memory peak 24.1 MB · steady 20.0 MB · activations 600.0 kB · packed weights 14.0 MB");
+  EXPECT_THAT(lines[4], AllOf(HasSubstr("min 0.90   p50 1.00   p90 1.10   max 1.20   avg 1.00 ms"),
                               testing::EndsWith("names: net.etrecord")));
   EXPECT_EQ(
-      lines[6],
+      lines[7],
       "1  xnn 0     layout change for #2                             Transpose (ND, X32)       "
       "         50.0    50.0   45.0    5.0    5.0  ▋");
-  EXPECT_EQ(lines[7],
+  EXPECT_EQ(lines[8],
             "2  xnn 0     convolution + batch_norm + hardtanh  features.0  Convolution (NHWC, F32) "
             "IGEMM     800.0   800.0  720.0   80.0   85.0  ██████████");
-  EXPECT_THAT(lines[8], AllOf(HasSubstr("portable"), HasSubstr(" split "), HasSubstr("97.0")));
-  EXPECT_THAT(lines[9], HasSubstr("~copy_"));
-  EXPECT_THAT(lines[11], AllOf(HasSubstr("unattributed"), HasSubstr(" 20.0 "), HasSubstr("100.0")));
-  EXPECT_THAT(lines[12], AllOf(HasSubstr("wall"), HasSubstr("1000.0")));
+  EXPECT_THAT(lines[9], AllOf(HasSubstr("portable"), HasSubstr(" split "), HasSubstr("97.0")));
+  EXPECT_THAT(lines[10], HasSubstr("~copy_"));
+  EXPECT_THAT(lines[12], AllOf(HasSubstr("unattributed"), HasSubstr(" 20.0 "), HasSubstr("100.0")));
+  EXPECT_THAT(lines[13], AllOf(HasSubstr("wall"), HasSubstr("1000.0")));
   EXPECT_THAT(text,
               HasSubstr("ran in   XNNPACK 85.0 %   portable kernels 13.0 %   unattributed 2.0 %"));
   EXPECT_THAT(text, HasSubstr("op type  convolution 80.0 %   split 12.0 %   layout change 5.0 %"));

@@ -79,6 +79,16 @@ void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOpt
   }
 }
 
+inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
+  using Kind = DelegateMemory::Kind;
+  return {.planned = usage.planned,
+          .metadata = usage.metadata + usage.temporary,
+          .workspace = usage.delegates.bytes(Kind::kWorkspace),
+          .packed_weights = usage.delegates.bytes(Kind::kPackedWeights),
+          .mapped_weights = usage.delegates.bytes(Kind::kMappedWeights),
+          .constants = usage.delegates.bytes(Kind::kConstants)};
+}
+
 void run(const RunnerOptions& options) {
   std::vector<BackendOption> backend_options;
   for (const std::string& option : options.backend_options) {
@@ -96,7 +106,9 @@ void run(const RunnerOptions& options) {
     const ProfiledRuns runs = run_profiled(*method, inputs, trace, options);
     facts.run.warmup_runs = runs.warmup;
     facts.run.trace_overhead = runs.trace_overhead;
-    facts.run.peak_rss_bytes = runs.peak_rss_bytes;
+    facts.run.peak_rss_bytes = runs.memory.peak;
+    facts.run.steady_rss_bytes = runs.memory.now;
+    facts.run.memory = memory_info(method->memory_usage());
   } else {
     run_plain(*method, inputs, traced ? &trace : nullptr, options);
   }

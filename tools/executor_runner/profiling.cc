@@ -1,10 +1,9 @@
 #include "tools/executor_runner/profiling.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "runtime/platform/clock.h"
+#include "runtime/platform/memory.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
@@ -33,12 +32,6 @@ size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t mos
       std::clamp(fit, static_cast<double>(least), static_cast<double>(most)));
 }
 
-uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
@@ -59,7 +52,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
     traced.push_back(timed_run(method, inputs, &trace));
   }
   result.trace_overhead = median(traced) / median(untraced) - 1;
-  result.peak_rss_bytes = peak_rss_bytes();
+  result.memory = platform::resident_memory();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "devtools/etdump/trace_buffer.h"
 #include "devtools/inspector/profile.h"
 #include "runtime/executor/method.h"
+#include "runtime/platform/memory.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 
@@ -12,8 +13,8 @@ namespace vitrine::tools {
 
 struct ProfiledRuns {
   size_t warmup = 0;
-  double trace_overhead = 0;    // median traced / median untraced - 1
-  uint64_t peak_rss_bytes = 0;  // of the process, until now
+  double trace_overhead = 0;        // median traced / median untraced - 1
+  platform::ResidentMemory memory;  // of the process, after the last run
 };
 
 // `method` was loaded with `trace` as its tracer. Throws ToolError.

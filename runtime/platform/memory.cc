@@ -1,0 +1,33 @@
+#include "runtime/platform/memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace vitrine::platform {
+namespace {
+
+uint64_t resident_now() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long all = 0;
+  unsigned long long resident = 0;
+  const int count = std::fscanf(file, "%llu %llu", &all, &resident);
+  std::fclose(file);
+  return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
+}  // namespace
+
+ResidentMemory resident_memory() {
+  rusage usage{};
+  ResidentMemory memory;
+  if (::getrusage(RUSAGE_SELF, &usage) == 0) {
+    memory.peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  }
+  memory.now = resident_now();
+  return memory;
+}
+
+}  // namespace vitrine::platform

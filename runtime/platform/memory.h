@@ -1,0 +1,15 @@
+// How much memory this process has.
+#pragma once
+
+#include <cstdint>
+
+namespace vitrine::platform {
+
+// Resident bytes, files' pages included; 0 if the system does not tell.
+struct ResidentMemory {
+  uint64_t now = 0;
+  uint64_t peak = 0;
+};
+ResidentMemory resident_memory();
+
+}  // namespace vitrine::platform
