@@ -114,7 +114,8 @@ void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
 
 }  // namespace
 
-CaseResult run_case(const Case& which, size_t threads) {
+CaseResult run_case(const Case& which, size_t threads,
+                    std::span<const BackendOption> backend_options) {
   CaseResult result;
   if (which.model.empty()) {
     result.status = CaseResult::Status::kSkipped;
@@ -122,7 +123,7 @@ CaseResult run_case(const Case& which, size_t threads) {
     return result;
   }
   try {
-    tools::Session session({which.model, which.data, threads});
+    tools::Session session({which.model, which.data, threads, backend_options});
     std::map<std::string, std::unique_ptr<Method>> methods;
     for (size_t i = 0; i < which.calls.size(); ++i) {
       const CaseCall& call = which.calls[i];

@@ -1,8 +1,10 @@
 // Runs a case: every call, in order, on one loaded instance of each method.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "runtime/backend/backend.h"
 #include "test/corpus_check/case_file.h"
 
 namespace vitrine::corpus {
@@ -15,7 +17,8 @@ struct CaseResult {
   std::string reason;  // of a failure or skip
 };
 
-// `threads` as in tools::SessionOptions.
-CaseResult run_case(const Case& which, size_t threads);
+// `threads` and `backend_options` as in tools::SessionOptions.
+CaseResult run_case(const Case& which, size_t threads,
+                    std::span<const BackendOption> backend_options = {});
 
 }  // namespace vitrine::corpus

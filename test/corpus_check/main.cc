@@ -8,6 +8,7 @@
 
 #include "test/corpus_check/case_runner.h"
 #include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
 
 namespace {
 
@@ -42,6 +43,18 @@ const char* status_name(CaseResult::Status status) {
   }
 }
 
+// Once as it is; or twice, with a new file of packed weights and with what the first run left
+// there.
+CaseResult run(const vitrine::corpus::Case& which, size_t threads, bool with_weights_cache) {
+  if (!with_weights_cache) return vitrine::corpus::run_case(which, threads);
+  const vitrine::test::ScratchFolder folder;
+  const std::string path = (folder / "weights").string();
+  const vitrine::BackendOption option{"XnnpackBackend", "packed_cache_path", path};
+  const CaseResult cold = vitrine::corpus::run_case(which, threads, {&option, 1});
+  if (cold.status != CaseResult::Status::kPassed) return cold;
+  return vitrine::corpus::run_case(which, threads, {&option, 1});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,6 +70,9 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--cpu_threads", threads, "threads; 0: as many as performing cores");
+  bool weights_cache = false;
+  app.add_flag("--weights_cache", weights_cache,
+               "run each case twice: with a new file of packed weights, and with that file");
   CLI11_PARSE(app, argc, argv);
 
   const fs::path corpus = vitrine::test::corpus_dir();
@@ -78,7 +94,7 @@ int main(int argc, char** argv) {
     if (left_out.contains(name)) continue;
     CaseResult result;
     try {
-      result = vitrine::corpus::run_case(vitrine::corpus::read_case(folder), threads);
+      result = run(vitrine::corpus::read_case(folder), threads, weights_cache);
     } catch (const std::exception& error) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();

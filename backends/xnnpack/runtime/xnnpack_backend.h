@@ -15,8 +15,8 @@ namespace vitrine {
 inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
 
 // Payloads are untrusted; `limits` bound what one may make the process allocate. Thread-safe.
-// Delegates share workspaces and weights only with those of the same backend object, which outlives
-// them. Options: backends/xnnpack/runtime/options.h, docs/xnnpack.md
+// Delegates share workspaces and weights only with those of the same backend object; they may
+// outlive it. Options: backends/xnnpack/runtime/options.h, docs/xnnpack.md
 class XnnpackBackend final : public BackendInterface {
  public:
   // `defaults` hold where loading gives no options; its path outlives the backend.

@@ -1,0 +1,57 @@
+#include "backends/xnnpack/runtime/options.h"
+
+#include <gmock/gmock.h>
+
+namespace vitrine::xnnpack {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Options> read(std::string_view key, OptionValue value) {
+  const BackendOption option{"XnnpackBackend", key, value};
+  return read_options({&option, 1}, {});
+}
+
+TEST(Options, ReadsAllKeys) {
+  const BackendOption given[] = {
+      {"XnnpackBackend", "workspace_sharing_mode", int64_t{2}},
+      {"XnnpackBackend", "weight_cache_enabled", false},
+      {"XnnpackBackend", "packed_cache_path", "a/b"},
+      {"AnotherBackend", "key of its own", int64_t{7}},
+      {"XnnpackBackend", "workspace_sharing_mode", int64_t{0}},
+  };
+  const Result<Options> options = read_options(given, {});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->workspace_sharing, WorkspaceSharing::kOff);  // the last one
+  EXPECT_FALSE(options->weights_cache);
+  EXPECT_EQ(options->packed_cache_path, "a/b");
+}
+
+TEST(Options, KeepDefaults) {
+  const Options defaults{.workspace_sharing = WorkspaceSharing::kGlobal,
+                         .weights_cache = false,
+                         .packed_cache_path = "x"};
+  const Result<Options> options = read_options({}, defaults);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->workspace_sharing, WorkspaceSharing::kGlobal);
+  EXPECT_FALSE(options->weights_cache);
+  EXPECT_EQ(options->packed_cache_path, "x");
+}
+
+TEST(Options, RefuseWhatTheyDoNotTake) {
+  const OptionValue no_modes[] = {int64_t{3}, int64_t{-1}, true, "global"};
+  for (const OptionValue& value : no_modes) {
+    const Result<Options> options = read("workspace_sharing_mode", value);
+    ASSERT_FALSE(options.ok());
+    EXPECT_EQ(options.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(options.error().message(), HasSubstr("workspace_sharing_mode takes 0 (none), 1"));
+  }
+  EXPECT_THAT(read("weight_cache_enabled", int64_t{1}).error().message(),
+              HasSubstr("weight_cache_enabled takes true or false"));
+  EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("takes a path"));
+  EXPECT_THAT(read("workspace", true).error().message(),
+              HasSubstr("unknown option workspace; there are workspace_sharing_mode"));
+}
+
+}  // namespace
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,224 @@
+// What delegates share: workspaces and packed weights, also from several threads.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using Kind = DelegateMemory::Kind;
+
+struct LoadOptions {
+  int64_t workspace_sharing = 1;
+  bool weights_cache = true;
+  const void* program = nullptr;
+};
+
+class SharingTest : public DelegateTest {
+ protected:
+  std::unique_ptr<Delegate> load_with(BlobBuilder& builder, const LoadOptions& how) {
+    const BackendOption options[] = {
+        {"XnnpackBackend", "workspace_sharing_mode", how.workspace_sharing},
+        {"XnnpackBackend", "weight_cache_enabled", how.weights_cache}};
+    const std::vector<std::byte> blob = builder.build();
+    BackendInitContext context;
+    context.named_data = named_data;
+    context.program = how.program;
+    context.options = options;
+    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, blob, {});
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message();
+    return loaded.ok() ? std::move(*loaded) : nullptr;
+  }
+
+  static size_t bytes(Kind kind, std::initializer_list<const Delegate*> delegates) {
+    DelegateMemory memory;
+    for (const Delegate* each : delegates) each->report_memory(memory);
+    return memory.bytes(kind);
+  }
+
+  // y = x * x + x through one intermediate value a product, so that there is a workspace.
+  static BlobBuilder square_plus(uint32_t count) {
+    BlobBuilder b;
+    const uint32_t x = b.input({count}), square = b.internal({count}), y = b.output({count});
+    b.binary(Tag::XNNMultiply, x, x, square);
+    b.binary(Tag::XNNAdd, square, x, y);
+    return b;
+  }
+
+  std::vector<float> run_on(Delegate& which, uint32_t count, float x) {
+    const auto size = static_cast<int32_t>(count);
+    Tensor& in = factory.make<float>({size}, std::vector<float>(count, x));
+    Tensor& out = factory.make(ScalarType::kFloat, {size});
+    EValue* arguments[] = {&factory.value(in), &factory.value(out)};
+    const Error error = which.execute({}, arguments);
+    EXPECT_TRUE(error.ok()) << error.message();
+    return values_of<float>(out);
+  }
+
+  XnnpackBackend backend_;
+  int program_ = 0;
+  int other_program_ = 0;
+};
+
+TEST_F(SharingTest, WorkspacesAreSharedAsAsked) {
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "sizes are unknown in this build";
+  BlobBuilder blob = square_plus(1000);
+  const auto total = [&](int64_t mode, const void* second_program) {
+    const auto first = load_with(blob, {.workspace_sharing = mode, .program = &program_});
+    const auto second = load_with(blob, {.workspace_sharing = mode, .program = second_program});
+    run_on(*first, 1000, 1);
+    run_on(*second, 1000, 1);
+    return bytes(Kind::kWorkspace, {first.get(), second.get()});
+  };
+  const size_t one = total(1, &program_);
+  EXPECT_GE(one, 4000u);
+  EXPECT_EQ(total(1, &other_program_), 2 * one);
+  EXPECT_EQ(total(0, &program_), 2 * one);
+  EXPECT_EQ(total(2, &other_program_), one);
+}
+
+TEST_F(SharingTest, DelegatesSurviveTheGrowthOfTheirWorkspace) {
+  BlobBuilder small = square_plus(8);
+  BlobBuilder large = square_plus(100'000);
+  const auto first = load_with(small, {.program = &program_});
+  const auto second = load_with(large, {.program = &program_});
+  EXPECT_THAT(run_on(*first, 8, 2), Each(6));
+  EXPECT_THAT(run_on(*second, 100'000, 3), Each(12));
+  EXPECT_THAT(run_on(*first, 8, 4), Each(20));
+}
+
+TEST_F(SharingTest, AWorkspaceOutlivesTheDelegateThatMadeIt) {
+  BlobBuilder blob = square_plus(64);
+  auto first = load_with(blob, {.program = &program_});
+  const auto second = load_with(blob, {.program = &program_});
+  EXPECT_THAT(run_on(*first, 64, 2), Each(6));
+  first.reset();
+  EXPECT_THAT(run_on(*second, 64, 3), Each(12));
+}
+
+// Run under ThreadSanitizer in CI.
+TEST_F(SharingTest, ThreadsTakeTurnsInASharedWorkspace) {
+  BlobBuilder blob = square_plus(2000);
+  BlobBuilder larger = square_plus(3000);
+  constexpr int kRuns = 300;
+  std::array<bool, 3> right{};
+  std::array<std::thread, 3> threads;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    threads[i] = std::thread([&, i] {
+      const uint32_t count = i == 2 ? 3000 : 2000;
+      const auto own = load_with(i == 2 ? larger : blob, {.program = &program_});
+      TensorFactory tensors;
+      const auto x = static_cast<float>(i + 1);
+      const auto size = static_cast<int32_t>(count);
+      Tensor& out = tensors.make(ScalarType::kFloat, {size});
+      EValue* arguments[] = {
+          &tensors.value(tensors.make<float>({size}, std::vector<float>(count, x))),
+          &tensors.value(out)};
+      bool good = own != nullptr;
+      for (int run = 0; good && run < kRuns; ++run) {
+        good = own->execute({}, arguments).ok() && out.data<float>()[count / 2] == x * x + x;
+      }
+      right[i] = good;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(right, Each(true));
+}
+
+class WeightSharingTest : public SharingTest {
+ protected:
+  // y = x * w^T with w of `out` x 64, kept by name.
+  static BlobBuilder linear(uint32_t out, uint32_t flags = 0) {
+    BlobBuilder b(BlobBuilder::Constants::kNamed);
+    const uint32_t x = b.input({1, 64}), y = b.output({1, out});
+    std::vector<float> w(size_t{64} * out);
+    for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 13) - 6.0f;
+    b.fully_connected(x, b.constant<float>({out, 64}, w), kInvalidId, y, flags);
+    return b;
+  }
+  size_t packed(std::initializer_list<const Delegate*> delegates) {
+    return bytes(Kind::kPackedWeights, delegates);
+  }
+};
+
+TEST_F(WeightSharingTest, DelegatesOfTheSameNamedDataShareWeights) {
+  BlobBuilder blob = linear(64);
+  const BuilderData data(blob);
+  named_data = &data;
+  const auto first = load_with(blob, {});
+  const auto second = load_with(blob, {});
+  const size_t one = packed({first.get()});
+  EXPECT_GE(one, 64u * 64 * 4);
+  EXPECT_EQ(packed({first.get(), second.get()}), one);
+
+  const auto alone = load_with(blob, {.weights_cache = false});
+  EXPECT_EQ(packed({first.get(), alone.get()}), 2 * one);
+}
+
+TEST_F(WeightSharingTest, OtherDataOfTheSameNamesIsNotShared) {
+  BlobBuilder blob = linear(64);
+  const BuilderData data(blob);
+  const BuilderData copy(blob);
+  named_data = &data;
+  const auto first = load_with(blob, {});
+  named_data = &copy;
+  const auto second = load_with(blob, {});
+  EXPECT_EQ(packed({first.get(), second.get()}), 2 * packed({first.get()}));
+}
+
+TEST_F(WeightSharingTest, WeightsThatArePackedOtherwiseAreNotShared) {
+  BlobBuilder blob = linear(64);
+  BlobBuilder transposed = linear(64, /*flags=*/1);
+  const BuilderData data(blob);
+  named_data = &data;
+  const auto first = load_with(blob, {});
+  const auto second = load_with(transposed, {});
+  EXPECT_EQ(packed({first.get(), second.get()}), 2 * packed({first.get()}));
+  std::vector<float> one_hot(64);
+  one_hot[3] = 1;
+  Tensor& in = factory.make<float>({1, 64}, one_hot);
+  Tensor& out = factory.make(ScalarType::kFloat, {1, 64});
+  for (const bool is_transposed : {false, true}) {
+    EValue* arguments[] = {&factory.value(in), &factory.value(out)};
+    ASSERT_TRUE((is_transposed ? second : first)->execute({}, arguments).ok());
+    for (size_t k = 0; k < 64; ++k) {
+      const size_t at = is_transposed ? 3 * 64 + k : k * 64 + 3;
+      EXPECT_EQ(values_of<float>(out)[k], static_cast<float>(at % 13) - 6.0f) << k;
+    }
+  }
+}
+
+// Static quantisation folds the input's zero point into the packed bias: one filter, two packings.
+TEST_F(WeightSharingTest, OneFilterServesInputsOfSeveralQuantisations) {
+  BlobBuilder b(BlobBuilder::Constants::kNamed);
+  const auto type = Type::xnn_datatype_qint8;
+  const uint32_t x = b.input({1, 4}, type, PerTensor{1.0f, 0});
+  const uint32_t shifted = b.input({1, 4}, type, PerTensor{1.0f, 10});
+  const uint32_t y = b.output({1, 1}, type, PerTensor{1.0f, 0});
+  const uint32_t z = b.output({1, 1}, type, PerTensor{1.0f, 0});
+  const uint32_t filter = b.constant<int8_t>({1, 4}, {1, 2, 3, 4}, type, PerTensor{1.0f, 0});
+  const uint32_t bias =
+      b.constant<int32_t>({1}, {5}, Type::xnn_datatype_qint32, PerTensor{1.0f, 0});
+  b.fully_connected(x, filter, bias, y);
+  b.fully_connected(shifted, filter, bias, z);
+  const BuilderData data(b);
+  named_data = &data;
+  for (int load = 0; load < 2; ++load) {
+    const auto own = load_with(b, {});
+    Tensor& first = factory.make(ScalarType::kChar, {1, 1});
+    Tensor& second = factory.make(ScalarType::kChar, {1, 1});
+    EValue* arguments[] = {&factory.value(factory.make<int8_t>({1, 4}, {1, 1, 1, 1})),
+                           &factory.value(factory.make<int8_t>({1, 4}, {11, 11, 11, 11})),
+                           &factory.value(first), &factory.value(second)};
+    ASSERT_TRUE(own->execute({}, arguments).ok());
+    EXPECT_THAT(values_of<int8_t>(first), ElementsAre(15));
+    EXPECT_THAT(values_of<int8_t>(second), ElementsAre(15));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,226 @@
+// The file of packed weights, by programs that are loaded with one.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "runtime/executor/method.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/scratch_folder.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using Kind = DelegateMemory::Kind;
+
+struct Loaded {
+  std::vector<std::byte> output;
+  size_t packed = 0;  // bytes packed by this process
+  size_t mapped = 0;  // bytes taken from the file
+  std::string error;
+};
+
+// Loads `model` as a process of its own would, i.e. with a backend of its own, and runs it once.
+Loaded load(const fs::path& model, const std::string& cache) {
+  Loaded result;
+  const XnnpackBackend backend;
+  BackendRegistry backends;
+  EXPECT_TRUE(backends.add(&backend).ok());
+  const BackendOption option{"XnnpackBackend", "packed_cache_path", cache};
+  MethodOptions options;
+  options.backends = &backends;
+  if (!cache.empty()) options.backend_options = {&option, 1};
+  auto program = Program::load(std::move(*map_file(model.c_str())));
+  auto method = Method::load(std::move(*program), "forward", options);
+  if (!method.ok()) {
+    result.error = method.error().message();
+    return result;
+  }
+  const TensorInfo info = (*method)->meta().input_tensor(0);
+  TensorFactory factory;
+  Tensor& input = factory.make(info.dtype, {info.sizes.begin(), info.sizes.end()},
+                               {info.dim_order.begin(), info.dim_order.end()});
+  for (int64_t i = 0; i < input.numel(); ++i) {
+    input.mutable_data<float>()[i] = static_cast<float>(i % 17) / 8 - 1;
+  }
+  EXPECT_TRUE((*method)->set_input(0, EValue(&input)).ok());
+  const Error error = (*method)->execute();
+  EXPECT_TRUE(error.ok()) << error.message();
+  const Tensor& output = (*method)->output(0).tensor();
+  const auto* bytes = static_cast<const std::byte*>(output.raw_data());
+  result.output.assign(bytes, bytes + output.nbytes());
+  const MemoryUsage usage = (*method)->memory_usage();
+  result.packed = usage.delegates.bytes(Kind::kPackedWeights);
+  result.mapped = usage.delegates.bytes(Kind::kMappedWeights);
+  return result;
+}
+
+void write(const fs::path& path, std::span<const std::byte> bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+class WeightsCacheTest : public testing::TestWithParam<const char*> {
+ protected:
+  ScratchFolder folder_;
+  const fs::path model_ = samples_dir() / "mv2_025_xnnpack" / "model.pte";
+  const fs::path path_ = folder_ / "weights";
+};
+
+TEST_P(WeightsCacheTest, TheSecondLoadTakesItFromTheFile) {
+  const fs::path model = samples_dir() / GetParam() / "model.pte";
+  const Loaded without = load(model, "");
+  ASSERT_EQ(without.error, "");
+  ASSERT_GT(without.packed, 0u);
+  const Loaded cold = load(model, path_);
+  EXPECT_EQ(cold.mapped, 0u);
+  EXPECT_EQ(cold.packed, without.packed);
+  EXPECT_EQ(cold.output, without.output);
+  const auto written = fs::last_write_time(path_);
+  const Loaded warm = load(model, path_);
+  EXPECT_EQ(warm.mapped, without.packed);
+  EXPECT_EQ(warm.packed, 0u);
+  EXPECT_EQ(warm.output, without.output);
+  EXPECT_EQ(fs::last_write_time(path_), written);
+}
+INSTANTIATE_TEST_SUITE_P(Samples, WeightsCacheTest,
+                         testing::Values("mv2_025_xnnpack", "digits_xnnpack", "digits_xnnpack_q8",
+                                         "linear_relu"));
+
+// Bytes of a good file changed, cut or added: each is noticed, and a good file takes its place.
+TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
+  const Loaded cold = load(model_, path_);
+  const AlignedBytes good = read_file_bytes(path_);
+  const size_t size = good.size();
+  std::vector<std::pair<std::string, std::vector<std::byte>>> damaged;
+  const std::vector<std::byte> bytes(good.begin(), good.end());
+  for (const size_t at : {size_t{0}, size_t{8}, size_t{12}, size_t{24}, size_t{40}, size_t{48},
+                          size_t{56}, size_t{64}, size_t{72}, size_t{88}, size_t{104}, size_t{120},
+                          size_t{140}, size_t{3000}, size / 2, size - 1}) {
+    std::vector<std::byte>& copy = damaged.emplace_back("byte " + std::to_string(at), bytes).second;
+    copy[at] ^= std::byte{0x40};
+  }
+  for (const size_t left : {size_t{0}, size_t{1}, size_t{119}, size_t{120}, size / 2, size - 64}) {
+    damaged.emplace_back("cut to " + std::to_string(left), bytes).second.resize(left);
+  }
+  damaged.emplace_back("longer", bytes).second.resize(size + 64);
+  for (const auto& [what, file] : damaged) {
+    SCOPED_TRACE(what);
+    write(path_, file);
+    const Loaded rebuilt = load(model_, path_);
+    EXPECT_EQ(rebuilt.error, "");
+    EXPECT_EQ(rebuilt.packed, cold.packed);
+    EXPECT_EQ(rebuilt.output, cold.output);
+    const Loaded warm = load(model_, path_);
+    EXPECT_EQ(warm.mapped, cold.packed);
+    EXPECT_EQ(warm.output, cold.output);
+  }
+}
+
+TEST_F(WeightsCacheTest, ACopyOfAGoodFileIsTakenOnceChecked) {
+  const Loaded cold = load(model_, path_);
+  const fs::path copy = folder_ / "copy";
+  write(copy, read_file_bytes(path_));
+  fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_NE(fs::last_write_time(copy), fs::last_write_time(path_));
+  EXPECT_EQ(load(model_, copy).mapped, cold.packed);
+  EXPECT_EQ(fs::last_write_time(copy), fs::last_write_time(path_));  // sealed again
+}
+
+TEST_F(WeightsCacheTest, AFileThatOthersMayWriteToIsReplaced) {
+  load(model_, path_);
+  fs::permissions(path_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(load(model_, path_).mapped, 0u);
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// One weight's byte changed: names and sizes in the program are as before.
+TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
+  AlignedBytes bytes = read_file_bytes(samples_dir() / "digits_xnnpack" / "model.pte");
+  const fs::path model = folder_ / "model.pte";
+  write(model, bytes);
+  const Loaded before = load(model, path_);
+  ASSERT_EQ(load(model, path_).packed, 0u);
+
+  // The largest constant is a filter in use; its bytes are changed where the file has them.
+  {
+    const auto program = Program::load(std::move(*map_file(model.c_str())));
+    std::span<const std::byte> largest;
+    std::vector<DataBuffer> buffers;
+    for (size_t i = 0; i < (*program)->named_data().size(); ++i) {
+      buffers.push_back(std::move(*(*program)->named_data().get((*program)->named_data().key(i))));
+      if (buffers.back().size() > largest.size()) largest = buffers.back().bytes();
+    }
+    const auto at = std::search(bytes.begin(), bytes.end(), largest.begin(), largest.end());
+    ASSERT_NE(at, bytes.end());
+    for (size_t i = 3; i < largest.size(); i += 4)
+      at[static_cast<std::ptrdiff_t>(i)] ^= std::byte{0x80};
+  }
+  write(model, bytes);
+  const Loaded expected = load(model, "");
+  ASSERT_NE(expected.output, before.output);
+  const Loaded changed = load(model, path_);
+  EXPECT_EQ(changed.output, expected.output);
+  EXPECT_GT(changed.packed, 0u);
+  const Loaded warm = load(model, path_);
+  EXPECT_EQ(warm.packed, 0u);
+  EXPECT_EQ(warm.output, expected.output);
+}
+
+TEST_F(WeightsCacheTest, AnotherModelTakesThePlace) {
+  load(model_, path_);
+  const auto size = fs::file_size(path_);
+  const fs::path other = samples_dir() / "digits_xnnpack" / "model.pte";
+  const Loaded first = load(other, path_);
+  EXPECT_EQ(first.mapped, 0u);
+  EXPECT_LT(fs::file_size(path_), size);  // nothing of the former is kept
+  EXPECT_EQ(load(other, path_).mapped, first.packed);
+}
+
+TEST_F(WeightsCacheTest, TheSameModelElsewhereFindsItsWeights) {
+  const Loaded cold = load(model_, path_);
+  const fs::path moved = folder_ / "moved.pte";
+  fs::copy_file(model_, moved);
+  EXPECT_EQ(load(moved, path_).mapped, cold.packed);
+}
+
+TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
+  const std::string missing = (folder_ / "no such folder" / "weights").string();
+  const Loaded result = load(model_, missing);
+  EXPECT_THAT(result.error, HasSubstr(missing));
+  EXPECT_THAT(result.error, HasSubstr("No such file or directory"));
+  EXPECT_THAT(load(model_, fs::temp_directory_path()).error, HasSubstr("not a regular file"));
+}
+
+// Several at once, as processes would be: each has a backend of its own.
+TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
+  const Loaded expected = load(model_, "");
+  std::array<bool, 4> right{};
+  std::array<std::thread, 4> threads;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    threads[i] = std::thread([&, i] {
+      right[i] = true;
+      for (int round = 0; round < 5; ++round) {
+        const Loaded own = load(model_, path_);
+        right[i] = right[i] && own.error.empty() && own.output == expected.output;
+        if (i == 0) fs::remove(path_);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(right, testing::Each(true));
+  for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
+    EXPECT_EQ(entry.path(), path_);  // no half-made files are left
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test
