@@ -1,7 +1,7 @@
 # A thin face over the CMake presets (CMakePresets.json).
 #   make         build       make demo    profile a real model
 #   make test    all tests   make bench   benchmarks      make clean
-# PRESET=debug|asan|ubsan|sanitize chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=debug|asan|ubsan|sanitize|tsan|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)
@@ -14,7 +14,7 @@ build: configure
 
 # Installs Debian packages, only those that are missing.
 setup:
-	@cmake/setup.sh
+	@cmake/setup.sh $(PRESET)
 
 configure: setup
 	@cmake --preset $(PRESET)

@@ -1,11 +1,19 @@
 #!/bin/sh
 # Installs the distribution's packages that the build needs, only those that are missing.
 # Works offline, and without root, when nothing is missing.
+# Given the name of a preset for another machine, also what cross-compiling for it needs.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev libxxhash-dev
   python3'
+
+architecture=''
+if [ "${1:-}" = aarch64 ]; then
+  architecture=arm64
+  packages="$packages g++-aarch64-linux-gnu qemu-user libgtest-dev:arm64 libgmock-dev:arm64
+    libzip-dev:arm64 libfmt-dev:arm64"
+fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2
@@ -27,5 +35,6 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
   fi
 fi
+[ -z "$architecture" ] || $run dpkg --add-architecture "$architecture"
 $run apt-get update -q
 DEBIAN_FRONTEND=noninteractive $run apt-get install -y -q --no-install-recommends $missing

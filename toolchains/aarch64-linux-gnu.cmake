@@ -1,0 +1,7 @@
+# 64-bit ARM Linux, with the distribution's cross compiler. Libraries of the target are installed
+# beside the host's (multiarch); programs made for it run under qemu's user emulation.
+set(VITRINE_TARGET aarch64-linux-gnu)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
+include(${CMAKE_CURRENT_LIST_DIR}/debian_multiarch.cmake)
