@@ -139,7 +139,12 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   shapes_valid_ = data_valid_ = false;  // until all has gone well
   VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed, &data_changed));
   const std::lock_guard lock(workspace_->mutex);
-  if (shapes_changed) VITRINE_RETURN_IF_ERROR(reshape());
+  if (shapes_changed) {
+    VITRINE_RETURN_IF_ERROR(infer_shapes(graph_, shapes_, limits_));
+    VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, has_empty_input());
+    if (nothing_to_do) return resize_outputs(arguments);
+    VITRINE_RETURN_IF_ERROR(reshape());
+  }
   VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
   if (shapes_changed || data_changed) {
     const xnn_status status = xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data());
@@ -178,7 +183,7 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
     if (!dtype_fits || blob_rank(tensor) != value.shape.rank) {
       return describe_mismatch(tensor, value).in("argument %u", binding.argument);
     }
-    if (tensor.raw_data() == nullptr) {
+    if (tensor.raw_data() == nullptr && tensor.numel() != 0) {
       return Error::make(ErrorCode::kInvalidState, "argument %u has no memory", binding.argument);
     }
     if (data_[i].data != tensor.raw_data()) {
@@ -186,9 +191,6 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
       *data_changed = true;
     }
     if (binding.is_output) continue;
-    if (tensor.numel() == 0) {
-      return Error::make(ErrorCode::kNotSupported, "argument %u is empty", binding.argument);
-    }
     const Shape shape = shape_of(tensor);
     if (!(shapes_[binding.value] == shape)) {
       shapes_[binding.value] = shape;
@@ -198,8 +200,25 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
   return Error();
 }
 
+// XNNPACK knows no empty tensors.
+Result<bool> XnnpackDelegate::has_empty_input() const {
+  const auto is_empty = [this](const Binding& binding) {
+    return std::ranges::count(shapes_[binding.value].used(), size_t{0}) != 0;
+  };
+  const Binding* empty_input = nullptr;
+  const Binding* filled_output = nullptr;
+  for (const Binding& binding : bindings_) {
+    if (binding.is_output && !is_empty(binding)) filled_output = &binding;
+    if (!binding.is_output && is_empty(binding)) empty_input = &binding;
+  }
+  if (empty_input != nullptr && filled_output != nullptr) {
+    return Error::make(ErrorCode::kNotSupported, "argument %u is empty, but argument %u is not",
+                       empty_input->argument, filled_output->argument);
+  }
+  return empty_input != nullptr;
+}
+
 Error XnnpackDelegate::reshape() {
-  VITRINE_RETURN_IF_ERROR(infer_shapes(graph_, shapes_, limits_));
   for (const Binding& binding : bindings_) {
     if (binding.is_output) continue;
     const Shape& shape = shapes_[binding.value];

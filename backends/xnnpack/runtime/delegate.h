@@ -58,6 +58,8 @@ class XnnpackDelegate final : public Delegate {
 
   Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed,
                         bool* data_changed);
+  // Then the outputs are empty too, or NotSupported.
+  Result<bool> has_empty_input() const;
   Error reshape();
   Error resize_outputs(std::span<EValue* const> arguments);
   void log_operators(const BackendExecutionContext& context, uint64_t start_ns);

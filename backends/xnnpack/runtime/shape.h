@@ -1,4 +1,5 @@
-// The shape of an XNNPACK value: at most 6 dimensions, each at least 1.
+// The shape of an XNNPACK value: at most 6 dimensions. Those of a blob are at least 1; an
+// argument may be empty at run time.
 #pragma once
 
 #include <xnnpack.h>

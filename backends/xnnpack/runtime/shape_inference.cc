@@ -135,6 +135,7 @@ Error unslide(const char* axis, size_t extent, uint32_t padding, uint32_t adjust
   if (adjustment >= stride) {
     return wrong("adjustment_%s %u is not below the stride %u", axis, adjustment, stride);
   }
+  if (extent == 0) return wrong("its input has no %s", axis);
   if (mul_overflows(uint64_t{extent - 1}, stride, &size) ||
       add_overflows(size, uint64_t{kernel - 1} * dilation + 1 + adjustment, &size)) {
     return wrong("its output is too large");
@@ -162,7 +163,7 @@ Error shape_broadcast(const Node& node, std::span<Shape> shapes, size_t) {
     if (x != y && x != 1 && y != 1) {
       return wrong("sizes %zu and %zu of the inputs do not broadcast", x, y);
     }
-    out[out.rank - n] = std::max(x, y);
+    out[out.rank - n] = x == 1 ? y : x;
   }
   set_outputs(node, shapes, out);
   return Error();
@@ -250,7 +251,7 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
     const size_t x = n <= a.rank ? a.back(n) : 1;
     const size_t y = n <= b.rank ? b.back(n) : 1;
     if (x != y && x != 1 && y != 1) return wrong("batch sizes %zu and %zu do not broadcast", x, y);
-    out[out.rank - n] = std::max(x, y);
+    out[out.rank - n] = x == 1 ? y : x;
   }
   out[out.rank - 2] = a.back(2);
   out[out.rank - 1] = b.back(1);

@@ -521,7 +521,7 @@ TEST_F(ArgumentsTest, AreChecked) {
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {2, 3, 1}), &out}),
               HasSubstr("argument 0: is f32[2,3,1]"));
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {0, 3}), &out}),
-              HasSubstr("argument 0 is empty"));
+              HasSubstr("argument 1: "));  // whose size is fixed
   EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {5, 3}), &out}),
               HasSubstr("argument 1: "));
   Tensor& nowhere = factory.make(ScalarType::kFloat, {2, 3});

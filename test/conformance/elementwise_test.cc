@@ -1,0 +1,279 @@
+#include <cmath>
+
+#include "test/conformance/conformance.h"
+
+namespace vitrine::test {
+namespace {
+
+class Elementwise : public testing::TestWithParam<NodeCase> {};
+TEST_P(Elementwise, AsPortable) { expect_conformance(GetParam()); }
+
+constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
+
+struct UnaryNode {
+  Tag tag;
+  const char* name;
+  float low, high;
+  Tensor& (*reference)(KernelCall& call, Tensor& x);
+  bool moves_only = false;
+  float tolerance = 1e-5f;
+};
+
+template <const char* kOp>
+Tensor& unary(KernelCall& call, Tensor& x) {
+  return compute(call, kOp, sizes_of(x), x);
+}
+
+#define OP(variable, name) constexpr char variable[] = "aten::" name ".out"
+OP(kSigmoid, "sigmoid");
+OP(kFloor, "floor");
+OP(kSqrt, "sqrt");
+OP(kCeil, "ceil");
+OP(kNeg, "neg");
+OP(kAbs, "abs");
+OP(kRsqrt, "rsqrt");
+OP(kLog, "log");
+OP(kTanh, "tanh");
+OP(kExp, "exp");
+OP(kSin, "sin");
+OP(kCos, "cos");
+#undef OP
+
+Tensor& hardswish(KernelCall& call, Tensor& x) {
+  Tensor& shifted = compute(call, "aten::add.Scalar_out", sizes_of(x), x, 3.0, 1);
+  Tensor& clamped = compute(call, "aten::hardtanh.out", sizes_of(x), shifted, 0.0, 6.0);
+  Tensor& product = compute(call, "aten::mul.out", sizes_of(x), clamped, x);
+  return compute(call, "aten::div.Scalar_out", sizes_of(x), product, 6.0);
+}
+Tensor& square(KernelCall& call, Tensor& x) {
+  return compute(call, "aten::pow.Tensor_Scalar_out", sizes_of(x), x, 2);
+}
+Tensor& gelu(KernelCall& call, Tensor& x) {
+  return compute(call, "aten::gelu.out", sizes_of(x), x, "none");
+}
+Tensor& copy(KernelCall& call, Tensor& x) {
+  return compute(call, "aten::clone.out", sizes_of(x), x, KernelCall::none());
+}
+
+constexpr UnaryNode kUnary[] = {
+    {Tag::XNNSigmoid, "Sigmoid", -6, 6, unary<kSigmoid>},
+    {Tag::XNNFloor, "Floor", -9, 9, unary<kFloor>},
+    {Tag::XNNSquareRoot, "SquareRoot", 0, 9, unary<kSqrt>},
+    {Tag::XNNCeiling, "Ceiling", -9, 9, unary<kCeil>},
+    {Tag::XNNHardswish, "Hardswish", -6, 6, hardswish},
+    {Tag::XNNNegate, "Negate", -9, 9, unary<kNeg>},
+    {Tag::XNNSquare, "Square", -3, 3, square},
+    {Tag::XNNAbs, "Abs", -9, 9, unary<kAbs>},
+    {Tag::XNNReciprocalSquareRoot, "ReciprocalSquareRoot", 0.25f, 9, unary<kRsqrt>},
+    {Tag::XNNLog, "Log", 0.25f, 9, unary<kLog>},
+    {Tag::XNNGelu, "Gelu", -4, 4, gelu},
+    {Tag::XNNTanh, "Tanh", -4, 4, unary<kTanh>},
+    {Tag::XNNExp, "Exp", -3, 3, unary<kExp>},
+    {Tag::XNNSin, "Sin", -6, 6, unary<kSin>},
+    {Tag::XNNCos, "Cos", -6, 6, unary<kCos>},
+    {Tag::XNNCopy, "Copy", -9, 9, copy, true},
+};
+
+// One element, odd counts, more than a vector, all ranks.
+const std::vector<Dims> kShapes = {
+    {1}, {37}, {3, 129}, {2, 3, 5}, {1, 2, 3, 4}, {2, 1, 3, 1, 5}, {1, 2, 1, 3, 2, 3}};
+
+std::string shape_text(const Dims& dims) {
+  std::string text;
+  for (const uint32_t dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text;
+}
+
+std::vector<NodeCase> unary_cases() {
+  std::vector<NodeCase> cases;
+  for (const UnaryNode& node : kUnary) {
+    for (const Type type : kTypes) {
+      for (const Dims& dims : kShapes) {
+        NodeCase test;
+        test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims);
+        test.tag = node.tag;
+        test.type = type;
+        // Quantised operands of functions that are not defined below zero begin at it.
+        test.operands = {{dims, node.low, node.high}};
+        test.out_dims = dims;
+        test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+                                      uint32_t out) { b.unary(tag, in[0], out); };
+        test.reference = [reference = node.reference](KernelCall& call,
+                                                      const std::vector<Tensor*>& in) -> Tensor& {
+          return reference(call, *in[0]);
+        };
+        test.moves_only = node.moves_only;
+        test.tolerance = node.tolerance;
+        cases.push_back(test);
+        if (dims.size() == 2) {
+          test.batch = 0;
+          test.name += " empty";
+          cases.push_back(test);
+        }
+      }
+    }
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Unary, Elementwise, testing::ValuesIn(unary_cases()), test_name);
+
+// Nodes with a parameter of their own.
+std::vector<NodeCase> parametric_cases() {
+  std::vector<NodeCase> cases;
+  const Dims dims = {3, 41};
+  for (const Type type : kTypes) {
+    const auto add = [&](const char* name, Tag tag, auto build, auto reference) {
+      NodeCase test;
+      test.name = std::string(name) + " " + type_name(type);
+      test.tag = tag;
+      test.type = type;
+      test.operands = {{dims, -4, 4}};
+      test.out_dims = dims;
+      test.build = [build](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+        build(b, in[0], out);
+      };
+      test.reference = [reference](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+        return reference(call, *in[0]);
+      };
+      cases.push_back(test);
+    };
+    for (const float slope : {0.01f, 0.5f}) {
+      add(("LeakyReLU " + std::to_string(slope)).c_str(), Tag::XNNLeakyReLU,
+          [slope](BlobBuilder& b, uint32_t in, uint32_t out) { b.leaky_relu(in, out, slope); },
+          [slope](KernelCall& call, Tensor& x) -> Tensor& {
+            return compute(call, "aten::leaky_relu.out", sizes_of(x), x, double{slope});
+          });
+    }
+    for (const float alpha : {1.0f, 0.5f}) {
+      add(("ELU " + std::to_string(alpha)).c_str(), Tag::XNNELU,
+          [alpha](BlobBuilder& b, uint32_t in, uint32_t out) { b.elu(in, out, alpha); },
+          [alpha](KernelCall& call, Tensor& x) -> Tensor& {
+            return compute(call, "aten::elu.out", sizes_of(x), x, double{alpha}, 1.0, 1.0);
+          });
+    }
+    const Bounds bounds[] = {{0, 6}, {-1, 1}, {0, INFINITY}, {-INFINITY, 2}, {1, 3}};
+    for (const Bounds& bound : bounds) {
+      add(("Clamp " + std::to_string(bound.min) + " " + std::to_string(bound.max)).c_str(),
+          Tag::XNNClamp,
+          [bound](BlobBuilder& b, uint32_t in, uint32_t out) { b.clamp(in, out, bound); },
+          [bound](KernelCall& call, Tensor& x) -> Tensor& {
+            return compute(call, "aten::clamp.out", sizes_of(x), x, double{bound.min},
+                           double{bound.max});
+          });
+    }
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Parametric, Elementwise, testing::ValuesIn(parametric_cases()), test_name);
+
+struct BinaryNode {
+  Tag tag;
+  const char* name;
+  const char* op;
+  bool bounds;
+  float low, high;  // of the second operand
+};
+constexpr BinaryNode kBinary[] = {
+    {Tag::XNNAdd, "Add", "aten::add.out", true, -3, 3},
+    {Tag::XNNSubtract, "Subtract", "aten::sub.out", true, -3, 3},
+    {Tag::XNNMultiply, "Multiply", "aten::mul.out", true, -3, 3},
+    {Tag::XNNDiv, "Div", "aten::div.out", true, 0.5f, 3},
+    {Tag::XNNMinimum, "Minimum", "aten::minimum.out", false, -3, 3},
+    {Tag::XNNMaximum, "Maximum", "aten::maximum.out", false, -3, 3},
+};
+struct Broadcast {
+  Dims a, b, out;
+};
+const std::vector<Broadcast> kBroadcasts = {
+    {{1}, {1}, {1}},
+    {{2, 37}, {2, 37}, {2, 37}},
+    {{3, 5}, {5}, {3, 5}},
+    {{2, 3, 4}, {2, 1, 4}, {2, 3, 4}},
+    {{1, 3, 1}, {2, 1, 4}, {2, 3, 4}},
+    {{2, 2, 3, 5}, {1}, {2, 2, 3, 5}},
+    {{2, 1, 2, 1, 2, 3}, {2, 1, 2, 2, 3}, {2, 2, 2, 2, 2, 3}},
+};
+
+Tensor& binary_reference(KernelCall& call, const char* op, const Dims& out, Tensor& a, Tensor& b) {
+  const std::vector<int32_t> sizes(out.begin(), out.end());
+  const std::string_view name = op;
+  if (name == "aten::add.out" || name == "aten::sub.out") return compute(call, op, sizes, a, b, 1);
+  return compute(call, op, sizes, a, b);
+}
+
+std::vector<NodeCase> binary_cases() {
+  std::vector<NodeCase> cases;
+  for (const BinaryNode& node : kBinary) {
+    for (const Type type : kTypes) {
+      for (const Broadcast& dims : kBroadcasts) {
+        for (const bool constant : {false, true}) {
+          NodeCase test;
+          test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
+                      " and " + shape_text(dims.b) + (constant ? " constant" : "");
+          test.tag = node.tag;
+          test.type = type;
+          test.operands = {{dims.a, -3, 3}, {dims.b, node.low, node.high, constant}};
+          test.out_dims = dims.out;
+          test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+                                        uint32_t out) { b.binary(tag, in[0], in[1], out); };
+          test.reference = [op = node.op, out = dims.out](
+                               KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+            return binary_reference(call, op, out, *in[0], *in[1]);
+          };
+          cases.push_back(test);
+          if (!constant && dims.a == dims.b && dims.a.size() == 2) {
+            test.batch = 0;
+            test.name += " empty";
+            cases.push_back(test);
+          }
+          if (!node.bounds || dims.a != dims.b || constant) continue;
+          test.batch = {};
+          test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims.a) +
+                      " with bounds";
+          test.build = [tag = node.tag](BlobBuilder& b, const std::vector<uint32_t>& in,
+                                        uint32_t out) {
+            b.binary(tag, in[0], in[1], out, Bounds{0, 1.5f});
+          };
+          test.reference = [op = node.op, out = dims.out](
+                               KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+            Tensor& free = binary_reference(call, op, out, *in[0], *in[1]);
+            return compute(call, "aten::hardtanh.out", sizes_of(free), free, 0.0, 1.5);
+          };
+          cases.push_back(test);
+        }
+      }
+    }
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Binary, Elementwise, testing::ValuesIn(binary_cases()), test_name);
+
+std::vector<NodeCase> prelu_cases() {
+  std::vector<NodeCase> cases;
+  for (const Type type : kTypes) {
+    for (const Dims& dims : {Dims{2, 5}, Dims{1, 3, 3, 7}}) {
+      NodeCase test;
+      test.name = std::string("PReLU ") + type_name(type) + " " + shape_text(dims);
+      test.tag = Tag::XNNPReLU;
+      test.type = type;
+      test.operands = {{dims, -3, 3}, {{dims.back()}, -0.5f, 1, true}};
+      test.out_dims = dims;
+      test.build = [](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+        b.binary(Tag::XNNPReLU, in[0], in[1], out);
+      };
+      test.reference = [](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
+        const std::vector<int32_t> sizes = sizes_of(*in[0]);
+        Tensor& scaled = compute(call, "aten::mul.out", sizes, *in[0], *in[1]);
+        Tensor& negative = call.make(ScalarType::kBool, sizes);
+        EXPECT_TRUE(succeeds(call.run("aten::lt.Scalar_out", *in[0], 0, negative)));
+        return compute(call, "aten::where.self_out", sizes, negative, scaled, *in[0]);
+      };
+      cases.push_back(test);
+    }
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(PReLU, Elementwise, testing::ValuesIn(prelu_cases()), test_name);
+
+}  // namespace
+}  // namespace vitrine::test
