@@ -45,8 +45,10 @@ struct NodeCase {
   std::function<void(BlobBuilder&, const std::vector<uint32_t>& operands, uint32_t out)> build;
   // In f32, of the delegate's layout.
   std::function<Tensor&(KernelCall&, const std::vector<Tensor*>& operands)> reference;
-  // Moves numbers without changing them: a quantised output has the first operand's parameters.
+  // Moves numbers without changing them.
   bool moves_only = false;
+  // A quantised output has the first operand's scale and zero point, as moved numbers always have.
+  bool keeps_scale = false;
   // Beside rounding of the output: f32 results may differ by this part of max(1, |expected|).
   float tolerance = 1e-5f;
   // The operands' first dimension at run time, if other than declared.

@@ -22,7 +22,7 @@ namespace vitrine::test {
 class KernelCall : public TensorFactory {
  public:
   static EValue none() { return EValue(); }
-  EValue ints(std::initializer_list<int64_t> values) {
+  EValue ints(const std::vector<int64_t>& values) {
     Ints& list = int_lists_.emplace_back();
     for (const int64_t value : values) list.values.emplace_back(value);
     for (EValue& value : list.values) list.items.push_back(&value);
@@ -31,7 +31,7 @@ class KernelCall : public TensorFactory {
     return EValue(&list.body);
   }
   // Null items are None.
-  EValue tensors(std::initializer_list<Tensor*> values, bool optional = false) {
+  EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
     Tensors& list = tensor_lists_.emplace_back();
     for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
     for (EValue& value : list.values) list.items.push_back(&value);

@@ -1,0 +1,64 @@
+// No node is forgotten; what cannot be run is refused with a reason.
+#include <set>
+
+#include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "test/conformance/conformance.h"
+
+namespace vitrine::test {
+namespace {
+
+// The names of tests begin with the node that they are about.
+std::set<std::string> compared_nodes() {
+  std::set<std::string> names;
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int k = 0; k < suite.total_test_count(); ++k) {
+      std::string name = suite.GetTestInfo(k)->name();
+      name = name.substr(name.find('/') + 1);
+      names.insert(name.substr(0, name.find('_')));
+    }
+  }
+  return names;
+}
+
+TEST(Conformance, EveryNodeIsCompared) {
+  const std::set<std::string> compared = compared_nodes();
+  for (int tag = 1; tag <= static_cast<int>(Tag::MAX); ++tag) {
+    const xnnpack::NodeKind* kind = xnnpack::find_node_kind(static_cast<Tag>(tag));
+    ASSERT_NE(kind, nullptr) << tag;
+    if (static_cast<Tag>(tag) == Tag::XNNScaledDotProductAttention) continue;  // below
+    EXPECT_TRUE(compared.contains(kind->name)) << kind->name;
+  }
+}
+
+std::string load_error(BlobBuilder& builder) {
+  const std::vector<std::byte> blob = builder.build();
+  const Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init({}, blob, {});
+  return loaded.ok() ? "(none)" : loaded.error().message();
+}
+
+// The lowering of ExecuTorch writes none: its serializer has no row for it.
+TEST(Conformance, AttentionIsRefused) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 1, 2, 4}), y = b.output({1, 1, 2, 4});
+  b.unary(Tag::XNNScaledDotProductAttention, x, y);
+  EXPECT_NE(load_error(b).find("xnodes[0] (ScaledDotProductAttention)"), std::string::npos)
+      << load_error(b);
+}
+
+// Packed types belong to XNNPACK with KleidiAI, of later releases.
+TEST(Conformance, PackedTypesAreRefused) {
+  for (const Type type :
+       {Type::xnn_datatype_qpint8, Type::xnn_datatype_pfp32, Type::xnn_datatype_bf16}) {
+    BlobBuilder b;
+    const uint32_t x = b.input({2, 3}), packed = b.internal({2, 3}, type), y = b.output({2, 3});
+    b.unary(Tag::XNNConvert, x, packed);
+    b.unary(Tag::XNNAbs, packed, y);
+    EXPECT_NE(load_error(b).find("xvalues[1]"), std::string::npos) << load_error(b);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test

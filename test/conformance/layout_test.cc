@@ -1,0 +1,190 @@
+// Nodes that move numbers: nothing may change but their place.
+#include "test/conformance/conformance.h"
+
+namespace vitrine::test {
+namespace {
+
+class Layout : public testing::TestWithParam<NodeCase> {};
+TEST_P(Layout, AsPortable) { expect_conformance(GetParam()); }
+
+constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
+
+using Build = std::function<void(BlobBuilder&, const std::vector<uint32_t>&, uint32_t)>;
+using Reference = std::function<Tensor&(KernelCall&, const std::vector<Tensor*>&)>;
+
+struct LayoutNode {
+  std::string name;
+  Tag tag;
+  std::vector<Dims> in;
+  Dims out;
+  Build build;
+  Reference reference;
+  std::optional<uint32_t> batch = {};
+};
+
+std::vector<int32_t> sizes(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
+EValue int_list(KernelCall& call, const std::vector<uint32_t>& values) {
+  return call.ints({values.begin(), values.end()});
+}
+
+LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
+  Dims out;
+  std::string name = "StaticTranspose";
+  for (const uint32_t dim : perm) {
+    out.push_back(in[dim]);
+    name += " " + std::to_string(dim);
+  }
+  return {name,
+          Tag::XNNStaticTranspose,
+          {in},
+          out,
+          [perm](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
+            b.transpose(perm, x[0], y);
+          },
+          [perm, out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+            return compute(call, "aten::permute_copy.out", sizes(out), *x[0], int_list(call, perm));
+          }};
+}
+
+LayoutNode reshape(Dims in, Dims out, std::vector<uint32_t> written) {
+  std::string name = "StaticReshape";
+  for (const uint32_t dim : written) name += " " + std::to_string(dim);
+  return {name + " of " + std::to_string(in.size()),
+          Tag::XNNStaticReshape,
+          {in},
+          out,
+          [written](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
+            b.reshape(written, x[0], y);
+          },
+          [out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+            return compute(call, "aten::view_copy.out", sizes(out), *x[0], int_list(call, out));
+          }};
+}
+
+LayoutNode slice(Dims in, std::vector<uint32_t> offsets, Dims out) {
+  return {"StaticSlice to " + std::to_string(out.back()) + " of rank " + std::to_string(in.size()),
+          Tag::XNNStaticSlice,
+          {in},
+          out,
+          [=](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
+            b.slice(offsets, out, x[0], y);
+          },
+          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+            Tensor* part = x[0];
+            std::vector<int32_t> now = sizes(in);
+            for (size_t dim = 0; dim < in.size(); ++dim) {
+              now[dim] = static_cast<int32_t>(out[dim]);
+              part = &compute(call, "aten::slice_copy.Tensor_out", now, *part,
+                              static_cast<int64_t>(dim), int64_t{offsets[dim]},
+                              int64_t{offsets[dim]} + out[dim], 1);
+            }
+            return *part;
+          }};
+}
+
+LayoutNode pad(Dims in, std::vector<uint32_t> before, std::vector<uint32_t> after, float value) {
+  Dims out = in;
+  std::vector<uint32_t> pairs;  // of the last dimension first
+  for (size_t dim = in.size(); dim-- > 0;) {
+    out[dim] += before[dim] + after[dim];
+    pairs.push_back(before[dim]);
+    pairs.push_back(after[dim]);
+  }
+  return {"StaticConstantPad with " + std::to_string(value) + " rank " + std::to_string(in.size()),
+          Tag::XNNStaticConstantPad,
+          {in},
+          out,
+          [=](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
+            b.pad(before, after, value, x[0], y);
+          },
+          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+            return compute(call, "aten::constant_pad_nd.out", sizes(out), *x[0],
+                           int_list(call, pairs), double{value});
+          }};
+}
+
+LayoutNode concatenate(std::vector<Dims> in, uint32_t axis) {
+  constexpr Tag kTags[] = {Tag::XNNConcatenate2, Tag::XNNConcatenate3, Tag::XNNConcatenate4,
+                           Tag::XNNConcatenate5};
+  Dims out = in[0];
+  out[axis] = 0;
+  for (const Dims& dims : in) out[axis] += dims[axis];
+  const Tag tag = kTags[in.size() - 2];
+  return {"Concatenate" + std::to_string(in.size()) + " axis " + std::to_string(axis) + " rank " +
+              std::to_string(out.size()),
+          tag,
+          in,
+          out,
+          [=](BlobBuilder& b, const std::vector<uint32_t>& x, uint32_t y) {
+            b.concatenate(tag, axis, x, y);
+          },
+          [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
+            return compute(call, "aten::cat.out", sizes(out), call.tensors(x), int64_t{axis});
+          }};
+}
+
+std::vector<LayoutNode> nodes() {
+  std::vector<LayoutNode> all = {
+      transpose({5}, {0}),
+      transpose({3, 7}, {1, 0}),
+      transpose({2, 3, 5}, {2, 0, 1}),
+      transpose({1, 3, 5, 7}, {0, 2, 3, 1}),
+      transpose({2, 3, 2, 5}, {0, 3, 1, 2}),
+      transpose({2, 3, 1, 2, 5}, {4, 2, 0, 3, 1}),
+      transpose({2, 1, 3, 2, 1, 2}, {5, 3, 1, 0, 2, 4}),
+      transpose({1, 1}, {1, 0}),
+      reshape({2, 6}, {3, 4}, {3, 4}),
+      reshape({2, 3, 4}, {24}, {24}),
+      reshape({6}, {1, 2, 1, 3, 1, 1}, {1, 2, 1, 3, 1, 1}),
+      reshape({2, 3, 4}, {2, 12}, {0, 12}),
+      reshape({1}, {1, 1}, {1, 1}),
+      slice({7}, {2}, {3}),
+      slice({4, 5}, {1, 0}, {2, 5}),
+      slice({2, 3, 4}, {0, 2, 1}, {2, 1, 3}),
+      slice({1, 5, 5, 3}, {0, 1, 2, 0}, {1, 3, 3, 3}),
+      slice({2, 2, 2, 2, 2, 3}, {1, 0, 1, 0, 1, 0}, {1, 2, 1, 2, 1, 2}),
+      pad({5}, {1}, {2}, 0),
+      pad({2, 3}, {0, 2}, {1, 0}, 1),
+      pad({1, 3, 3, 2}, {0, 1, 2, 0}, {0, 2, 1, 0}, 0),
+      pad({2, 1, 2, 2, 1, 3}, {1, 0, 0, 1, 0, 0}, {0, 0, 1, 0, 1, 1}, -1),
+      concatenate({{1}, {1}}, 0),
+      concatenate({{2, 3}, {2, 4}}, 1),
+      concatenate({{2, 3}, {1, 3}}, 0),
+      concatenate({{2, 3, 1}, {2, 1, 1}, {2, 2, 1}}, 1),
+      concatenate({{1, 2, 2, 3}, {1, 2, 2, 1}, {1, 2, 2, 2}, {1, 2, 2, 5}}, 3),
+      concatenate({{1, 2}, {3, 2}, {1, 2}, {2, 2}, {1, 2}}, 0),
+      concatenate({{2, 1, 1, 2, 1, 3}, {2, 1, 1, 2, 1, 2}}, 5),
+  };
+  for (LayoutNode node : {transpose({3, 7}, {0, 1}), reshape({2, 3, 4}, {2, 12}, {0, 12}),
+                          concatenate({{2, 3}, {2, 4}}, 1)}) {
+    node.name += " empty";
+    node.batch = 0;
+    all.push_back(node);
+  }
+  return all;
+}
+
+std::vector<NodeCase> cases() {
+  std::vector<NodeCase> all;
+  for (const LayoutNode& node : nodes()) {
+    for (const Type type : kTypes) {
+      NodeCase test;
+      test.name = node.name + " " + type_name(type);
+      test.tag = node.tag;
+      test.type = type;
+      for (const Dims& dims : node.in) test.operands.push_back({dims, -3, 3});
+      test.out_dims = node.out;
+      test.build = node.build;
+      test.reference = node.reference;
+      test.moves_only = true;
+      test.batch = node.batch;
+      all.push_back(test);
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Nodes, Layout, testing::ValuesIn(cases()), test_name);
+
+}  // namespace
+}  // namespace vitrine::test
