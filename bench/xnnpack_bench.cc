@@ -1,9 +1,14 @@
-// What Vitrine adds to XNNPACK: a delegated model against the bare XNNPACK runtime of its graph.
-// Model: $VITRINE_BENCH_MODEL, else the corpus's mv2_xnnpack, else the sample mv2_025_xnnpack.
+// What Vitrine adds to XNNPACK: delegates against bare XNNPACK runtimes of the same graphs, loading
+// with and without a file of packed weights, and the memory that a process needs.
+// Models: $VITRINE_BENCH_MODEL, else some of the corpus, else the sample mv2_025_xnnpack.
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <xnnpack.h>
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -14,9 +19,11 @@
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/subgraph.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "bench/paired.h"
 #include "devtools/etdump/trace_buffer.h"
 #include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
 
@@ -26,49 +33,61 @@ namespace {
 namespace fs = std::filesystem;
 using tools::check;
 
-fs::path model_path() {
-  if (const char* set = std::getenv("VITRINE_BENCH_MODEL")) return set;
+// What stands for convolutional f32, convolutional int8, dynamic quantisation, and attention.
+std::vector<fs::path> models() {
+  if (const char* set = std::getenv("VITRINE_BENCH_MODEL")) return {set};
   const fs::path corpus = test::corpus_dir();
-  return (corpus.empty() ? test::samples_dir() / "mv2_025_xnnpack" : corpus / "mv2_xnnpack") /
-         "model.pte";
+  if (corpus.empty()) return {test::samples_dir() / "mv2_025_xnnpack" / "model.pte"};
+  std::vector<fs::path> paths;
+  for (const char* name :
+       {"mv2_xnnpack", "mv2_xnnpack_q8", "mlp_dynq", "softmax_layernorm_attention"}) {
+    paths.push_back(corpus / name / "model.pte");
+  }
+  return paths;
 }
 
-// The graph of a program's first delegate, run by XNNPACK and nothing else.
+using Delegates = std::vector<DataBuffer>;
+Delegates delegates_of(const Program& program) {
+  Delegates payloads;
+  for (const auto* delegate : *program.root().execution_plan()->Get(0)->delegates()) {
+    payloads.push_back(check(program.delegate_data(*delegate->processed())));
+  }
+  return payloads;
+}
+
+// A delegate's graph, run by XNNPACK and nothing else.
 class BareRuntime {
  public:
-  BareRuntime(const Program& program, pthreadpool_t pool) {
+  BareRuntime(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
     if (xnn_initialize(nullptr) != xnn_status_success) throw std::runtime_error("xnn_initialize");
-    const auto& delegate = *program.root().execution_plan()->Get(0)->delegates()->Get(0);
-    const DataBuffer data = check(program.delegate_data(*delegate.processed()));
-    const xnnpack::Blob blob = check(xnnpack::open_blob(data.bytes()));
+    const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes()));
     graph_ = check(xnnpack::read_graph(*blob.graph));
     check(constants_.load(blob, &program.named_data(), nullptr, limits_, graph_));
-    std::vector<xnnpack::Shape> shapes;
-    for (const xnnpack::Value& value : graph_.values) shapes.push_back(value.shape);
-    check(xnnpack::infer_shapes(graph_, shapes, limits_));
+    for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);
+    check(xnnpack::infer_shapes(graph_, shapes_, limits_));
     xnn_workspace_t workspace = nullptr;
     if (xnn_create_workspace(&workspace) != xnn_status_success)
       throw std::runtime_error("workspace");
     const xnnpack::WorkspaceHandle handle(workspace);
-    runtime_ = std::move(
-        check(xnnpack::build_runtime({graph_, shapes, workspace, nullptr, pool, /*profiling=*/false}))
-            .runtime);
+    runtime_ = std::move(check(xnnpack::build_runtime({graph_, shapes_, workspace,
+                                                       /*weights=*/nullptr, pool,
+                                                       /*profiling=*/false}))
+                             .runtime);
     constants_.release_packed();
-    shapes_ = std::move(shapes);
   }
 
-  // Memory for the externals, and XNNPACK's set-up.
+  // Memory for the externals, in the order of the delegate's arguments, and XNNPACK's set-up.
   void set_up() {
     std::vector<xnn_external_value> externals;
     for (uint32_t i = 0; i < graph_.external_count; ++i) {
-      if (graph_.externals[i] == xnnpack::kNone) continue;
-      const xnnpack::Shape& shape = shapes_[graph_.externals[i]];
-      size_t elements = XNN_EXTRA_BYTES;
-      size_t product = 1;
-      for (size_t d = 0; d < shape.rank; ++d) product *= shape[d];
-      elements += product;
-      buffers_.emplace_back(elements, 0.5f);
-      externals.push_back({i, buffers_.back().data()});
+      const uint32_t value = graph_.externals[i];
+      if (value == xnnpack::kNone) throw std::runtime_error("an argument without a value");
+      const auto shape = shapes_[value].used();
+      const std::vector<int32_t> sizes(shape.begin(), shape.end());
+      std::vector<uint8_t> dim_order(sizes.size());
+      for (size_t dim = 0; dim < sizes.size(); ++dim) dim_order[dim] = static_cast<uint8_t>(dim);
+      tensors_.emplace_back(*graph_.values[value].datatype->argument, sizes, dim_order);
+      externals.push_back({i, tensors_.back().bytes().data()});
     }
     if (xnn_reshape_runtime(runtime_.get()) != xnn_status_success ||
         xnn_setup_runtime_v2(runtime_.get(), externals.size(), externals.data()) !=
@@ -78,86 +97,209 @@ class BareRuntime {
   }
 
   void invoke() { xnn_invoke_runtime(runtime_.get()); }
+  std::deque<tools::HostTensor>& tensors() { return tensors_; }
 
  private:
   xnnpack::Limits limits_;
   xnnpack::Graph graph_;
   xnnpack::Constants constants_;
-  xnnpack::RuntimeHandle runtime_;
   std::vector<xnnpack::Shape> shapes_;
-  std::vector<std::vector<float>> buffers_;
+  xnnpack::RuntimeHandle runtime_;
+  std::deque<tools::HostTensor> tensors_;
 };
+
+// The same by the backend, on the same memory.
+class OwnDelegate {
+ public:
+  OwnDelegate(const Program& program, const DataBuffer& payload, ThreadPool& pool,
+              std::deque<tools::HostTensor>& tensors) {
+    BackendInitContext context;
+    context.named_data = &program.named_data();
+    context.pool = &pool;
+    context.program = &program;
+    delegate_ = check(xnnpack_backend().init(context, payload.bytes(), {}));
+    for (tools::HostTensor& tensor : tensors) values_.emplace_back(&tensor.tensor());
+    for (EValue& value : values_) arguments_.push_back(&value);
+  }
+  void execute() { check(delegate_->execute({}, arguments_)); }
+
+ private:
+  std::unique_ptr<Delegate> delegate_;
+  std::deque<EValue> values_;
+  std::vector<EValue*> arguments_;
+};
+
+// All delegates of a model, one after the other.
+void bm_delegates_over_bare_xnnpack(benchmark::State& state, const fs::path& model) {
+  const auto program = check(Program::load(check(map_file(model.c_str()))));
+  const auto pool = check(ThreadPool::create(static_cast<size_t>(state.range(0))));
+  const Delegates payloads = delegates_of(*program);
+  std::deque<BareRuntime> bare;
+  std::deque<OwnDelegate> own;
+  for (const DataBuffer& payload : payloads) {
+    bare.emplace_back(*program, payload, pool->handle()).set_up();
+    own.emplace_back(*program, payload, *pool, bare.back().tensors());
+  }
+  run_paired(
+      state,
+      [&] {
+        for (BareRuntime& each : bare) each.invoke();
+      },
+      [&] {
+        for (OwnDelegate& each : own) each.execute();
+      });
+}
 
 class LoadedModel {
  public:
-  explicit LoadedModel(size_t threads, EventTracer* tracer = nullptr)
-      : session_({model_path(), {}, threads}),
-        method_(session_.load_method("forward", tracer)),
-        input_(method_->meta().input_tensor(0).dtype, method_->meta().input_tensor(0).sizes,
-               method_->meta().input_tensor(0).dim_order) {
-    set_input();
+  LoadedModel(const fs::path& model, size_t threads, EventTracer* tracer)
+      : session_({model, {}, threads}), method_(session_.load_method("forward", tracer)) {
+    for (size_t i = 0; i < method_->num_inputs(); ++i) {
+      const TensorInfo info = method_->meta().input_tensor(i);
+      inputs_.emplace_back(info.dtype, info.sizes, info.dim_order);
+      check(method_->set_input(i, EValue(&inputs_.back().tensor())));
+    }
   }
-  void set_input() { check(method_->set_input(0, EValue(&input_.tensor()))); }
   Method& method() { return *method_; }
-  tools::Session& session() { return session_; }
 
  private:
   tools::Session session_;
   std::unique_ptr<Method> method_;
-  tools::HostTensor input_;
+  std::deque<tools::HostTensor> inputs_;
 };
 
-// Method::execute over xnn_invoke_runtime.
-void BM_ExecuteOverBareXnnpack(benchmark::State& state) {
-  LoadedModel model(static_cast<size_t>(state.range(0)));
-  BareRuntime bare(*model.session().program(), model.session().pool().handle());
-  bare.set_up();
-  run_paired(
-      state, [&] { bare.invoke(); }, [&] { check(model.method().execute()); });
-}
-
 // Method::execute with a tracer over without, the same instance.
-void BM_TracedOverUntraced(benchmark::State& state) {
+void bm_traced_over_untraced(benchmark::State& state, const fs::path& model) {
   TraceBuffer trace(size_t{1} << 20);
-  LoadedModel model(static_cast<size_t>(state.range(0)), &trace);
+  LoadedModel loaded(model, static_cast<size_t>(state.range(0)), &trace);
   run_paired(
       state,
       [&] {
-        model.method().set_tracer(nullptr);
-        check(model.method().execute());
+        loaded.method().set_tracer(nullptr);
+        check(loaded.method().execute());
       },
       [&] {
-        model.method().set_tracer(&trace);
-        check(model.method().execute());
+        loaded.method().set_tracer(&trace);
+        check(loaded.method().execute());
       });
 }
 
-// Program::load and Method::load of the file over creating the bare XNNPACK runtime of its graph.
-void BM_LoadOverBareXnnpack(benchmark::State& state) {
-  tools::Session session({model_path(), {}, 1});
-  run_paired(
-      state, [&] { BareRuntime bare(*session.program(), nullptr); },
-      [&] {
-        tools::Session loaded({model_path(), {}, 1});
-        const std::unique_ptr<Method> method = loaded.load_method("forward");
-      });
+void load_and_run(const fs::path& model, const std::string& weights_cache, bool run) {
+  const BackendOption option{kXnnpackBackendId, "packed_cache_path", weights_cache};
+  tools::SessionOptions options{model, {}, 1};
+  if (!weights_cache.empty()) options.backend_options = {&option, 1};
+  tools::Session session(options);
+  const std::unique_ptr<Method> method = session.load_method("forward");
+  if (!run) return;
+  std::deque<tools::HostTensor> inputs;
+  for (size_t i = 0; i < method->num_inputs(); ++i) {
+    const TensorInfo info = method->meta().input_tensor(i);
+    inputs.emplace_back(info.dtype, info.sizes, info.dim_order);
+    check(method->set_input(i, EValue(&inputs.back().tensor())));
+  }
+  check(method->execute());
 }
 
-BENCHMARK(BM_ExecuteOverBareXnnpack)
-    ->Arg(1)
-    ->Arg(2)
-    ->ArgName("threads")
-    ->Iterations(300)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_TracedOverUntraced)
-    ->Arg(1)
-    ->Arg(2)
-    ->ArgName("threads")
-    ->Iterations(300)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_LoadOverBareXnnpack)->Iterations(30)->Unit(benchmark::kMillisecond);
+struct Child {
+  uint64_t load_ns = 0;
+  uint64_t peak_bytes = 0;
+};
+
+// In a process of its own, as an app would start: memory is new, files are in the page cache.
+Child in_new_process(const fs::path& model, const std::string& weights_cache, bool run) {
+  int channel[2];
+  if (pipe(channel) != 0) throw std::runtime_error("pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    const uint64_t start = platform::now_ns();
+    load_and_run(model, weights_cache, run);
+    const uint64_t elapsed = platform::now_ns() - start;
+    const bool written = write(channel[1], &elapsed, sizeof elapsed) == sizeof elapsed;
+    _exit(written ? 0 : 1);
+  }
+  Child result;
+  const bool read_all = read(channel[0], &result.load_ns, sizeof result.load_ns) ==
+                        static_cast<ssize_t>(sizeof result.load_ns);
+  int status = 0;
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  close(channel[0]);
+  close(channel[1]);
+  if (!read_all || status != 0) throw std::runtime_error("the child process failed");
+  result.peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  return result;
+}
+
+// Session and Method::load with a file of packed weights, over without one.
+void bm_warm_over_cold_load(benchmark::State& state, const fs::path& model) {
+  const test::ScratchFolder folder;
+  const std::string cache = (folder / "weights").string();
+  load_and_run(model, cache, false);
+  std::vector<uint64_t> cold;
+  std::vector<uint64_t> warm;
+  for (auto _ : state) {
+    cold.push_back(in_new_process(model, "", false).load_ns);
+    warm.push_back(in_new_process(model, cache, false).load_ns);
+  }
+  const double base = median_ns(std::move(cold));
+  const double own = median_ns(std::move(warm));
+  state.counters["cold_us"] = base / 1000;
+  state.counters["warm_us"] = own / 1000;
+  state.counters["ratio"] = own / base;
+}
+
+// The most that a process needs to load and run once; the program itself loads nothing.
+void bm_peak_memory(benchmark::State& state, const fs::path& model) {
+  const test::ScratchFolder folder;
+  const std::string cache = (folder / "weights").string();
+  load_and_run(model, cache, false);
+  std::vector<uint64_t> without;
+  std::vector<uint64_t> with;
+  for (auto _ : state) {
+    without.push_back(in_new_process(model, "", true).peak_bytes);
+    with.push_back(in_new_process(model, cache, true).peak_bytes);
+  }
+  state.counters["without_MB"] = median_ns(std::move(without)) / 1e6;
+  state.counters["with_cache_MB"] = median_ns(std::move(with)) / 1e6;
+}
+
+using Function = void (*)(benchmark::State&, const fs::path&);
+
+benchmark::internal::Benchmark* add(const char* name, Function function, const fs::path& model) {
+  const std::string full = std::string(name) + "/" + model.parent_path().filename().string();
+  return benchmark::RegisterBenchmark(full.c_str(),
+                                      [=](benchmark::State& state) { function(state, model); });
+}
+
+void register_all() {
+  // First, while this process has threads and memory of its own only: it forks.
+  for (const fs::path& model : models()) {
+    add("warm_over_cold_load", bm_warm_over_cold_load, model)->Iterations(40);
+    add("peak_memory", bm_peak_memory, model)->Iterations(5);
+  }
+  for (const fs::path& model : models()) {
+    for (const int threads : {1, 2}) {
+      add("delegates_over_bare_xnnpack", bm_delegates_over_bare_xnnpack, model)
+          ->Arg(threads)
+          ->ArgName("threads")
+          ->MinTime(3);
+    }
+  }
+  for (const fs::path& model : models()) {
+    for (const int threads : {1, 2}) {
+      add("traced_over_untraced", bm_traced_over_untraced, model)
+          ->Arg(threads)
+          ->ArgName("threads")
+          ->MinTime(2);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace vitrine::bench
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  vitrine::bench::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+}
