@@ -29,9 +29,10 @@ endfunction()
 # Test code: host side, and not worth the optimiser's time.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
 
-# One executable a room of tests; sources mirror the tree of the code.
+# One executable a room of tests; sources mirror the tree of the code. ctest runs each test by itself,
+# or all as one (AS_ONE) where there are thousands of short ones.
 function(vitrine_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "AS_ONE" "" "SOURCES;LINK" ${ARGN})
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -39,5 +40,10 @@ function(vitrine_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} vitrine_test_support GTest::gmock GTest::gtest_main vitrine_warnings)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${VITRINE_TEST_OPTIONS})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
+  if(arg_AS_ONE)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
+  endif()
 endfunction()
