@@ -1,7 +1,7 @@
 # A thin face over the CMake presets (CMakePresets.json).
 #   make         build       make demo    profile a real model
 #   make test    all tests   make bench   benchmarks      make clean
-# PRESET=debug|asan|ubsan|sanitize|tsan|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)

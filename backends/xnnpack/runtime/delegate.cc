@@ -63,6 +63,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
       self->constants_.load(blob, context.named_data, shared.weights.get(), limits, self->graph_));
   for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
   VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, limits));
+  VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
 
   self->weights_.emplace(self->graph_, std::move(shared.weights));
   self->workspace_ = std::move(shared.workspace);
@@ -96,6 +97,18 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   weights_->report_memory(report);
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
+}
+
+// Ranks follow from ranks, so that what holds for the declared shapes holds for all.
+Error XnnpackDelegate::check_output_ranks() const {
+  for (size_t i = 0; i < graph_.values.size(); ++i) {
+    const Value& value = graph_.values[i];
+    if (!value.is_output || value.shape.rank == shapes_[i].rank) continue;
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "xvalues[%zu]: has rank %zu, but what is computed for it rank %zu", i,
+                       value.shape.rank, shapes_[i].rank);
+  }
+  return Error();
 }
 
 void XnnpackDelegate::bind_externals() {

@@ -52,6 +52,7 @@ class XnnpackDelegate final : public Delegate {
   };
 
   XnnpackDelegate() = default;
+  Error check_output_ranks() const;
   void bind_externals();
   Error trace_init(const BackendInitContext& context, const std::vector<DefinedNodes>& defined,
                    uint64_t start_ns);

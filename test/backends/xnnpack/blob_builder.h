@@ -110,6 +110,13 @@ class BlobBuilder {
   void resize(uint32_t height, uint32_t width, uint32_t in, uint32_t out, uint32_t flags = 0);
   void concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inputs, uint32_t out);
 
+  // Damage.
+  size_t node_count() const { return nodes_.size(); }
+  void drop_node(size_t i) { nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i)); }
+  void repeat_node(size_t i) { nodes_.push_back(nodes_[i]); }
+  void swap_nodes(size_t a, size_t b) { std::swap(nodes_[a], nodes_[b]); }
+  void retag_node(size_t i, Tag tag) { nodes_[i].tag = tag; }
+
   // 16-byte aligned. The first node has handle 1 unless set otherwise.
   std::vector<std::byte> build();
 

@@ -510,6 +510,14 @@ class ArgumentsTest : public DelegateTest {
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
 };
 
+TEST_F(DelegateTest, OutputsHaveTheRankThatIsComputed) {
+  BlobBuilder b;
+  const uint32_t x = b.input({2, 3}), y = b.output({6});
+  b.unary(Tag::XNNNegate, x, y);
+  EXPECT_THAT(load_error(b),
+              HasSubstr("xvalues[1]: has rank 1, but what is computed for it rank 2"));
+}
+
 TEST_F(ArgumentsTest, AreChecked) {
   Tensor& in = factory.make(ScalarType::kFloat, {2, 3});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
