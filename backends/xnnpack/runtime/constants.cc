@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
 #include "runtime/platform/file.h"
 
@@ -15,11 +16,6 @@ namespace fb = schema::xnnpack;
 
 constexpr size_t kAlignment = 16;
 constexpr size_t kSmallestPage = 4096;
-
-template <class... Arguments>
-Error wrong(const char* format, Arguments... arguments) {
-  return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
-}
 
 static_assert(XNN_EXTRA_BYTES <= platform::Mapping::kReadableSlack);
 

@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/value_reader.h"
+#include "backends/xnnpack/runtime/wrong.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 namespace fb = schema::xnnpack;
 
 constexpr uint32_t kMaxExternals = 4096;
-
-template <class... Arguments>
-Error wrong(const char* format, Arguments... arguments) {
-  return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
-}
 
 // The ids that nodes use, resolved to indices.
 class ValueIds {

@@ -40,9 +40,9 @@ constexpr Signature kTransposedConvolution[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f32, f32}, {f16}},  {{qs8, qs8, qs32}, {qs8}},
     {{qs8, qc8, qc32}, {qs8}}, {{qu8, qu8, qs32}, {qu8}}, {{qd8, qc8, f32}, {f32}},
 };
-// Without a bias where float activations meet quantised weights: XNNPACK 4ea82e5 multiplies the bias
-// with the weights' scales. Not among them: {qd8, qb4, f32}. XNNPACK 4ea82e5 gets the third row wrong on CPUs with AVX-512
-// VNNI and GFNI.
+// Without a bias where float activations meet quantised weights: XNNPACK 4ea82e5 multiplies the
+// bias with the weights' scales. Not among them: {qd8, qb4, f32}. XNNPACK 4ea82e5 gets the third
+// row wrong on CPUs with AVX-512 VNNI and GFNI.
 constexpr Signature kFullyConnected[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f16, f16}, {f16}},  {{f16, f32, f32}, {f16}},
     {{f32, qc4, none}, {f32}}, {{f32, qc8, none}, {f32}}, {{qs8, qs8, qs32}, {qs8}},

@@ -1,23 +1,13 @@
 #include "backends/xnnpack/runtime/shape_inference.h"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 #include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
 namespace {
-
-[[gnu::format(printf, 1, 2)]] Error wrong(const char* format, ...) {
-  char text[256];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return Error::make(ErrorCode::kInvalidProgram, "%s", text);
-}
 
 const Shape& input(const Node& node, std::span<Shape> shapes, size_t i) {
   return shapes[node.inputs[i]];

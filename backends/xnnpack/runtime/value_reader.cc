@@ -1,4 +1,5 @@
 #include "backends/xnnpack/runtime/value_reader.h"
+#include "backends/xnnpack/runtime/wrong.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,11 +9,6 @@ namespace vitrine::xnnpack {
 namespace {
 
 namespace fb = schema::xnnpack;
-
-template <class... Arguments>
-Error wrong(const char* format, Arguments... arguments) {
-  return Error::make(ErrorCode::kInvalidProgram, format, arguments...);
-}
 
 Error read_shape(const fb::XNNTensorValue& from, Shape& shape) {
   const auto* dims = from.dims();

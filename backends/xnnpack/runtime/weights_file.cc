@@ -47,10 +47,7 @@ struct ContentRow {
 };
 static_assert(sizeof(ContentRow) == 32);
 
-template <class... Arguments>
-Error useless(const char* format, Arguments... arguments) {
-  return Error::make(ErrorCode::kInvalidExternalData, format, arguments...);
-}
+constexpr ErrorCode kUseless = ErrorCode::kInvalidExternalData;
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& object) {
@@ -79,28 +76,29 @@ Digest build_digest() {
 
 Result<Header> read_header(std::span<const std::byte> file) {
   Header header;
-  if (file.size() < sizeof header) return useless("it has fewer than %zu bytes", sizeof header);
+  if (file.size() < sizeof header)
+    return Error::make(kUseless, "it has fewer than %zu bytes", sizeof header);
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
-    return useless("it is no weights cache");
+    return Error::make(kUseless, "it is no weights cache");
   }
-  if (header.version != kVersion) return useless("its version is %u", header.version);
-  if (header.header != header_digest(header)) return useless("its header is damaged");
+  if (header.version != kVersion) return Error::make(kUseless, "its version is %u", header.version);
+  if (header.header != header_digest(header)) return Error::make(kUseless, "its header is damaged");
   if (header.build != build_digest()) {
-    return useless("it was made by another build of XNNPACK or on another CPU");
+    return Error::make(kUseless, "it was made by another build of XNNPACK or on another CPU");
   }
   if (header.file_size != file.size()) {
-    return useless("it has %zu bytes of %llu", file.size(),
-                   static_cast<unsigned long long>(header.file_size));
+    return Error::make(kUseless, "it has %zu bytes of %llu", file.size(),
+                       static_cast<unsigned long long>(header.file_size));
   }
   const uint64_t rows = uint64_t{header.block_count} + header.content_count;
   if (header.data_offset > file.size() || header.data_offset < sizeof header ||
       rows > (header.data_offset - sizeof header) / sizeof(BlockRow)) {
-    return useless("its tables do not fit");
+    return Error::make(kUseless, "its tables do not fit");
   }
   const size_t tables = static_cast<size_t>(header.data_offset) - sizeof header;
   if (header.tables != digest_of(file.subspan(sizeof header, tables))) {
-    return useless("its tables are damaged");
+    return Error::make(kUseless, "its tables are damaged");
   }
   return header;
 }
@@ -117,7 +115,7 @@ Row read_row(std::span<const std::byte> file, size_t index) {
 
 Result<WeightsFile> WeightsFile::open(const char* path) {
   VITRINE_ASSIGN_OR_RETURN(const platform::File file, platform::File::open(path));
-  if (!file.is_private()) return useless("others may write to it");
+  if (!file.is_private()) return Error::make(kUseless, "others may write to it");
   VITRINE_ASSIGN_OR_RETURN(platform::Mapping mapping, platform::Mapping::map(file));
   WeightsFile result;
   result.mapping = std::make_shared<const platform::Mapping>(std::move(mapping));
@@ -127,7 +125,7 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
     const auto row = read_row<BlockRow>(bytes, i);
     if (row.offset < header.data_offset || row.offset % kBlockAlignment != 0 ||
         !range_fits(row.offset, row.size, bytes.size())) {
-      return useless("block %zu lies outside its data", i);
+      return Error::make(kUseless, "block %zu lies outside its data", i);
     }
     result.blocks[row.key] =
         bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size));
@@ -138,7 +136,7 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
   }
   if (file.modified_ns() != header.seal_s * 1'000'000'000u) {
     if (header.data != digest_of(bytes.subspan(static_cast<size_t>(header.data_offset)))) {
-      return useless("its data is damaged");
+      return Error::make(kUseless, "its data is damaged");
     }
     platform::set_modified_time(path, header.seal_s);
   }
