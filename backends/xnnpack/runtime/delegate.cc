@@ -33,6 +33,15 @@ Shape shape_of(const Tensor& tensor) {
   return shape;
 }
 
+// As shape_of(tensor) == shape, for every call.
+bool has_shape(const Tensor& tensor, const Shape& shape) {
+  if (tensor.rank() != shape.rank) return tensor.rank() == 0 && shape.rank == 1 && shape[0] == 1;
+  for (size_t i = 0; i < shape.rank; ++i) {
+    if (static_cast<size_t>(tensor.size(tensor.dim_order()[i])) != shape[i]) return false;
+  }
+  return true;
+}
+
 // XNNPACK wrote 32-bit indices where 64-bit ones belong.
 void widen(Tensor& tensor) {
   auto* bytes = static_cast<std::byte*>(tensor.mutable_raw_data());
@@ -204,9 +213,8 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
       *data_changed = true;
     }
     if (binding.is_output) continue;
-    const Shape shape = shape_of(tensor);
-    if (!(shapes_[binding.value] == shape)) {
-      shapes_[binding.value] = shape;
+    if (!has_shape(tensor, shapes_[binding.value])) {
+      shapes_[binding.value] = shape_of(tensor);
       *shapes_changed = true;
     }
   }
@@ -265,6 +273,7 @@ Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
     if (!binding.is_output) continue;
     Tensor& tensor = arguments[binding.argument]->tensor();
     const Shape& shape = shapes_[binding.value];
+    if (has_shape(tensor, shape)) continue;
     std::array<int32_t, kMaxDims> sizes{};
     for (size_t i = 0; i < tensor.rank(); ++i) {
       if (shape[i] > INT32_MAX) {
