@@ -34,6 +34,7 @@ struct Encoding {
       case kUint8:
         return 0;
       case Type::xnn_datatype_qcint4:
+      case Type::xnn_datatype_qbint4:
         return -8;
       default:
         return -2147483648.0f;
@@ -47,6 +48,7 @@ struct Encoding {
       case kUint8:
         return 255;
       case Type::xnn_datatype_qcint4:
+      case Type::xnn_datatype_qbint4:
         return 7;
       default:
         return 2147483520.0f;
@@ -67,7 +69,7 @@ struct Encoding {
   // `row`: elements of the last dimension. 4-bit elements are stored with 8 added, two a byte.
   std::vector<uint8_t> bytes(const std::vector<float>& numbers, size_t row) const {
     std::vector<uint8_t> out;
-    if (type == Type::xnn_datatype_qcint4) {
+    if (type == Type::xnn_datatype_qcint4 || type == Type::xnn_datatype_qbint4) {
       for (size_t i = 0; i < numbers.size(); ++i) {
         const auto nibble = static_cast<uint8_t>(stored(numbers[i], i) + 8);
         if (i % row % 2 == 0) {
@@ -161,6 +163,13 @@ Stored make_stored(const Operand& operand, const NodeCase& test, const std::vect
         is_quantised(filter.type) ? Type::xnn_datatype_qint32 : Type::xnn_datatype_qcint32;
     encoding.scales = filter.scales;
     for (float& scale : encoding.scales) scale *= before[0].encoding.scales[0];
+  } else if (operand.blocks) {
+    encoding.type = type;
+    encoding.channel_stride = 32;
+    encoding.scales.resize(count / 32);
+    for (size_t i = 0; i < encoding.scales.size(); ++i) {
+      encoding.scales[i] = i % 3 == 0 ? 0.125f : 0.15625f;  // as bfloat16 has them
+    }
   } else if (operand.channel_dim.has_value()) {
     encoding.type = type;
     const auto dim = static_cast<size_t>(*operand.channel_dim);
@@ -195,7 +204,12 @@ uint32_t add_operand(BlobBuilder& builder, const Operand& operand, const Stored&
   const uint32_t id =
       builder.constant(operand.dims, encoding.bytes(stored.numbers, operand.dims.back()),
                        encoding.type, per_tensor(encoding));
-  if (operand.channel_dim.has_value() || encoding.type == Type::xnn_datatype_qcint32) {
+  if (operand.blocks) {
+    std::vector<BFloat16> scales(encoding.scales.begin(), encoding.scales.end());
+    builder.values[id].per_block = PerBlock{32};
+    builder.values[id].scale_constant = builder.add_constant(scales);
+    builder.values[id].scale_count = static_cast<uint32_t>(scales.size());
+  } else if (operand.channel_dim.has_value() || encoding.type == Type::xnn_datatype_qcint32) {
     builder.values[id].per_channel =
         PerChannel{encoding.scales, operand.channel_dim.value_or(0), false};
   }

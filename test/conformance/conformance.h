@@ -33,6 +33,7 @@ struct Operand {
   bool constant = false;
   std::optional<Type> type = {};            // else the case's
   std::optional<int32_t> channel_dim = {};  // quantised by channel
+  bool blocks = false;                      // quantised by blocks of 32, with bfloat16 scales
   bool bias = false;                        // of the first two operands: int32 where they are int8
 };
 

@@ -15,6 +15,7 @@ constexpr auto qs32 = xnn_datatype_qint32;
 constexpr auto qc8 = xnn_datatype_qcint8;
 constexpr auto qc32 = xnn_datatype_qcint32;
 constexpr auto qc4 = xnn_datatype_qcint4;
+constexpr auto qb4 = xnn_datatype_qbint4;
 constexpr auto qd8 = xnn_datatype_qdint8;
 constexpr auto s32 = xnn_datatype_int32;
 constexpr auto none = xnn_datatype_invalid;  // nothing may be there
@@ -41,13 +42,13 @@ constexpr Signature kTransposedConvolution[] = {
     {{qs8, qc8, qc32}, {qs8}}, {{qu8, qu8, qs32}, {qu8}}, {{qd8, qc8, f32}, {f32}},
 };
 // Without a bias where float activations meet quantised weights: XNNPACK 4ea82e5 multiplies the
-// bias with the weights' scales. Not among them: {qd8, qb4, f32}. XNNPACK 4ea82e5 gets the third
-// row wrong on CPUs with AVX-512 VNNI and GFNI.
+// bias with the weights' scales.
 constexpr Signature kFullyConnected[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f16, f16}, {f16}},  {{f16, f32, f32}, {f16}},
     {{f32, qc4, none}, {f32}}, {{f32, qc8, none}, {f32}}, {{qs8, qs8, qs32}, {qs8}},
     {{qs8, qc8, qc32}, {qs8}}, {{qu8, qu8, qs32}, {qu8}}, {{qd8, qc8, f32}, {f32}},
     {{qd8, qc8, f32}, {f16}},  {{qd8, qc4, f32}, {f32}},  {{qd8, qc4, f32}, {f16}},
+    {{qd8, qb4, f32}, {f32}},  {{qd8, qb4, f32}, {f16}},
 };
 constexpr Signature kArgMax[] = {{{f32}, {f32, s32}}};
 

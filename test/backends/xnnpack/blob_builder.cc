@@ -173,6 +173,13 @@ flatbuffers::Offset<fb::XValue> BlobBuilder::make_value(Builder& out, const Valu
                                              spec.per_channel->channel_dim, spec.scale_constant,
                                              spec.scale_count)
                  .Union();
+  } else if (spec.per_block.has_value()) {
+    kind = fb::XNNQuantParams::PerChannelGroupQuant;
+    fb::PerChannelGroupQuantBuilder quant(out);
+    quant.add_group_size(spec.per_block->group_size);
+    quant.add_scale_buffer_idx(spec.scale_constant);
+    quant.add_num_scales(spec.scale_count);
+    params = quant.Finish().Union();
   } else if (spec.nonbatch_dims.has_value()) {
     kind = fb::XNNQuantParams::PerTokenDynamicQuant;
     params = fb::CreatePerTokenDynamicQuant(out, *spec.nonbatch_dims).Union();

@@ -34,6 +34,11 @@ struct PerChannel {
   bool in_constant = false;
 };
 
+// Scales are bfloat16, in a constant.
+struct PerBlock {
+  int32_t group_size = 32;
+};
+
 struct ValueSpec {
   Type type = Type::xnn_datatype_fp32;
   std::vector<uint32_t> dims;
@@ -43,6 +48,7 @@ struct ValueSpec {
   uint32_t flags = 0;
   std::optional<PerTensor> per_tensor;
   std::optional<PerChannel> per_channel;
+  std::optional<PerBlock> per_block;
   std::optional<int32_t> nonbatch_dims;
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;
