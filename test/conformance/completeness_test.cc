@@ -28,7 +28,6 @@ TEST(Conformance, EveryNodeIsCompared) {
   for (int tag = 1; tag <= static_cast<int>(Tag::MAX); ++tag) {
     const xnnpack::NodeKind* kind = xnnpack::find_node_kind(static_cast<Tag>(tag));
     ASSERT_NE(kind, nullptr) << tag;
-    if (static_cast<Tag>(tag) == Tag::XNNScaledDotProductAttention) continue;  // below
     EXPECT_TRUE(compared.contains(kind->name)) << kind->name;
   }
 }
@@ -37,15 +36,6 @@ std::string load_error(BlobBuilder& builder) {
   const std::vector<std::byte> blob = builder.build();
   const Result<std::unique_ptr<Delegate>> loaded = XnnpackBackend().init({}, blob, {});
   return loaded.ok() ? "(none)" : loaded.error().message();
-}
-
-// The lowering of ExecuTorch writes none: its serializer has no row for it.
-TEST(Conformance, AttentionIsRefused) {
-  BlobBuilder b;
-  const uint32_t x = b.input({1, 1, 2, 4}), y = b.output({1, 1, 2, 4});
-  b.unary(Tag::XNNScaledDotProductAttention, x, y);
-  EXPECT_NE(load_error(b).find("xnodes[0] (ScaledDotProductAttention)"), std::string::npos)
-      << load_error(b);
 }
 
 // Packed types belong to XNNPACK with KleidiAI, of later releases.

@@ -209,6 +209,67 @@ std::vector<NodeCase> softmax_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Softmax, Matrices, testing::ValuesIn(softmax_cases()), test_name);
 
+// softmax(query * scale * key^T + mask) * value
+std::vector<NodeCase> attention_cases() {
+  const struct {
+    const char* name;
+    Dims query, key, value;
+  } shapes[] = {{"one element", {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+                {"heads", {2, 3, 8}, {2, 5, 8}, {2, 5, 6}},
+                {"batch", {2, 2, 7, 4}, {2, 2, 9, 4}, {2, 2, 9, 4}},
+                {"one key for all heads", {3, 4, 8}, {5, 8}, {5, 7}}};
+  std::vector<NodeCase> all;
+  for (const auto& shape : shapes) {
+    for (const Type type : {kFloat32, kFloat16}) {
+      const uint32_t tokens = shape.query[shape.query.size() - 2];
+      const uint32_t others = shape.key[shape.key.size() - 2];
+      NodeCase test;
+      test.name = std::string("ScaledDotProductAttention ") + shape.name + " " + type_name(type);
+      test.tag = Tag::XNNScaledDotProductAttention;
+      test.type = type;
+      test.operands = {{shape.query, -1, 1},
+                       {shape.key, -1, 1},
+                       {shape.value, -1, 1},
+                       {{shape.query.back()}, 0.1f, 0.9f, true},
+                       {{tokens, others}, -2, 2}};
+      test.out_dims = shape.query;
+      test.out_dims.back() = shape.value.back();
+      test.tolerance = type == kFloat16 ? 1e-2f : 1e-5f;
+      test.build = [](BlobBuilder& b, const std::vector<uint32_t>& in, uint32_t out) {
+        b.attention(in, out);
+      };
+      test.reference = [shape, out = test.out_dims](KernelCall& call,
+                                                    const std::vector<Tensor*>& in) -> Tensor& {
+        const auto t = in[4]->size(0);
+        const auto u = in[4]->size(1);
+        const auto c = in[0]->size(in[0]->rank() - 1);
+        const auto d = in[2]->size(in[2]->rank() - 1);
+        const auto heads = static_cast<int32_t>(in[0]->numel() / t / c);
+        const auto flat = [&](Tensor& x, int32_t rows, int32_t columns) -> Tensor& {
+          const auto count = static_cast<int32_t>(x.numel() / rows / columns);
+          Tensor& own = compute(call, "aten::view_copy.out", {count, rows, columns}, x,
+                                call.ints({count, rows, columns}));
+          return count == heads ? own
+                                : compute(call, "aten::expand_copy.out", {heads, rows, columns},
+                                          own, call.ints({heads, rows, columns}), false);
+        };
+        Tensor& query = compute(call, "aten::mul.out", {heads, t, c}, flat(*in[0], t, c), *in[3]);
+        Tensor& key = compute(call, "aten::permute_copy.out", {heads, c, u}, flat(*in[1], u, c),
+                              call.ints({0, 2, 1}));
+        Tensor& logits = compute(call, "aten::bmm.out", {heads, t, u}, query, key);
+        Tensor& masked = compute(call, "aten::add.out", {heads, t, u}, logits, *in[4], 1);
+        Tensor& weights = compute(call, "aten::_softmax.out", {heads, t, u}, masked, -1, false);
+        Tensor& result = compute(call, "aten::bmm.out", {heads, t, d}, weights, flat(*in[2], u, d));
+        return compute(call, "aten::view_copy.out", sizes(out), result,
+                       call.ints({out.begin(), out.end()}));
+      };
+      all.push_back(test);
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Attention, Matrices, testing::ValuesIn(attention_cases()), test_name);
+
 // The output's type is the case's; what quantisation does is the harness's own rounding.
 std::vector<NodeCase> conversion_cases() {
   std::vector<NodeCase> all;

@@ -119,6 +119,14 @@ BlobBuilder matrices() {
   return b;
 }
 
+BlobBuilder attention() {
+  BlobBuilder b;
+  const uint32_t q = b.input({2, 3, 4}), k = b.input({2, 5, 4}), v = b.input({2, 5, 3});
+  const uint32_t mask = b.input({3, 5}), out = b.output({2, 3, 3});
+  b.attention({q, k, v, b.constant<float>({4}, {1, 2, 3, 4}), mask}, out);
+  return b;
+}
+
 uint32_t by_channel(BlobBuilder& b, std::vector<uint32_t> dims, int32_t channel_dim) {
   size_t count = 1;
   for (const uint32_t dim : dims) count *= dim;
@@ -184,6 +192,7 @@ std::vector<SampleBlob> sample_blobs() {
           {"pooling", poolings()},
           {"layout", layouts()},
           {"matrix", matrices()},
+          {"attention", attention()},
           {"static_quantisation", static_quantisation()},
           {"dynamic_quantisation", dynamic_quantisation()},
           {"half", halves()}};

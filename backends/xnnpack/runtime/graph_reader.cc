@@ -168,9 +168,6 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   node.debug_handle = from.debug_handle();
   if (node.debug_handle > INT32_MAX) return wrong("debug_handle %u", node.debug_handle);
   if (from.xnode_union() == nullptr) return wrong("is empty");
-  if (node.kind->define == nullptr) {
-    return Error::make(ErrorCode::kNotImplemented, "XNNPACK has no such operator");
-  }
   VITRINE_RETURN_IF_ERROR(node.kind->decode(from.xnode_union(), node));
   if (node.kind->has_weights && node.inputs[2] == kNone) node.input_count = 2;
   if ((node.flags & ~node.kind->allowed_flags) != 0) {

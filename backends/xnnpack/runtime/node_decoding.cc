@@ -141,6 +141,15 @@ Error decode_fully_connected(const void* table, Node& node) {
   return Error();
 }
 
+Error decode_attention(const void* table, Node& node) {
+  const auto& from = as<fb::NodeScaledDotProductAttention>(table);
+  set_values(node,
+             {from.query_id(), from.key_id(), from.value_id(), from.scale_id(), from.mask_id()},
+             {from.output_id()});
+  node.flags = from.flags();
+  return Error();
+}
+
 Error decode_convolution(const void* table, Node& node) {
   const auto& from = as<fb::NodeConv>(table);
   set_values(node, {from.input1_id(), from.filter_id(), from.bias_id()}, {from.output_id()});

@@ -18,6 +18,7 @@ extern template Error decode_cat<5>(const void* table, Node& node);
 Error decode_elu(const void* table, Node& node);
 Error decode_leaky_relu(const void* table, Node& node);
 Error decode_fully_connected(const void* table, Node& node);
+Error decode_attention(const void* table, Node& node);
 Error decode_convolution(const void* table, Node& node);
 Error decode_pooling(const void* table, Node& node);
 // Dilations are written as 0 and mean nothing.

@@ -65,6 +65,12 @@ xnn_status define_matrix_multiply(xnn_subgraph_t subgraph, const Node& node, Ids
                                           out(node, ids), node.flags);
 }
 
+xnn_status define_attention(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
+  return xnn_define_scaled_dot_product_attention(
+      subgraph, xnn_attention_logits_cap_type_none, nullptr, in(node, ids, 0), in(node, ids, 1),
+      in(node, ids, 2), in(node, ids, 3), in(node, ids, 4), out(node, ids), node.flags);
+}
+
 xnn_status define_fully_connected(xnn_subgraph_t subgraph, const Node& node, Ids ids) {
   return xnn_define_fully_connected(subgraph, node.output_min, node.output_max, in(node, ids, 0),
                                     in(node, ids, 1), bias(node, ids), out(node, ids), node.flags);

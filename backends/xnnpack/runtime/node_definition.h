@@ -18,6 +18,7 @@ xnn_status define_softmax(xnn_subgraph_t, const Node&, std::span<const uint32_t>
 xnn_status define_copy(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_binary(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_matrix_multiply(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
+xnn_status define_attention(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_fully_connected(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_convolution(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);
 xnn_status define_depthwise(xnn_subgraph_t, const Node&, std::span<const uint32_t> ids);

@@ -49,7 +49,7 @@ struct NodeKind {
   bool has_window = false;  // convolutions and poolings
 };
 
-// Null for tags that are none. A kind without `define` is known, but XNNPACK cannot do it.
+// Null for tags that are none.
 const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
 
 }  // namespace vitrine::xnnpack

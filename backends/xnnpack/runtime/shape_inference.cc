@@ -249,6 +249,50 @@ Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
+// Query [..., heads, T, C], key [..., heads, U, C] and value [..., heads, U, D], the last two
+// perhaps without heads; scale [C], mask [T, U].
+Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+  const Shape& query = input(node, shapes, 0);
+  const Shape& key = input(node, shapes, 1);
+  const Shape& value = input(node, shapes, 2);
+  if (query.rank < 3) return wrong("its query has rank %zu", query.rank);
+  if (key.rank != value.rank || (key.rank != query.rank && key.rank + 1 != query.rank)) {
+    return wrong("its query, key and value have ranks %zu, %zu and %zu", query.rank, key.rank,
+                 value.rank);
+  }
+  const size_t leading = key.rank - 2;
+  for (size_t i = 0; i < leading; ++i) {
+    if (key[i] != query[i] || value[i] != query[i]) {
+      return wrong("its query, key and value differ in dimension %zu", i);
+    }
+  }
+  const Shape& scale = input(node, shapes, 3);
+  const Shape& mask = input(node, shapes, 4);
+  if (key.back(1) != query.back(1) || scale.rank != 1 || scale[0] != query.back(1)) {
+    return wrong("its query, key and scale differ in channels");
+  }
+  if (key.back(2) != value.back(2)) return wrong("its key and value differ in tokens");
+  if (mask.rank != 2 || mask[0] != query.back(2) || mask[1] != key.back(2)) {
+    return wrong("its mask is not [%zu, %zu]", query.back(2), key.back(2));
+  }
+  // XNNPACK packs keys and values of each head, rounded up to tiles.
+  constexpr size_t kTile = 64;
+  size_t bytes = sizeof(float);
+  for (size_t i = 0; i + 2 < query.rank; ++i) {
+    if (mul_overflows(bytes, query[i], &bytes)) bytes = SIZE_MAX;
+  }
+  const size_t tokens = std::max(key.back(2), query.back(2));
+  const size_t channels = std::max(key.back(1), value.back(1));
+  if (std::max(tokens, channels) > max_bytes || mul_overflows(bytes, tokens + kTile, &bytes) ||
+      mul_overflows(bytes, channels + kTile, &bytes) || bytes > max_bytes) {
+    return wrong("its packed keys need more than the allowed %zu bytes", max_bytes);
+  }
+  Shape out = query;
+  out[out.rank - 1] = value.back(1);
+  set_outputs(node, shapes, out);
+  return Error();
+}
+
 Error shape_concatenate(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
   if (node.axis >= out.rank) return wrong("axis is %u, but the rank %zu", node.axis, out.rank);

@@ -27,6 +27,7 @@ Error shape_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes)
 Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t max_bytes);
+Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_concatenate(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_transpose(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_reshape(const Node& node, std::span<Shape> shapes, size_t max_bytes);

@@ -69,6 +69,14 @@ void BlobBuilder::leaky_relu(uint32_t in, uint32_t out, float slope) {
                     }});
 }
 
+void BlobBuilder::attention(const std::vector<uint32_t>& in, uint32_t out) {
+  nodes_.push_back({Tag::XNNScaledDotProductAttention, {}, [=](Builder& b) {
+                      return fb::CreateNodeScaledDotProductAttention(b, in[0], in[1], in[2], in[3],
+                                                                     in[4], out)
+                          .Union();
+                    }});
+}
+
 void BlobBuilder::fully_connected(uint32_t in, uint32_t filter, uint32_t bias, uint32_t out,
                                   uint32_t flags, std::optional<Bounds> bounds) {
   nodes_.push_back({Tag::XNNFullyConnected, bounds, [=](Builder& b) {

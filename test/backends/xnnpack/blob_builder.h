@@ -114,6 +114,7 @@ class BlobBuilder {
   void pad(const std::vector<uint32_t>& before, const std::vector<uint32_t>& after, float value,
            uint32_t in, uint32_t out);
   void resize(uint32_t height, uint32_t width, uint32_t in, uint32_t out, uint32_t flags = 0);
+  void attention(const std::vector<uint32_t>& query_key_value_scale_mask, uint32_t out);
   void concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inputs, uint32_t out);
 
   // Damage.
