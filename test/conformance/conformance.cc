@@ -59,6 +59,7 @@ struct Encoding {
   float round(float number, size_t i) const {
     if (type == kFloat32) return number;
     if (type == kFloat16) return static_cast<float>(Half(number));
+    if (type == kBrain16) return static_cast<float>(BFloat16(number));
     return (stored(number, i) - static_cast<float>(zero_point)) * scale(i);
   }
   float stored(float number, size_t i) const {
@@ -92,6 +93,9 @@ struct Encoding {
         case kFloat16:
           append(Half(numbers[i]));
           break;
+        case kBrain16:
+          append(BFloat16(numbers[i]));
+          break;
         case kInt8:
         case Type::xnn_datatype_qcint8:
           append(static_cast<int8_t>(stored(numbers[i], i)));
@@ -112,6 +116,8 @@ struct Encoding {
         return reinterpret_cast<const float*>(data)[i];
       case kFloat16:
         return static_cast<float>(reinterpret_cast<const Half*>(data)[i]);
+      case kBrain16:
+        return static_cast<float>(reinterpret_cast<const BFloat16*>(data)[i]);
       case kInt8:
         return (static_cast<float>(reinterpret_cast<const int8_t*>(data)[i]) -
                 static_cast<float>(zero_point)) *
@@ -220,6 +226,8 @@ ScalarType dtype_of(Type type) {
   switch (type) {
     case kFloat16:
       return ScalarType::kHalf;
+    case kBrain16:
+      return ScalarType::kBFloat16;
     case kInt8:
       return ScalarType::kChar;
     case kUint8:
@@ -254,6 +262,7 @@ void compare(const NodeCase& test, const Tensor& got, const Encoding& encoding,
     const float have = encoding.number(static_cast<const std::byte*>(got.raw_data()), i);
     const float size = std::max(1.0f, std::fabs(want));
     const float allowed = is_quantised(encoding.type) ? encoding.scale(i) * 1.01f
+                          : encoding.type == kBrain16 ? 1.6e-2f * size
                           : encoding.type == kFloat16 ? std::max(2e-3f, test.tolerance) * size
                                                       : test.tolerance * size;
     if (test.moves_only ? have != want : !(std::fabs(have - want) <= allowed)) {
@@ -272,6 +281,8 @@ const char* type_name(Type type) {
       return "f32";
     case kFloat16:
       return "f16";
+    case kBrain16:
+      return "bf16";
     case kInt8:
       return "qs8";
     case kUint8:

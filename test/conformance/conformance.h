@@ -18,6 +18,7 @@ namespace vitrine::test {
 // The four datatypes that most nodes take.
 inline constexpr Type kFloat32 = Type::xnn_datatype_fp32;
 inline constexpr Type kFloat16 = Type::xnn_datatype_fp16;
+inline constexpr Type kBrain16 = Type::xnn_datatype_bf16;
 inline constexpr Type kInt8 = Type::xnn_datatype_qint8;
 inline constexpr Type kUint8 = Type::xnn_datatype_quint8;
 const char* type_name(Type type);

@@ -8,7 +8,9 @@ namespace {
 class Elementwise : public testing::TestWithParam<NodeCase> {};
 TEST_P(Elementwise, AsPortable) { expect_conformance(GetParam()); }
 
-constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
+constexpr Type kTypes[] = {kFloat32, kFloat16, kBrain16, kInt8, kUint8};
+// XNNPACK has bf16 for nodes without parameters only.
+constexpr char kNoBrain[] = "datatypes bf16";
 
 struct UnaryNode {
   Tag tag;
@@ -103,6 +105,7 @@ std::vector<NodeCase> unary_cases() {
           return reference(call, *in[0]);
         };
         test.moves_only = node.moves_only;
+        if (node.moves_only && type == kBrain16) test.refusal = kNoBrain;
         test.tolerance = node.tolerance;
         cases.push_back(test);
         if (dims.size() == 2) {
@@ -135,6 +138,7 @@ std::vector<NodeCase> parametric_cases() {
       test.reference = [reference](KernelCall& call, const std::vector<Tensor*>& in) -> Tensor& {
         return reference(call, *in[0]);
       };
+      if (type == kBrain16) test.refusal = kNoBrain;
       cases.push_back(test);
     };
     for (const float slope : {0.01f, 0.5f}) {
@@ -239,6 +243,7 @@ std::vector<NodeCase> binary_cases() {
             Tensor& free = binary_reference(call, op, out, *in[0], *in[1]);
             return compute(call, "aten::hardtanh.out", sizes_of(free), free, 0.0, 1.5);
           };
+          if (type == kBrain16) test.refusal = "output_min_max of bf16";
           cases.push_back(test);
         }
       }

@@ -183,6 +183,17 @@ BlobBuilder halves() {
   return b;
 }
 
+BlobBuilder brain_floats() {
+  BlobBuilder b;
+  const auto bf16 = Type::xnn_datatype_bf16;
+  const uint32_t x = b.input({2, 3}, bf16), y = b.internal({2, 3}, bf16);
+  const uint32_t z = b.internal({2, 3}, bf16), out = b.output({2, 3});
+  b.unary(Tag::XNNSigmoid, x, y);
+  b.binary(Tag::XNNMultiply, x, y, z);
+  b.unary(Tag::XNNConvert, z, out);
+  return b;
+}
+
 }  // namespace
 
 std::vector<SampleBlob> sample_blobs() {
@@ -195,7 +206,8 @@ std::vector<SampleBlob> sample_blobs() {
           {"attention", attention()},
           {"static_quantisation", static_quantisation()},
           {"dynamic_quantisation", dynamic_quantisation()},
-          {"half", halves()}};
+          {"half", halves()},
+          {"brain", brain_floats()}};
 }
 
 }  // namespace vitrine::test

@@ -19,6 +19,8 @@ constexpr Row kDatatypes[] = {
      {"fp32", xnn_datatype_fp32, 32, Quant::kNone, 0, 0, ScalarType::kFloat}},
     {Tag::xnn_datatype_fp16,
      {"fp16", xnn_datatype_fp16, 16, Quant::kNone, 0, 0, ScalarType::kHalf}},
+    {Tag::xnn_datatype_bf16,
+     {"bf16", xnn_datatype_bf16, 16, Quant::kNone, 0, 0, ScalarType::kBFloat16}},
     {Tag::xnn_datatype_qint8,
      {"qint8", xnn_datatype_qint8, 8, Quant::kPerTensor, -128, 127, ScalarType::kChar}},
     {Tag::xnn_datatype_quint8,

@@ -132,6 +132,14 @@ Error check_datatypes(const Graph& graph, const Node& node) {
   return Error::make(ErrorCode::kNotSupported, "datatypes %s are not supported", text);
 }
 
+// XNNPACK bounds such an output by a clamp, for which it has no kernel: it stops the process.
+Error check_bounds(const Graph& graph, const Node& node) {
+  const Datatype& datatype = *graph.values[node.outputs[0]].datatype;
+  const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
+  if (!bounded || datatype.xnn != xnn_datatype_bf16) return Error();
+  return Error::make(ErrorCode::kNotSupported, "output_min_max of %s", datatype.name);
+}
+
 Error check_weights(const Graph& graph, const Node& node) {
   if (!node.kind->has_weights) return Error();
   const Value& filter = graph.values[node.inputs[1]];
@@ -177,6 +185,7 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   VITRINE_RETURN_IF_ERROR(resolve(ids, {node.inputs.data(), node.input_count}));
   VITRINE_RETURN_IF_ERROR(resolve(ids, {node.outputs.data(), node.output_count}));
   VITRINE_RETURN_IF_ERROR(check_datatypes(graph, node));
+  VITRINE_RETURN_IF_ERROR(check_bounds(graph, node));
   VITRINE_RETURN_IF_ERROR(check_weights(graph, node));
   return node;
 }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr auto f32 = xnn_datatype_fp32;
 constexpr auto f16 = xnn_datatype_fp16;
+constexpr auto bf16 = xnn_datatype_bf16;
 constexpr auto qs8 = xnn_datatype_qint8;
 constexpr auto qu8 = xnn_datatype_quint8;
 constexpr auto qs32 = xnn_datatype_qint32;
@@ -24,9 +25,11 @@ constexpr Signature same(xnn_datatype t) { return {{t, t, t}, {t, t}}; }
 
 constexpr Signature kFloat[] = {same(f32), same(f16)};
 constexpr Signature kSame[] = {same(f32), same(f16), same(qs8), same(qu8)};
+constexpr Signature kElementwise[] = {same(f32), same(f16), same(bf16), same(qs8), same(qu8)};
 constexpr Signature kConvert[] = {
-    {{f32}, {qs8}}, {{f32}, {qu8}}, {{f32}, {qd8}}, {{f32}, {f16}}, {{f16}, {qs8}}, {{f16}, {qd8}},
-    {{f16}, {f32}}, {{qs8}, {f32}}, {{qs8}, {f16}}, {{qu8}, {f32}}, same(qs8),      same(qu8),
+    {{f32}, {bf16}}, {{bf16}, {f32}}, {{f32}, {qs8}}, {{f32}, {qu8}}, {{f32}, {qd8}},
+    {{f32}, {f16}},  {{f16}, {qs8}},  {{f16}, {qd8}}, {{f16}, {f32}}, {{qs8}, {f32}},
+    {{qs8}, {f16}},  {{qu8}, {f32}},  same(qs8),      same(qu8),
 };
 constexpr Signature kDepthwise[] = {
     {{f32, f32, f32}, {f32}},  {{f16, f32, f32}, {f16}},  {{qs8, qs8, qs32}, {qs8}},
@@ -53,13 +56,13 @@ constexpr Signature kFullyConnected[] = {
 constexpr Signature kArgMax[] = {{{f32}, {f32, s32}}};
 
 constexpr NodeKind unary(const char* name, int operation) {
-  return {name, decode_1x1, kSame, shape_of_first, define_unary, operation};
+  return {name, decode_1x1, kElementwise, shape_of_first, define_unary, operation};
 }
 
 constexpr NodeKind binary(const char* name, int operation, bool bounds) {
   return {.name = name,
           .decode = decode_2x1,
-          .signatures = kSame,
+          .signatures = kElementwise,
           .infer_shape = shape_broadcast,
           .define = define_binary,
           .operation = operation,
