@@ -127,6 +127,7 @@ TEST_P(BlobCorruption, EveryFieldReplaced) {
   for (size_t i = 0; i < count; ++i) {
     for (int type = 0; type <= static_cast<int>(Type::MAX); ++type) {
       with([&](BlobBuilder& b) { b.values[i].type = static_cast<Type>(type); });
+      with([&](BlobBuilder& b) { b.values[i].dq_type = static_cast<Type>(type); });
     }
     for (const uint32_t number : {0u, 1u, 2u, 3u, count - 1, count, 255u, 4096u, kInvalidId}) {
       with([&](BlobBuilder& b) { b.values[i].id = number; });

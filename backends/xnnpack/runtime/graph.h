@@ -30,6 +30,9 @@ struct Value {
   bool is_input = false;
   bool is_output = false;
   uint32_t external_id = kNone;
+  // An input of early blobs that nodes read dynamically quantised: they mean another value by its
+  // id, which read_graph adds with the conversion.
+  bool quantised_on_entry = false;
 
   // Constants: `constant` is 0 for values that are none. The bytes are set by load_constants.
   uint32_t constant = 0;

@@ -21,7 +21,9 @@ class ValueIds {
  public:
   explicit ValueIds(const std::vector<Value>& values) {
     pairs_.reserve(values.size());
-    for (uint32_t i = 0; i < values.size(); ++i) pairs_.emplace_back(values[i].id, i);
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      if (!values[i].quantised_on_entry) pairs_.emplace_back(values[i].id, i);
+    }
     std::ranges::sort(pairs_);
   }
 
@@ -190,6 +192,28 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   return node;
 }
 
+// Nodes that early blobs leave to the reader.
+void add_conversions(Graph& graph) {
+  const size_t count = graph.values.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!graph.values[i].quantised_on_entry) continue;
+    Value converted;
+    converted.id = graph.values[i].id;
+    converted.datatype = find_datatype(fb::XNNDatatype::xnn_datatype_qdint8);
+    converted.shape = graph.values[i].shape;
+    converted.nonbatch_dims = 1;
+    converted.producer = static_cast<uint32_t>(graph.nodes.size());
+    Node node;
+    node.kind = find_node_kind(fb::XNodeUnion::XNNConvert);
+    node.debug_handle = kInsertedHandle;
+    node.input_count = node.output_count = 1;
+    node.inputs[0] = i;
+    node.outputs[0] = static_cast<uint32_t>(graph.values.size());
+    graph.values.push_back(converted);
+    graph.nodes.push_back(node);
+  }
+}
+
 Error read_nodes(const fb::XNNGraph& from, Graph& graph) {
   if (from.xnodes() == nullptr) return wrong("xnodes are missing");
   const ValueIds ids(graph.values);
@@ -203,7 +227,8 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph) {
     }
     Result<Node> node = read_node(node_from, ids, graph);
     if (!node.ok()) return node.take_error().in("xnodes[%u] (%s)", i, kind->name);
-    if (Error error = check_order(graph, *node, i); !error.ok()) {
+    const auto index = static_cast<uint32_t>(graph.nodes.size());
+    if (Error error = check_order(graph, *node, index); !error.ok()) {
       return std::move(error).in("xnodes[%u] (%s)", i, kind->name);
     }
     graph.nodes.push_back(*node);
@@ -243,6 +268,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from) {
   }
   graph.externals.assign(graph.external_count, kNone);
   VITRINE_RETURN_IF_ERROR(read_values(from, graph));
+  add_conversions(graph);
   VITRINE_RETURN_IF_ERROR(read_nodes(from, graph));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].is_output && graph.values[i].producer == kNone) {

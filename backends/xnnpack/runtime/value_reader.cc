@@ -166,16 +166,20 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
     return Error::make(ErrorCode::kNotSupported, "datatype %d is not supported",
                        static_cast<int>(tensor->datatype()));
   }
-  if (tensor->dq_datatype() != fb::XNNDatatype::xnn_datatype_invalid) {
-    return Error::make(ErrorCode::kNotSupported,
-                       "dq_datatype, of the first ExecuTorch releases, is not supported");
-  }
   VITRINE_RETURN_IF_ERROR(read_shape(*tensor, value.shape));
   if (!tensor_bytes(*value.datatype, value.shape).has_value()) {
     return wrong("dims: their product overflows");
   }
   value.constant = tensor->constant_buffer_idx();
   VITRINE_RETURN_IF_ERROR(read_external(*tensor, external_count, value));
+  if (tensor->dq_datatype() != fb::XNNDatatype::xnn_datatype_invalid) {
+    if (tensor->dq_datatype() != fb::XNNDatatype::xnn_datatype_qint8 || !value.is_input ||
+        quantized != nullptr) {
+      return wrong("dq_datatype %d, which only plain inputs have, as qint8",
+                   static_cast<int>(tensor->dq_datatype()));
+    }
+    value.quantised_on_entry = true;
+  }
   if (quantized != nullptr) {
     VITRINE_RETURN_IF_ERROR(read_quantization(*quantized, value));
   } else if (value.datatype->quantization != Quantization::kNone) {

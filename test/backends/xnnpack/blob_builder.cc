@@ -168,7 +168,7 @@ void BlobBuilder::concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inpu
 flatbuffers::Offset<fb::XValue> BlobBuilder::make_value(Builder& out, const ValueSpec& spec) {
   const auto tensor = fb::CreateXNNTensorValueDirect(
       out, spec.type, static_cast<uint32_t>(spec.dims.size()), &spec.dims, spec.constant,
-      spec.external_id, spec.flags, spec.id);
+      spec.external_id, spec.flags, spec.id, spec.dq_type);
   auto kind = fb::XNNQuantParams::NONE;
   flatbuffers::Offset<void> params;
   if (spec.per_tensor.has_value()) {

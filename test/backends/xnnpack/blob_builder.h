@@ -50,6 +50,7 @@ struct ValueSpec {
   std::optional<PerChannel> per_channel;
   std::optional<PerBlock> per_block;
   std::optional<int32_t> nonbatch_dims;
+  Type dq_type = Type::xnn_datatype_invalid;  // of early blobs
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;
 };

@@ -510,6 +510,17 @@ class ArgumentsTest : public DelegateTest {
   std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
 };
 
+TEST_F(DelegateTest, OnlyPlainInputsAreQuantisedOnEntry) {
+  for (const bool on_output : {false, true}) {
+    BlobBuilder b;
+    const uint32_t x = b.input({2, 3}), y = b.output({2, 3});
+    b.unary(Tag::XNNNegate, x, y);
+    b.values[on_output ? y : x].dq_type =
+        on_output ? Type::xnn_datatype_qint8 : Type::xnn_datatype_quint8;
+    EXPECT_THAT(load_error(b), HasSubstr("which only plain inputs have, as qint8"));
+  }
+}
+
 TEST_F(DelegateTest, OutputsHaveTheRankThatIsComputed) {
   BlobBuilder b;
   const uint32_t x = b.input({2, 3}), y = b.output({6});

@@ -155,6 +155,21 @@ TEST_F(NodesTest, FullyConnectedTakesTransposedAndComputedWeights) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(20, -9));
 }
 
+// Early blobs quantise an input without a node that says so.
+TEST_F(NodesTest, InputsQuantisedOnEntry) {
+  BlobBuilder b(BlobBuilder::Constants::kInFlatbuffer);
+  const uint32_t x = b.input({2, 4}), y = b.output({2, 1});
+  b.values[x].dq_type = Type::xnn_datatype_qint8;
+  const uint32_t filter = b.constant<int8_t>({1, 4}, {2, 4, 6, 8}, Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{{0.5f}, 0, false};
+  b.fully_connected(x, filter, b.constant<float>({1}, {10}), y);
+  // Weights are 1, 2, 3, 4. The rows have ranges of 2.55 and 5.1: steps of 0.01 and 0.02.
+  const std::vector<float> rows =
+      run_one(b, {2, 4}, {0, 2.55f, 1, 0.5f, 0, 5.1f, 2, -0.0f}, {2, 1});
+  EXPECT_NEAR(rows[0], 10 + 2 * 2.55f + 3 + 2, 0.06f);
+  EXPECT_NEAR(rows[1], 10 + 2 * 5.1f + 6, 0.12f);
+}
+
 TEST_F(NodesTest, BatchMatrixMultiply) {
   BlobBuilder b;
   const uint32_t x = b.input({2, 1, 2}), w = b.input({2, 2, 1}), y = b.output({2, 1, 1});
