@@ -163,8 +163,11 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
   value.id = tensor->id_out();
   value.datatype = find_datatype(tensor->datatype());
   if (value.datatype == nullptr) {
-    return Error::make(ErrorCode::kNotSupported, "datatype %d is not supported",
-                       static_cast<int>(tensor->datatype()));
+    return Error::make(ErrorCode::kNotSupported,
+                       "datatype %d (%s) is not supported; packed ones need the XNNPACK of "
+                       "ExecuTorch 1.4, built with KleidiAI",
+                       static_cast<int>(tensor->datatype()),
+                       fb::EnumNameXNNDatatype(tensor->datatype()));
   }
   VITRINE_RETURN_IF_ERROR(read_shape(*tensor, value.shape));
   if (!tensor_bytes(*value.datatype, value.shape).has_value()) {

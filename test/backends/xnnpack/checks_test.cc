@@ -124,10 +124,10 @@ INSTANTIATE_TEST_SUITE_P(
             "xvalues[0]: dims: their product overflows"),
         simple(
             "UnknownDatatype", [](BlobBuilder& b) { b.values[0].type = Type{99}; },
-            "xvalues[0]: datatype 99 is not supported"),
+            "xvalues[0]: datatype 99 ("),
         simple(
             "InvalidDatatype", [](BlobBuilder& b) { b.values[0].type = Type{0}; },
-            "xvalues[0]: datatype 0 is not supported"),
+            "xvalues[0]: datatype 0 (xnn_datatype_invalid) is not supported"),
         simple(
             "UnknownFlags", [](BlobBuilder& b) { b.values[0].flags = 5; },
             "xvalues[0]: flags are 0x5"),
