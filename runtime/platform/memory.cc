@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace vitrine::platform {
@@ -27,6 +28,8 @@ ResidentMemory resident_memory() {
     memory.peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
   memory.now = resident_now();
+  // The system counts the peak less exactly than the present.
+  memory.peak = std::max(memory.peak, memory.now);
   return memory;
 }
 
