@@ -9,6 +9,21 @@ find_package(fmt 9 REQUIRED)
 find_package(CLI11 2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+
+# On x86 kernels are compiled for several instruction sets and the machine's is chosen at run time, by
+# Highway's library; elsewhere for the compiler's target alone, by its headers.
+find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
+add_library(vitrine_highway INTERFACE)
+add_library(third_party::highway ALIAS vitrine_highway)
+target_include_directories(vitrine_highway SYSTEM INTERFACE ${HIGHWAY_INCLUDE_DIR})
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+  find_library(HIGHWAY_LIBRARY hwy REQUIRED)
+  target_link_libraries(vitrine_highway INTERFACE ${HIGHWAY_LIBRARY})
+  # Machines with SSSE3 and no more are too old to compile for.
+  target_compile_definitions(vitrine_highway INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
+else()
+  target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+endif()
 find_program(VITRINE_FLATC flatc REQUIRED)
 find_path(FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
 

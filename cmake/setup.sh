@@ -6,7 +6,7 @@ set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev
-  libxxhash-dev python3'
+  libxxhash-dev libhwy-dev python3'
 
 architecture=''
 if [ "${1:-}" = aarch64 ]; then

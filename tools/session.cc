@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "runtime/data/flat_tensor.h"
@@ -25,6 +26,7 @@ const char* const kDefaultBackend = kXnnpackBackendId;
 const KernelRegistry& all_kernels() {
   static const KernelRegistry registry = [] {
     KernelRegistry tables;
+    check(tables.add("optimized", optimized::kernels()));
     check(tables.add("portable", portable::kernels()));
     check(tables.add("quantized", quantized::kernels()));
     return tables;

@@ -116,7 +116,8 @@ void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
     ConvolutionWindow reverse = *window;
     reverse.transposed = !transposed;
     if (!context.resize(out0, input.sizes())) return;
-    convolve(context, grad_output, weight, nullptr, reverse, out0);
+    const Convolution gradient{grad_output, weight, nullptr, reverse, out0};
+    if (check_convolution(context, gradient)) convolve(context, gradient);
   }
   if (output_mask[1] && !context.failed()) {
     if (!check_dtype(context, out1, dtype, "out1") || !context.resize(out1, weight.sizes()) ||

@@ -57,15 +57,35 @@ class BoxLoop {
   // row(const Offsets& first, int64_t count) for each row; `first` counts elements, from `offsets`.
   template <class Row>
   void run(Offsets offsets, Row&& row) const {
-    if (empty_) return;
-    const size_t outer = rank_ - 1;
-    if (outer == 0) {
+    run_rows(offsets, 0, rows(), std::forward<Row>(row));
+  }
+
+  // How many rows run() visits, and the elements of each.
+  int64_t rows() const {
+    if (empty_) return 0;
+    int64_t count = 1;
+    for (size_t i = 0; i + 1 < rank_; ++i) count *= sizes_[i];
+    return count;
+  }
+  int64_t row_length() const { return empty_ ? 0 : sizes_[rank_ - 1]; }
+
+  // The same for the rows [begin, end) of them only.
+  template <class Row>
+  void run_rows(Offsets offsets, int64_t begin, int64_t end, Row&& row) const {
+    if (begin >= end) return;
+    if (rank_ <= 1) {
       row(std::as_const(offsets), sizes_[0]);
       return;
     }
+    const size_t outer = rank_ - 1;
     std::array<int64_t, kMaxLoopRank> index;
-    for (size_t i = 0; i < outer; ++i) index[i] = 0;
-    while (true) {
+    int64_t number = begin;
+    for (size_t i = outer; i-- > 0;) {
+      index[i] = number % sizes_[i];
+      number /= sizes_[i];
+      for (size_t k = 0; k < N; ++k) offsets[k] += index[i] * strides_[i][k];
+    }
+    for (int64_t done = begin; done < end; ++done) {
       row(std::as_const(offsets), sizes_[outer]);
       size_t dim = outer;
       while (true) {

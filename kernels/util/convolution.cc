@@ -13,13 +13,6 @@ namespace {
 
 using Place = std::array<int64_t, 3>;
 
-// Batch, channels and three spatial dimensions.
-Layout five_dimensions(const Tensor& tensor) {
-  Layout layout(tensor);
-  while (layout.rank < 5) layout.insert(2, 1, 0);
-  return layout;
-}
-
 Place spatial_sizes(const Layout& layout) {
   return {layout.sizes[2], layout.sizes[3], layout.sizes[4]};
 }
@@ -330,14 +323,20 @@ std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, 
   return size;
 }
 
-void convolve(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-              const ConvolutionWindow& window, Tensor& out) {
+Layout five_dimensions(const Tensor& tensor) {
+  Layout layout(tensor);
+  while (layout.rank < 5) layout.insert(2, 1, 0);
+  return layout;
+}
+
+bool check_convolution(KernelContext& context, const Convolution& convolution) {
+  const auto& [input, weight, bias, window, out] = convolution;
   const size_t rank = input.rank();
   if (!check_shapes(context,
                     rank >= 3 && rank <= 5 && weight.rank() == rank && out.rank() == rank &&
                         input.size(0) == out.size(0),
                     input, weight, out, window.groups)) {
-    return;
+    return false;
   }
   const int64_t channels = input.size(1);
   const int64_t rows = out.size(1);
@@ -348,34 +347,41 @@ void convolve(KernelContext& context, const Tensor& input, const Tensor& weight,
                         weight.size(0) == weight_channels &&
                         weight.size(1) == others / window.groups,
                     input, weight, out, window.groups)) {
-    return;
+    return false;
   }
   const ScalarType dtype = out.dtype();
   if (!check_dtype_in<RealHBF16Types>(context, out) ||
       !check_dtype(context, input, dtype, "input") ||
       !check_dtype(context, weight, dtype, "weight")) {
-    return;
+    return false;
   }
   if (bias != nullptr && (!check_dtype(context, *bias, dtype, "bias") ||
                           !check_sizes(context, *bias, std::array{out.size(1)}, "bias"))) {
-    return;
+    return false;
   }
-  if (!check_data(context, {&input, &weight, bias, &out})) return;
+  return check_data(context, {&input, &weight, bias, &out});
+}
 
+void convolve(KernelContext& context, const Convolution& convolution) {
+  const Tensor& input = convolution.input;
+  const Tensor& weight = convolution.weight;
+  Tensor& out = convolution.out;
+  const ConvolutionWindow& window = convolution.window;
   Operands operands{input,
                     weight,
-                    bias,
+                    convolution.bias,
                     out,
                     five_dimensions(input),
                     five_dimensions(weight),
                     five_dimensions(out),
-                    rows / window.groups,
-                    channels / window.groups,
+                    out.size(1) / window.groups,
+                    input.size(1) / window.groups,
                     0};
   Layout& layout = operands.weight_layout;
   operands.weight_group_stride =
       layout.strides[0] * (window.transposed ? operands.group_channels : operands.group_rows);
   if (window.transposed) layout.swap(0, 1);
+  const ScalarType dtype = out.dtype();
   dispatch_sum(dtype, [&]<class Sum>() {
     const auto load = ElementMover::make(context, dtype, sum_dtype<Sum>);
     const auto store = ElementMover::make(context, sum_dtype<Sum>, dtype);
@@ -385,6 +391,39 @@ void convolve(KernelContext& context, const Tensor& input, const Tensor& weight,
       for (int64_t group = 0; group < window.groups; ++group) product.run(image, group);
     }
   });
+}
+
+void convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
+                 const Tensor* bias, std::span<const int64_t> stride,
+                 std::span<const int64_t> padding, std::span<const int64_t> dilation,
+                 bool transposed, std::span<const int64_t> output_padding, int64_t groups,
+                 Tensor& out, Convolve convolve) {
+  const size_t rank = input.rank();
+  if (rank < 3 || rank > 5) {
+    context.fail(ErrorCode::kInvalidArgument, "input is of rank %zu, not 3 to 5", rank);
+    return;
+  }
+  if (!check_rank(context, weight, rank, "weight")) return;
+  const auto window = read_convolution_window(context, rank - 2, stride, padding, dilation,
+                                              transposed, output_padding, groups);
+  if (!window) return;
+  std::array<int64_t, 5> sizes;
+  sizes[0] = input.size(0);
+  sizes[1] = transposed ? weight.size(1) * groups : weight.size(0);
+  for (size_t i = 2; i < rank; ++i) {
+    const auto size =
+        convolution_output_size(*window, 5 - rank + i - 2, input.size(i), weight.size(i));
+    if (!size) {
+      context.fail(ErrorCode::kInvalidArgument,
+                   "a kernel of %d elements does not fit the input, of %d, in dimension %zu",
+                   weight.size(i), input.size(i), i);
+      return;
+    }
+    sizes[i] = *size;
+  }
+  if (!resize_to(context, out, std::span(sizes).first(rank))) return;
+  const Convolution arguments{input, weight, bias, *window, out};
+  if (check_convolution(context, arguments)) convolve(context, arguments);
 }
 
 }  // namespace vitrine

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "kernels/util/layout.h"
 #include "runtime/core/tensor.h"
 #include "runtime/kernel/kernel_context.h"
 
@@ -39,8 +40,32 @@ std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, 
 
 // input [N, Cin, spatial...]; weight [Cout, Cin/groups, kernel...], transposed [Cin, Cout/groups,
 // kernel...]; bias [Cout] or null; out [N, Cout, spatial...], whose spatial sizes are taken as they
-// are. Fails if ranks, dtypes or channels do not fit, or a tensor has no memory.
-void convolve(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-              const ConvolutionWindow& window, Tensor& out);
+// are.
+struct Convolution {
+  const Tensor& input;
+  const Tensor& weight;
+  const Tensor* bias;
+  const ConvolutionWindow& window;
+  Tensor& out;
+};
+
+// Fails if ranks, dtypes or channels do not fit, or a tensor has no memory.
+[[nodiscard]] bool check_convolution(KernelContext& context, const Convolution& convolution);
+
+// How a convolution is computed; what is checked already is not checked again.
+using Convolve = void (*)(KernelContext& context, const Convolution& convolution);
+
+// For every dtype and layout.
+void convolve(KernelContext& context, const Convolution& convolution);
+
+// aten::convolution.out, over any way to compute it.
+void convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
+                 const Tensor* bias, std::span<const int64_t> stride,
+                 std::span<const int64_t> padding, std::span<const int64_t> dilation,
+                 bool transposed, std::span<const int64_t> output_padding, int64_t groups,
+                 Tensor& out, Convolve convolve);
+
+// Batch, channels and three spatial dimensions.
+Layout five_dimensions(const Tensor& tensor);
 
 }  // namespace vitrine

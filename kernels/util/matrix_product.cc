@@ -1,5 +1,9 @@
 #include "kernels/util/matrix_product.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/gemm.h"
@@ -11,12 +15,16 @@ namespace {
 template <class Sum>
 class MatrixOperands final : public GemmOperands<Sum> {
  public:
-  MatrixOperands(const MatrixView& left, const MatrixView& right, Tensor& out,
-                 const Layout& out_layout, const Addend* addend, const Scalar& alpha,
-                 const ElementMover& load, const ElementMover& store)
-      : left_(left), right_(right), out_(out), out_layout_(out_layout), load_(load), store_(store) {
-    scale_ = alpha.to<Factor>() != Factor(1);
-    alpha_ = Sum(alpha.to<Factor>());
+  MatrixOperands(const MatrixProduct& product, const ElementMover& load, const ElementMover& store)
+      : left_(product.left),
+        right_(product.right),
+        out_(product.out),
+        out_layout_(product.out_layout),
+        load_(load),
+        store_(store) {
+    scale_ = product.alpha.to<Factor>() != Factor(1);
+    alpha_ = Sum(product.alpha.to<Factor>());
+    const Addend* addend = product.addend;
     if (addend != nullptr && addend->beta.to<Factor>() != Factor(0)) {
       addend_ = addend;
       beta_ = Sum(addend->beta.to<Factor>());
@@ -92,9 +100,8 @@ bool shapes_fit(const Layout& left, const Layout& right, const Layout& out, cons
 
 }  // namespace
 
-void multiply_matrices(KernelContext& context, const MatrixView& left, const MatrixView& right,
-                       Tensor& out, const Layout& out_layout, const Addend* addend,
-                       const Scalar& alpha) {
+bool check_product(KernelContext& context, const MatrixProduct& product) {
+  const auto& [left, right, out, out_layout, addend, alpha] = product;
   const ScalarType dtype = out.dtype();
   if (!check_dtype_in<RealHBF16Types>(context, out) ||
       !check_dtype(context, left.tensor, dtype, "the left matrix") ||
@@ -102,25 +109,122 @@ void multiply_matrices(KernelContext& context, const MatrixView& left, const Mat
       (addend != nullptr && !check_dtype(context, addend->tensor, dtype, "the addend")) ||
       !check_data(context, {&left.tensor, &right.tensor, &out,
                             addend != nullptr ? &addend->tensor : nullptr})) {
-    return;
+    return false;
   }
-  if (!shapes_fit(left.layout, right.layout, out_layout, addend)) {
-    context.fail(
-        ErrorCode::kInvalidArgument,
-        "matrices of %lld x %lld and %lld x %lld do not multiply to %lld x %lld",
-        static_cast<long long>(left.layout.sizes[0]), static_cast<long long>(left.layout.sizes[1]),
-        static_cast<long long>(right.layout.sizes[0]),
-        static_cast<long long>(right.layout.sizes[1]), static_cast<long long>(out_layout.sizes[0]),
-        static_cast<long long>(out_layout.sizes[1]));
-    return;
-  }
+  if (shapes_fit(left.layout, right.layout, out_layout, addend)) return true;
+  context.fail(
+      ErrorCode::kInvalidArgument,
+      "matrices of %lld x %lld and %lld x %lld do not multiply to %lld x %lld",
+      static_cast<long long>(left.layout.sizes[0]), static_cast<long long>(left.layout.sizes[1]),
+      static_cast<long long>(right.layout.sizes[0]), static_cast<long long>(right.layout.sizes[1]),
+      static_cast<long long>(out_layout.sizes[0]), static_cast<long long>(out_layout.sizes[1]));
+  return false;
+}
+
+void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
+  const ScalarType dtype = product.out.dtype();
   dispatch_sum(dtype, [&]<class Sum>() {
     const auto load = ElementMover::make(context, dtype, sum_dtype<Sum>);
     const auto store = ElementMover::make(context, sum_dtype<Sum>, dtype);
     if (!load || !store) return;
-    MatrixOperands<Sum> operands(left, right, out, out_layout, addend, alpha, *load, *store);
-    gemm(out_layout.sizes[0], out_layout.sizes[1], left.layout.sizes[1], operands);
+    MatrixOperands<Sum> operands(product, *load, *store);
+    gemm(product.out_layout.sizes[0], product.out_layout.sizes[1], product.left.layout.sizes[1],
+         operands);
   });
+}
+
+void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
+        MultiplyMatrices multiply) {
+  if (!check_rank(context, self, 2, "self") || !check_rank(context, mat2, 2, "mat2") ||
+      !context.resize(out, std::array{self.size(0), mat2.size(1)})) {
+    return;
+  }
+  const Layout left(self);
+  const Layout right(mat2);
+  const Layout result(out);
+  const MatrixProduct product{{self, left}, {mat2, right}, out, result};
+  if (check_product(context, product)) multiply(context, product);
+}
+
+void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
+         MultiplyMatrices multiply) {
+  if (!check_rank(context, self, 3, "self") || !check_rank(context, mat2, 3, "mat2") ||
+      !check_rank(context, out, 3, "out")) {
+    return;
+  }
+  if (self.size(0) != mat2.size(0)) {
+    context.fail(ErrorCode::kInvalidArgument, "self has %d matrices, mat2 %d", self.size(0),
+                 mat2.size(0));
+    return;
+  }
+  if (!context.resize(out, std::array{self.size(0), self.size(1), mat2.size(2)})) return;
+  for (int64_t i = 0; i < self.size(0) && !context.failed(); ++i) {
+    Layout left(self);
+    Layout right(mat2);
+    Layout result(out);
+    for (Layout* layout : {&left, &right, &result}) layout->select(0, i);
+    const MatrixProduct product{{self, left}, {mat2, right}, out, result};
+    if (!check_product(context, product)) return;
+    multiply(context, product);
+  }
+}
+
+void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+           const Scalar& beta, const Scalar& alpha, Tensor& out, MultiplyMatrices multiply) {
+  if (!check_rank(context, mat1, 2, "mat1") || !check_rank(context, mat2, 2, "mat2") ||
+      !context.resize(out, std::array{mat1.size(0), mat2.size(1)})) {
+    return;
+  }
+  const Layout left(mat1);
+  const Layout right(mat2);
+  const Layout result(out);
+  Layout added(self);
+  if (!added.broadcast_to(result.size_span())) {
+    context.fail(ErrorCode::kInvalidArgument, "self does not broadcast to the product, %d x %d",
+                 out.size(0), out.size(1));
+    return;
+  }
+  const Addend addend{self, added, beta};
+  const MatrixProduct product{{mat1, left}, {mat2, right}, out, result, &addend, alpha};
+  if (check_product(context, product)) multiply(context, product);
+}
+
+void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+            Tensor& out, MultiplyMatrices multiply) {
+  if (input.rank() == 0) {
+    context.fail(ErrorCode::kInvalidArgument, "input is 0-d: it has no features");
+    return;
+  }
+  if (!check_rank(context, weight, 2, "weight") || !check_contiguous(context, input, "input")) {
+    return;
+  }
+  const size_t last = input.rank() - 1;
+  std::array<int32_t, kMaxRank> sizes;
+  std::ranges::copy(input.sizes(), sizes.begin());
+  sizes[last] = weight.size(0);
+  if (!context.resize(out, std::span(sizes).first(input.rank())) ||
+      !check_contiguous(context, out, "out")) {
+    return;
+  }
+  const int64_t rows = size_product(input, 0, last);
+  const Layout left(std::array<int64_t, 2>{rows, input.size(last)});
+  const Layout result(std::array<int64_t, 2>{rows, weight.size(0)});
+  Layout right(weight);
+  right.swap(0, 1);
+  std::optional<Addend> addend;
+  Layout added;
+  if (bias != nullptr) {
+    added = Layout(*bias);
+    if (bias->rank() != 1 || !added.broadcast_to(result.size_span())) {
+      context.fail(ErrorCode::kInvalidArgument, "bias does not have %d elements in one dimension",
+                   weight.size(0));
+      return;
+    }
+    addend.emplace(Addend{*bias, added, int64_t{1}});
+  }
+  const MatrixProduct product{
+      {input, left}, {weight, right}, out, result, addend ? &*addend : nullptr};
+  if (check_product(context, product)) multiply(context, product);
 }
 
 }  // namespace vitrine

@@ -24,10 +24,36 @@ struct Addend {
   Scalar beta;
 };
 
-// out = alpha * (left x right) + addend. Fails if dtypes differ or are not REALHBF16, if the shapes
-// do not fit, or if a tensor has no memory. Half and BFloat16 sum in float.
-void multiply_matrices(KernelContext& context, const MatrixView& left, const MatrixView& right,
-                       Tensor& out, const Layout& out_layout, const Addend* addend = nullptr,
-                       const Scalar& alpha = int64_t{1});
+// out = alpha * (left x right) + addend.
+struct MatrixProduct {
+  MatrixView left;
+  MatrixView right;
+  Tensor& out;
+  const Layout& out_layout;
+  const Addend* addend = nullptr;
+  Scalar alpha = int64_t{1};
+};
+
+// Fails if dtypes differ or are not REALHBF16, if the shapes do not fit, or if a tensor has no
+// memory.
+[[nodiscard]] bool check_product(KernelContext& context, const MatrixProduct& product);
+
+// How a product is computed; what is checked already is not checked again.
+using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& product);
+
+// For every dtype and layout. Half and BFloat16 sum in float.
+void multiply_matrices(KernelContext& context, const MatrixProduct& product);
+
+// --- The operators, over any way to multiply ---
+
+void mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
+        MultiplyMatrices multiply);
+void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out,
+         MultiplyMatrices multiply);
+void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+           const Scalar& beta, const Scalar& alpha, Tensor& out, MultiplyMatrices multiply);
+// out[..., n] = input[..., k] x weight[n, k]^T + bias[n]; a bias of one element serves all columns.
+void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+            Tensor& out, MultiplyMatrices multiply);
 
 }  // namespace vitrine

@@ -78,4 +78,8 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads) {
 
 ThreadPool::~ThreadPool() { pthreadpool_destroy(pool_); }
 
+void ThreadPool::run(size_t count, Task task, void* argument) {
+  pthreadpool_parallelize_1d(pool_, task, argument, count, 0);
+}
+
 }  // namespace vitrine

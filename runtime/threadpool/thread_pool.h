@@ -26,6 +26,11 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   size_t threads() const { return threads_; }
+  // Calls task(argument, i) once for every i < count, by all threads, and returns when all are
+  // done. Tasks must not call run().
+  using Task = void (*)(void* argument, size_t i);
+  void run(size_t count, Task task, void* argument);
+
   // Null for one thread: pthreadpool takes that as "run in the caller".
   pthreadpool* handle() const { return pool_; }
 

@@ -1,0 +1,80 @@
+// Arithmetic and comparison of a floating tensor with another, or with a Scalar; choice.
+#include <cmath>
+
+#include "kernels/optimized/elementwise.h"
+#include "kernels/optimized/take_over.h"
+#include "kernels/util/scalar_value.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+template <simd::Run (*run)(), class Other, bool gives_bool = false>
+bool binary_out(KernelContext& context, const Tensor& self, const Other& other, Tensor& out) {
+  return binary(context, {.run = run(), .gives_bool = gives_bool}, self, other, out);
+}
+
+// self + alpha * other and the like.
+template <simd::Run (*plain)(), simd::Run (*scaled)(), class Other>
+bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, const Scalar& alpha,
+                Tensor& out) {
+  if (!fits(alpha, ScalarType::kFloat)) return false;
+  const auto scale = alpha.to<float>();
+  return binary(context, {scale == 1.0F ? plain() : scaled(), {scale}}, self, other, out);
+}
+
+// other - alpha * self
+bool rsub_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
+                     const Scalar& alpha, Tensor& out) {
+  if (promote(self.dtype(), other) != self.dtype() || !fits(alpha, ScalarType::kFloat) ||
+      !fits(other, ScalarType::kFloat)) {
+    return false;
+  }
+  return elementwise(context, {simd::scaled_sub(), {alpha.to<float>()}}, self.dtype(),
+                     {other.to<float>(), self}, out);
+}
+
+bool where_out(KernelContext& context, const Tensor& condition, const Tensor& self,
+               const Tensor& other, Tensor& out) {
+  return self.dtype() == other.dtype() &&
+         elementwise(context, {.run = simd::where(), .first_is_bool = true}, self.dtype(),
+                     {condition, self, other}, out);
+}
+
+}  // namespace
+
+VITRINE_OPTIMIZED_KERNEL(add_Scalar_out, "aten::add.Scalar_out",
+                         (scaled_out<simd::add, simd::scaled_add, Scalar>), portable);
+VITRINE_OPTIMIZED_KERNEL(add_out, "aten::add.out",
+                         (scaled_out<simd::add, simd::scaled_add, Tensor>), portable);
+VITRINE_OPTIMIZED_KERNEL(div_Scalar_out, "aten::div.Scalar_out", (binary_out<simd::div, Scalar>),
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(div_out, "aten::div.out", (binary_out<simd::div, Tensor>), portable);
+VITRINE_OPTIMIZED_KERNEL(maximum_out, "aten::maximum.out", (binary_out<simd::maximum, Tensor>),
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(minimum_out, "aten::minimum.out", (binary_out<simd::minimum, Tensor>),
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(mul_Scalar_out, "aten::mul.Scalar_out", (binary_out<simd::mul, Scalar>),
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(mul_out, "aten::mul.out", (binary_out<simd::mul, Tensor>), portable);
+VITRINE_OPTIMIZED_KERNEL(rsub_Scalar_out, "aten::rsub.Scalar_out", rsub_scalar_out, portable);
+VITRINE_OPTIMIZED_KERNEL(sub_Scalar_out, "aten::sub.Scalar_out",
+                         (scaled_out<simd::sub, simd::scaled_sub, Scalar>), portable);
+VITRINE_OPTIMIZED_KERNEL(sub_out, "aten::sub.out",
+                         (scaled_out<simd::sub, simd::scaled_sub, Tensor>), portable);
+VITRINE_OPTIMIZED_KERNEL(where_self_out, "aten::where.self_out", where_out, portable);
+
+#define COMPARISON(name)                                                      \
+  VITRINE_OPTIMIZED_KERNEL(name##_Tensor_out, "aten::" #name ".Tensor_out",   \
+                           (binary_out<simd::name, Tensor, true>), portable); \
+  VITRINE_OPTIMIZED_KERNEL(name##_Scalar_out, "aten::" #name ".Scalar_out",   \
+                           (binary_out<simd::name, Scalar, true>), portable);
+COMPARISON(eq)
+COMPARISON(ne)
+COMPARISON(lt)
+COMPARISON(le)
+COMPARISON(gt)
+COMPARISON(ge)
+#undef COMPARISON
+
+}  // namespace vitrine::optimized

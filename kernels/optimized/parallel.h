@@ -1,0 +1,68 @@
+// Work in parallel on the method's thread pool.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/kernel/kernel_context.h"
+#include "runtime/threadpool/thread_pool.h"
+
+namespace vitrine::optimized {
+
+// Threads that parallel() may use: scratch memory of a worker is taken once for each.
+inline int64_t worker_count(const KernelContext& context) {
+  return context.pool() == nullptr ? 1 : static_cast<int64_t>(context.pool()->threads());
+}
+
+// Arithmetic operations, or bytes moved, below which waking threads costs more than it saves.
+inline constexpr int64_t kParallelWork = 200'000;
+
+// Calls body(item, worker) for every item < items, in any order; worker < worker_count(context),
+// and no two threads share one. `work` is what all items cost: see kParallelWork. The body must not
+// fail the context or allocate from it.
+template <class Body>
+void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) {
+  const int64_t workers = std::min(worker_count(context), items);
+  if (workers <= 1 || work < kParallelWork) {
+    for (int64_t item = 0; item < items; ++item) body(item, int64_t{0});
+    return;
+  }
+  struct Shared {
+    Body& body;
+    int64_t items;
+    std::atomic<int64_t> next{0};
+  } shared{body, items};
+  // Items are handed out one at a time: cores may differ, or be busy elsewhere.
+  context.pool()->run(
+      static_cast<size_t>(workers),
+      [](void* argument, size_t worker) {
+        Shared& work_left = *static_cast<Shared*>(argument);
+        while (true) {
+          const int64_t item = work_left.next.fetch_add(1, std::memory_order_relaxed);
+          if (item >= work_left.items) return;
+          work_left.body(item, static_cast<int64_t>(worker));
+        }
+      },
+      &shared);
+}
+
+// Calls body(begin, end) for parts of [0, count), each a multiple of `grain` but the last.
+// `work_each` is what one of `count` costs.
+template <class Body>
+void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each,
+                     Body&& body) {
+  const int64_t workers = worker_count(context);
+  const int64_t grains = (count + grain - 1) / grain;
+  const int64_t parts = workers == 1 || count * work_each < kParallelWork
+                            ? 1
+                            : std::min(grains, 4 * workers);  // some slack for slower cores
+  if (count <= 0) return;
+  parallel(context, parts, count * work_each, [&](int64_t part, int64_t) {
+    const int64_t begin = grains * part / parts * grain;
+    const int64_t end = std::min(count, grains * (part + 1) / parts * grain);
+    if (begin < end) body(begin, end);
+  });
+}
+
+}  // namespace vitrine::optimized

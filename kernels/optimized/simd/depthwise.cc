@@ -1,0 +1,147 @@
+#include "kernels/optimized/simd/depthwise.h"
+
+#include <cstddef>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/depthwise.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::CappedTag<float, 64>;
+
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> sums, D d, float* to, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) {
+    hn::StoreU(sums, d, to);
+  } else {
+    hn::BlendedStore(sums, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+  }
+}
+
+HWY_INLINE const float* line_of(const DepthwisePlane& plane, int64_t y, int64_t ky) {
+  const int64_t line = y * plane.stride - plane.padding + ky * plane.dilation;
+  return line < 0 || line >= plane.lines ? plane.zeros : plane.input + line * plane.line_length;
+}
+
+// The usual filter, with its weights in registers, a sum for each of its lines.
+HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* const w = plane.weights;
+  const auto w00 = hn::Set(d, w[0]), w01 = hn::Set(d, w[1]), w02 = hn::Set(d, w[2]);
+  const auto w10 = hn::Set(d, w[3]), w11 = hn::Set(d, w[4]), w12 = hn::Set(d, w[5]);
+  const auto w20 = hn::Set(d, w[6]), w21 = hn::Set(d, w[7]), w22 = hn::Set(d, w[8]);
+  const auto start = hn::Set(d, plane.bias);
+  const int64_t o0 = plane.offsets[0];
+  const int64_t o1 = plane.offsets[1];
+  const int64_t o2 = plane.offsets[2];
+  for (int64_t y = 0; y < plane.out_height; ++y) {
+    const float* const l0 = line_of(plane, y, 0);
+    const float* const l1 = line_of(plane, y, 1);
+    const float* const l2 = line_of(plane, y, 2);
+    float* const to = plane.out + y * plane.out_stride;
+    for (int64_t x = 0; x < plane.out_width; x += lanes) {
+      auto s0 = hn::MulAdd(hn::LoadU(d, l0 + o0 + x), w00, start);
+      auto s1 = hn::Mul(hn::LoadU(d, l1 + o0 + x), w10);
+      auto s2 = hn::Mul(hn::LoadU(d, l2 + o0 + x), w20);
+      s0 = hn::MulAdd(hn::LoadU(d, l0 + o1 + x), w01, s0);
+      s1 = hn::MulAdd(hn::LoadU(d, l1 + o1 + x), w11, s1);
+      s2 = hn::MulAdd(hn::LoadU(d, l2 + o1 + x), w21, s2);
+      s0 = hn::MulAdd(hn::LoadU(d, l0 + o2 + x), w02, s0);
+      s1 = hn::MulAdd(hn::LoadU(d, l1 + o2 + x), w12, s1);
+      s2 = hn::MulAdd(hn::LoadU(d, l2 + o2 + x), w22, s2);
+      store_part(hn::Add(s0, hn::Add(s1, s2)), d, to + x, plane.out_width - x);
+    }
+  }
+}
+
+void PlaneOfChannel(const DepthwisePlane& plane) {
+  if (plane.kernel_height == 3 && plane.kernel_width == 3) return plane_3x3(plane);
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t y = 0; y < plane.out_height; ++y) {
+    float* const to = plane.out + y * plane.out_stride;
+    for (int64_t x = 0; x < plane.out_width; x += 2 * lanes) {
+      auto first = hn::Set(d, plane.bias);
+      auto second = first;
+      const bool two = x + lanes < plane.out_width;
+      for (int64_t ky = 0; ky < plane.kernel_height; ++ky) {
+        const float* const line = line_of(plane, y, ky) + x;
+        const float* const weights = plane.weights + ky * plane.kernel_width;
+        for (int64_t kx = 0; kx < plane.kernel_width; ++kx) {
+          const auto weight = hn::Set(d, weights[kx]);
+          const float* const from = line + plane.offsets[kx];
+          first = hn::MulAdd(hn::LoadU(d, from), weight, first);
+          if (two) second = hn::MulAdd(hn::LoadU(d, from + lanes), weight, second);
+        }
+      }
+      store_part(first, d, to + x, plane.out_width - x);
+      if (two) store_part(second, d, to + x + lanes, plane.out_width - x - lanes);
+    }
+  }
+}
+
+void SplitInTwo(const float* from, int64_t count, float* even, float* odd) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; 2 * (i + lanes) <= count; i += lanes) {
+    hn::Vec<Tag> first;
+    hn::Vec<Tag> second;
+    hn::LoadInterleaved2(d, from + 2 * i, first, second);
+    hn::StoreU(first, d, even + i);
+    hn::StoreU(second, d, odd + i);
+  }
+  for (; 2 * i < count; ++i) {
+    even[i] = from[2 * i];
+    if (2 * i + 1 < count) odd[i] = from[2 * i + 1];
+  }
+}
+
+void DepthwisePlace(const float* const* places, const float* weights, int64_t taps,
+                    const float* bias, float* out, int64_t channels) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    auto sum = bias != nullptr ? hn::LoadU(d, bias + c) : hn::Zero(d);
+    for (int64_t t = 0; t < taps; ++t) {
+      if (places[t] == nullptr) continue;
+      sum = hn::MulAdd(hn::LoadU(d, places[t] + c), hn::LoadU(d, weights + t * channels + c), sum);
+    }
+    hn::StoreU(sum, d, out + c);
+  }
+  for (; c < channels; ++c) {
+    float sum = bias != nullptr ? bias[c] : 0.0F;
+    for (int64_t t = 0; t < taps; ++t) {
+      if (places[t] != nullptr) sum += places[t][c] * weights[t * channels + c];
+    }
+    out[c] = sum;
+  }
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+HWY_EXPORT(PlaneOfChannel);
+HWY_EXPORT(SplitInTwo);
+HWY_EXPORT(DepthwisePlace);
+
+void depthwise_plane(const DepthwisePlane& plane) { HWY_DYNAMIC_DISPATCH(PlaneOfChannel)(plane); }
+void split_in_two(const float* from, int64_t count, float* even, float* odd) {
+  HWY_DYNAMIC_DISPATCH(SplitInTwo)(from, count, even, odd);
+}
+void depthwise_place(const float* const* places, const float* weights, int64_t taps,
+                     const float* bias, float* out, int64_t channels) {
+  HWY_DYNAMIC_DISPATCH(DepthwisePlace)(places, weights, taps, bias, out, channels);
+}
+
+}  // namespace vitrine::optimized::simd
+#endif

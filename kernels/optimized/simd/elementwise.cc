@@ -1,0 +1,145 @@
+#include "kernels/optimized/simd/elementwise.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/elementwise.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/optimized/simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+
+HWY_INLINE Vector parameter(const float* values, size_t i) {
+  return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
+}
+
+template <class Formula>
+HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count,
+                          const Formula& formula) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* in = static_cast<const float*>(inputs[0]);
+  float* to = static_cast<float*>(out);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const Vector first = formula(d, hn::LoadU(d, in + i));
+    const Vector second = formula(d, hn::LoadU(d, in + i + lanes));
+    hn::StoreU(first, d, to + i);
+    hn::StoreU(second, d, to + i + lanes);
+  }
+  for (; i < count; i += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
+    hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, in + i)), mask, d, to + i);
+  }
+}
+
+template <class Formula>
+HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count,
+                           const Formula& formula) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* a = static_cast<const float*>(inputs[0]);
+  const float* b = static_cast<const float*>(inputs[1]);
+  float* to = static_cast<float*>(out);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const Vector first = formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    const Vector second = formula(d, hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));
+    hn::StoreU(first, d, to + i);
+    hn::StoreU(second, d, to + i + lanes);
+  }
+  for (; i < count; i += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
+    hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, a + i), hn::MaskedLoad(mask, d, b + i)),
+                     mask, d, to + i);
+  }
+}
+
+template <class Formula>
+HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
+                            const Formula& formula) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const hn::Rebind<uint8_t, Tag> db;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* a = static_cast<const float*>(inputs[0]);
+  const float* b = static_cast<const float*>(inputs[1]);
+  uint8_t* to = static_cast<uint8_t*>(out);
+  const auto one = hn::Set(di, 1);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto mask = hn::RebindMask(di, formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)));
+    hn::StoreU(hn::DemoteTo(db, hn::IfThenElseZero(mask, one)), db, to + i);
+  }
+  if (i == count) return;
+  const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
+  const auto mask = hn::RebindMask(
+      di, formula(d, hn::MaskedLoad(rest, d, a + i), hn::MaskedLoad(rest, d, b + i)));
+  uint8_t last[HWY_MAX_BYTES];
+  hn::StoreU(hn::DemoteTo(db, hn::IfThenElseZero(mask, one)), db, last);
+  for (int64_t k = 0; i + k < count; ++k) to[i + k] = last[k];
+}
+
+#define UNARY(name, formula)                                                                      \
+  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count) { \
+    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                  \
+    [[maybe_unused]] const Vector p1 = parameter(parameters, 1);                                  \
+    [[maybe_unused]] const Vector p2 = parameter(parameters, 2);                                  \
+    run_unary(inputs, out, count, [&](auto d, auto x) HWY_ATTR {                                  \
+      (void)d;                                                                                    \
+      return formula;                                                                             \
+    });                                                                                           \
+  }
+#define BINARY(name, formula)                                                                     \
+  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count) { \
+    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                  \
+    run_binary(inputs, out, count, [&](auto, auto a, auto b) HWY_ATTR { return formula; });       \
+  }
+#define COMPARE(name, formula)                                                              \
+  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count) {      \
+    run_compare(inputs, out, count, [](auto, auto a, auto b) HWY_ATTR { return formula; }); \
+  }
+#include "kernels/optimized/simd/elementwise_list.inc"
+#undef UNARY
+#undef BINARY
+#undef COMPARE
+
+void Run_where(const void* const* inputs, const float*, void* out, int64_t count) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const hn::Rebind<uint8_t, Tag> db;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const uint8_t* chosen = static_cast<const uint8_t*>(inputs[0]);
+  const float* a = static_cast<const float*>(inputs[1]);
+  const float* b = static_cast<const float*>(inputs[2]);
+  float* to = static_cast<float*>(out);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto flags = hn::PromoteTo(di, hn::LoadU(db, chosen + i));
+    const auto mask = hn::RebindMask(d, hn::Ne(flags, hn::Zero(di)));
+    hn::StoreU(hn::IfThenElse(mask, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = chosen[i] != 0 ? a[i] : b[i];
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+#define EXPORT(name)      \
+  HWY_EXPORT(Run_##name); \
+  Run name() { return &HWY_DYNAMIC_DISPATCH(Run_##name); }
+#define UNARY(name, formula) EXPORT(name)
+#define BINARY(name, formula) EXPORT(name)
+#define COMPARE(name, formula) EXPORT(name)
+#include "kernels/optimized/simd/elementwise_list.inc"
+EXPORT(where)
+
+}  // namespace vitrine::optimized::simd
+#endif

@@ -1,0 +1,148 @@
+#include "kernels/optimized/simd/gemm.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/gemm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sums, three vectors of the right side and one of the left must fit the registers: 16 of them
+// before AVX-512 on x86, 32 elsewhere.
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
+constexpr int64_t kRows = 4;
+#else
+constexpr int64_t kRows = 8;
+#endif
+static_assert(kRows <= kGemmMaxRows);
+
+using Tag = hn::CappedTag<float, kGemmMaxLanes>;
+
+// One step of depth: right vectors are read once, left elements are broadcast from memory.
+template <int64_t kTileRows, int64_t kVectors>
+HWY_INLINE void multiply(const GemmTile& tile) {
+  const Tag d;
+  using V = hn::Vec<Tag>;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* HWY_RESTRICT right = tile.right;
+  const int64_t stride = tile.left_stride;
+  // Four rows share a pointer: base, base + stride, base + 2 * stride, base + 3 * stride.
+  const float* HWY_RESTRICT first = tile.left;
+  const float* HWY_RESTRICT second = kTileRows > 4 ? first + 4 * stride : first;
+
+  const V zero = hn::Zero(d);
+#define VITRINE_START(row)                                                                     \
+  V s##row##0 = row < kTileRows && tile.start != nullptr ? hn::Set(d, tile.start[row]) : zero; \
+  V s##row##1 = s##row##0;                                                                     \
+  V s##row##2 = s##row##0;
+  VITRINE_START(0)
+  VITRINE_START(1)
+  VITRINE_START(2)
+  VITRINE_START(3)
+  VITRINE_START(4)
+  VITRINE_START(5)
+  VITRINE_START(6)
+  VITRINE_START(7)
+#undef VITRINE_START
+
+  const int64_t depth = tile.depth;
+  const int64_t right_stride = tile.right_stride;
+  for (int64_t k = 0; k < depth; ++k) {
+    const V r0 = hn::LoadU(d, right);
+    const V r1 = kVectors > 1 ? hn::LoadU(d, right + lanes) : r0;
+    const V r2 = kVectors > 2 ? hn::LoadU(d, right + 2 * lanes) : r0;
+    right += right_stride;
+#define VITRINE_ROW(row, base, offset)             \
+  if constexpr (row < kTileRows) {                 \
+    const V left = hn::Set(d, (base)[offset]);     \
+    s##row##0 = hn::MulAdd(left, r0, s##row##0);   \
+    if constexpr (kVectors > 1) {                  \
+      s##row##1 = hn::MulAdd(left, r1, s##row##1); \
+    }                                              \
+    if constexpr (kVectors > 2) {                  \
+      s##row##2 = hn::MulAdd(left, r2, s##row##2); \
+    }                                              \
+  }
+    VITRINE_ROW(0, first, 0)
+    VITRINE_ROW(1, first, stride)
+    VITRINE_ROW(2, first, 2 * stride)
+    VITRINE_ROW(3, first, 3 * stride)
+    VITRINE_ROW(4, second, 0)
+    VITRINE_ROW(5, second, stride)
+    VITRINE_ROW(6, second, 2 * stride)
+    VITRINE_ROW(7, second, 3 * stride)
+#undef VITRINE_ROW
+    ++first;
+    ++second;
+  }
+
+#define VITRINE_STORE(row)                                                  \
+  if constexpr (row < kTileRows) {                                          \
+    float* const sums = tile.sums + row * tile.sums_stride;                 \
+    hn::StoreU(s##row##0, d, sums);                                         \
+    if constexpr (kVectors > 1) hn::StoreU(s##row##1, d, sums + lanes);     \
+    if constexpr (kVectors > 2) hn::StoreU(s##row##2, d, sums + 2 * lanes); \
+  }
+  VITRINE_STORE(0)
+  VITRINE_STORE(1)
+  VITRINE_STORE(2)
+  VITRINE_STORE(3)
+  VITRINE_STORE(4)
+  VITRINE_STORE(5)
+  VITRINE_STORE(6)
+  VITRINE_STORE(7)
+#undef VITRINE_STORE
+}
+
+template <int64_t kTileRows>
+HWY_NOINLINE void multiply_rows(const GemmTile& tile) {
+  if (tile.vectors == 3) return multiply<kTileRows, 3>(tile);
+  if (tile.vectors == 2) return multiply<kTileRows, 2>(tile);
+  multiply<kTileRows, 1>(tile);
+}
+
+void MultiplyTile(const GemmTile& whole) {
+  GemmTile tile = whole;
+  while (tile.rows > 0) {
+    int64_t done = 1;
+    if (kRows == 8 && tile.rows >= 8) {
+      multiply_rows<kRows>(tile);
+      done = kRows;
+    } else if (tile.rows >= 4) {
+      multiply_rows<4>(tile);
+      done = 4;
+    } else if (tile.rows >= 2) {
+      multiply_rows<2>(tile);
+      done = 2;
+    } else {
+      multiply_rows<1>(tile);
+    }
+    tile.left += done * tile.left_stride;
+    tile.sums += done * tile.sums_stride;
+    if (tile.start != nullptr) tile.start += done;
+    tile.rows -= done;
+  }
+}
+
+GemmShape Shape() { return {kRows, static_cast<int64_t>(hn::Lanes(Tag()))}; }
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+HWY_EXPORT(MultiplyTile);
+HWY_EXPORT(Shape);
+
+void multiply_tile(const GemmTile& tile) { HWY_DYNAMIC_DISPATCH(MultiplyTile)(tile); }
+GemmShape gemm_shape() { return HWY_DYNAMIC_DISPATCH(Shape)(); }
+
+}  // namespace vitrine::optimized::simd
+#endif

@@ -1,0 +1,59 @@
+// Kernels that take over from portable ones where they can.
+//
+//   bool exp_out(KernelContext& context, const Tensor& self, Tensor& out);
+//   VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", exp_out, portable);
+//
+// gives false, with nothing done but perhaps `out` resized, for arguments that are another kernel's
+// business: the kernel of the same id in the room that is named last is then called. So dtypes,
+// layouts and errors that are not worth code of their own have one home. A kernel that always takes
+// over returns nothing and is named with VITRINE_KERNEL.
+#pragma once
+
+#include "runtime/kernel/kernel.h"
+
+namespace vitrine::portable {
+#define X(id) extern const Kernel kernel_##id;
+#include "kernels/portable/kernel_list.inc"
+#undef X
+}  // namespace vitrine::portable
+
+namespace vitrine::quantized {
+#define X(id) extern const Kernel kernel_##id;
+#include "kernels/quantized/kernel_list.inc"
+#undef X
+}  // namespace vitrine::quantized
+
+namespace vitrine::optimized {
+
+template <auto function, const Kernel* portable>
+struct TakeOver;
+
+template <class... Args, bool (*function)(KernelContext&, Args...), const Kernel* portable>
+struct TakeOver<function, portable> {
+  static constexpr uint16_t kNumArguments = sizeof...(Args) + 1;  // the trailing return value
+
+  static void call(KernelContext& context, EValue* const* arguments) {
+    if (!call(context, arguments, std::index_sequence_for<Args...>())) {
+      portable->function(context, arguments);
+    }
+  }
+
+ private:
+  // An argument of another kind is the portable kernel's to refuse.
+  template <size_t... I>
+  static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
+    std::tuple<boxing::Slot<Args>...> slots;
+    return (boxing::Unbox<Args>::read(*arguments[I], std::get<I>(slots).storage) && ... && true) &&
+           function(context, boxing::Unbox<Args>::get(std::get<I>(slots).storage)...);
+  }
+};
+
+#define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                             \
+  extern const ::vitrine::Kernel kernel_##id;                                                   \
+  constinit const ::vitrine::Kernel kernel_##id {                                               \
+    operator_name,                                                                              \
+        &::vitrine::optimized::TakeOver<&function, &::vitrine::room::kernel_##id>::call,        \
+        ::vitrine::optimized::TakeOver<&function, &::vitrine::room::kernel_##id>::kNumArguments \
+  }
+
+}  // namespace vitrine::optimized
