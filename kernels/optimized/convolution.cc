@@ -247,6 +247,8 @@ class PlaneOperands final : public ImageOperands {
       const float* const from = line + (x + begin * step) * layout.strides[4];
       if (stride == 1) {
         std::memcpy(to + begin, from, static_cast<size_t>(end - begin) * sizeof(float));
+      } else if (stride == 2) {
+        simd::take_every_other(from, end - begin, to + begin);
       } else {
         for (int64_t i = 0; i < end - begin; ++i) to[begin + i] = from[i * stride];
       }

@@ -1,5 +1,3 @@
-#include <array>
-
 #include "kernels/util/batch_norm.h"
 #include "runtime/kernel/kernel.h"
 
@@ -10,9 +8,8 @@ namespace {
 void no_training_out(KernelContext& context, const Tensor& input, const Tensor* weight,
                      const Tensor* bias, const Tensor& running_mean, const Tensor& running_var,
                      double /*momentum*/, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
-  constexpr std::array<int32_t, 1> kNothing{0};  // nothing is saved for a backward pass
-  if (!context.resize(out1, kNothing) || !context.resize(out2, kNothing)) return;
-  batch_norm(context, {input, weight, bias, running_mean, running_var, eps}, out0);
+  batch_norm_no_training(context, {input, weight, bias, running_mean, running_var, eps}, out0, out1,
+                         out2, scale_and_shift);
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ bool check_input(KernelContext& context, const Tensor& input) {
 }
 
 template <class T>
-void normalize(KernelContext& context, const BatchNormArguments& a, Tensor& out) {
+void normalize(KernelContext& context, const BatchNormArguments& a, ScaleAndShift apply,
+               Tensor& out) {
   const size_t channels = static_cast<size_t>(a.input.size(kChannelDim));
   ChannelVector<T> scale(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
   ChannelVector<T> shift(context.allocate_temp_array<T>(channels), a.input.rank() - kChannelDim);
@@ -62,14 +63,30 @@ void normalize(KernelContext& context, const BatchNormArguments& a, Tensor& out)
     scale[c] = static_cast<T>(factor);
     shift[c] = static_cast<T>(offset - static_cast<double>(mean[c]) * factor);
   }
-  // T as the common dtype: Half inputs must not round scale and shift.
-  elementwise<T, T, T, T>(context, scalar_type_of<T>, {&a.input, &scale.tensor(), &shift.tensor()},
-                          out, [](T x, T factor, T offset) { return x * factor + offset; });
+  apply(context, a.input, scale.tensor(), shift.tensor(), out);
 }
 
 }  // namespace
 
-void batch_norm(KernelContext& context, const BatchNormArguments& a, Tensor& out) {
+void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
+                     const Tensor& shift, Tensor& out) {
+  dispatch<FloatTypes>(context, scale.dtype(), [&]<class T>() {
+    // T as the common dtype: Half inputs must not round scale and shift.
+    elementwise<T, T, T, T>(context, scalar_type_of<T>, {&input, &scale, &shift}, out,
+                            [](T x, T factor, T offset) { return x * factor + offset; });
+  });
+}
+
+void batch_norm_no_training(KernelContext& context, const BatchNormArguments& arguments,
+                            Tensor& out, Tensor& save_mean, Tensor& save_invstd,
+                            ScaleAndShift apply) {
+  constexpr std::array<int32_t, 1> kNothing{0};  // nothing is saved for a backward pass
+  if (!context.resize(save_mean, kNothing) || !context.resize(save_invstd, kNothing)) return;
+  batch_norm(context, arguments, out, apply);
+}
+
+void batch_norm(KernelContext& context, const BatchNormArguments& a, Tensor& out,
+                ScaleAndShift apply) {
   if (!check_input(context, a.input) || !check_dtype(context, out, a.input.dtype(), "out")) return;
   const std::span<const int32_t> channels = a.input.sizes().subspan(kChannelDim, 1);
   if (!check_parameter(context, a.weight, channels, "weight") ||
@@ -79,7 +96,7 @@ void batch_norm(KernelContext& context, const BatchNormArguments& a, Tensor& out
     return;
   }
   dispatch<FloatTypes>(context, compute_type(a.input.dtype()),
-                       [&]<class T>() { normalize<T>(context, a, out); });
+                       [&]<class T>() { normalize<T>(context, a, apply, out); });
 }
 
 void batch_norm_of_batch(KernelContext& context, const Tensor& input, const Tensor* weight,

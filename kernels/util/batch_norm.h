@@ -14,8 +14,19 @@ struct BatchNormArguments {
   double epsilon;
 };
 
+// out = input * scale + shift, which broadcast; in the dtype of scale and shift. Resizes `out`.
+using ScaleAndShift = void (*)(KernelContext& context, const Tensor& input, const Tensor& scale,
+                               const Tensor& shift, Tensor& out);
+void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& scale,
+                     const Tensor& shift, Tensor& out);
+
 // out = (input - mean) / sqrt(variance + epsilon) * weight + bias, channel by channel.
-void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out);
+void batch_norm(KernelContext& context, const BatchNormArguments& arguments, Tensor& out,
+                ScaleAndShift apply = scale_and_shift);
+// aten::_native_batch_norm_legit_no_training.out, over any way to compute it.
+void batch_norm_no_training(KernelContext& context, const BatchNormArguments& arguments,
+                            Tensor& out, Tensor& save_mean, Tensor& save_invstd,
+                            ScaleAndShift apply);
 
 // The same with mean and variance of the batch itself, which go out as save_mean and
 // save_invstd = 1 / sqrt(variance + epsilon), both [C].

@@ -99,6 +99,24 @@ class BoxLoop {
     }
   }
 
+  // Rows by twos: several rows whose first elements lie `steps` apart, each of `count` elements.
+  // rows(const Offsets& first, int64_t num_rows, const Offsets& steps, int64_t count)
+  template <class Rows>
+  void run_planes(Offsets offsets, Rows&& rows_of_plane) const {
+    if (rank_ < 2) {
+      run(offsets, [&](const Offsets& first, int64_t count) {
+        rows_of_plane(first, int64_t{1}, Offsets{}, count);
+      });
+      return;
+    }
+    BoxLoop planes = *this;
+    planes.rank_ = rank_ - 1;
+    const Offsets& steps = strides_[rank_ - 2];
+    planes.run(offsets, [&](const Offsets& first, int64_t num_rows) {
+      rows_of_plane(first, num_rows, steps, sizes_[rank_ - 1]);
+    });
+  }
+
  private:
   void sort() {
     for (size_t i = 1; i < rank_; ++i) {

@@ -72,12 +72,30 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   if (!mover) return false;
   const BoxLoop<2> loop(to_layout.size_span(),
                         {to_layout.strides.data(), from_layout.strides.data()});
-  loop.run({to_layout.offset, from_layout.offset},
-           [&, source = from.raw_data(), target = to.mutable_raw_data()](const auto& offsets,
-                                                                         int64_t count) {
-             mover->move(source, offsets[1], loop.row_stride(1), target, offsets[0],
-                         loop.row_stride(0), count);
-           });
+  const void* const source = from.raw_data();
+  void* const target = to.mutable_raw_data();
+  if (loop.row_stride(1) == loop.row_stride(0)) {
+    loop.run({to_layout.offset, from_layout.offset}, [&](const auto& offsets, int64_t count) {
+      mover->move(source, offsets[1], loop.row_stride(1), target, offsets[0], loop.row_stride(0),
+                  count);
+    });
+    return true;
+  }
+  // Neighbours in one tensor are far apart in the other: a strip of columns stays in the cache
+  // until its neighbours are copied.
+  constexpr int64_t kStrip = 64;
+  loop.run_planes({to_layout.offset, from_layout.offset},
+                  [&](const auto& first, int64_t rows, const auto& steps, int64_t count) {
+                    for (int64_t begin = 0; begin < count; begin += kStrip) {
+                      const int64_t part = std::min(kStrip, count - begin);
+                      for (int64_t row = 0; row < rows; ++row) {
+                        mover->move(source, first[1] + row * steps[1] + begin * loop.row_stride(1),
+                                    loop.row_stride(1), target,
+                                    first[0] + row * steps[0] + begin * loop.row_stride(0),
+                                    loop.row_stride(0), part);
+                      }
+                    }
+                  });
   return true;
 }
 

@@ -85,6 +85,19 @@ void PlaneOfChannel(const DepthwisePlane& plane) {
   }
 }
 
+void TakeEveryOther(const float* from, int64_t count, float* to) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes < count; i += lanes) {  // one too many is read
+    hn::Vec<Tag> first;
+    hn::Vec<Tag> second;
+    hn::LoadInterleaved2(d, from + 2 * i, first, second);
+    hn::StoreU(first, d, to + i);
+  }
+  for (; i < count; ++i) to[i] = from[2 * i];
+}
+
 void SplitInTwo(const float* from, int64_t count, float* even, float* odd) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -132,9 +145,13 @@ namespace vitrine::optimized::simd {
 
 HWY_EXPORT(PlaneOfChannel);
 HWY_EXPORT(SplitInTwo);
+HWY_EXPORT(TakeEveryOther);
 HWY_EXPORT(DepthwisePlace);
 
 void depthwise_plane(const DepthwisePlane& plane) { HWY_DYNAMIC_DISPATCH(PlaneOfChannel)(plane); }
+void take_every_other(const float* from, int64_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(TakeEveryOther)(from, count, to);
+}
 void split_in_two(const float* from, int64_t count, float* even, float* odd) {
   HWY_DYNAMIC_DISPATCH(SplitInTwo)(from, count, even, odd);
 }

@@ -31,6 +31,8 @@ struct DepthwisePlane {
 };
 void depthwise_plane(const DepthwisePlane& plane);
 
+// to[i] = from[2 * i] for i < count.
+void take_every_other(const float* from, int64_t count, float* to);
 // even[i] = from[2 * i], odd[i] = from[2 * i + 1], of `count` floats in all.
 void split_in_two(const float* from, int64_t count, float* even, float* odd);
 

@@ -60,6 +60,27 @@ HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count,
 }
 
 template <class Formula>
+HWY_INLINE void run_ternary(const void* const* inputs, void* out, int64_t count,
+                            const Formula& formula) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* a = static_cast<const float*>(inputs[0]);
+  const float* b = static_cast<const float*>(inputs[1]);
+  const float* c = static_cast<const float*>(inputs[2]);
+  float* to = static_cast<float*>(out);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d,
+               to + i);
+  }
+  if (i == count) return;
+  const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
+  hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, a + i), hn::MaskedLoad(mask, d, b + i),
+                           hn::MaskedLoad(mask, d, c + i)),
+                   mask, d, to + i);
+}
+
+template <class Formula>
 HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
                             const Formula& formula) {
   const Tag d;
@@ -103,10 +124,16 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
   void Run_##name(const void* const* inputs, const float*, void* out, int64_t count) {      \
     run_compare(inputs, out, count, [](auto, auto a, auto b) HWY_ATTR { return formula; }); \
   }
+#define TERNARY(name, formula)                                                         \
+  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count) { \
+    run_ternary(inputs, out, count,                                                    \
+                [](auto, auto a, auto b, auto c) HWY_ATTR { return formula; });        \
+  }
 #include "kernels/optimized/simd/elementwise_list.inc"
 #undef UNARY
 #undef BINARY
 #undef COMPARE
+#undef TERNARY
 
 void Run_where(const void* const* inputs, const float*, void* out, int64_t count) {
   const Tag d;
@@ -138,6 +165,7 @@ namespace vitrine::optimized::simd {
 #define UNARY(name, formula) EXPORT(name)
 #define BINARY(name, formula) EXPORT(name)
 #define COMPARE(name, formula) EXPORT(name)
+#define TERNARY(name, formula) EXPORT(name)
 #include "kernels/optimized/simd/elementwise_list.inc"
 EXPORT(where)
 

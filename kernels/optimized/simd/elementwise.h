@@ -14,10 +14,12 @@ using Run = void (*)(const void* const* inputs, const float* parameters, void* o
 #define UNARY(name, formula) Run name();
 #define BINARY(name, formula) Run name();
 #define COMPARE(name, formula) Run name();
+#define TERNARY(name, formula) Run name();
 #include "kernels/optimized/simd/elementwise_list.inc"
 #undef UNARY
 #undef BINARY
 #undef COMPARE
+#undef TERNARY
 Run where();
 
 }  // namespace vitrine::optimized::simd

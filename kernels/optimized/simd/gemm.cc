@@ -108,6 +108,7 @@ HWY_NOINLINE void multiply_rows(const GemmTile& tile) {
 }
 
 void MultiplyTile(const GemmTile& whole) {
+  if (whole.rows == kRows) return multiply_rows<kRows>(whole);
   GemmTile tile = whole;
   while (tile.rows > 0) {
     int64_t done = 1;
