@@ -362,81 +362,52 @@ int64_t depthwise_work(const Shape& shape) {
   return shape.out_layout.sizes[0] * shape.out_layout.sizes[1] * shape.places() * shape.taps();
 }
 
-// Dim order N, C, H, W. A plane is copied with its padding, its columns sorted by their number
-// modulo the stride: then each tap reads neighbours, whatever stride and dilation.
+// Dim order N, C, H, W.
 void convolve_planes(KernelContext& context, const Shape& shape) {
-  constexpr int64_t kSlack = simd::kDepthwiseSlack;
   const ConvolutionWindow& window = shape.window;
-  const int64_t step = window.stride[2];
-  const int64_t padded = shape.in[2] + 2 * window.padding[2];
-  const int64_t phase_length = (padded + step - 1) / step;
-  const int64_t line_length = phase_length * step;
-  const int64_t lines = shape.in[1] + 1;  // the last one is all zero: padding above and below
-  const int64_t buffer = lines * line_length + kSlack;
-  const int64_t workers = worker_count(context);
-  const std::span<float> memory =
-      context.allocate_temp_array<float>(static_cast<size_t>(workers * buffer));
-  if (memory.empty()) return;
+  const int64_t scratch_size =
+      simd::depthwise_scratch(shape.in[1], shape.in[2], window.stride[2], window.padding[2]);
+  const std::span<float> scratch =
+      context.allocate_temp_array<float>(static_cast<size_t>(worker_count(context) * scratch_size));
+  if (scratch.empty()) return;
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
+  const Layout& weight = shape.weight_layout;
   const int64_t channels = out.sizes[1];
-  parallel(context, out.sizes[0] * channels, depthwise_work(shape),
-           [&](int64_t item, int64_t worker) {
-             const int64_t image = item / channels;
-             const int64_t channel = item % channels;
-             float* const copy = memory.data() + worker * buffer;
-             const float* const plane =
-                 shape.input + image * in.strides[0] + channel / shape.group_rows * in.strides[1];
-             for (int64_t y = 0; y < shape.in[1]; ++y) {
-               const float* const from = plane + y * in.strides[3];
-               float* const line = copy + y * line_length;
-               if (step == 1) {
-                 std::memcpy(line + window.padding[2], from,
-                             static_cast<size_t>(shape.in[2]) * sizeof(float));
-                 continue;
-               }
-               int64_t phase = window.padding[2] % step;
-               int64_t at = window.padding[2] / step;
-               for (int64_t first = 0; first < std::min(step, shape.in[2]); ++first) {
-                 float* to = line + phase * phase_length + at;
-                 for (int64_t x = first; x < shape.in[2]; x += step) *to++ = from[x];
-                 if (++phase == step) {
-                   phase = 0;
-                   ++at;
-                 }
-               }
-             }
-             simd::DepthwisePlane task{};
-             task.input = copy;
-             task.line_length = line_length;
-             task.zeros = copy + shape.in[1] * line_length;
-             task.lines = shape.in[1];
-             task.kernel_height = shape.kernel[1];
-             task.kernel_width = shape.kernel[2];
-             task.stride = window.stride[1];
-             task.padding = window.padding[1];
-             task.dilation = window.dilation[1];
-             task.bias = shape.bias == nullptr ? 0.0F : shape.bias[channel];
-             task.out = shape.out + image * out.strides[0] + channel * out.strides[1];
-             task.out_stride = out.strides[3];
-             task.out_height = shape.output[1];
-             task.out_width = shape.output[2];
-             float weights[kMaxDepthwiseTaps];
-             int64_t offsets[kMaxDepthwiseTaps];
-             for (int64_t kx = 0; kx < shape.kernel[2]; ++kx) {
-               const int64_t x = kx * window.dilation[2];
-               offsets[kx] = x % step * phase_length + x / step;
-               for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
-                 weights[ky * shape.kernel[2] + kx] =
-                     shape.weight[channel * shape.weight_layout.strides[0] +
-                                  ky * shape.weight_layout.strides[3] +
-                                  kx * shape.weight_layout.strides[4]];
-               }
-             }
-             task.weights = weights;
-             task.offsets = offsets;
-             simd::depthwise_plane(task);
-           });
+  const auto convolve_plane = [&](int64_t item, int64_t worker) {
+    const int64_t image = item / channels;
+    const int64_t channel = item % channels;
+    float weights[kMaxDepthwiseTaps];
+    for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
+      for (int64_t kx = 0; kx < shape.kernel[2]; ++kx) {
+        weights[ky * shape.kernel[2] + kx] =
+            shape.weight[channel * weight.strides[0] + ky * weight.strides[3] +
+                         kx * weight.strides[4]];
+      }
+    }
+    simd::depthwise_plane({
+        .input = shape.input + image * in.strides[0] + channel / shape.group_rows * in.strides[1],
+        .input_stride = in.strides[3],
+        .height = shape.in[1],
+        .width = shape.in[2],
+        .scratch = scratch.data() + worker * scratch_size,
+        .weights = weights,
+        .kernel_height = shape.kernel[1],
+        .kernel_width = shape.kernel[2],
+        .stride = window.stride[1],
+        .padding = window.padding[1],
+        .dilation = window.dilation[1],
+        .step = window.stride[2],
+        .side = window.padding[2],
+        .spread = window.dilation[2],
+        .bias = shape.bias == nullptr ? 0.0F : shape.bias[channel],
+        .out = shape.out + image * out.strides[0] + channel * out.strides[1],
+        .out_stride = out.strides[3],
+        .out_height = shape.output[1],
+        .out_width = shape.output[2],
+    });
+  };
+  parallel(context, out.sizes[0] * channels, depthwise_work(shape), convolve_plane);
 }
 
 // Dim order N, H, W, C.

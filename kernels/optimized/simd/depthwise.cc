@@ -22,13 +22,70 @@ HWY_INLINE void store_part(hn::Vec<D> sums, D d, float* to, int64_t count) {
   }
 }
 
-HWY_INLINE const float* line_of(const DepthwisePlane& plane, int64_t y, int64_t ky) {
-  const int64_t line = y * plane.stride - plane.padding + ky * plane.dilation;
-  return line < 0 || line >= plane.lines ? plane.zeros : plane.input + line * plane.line_length;
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const float* from, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
+  if (count <= 0) return hn::Zero(d);
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+}
+
+// The copy of a plane in the scratch memory.
+struct Lines {
+  const float* data;
+  int64_t length;
+  int64_t phase;  // length of the columns of one remainder modulo the step
+  int64_t height;
+
+  const float* line(const DepthwisePlane& plane, int64_t y, int64_t ky) const {
+    const int64_t at = y * plane.stride - plane.padding + ky * plane.dilation;
+    return data + (at < 0 || at >= height ? height : at) * length;  // the last one is zero
+  }
+  int64_t offset(const DepthwisePlane& plane, int64_t kx) const {
+    const int64_t x = kx * plane.spread;
+    return plane.step == 1 ? x : x % plane.step * phase + x / plane.step;
+  }
+};
+
+HWY_INLINE Lines copy_lines(const DepthwisePlane& plane) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t step = plane.step;
+  const int64_t phase = (plane.width + 2 * plane.side + step - 1) / step;
+  const int64_t length = phase * step;
+  for (int64_t y = 0; y < plane.height; ++y) {
+    const float* const from = plane.input + y * plane.input_stride;
+    float* const line = plane.scratch + y * length;
+    if (step == 1) {
+      float* const to = line + plane.side;
+      for (int64_t x = 0; x < plane.width; x += lanes) {
+        store_part(load_part(d, from + x, plane.width - x), d, to + x, plane.width - x);
+      }
+#if HWY_TARGET != HWY_SCALAR
+    } else if (step == 2) {
+      const int64_t odd_side = plane.side % 2;
+      float* const even = line + odd_side * phase + plane.side / 2;
+      float* const odd = line + (1 - odd_side) * phase + (plane.side + 1) / 2;
+      for (int64_t x = 0; x < plane.width; x += 2 * lanes) {
+        const auto low = load_part(d, from + x, plane.width - x);
+        const auto high = load_part(d, from + x + lanes, plane.width - x - lanes);
+        store_part(hn::ConcatEven(d, high, low), d, even + x / 2, (plane.width - x + 1) / 2);
+        if (plane.width - x > 1) {
+          store_part(hn::ConcatOdd(d, high, low), d, odd + x / 2, (plane.width - x) / 2);
+        }
+      }
+#endif
+    } else {
+      for (int64_t x = 0; x < plane.width; ++x) {
+        const int64_t at = x + plane.side;
+        line[at % step * phase + at / step] = from[x];
+      }
+    }
+  }
+  return {plane.scratch, length, phase, plane.height};
 }
 
 // The usual filter, with its weights in registers, a sum for each of its lines.
-HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane) {
+HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane, const Lines& lines) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* const w = plane.weights;
@@ -36,13 +93,13 @@ HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane) {
   const auto w10 = hn::Set(d, w[3]), w11 = hn::Set(d, w[4]), w12 = hn::Set(d, w[5]);
   const auto w20 = hn::Set(d, w[6]), w21 = hn::Set(d, w[7]), w22 = hn::Set(d, w[8]);
   const auto start = hn::Set(d, plane.bias);
-  const int64_t o0 = plane.offsets[0];
-  const int64_t o1 = plane.offsets[1];
-  const int64_t o2 = plane.offsets[2];
+  const int64_t o0 = lines.offset(plane, 0);
+  const int64_t o1 = lines.offset(plane, 1);
+  const int64_t o2 = lines.offset(plane, 2);
   for (int64_t y = 0; y < plane.out_height; ++y) {
-    const float* const l0 = line_of(plane, y, 0);
-    const float* const l1 = line_of(plane, y, 1);
-    const float* const l2 = line_of(plane, y, 2);
+    const float* const l0 = lines.line(plane, y, 0);
+    const float* const l1 = lines.line(plane, y, 1);
+    const float* const l2 = lines.line(plane, y, 2);
     float* const to = plane.out + y * plane.out_stride;
     for (int64_t x = 0; x < plane.out_width; x += lanes) {
       auto s0 = hn::MulAdd(hn::LoadU(d, l0 + o0 + x), w00, start);
@@ -60,7 +117,8 @@ HWY_NOINLINE void plane_3x3(const DepthwisePlane& plane) {
 }
 
 void PlaneOfChannel(const DepthwisePlane& plane) {
-  if (plane.kernel_height == 3 && plane.kernel_width == 3) return plane_3x3(plane);
+  const Lines lines = copy_lines(plane);
+  if (plane.kernel_height == 3 && plane.kernel_width == 3) return plane_3x3(plane, lines);
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t y = 0; y < plane.out_height; ++y) {
@@ -70,11 +128,11 @@ void PlaneOfChannel(const DepthwisePlane& plane) {
       auto second = first;
       const bool two = x + lanes < plane.out_width;
       for (int64_t ky = 0; ky < plane.kernel_height; ++ky) {
-        const float* const line = line_of(plane, y, ky) + x;
+        const float* const line = lines.line(plane, y, ky) + x;
         const float* const weights = plane.weights + ky * plane.kernel_width;
         for (int64_t kx = 0; kx < plane.kernel_width; ++kx) {
           const auto weight = hn::Set(d, weights[kx]);
-          const float* const from = line + plane.offsets[kx];
+          const float* const from = line + lines.offset(plane, kx);
           first = hn::MulAdd(hn::LoadU(d, from), weight, first);
           if (two) second = hn::MulAdd(hn::LoadU(d, from + lanes), weight, second);
         }
@@ -96,23 +154,6 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
     hn::StoreU(first, d, to + i);
   }
   for (; i < count; ++i) to[i] = from[2 * i];
-}
-
-void SplitInTwo(const float* from, int64_t count, float* even, float* odd) {
-  const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; 2 * (i + lanes) <= count; i += lanes) {
-    hn::Vec<Tag> first;
-    hn::Vec<Tag> second;
-    hn::LoadInterleaved2(d, from + 2 * i, first, second);
-    hn::StoreU(first, d, even + i);
-    hn::StoreU(second, d, odd + i);
-  }
-  for (; 2 * i < count; ++i) {
-    even[i] = from[2 * i];
-    if (2 * i + 1 < count) odd[i] = from[2 * i + 1];
-  }
 }
 
 void DepthwisePlace(const float* const* places, const float* weights, int64_t taps,
@@ -144,7 +185,6 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 HWY_EXPORT(PlaneOfChannel);
-HWY_EXPORT(SplitInTwo);
 HWY_EXPORT(TakeEveryOther);
 HWY_EXPORT(DepthwisePlace);
 
@@ -152,8 +192,10 @@ void depthwise_plane(const DepthwisePlane& plane) { HWY_DYNAMIC_DISPATCH(PlaneOf
 void take_every_other(const float* from, int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(TakeEveryOther)(from, count, to);
 }
-void split_in_two(const float* from, int64_t count, float* even, float* odd) {
-  HWY_DYNAMIC_DISPATCH(SplitInTwo)(from, count, even, odd);
+// With room for a vector that begins at the end of the last line.
+int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t side) {
+  constexpr int64_t kMaxLanes = 64;
+  return (height + 1) * ((width + 2 * side + step - 1) / step) * step + kMaxLanes;
 }
 void depthwise_place(const float* const* places, const float* weights, int64_t taps,
                      const float* bias, float* out, int64_t channels) {

@@ -5,36 +5,38 @@
 
 namespace vitrine::optimized::simd {
 
-// Floats that may be read behind a line of the input.
-inline constexpr int64_t kDepthwiseSlack = 64;
-
-// One channel: out(y, x) = bias + sum over ky, kx of weights[ky * kernel_width + kx] *
-// line(y * stride - padding + ky * dilation)[offsets[kx] + x]. Lines are line_length apart; those
-// above and below the input are `zeros`.
+// One channel, out(y, x) = bias + sum over ky, kx of weights[ky * kernel_width + kx] *
+// in(y * stride - padding + ky * dilation, x * step - side + kx * spread), zero outside.
+//
+// The plane is first copied with its padding, columns sorted by their number modulo `step`: then
+// each tap reads neighbours, whatever step and dilation are. That is what `scratch` is for; the
+// parts of it that stand for padding are zero, and stay so from plane to plane.
 struct DepthwisePlane {
   const float* input;
-  int64_t line_length;
-  int64_t lines;
-  const float* zeros;
+  int64_t input_stride;  // from line to line
+  int64_t height;
+  int64_t width;
+  float* scratch;  // depthwise_scratch() floats
   const float* weights;
-  const int64_t* offsets;
   int64_t kernel_height;
   int64_t kernel_width;
-  int64_t stride;
+  int64_t stride;  // of lines
   int64_t padding;
   int64_t dilation;
+  int64_t step;  // the same along a line
+  int64_t side;
+  int64_t spread;
   float bias;
   float* out;
   int64_t out_stride;
   int64_t out_height;
   int64_t out_width;
 };
+int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t side);
 void depthwise_plane(const DepthwisePlane& plane);
 
 // to[i] = from[2 * i] for i < count.
 void take_every_other(const float* from, int64_t count, float* to);
-// even[i] = from[2 * i], odd[i] = from[2 * i + 1], of `count` floats in all.
-void split_in_two(const float* from, int64_t count, float* even, float* odd);
 
 // One place of many channels that lie side by side: out[c] = bias[c] + sum over taps of
 // weights[t * channels + c] * places[t][c]; null places are padding, a null bias is zero.

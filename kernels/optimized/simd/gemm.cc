@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/gemm.cc"
 #include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -21,6 +22,9 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kRows = 8;
 #endif
 static_assert(kRows <= kGemmMaxRows);
+
+constexpr int64_t kPrefetchEvery = 16;  // floats in a line of the cache
+constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
@@ -54,6 +58,13 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const int64_t depth = tile.depth;
   const int64_t right_stride = tile.right_stride;
   for (int64_t k = 0; k < depth; ++k) {
+    // The left side comes from memory in as many streams as there are rows.
+    if (kTileRows == 8 && k % kPrefetchEvery == 0) {
+      for (int64_t r = 0; r < 4; ++r) {
+        hwy::Prefetch(first + r * stride + kPrefetchAhead);
+        hwy::Prefetch(second + r * stride + kPrefetchAhead);
+      }
+    }
     const V r0 = hn::LoadU(d, right);
     const V r1 = kVectors > 1 ? hn::LoadU(d, right + lanes) : r0;
     const V r2 = kVectors > 2 ? hn::LoadU(d, right + 2 * lanes) : r0;
