@@ -1,9 +1,14 @@
 // Batch norm, layer norm, group norm, softmax and its logarithm.
+#include <cmath>
+
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/util/batch_norm.h"
 #include "kernels/util/checks.h"
+#include "kernels/util/group_norm.h"
+#include "kernels/util/layer_norm.h"
 
 namespace vitrine::optimized {
 
@@ -44,9 +49,114 @@ void batch_norm_no_training_out(KernelContext& context, const Tensor& input, con
                          out2, scale_and_shift);
 }
 
+bool is_float_or_null(const Tensor* tensor) {
+  return tensor == nullptr || tensor->dtype() == ScalarType::kFloat;
+}
+
+struct Statistics {
+  float mean;
+  float rstd;
+};
+
+Statistics statistics(const float* values, int64_t count, double epsilon) {
+  const auto n = static_cast<double>(count);
+  const auto mean = static_cast<float>(simd::sum(values, count) / n);
+  const double variance = simd::squared_distance(values, mean, count) / n;
+  return {mean, static_cast<float>(1.0 / std::sqrt(variance + epsilon))};
+}
+
+template <class Arguments>
+bool all_float(const Arguments& a) {
+  return is_float_or_null(&a.input) && is_float_or_null(a.weight) && is_float_or_null(a.bias) &&
+         is_float_or_null(&a.out) && is_float_or_null(&a.mean) && is_float_or_null(&a.rstd) &&
+         a.input.numel() != 0;
+}
+
+const float* data_or_null(const Tensor* tensor) {
+  return tensor == nullptr ? nullptr : tensor->data<float>();
+}
+
+void normalize_rows(KernelContext& context, const LayerNorm& a) {
+  if (!all_float(a)) return vitrine::normalize_rows(context, a);
+  const int64_t length = a.row_length;
+  parallel_ranges(context, a.rows, 1, 4 * length, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* const from = a.input.data<float>() + row * length;
+      const Statistics s = statistics(from, length, a.epsilon);
+      a.mean.mutable_data<float>()[row] = s.mean;
+      a.rstd.mutable_data<float>()[row] = s.rstd;
+      simd::normalize(from, s.mean, s.rstd, data_or_null(a.weight), data_or_null(a.bias),
+                      a.out.mutable_data<float>() + row * length, length);
+    }
+  });
+}
+
+void native_layer_norm_out(KernelContext& context, const Tensor& input,
+                           std::span<const int64_t> normalized_shape, const Tensor* weight,
+                           const Tensor* bias, double eps, Tensor& out0, Tensor& out1,
+                           Tensor& out2) {
+  layer_norm(context, input, normalized_shape, weight, bias, eps, out0, out1, out2, normalize_rows);
+}
+
+void normalize_groups(KernelContext& context, const GroupNorm& a) {
+  if (!all_float(a)) return vitrine::normalize_groups(context, a);
+  const int64_t length = a.channels * a.plane;
+  parallel_ranges(context, a.rows, 1, 4 * length, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* const from = a.input.data<float>() + row * length;
+      float* const to = a.out.mutable_data<float>() + row * length;
+      const Statistics s = statistics(from, length, a.epsilon);
+      a.mean.mutable_data<float>()[row] = s.mean;
+      a.rstd.mutable_data<float>()[row] = s.rstd;
+      for (int64_t c = 0; c < a.channels; ++c) {
+        const int64_t channel = row % a.groups * a.channels + c;
+        const float scale =
+            s.rstd * (a.weight == nullptr ? 1.0F : a.weight->data<float>()[channel]);
+        const float shift = a.bias == nullptr ? 0.0F : a.bias->data<float>()[channel];
+        const float parameters[] = {scale, shift - s.mean * scale, 0};
+        const void* const plane = from + c * a.plane;
+        simd::affine()(&plane, parameters, to + c * a.plane, a.plane);
+      }
+    }
+  });
+}
+
+void native_group_norm_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+                           const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group,
+                           double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+  group_norm(context, input, weight, bias, N, C, HxW, group, eps, out0, out1, out2,
+             normalize_groups);
+}
+
+// Along the dimension whose elements lie side by side.
+template <void (*line)(const float*, float*, int64_t)>
+bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
+                 Tensor& out) {
+  const auto rank = static_cast<int64_t>(self.rank());
+  if (half_to_float || self.dtype() != ScalarType::kFloat || out.dtype() != ScalarType::kFloat ||
+      dim < -rank || dim >= rank || self.numel() == 0) {
+    return false;
+  }
+  if (!context.resize(out, self.sizes())) return true;
+  const auto along = static_cast<size_t>(dim < 0 ? dim + rank : dim);
+  const int64_t length = self.size(along);
+  if (!self.same_dim_order(out) || self.dim_order().back() != along) return false;
+  parallel_ranges(context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      line(self.data<float>() + row * length, out.mutable_data<float>() + row * length, length);
+    }
+  });
+  return true;
+}
+
 }  // namespace
 
+VITRINE_OPTIMIZED_KERNEL(log_softmax_out, "aten::_log_softmax.out", softmax_out<simd::log_softmax>,
+                         portable);
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", batch_norm_no_training_out);
+VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out", native_group_norm_out);
+VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out", native_layer_norm_out);
+VITRINE_OPTIMIZED_KERNEL(softmax_out, "aten::_softmax.out", softmax_out<simd::softmax>, portable);
 
 }  // namespace vitrine::optimized

@@ -1,97 +1,15 @@
-#include <algorithm>
-#include <array>
-
-#include "kernels/util/line.h"
-#include "kernels/util/moments.h"
-#include "kernels/util/norm.h"
+#include "kernels/util/layer_norm.h"
 #include "runtime/kernel/kernel.h"
 
 namespace vitrine::portable {
 
 namespace {
 
-struct Arguments {
-  const Tensor& input;
-  const Tensor* weight;
-  const Tensor* bias;
-  double epsilon;
-  int64_t rows;
-  int64_t row_length;
-};
-
-template <class T>
-void normalize(KernelContext& context, const Arguments& a, Tensor& out, Tensor& mean,
-               Tensor& rstd) {
-  LineFormat format;
-  if (!make_line_format(context, a.input, a.input.dtype(), scalar_type_of<T>, out, format)) return;
-  const T* weight = elements_as<T>(context, a.weight);
-  const T* bias = elements_as<T>(context, a.bias);
-  if (context.failed()) return;
-  for (int64_t row = 0; row < a.rows; ++row) {
-    const int64_t start = row * a.row_length;
-    const Line<T> line(format, a.input.data<std::byte>() + start * format.in_size, 1,
-                       out.mutable_data<std::byte>() + start * format.out_size, 1, a.row_length);
-    Moments moments;
-    line.read([&](const T* values, int64_t count) { moments.add(values, count); });
-    const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);
-    put(mean, row, moments.mean);
-    put(rstd, row, deviation);
-    const T center = static_cast<T>(moments.mean);
-    const T scale = static_cast<T>(deviation);
-    int64_t column = 0;
-    line.map([&](const T* in, T* result, int64_t count) {
-      for (int64_t i = 0; i < count; ++i, ++column) {
-        const T factor = weight != nullptr ? weight[column] : T(1);
-        const T offset = bias != nullptr ? bias[column] : T(0);
-        result[i] = (in[i] - center) * scale * factor + offset;
-      }
-    });
-  }
-}
-
 void native_layer_norm_out(KernelContext& context, const Tensor& input,
                            std::span<const int64_t> normalized_shape, const Tensor* weight,
                            const Tensor* bias, double eps, Tensor& out0, Tensor& out1,
                            Tensor& out2) {
-  const size_t trailing = normalized_shape.size();
-  if (trailing == 0 || trailing > input.rank()) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "normalized_shape has %zu dimensions, input has %zu", trailing,
-                        input.rank());
-  }
-  const size_t leading = input.rank() - trailing;
-  const std::span<const int32_t> row_sizes = input.sizes().subspan(leading);
-  if (!std::equal(row_sizes.begin(), row_sizes.end(), normalized_shape.begin())) {
-    return context.fail(ErrorCode::kInvalidArgument,
-                        "normalized_shape differs from the last dimensions of input");
-  }
-  std::array<int32_t, kMaxRank> row_statistics;
-  row_statistics.fill(1);
-  std::copy_n(input.sizes().begin(), leading, row_statistics.begin());
-  const std::span<const int32_t> statistics_sizes(row_statistics.data(), input.rank());
-  const Arguments arguments{input,
-                            weight,
-                            bias,
-                            eps,
-                            size_product(input, 0, leading),
-                            size_product(input, leading, input.rank())};
-  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
-      !check_dtype_in<FloatHBF16Types>(context, out1) ||
-      !check_dtype_in<FloatHBF16Types>(context, out2) ||
-      !check_dtype(context, out0, input.dtype(), "out0") ||
-      !check_parameter(context, weight, row_sizes, "weight") ||
-      !check_parameter(context, bias, row_sizes, "bias") || !context.resize(out0, input.sizes()) ||
-      !context.resize(out1, statistics_sizes) || !context.resize(out2, statistics_sizes) ||
-      !check_contiguous(context, input, "input") || !check_contiguous(context, out0, "out0") ||
-      !check_contiguous(context, out1, "out1") || !check_contiguous(context, out2, "out2")) {
-    return;
-  }
-  // An output that is also the input has changed its shape by now.
-  if (input.numel() != arguments.rows * arguments.row_length || !out0.same_sizes(input)) {
-    return context.fail(ErrorCode::kInvalidArgument, "an output is also an argument");
-  }
-  dispatch<FloatTypes>(context, compute_type(input.dtype()),
-                       [&]<class T>() { normalize<T>(context, arguments, out0, out1, out2); });
+  layer_norm(context, input, normalized_shape, weight, bias, eps, out0, out1, out2, normalize_rows);
 }
 
 }  // namespace

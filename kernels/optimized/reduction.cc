@@ -1,0 +1,201 @@
+// sum, mean, var, amax, amin, argmax and argmin of row-major floats, over neighbouring dimensions.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/lines.h"
+#include "kernels/optimized/take_over.h"
+#include "kernels/util/reduction.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+// A tensor as [outer, reduced, inner].
+struct Block {
+  int64_t outer = 1;
+  int64_t reduced = 1;
+  int64_t inner = 1;
+};
+
+// Nothing if the reduced dimensions are no neighbours, or there are no elements.
+std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
+  if (self.dtype() != ScalarType::kFloat || !self.is_contiguous() || self.numel() == 0) {
+    return std::nullopt;
+  }
+  Block block;
+  for (size_t dim = 0; dim < self.rank(); ++dim) {
+    const int64_t size = self.size(dim);
+    if (size == 1) continue;
+    if (((mask >> dim) & 1u) != 0) {
+      if (block.inner != 1) return std::nullopt;
+      block.reduced *= size;
+    } else {
+      (block.reduced == 1 ? block.outer : block.inner) *= size;
+    }
+  }
+  return block;
+}
+
+// False (and the context failed) if `out` cannot have the shape that is left.
+bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keepdim, Tensor& out) {
+  std::array<int32_t, kMaxRank> sizes;
+  size_t rank = 0;
+  for (size_t dim = 0; dim < self.rank(); ++dim) {
+    const bool reduced = ((mask >> dim) & 1u) != 0;
+    if (reduced && !keepdim) continue;
+    sizes[rank++] = reduced ? 1 : self.size(dim);
+  }
+  return context.resize(out, std::span(sizes).first(rank));
+}
+
+enum class Kind : uint8_t { kSum, kMean, kLargest, kSmallest };
+
+float reduce_line(Kind kind, const float* values, int64_t count) {
+  switch (kind) {
+    case Kind::kSum:
+      return static_cast<float>(simd::sum(values, count));
+    case Kind::kMean:
+      return static_cast<float>(simd::sum(values, count) / static_cast<double>(count));
+    case Kind::kLargest:
+      return simd::largest(values, count);
+    default:
+      return simd::smallest(values, count);
+  }
+}
+
+void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride, int64_t count,
+                    float* out) {
+  if (kind == Kind::kLargest) return simd::column_largest(values, rows, stride, count, out);
+  if (kind == Kind::kSmallest) return simd::column_smallest(values, rows, stride, count, out);
+  double sums[simd::kColumns];
+  simd::column_sums(values, rows, stride, count, sums);
+  const double divisor = kind == Kind::kMean ? static_cast<double>(rows) : 1.0;
+  for (int64_t c = 0; c < count; ++c) out[c] = static_cast<float>(sums[c] / divisor);
+}
+
+bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional<uint32_t> mask,
+            bool keepdim, Tensor& out) {
+  if (!mask) return true;  // the context has failed
+  const std::optional<Block> block = make_block(self, *mask);
+  if (!block || out.dtype() != ScalarType::kFloat || !out.is_contiguous()) return false;
+  if (!resize(context, self, *mask, keepdim, out)) return true;
+  const auto* const from = self.data<float>();
+  auto* const to = out.mutable_data<float>();
+  if (block->inner == 1) {
+    parallel_ranges(context, block->outer, 1, block->reduced, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        to[i] = reduce_line(kind, from + i * block->reduced, block->reduced);
+      }
+    });
+    return true;
+  }
+  const int64_t strips = (block->inner + simd::kColumns - 1) / simd::kColumns;
+  parallel(context, block->outer * strips, self.numel(), [&](int64_t item, int64_t) {
+    const int64_t outer = item / strips;
+    const int64_t column = item % strips * simd::kColumns;
+    reduce_columns(kind, from + outer * block->reduced * block->inner + column, block->reduced,
+                   block->inner, std::min(simd::kColumns, block->inner - column),
+                   to + outer * block->inner + column);
+  });
+  return true;
+}
+
+bool is_float(std::optional<ScalarType> dtype) { return !dtype || *dtype == ScalarType::kFloat; }
+
+bool sum_out(KernelContext& context, const Tensor& self,
+             std::optional<std::span<const int64_t>> dim, bool keepdim,
+             std::optional<ScalarType> dtype, Tensor& out) {
+  return is_float(dtype) &&
+         reduce(context, Kind::kSum, self, reduced_dims(context, self, dim), keepdim, out);
+}
+
+bool mean_out(KernelContext& context, const Tensor& self,
+              std::optional<std::span<const int64_t>> dim, bool keepdim,
+              std::optional<ScalarType> dtype, Tensor& out) {
+  return is_float(dtype) &&
+         reduce(context, Kind::kMean, self, reduced_dims(context, self, dim), keepdim, out);
+}
+
+bool mean_dtype_out(KernelContext& context, const Tensor& self, std::optional<ScalarType> dtype,
+                    Tensor& out) {
+  return is_float(dtype) && reduce(context, Kind::kMean, self, kAllDims, false, out);
+}
+
+template <Kind kind>
+bool extremum_out(KernelContext& context, const Tensor& self, std::span<const int64_t> dim,
+                  bool keepdim, Tensor& out) {
+  return reduce(context, kind, self, reduced_dims(context, self, dim), keepdim, out);
+}
+
+template <float (*extremum)(const float*, int64_t)>
+bool arg_extremum_out(KernelContext& context, const Tensor& self, std::optional<int64_t> dim,
+                      bool keepdim, Tensor& out) {
+  const std::optional<uint32_t> mask = reduced_dim(context, self, dim);
+  if (!mask) return true;
+  const std::optional<Block> block = make_block(self, *mask);
+  if (!block || block->inner != 1 || out.dtype() != ScalarType::kLong || !out.is_contiguous()) {
+    return false;
+  }
+  if (!resize(context, self, *mask, keepdim, out)) return true;
+  parallel_ranges(context, block->outer, 1, 2 * block->reduced, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* const line = self.data<float>() + i * block->reduced;
+      out.mutable_data<int64_t>()[i] =
+          simd::find_first(line, extremum(line, block->reduced), block->reduced);
+    }
+  });
+  return true;
+}
+
+bool variance(KernelContext& context, const Tensor& self,
+              std::optional<std::span<const int64_t>> dim, double correction, bool keepdim,
+              Tensor& out) {
+  const std::optional<uint32_t> mask = reduced_dims(context, self, dim);
+  if (!mask) return true;
+  const std::optional<Block> block = make_block(self, *mask);
+  if (!block || block->inner != 1 || out.dtype() != ScalarType::kFloat || !out.is_contiguous()) {
+    return false;
+  }
+  if (!resize(context, self, *mask, keepdim, out)) return true;
+  const auto count = static_cast<double>(block->reduced);
+  const double divisor = std::fmax(count - correction, 0.0);
+  parallel_ranges(context, block->outer, 1, 2 * block->reduced, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* const line = self.data<float>() + i * block->reduced;
+      const auto center = static_cast<float>(simd::sum(line, block->reduced) / count);
+      out.mutable_data<float>()[i] =
+          static_cast<float>(simd::squared_distance(line, center, block->reduced) / divisor);
+    }
+  });
+  return true;
+}
+
+bool var_out(KernelContext& context, const Tensor& self,
+             std::optional<std::span<const int64_t>> dim, bool unbiased, bool keepdim,
+             Tensor& out) {
+  return variance(context, self, dim, unbiased ? 1.0 : 0.0, keepdim, out);
+}
+
+bool var_correction_out(KernelContext& context, const Tensor& self,
+                        std::optional<std::span<const int64_t>> dim,
+                        std::optional<Scalar> correction, bool keepdim, Tensor& out) {
+  return variance(context, self, dim, correction ? correction->to<double>() : 1.0, keepdim, out);
+}
+
+}  // namespace
+
+VITRINE_OPTIMIZED_KERNEL(amax_out, "aten::amax.out", extremum_out<Kind::kLargest>, portable);
+VITRINE_OPTIMIZED_KERNEL(amin_out, "aten::amin.out", extremum_out<Kind::kSmallest>, portable);
+VITRINE_OPTIMIZED_KERNEL(argmax_out, "aten::argmax.out", arg_extremum_out<simd::largest>, portable);
+VITRINE_OPTIMIZED_KERNEL(argmin_out, "aten::argmin.out", arg_extremum_out<simd::smallest>,
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(mean_dtype_out, "aten::mean.dtype_out", mean_dtype_out, portable);
+VITRINE_OPTIMIZED_KERNEL(mean_out, "aten::mean.out", mean_out, portable);
+VITRINE_OPTIMIZED_KERNEL(sum_IntList_out, "aten::sum.IntList_out", sum_out, portable);
+VITRINE_OPTIMIZED_KERNEL(var_correction_out, "aten::var.correction_out", var_correction_out,
+                         portable);
+VITRINE_OPTIMIZED_KERNEL(var_out, "aten::var.out", var_out, portable);
+
+}  // namespace vitrine::optimized

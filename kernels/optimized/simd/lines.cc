@@ -1,0 +1,292 @@
+#include "kernels/optimized/simd/lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/lines.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/optimized/simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+using Tag = hn::ScalableTag<float>;
+using V = hn::Vec<Tag>;
+
+constexpr int64_t kBlock = 4096;  // elements summed in float
+
+HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
+  const auto mask = hn::FirstN(d, static_cast<size_t>(count));
+  return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, from), otherwise);
+}
+
+HWY_INLINE void store_some(V value, Tag d, float* to, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
+  hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+}
+
+// The sum of term(x, mask of those that count) over the line.
+template <class Term>
+HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  double total = 0;
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t end = std::min(count, start + kBlock);
+    V s0 = hn::Zero(d);
+    V s1 = s0;
+    V s2 = s0;
+    V s3 = s0;
+    int64_t i = start;
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
+      s1 = hn::Add(s1, term(hn::LoadU(d, values + i + lanes)));
+      s2 = hn::Add(s2, term(hn::LoadU(d, values + i + 2 * lanes)));
+      s3 = hn::Add(s3, term(hn::LoadU(d, values + i + 3 * lanes)));
+    }
+    for (; i + lanes <= end; i += lanes) s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
+    if (i < end) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
+      s1 = hn::Add(s1, hn::IfThenElseZero(mask, term(hn::MaskedLoad(mask, d, values + i))));
+    }
+    total += static_cast<double>(
+        hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
+  }
+  return total;
+}
+
+double Sum(const float* values, int64_t count) {
+  return sum_of(values, count, [](V x) HWY_ATTR { return x; });
+}
+
+double SquaredDistance(const float* values, float center, int64_t count) {
+  const V middle = hn::Set(Tag(), center);
+  return sum_of(values, count, [middle](V x) HWY_ATTR {
+    const V distance = hn::Sub(x, middle);
+    return hn::Mul(distance, distance);
+  });
+}
+
+// `choose` of two; NaN is looked for apart, since instruction sets differ in what they make of it.
+template <class Choose>
+HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V first = hn::Set(d, start);
+  V best0 = first;
+  V best1 = first;
+  V nan = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const V x = hn::LoadU(d, values + i);
+    const V y = hn::LoadU(d, values + i + lanes);
+    best0 = choose(best0, x);
+    best1 = choose(best1, y);
+    nan = keep_nan(x, keep_nan(y, nan));
+  }
+  for (; i < count; i += lanes) {
+    const V x = load_or(d, values + i, count - i, hn::Set(d, values[i]));
+    best0 = choose(best0, x);
+    nan = keep_nan(x, nan);
+  }
+  return keep_nan(nan, choose(best0, best1));
+}
+
+HWY_INLINE float plain_extremum(const float* values, int64_t count, bool high) {
+  float best = values[0];
+  for (int64_t i = 1; i < count && !std::isnan(best); ++i) {
+    const bool better = high ? values[i] > best : values[i] < best;
+    if (better || std::isnan(values[i])) best = values[i];
+  }
+  return best;
+}
+
+template <bool high>
+HWY_INLINE float extremum(const float* values, int64_t count) {
+  const Tag d;
+  const V lanes = chosen_lanes(values, count, values[0], [](V a, V b) HWY_ATTR {
+    if constexpr (high) return hn::Max(a, b);
+    return hn::Min(a, b);
+  });
+  if (!hn::AllFalse(d, hn::IsNaN(lanes))) return plain_extremum(values, count, high);
+  if constexpr (high) return hn::GetLane(hn::MaxOfLanes(d, lanes));
+  return hn::GetLane(hn::MinOfLanes(d, lanes));
+}
+
+float Largest(const float* values, int64_t count) { return extremum<true>(values, count); }
+float Smallest(const float* values, int64_t count) { return extremum<false>(values, count); }
+
+int64_t FindFirst(const float* values, float value, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V wanted = hn::Set(d, value);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V x = hn::LoadU(d, values + i);
+    const auto found = value == value ? hn::Eq(x, wanted) : hn::IsNaN(x);
+    if (!hn::AllFalse(d, found)) return i + static_cast<int64_t>(hn::FindFirstTrue(d, found));
+  }
+  for (; i < count; ++i) {
+    if (values[i] == value || (value != value && values[i] != values[i])) return i;
+  }
+  return count;
+}
+
+void Softmax(const float* in, float* out, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V highest = hn::Set(d, Largest(in, count));
+  double total = 0;
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t end = std::min(count, start + kBlock);
+    V sum = hn::Zero(d);
+    int64_t i = start;
+    for (; i + lanes <= end; i += lanes) {
+      const V power = exponential(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      sum = hn::Add(sum, power);
+      hn::StoreU(power, d, out + i);
+    }
+    if (i < end) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
+      const V power = exponential(d, hn::Sub(hn::MaskedLoad(mask, d, in + i), highest));
+      sum = hn::Add(sum, hn::IfThenElseZero(mask, power));
+      hn::BlendedStore(power, mask, d, out + i);
+    }
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  }
+  const V scale = hn::Set(d, static_cast<float>(1.0 / total));
+  for (int64_t i = 0; i < count; i += lanes) {
+    store_some(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
+  }
+}
+
+void LogSoftmax(const float* in, float* out, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V highest = hn::Set(d, Largest(in, count));
+  const double total =
+      sum_of(in, count, [&](V x) HWY_ATTR { return exponential(Tag(), hn::Sub(x, highest)); });
+  const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
+  for (int64_t i = 0; i < count; i += lanes) {
+    const V x = load_or(d, in + i, count - i, highest);
+    store_some(hn::Sub(hn::Sub(x, highest), logarithm), d, out + i, count - i);
+  }
+}
+
+void Normalize(const float* in, float center, float scale, const float* weight, const float* bias,
+               float* out, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V middle = hn::Set(d, center);
+  const V factor = hn::Set(d, scale);
+  const V one = hn::Set(d, 1.0F);
+  const V zero = hn::Zero(d);
+  for (int64_t i = 0; i < count; i += lanes) {
+    const int64_t rest = count - i;
+    V x = hn::Mul(hn::Sub(load_or(d, in + i, rest, zero), middle), factor);
+    if (weight != nullptr) x = hn::Mul(x, load_or(d, weight + i, rest, one));
+    if (bias != nullptr) x = hn::Add(x, load_or(d, bias + i, rest, zero));
+    store_some(x, d, out + i, rest);
+  }
+}
+
+void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int64_t kRows = 128;
+  alignas(64) float part[kColumns];
+  std::fill_n(sums, count, 0.0);
+  for (int64_t start = 0; start < rows; start += kRows) {
+    const int64_t end = std::min(rows, start + kRows);
+    for (int64_t c = 0; c < count; c += lanes) {
+      V sum = hn::Zero(d);
+      for (int64_t r = start; r < end; ++r) {
+        sum = hn::Add(sum, load_or(d, in + r * stride + c, count - c, sum));
+      }
+      store_some(sum, d, part + c, count - c);
+    }
+    for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(part[c]);
+  }
+}
+
+template <bool high>
+HWY_INLINE void column_extremum(const float* in, int64_t rows, int64_t stride, int64_t count,
+                                float* out) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < count; c += lanes) {
+    V best = load_or(d, in + c, count - c, hn::Zero(d));
+    for (int64_t r = 1; r < rows; ++r) {
+      const V x = load_or(d, in + r * stride + c, count - c, best);
+      best = keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x)));
+    }
+    store_some(best, d, out + c, count - c);
+  }
+}
+
+void ColumnLargest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
+  column_extremum<true>(in, rows, stride, count, out);
+}
+void ColumnSmallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
+  column_extremum<false>(in, rows, stride, count, out);
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+HWY_EXPORT(Sum);
+HWY_EXPORT(SquaredDistance);
+HWY_EXPORT(Largest);
+HWY_EXPORT(Smallest);
+HWY_EXPORT(FindFirst);
+HWY_EXPORT(Softmax);
+HWY_EXPORT(LogSoftmax);
+HWY_EXPORT(Normalize);
+HWY_EXPORT(ColumnSums);
+HWY_EXPORT(ColumnLargest);
+HWY_EXPORT(ColumnSmallest);
+
+double sum(const float* values, int64_t count) { return HWY_DYNAMIC_DISPATCH(Sum)(values, count); }
+double squared_distance(const float* values, float center, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(SquaredDistance)(values, center, count);
+}
+float largest(const float* values, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(Largest)(values, count);
+}
+float smallest(const float* values, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(Smallest)(values, count);
+}
+int64_t find_first(const float* values, float value, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(FindFirst)(values, value, count);
+}
+void softmax(const float* in, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(Softmax)(in, out, count);
+}
+void log_softmax(const float* in, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmax)(in, out, count);
+}
+void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
+               float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(Normalize)(in, center, scale, weight, bias, out, count);
+}
+void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
+  HWY_DYNAMIC_DISPATCH(ColumnSums)(in, rows, stride, count, sums);
+}
+void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(ColumnLargest)(in, rows, stride, count, out);
+}
+void column_smallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(ColumnSmallest)(in, rows, stride, count, out);
+}
+
+}  // namespace vitrine::optimized::simd
+#endif

@@ -1,0 +1,33 @@
+// What reductions and normalisations do along a line of floats that lie side by side.
+#pragma once
+
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+// Sums are taken in float over a few thousand elements, these in double. Of nothing: 0.
+double sum(const float* values, int64_t count);
+// Of (value - center) squared.
+double squared_distance(const float* values, float center, int64_t count);
+
+// NaN if one is among them. `count` > 0.
+float largest(const float* values, int64_t count);
+float smallest(const float* values, int64_t count);
+// Where `value` is first; if it is NaN, where the first NaN is. `count` if nowhere.
+int64_t find_first(const float* values, float value, int64_t count);
+
+// out = exp(in - max) / sum(exp(in - max)), or the logarithm of that; `out` may be `in`.
+void softmax(const float* in, float* out, int64_t count);
+void log_softmax(const float* in, float* out, int64_t count);
+
+// out = (in - center) * scale * weight + bias; null weights are 1, null biases 0.
+void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
+               float* out, int64_t count);
+
+// Of each of `count` columns over `rows` rows that lie `stride` apart. At most kColumns at a time.
+inline constexpr int64_t kColumns = 256;
+void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums);
+void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);
+void column_smallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);
+
+}  // namespace vitrine::optimized::simd

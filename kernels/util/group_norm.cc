@@ -1,0 +1,89 @@
+#include "kernels/util/group_norm.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/util/line.h"
+#include "kernels/util/moments.h"
+#include "kernels/util/norm.h"
+
+namespace vitrine {
+
+namespace {
+
+template <class T>
+void normalize(KernelContext& context, const GroupNorm& a) {
+  LineFormat format;
+  if (!make_line_format(context, a.input, a.input.dtype(), scalar_type_of<T>, a.out, format))
+    return;
+  const T* weight = elements_as<T>(context, a.weight);
+  const T* bias = elements_as<T>(context, a.bias);
+  if (context.failed()) return;
+  const auto line_at = [&](int64_t start, int64_t length) {
+    return Line<T>(format, a.input.data<std::byte>() + start * format.in_size, 1,
+                   a.out.mutable_data<std::byte>() + start * format.out_size, 1, length);
+  };
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const int64_t start = row * a.channels * a.plane;
+    Moments moments;
+    line_at(start, a.channels * a.plane).read([&](const T* values, int64_t count) {
+      moments.add(values, count);
+    });
+    const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);
+    put(a.mean, row, moments.mean);
+    put(a.rstd, row, deviation);
+    if (a.plane == 0) continue;
+    for (int64_t c = 0; c < a.channels; ++c) {
+      const int64_t channel = row % a.groups * a.channels + c;
+      const double factor =
+          deviation * (weight != nullptr ? static_cast<double>(weight[channel]) : 1.0);
+      const double bias_value = bias != nullptr ? static_cast<double>(bias[channel]) : 0.0;
+      const T scale = static_cast<T>(factor);
+      const T shift = static_cast<T>(bias_value - moments.mean * factor);
+      line_at(start + c * a.plane, a.plane).map([&](const T* in, T* result, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) result[i] = in[i] * scale + shift;
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void normalize_groups(KernelContext& context, const GroupNorm& arguments) {
+  dispatch<FloatTypes>(context, compute_type(arguments.input.dtype()),
+                       [&]<class T>() { normalize<T>(context, arguments); });
+}
+
+void group_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
+                const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
+                Tensor& out0, Tensor& out1, Tensor& out2, NormalizeGroups normalize) {
+  if (input.rank() < 2 || input.size(0) != N || input.size(1) != C ||
+      size_product(input, 2, input.rank()) != HxW) {
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "input does not have the shape [%lld, %lld, ...] with %lld elements a "
+                        "channel that the arguments tell",
+                        static_cast<long long>(N), static_cast<long long>(C),
+                        static_cast<long long>(HxW));
+  }
+  if (group <= 0 || group > INT32_MAX || C % group != 0) {
+    return context.fail(ErrorCode::kInvalidArgument, "%lld channels do not make %lld groups",
+                        static_cast<long long>(C), static_cast<long long>(group));
+  }
+  const std::array<int32_t, 2> statistics{input.size(0), static_cast<int32_t>(group)};
+  const std::span<const int32_t> channels = input.sizes().subspan(1, 1);
+  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
+      !check_dtype_in<FloatHBF16Types>(context, out1) ||
+      !check_dtype_in<FloatHBF16Types>(context, out2) ||
+      !check_dtype(context, out0, input.dtype(), "out0") ||
+      !check_parameter(context, weight, channels, "weight") ||
+      !check_parameter(context, bias, channels, "bias") || !context.resize(out0, input.sizes()) ||
+      !context.resize(out1, statistics) || !context.resize(out2, statistics) ||
+      !check_contiguous(context, input, "input") || !check_contiguous(context, out0, "out0") ||
+      !check_contiguous(context, out1, "out1") || !check_contiguous(context, out2, "out2")) {
+    return;
+  }
+  normalize(context,
+            {input, weight, bias, eps, N * group, group, C / group, HxW, out0, out1, out2});
+}
+
+}  // namespace vitrine
