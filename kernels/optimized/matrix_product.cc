@@ -5,15 +5,12 @@
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
+#include "kernels/optimized/simd/convert.h"
+#include "kernels/util/convert.h"
 
 namespace vitrine::optimized {
 
 namespace {
-
-FloatMatrix float_matrix(const float* data, const Layout& layout) {
-  return {data + layout.offset, layout.sizes[0], layout.sizes[1], layout.strides[0],
-          layout.strides[1]};
-}
 
 // to[r * to_stride + c] = from(r, c), by squares, so that both sides are read and written by lines.
 void copy_matrix(const FloatMatrix& from, float* to, int64_t to_stride) {
@@ -113,29 +110,40 @@ class MatrixOperands final : public GemmOperands {
   Epilogue epilogue_;
 };
 
-void multiply_floats(KernelContext& context, const MatrixProduct& product) {
-  FloatMatrix left = float_matrix(product.left.tensor.data<float>(), product.left.layout);
-  FloatMatrix right = float_matrix(product.right.tensor.data<float>(), product.right.layout);
-  const Layout& layout = product.out_layout;
-  Result result{product.out.mutable_data<float>() + layout.offset, layout.strides[0],
-                layout.strides[1]};
-  Epilogue epilogue{product.alpha.to<float>(), 0, {}};
-  if (product.addend != nullptr) {
-    epilogue.beta = product.addend->beta.to<float>();
-    epilogue.added = float_matrix(product.addend->tensor.data<float>(), product.addend->layout);
+// A view of a Float tensor in place; one of Half or BFloat16 as a row-major copy in temporary
+// memory. Its data are null (and the context has failed) without memory.
+FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Layout& layout) {
+  FloatMatrix matrix{tensor.data<float>() + layout.offset, layout.sizes[0], layout.sizes[1],
+                     layout.strides[0], layout.strides[1]};
+  if (tensor.dtype() == ScalarType::kFloat) return matrix;
+  auto* const copy = static_cast<float*>(context.allocate_temp(
+      std::max<size_t>(1, static_cast<size_t>(matrix.rows * matrix.columns)) * sizeof(float)));
+  if (copy == nullptr) return {};
+  const ConvertRun convert = convert_run(tensor.dtype(), ScalarType::kFloat);
+  const auto* const from = tensor.data<uint16_t>() + layout.offset;
+  for (int64_t r = 0; r < matrix.rows; ++r) {
+    float* const row = copy + r * matrix.columns;
+    if (layout.strides[1] == 1) {
+      simd::to_float(tensor.dtype())(from + r * layout.strides[0], row, matrix.columns);
+    } else {
+      convert(from + r * layout.strides[0], layout.strides[1], row, 1, matrix.columns);
+    }
   }
-  // A few rows by a transposed matrix (a linear layer of a small batch): turned round, the large
-  // matrix is read in place.
-  if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
-      right.column_stride != 1) {
-    std::swap(left, right);
-    left = left.transposed();
-    right = right.transposed();
-    std::swap(result.row_stride, result.column_stride);
-    epilogue.added = epilogue.added.transposed();
+  return {copy, matrix.rows, matrix.columns, matrix.columns, 1};
+}
+
+// The way back, from a row-major copy.
+void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
+  const ConvertRun convert = convert_run(ScalarType::kFloat, tensor.dtype());
+  auto* const to = tensor.mutable_data<uint16_t>() + layout.offset;
+  for (int64_t r = 0; r < layout.sizes[0]; ++r) {
+    const float* const row = from + r * layout.sizes[1];
+    if (layout.strides[1] == 1) {
+      simd::from_float(tensor.dtype())(row, to + r * layout.strides[0], layout.sizes[1]);
+    } else {
+      convert(row, 1, to + r * layout.strides[0], layout.strides[1], layout.sizes[1]);
+    }
   }
-  gemm(context, left.rows, right.columns, left.columns,
-       MatrixOperands(left, right, result, epilogue));
 }
 
 }  // namespace
@@ -148,33 +156,35 @@ void multiply(KernelContext& context, const FloatMatrix& left, const FloatMatrix
 
 void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   const ScalarType dtype = product.out.dtype();
-  if (dtype == ScalarType::kFloat) return multiply_floats(context, product);
-  if (!is_reduced_float(dtype)) return vitrine::multiply_matrices(context, product);
-
-  FloatCopy left;
-  FloatCopy right;
-  FloatCopy added;
-  FloatCopy out;
-  if (!FloatCopy::make(context, product.left.tensor, left) ||
-      !FloatCopy::make(context, product.right.tensor, right) ||
-      !FloatCopy::make(context, product.out, out)) {
-    return;
+  if (dtype != ScalarType::kFloat && !is_reduced_float(dtype)) {
+    return vitrine::multiply_matrices(context, product);
   }
-  left.read(context, product.left.tensor);
-  right.read(context, product.right.tensor);
-  std::optional<Addend> addend;
+  FloatMatrix left = float_matrix(context, product.left.tensor, product.left.layout);
+  FloatMatrix right = float_matrix(context, product.right.tensor, product.right.layout);
+  FloatMatrix whole = float_matrix(context, product.out, product.out_layout);
+  Epilogue epilogue{product.alpha.to<float>(), 0, {}};
   if (product.addend != nullptr) {
-    if (!FloatCopy::make(context, product.addend->tensor, added)) return;
-    added.read(context, product.addend->tensor);
-    addend.emplace(Addend{added.tensor(), product.addend->layout, product.addend->beta});
+    epilogue.beta = product.addend->beta.to<float>();
+    epilogue.added = float_matrix(context, product.addend->tensor, product.addend->layout);
   }
-  multiply_floats(context, {{left.tensor(), product.left.layout},
-                            {right.tensor(), product.right.layout},
-                            out.tensor(),
-                            product.out_layout,
-                            addend ? &*addend : nullptr,
-                            product.alpha});
-  if (!context.failed()) out.write(context, product.out);
+  if (context.failed()) return;
+  // A copy in temporary memory, or the tensor itself.
+  Result result{const_cast<float*>(whole.data), whole.row_stride, whole.column_stride};
+  // A few rows by a transposed matrix (a linear layer of a small batch): turned round, the large
+  // matrix is read in place.
+  if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
+      right.column_stride != 1) {
+    std::swap(left, right);
+    left = left.transposed();
+    right = right.transposed();
+    std::swap(result.row_stride, result.column_stride);
+    epilogue.added = epilogue.added.transposed();
+  }
+  gemm(context, left.rows, right.columns, left.columns,
+       MatrixOperands(left, right, result, epilogue));
+  if (dtype != ScalarType::kFloat && !context.failed()) {
+    put_floats(whole.data, product.out, product.out_layout);
+  }
 }
 
 }  // namespace vitrine::optimized

@@ -48,6 +48,9 @@ class KernelCall : public TensorFactory {
   }
 
   EValue result;  // of an operator without `out`
+  // What is called; null: the portable and quantized kernels, without threads.
+  const KernelRegistry* registry = nullptr;
+  ThreadPool* pool = nullptr;
 
  private:
   struct Ints {
@@ -73,10 +76,10 @@ class KernelCall : public TensorFactory {
   static EValue value_of(const char* value) { return EValue(std::string_view(value)); }
 
   Error run_values(std::string_view name, std::vector<EValue>& values) {
-    KernelRegistry registry;
-    if (Error error = registry.add("portable", portable::kernels()); !error.ok()) return error;
-    if (Error error = registry.add("quantized", quantized::kernels()); !error.ok()) return error;
-    const Kernel* kernel = registry.find(name).kernel;
+    KernelRegistry plain;
+    if (Error error = plain.add("portable", portable::kernels()); !error.ok()) return error;
+    if (Error error = plain.add("quantized", quantized::kernels()); !error.ok()) return error;
+    const Kernel* kernel = (registry != nullptr ? *registry : plain).find(name).kernel;
     if (kernel == nullptr) {
       return Error::make(ErrorCode::kOperatorMissing, "no kernel %.*s",
                          static_cast<int>(name.size()), name.data());
@@ -89,7 +92,7 @@ class KernelCall : public TensorFactory {
       return Error::make(ErrorCode::kInvalidProgram, "wrong number of arguments");
     }
     HeapArena temp;
-    KernelContext context(&temp);
+    KernelContext context(&temp, pool);
     kernel->function(context, arguments.data());
     return context.take_error();
   }

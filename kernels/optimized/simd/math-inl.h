@@ -22,6 +22,11 @@ HWY_INLINE V keep_nan(V x, V otherwise) {
   return hn::IfThenElse(hn::IsNaN(x), x, otherwise);
 }
 
+template <class V>
+HWY_INLINE V squared(V x) {
+  return hn::Mul(x, x);
+}
+
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   const V high = hn::Set(d, 88.72284F);  // above it there is infinity
@@ -99,7 +104,9 @@ HWY_INLINE V error_function(D d, V x) {
   below = hn::MulAdd(below, z, hn::Set(d, -1.68282697438203e-03F));
   below = hn::MulAdd(below, z, hn::Set(d, -7.37332916720468e-03F));
   below = hn::MulAdd(below, z, hn::Set(d, -1.42647390514189e-02F));
-  return keep_nan(x, hn::Div(hn::Mul(y, above), below));
+  const V tiny = hn::Mul(x, hn::Set(d, 1.1283791670955126F));  // 2 / sqrt(pi)
+  const V result = hn::Div(hn::Mul(y, above), below);
+  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-4F)), tiny, result));
 }
 
 template <class D, class V>

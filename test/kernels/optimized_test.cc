@@ -1,0 +1,628 @@
+// Every optimised kernel against the portable one, over random shapes, dtypes, dim orders and
+// values.
+#include "kernels/optimized/optimized_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+
+#include "kernels/util/convert.h"
+#include "runtime/threadpool/thread_pool.h"
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine {
+namespace {
+
+using test::KernelCall;
+using Sizes = std::vector<int32_t>;
+using Order = std::vector<uint8_t>;
+
+// How far apart two results may be: in units in the last place of the output's dtype, or, where
+// numbers cancel, in absolute terms.
+struct Bound {
+  double ulps = 0;
+  double absolute = 0;
+};
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+
+  int64_t integer(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
+  bool chance(double probability) { return std::bernoulli_distribution(probability)(engine_); }
+  double real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
+  // Any float: all signs and exponents, and what is special.
+  double any() {
+    static constexpr float kSpecial[] = {0.0F,
+                                         -0.0F,
+                                         1.0F,
+                                         -1.0F,
+                                         0.5F,
+                                         2.5F,
+                                         88.8F,
+                                         -104.5F,
+                                         std::numeric_limits<float>::infinity(),
+                                         -std::numeric_limits<float>::infinity(),
+                                         std::numeric_limits<float>::quiet_NaN(),
+                                         std::numeric_limits<float>::denorm_min(),
+                                         -std::numeric_limits<float>::denorm_min(),
+                                         std::numeric_limits<float>::min(),
+                                         std::numeric_limits<float>::max(),
+                                         std::numeric_limits<float>::lowest()};
+    if (chance(0.1)) return static_cast<double>(kSpecial[integer(0, std::size(kSpecial) - 1)]);
+    if (chance(0.2)) return std::ldexp(real(-1, 1), static_cast<int>(integer(-140, 127)));
+    return real(-12, 12);
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+enum class Values : uint8_t { kAny, kUnit, kPositive };
+
+// One kernel call in two versions: its tensors are made once and copied.
+class Case {
+ public:
+  Case(uint32_t seed, ThreadPool* pool) : random(seed) {
+    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
+    EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
+    fast_.registry = &registry_;
+    fast_.pool = pool;
+  }
+
+  struct Pair {
+    Tensor* fast;
+    Tensor* plain;
+  };
+
+  Pair tensor(ScalarType dtype, const Sizes& sizes, const Order& order = {},
+              Values values = Values::kAny) {
+    Pair pair{&fast_.make(dtype, sizes, order), &plain_.make(dtype, sizes, order)};
+    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
+      const double value = values == Values::kAny    ? random.any()
+                           : values == Values::kUnit ? random.real(-1, 1)
+                                                     : random.real(0.01, 2);
+      convert_run(ScalarType::kDouble, dtype)(
+          &value, 1, pair.plain->mutable_data<std::byte>() + i * size_of(*pair.plain), 1, 1);
+    }
+    std::copy_n(pair.plain->data<std::byte>(), pair.plain->nbytes(),
+                pair.fast->mutable_data<std::byte>());
+    return pair;
+  }
+  Pair out(ScalarType dtype, const Sizes& sizes, const Order& order = {}) {
+    outputs_.push_back({&fast_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound),
+                        &plain_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound)});
+    return outputs_.back();
+  }
+
+  // Arguments: pairs stand for their tensors.
+  template <class... Args>
+  void run(const std::string& name, const Bound& bound, const Args&... args) {
+    const Error fast = fast_.run(name, side(args, true)...);
+    const Error plain = plain_.run(name, side(args, false)...);
+    ASSERT_EQ(fast.ok(), plain.ok()) << name << ": " << (fast.ok() ? plain : fast).message();
+    if (!plain.ok()) return;
+    for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
+  }
+
+  EValue ints(const std::vector<int64_t>& values) { return shared_.ints(values); }
+
+  Random random;
+  double worst_ulps = 0;
+
+ private:
+  static int64_t size_of(const Tensor& tensor) {
+    return static_cast<int64_t>(tensor.element_size());
+  }
+  static Tensor& side(const Pair& pair, bool fast) { return fast ? *pair.fast : *pair.plain; }
+  template <class T>
+  static const T& side(const T& value, bool) {
+    return value;
+  }
+
+  static double value_at(const Tensor& tensor, int64_t i) {
+    double value = 0;
+    convert_run(tensor.dtype(), ScalarType::kDouble)(tensor.data<std::byte>() + i * size_of(tensor),
+                                                     1, &value, 1, 1);
+    return value;
+  }
+  // Numbers of the dtype between the two.
+  static double distance(ScalarType dtype, double a, double b) {
+    const int digits = dtype == ScalarType::kHalf ? 11 : dtype == ScalarType::kBFloat16 ? 8 : 24;
+    const int lowest = dtype == ScalarType::kHalf       ? -24
+                       : dtype == ScalarType::kBFloat16 ? -133
+                                                        : -149;
+    int exponent = 0;
+    std::frexp(std::max(std::abs(a), std::abs(b)), &exponent);
+    return std::abs(a - b) / std::ldexp(1.0, std::max(exponent - digits, lowest));
+  }
+
+  void compare(const std::string& name, const Tensor& fast, const Tensor& plain,
+               const Bound& bound) {
+    ASSERT_TRUE(fast.same_sizes(plain)) << name;
+    for (int64_t i = 0; i < plain.numel(); ++i) {
+      const double a = value_at(fast, i);
+      const double b = value_at(plain, i);
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      if (std::abs(a - b) <= bound.absolute) continue;
+      const double ulps = distance(plain.dtype(), a, b);
+      if (std::isfinite(ulps)) worst_ulps = std::max(worst_ulps, ulps);
+      ASSERT_LE(ulps, bound.ulps) << name << ", element " << i << ": optimised " << a
+                                  << ", portable " << b;
+    }
+  }
+
+  KernelRegistry registry_;
+  KernelCall fast_;
+  KernelCall plain_;
+  KernelCall shared_;
+  std::vector<Pair> outputs_;
+};
+
+Sizes random_sizes(Random& random, int64_t rank, int64_t most) {
+  Sizes sizes;
+  for (int64_t i = 0; i < rank; ++i) {
+    sizes.push_back(static_cast<int32_t>(random.chance(0.03) ? 0 : random.integer(1, most)));
+  }
+  return sizes;
+}
+// Sometimes long lines, so that whole vectors, blocks and threads take part.
+Sizes random_shape(Random& random) {
+  Sizes sizes = random_sizes(random, random.integer(0, 4), 7);
+  if (!sizes.empty() && random.chance(0.3))
+    sizes.back() = static_cast<int32_t>(random.integer(1, 6000));
+  return sizes;
+}
+Order random_order(Random& random, size_t rank) {
+  if (rank == 4 && random.chance(0.3)) return {0, 2, 3, 1};
+  if (rank == 3 && random.chance(0.2)) return {0, 2, 1};
+  return {};
+}
+ScalarType random_float(Random& random) {
+  static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kFloat,
+                                          ScalarType::kFloat, ScalarType::kHalf,
+                                          ScalarType::kBFloat16};
+  return kTypes[random.integer(0, 4)];
+}
+// Floats, and now and then what is the portable kernel's business.
+ScalarType random_dtype(Random& random) {
+  if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
+  return random_float(random);
+}
+// What broadcasts to `sizes`: ones put in, leading dimensions left out.
+Sizes broadcastable(Random& random, const Sizes& sizes) {
+  Sizes result = sizes;
+  for (int32_t& size : result) {
+    if (random.chance(0.25)) size = 1;
+  }
+  if (random.chance(0.25) && !result.empty()) {
+    result.erase(result.begin(),
+                 result.begin() + random.integer(0, static_cast<int64_t>(result.size())));
+  }
+  return result;
+}
+
+using Generator = std::function<void(Case&, const std::string&)>;
+
+// --- Element by element ---
+
+Generator unary(Bound bound, bool integers = true) {
+  return [=](Case& c, const std::string& name) {
+    const Sizes sizes = random_shape(c.random);
+    const Order order = random_order(c.random, sizes.size());
+    const ScalarType dtype = integers ? random_dtype(c.random) : random_float(c.random);
+    const bool keeps = name == "aten::abs.out" || name == "aten::neg.out" ||
+                       name == "aten::relu.out" || name == "aten::ceil.out" ||
+                       name == "aten::floor.out" || name == "aten::trunc.out" ||
+                       name == "aten::round.out";
+    const ScalarType result = dtype == ScalarType::kInt && !keeps ? ScalarType::kFloat : dtype;
+    c.run(name, bound, c.tensor(dtype, sizes, order), c.out(result, sizes, order));
+  };
+}
+
+Generator binary(Bound bound, bool scalar, bool alpha, bool gives_bool) {
+  return [=](Case& c, const std::string& name) {
+    const Sizes sizes = random_shape(c.random);
+    const ScalarType dtype =
+        name.find("div") != std::string::npos ? random_float(c.random) : random_dtype(c.random);
+    const Order order = random_order(c.random, sizes.size());
+    const auto self = c.tensor(dtype, sizes, order);
+    const auto out = c.out(gives_bool ? ScalarType::kBool : dtype, sizes, order);
+    const EValue factor(c.random.integer(-3, 3));
+    if (scalar) {
+      const EValue other(c.random.chance(0.5) || dtype == ScalarType::kInt
+                             ? EValue(c.random.integer(-3, 3))
+                             : EValue(c.random.real(-3, 3)));
+      return alpha ? c.run(name, bound, self, other, factor, out)
+                   : c.run(name, bound, self, other, out);
+    }
+    const Sizes other_sizes = broadcastable(c.random, sizes);
+    const auto other = c.tensor(dtype, other_sizes, random_order(c.random, other_sizes.size()));
+    return alpha ? c.run(name, bound, self, other, factor, out)
+                 : c.run(name, bound, self, other, out);
+  };
+}
+
+void where(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const ScalarType dtype = random_dtype(c.random);
+  c.run(name, {},
+        c.tensor(c.random.chance(0.7) ? ScalarType::kBool : ScalarType::kByte,
+                 broadcastable(c.random, sizes)),
+        c.tensor(dtype, sizes), c.tensor(dtype, broadcastable(c.random, sizes)),
+        c.out(dtype, sizes));
+}
+
+void clamp(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const Order order = random_order(c.random, sizes.size());
+  const ScalarType dtype = random_dtype(c.random);
+  const bool whole = dtype == ScalarType::kInt;
+  EValue low(whole ? EValue(c.random.integer(-3, 3)) : EValue(c.random.real(-3, 3)));
+  EValue high(whole ? EValue(c.random.integer(0, 6)) : EValue(c.random.real(-3, 6)));
+  if (name == "aten::clamp.out" && c.random.chance(0.3)) low = EValue();
+  c.run(name, {}, c.tensor(dtype, sizes, order), low, high, c.out(dtype, sizes, order));
+}
+
+void leaky_relu(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const ScalarType dtype = random_float(c.random);
+  c.run(name, {1}, c.tensor(dtype, sizes), EValue(0.01), c.out(dtype, sizes));
+}
+
+void elu(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const ScalarType dtype = random_float(c.random);
+  c.run(name, {8}, c.tensor(dtype, sizes), EValue(c.random.real(0.1, 2)),
+        EValue(c.random.real(0.5, 2)), EValue(c.random.real(0.5, 2)), c.out(dtype, sizes));
+}
+
+void gelu(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const ScalarType dtype = random_float(c.random);
+  // 1 + erf(x) and 1 + tanh(x) cancel for negative x: what is lost is relative to x.
+  c.run(name, {32, 1e-5}, c.tensor(dtype, sizes),
+        EValue(std::string_view(c.random.chance(0.5) ? "none" : "tanh")), c.out(dtype, sizes));
+}
+
+void pow_scalar(Case& c, const std::string& name) {
+  static constexpr double kExponents[] = {2, 3, 0.5, -1, -0.5, -2, 1.7, 0, 4};
+  const Sizes sizes = random_shape(c.random);
+  const ScalarType dtype = random_float(c.random);
+  c.run(name, {3}, c.tensor(dtype, sizes), EValue(kExponents[c.random.integer(0, 8)]),
+        c.out(dtype, sizes));
+}
+
+// --- Sums of products: errors grow with the depth; all values are below one ---
+
+Bound product_bound(ScalarType dtype, int64_t depth) {
+  return {dtype == ScalarType::kFloat ? 2.0 : 1.0, 3e-7 * static_cast<double>(depth + 4)};
+}
+
+int32_t random_side(Random& random) {
+  return static_cast<int32_t>(
+      random.chance(0.05) ? 0 : random.integer(1, random.chance(0.2) ? 220 : 40));
+}
+Order maybe_transposed(Random& random, bool batch = false) {
+  if (random.chance(0.6)) return {};
+  return batch ? Order{0, 2, 1} : Order{1, 0};
+}
+
+void mm(Case& c, const std::string& name) {
+  const ScalarType dtype = random_dtype(c.random);
+  const int32_t m = random_side(c.random);
+  const int32_t k = random_side(c.random);
+  const int32_t n = random_side(c.random);
+  const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
+  const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
+  c.run(name, product_bound(dtype, k), left, right,
+        c.out(dtype, {m, n}, maybe_transposed(c.random)));
+}
+
+void bmm(Case& c, const std::string& name) {
+  const ScalarType dtype = random_dtype(c.random);
+  const int32_t b = static_cast<int32_t>(c.random.integer(1, 4));
+  const int32_t m = random_side(c.random);
+  const int32_t k = random_side(c.random);
+  const int32_t n = random_side(c.random);
+  const auto left = c.tensor(dtype, {b, m, k}, maybe_transposed(c.random, true), Values::kUnit);
+  const auto right = c.tensor(dtype, {b, k, n}, maybe_transposed(c.random, true), Values::kUnit);
+  c.run(name, product_bound(dtype, k), left, right, c.out(dtype, {b, m, n}));
+}
+
+void addmm(Case& c, const std::string& name) {
+  const ScalarType dtype = random_dtype(c.random);
+  const int32_t m = random_side(c.random);
+  const int32_t k = random_side(c.random);
+  const int32_t n = random_side(c.random);
+  const Sizes added[] = {{n}, {m, n}, {m, 1}, {1}};
+  const auto self = c.tensor(dtype, added[c.random.integer(0, 3)], {}, Values::kUnit);
+  const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
+  const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
+  c.run(name, product_bound(dtype, k), self, left, right, EValue(c.random.integer(0, 1)),
+        EValue(c.random.integer(0, 1)), c.out(dtype, {m, n}));
+}
+
+void linear(Case& c, const std::string& name) {
+  const ScalarType dtype = random_dtype(c.random);
+  const int32_t m = random_side(c.random);
+  const int32_t k = random_side(c.random);
+  const int32_t n = random_side(c.random);
+  const auto input = c.tensor(dtype, {m, k}, {}, Values::kUnit);
+  const auto weight = c.tensor(dtype, {n, k}, {}, Values::kUnit);
+  const auto out = c.out(dtype, {m, n});
+  if (c.random.chance(0.5)) {
+    return c.run(name, product_bound(dtype, k), input, weight, EValue(), out);
+  }
+  c.run(name, product_bound(dtype, k), input, weight, c.tensor(dtype, {n}, {}, Values::kUnit), out);
+}
+
+void convolution(Case& c, const std::string& name) {
+  Random& random = c.random;
+  const ScalarType dtype = random_dtype(random);
+  const auto spatial = static_cast<size_t>(random.chance(0.7) ? 2 : random.integer(1, 3));
+  const bool transposed = random.chance(0.25);
+  const int64_t groups = random.chance(0.5) ? 1 : random.integer(2, 5);
+  const bool depthwise = random.chance(0.3);
+  const int64_t group_in = depthwise ? 1 : random.integer(1, 6);
+  const int64_t group_out = depthwise && random.chance(0.7) ? 1 : random.integer(1, 20);
+  Sizes input{static_cast<int32_t>(random.integer(1, 2)), static_cast<int32_t>(groups * group_in)};
+  Sizes weight =
+      transposed ? Sizes{static_cast<int32_t>(groups * group_in), static_cast<int32_t>(group_out)}
+                 : Sizes{static_cast<int32_t>(groups * group_out), static_cast<int32_t>(group_in)};
+  Sizes output{input[0], static_cast<int32_t>(groups * group_out)};
+  std::vector<int64_t> stride;
+  std::vector<int64_t> padding;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> output_padding;
+  const bool pointwise = random.chance(0.3);
+  int64_t depth = group_in;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t size = random.integer(1, spatial == 3 ? 6 : random.chance(0.2) ? 70 : 18);
+    const int64_t kernel = pointwise ? 1 : random.chance(0.5) ? 3 : random.integer(1, 5);
+    stride.push_back(random.integer(1, 3));
+    padding.push_back(pointwise && random.chance(0.8) ? 0 : random.integer(0, 3));
+    dilation.push_back(random.chance(0.7) ? 1 : random.integer(1, 3));
+    output_padding.push_back(transposed ? random.integer(0, std::max(stride[i], dilation[i]) - 1)
+                                        : 0);
+    if (pointwise && random.chance(0.7)) stride[i] = 1;
+    const int64_t reach = dilation[i] * (kernel - 1);
+    const int64_t result =
+        transposed ? (size - 1) * stride[i] - 2 * padding[i] + reach + output_padding[i] + 1
+                   : (size + 2 * padding[i] - reach - 1 + stride[i]) / stride[i];
+    input.push_back(static_cast<int32_t>(size));
+    weight.push_back(static_cast<int32_t>(kernel));
+    output.push_back(static_cast<int32_t>(std::max<int64_t>(result, 0)));
+    depth *= kernel;
+  }
+  const auto some_order = [&](double probability) {
+    return spatial == 2 && random.chance(probability) ? Order{0, 2, 3, 1} : Order{};
+  };
+  const double last = random.chance(0.5) ? 0.9 : 0.05;  // mostly alike
+  const auto image = c.tensor(dtype, input, some_order(last), Values::kUnit);
+  const auto filter = c.tensor(dtype, weight, some_order(last), Values::kUnit);
+  const auto out = c.out(dtype, output, some_order(last));
+  const Bound bound = product_bound(dtype, depth);
+  const auto run = [&](const auto& bias) {
+    c.run(name, bound, image, filter, bias, c.ints(stride), c.ints(padding), c.ints(dilation),
+          EValue(transposed), c.ints(output_padding), EValue(groups), out);
+  };
+  if (random.chance(0.5)) return run(EValue());
+  run(c.tensor(dtype, {static_cast<int32_t>(groups * group_out)}, {}, Values::kUnit));
+}
+
+// --- Reductions and normalisations ---
+
+Generator reduction(bool index, bool dtype_argument, bool exact, const char* extra = nullptr) {
+  return [=](Case& c, const std::string& name) {
+    Random& random = c.random;
+    const Sizes sizes = random_shape(random);
+    const ScalarType dtype = random_float(random);
+    const auto rank = static_cast<int64_t>(sizes.size());
+    uint32_t mask = 0;
+    std::vector<int64_t> dims;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (!random.chance(0.4) || (index && !dims.empty())) continue;
+      dims.push_back(random.chance(0.5) ? dim : dim - rank);
+      mask |= 1u << dim;
+    }
+    const bool keepdim = random.chance(0.5);
+    Sizes result;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      const bool reduced = dims.empty() || ((mask >> dim) & 1u) != 0;
+      if (!reduced) result.push_back(sizes[static_cast<size_t>(dim)]);
+      if (reduced && keepdim) result.push_back(1);
+    }
+    int64_t count = 1;
+    for (const int32_t size : sizes) count *= size;
+    const auto self = c.tensor(dtype, sizes, random_order(random, sizes.size()),
+                               exact ? Values::kAny : Values::kUnit);
+    const auto out = c.out(index ? ScalarType::kLong : dtype, result);
+    const Bound bound{exact ? 0.0 : 2.0, exact ? 0.0 : 2e-7 * static_cast<double>(count)};
+    const EValue all_or_one = dims.empty() ? EValue() : EValue(dims[0]);
+    if (index) return c.run(name, bound, self, all_or_one, EValue(keepdim), out);
+    if (extra != nullptr && std::string(extra) == "unbiased") {
+      return c.run(name, {64, 2e-6}, self, c.ints(dims), EValue(random.chance(0.5)),
+                   EValue(keepdim), out);
+    }
+    if (extra != nullptr) {
+      return c.run(name, {64, 2e-6}, self, c.ints(dims), EValue(random.integer(0, 1)),
+                   EValue(keepdim), out);
+    }
+    if (dtype_argument)
+      return c.run(name, bound, self, c.ints(dims), EValue(keepdim), EValue(), out);
+    c.run(name, bound, self, c.ints(dims), EValue(keepdim), out);
+  };
+}
+
+void mean_of_all(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  c.run(name, {4, 1e-6}, c.tensor(ScalarType::kFloat, sizes, {}, Values::kUnit), EValue(),
+        c.out(ScalarType::kFloat, {}));
+}
+
+void softmax(Case& c, const std::string& name) {
+  const Sizes sizes = random_shape(c.random);
+  const Order order = random_order(c.random, sizes.size());
+  const ScalarType dtype = random_dtype(c.random);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  const int64_t dim = rank == 0 ? 0 : c.random.integer(-rank, rank - 1);
+  c.run(name, {16, 2e-6}, c.tensor(dtype, sizes, order), EValue(dim), EValue(false),
+        c.out(dtype, sizes, order));
+}
+
+void layer_norm(Case& c, const std::string& name) {
+  const int32_t rows = static_cast<int32_t>(c.random.integer(1, 20));
+  const int32_t length = static_cast<int32_t>(c.random.integer(1, 2000));
+  const ScalarType dtype =
+      random_dtype(c.random) == ScalarType::kHalf ? ScalarType::kHalf : ScalarType::kFloat;
+  const auto input = c.tensor(dtype, {rows, length}, {}, Values::kUnit);
+  const auto weight = c.tensor(dtype, {length}, {}, Values::kUnit);
+  const auto bias = c.tensor(dtype, {length}, {}, Values::kUnit);
+  const auto out = c.out(dtype, {rows, length});
+  const auto mean = c.out(dtype, {rows, 1});
+  const auto rstd = c.out(dtype, {rows, 1});
+  const Bound bound{32, 1e-4};
+  if (c.random.chance(0.3)) {
+    return c.run(name, bound, input, c.ints({length}), EValue(), EValue(), EValue(1e-3), out, mean,
+                 rstd);
+  }
+  c.run(name, bound, input, c.ints({length}), weight, bias, EValue(1e-3), out, mean, rstd);
+}
+
+void group_norm(Case& c, const std::string& name) {
+  const int64_t groups = c.random.integer(1, 4);
+  const int64_t channels = groups * c.random.integer(1, 4);
+  const auto n = static_cast<int32_t>(c.random.integer(1, 3));
+  const auto plane = static_cast<int32_t>(c.random.integer(2, 300));
+  const ScalarType dtype = ScalarType::kFloat;
+  const Sizes sizes{n, static_cast<int32_t>(channels), plane};
+  const auto input = c.tensor(dtype, sizes, {}, Values::kUnit);
+  const auto weight = c.tensor(dtype, {sizes[1]}, {}, Values::kUnit);
+  const auto bias = c.tensor(dtype, {sizes[1]}, {}, Values::kUnit);
+  c.run(name, {32, 1e-4}, input, weight, bias, EValue(int64_t{n}), EValue(channels),
+        EValue(int64_t{plane}), EValue(groups), EValue(1e-3), c.out(dtype, sizes),
+        c.out(dtype, {n, static_cast<int32_t>(groups)}),
+        c.out(dtype, {n, static_cast<int32_t>(groups)}));
+}
+
+void batch_norm(Case& c, const std::string& name) {
+  Sizes sizes = random_sizes(c.random, 4, 12);
+  const Order order = random_order(c.random, 4);
+  const ScalarType dtype = random_float(c.random);
+  const Sizes channels{sizes[1]};
+  const ScalarType statistics = c.random.chance(0.5) ? dtype : ScalarType::kFloat;
+  const auto parameter = [&] { return c.tensor(statistics, channels, {}, Values::kPositive); };
+  c.run(name, {4, 4e-6}, c.tensor(dtype, sizes, order, Values::kUnit), parameter(), parameter(),
+        parameter(), parameter(), EValue(0.1), EValue(1e-3), c.out(dtype, sizes, order),
+        c.out(dtype, {0}), c.out(dtype, {0}));
+}
+
+const std::map<std::string, Generator>& generators() {
+  static const auto* const kGenerators = [] {
+    auto* table = new std::map<std::string, Generator>;
+    const auto put = [&](const char* name, Generator generator) {
+      (*table)["aten::" + std::string(name)] = std::move(generator);
+    };
+    for (const char* name : {"abs.out", "ceil.out", "floor.out", "neg.out", "relu.out", "round.out",
+                             "trunc.out", "sqrt.out", "reciprocal.out", "rsqrt.out"}) {
+      put(name, unary({}, std::string(name) != "ceil.out"));
+    }
+    put("exp.out", unary({2}));
+    put("expm1.out", unary({6}));
+    put("log.out", unary({4}));
+    put("log1p.out", unary({4}));
+    put("tanh.out", unary({6}));
+    put("sigmoid.out", unary({4}));
+    put("erf.out", unary({12}));
+    put("clamp.out", clamp);
+    put("hardtanh.out", clamp);
+    put("leaky_relu.out", leaky_relu);
+    put("elu.out", elu);
+    put("gelu.out", gelu);
+    put("pow.Tensor_Scalar_out", pow_scalar);
+    for (const char* name : {"add", "sub"}) {
+      put((std::string(name) + ".out").c_str(), binary({}, false, true, false));
+      put((std::string(name) + ".Scalar_out").c_str(), binary({}, true, true, false));
+    }
+    put("rsub.Scalar_out", binary({}, true, true, false));
+    for (const char* name : {"mul.out", "div.out", "maximum.out", "minimum.out"}) {
+      put(name, binary({}, false, false, false));
+    }
+    for (const char* name : {"mul.Scalar_out", "div.Scalar_out"}) {
+      put(name, binary({}, true, false, false));
+    }
+    for (const std::string name : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+      put((name + ".Tensor_out").c_str(), binary({}, false, false, true));
+      put((name + ".Scalar_out").c_str(), binary({}, true, false, true));
+    }
+    put("where.self_out", where);
+    put("mm.out", mm);
+    put("bmm.out", bmm);
+    put("addmm.out", addmm);
+    put("linear.out", linear);
+    put("convolution.out", convolution);
+    put("amax.out", reduction(false, false, true));
+    put("amin.out", reduction(false, false, true));
+    put("argmax.out", reduction(true, false, true));
+    put("argmin.out", reduction(true, false, true));
+    put("sum.IntList_out", reduction(false, true, false));
+    put("mean.out", reduction(false, true, false));
+    put("mean.dtype_out", mean_of_all);
+    put("var.out", reduction(false, false, false, "unbiased"));
+    put("var.correction_out", reduction(false, false, false, "correction"));
+    put("_softmax.out", softmax);
+    put("_log_softmax.out", softmax);
+    put("native_layer_norm.out", layer_norm);
+    put("native_group_norm.out", group_norm);
+    put("_native_batch_norm_legit_no_training.out", batch_norm);
+    return table;
+  }();
+  return *kGenerators;
+}
+
+class Optimized : public testing::TestWithParam<std::string> {};
+
+TEST_P(Optimized, EqualsPortable) {
+  const std::string& name = GetParam();
+  const auto generator = generators().find(name);
+  ASSERT_NE(generator, generators().end()) << "no cases for " << name;
+  auto pool = ThreadPool::create(3);
+  ASSERT_TRUE(pool.ok());
+  double worst = 0;
+  for (uint32_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("case " + std::to_string(seed));
+    Case c(seed, seed % 2 == 0 ? pool->get() : nullptr);
+    generator->second(c, name);
+    worst = std::max(worst, c.worst_ulps);
+  }
+  RecordProperty("worst_ulps", std::to_string(worst));
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+  for (const Kernel* kernel : optimized::kernels()) result.emplace_back(kernel->name);
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const auto& tested) {
+  std::string name = tested.param.substr(tested.param.find("::") + 2);
+  for (char& letter : name) {
+    if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+  }
+  return name;
+});
+
+}  // namespace
+}  // namespace vitrine
