@@ -1,0 +1,95 @@
+// A kernel and its arguments, ready to be called again and again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "runtime/core/evalue.h"
+#include "runtime/kernel/kernel_registry.h"
+#include "runtime/threadpool/thread_pool.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine::bench {
+
+// Makes arguments; they live as long as it.
+class PreparedCall : public test::TensorFactory {
+ public:
+  // A Float tensor of small numbers of both signs.
+  Tensor& floats(std::vector<int32_t> sizes, std::vector<uint8_t> dim_order = {}) {
+    Tensor& tensor = make(ScalarType::kFloat, std::move(sizes), std::move(dim_order),
+                          ShapeDynamism::kDynamicBound);
+    auto* const data = tensor.mutable_data<float>();
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      data[i] = static_cast<float>(i * 7919 % 1000) / 250.0F - 1.9F;
+    }
+    return tensor;
+  }
+  Tensor& filled(ScalarType dtype, std::vector<int32_t> sizes, int64_t modulus) {
+    Tensor& tensor = make(dtype, std::move(sizes), {}, ShapeDynamism::kDynamicBound);
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      const int64_t value = i * 7919 % modulus;
+      if (dtype == ScalarType::kLong) tensor.mutable_data<int64_t>()[i] = value;
+      if (tensor.element_size() == 1)
+        tensor.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(value);
+    }
+    return tensor;
+  }
+  EValue ints(std::vector<int64_t> values) {
+    Ints& list = int_lists_.emplace_back();
+    for (const int64_t value : values) list.values.emplace_back(value);
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body);
+  }
+  EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
+    Tensors& list = tensor_lists_.emplace_back();
+    for (Tensor* value : values) list.values.push_back(value != nullptr ? EValue(value) : EValue());
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body, optional);
+  }
+
+  void set_arguments(std::vector<EValue> values) {
+    values_ = std::move(values);
+    values_.emplace_back();  // the trailing return value
+    arguments_.clear();
+    for (EValue& value : values_) arguments_.push_back(&value);
+  }
+
+  // `kernel` takes the arguments that were set; ends the process if it fails.
+  void run(const Kernel& kernel, ThreadPool* pool) {
+    KernelContext context(&temp_, pool);
+    kernel.function(context, arguments_.data());
+    temp_.reset();
+    const Error error = context.take_error();
+    if (error.ok()) return;
+    std::fprintf(stderr, "%s: %s\n", kernel.name, error.message());
+    std::abort();
+  }
+
+ private:
+  struct Ints {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<int64_t> scratch;
+    IntListBody body;
+  };
+  struct Tensors {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<Tensor*> scratch;
+    TensorListBody body;
+  };
+
+  HeapArena temp_;
+  std::deque<Ints> int_lists_;
+  std::deque<Tensors> tensor_lists_;
+  std::vector<EValue> values_;
+  std::vector<EValue*> arguments_;
+};
+
+}  // namespace vitrine::bench
