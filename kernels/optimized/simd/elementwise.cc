@@ -2,6 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/elementwise.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -17,6 +18,13 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
+// Results that no cache will hold go to memory past it: it need not be read first.
+constexpr int64_t kStreamFrom = int64_t{4} << 20;
+
+HWY_INLINE bool may_stream(const float* to, int64_t count) {
+  return count >= kStreamFrom && reinterpret_cast<uintptr_t>(to) % (hn::Lanes(Tag()) * 4) == 0;
+}
+
 template <class Formula>
 HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count,
                           const Formula& formula) {
@@ -25,6 +33,12 @@ HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count,
   const float* in = static_cast<const float*>(inputs[0]);
   float* to = static_cast<float*>(out);
   int64_t i = 0;
+  if (may_stream(to, count)) {
+    for (; i + lanes <= count; i += lanes) {
+      hn::Stream(formula(d, hn::LoadU(d, in + i)), d, to + i);
+    }
+    hwy::FlushStream();
+  }
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     const Vector first = formula(d, hn::LoadU(d, in + i));
     const Vector second = formula(d, hn::LoadU(d, in + i + lanes));
@@ -46,6 +60,12 @@ HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count,
   const float* b = static_cast<const float*>(inputs[1]);
   float* to = static_cast<float*>(out);
   int64_t i = 0;
+  if (may_stream(to, count)) {
+    for (; i + lanes <= count; i += lanes) {
+      hn::Stream(formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
+    }
+    hwy::FlushStream();
+  }
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     const Vector first = formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
     const Vector second = formula(d, hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));

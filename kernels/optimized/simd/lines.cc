@@ -148,13 +148,13 @@ void Softmax(const float* in, float* out, int64_t count) {
     V sum = hn::Zero(d);
     int64_t i = start;
     for (; i + lanes <= end; i += lanes) {
-      const V power = exponential(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      const V power = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i), highest));
       sum = hn::Add(sum, power);
       hn::StoreU(power, d, out + i);
     }
     if (i < end) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      const V power = exponential(d, hn::Sub(hn::MaskedLoad(mask, d, in + i), highest));
+      const V power = exponential_of_negative(d, hn::Sub(hn::MaskedLoad(mask, d, in + i), highest));
       sum = hn::Add(sum, hn::IfThenElseZero(mask, power));
       hn::BlendedStore(power, mask, d, out + i);
     }
@@ -170,8 +170,8 @@ void LogSoftmax(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V highest = hn::Set(d, Largest(in, count));
-  const double total =
-      sum_of(in, count, [&](V x) HWY_ATTR { return exponential(Tag(), hn::Sub(x, highest)); });
+  const double total = sum_of(
+      in, count, [&](V x) HWY_ATTR { return exponential_of_negative(Tag(), hn::Sub(x, highest)); });
   const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
   for (int64_t i = 0; i < count; i += lanes) {
     const V x = load_or(d, in + i, count - i, highest);
@@ -196,6 +196,7 @@ void Normalize(const float* in, float center, float scale, const float* weight, 
   }
 }
 
+// Row by row, so that memory is read front to back; the columns' results stay in the cache.
 void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -204,12 +205,14 @@ void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, do
   std::fill_n(sums, count, 0.0);
   for (int64_t start = 0; start < rows; start += kRows) {
     const int64_t end = std::min(rows, start + kRows);
-    for (int64_t c = 0; c < count; c += lanes) {
-      V sum = hn::Zero(d);
-      for (int64_t r = start; r < end; ++r) {
-        sum = hn::Add(sum, load_or(d, in + r * stride + c, count - c, sum));
+    std::fill_n(part, count, 0.0F);
+    for (int64_t r = start; r < end; ++r) {
+      const float* const row = in + r * stride;
+      for (int64_t c = 0; c < count; c += lanes) {
+        const V sum = hn::Add(load_or(d, part + c, count - c, hn::Zero(d)),
+                              load_or(d, row + c, count - c, hn::Zero(d)));
+        store_some(sum, d, part + c, count - c);
       }
-      store_some(sum, d, part + c, count - c);
     }
     for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(part[c]);
   }
@@ -220,13 +223,15 @@ HWY_INLINE void column_extremum(const float* in, int64_t rows, int64_t stride, i
                                 float* out) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t c = 0; c < count; c += lanes) {
-    V best = load_or(d, in + c, count - c, hn::Zero(d));
-    for (int64_t r = 1; r < rows; ++r) {
-      const V x = load_or(d, in + r * stride + c, count - c, best);
-      best = keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x)));
+  std::copy_n(in, count, out);
+  for (int64_t r = 1; r < rows; ++r) {
+    const float* const row = in + r * stride;
+    for (int64_t c = 0; c < count; c += lanes) {
+      const V best = load_or(d, out + c, count - c, hn::Zero(d));
+      const V x = load_or(d, row + c, count - c, hn::Zero(d));
+      store_some(keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x))), d,
+                 out + c, count - c);
     }
-    store_some(best, d, out + c, count - c);
   }
 }
 

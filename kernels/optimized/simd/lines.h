@@ -25,7 +25,7 @@ void normalize(const float* in, float center, float scale, const float* weight, 
                float* out, int64_t count);
 
 // Of each of `count` columns over `rows` rows that lie `stride` apart. At most kColumns at a time.
-inline constexpr int64_t kColumns = 256;
+inline constexpr int64_t kColumns = 1024;
 void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums);
 void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);
 void column_smallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);

@@ -27,16 +27,55 @@ HWY_INLINE V squared(V x) {
   return hn::Mul(x, x);
 }
 
+// e^r for |r| <= ln(2) / 2, by the polynomial of Cephes' expf.
+template <class D, class V>
+HWY_INLINE V exponential_near_zero(D d, V r) {
+  V sum = hn::Set(d, 1.9875691500e-4F);
+  sum = hn::MulAdd(sum, r, hn::Set(d, 1.3981999507e-3F));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 8.3334519073e-3F));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 4.1665795894e-2F));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 1.6666665459e-1F));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 5.0000001201e-1F));
+  return hn::Add(hn::MulAdd(sum, hn::Mul(r, r), r), hn::Set(d, 1.0F));
+}
+
+// x = n ln(2) + r; ln(2) in two parts, so that n times the first is exact.
+template <class D, class V>
+HWY_INLINE V reduce_exponent(D d, V x, V n) {
+  const V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375F), x);
+  return hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), r);
+}
+
+// 2^n for integral n from -126 to 127.
+template <class D, class V>
+HWY_INLINE V power_of_two(D d, V n) {
+  const hn::RebindToSigned<D> di;
+  const auto exponent = hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127));
+  return hn::BitCast(d, hn::ShiftLeft<23>(exponent));
+}
+
+// Beyond the ends of float the two factors overflow to infinity and underflow to zero by
+// themselves.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
-  const V high = hn::Set(d, 88.72284F);  // above it there is infinity
-  const V low = hn::Set(d, -104.0F);     // below it there is zero
-  const V inside = hn::Min(hn::Max(x, low), high);
-  V result = hn::Exp(d, inside);
-  result =
-      hn::IfThenElse(hn::Gt(x, high), hn::Set(d, std::numeric_limits<float>::infinity()), result);
-  result = hn::IfThenZeroElse(hn::Lt(x, low), result);
+  const V inside = hn::Min(hn::Max(x, hn::Set(d, -105.0F)), hn::Set(d, 89.0F));
+  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504088896341F)));
+  const V half = hn::Floor(hn::Mul(n, hn::Set(d, 0.5F)));
+  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
+  const V result =
+      hn::Mul(hn::Mul(power, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
   return keep_nan(x, result);
+}
+
+// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums.
+template <class D, class V>
+HWY_INLINE V exponential_of_negative(D d, V x) {
+  const V low = hn::Set(d, -87.0F);
+  const V inside = hn::Max(x, low);
+  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504088896341F)));
+  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
+  const V result = hn::Mul(power, power_of_two(d, n));
+  return keep_nan(x, hn::IfThenZeroElse(hn::Lt(x, low), result));
 }
 
 template <class D, class V>
@@ -73,11 +112,28 @@ HWY_INLINE V logarithm_of_one_more(D d, V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-8F)), x, result);
 }
 
+// A rational function, odd, of x within the bound from which on tanh is 1 in float.
 template <class D, class V>
 HWY_INLINE V hyperbolic_tangent(D d, V x) {
-  const V bound = hn::Set(d, 10.0F);  // from here on it is 1 in float
-  const V result = hn::Tanh(d, hn::Min(hn::Max(x, hn::Neg(bound)), bound));
-  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-4F)), x, result));
+  const V bound = hn::Set(d, 7.90531110763549805F);
+  const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
+  const V z = hn::Mul(y, y);
+  V above = hn::Set(d, -2.76076847742355e-16F);
+  above = hn::MulAdd(above, z, hn::Set(d, 2.00018790482477e-13F));
+  above = hn::MulAdd(above, z, hn::Set(d, -8.60467152213735e-11F));
+  above = hn::MulAdd(above, z, hn::Set(d, 5.12229709037114e-08F));
+  above = hn::MulAdd(above, z, hn::Set(d, 1.48572235717979e-05F));
+  above = hn::MulAdd(above, z, hn::Set(d, 6.37261928875436e-04F));
+  above = hn::MulAdd(above, z, hn::Set(d, 4.89352455891786e-03F));
+  V below = hn::Set(d, 1.19825839466702e-06F);
+  below = hn::MulAdd(below, z, hn::Set(d, 1.18534705686654e-04F));
+  below = hn::MulAdd(below, z, hn::Set(d, 2.26843463243900e-03F));
+  below = hn::MulAdd(below, z, hn::Set(d, 4.89352518554385e-03F));
+  V result = hn::Div(hn::Mul(y, above), below);
+  // Sums with one must cancel where the function does.
+  const V one = hn::CopySign(hn::Set(d, 1.0F), x);
+  result = hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 9.0F)), one, result);
+  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
 }
 
 template <class D, class V>
@@ -105,7 +161,9 @@ HWY_INLINE V error_function(D d, V x) {
   below = hn::MulAdd(below, z, hn::Set(d, -7.37332916720468e-03F));
   below = hn::MulAdd(below, z, hn::Set(d, -1.42647390514189e-02F));
   const V tiny = hn::Mul(x, hn::Set(d, 1.1283791670955126F));  // 2 / sqrt(pi)
-  const V result = hn::Div(hn::Mul(y, above), below);
+  V result = hn::Div(hn::Mul(y, above), below);
+  const V one = hn::CopySign(hn::Set(d, 1.0F), x);
+  result = hn::IfThenElse(hn::Gt(hn::Abs(x), bound), one, result);
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-4F)), tiny, result));
 }
 

@@ -1,0 +1,219 @@
+// Pooling and resampling of row-major float images, a line at a time.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/pooling.h"
+#include "kernels/optimized/take_over.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/pooling.h"
+#include "kernels/util/resampling.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+bool is_plain(const Tensor& tensor) {
+  return tensor.dtype() == ScalarType::kFloat && tensor.is_contiguous();
+}
+
+// Windows of a line that see the input through one tap: x in [begin, end), the first at `source`.
+struct Part {
+  int64_t begin;
+  int64_t end;
+  int64_t source;
+};
+Part seen_through(const PoolWindow& window, int64_t tap) {
+  const int64_t stride = window.stride[1];
+  const int64_t shift = tap * window.dilation[1] - window.padding[1];
+  const int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  const int64_t room = window.input[1] - shift;
+  const int64_t end = room <= 0 ? 0 : std::min(window.output[1], (room + stride - 1) / stride);
+  return {begin, std::max(begin, end), begin * stride + shift};
+}
+
+int64_t planes_of(const Tensor& images) { return size_product(images, 0, images.rank() - 2); }
+
+bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
+                                 std::span<const int64_t> kernel_size,
+                                 std::span<const int64_t> stride, std::span<const int64_t> padding,
+                                 std::span<const int64_t> dilation, bool ceil_mode, Tensor& out,
+                                 Tensor& indices) {
+  if (!is_plain(self) || !is_plain(out) || !indices.is_contiguous() ||
+      indices.dtype() != ScalarType::kLong) {
+    return false;
+  }
+  const auto read =
+      read_pool_window(context, self, kernel_size, stride, padding, dilation, ceil_mode);
+  if (!read || !resize_images(context, self, read->output, out) ||
+      !resize_images(context, self, read->output, indices)) {
+    return true;  // the context has failed
+  }
+  const PoolWindow& window = *read;
+  const int64_t width = window.output[1];
+  const int64_t lines = planes_of(self) * window.output[0];
+  const std::span<int32_t> scratch = context.allocate_temp_array<int32_t>(
+      static_cast<size_t>(std::max<int64_t>(1, worker_count(context) * width)));
+  if (scratch.empty() || window.input[0] * window.input[1] > INT32_MAX) return false;
+  const int64_t work = lines * width * window.kernel[0] * window.kernel[1];
+  parallel(context, lines, work, [&](int64_t line, int64_t worker) {
+    const float* const plane =
+        self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
+    const PoolRange rows = window.range(0, line % window.output[0]);
+    float* const best = out.mutable_data<float>() + line * width;
+    int32_t* const places = scratch.data() + worker * width;
+    std::fill_n(best, width, -std::numeric_limits<float>::infinity());
+    for (int64_t x = 0; x < width; ++x) {
+      places[x] = static_cast<int32_t>(rows.begin * window.input[1] + window.range(1, x).begin);
+    }
+    for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+      for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
+        const Part part = seen_through(window, tap);
+        const int64_t index = y * window.input[1] + part.source;
+        if (part.begin == part.end) continue;
+        simd::take_larger(plane + index, window.stride[1], static_cast<int32_t>(index),
+                          part.end - part.begin, best + part.begin, places + part.begin);
+      }
+    }
+    std::copy_n(places, width, indices.mutable_data<int64_t>() + line * width);
+  });
+  return true;
+}
+
+bool avg_pool2d_out(KernelContext& context, const Tensor& self,
+                    std::span<const int64_t> kernel_size, std::span<const int64_t> stride,
+                    std::span<const int64_t> padding, bool ceil_mode, bool count_include_pad,
+                    std::optional<int64_t> divisor_override, Tensor& out) {
+  if (!is_plain(self) || !is_plain(out) || (divisor_override && *divisor_override == 0)) {
+    return false;
+  }
+  const int64_t kDense[] = {1};
+  const auto read =
+      read_pool_window(context, self, kernel_size, stride, padding, kDense, ceil_mode);
+  if (!read || !resize_images(context, self, read->output, out)) return true;
+  const PoolWindow& window = *read;
+  const int64_t width = window.output[1];
+  const int64_t lines = planes_of(self) * window.output[0];
+  const int64_t work = lines * width * window.kernel[0] * window.kernel[1];
+  parallel(context, lines, work, [&](int64_t line, int64_t) {
+    const float* const plane =
+        self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
+    const PoolRange rows = window.range(0, line % window.output[0]);
+    float* const sums = out.mutable_data<float>() + line * width;
+    std::fill_n(sums, width, 0.0F);
+    for (int64_t y = rows.begin; y < rows.end; ++y) {
+      for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
+        const Part part = seen_through(window, tap);
+        const float* from = plane + y * window.input[1] + part.source;
+        for (int64_t x = part.begin; x < part.end; ++x, from += window.stride[1]) sums[x] += *from;
+      }
+    }
+    for (int64_t x = 0; x < width; ++x) {
+      const PoolRange columns = window.range(1, x);
+      const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
+      const int64_t divisor = divisor_override    ? *divisor_override
+                              : count_include_pad ? rows.padded * columns.padded
+                                                  : rows.count() * columns.count();
+      sums[x] = empty ? 0.0F : sums[x] / static_cast<float>(divisor);
+    }
+  });
+  return true;
+}
+
+// Lines are stretched once, then mixed by twos.
+bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
+                                 std::optional<std::span<const int64_t>> output_size,
+                                 bool align_corners,
+                                 std::optional<std::span<const double>> scale_factors,
+                                 Tensor& out) {
+  if (!is_plain(input) || !is_plain(out)) return false;
+  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  if (!resampling) return true;
+  const auto [in_height, in_width] = resampling->input;
+  const auto [out_height, out_width] = resampling->output;
+  const auto row_scale = resampling->scale<float>(0, align_corners);
+  const auto column_scale = resampling->scale<float>(1, align_corners);
+  const auto columns =
+      context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(out_width));
+  const int64_t stretched_size = in_height * out_width;
+  auto* const memory = static_cast<float*>(context.allocate_temp(
+      static_cast<size_t>(worker_count(context) * stretched_size) * sizeof(float)));
+  if (columns.empty() || memory == nullptr) return true;
+  for (int64_t x = 0; x < out_width; ++x) {
+    columns[static_cast<size_t>(x)] = linear_place(x, column_scale, align_corners, in_width);
+  }
+  const int64_t height_in = in_height;
+  const int64_t width_in = in_width;
+  const int64_t height_out = out_height;
+  const int64_t width_out = out_width;
+  parallel(context, planes_of(input), 4 * out.numel(), [&](int64_t plane, int64_t worker) {
+    float* const stretched = memory + worker * stretched_size;
+    const float* from = input.data<float>() + plane * height_in * width_in;
+    for (int64_t y = 0; y < height_in; ++y, from += width_in) {
+      float* const line = stretched + y * width_out;
+      for (int64_t x = 0; x < width_out; ++x) {
+        const LinearPlace<float>& place = columns[static_cast<size_t>(x)];
+        line[x] = (1.0F - place.weight) * from[place.first] + place.weight * from[place.second];
+      }
+    }
+    float* to = out.mutable_data<float>() + plane * height_out * width_out;
+    for (int64_t y = 0; y < height_out; ++y, to += width_out) {
+      const auto row = linear_place(y, row_scale, align_corners, height_in);
+      const float* const first = stretched + row.first * width_out;
+      const float* const second = stretched + row.second * width_out;
+      for (int64_t x = 0; x < width_out; ++x) {
+        to[x] = (1.0F - row.weight) * first[x] + row.weight * second[x];
+      }
+    }
+  });
+  return true;
+}
+
+bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
+                                std::optional<std::span<const int64_t>> output_size,
+                                std::optional<std::span<const double>> scale_factors, Tensor& out) {
+  if (!is_plain(input) || !is_plain(out)) return false;
+  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  if (!resampling) return true;
+  const int64_t height_in = resampling->input[0];
+  const int64_t width_in = resampling->input[1];
+  const int64_t height_out = resampling->output[0];
+  const int64_t width_out = resampling->output[1];
+  const auto columns = context.allocate_temp_array<int64_t>(static_cast<size_t>(width_out));
+  if (columns.empty()) return true;
+  const auto row_scale = resampling->scale<float>(0, false);
+  const auto column_scale = resampling->scale<float>(1, false);
+  for (int64_t x = 0; x < width_out; ++x) {
+    columns[static_cast<size_t>(x)] = nearest_place(x, column_scale, width_in);
+  }
+  parallel(context, planes_of(input), out.numel(), [&](int64_t plane, int64_t) {
+    const float* const from = input.data<float>() + plane * height_in * width_in;
+    float* to = out.mutable_data<float>() + plane * height_out * width_out;
+    int64_t last = -1;
+    for (int64_t y = 0; y < height_out; ++y, to += width_out) {
+      const int64_t row = nearest_place(y, row_scale, height_in);
+      if (row == last) {
+        std::memcpy(to, to - width_out, static_cast<size_t>(width_out) * sizeof(float));
+        continue;
+      }
+      last = row;
+      const float* const line = from + row * width_in;
+      for (int64_t x = 0; x < width_out; ++x) to[x] = line[columns[static_cast<size_t>(x)]];
+    }
+  });
+  return true;
+}
+
+}  // namespace
+
+VITRINE_OPTIMIZED_KERNEL(avg_pool2d_out, "aten::avg_pool2d.out", avg_pool2d_out, portable);
+VITRINE_OPTIMIZED_KERNEL(max_pool2d_with_indices_out, "aten::max_pool2d_with_indices.out",
+                         max_pool2d_with_indices_out, portable);
+VITRINE_OPTIMIZED_KERNEL(upsample_bilinear2d_vec_out, "aten::upsample_bilinear2d.vec_out",
+                         upsample_bilinear2d_vec_out, portable);
+VITRINE_OPTIMIZED_KERNEL(upsample_nearest2d_vec_out, "aten::upsample_nearest2d.vec_out",
+                         upsample_nearest2d_vec_out, portable);
+
+}  // namespace vitrine::optimized

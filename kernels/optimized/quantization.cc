@@ -1,0 +1,168 @@
+// Quantising floats to int8 and uint8, and back, with parameters for a tensor or for each channel.
+#include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/quantize.h"
+#include "kernels/optimized/take_over.h"
+#include "kernels/quantized/affine.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+using quantized::AffineParameters;
+using quantized::ChannelShape;
+
+constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
+constexpr int64_t kGrain = 4096;
+
+bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
+
+// Whether dtypes and layouts are ours; `real` and `bytes` are the two sides.
+bool fits(const Tensor& real, const Tensor& bytes, ScalarType dtype, const ChannelShape& shape,
+          int64_t lowest, int64_t highest) {
+  const int64_t least = dtype == ScalarType::kByte ? 0 : INT8_MIN;
+  const int64_t most = dtype == ScalarType::kByte ? UINT8_MAX : INT8_MAX;
+  const bool whole = shape.outer == 1 && shape.channels == 1;
+  return real.dtype() == ScalarType::kFloat && is_byte(dtype) && bytes.dtype() == dtype &&
+         lowest >= least && highest <= most && lowest <= highest && real.rank() == bytes.rank() &&
+         (whole ? real.same_dim_order(bytes) : real.is_contiguous() && bytes.is_contiguous());
+}
+
+bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t zero_point = parameters.zero_point(c);
+    if (zero_point < -kMaxZeroPoint || zero_point > kMaxZeroPoint) return false;
+  }
+  return true;
+}
+
+// run(channel, first element, count) for all elements.
+template <class Run>
+void each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
+  if (shape.outer * shape.channels == 1) {
+    parallel_ranges(context, shape.inner, kGrain, 2,
+                    [&](int64_t begin, int64_t end) { run(int64_t{0}, begin, end - begin); });
+    return;
+  }
+  parallel_ranges(context, shape.outer * shape.channels, 1, 2 * shape.inner,
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t line = begin; line < end; ++line) {
+                      run(line % shape.channels, line * shape.inner, shape.inner);
+                    }
+                  });
+}
+
+bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& scales,
+                    const Tensor& zero_points, const ChannelShape& shape, int64_t lowest,
+                    int64_t highest, ScalarType dtype, Tensor& out) {
+  if (!fits(input, out, dtype, shape, lowest, highest)) return false;
+  const auto parameters = AffineParameters::make(context, scales, &zero_points, shape.channels);
+  if (!parameters) return true;  // the context has failed
+  if (!zero_points_fit(*parameters, shape.channels)) return false;
+  if (!context.resize(out, input.sizes())) return true;
+  each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
+    simd::quantize(input.data<float>() + first,
+                   {1.0F / static_cast<float>(parameters->scale(channel)),
+                    static_cast<int32_t>(parameters->zero_point(channel)),
+                    static_cast<int32_t>(lowest), static_cast<int32_t>(highest)},
+                   out.mutable_data<uint8_t>() + first, count);
+  });
+  return true;
+}
+
+bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor& scales,
+                      const Tensor* zero_points, const ChannelShape& shape, int64_t lowest,
+                      int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
+                      Tensor& out) {
+  if (!fits(out, input, dtype, shape, lowest, highest) ||
+      (out_dtype && *out_dtype != ScalarType::kFloat)) {
+    return false;
+  }
+  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels);
+  if (!parameters) return true;
+  if (!zero_points_fit(*parameters, shape.channels)) return false;
+  if (!context.resize(out, input.sizes())) return true;
+  each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
+    const auto scale = static_cast<float>(parameters->scale(channel));
+    const auto zero_point = static_cast<int32_t>(parameters->zero_point(channel));
+    float* const to = out.mutable_data<float>() + first;
+    if (dtype == ScalarType::kByte) {
+      simd::dequantize(input.data<uint8_t>() + first, zero_point, scale, to, count);
+    } else {
+      simd::dequantize(input.data<int8_t>() + first, zero_point, scale, to, count);
+    }
+  });
+  return true;
+}
+
+bool quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
+                                    const Tensor& scale, const Tensor& zero_point,
+                                    int64_t quant_min, int64_t quant_max, ScalarType dtype,
+                                    Tensor& out) {
+  return quantize_bytes(context, input, scale, zero_point, quantized::whole(input), quant_min,
+                        quant_max, dtype, out);
+}
+
+bool quantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
+                             int64_t zero_point, int64_t quant_min, int64_t quant_max,
+                             ScalarType dtype, Tensor& out) {
+  return quantize_per_tensor_Tensor_out(context, input, ScalarElement(scale).tensor(),
+                                        ScalarElement(zero_point).tensor(), quant_min, quant_max,
+                                        dtype, out);
+}
+
+bool quantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t axis, int64_t quant_min,
+                              int64_t quant_max, ScalarType dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  return !dim || quantize_bytes(context, input, scales, zero_points, quantized::along(input, *dim),
+                                quant_min, quant_max, dtype, out);
+}
+
+bool dequantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
+                                      const Tensor& scale, const Tensor& zero_point,
+                                      int64_t quant_min, int64_t quant_max, ScalarType dtype,
+                                      std::optional<ScalarType> out_dtype, Tensor& out) {
+  return dequantize_bytes(context, input, scale, &zero_point, quantized::whole(input), quant_min,
+                          quant_max, dtype, out_dtype, out);
+}
+
+bool dequantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
+                               int64_t zero_point, int64_t quant_min, int64_t quant_max,
+                               ScalarType dtype, std::optional<ScalarType> out_dtype, Tensor& out) {
+  return dequantize_per_tensor_Tensor_out(context, input, ScalarElement(scale).tensor(),
+                                          ScalarElement(zero_point).tensor(), quant_min, quant_max,
+                                          dtype, out_dtype, out);
+}
+
+bool dequantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                                const Tensor* zero_points, int64_t axis, int64_t quant_min,
+                                int64_t quant_max, ScalarType dtype,
+                                std::optional<ScalarType> out_dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  return !dim ||
+         dequantize_bytes(context, input, scales, zero_points, quantized::along(input, *dim),
+                          quant_min, quant_max, dtype, out_dtype, out);
+}
+
+}  // namespace
+
+VITRINE_OPTIMIZED_KERNEL(dequantize_per_channel_out,
+                         "quantized_decomposed::dequantize_per_channel.out",
+                         dequantize_per_channel_out, quantized);
+VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_Tensor_out,
+                         "quantized_decomposed::dequantize_per_tensor.Tensor_out",
+                         dequantize_per_tensor_Tensor_out, quantized);
+VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_out,
+                         "quantized_decomposed::dequantize_per_tensor.out",
+                         dequantize_per_tensor_out, quantized);
+VITRINE_OPTIMIZED_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
+                         quantize_per_channel_out, quantized);
+VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_Tensor_out,
+                         "quantized_decomposed::quantize_per_tensor.Tensor_out",
+                         quantize_per_tensor_Tensor_out, quantized);
+VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_out, "quantized_decomposed::quantize_per_tensor.out",
+                         quantize_per_tensor_out, quantized);
+
+}  // namespace vitrine::optimized

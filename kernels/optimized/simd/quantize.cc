@@ -1,0 +1,93 @@
+#include "kernels/optimized/simd/quantize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/quantize.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+
+void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t count) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const hn::Rebind<uint8_t, Tag> db;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto inverse = hn::Set(d, q.inverse);
+  // Clamped before it is rounded, which changes nothing: the bounds are integers.
+  const auto low = hn::Set(d, static_cast<float>(q.lowest - q.zero_point));
+  const auto high = hn::Set(d, static_cast<float>(q.highest - q.zero_point));
+  const auto zero_point = hn::Set(di, q.zero_point);
+  const auto byte = hn::Set(di, 0xff);
+  const auto quantized = [&](auto x) HWY_ATTR {
+    const auto scaled = hn::Mul(x, inverse);
+    const auto number = hn::IfThenZeroElse(hn::IsNaN(scaled), scaled);
+    const auto inside = hn::Min(hn::Max(number, low), high);
+    const auto rounded = hn::ConvertTo(di, hn::Round(inside));
+    return hn::DemoteTo(db, hn::And(hn::Add(rounded, zero_point), byte));
+  };
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(quantized(hn::LoadU(d, in + i)), db, out + i);
+  }
+  if (i == count) return;
+  uint8_t last[HWY_MAX_BYTES];
+  const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
+  hn::StoreU(quantized(hn::MaskedLoad(mask, d, in + i)), db, last);
+  std::copy_n(last, count - i, out + i);
+}
+
+template <class T>
+HWY_INLINE void dequantize_run(const T* in, int32_t zero_point, float scale, float* out,
+                               int64_t count) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const hn::Rebind<T, Tag> db;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto offset = hn::Set(di, zero_point);
+  const auto factor = hn::Set(d, scale);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto shifted = hn::Sub(hn::PromoteTo(di, hn::LoadU(db, in + i)), offset);
+    hn::StoreU(hn::Mul(hn::ConvertTo(d, shifted), factor), d, out + i);
+  }
+  for (; i < count; ++i) out[i] = static_cast<float>(in[i] - zero_point) * scale;
+}
+
+void DequantizeUnsigned(const uint8_t* in, int32_t zero_point, float scale, float* out,
+                        int64_t count) {
+  dequantize_run(in, zero_point, scale, out, count);
+}
+void DequantizeSigned(const int8_t* in, int32_t zero_point, float scale, float* out,
+                      int64_t count) {
+  dequantize_run(in, zero_point, scale, out, count);
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+HWY_EXPORT(Quantize);
+HWY_EXPORT(DequantizeUnsigned);
+HWY_EXPORT(DequantizeSigned);
+
+void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(Quantize)(in, quantization, out, count);
+}
+void dequantize(const uint8_t* in, int32_t zero_point, float scale, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(DequantizeUnsigned)(in, zero_point, scale, out, count);
+}
+void dequantize(const int8_t* in, int32_t zero_point, float scale, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(DequantizeSigned)(in, zero_point, scale, out, count);
+}
+
+}  // namespace vitrine::optimized::simd
+#endif
