@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace vitrine {
 namespace {
@@ -13,19 +13,23 @@ namespace {
 // are not.
 constexpr size_t kMaxMessage = 16000;
 
-// The formatted text, then ": " and `rest` unless that is null; cut at kMaxMessage.
-std::unique_ptr<char[]> format_text(const char* format, va_list arguments, const char* rest) {
+// The state of an error with this code and the formatted text, then ": " and `rest` unless that is
+// null; cut at kMaxMessage.
+uintptr_t make_state(ErrorCode code, const char* format, va_list arguments, const char* rest) {
   va_list measured;
   va_copy(measured, arguments);
   const int length = std::vsnprintf(nullptr, 0, format, measured);
   va_end(measured);
   const size_t head = std::min(static_cast<size_t>(std::max(length, 0)), kMaxMessage);
   const size_t size = rest == nullptr ? head : std::min(head + 2 + std::strlen(rest), kMaxMessage);
-  std::unique_ptr<char[]> text(new (std::nothrow) char[size + 1]);
-  if (!text) return text;
-  std::vsnprintf(text.get(), head + 1, format, arguments);
-  if (rest != nullptr) std::snprintf(text.get() + head, size - head + 1, ": %s", rest);
-  return text;
+  void* memory = std::malloc(sizeof code + size + 1);
+  if (memory == nullptr) return static_cast<uintptr_t>(code) << 1 | 1;
+  char* text = static_cast<char*>(memory) + sizeof code;
+  std::memcpy(memory, &code, sizeof code);
+  text[0] = '\0';
+  std::vsnprintf(text, head + 1, format, arguments);
+  if (rest != nullptr) std::snprintf(text + head, size - head + 1, ": %s", rest);
+  return reinterpret_cast<uintptr_t>(memory);
 }
 
 }  // namespace
@@ -82,21 +86,35 @@ Error Error::make(ErrorCode code, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   Error error;
-  error.code_ = code;
-  error.message_ = format_text(format, arguments, nullptr);
+  error.state_ = make_state(code, format, arguments, nullptr);
   va_end(arguments);
   return error;
 }
 
 Error Error::in(const char* format, ...) && {
-  if (ok()) return Error();
+  Error error;
+  if (ok()) return error;
   va_list arguments;
   va_start(arguments, format);
-  Error error;
-  error.code_ = code_;
-  error.message_ = format_text(format, arguments, message());
+  error.state_ = make_state(code(), format, arguments, message());
   va_end(arguments);
   return error;
+}
+
+ErrorCode Error::code() const {
+  if ((state_ & 1) != 0 || ok()) return static_cast<ErrorCode>(state_ >> 1);
+  ErrorCode code;
+  std::memcpy(&code, reinterpret_cast<const void*>(state_), sizeof code);
+  return code;
+}
+
+const char* Error::message() const {
+  if ((state_ & 1) != 0 || ok()) return "";
+  return reinterpret_cast<const char*>(state_) + sizeof(ErrorCode);
+}
+
+void Error::release() {
+  if ((state_ & 1) == 0) std::free(reinterpret_cast<void*>(state_));
 }
 
 }  // namespace vitrine

@@ -1,7 +1,7 @@
 // What went wrong, where, and what to do: the error idiom of the device side.
 //
 // Functions that can fail return `Error`, or `Result<T>` when they also return a value. Success
-// costs two words and no allocation. A failure carries a code (numbers are ExecuTorch's, so that
+// costs a word and no allocation. A failure carries a code (numbers are ExecuTorch's, so that
 // users find their way) and a text that names the place, e.g.
 // "execution_plan[0].values[37].sizes: is missing". The text is heap-allocated once, when the error
 // is made; if that allocation fails the error keeps its code and an empty text.
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -44,44 +45,81 @@ const char* error_code_name(ErrorCode code);
 
 class [[nodiscard]] Error {
  public:
-  Error() = default;  // success
+  constexpr Error() = default;  // success
+  Error(Error&& other) noexcept : state_(std::exchange(other.state_, 0)) {}
+  Error& operator=(Error&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Error() {
+    if (state_ != 0) release();
+  }
 
   // printf-style; the text is cut at 16000 characters.
   [[gnu::format(printf, 2, 3)]] static Error make(ErrorCode code, const char* format, ...);
 
-  bool ok() const { return code_ == ErrorCode::kOk; }
-  ErrorCode code() const { return code_; }
+  bool ok() const { return state_ == 0; }
+  ErrorCode code() const;
   // Never null; empty for success.
-  const char* message() const { return message_ ? message_.get() : ""; }
+  const char* message() const;
 
   // The same error with "`place`: " before its text: callers that know more say more.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
  private:
-  ErrorCode code_ = ErrorCode::kOk;
-  std::unique_ptr<char[]> message_;
+  void release();
+
+  // One word, so that the many places that pass errors on cost little code. 0: success. Odd: twice
+  // the code, and one: there was no memory for a text. Else the address of the code, an ErrorCode,
+  // and the text behind it.
+  uintptr_t state_ = 0;
 };
 
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value) : ok_(true), value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   // `error` must not be a success.
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)  // NOLINT(google-explicit-constructor)
+      : ok_(false), error_(std::move(error)) {}
+  Result(Result&& other) noexcept : ok_(other.ok_) {
+    if (ok_) {
+      new (&value_) T(std::move(other.value_));
+    } else {
+      new (&error_) Error(std::move(other.error_));
+    }
+  }
+  Result& operator=(Result&& other) noexcept {
+    if (this == &other) return *this;
+    this->~Result();
+    return *new (this) Result(std::move(other));
+  }
+  ~Result() {
+    if (ok_) {
+      value_.~T();
+    } else {
+      error_.~Error();
+    }
+  }
 
-  bool ok() const { return value_.has_value(); }
+  bool ok() const { return ok_; }
+  // Only if not ok().
   const Error& error() const { return error_; }
-  Error take_error() { return std::move(error_); }
+  // A success if ok().
+  Error take_error() { return ok_ ? Error() : std::move(error_); }
 
   // Only if ok().
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
-  T* operator->() { return &*value_; }
-  const T* operator->() const { return &*value_; }
+  T& operator*() { return value_; }
+  const T& operator*() const { return value_; }
+  T* operator->() { return &value_; }
+  const T* operator->() const { return &value_; }
 
  private:
-  std::optional<T> value_;
-  Error error_;
+  bool ok_;
+  union {
+    T value_;
+    Error error_;
+  };
 };
 
 }  // namespace vitrine

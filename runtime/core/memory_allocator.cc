@@ -17,6 +17,12 @@ size_t padding(const void* base, size_t used, size_t alignment) {
 
 }  // namespace
 
+void* MemoryAllocator::allocate_items(size_t count, size_t bytes, size_t alignment) {
+  size_t total = 0;
+  if (count == 0 || mul_overflows(count, bytes, &total)) return nullptr;
+  return allocate(total, alignment);
+}
+
 void* BufferAllocator::allocate(size_t bytes, size_t alignment) {
   const size_t skip = padding(buffer_.data(), used_, alignment);
   const size_t left = buffer_.size() - used_;

@@ -23,13 +23,16 @@ class MemoryAllocator {
   template <class T>
   std::span<T> allocate_array(size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    if (count == 0 || count > SIZE_MAX / sizeof(T)) return {};
-    void* memory = allocate(count * sizeof(T), alignof(T));
-    if (memory == nullptr) return {};
-    T* first = static_cast<T*>(memory);
-    for (size_t i = 0; i < count; ++i) new (first + i) T();
+    T* first = static_cast<T*>(allocate_items(count, sizeof(T), alignof(T)));
+    if (first == nullptr) return {};
+    for (T* next = first; next != first + count; ++next) new (next) T();
     return {first, count};
   }
+
+ private:
+  // Null also for count == 0. Out of line, since each user's type makes an allocate_array of its
+  // own.
+  void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
 // Bump allocation in a caller's buffer: for systems without a heap.

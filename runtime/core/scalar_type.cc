@@ -3,8 +3,9 @@
 namespace vitrine {
 namespace {
 
+// The name in place: a pointer would cost a relocation each.
 struct TypeInfo {
-  const char* name;
+  char name[11];
   uint8_t size;
 };
 

@@ -183,13 +183,8 @@ Error Method::execute() {
       return Error::make(ErrorCode::kInvalidState, "input %zu is not set", i);
     }
   }
-  return tracer_ != nullptr ? run<true>() : run<false>();
-}
-
-template <bool kTraced>
-Error Method::run() {
   TraceRecord whole;
-  if constexpr (kTraced) {
+  if (tracer_ != nullptr) {
     tracer_->begin_block("Execute");
     whole.name = "Method::execute";
     whole.start_ns = platform::now_ns();
@@ -197,21 +192,21 @@ Error Method::run() {
   uint64_t budget = max_instructions_;
   Error error;
   for (size_t i = 0; i < chains_.size() && error.ok(); ++i) {
-    error = run_chain<kTraced>(static_cast<int32_t>(i), chains_[i], &budget);
+    error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
-  if constexpr (kTraced) {
+  if (tracer_ != nullptr) {
     whole.end_ns = platform::now_ns();
     tracer_->record(whole);
   }
   return error;
 }
 
-template <bool kTraced>
 Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget) {
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);
   // One clock read a step: a step's end is the next one's start.
+  EventTracer* const tracer = tracer_;
   uint64_t start_ns = 0;
-  if constexpr (kTraced) start_ns = platform::now_ns();
+  if (tracer != nullptr) start_ns = platform::now_ns();
   size_t position = 0;
   while (position < steps.size()) {
     if ((*budget)-- == 0) {
@@ -232,8 +227,7 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
         if (!temp_.empty()) temp_.reset();
         break;
       case Kind::kDelegateCall: {
-        const BackendExecutionContext context{kTraced ? tracer_ : nullptr, chain_index,
-                                              static_cast<int32_t>(position)};
+        const BackendExecutionContext context{tracer, chain_index, static_cast<int32_t>(position)};
         Error error = step.delegate->execute(context, {step.arguments, step.num_arguments});
         if (!error.ok()) return at(step, chain_index, position, std::move(error));
         break;
@@ -250,7 +244,7 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
       default:  // kFree: planned memory is there for the Method's life
         break;
     }
-    if constexpr (kTraced) {
+    if (tracer != nullptr) {
       TraceRecord record;
       record.start_ns = start_ns;
       record.end_ns = platform::now_ns();
@@ -260,7 +254,7 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
       record.chain_index = chain_index;
       record.instruction_id = static_cast<int32_t>(position);
       record.kind = step.kind;
-      tracer_->record(record);
+      tracer->record(record);
       start_ns = record.end_ns;
     }
     position = next;

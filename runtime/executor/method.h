@@ -109,9 +109,6 @@ class Method {
 
   Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
          const MethodOptions& options);
-  template <bool kTraced>
-  Error run();
-  template <bool kTraced>
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
 

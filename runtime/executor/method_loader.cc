@@ -4,8 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "runtime/core/checked_math.h"
 #include "runtime/executor/method.h"
@@ -47,21 +46,37 @@ Result<const char*> join_name(const fbs::Operator& op, MemoryAllocator& arena) {
   return static_cast<const char*>(text.data());
 }
 
-// "a, b, c", each once.
+// "a, b, c", each once; in the arena.
 class NameList {
  public:
+  // `size`: of all names that may be added, and 2 a name. Without memory the list has no names, but
+  // is not empty.
+  NameList(MemoryAllocator& arena, size_t size) : text_(arena.allocate_array<char>(size + 1)) {}
+
   void add(std::string_view name) {
-    if (std::find(names_.begin(), names_.end(), name) != names_.end()) return;
-    names_.push_back(name);
-    if (!text_.empty()) text_ += ", ";
-    text_ += name;
+    is_empty_ = false;
+    if (text_.empty() || has(name)) return;
+    if (size_ != 0) append(", ");
+    append(name);
   }
-  bool empty() const { return names_.empty(); }
-  const char* text() const { return text_.c_str(); }
+  bool empty() const { return is_empty_; }
+  const char* text() const { return text_.empty() ? "" : text_.data(); }
 
  private:
-  std::vector<std::string_view> names_;
-  std::string text_;
+  void append(std::string_view part) { size_ += part.copy(text_.data() + size_, part.size()); }
+  bool has(std::string_view name) const {
+    std::string_view rest(text_.data(), size_);
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find(", "), rest.size());
+      if (rest.substr(0, end) == name) return true;
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return false;
+  }
+
+  std::span<char> text_;  // zero behind what is written
+  size_t size_ = 0;
+  bool is_empty_ = true;
 };
 
 }  // namespace
@@ -93,21 +108,35 @@ class MethodLoader {
   Error find_kernels_and_backends() {
     operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
     if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
-    NameList missing_operators;
+    size_t missing_bytes = 0;
     for (uint32_t i = 0; i < operators_.size(); ++i) {
-      VITRINE_ASSIGN_OR_RETURN(operators_[i].name, join_name(*plan_.operators()->Get(i), arena_));
-      if (options_.kernels != nullptr) {
-        operators_[i].found = options_.kernels->find(operators_[i].name);
-      }
-      if (operators_[i].found.kernel == nullptr) missing_operators.add(operators_[i].name);
+      ResolvedOperator& op = operators_[i];
+      VITRINE_ASSIGN_OR_RETURN(op.name, join_name(*plan_.operators()->Get(i), arena_));
+      if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
+      if (op.found.kernel == nullptr) missing_bytes += std::strlen(op.name) + 2;
     }
-    NameList missing_backends;
     for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
-      const std::string_view id = plan_.delegates()->Get(i)->id()->string_view();
-      const bool found = options_.backends != nullptr && options_.backends->find(id) != nullptr;
-      if (!found) missing_backends.add(id);
+      if (!has_backend(i)) missing_bytes += backend_id(i).size() + 2;
     }
-    if (missing_operators.empty() && missing_backends.empty()) return Error();
+    return missing_bytes == 0 ? Error() : name_missing(missing_bytes);
+  }
+
+  std::string_view backend_id(uint32_t delegate) const {
+    return plan_.delegates()->Get(delegate)->id()->string_view();
+  }
+  bool has_backend(uint32_t delegate) const {
+    return options_.backends != nullptr && options_.backends->find(backend_id(delegate)) != nullptr;
+  }
+
+  Error name_missing(size_t bytes) {
+    NameList missing_operators(arena_, bytes);
+    for (const ResolvedOperator& op : operators_) {
+      if (op.found.kernel == nullptr) missing_operators.add(op.name);
+    }
+    NameList missing_backends(arena_, bytes);
+    for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
+      if (!has_backend(i)) missing_backends.add(backend_id(i));
+    }
     return Error::make(
         missing_operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
         "%s: this build lacks%s%s%s%s%s: register them, or link what has them",

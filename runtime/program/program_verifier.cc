@@ -4,6 +4,8 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/core/tensor.h"
+#include "runtime/data/table_verifier.h"
+#include "runtime/program/program_shapes.h"
 #include "schema/program_generated.h"
 
 namespace vitrine {
@@ -396,10 +398,9 @@ class ProgramVerifier {
 }  // namespace
 
 Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes) {
-  constexpr uint32_t max_depth = 64;
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(flatbuffer.data()),
-                                 flatbuffer.size(), max_depth, 1u << 24);
-  if (!fbs::VerifyProgramBuffer(verifier)) {
+  constexpr uint32_t kMaxTables = 1u << 24;
+  if (!fbs::ProgramBufferHasIdentifier(flatbuffer.data()) ||
+      !verify_tables(flatbuffer, program_shapes(), program_shape::kProgram, kMaxTables)) {
     return invalid("the flatbuffer is damaged: an offset leads outside it (truncated?)");
   }
   return ProgramVerifier(*fbs::GetProgram(flatbuffer.data()), segment_bytes).verify();

@@ -1,4 +1,4 @@
-// The door of the program format: structure (flatbuffers verifier) and meaning (every index, offset
+// The door of the program format: structure (runtime/data/table_verifier.h) and meaning (every index, offset
 // and size). See docs/trust.md for what may be assumed behind it.
 #pragma once
 

@@ -1,0 +1,7 @@
+#include "bench/size/table.h"
+
+namespace vitrine::size {
+
+KernelTable kernels() { return {}; }
+
+}  // namespace vitrine::size

@@ -1,0 +1,116 @@
+#include "runtime/data/table_verifier.h"
+
+#include <cstring>
+
+namespace vitrine {
+namespace {
+
+// Where there is nothing: offset 0 is the buffer's own header.
+constexpr uint64_t kNowhere = 0;
+// Offsets are signed in places.
+constexpr uint64_t kMaxBytes = INT32_MAX;
+
+class Walk {
+ public:
+  Walk(std::span<const std::byte> bytes, const TableShapes& shapes, uint32_t max_tables)
+      : bytes_(bytes), shapes_(shapes), tables_left_(max_tables) {}
+
+  // `position` may be anything.
+  bool table(uint64_t position, size_t which) {
+    if (tables_left_-- == 0 || !holds(position, 4, 4)) return false;
+    // Backwards or forwards; what wraps around is outside.
+    const uint64_t vtable =
+        position - static_cast<uint64_t>(static_cast<int64_t>(read<int32_t>(position)));
+    if (!holds(vtable, 2, 2)) return false;
+    const uint64_t vtable_bytes = read<uint16_t>(vtable);
+    if (vtable_bytes % 2 != 0 || !holds(vtable, vtable_bytes, 2)) return false;
+    uint64_t before = kNowhere;
+    const std::span fields(shapes_.fields + shapes_.starts[which],
+                           shapes_.fields + shapes_.starts[which + 1]);
+    for (uint64_t i = 0; i < fields.size(); ++i) {
+      const uint64_t entry = 4 + 2 * i;  // the vtable begins with its size and the table's
+      const uint64_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
+      const uint64_t here = offset != 0 ? position + offset : kNowhere;
+      if (here != kNowhere && !field(here, before, fields[i])) return false;
+      before = here;
+    }
+    return true;
+  }
+
+  // Where the offset at `position` leads; kNowhere if it is wrong.
+  uint64_t follow(uint64_t position) const {
+    if (!holds(position, 4, 4)) return kNowhere;
+    const uint64_t offset = read<uint32_t>(position);
+    return offset != 0 && offset <= kMaxBytes && holds(position + offset, 1, 1) ? position + offset
+                                                                                : kNowhere;
+  }
+
+ private:
+  // `before`: the position of the field before, kNowhere if it is not there.
+  bool field(uint64_t position, uint64_t before, const FieldShape& shape) {
+    if (shape.kind == FieldShape::kScalar) return holds(position, shape.argument, shape.argument);
+    const uint64_t target = follow(position);
+    if (target == kNowhere) return false;
+    switch (shape.kind) {
+      case FieldShape::kString:
+        return string(target);
+      case FieldShape::kVector:
+        return vector(target, shape.argument);
+      case FieldShape::kTable:
+        return table(target, shape.argument);
+      case FieldShape::kTables:
+        return tables(target, shape.argument);
+      default: {
+        const uint8_t type = before != kNowhere ? read<uint8_t>(before) : 0;
+        return type == 0 || type > shape.count || table(target, size_t{shape.argument} + type - 1);
+      }
+    }
+  }
+
+  bool vector(uint64_t position, uint64_t element_bytes) const {
+    return holds(position, 4, 4) &&
+           holds(position, 4 + read<uint32_t>(position) * element_bytes, 4);
+  }
+  bool string(uint64_t position) const {
+    if (!vector(position, 1)) return false;
+    const uint64_t end = position + 4 + read<uint32_t>(position);
+    return holds(end, 1, 1) && bytes_[static_cast<size_t>(end)] == std::byte{0};
+  }
+  bool tables(uint64_t position, size_t which) {
+    if (!vector(position, 4)) return false;
+    const uint64_t count = read<uint32_t>(position);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t element = position + 4 + 4 * i;
+      if (!table(element + read<uint32_t>(element), which)) return false;
+    }
+    return true;
+  }
+
+  bool holds(uint64_t position, uint64_t size, uint64_t alignment) const {
+    return position % alignment == 0 && position < bytes_.size() &&
+           size <= bytes_.size() - position;
+  }
+  // What holds() let pass.
+  template <class T>
+  T read(uint64_t position) const {
+    T value;
+    std::memcpy(&value, bytes_.data() + position, sizeof value);
+    return value;
+  }
+
+  std::span<const std::byte> bytes_;
+  const TableShapes& shapes_;
+  uint32_t tables_left_;
+};
+
+}  // namespace
+
+bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, uint8_t root,
+                   uint32_t max_tables) {
+  if (bytes.size() >= kMaxBytes) return false;
+  Walk walk(bytes, shapes, max_tables);
+  const uint64_t position = walk.follow(0);
+  return position != kNowhere && walk.table(position, root);
+}
+
+}  // namespace vitrine
