@@ -1,4 +1,4 @@
-#include "bench/size/table.h"
+#include "bench/size/kernels.h"
 
 namespace vitrine {
 
@@ -9,9 +9,9 @@ extern const Kernel kernel_mul_out;
 
 namespace size {
 
-KernelTable kernels() {
+Error add_kernels(KernelRegistry& kernels) {
   static constexpr const Kernel* kTable[] = {&portable::kernel_add_out, &portable::kernel_mul_out};
-  return kTable;
+  return kernels.add("size", kTable);
 }
 
 }  // namespace size

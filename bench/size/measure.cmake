@@ -1,4 +1,4 @@
-# Prints text + data of ${core} and ${add_mul}, less those of ${empty}; fails beyond ${limits}.
+# Prints text + data of programs that the limits name, less those of ${empty}; fails beyond ${limits}.
 function(bytes_of program out)
   execute_process(COMMAND ${strip} -o ${program}.stripped ${program} COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${size} ${program}.stripped OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
@@ -13,7 +13,7 @@ bytes_of(${empty} nothing)
 file(STRINGS ${limits} lines REGEX "^[a-z]")
 set(failures "")
 foreach(line IN LISTS lines)
-  if(NOT line MATCHES "^([a-z_]+) ([0-9]+)$")
+  if(NOT line MATCHES "^([a-z0-9_]+) ([0-9]+)$")
     message(FATAL_ERROR "${limits}: cannot read \"${line}\"")
   endif()
   set(name ${CMAKE_MATCH_1})

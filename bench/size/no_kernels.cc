@@ -1,7 +1,7 @@
-#include "bench/size/table.h"
+#include "bench/size/kernels.h"
 
 namespace vitrine::size {
 
-KernelTable kernels() { return {}; }
+Error add_kernels(KernelRegistry&) { return Error(); }
 
 }  // namespace vitrine::size

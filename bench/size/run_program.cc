@@ -1,24 +1,20 @@
 // The least that runs a program: load with verification, set inputs, execute.
-#include "bench/size/table.h"
+#include "bench/size/kernels.h"
 #include "runtime/executor/method.h"
 
-namespace vitrine {
-namespace {
-
-Error run(const char* path) {
-  VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> source, map_file(path));
-  VITRINE_ASSIGN_OR_RETURN(const auto program, Program::load(std::move(source)));
+int main(int argc, char** argv) {
+  using namespace vitrine;
+  if (argc < 2) return 2;
+  auto source = map_file(argv[1]);
+  if (!source.ok()) return 1;
+  auto program = Program::load(std::move(*source));
+  if (!program.ok()) return 1;
   KernelRegistry kernels;
-  VITRINE_RETURN_IF_ERROR(kernels.add("size", size::kernels()));
-  VITRINE_ASSIGN_OR_RETURN(const auto method,
-                           Method::load(program, "forward", {.kernels = &kernels}));
-  for (size_t i = 0; i < method->num_inputs(); ++i) {
-    VITRINE_RETURN_IF_ERROR(method->set_input(i, method->input(i)));
+  if (!size::add_kernels(kernels).ok()) return 1;
+  auto method = Method::load(std::move(*program), "forward", {.kernels = &kernels});
+  if (!method.ok()) return 1;
+  for (size_t i = 0; i < (*method)->num_inputs(); ++i) {
+    if (!(*method)->set_input(i, (*method)->input(i)).ok()) return 1;
   }
-  return method->execute();
+  return (*method)->execute().ok() ? 0 : 1;
 }
-
-}  // namespace
-}  // namespace vitrine
-
-int main(int argc, char** argv) { return argc > 1 && vitrine::run(argv[1]).ok() ? 0 : 1; }

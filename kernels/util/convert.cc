@@ -22,29 +22,58 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   }
 }
 
-using Row = std::array<ConvertRun, kNumScalarTypes>;
+// Besides the selected dtypes, those that kernels compute with or read scalars as.
+constexpr bool is_internal(ScalarType type) {
+  return type == ScalarType::kBool || type == ScalarType::kInt || type == ScalarType::kLong ||
+         type == ScalarType::kFloat || type == ScalarType::kDouble;
+}
+constexpr bool is_needed(ScalarType from, ScalarType to) {
+  return (is_selected(from) || is_internal(from)) && (is_selected(to) || is_internal(to)) &&
+         (is_selected(from) || is_selected(to) || from == to);
+}
+
+template <class From, class To>
+constexpr ConvertRun run_if_needed() {
+  if constexpr (is_needed(scalar_type_of<From>, scalar_type_of<To>)) {
+    return &run<From, To>;
+  } else {
+    return nullptr;
+  }
+}
+
+// Where a dtype's runs are in the table; kNumTypes if it is not REALHBBF16.
+constexpr size_t kNumTypes = 10;
+constexpr size_t place_of(ScalarType type) {
+  if (type == ScalarType::kBool) return 8;
+  if (type == ScalarType::kBFloat16) return 9;
+  const auto number = static_cast<size_t>(type);
+  return number < 8 ? number : kNumTypes;
+}
+
+using Row = std::array<ConvertRun, kNumTypes>;
 
 template <class From, class... To>
 constexpr Row row(TypeList<To...>) {
   Row result{};
-  ((result[static_cast<size_t>(scalar_type_of<To>)] = &run<From, To>), ...);
+  ((result[place_of(scalar_type_of<To>)] = run_if_needed<From, To>()), ...);
   return result;
 }
 
 template <class... From>
-constexpr std::array<Row, kNumScalarTypes> table(TypeList<From...> list) {
-  std::array<Row, kNumScalarTypes> result{};
-  ((result[static_cast<size_t>(scalar_type_of<From>)] = row<From>(list)), ...);
+constexpr std::array<Row, kNumTypes> table(TypeList<From...> list) {
+  std::array<Row, kNumTypes> result{};
+  ((result[place_of(scalar_type_of<From>)] = row<From>(list)), ...);
   return result;
 }
 
-constexpr std::array<Row, kNumScalarTypes> kTable = table(RealHBBF16Types{});
+constexpr std::array<Row, kNumTypes> kTable = table(RealHBBF16Types{});
 
 }  // namespace
 
 ConvertRun convert_run(ScalarType from, ScalarType to) {
-  if (!is_valid(from) || !is_valid(to)) return nullptr;
-  return kTable[static_cast<size_t>(from)][static_cast<size_t>(to)];
+  const size_t row_place = place_of(from);
+  const size_t column = place_of(to);
+  return row_place < kNumTypes && column < kNumTypes ? kTable[row_place][column] : nullptr;
 }
 
 bool Conversion::set(ScalarType from, ScalarType middle, ScalarType to) {

@@ -37,7 +37,8 @@ constexpr To convert(From value) {
 using ConvertRun = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
                             int64_t count);
 
-// Null unless both dtypes are REALHBBF16.
+// Null unless both dtypes are REALHBBF16; in a selective build also between two that are neither
+// selected nor alike.
 ConvertRun convert_run(ScalarType from, ScalarType to);
 
 // Elements converted at a time by the machinery that works through buffers on the stack.

@@ -382,7 +382,7 @@ void convolve(KernelContext& context, const Convolution& convolution) {
       layout.strides[0] * (window.transposed ? operands.group_channels : operands.group_rows);
   if (window.transposed) layout.swap(0, 1);
   const ScalarType dtype = out.dtype();
-  dispatch_sum(dtype, [&]<class Sum>() {
+  dispatch_sum(context, dtype, [&]<class Sum>() {
     const auto load = ElementMover::make(context, dtype, sum_dtype<Sum>);
     const auto store = ElementMover::make(context, sum_dtype<Sum>, dtype);
     if (!load || !store) return;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/util/selected_dtypes.h"
 #include "runtime/core/scalar_type.h"
 #include "runtime/kernel/kernel_context.h"
 
@@ -67,15 +68,29 @@ constexpr bool is_one_of(ScalarType type) {
   return is_one_of(type, List{});
 }
 
-// Out of line: the rare path.
+// Whether this build has kernels for the type.
+constexpr bool is_selected(ScalarType type) {
+  return ((kSelectedDtypes >> static_cast<uint32_t>(type)) & 1u) != 0;
+}
+
+// Out of line: the rare path. Says so if the build is what lacks the dtype.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
 // Calls `function.template operator()<T>()` for the T of `type`; InvalidArgument (and no call) if
-// the list has none.
+// the list has none. Types that are not
+// selected cost no code.
+template <class T, class Function>
+bool call_if_selected(Function& function) {
+  if constexpr (is_selected(scalar_type_of<T>)) {
+    function.template operator()<T>();
+    return true;
+  } else {
+    return false;
+  }
+}
 template <class... T, class Function>
 void dispatch_list(KernelContext& context, ScalarType type, TypeList<T...>, Function&& function) {
-  const bool found =
-      ((type == scalar_type_of<T> && (function.template operator()<T>(), true)) || ...);
+  const bool found = ((type == scalar_type_of<T> && call_if_selected<T>(function)) || ...);
   if (!found) fail_unsupported_dtype(context, type);
 }
 template <class List, class Function>

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernels/util/dtype_dispatch.h"
 #include "runtime/core/scalar_type.h"
 
 namespace vitrine {
@@ -56,14 +57,17 @@ inline constexpr ScalarType sum_dtype<double> = ScalarType::kDouble;
 
 // Calls function.template operator()<Sum>() with the type that products of `dtype` are summed in.
 template <class Function>
-void dispatch_sum(ScalarType dtype, Function&& function) {
+void dispatch_sum(KernelContext& context, ScalarType dtype, Function&& function) {
+  bool found = false;
   if (dtype == ScalarType::kDouble) {
-    function.template operator()<double>();
+    found = call_if_selected<double>(function);
   } else if (is_floating(dtype)) {
-    function.template operator()<float>();
-  } else {
+    found = call_if_selected<float>(function);
+  } else if constexpr (is_selected(ScalarType::kLong)) {
     function.template operator()<uint64_t>();
+    found = true;
   }
+  if (!found) fail_unsupported_dtype(context, dtype);
 }
 
 }  // namespace vitrine

@@ -123,7 +123,7 @@ bool check_product(KernelContext& context, const MatrixProduct& product) {
 
 void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   const ScalarType dtype = product.out.dtype();
-  dispatch_sum(dtype, [&]<class Sum>() {
+  dispatch_sum(context, dtype, [&]<class Sum>() {
     const auto load = ElementMover::make(context, dtype, sum_dtype<Sum>);
     const auto store = ElementMover::make(context, sum_dtype<Sum>, dtype);
     if (!load || !store) return;

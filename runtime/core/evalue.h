@@ -75,6 +75,9 @@ class EValue {
 
   Tag tag() const { return tag_; }
   bool is_none() const { return tag_ == Tag::kNone; }
+  bool is_tensor_list() const {
+    return tag_ == Tag::kListTensor || tag_ == Tag::kListOptionalTensor;
+  }
   bool is_tensor() const { return tag_ == Tag::kTensor; }
   bool is_int() const { return tag_ == Tag::kInt; }
   bool is_double() const { return tag_ == Tag::kDouble; }

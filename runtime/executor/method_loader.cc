@@ -114,6 +114,7 @@ class MethodLoader {
       VITRINE_ASSIGN_OR_RETURN(op.name, join_name(*plan_.operators()->Get(i), arena_));
       if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
       if (op.found.kernel == nullptr) missing_bytes += std::strlen(op.name) + 2;
+      common_dtypes_ &= op.found.dtypes;
     }
     for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
       if (!has_backend(i)) missing_bytes += backend_id(i).size() + 2;
@@ -129,21 +130,19 @@ class MethodLoader {
   }
 
   Error name_missing(size_t bytes) {
-    NameList missing_operators(arena_, bytes);
+    NameList operators(arena_, bytes);
     for (const ResolvedOperator& op : operators_) {
-      if (op.found.kernel == nullptr) missing_operators.add(op.name);
+      if (op.found.kernel == nullptr) operators.add(op.name);
     }
-    NameList missing_backends(arena_, bytes);
+    NameList backends(arena_, bytes);
     for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
-      if (!has_backend(i)) missing_backends.add(backend_id(i));
+      if (!has_backend(i)) backends.add(backend_id(i));
     }
-    return Error::make(
-        missing_operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
-        "%s: this build lacks%s%s%s%s%s: register them, or link what has them",
-        plan_.name()->c_str(), missing_operators.empty() ? "" : " the operators ",
-        missing_operators.text(),
-        !missing_operators.empty() && !missing_backends.empty() ? " and" : "",
-        missing_backends.empty() ? "" : " the backends ", missing_backends.text());
+    return Error::make(operators.empty() ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
+                       "%s: this build lacks%s%s%s%s%s: register them, or link what has them",
+                       plan_.name()->c_str(), operators.empty() ? "" : " the operators ",
+                       operators.text(), !operators.empty() && !backends.empty() ? " and" : "",
+                       backends.empty() ? "" : " the backends ", backends.text());
   }
 
   Error take_planned_memory() {
@@ -497,7 +496,35 @@ class MethodLoader {
                 .in("%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i));
       }
     }
-    return Error();
+    return missing_dtypes_ == 0 ? Error() : name_missing_dtypes();
+  }
+
+  // Dtypes never change, but what a kernel is given does where a move exchanges tensors.
+  void note_dtypes(const Step& step, uint32_t kernel_dtypes) {
+    const auto note = [&](const Tensor* tensor) {
+      if (tensor != nullptr) {
+        missing_dtypes_ |= 1u << static_cast<uint32_t>(tensor->dtype()) & ~kernel_dtypes;
+      }
+    };
+    for (size_t i = 0; i < step.num_arguments; ++i) {
+      const EValue& value = *step.arguments[i];
+      std::span<Tensor* const> list;
+      if (value.is_tensor()) note(&value.tensor());
+      if (value.is_tensor_list() && value.read_tensor_list(&list))
+        std::ranges::for_each(list, note);
+    }
+  }
+
+  Error name_missing_dtypes() {
+    NameList names(arena_, kNumScalarTypes * 16);
+    for (int i = 0; i < kNumScalarTypes; ++i) {
+      if ((missing_dtypes_ >> i & 1u) != 0) {
+        names.add(scalar_type_name(static_cast<ScalarType>(i)));
+      }
+    }
+    return Error::make(ErrorCode::kNotSupported,
+                       "%s: dtype %s is not in this build (VITRINE_SELECT_OPS)",
+                       plan_.name()->c_str(), names.text());
   }
 
   Error make_step(const fbs::Instruction& from, Step& step) {
@@ -513,7 +540,9 @@ class MethodLoader {
         step.function = op.found.kernel->function;
         step.name = op.name;
         step.table = op.found.table;
-        return set_arguments(call.args(), step);
+        VITRINE_RETURN_IF_ERROR(set_arguments(call.args(), step));
+        note_dtypes(step, op.found.dtypes);
+        return Error();
       }
       case fbs::InstructionArguments::DelegateCall: {
         const fbs::DelegateCall& call = *from.instr_args_as_DelegateCall();
@@ -526,7 +555,9 @@ class MethodLoader {
       case fbs::InstructionArguments::MoveCall: {
         const fbs::MoveCall& call = *from.instr_args_as_MoveCall();
         step.kind = TraceRecord::Kind::kMove;
-        return set_arguments({call.move_from(), call.move_to()}, step);
+        VITRINE_RETURN_IF_ERROR(set_arguments({call.move_from(), call.move_to()}, step));
+        note_dtypes(step, common_dtypes_);
+        return Error();
       }
       case fbs::InstructionArguments::JumpFalseCall: {
         const fbs::JumpFalseCall& call = *from.instr_args_as_JumpFalseCall();
@@ -566,6 +597,8 @@ class MethodLoader {
   const Program& program_;
   HeapArena& arena_;
   std::span<ResolvedOperator> operators_;
+  uint32_t common_dtypes_ = KernelTable::kAllDtypes;  // that all kernels of the method take
+  uint32_t missing_dtypes_ = 0;                       // that some are given and do not take
   std::span<std::byte*> planned_;
   std::span<DataBuffer*> external_room_;
 };

@@ -13,8 +13,8 @@ Error KernelRegistry::add(const char* table_name, KernelTable table) {
 
 FoundKernel KernelRegistry::find(std::string_view name) const {
   for (size_t i = 0; i < count_; ++i) {
-    for (const Kernel* kernel : entries_[i].table) {
-      if (name == kernel->name) return {kernel, entries_[i].name};
+    for (const Kernel* kernel : entries_[i].table.kernels) {
+      if (name == kernel->name) return {kernel, entries_[i].name, entries_[i].table.dtypes};
     }
   }
   return {};

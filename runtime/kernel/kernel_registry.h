@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -12,11 +13,26 @@
 namespace vitrine {
 
 // Pointers, so that a table can be composed from kernels of many files at compile time.
-using KernelTable = std::span<const Kernel* const>;
+struct KernelTable {
+  constexpr KernelTable() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr KernelTable(std::span<const Kernel* const> all, uint32_t of_dtypes = kAllDtypes)
+      : kernels(all), dtypes(of_dtypes) {}
+  template <size_t count>
+  constexpr KernelTable(const Kernel* const (&all)[count])  // NOLINT(google-explicit-constructor)
+      : kernels(all) {}
+
+  static constexpr uint32_t kAllDtypes = UINT32_MAX;
+  std::span<const Kernel* const> kernels;
+  // Bit n: the kernels take ScalarType n, as far as the operator does. Loading a method that hands
+  // them a tensor of another dtype fails.
+  uint32_t dtypes = kAllDtypes;
+};
 
 struct FoundKernel {
   const Kernel* kernel = nullptr;  // null: not found
   const char* table = nullptr;     // name of the table that has it: "portable", "optimized", ...
+  uint32_t dtypes = KernelTable::kAllDtypes;  // KernelTable::dtypes
 };
 
 // Immutable after set-up; then shared freely between threads.

@@ -2,16 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 namespace vitrine {
 namespace {
 
 constexpr Kernel kSlowAdd{"aten::add.out", nullptr, 5};
 constexpr Kernel kSlowMul{"aten::mul.out", nullptr, 4};
 constexpr Kernel kFastAdd{"aten::add.out", nullptr, 5};
-constexpr std::array<const Kernel*, 2> kSlow{&kSlowAdd, &kSlowMul};
-constexpr std::array<const Kernel*, 1> kFast{&kFastAdd};
+constexpr const Kernel* kSlow[] = {&kSlowAdd, &kSlowMul};
+constexpr const Kernel* kFast[] = {&kFastAdd};
 
 TEST(KernelRegistry, EarlierTablesTakeOver) {
   KernelRegistry registry;

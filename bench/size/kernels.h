@@ -5,6 +5,6 @@
 
 namespace vitrine::size {
 
-KernelTable kernels();
+Error add_kernels(KernelRegistry& kernels);
 
 }  // namespace vitrine::size
