@@ -1,0 +1,67 @@
+// Runs a program that calls operators of ours and portable ones.
+//
+//   vitrine_example_custom_op model.pte 1 -4.5 6
+//
+// gives these numbers to the method's first input (f32) and prints its first output.
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "examples/custom_op/my_ops.h"
+#include "kernels/portable/portable_kernels.h"
+#include "runtime/executor/method.h"
+
+namespace {
+
+using vitrine::Error;
+using vitrine::ErrorCode;
+using vitrine::Tensor;
+
+Error run(const char* path, std::vector<float>& numbers) {
+  vitrine::KernelRegistry kernels;
+  VITRINE_RETURN_IF_ERROR(kernels.add("my_ops", my_ops::kernels()));
+  VITRINE_RETURN_IF_ERROR(kernels.add("portable", vitrine::portable::kernels()));
+
+  VITRINE_ASSIGN_OR_RETURN(auto source, vitrine::map_file(path));
+  VITRINE_ASSIGN_OR_RETURN(const auto program, vitrine::Program::load(std::move(source)));
+  VITRINE_ASSIGN_OR_RETURN(const auto method,
+                           vitrine::Method::load(program, "forward", {.kernels = &kernels}));
+
+  if (method->num_inputs() == 0 || !method->input(0).is_tensor() || method->num_outputs() == 0) {
+    return Error::make(ErrorCode::kInvalidArgument, "%s: takes or gives no tensor", path);
+  }
+  // As the method expects it, but with our memory.
+  Tensor input = method->input(0).tensor();
+  if (static_cast<size_t>(input.numel()) != numbers.size()) {
+    return Error::make(ErrorCode::kInvalidArgument, "%s: takes %lld numbers, not %zu", path,
+                       static_cast<long long>(input.numel()), numbers.size());
+  }
+  input.set_data(numbers.data());
+  VITRINE_RETURN_IF_ERROR(method->set_input(0, vitrine::EValue(&input)));
+  VITRINE_RETURN_IF_ERROR(method->execute());
+
+  if (!method->output(0).is_tensor() ||
+      method->output(0).tensor().dtype() != vitrine::ScalarType::kFloat) {
+    return Error::make(ErrorCode::kInvalidArgument, "%s: its output is no f32 tensor", path);
+  }
+  const Tensor& output = method->output(0).tensor();
+  for (int64_t i = 0; i < output.numel(); ++i) {
+    std::printf("%s%g", i == 0 ? "" : " ", static_cast<double>(output.data<float>()[i]));
+  }
+  std::printf("\n");
+  return Error();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s model.pte number...\n", argv[0]);
+    return 2;
+  }
+  std::vector<float> numbers;
+  for (int i = 2; i < argc; ++i) numbers.push_back(std::strtof(argv[i], nullptr));
+  const Error error = run(argv[1], numbers);
+  if (!error.ok()) std::fprintf(stderr, "%s: %s\n", error_code_name(error.code()), error.message());
+  return error.ok() ? 0 : 1;
+}

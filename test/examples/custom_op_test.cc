@@ -1,0 +1,148 @@
+// The example as a user runs it, and what its page says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "examples/custom_op/my_ops.h"
+#include "kernels/portable/portable_kernels.h"
+#include "runtime/executor/method.h"
+#include "runtime/kernel/kernel.h"
+#include "test/support/program_builder.h"
+#include "test/support/scratch_folder.h"
+#include "test/support/temporary_file.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// leaky_hardsigmoid(x, 0.5) * x, of three numbers.
+test::AlignedBytes program(const std::string& op = "my_ops::leaky_hardsigmoid") {
+  test::ProgramBuilder builder;
+  test::MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, 128};
+  const int x = forward.tensor({.sizes = {3}, .planned = test::Planned{1, 0}});
+  const int y = forward.tensor({.sizes = {3}, .planned = test::Planned{1, 32}});
+  const int z = forward.tensor({.sizes = {3}, .planned = test::Planned{1, 64}});
+  forward.inputs = {x};
+  forward.outputs = {z};
+  forward.kernel_call(forward.op(op, "out"), {x, forward.real(0.5), y, y});
+  forward.kernel_call(forward.op("aten::mul", "out"), {x, y, z, z});
+  return builder.build();
+}
+
+struct Output {
+  int exit_code;
+  std::string text;
+};
+Output run_example(const std::string& arguments) {
+  const test::ScratchFolder scratch;
+  const std::string file = (scratch / "out").string();
+  const int status = std::system(
+      (VITRINE_EMULATOR " " VITRINE_CUSTOM_OP " " + arguments + " >" + file + " 2>&1").c_str());
+  std::ifstream stream(file);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          std::string(std::istreambuf_iterator<char>(stream), {})};
+}
+
+TEST(CustomOp, RunsBesidePortableOnes) {
+  const test::TemporaryFile model(program());
+  const Output output = run_example(std::string(model.path()) + " 3 -5 7");
+  EXPECT_EQ(output.text, "3 5 21\n");
+  EXPECT_EQ(output.exit_code, 0);
+}
+
+TEST(CustomOp, WhatIsMisspeltIsNamed) {
+  const test::TemporaryFile model(program("my_ops::leaky_hardsigmoyd"));
+  const Output output = run_example(std::string(model.path()) + " 3 -5 7");
+  EXPECT_THAT(output.text, HasSubstr("OperatorMissing: forward: this build lacks the operators "
+                                     "my_ops::leaky_hardsigmoyd.out: "));
+  EXPECT_EQ(output.exit_code, 1);
+}
+
+TEST(CustomOp, TellsHowManyNumbersItTakes) {
+  const test::TemporaryFile model(program());
+  EXPECT_THAT(run_example(std::string(model.path()) + " 3").text, HasSubstr("takes 3 numbers, not 1"));
+}
+
+void call(const char* name, std::vector<EValue*> arguments, Error* error) {
+  KernelRegistry kernels;
+  ASSERT_TRUE(kernels.add("my_ops", my_ops::kernels()).ok());
+  const Kernel* kernel = kernels.find(name).kernel;
+  ASSERT_NE(kernel, nullptr);
+  arguments.push_back(arguments.back());
+  ASSERT_EQ(arguments.size(), kernel->num_arguments);
+  HeapArena temp;
+  KernelContext context(&temp);
+  kernel->function(context, arguments.data());
+  *error = context.take_error();
+}
+
+TEST(CustomOp, TakesHalvesByTheFamilysCare) {
+  test::TensorFactory factory;
+  EValue self(&factory.make<Half>({2, 1}, {Half(0.0f), Half(6.0f)}));
+  Tensor& out = factory.make(ScalarType::kHalf, {2, 1});
+  EValue slope(2.0);
+  EValue result(&out);
+  Error error;
+  call("my_ops::leaky_hardsigmoid.out", {&self, &slope, &result}, &error);
+  EXPECT_TRUE(error.ok()) << error.message();
+  EXPECT_EQ(static_cast<float>(out.data<Half>()[0]), 0.5f);
+  EXPECT_EQ(static_cast<float>(out.data<Half>()[1]), 7.0f);
+}
+
+TEST(CustomOp, SubtractsMediansOfRows) {
+  test::TensorFactory factory;
+  EValue self(&factory.make<float>({2, 4}, {4, 1, 3, 2, 7, 7, 0, 9}));
+  Tensor& out = factory.make(ScalarType::kFloat, {2, 4});
+  EValue result(&out);
+  Error error;
+  call("my_ops::subtract_median.out", {&self, &result}, &error);
+  EXPECT_TRUE(error.ok()) << error.message();
+  EXPECT_THAT(std::vector<float>(out.data<float>(), out.data<float>() + 8),
+              ElementsAre(2, -1, 1, 0, 0, 0, -7, 2));
+}
+
+TEST(CustomOp, RefusesWhatItCannotDo) {
+  test::TensorFactory factory;
+  EValue floats(&factory.make(ScalarType::kFloat, {2}));
+  EValue doubles(&factory.make(ScalarType::kDouble, {2}));
+  EValue number(&factory.make(ScalarType::kFloat, {}));
+  EValue other(&factory.make(ScalarType::kFloat, {3}));
+  Error error;
+  call("my_ops::subtract_median.out", {&doubles, &floats}, &error);
+  EXPECT_THAT(error.message(), HasSubstr("self is f64[2], not of dtype f32"));
+  call("my_ops::subtract_median.out", {&number, &number}, &error);
+  EXPECT_THAT(error.message(), HasSubstr("no dimension to take rows from"));
+  call("my_ops::subtract_median.out", {&floats, &other}, &error);
+  EXPECT_THAT(error.message(), HasSubstr("f32[3] cannot become [2]"));
+}
+
+void negate(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!context.resize(out, self.sizes())) return;
+  for (int64_t i = 0; i < self.numel(); ++i) {
+    out.mutable_data<float>()[i] = -self.data<float>()[i];
+  }
+}
+VITRINE_KERNEL(relu, "aten::relu.out", negate);
+constexpr const Kernel* kTakeOver[] = {&kernel_relu};
+
+TEST(CustomOp, EarlierTablesTakeOver) {
+  KernelRegistry kernels;
+  ASSERT_TRUE(kernels.add("mine", kTakeOver).ok());
+  ASSERT_TRUE(kernels.add("portable", portable::kernels()).ok());
+  EXPECT_EQ(kernels.find("aten::relu.out").kernel, &kernel_relu);
+  EXPECT_STREQ(kernels.find("aten::relu.out").table, "mine");
+  EXPECT_STREQ(kernels.find("aten::abs.out").table, "portable");
+}
+
+}  // namespace
+}  // namespace vitrine
