@@ -1,0 +1,34 @@
+// The page that is made from the sources names what the tables have.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "kernels/portable/portable_kernels.h"
+#include "kernels/quantized/quantized_kernels.h"
+
+namespace vitrine {
+namespace {
+
+TEST(OpTable, NamesAllOperatorsOfTheTables) {
+  std::set<std::string> expected;
+  for (const KernelTable& table : {portable::kernels(), quantized::kernels()}) {
+    for (const Kernel* kernel : table.kernels) expected.insert(kernel->name);
+  }
+  std::ifstream page(VITRINE_OP_TABLE);
+  ASSERT_TRUE(page) << VITRINE_OP_TABLE;
+  std::set<std::string> named;
+  const std::string begin = "| `";
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with(begin)) continue;
+    const std::string name = line.substr(begin.size(), line.find('`', begin.size()) - begin.size());
+    EXPECT_TRUE(named.insert(name).second) << name;
+    EXPECT_THAT(line, testing::HasSubstr(".cc`")) << name << " has no file";
+  }
+  EXPECT_EQ(named, expected);
+}
+
+}  // namespace
+}  // namespace vitrine
