@@ -1,5 +1,5 @@
-// The door of the program format: structure (runtime/data/table_verifier.h) and meaning (every index, offset
-// and size). See docs/trust.md for what may be assumed behind it.
+// The door of the program format: structure (runtime/data/table_verifier.h) and meaning (every
+// index, offset and size). See docs/trust.md for what may be assumed behind it.
 #pragma once
 
 #include <cstdint>

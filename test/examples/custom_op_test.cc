@@ -70,7 +70,8 @@ TEST(CustomOp, WhatIsMisspeltIsNamed) {
 
 TEST(CustomOp, TellsHowManyNumbersItTakes) {
   const test::TemporaryFile model(program());
-  EXPECT_THAT(run_example(std::string(model.path()) + " 3").text, HasSubstr("takes 3 numbers, not 1"));
+  EXPECT_THAT(run_example(std::string(model.path()) + " 3").text,
+              HasSubstr("takes 3 numbers, not 1"));
 }
 
 void call(const char* name, std::vector<EValue*> arguments, Error* error) {
