@@ -124,7 +124,8 @@ endfunction()
 # Writes into <folder> what takes the place of the same files of the source tree for a target that
 # finds <folder> before it: kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h.
 # <variable> becomes the list of source files that have to be compiled, all of kernels/util included.
-# ROOMS are folders of kernels/, by default all; an operator that several have is taken from the first.
+# ROOMS are folders of kernels/, by default all; an operator that several have is taken from each, since
+# one may fall back on another.
 # A name that no room has is an error, which lists all such names.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
@@ -180,7 +181,6 @@ function(vitrine_write_selection folder)
         list(APPEND ${room}_selected ${id})
         list(APPEND sources ${file})
         set(found TRUE)
-        break()
       endif()
     endforeach()
     if(NOT found)
@@ -225,12 +225,12 @@ endfunction()
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
 # A library with these kernels alone. It has the functions <room>::kernels() of all its rooms, and must
-# not be linked together with another library that has them. What a room needs besides
-# vitrine_kernel is for the caller to link.
+# not be linked together with another library that has them.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})
   vitrine_device_library(${target} ${sources})
   target_include_directories(${target} BEFORE PUBLIC ${folder})
   target_link_libraries(${target} PUBLIC vitrine_kernel)
+  vitrine_kernel_options(${target})
 endfunction()

@@ -68,6 +68,6 @@ bool gather_out(KernelContext& context, const Tensor& self, int64_t dim, const T
 
 }  // namespace
 
-VITRINE_OPTIMIZED_KERNEL(gather_out, "aten::gather.out", gather_out, portable);
-
 }  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(gather_out, "aten::gather.out", gather_out, portable)

@@ -208,12 +208,12 @@ bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
 
 }  // namespace
 
-VITRINE_OPTIMIZED_KERNEL(avg_pool2d_out, "aten::avg_pool2d.out", avg_pool2d_out, portable);
-VITRINE_OPTIMIZED_KERNEL(max_pool2d_with_indices_out, "aten::max_pool2d_with_indices.out",
-                         max_pool2d_with_indices_out, portable);
-VITRINE_OPTIMIZED_KERNEL(upsample_bilinear2d_vec_out, "aten::upsample_bilinear2d.vec_out",
-                         upsample_bilinear2d_vec_out, portable);
-VITRINE_OPTIMIZED_KERNEL(upsample_nearest2d_vec_out, "aten::upsample_nearest2d.vec_out",
-                         upsample_nearest2d_vec_out, portable);
-
 }  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(avg_pool2d_out, "aten::avg_pool2d.out", avg_pool2d_out, portable)
+VITRINE_OPTIMIZED_KERNEL(max_pool2d_with_indices_out, "aten::max_pool2d_with_indices.out",
+                         max_pool2d_with_indices_out, portable)
+VITRINE_OPTIMIZED_KERNEL(upsample_bilinear2d_vec_out, "aten::upsample_bilinear2d.vec_out",
+                         upsample_bilinear2d_vec_out, portable)
+VITRINE_OPTIMIZED_KERNEL(upsample_nearest2d_vec_out, "aten::upsample_nearest2d.vec_out",
+                         upsample_nearest2d_vec_out, portable)

@@ -1,6 +1,10 @@
 // One line an operator: the id that its file gives to VITRINE_OPTIMIZED_KERNEL. Sorted.
 #include "kernels/optimized/optimized_kernels.h"
 
+#include <iterator>
+
+#include "kernels/util/selected_dtypes.h"
+
 namespace vitrine::optimized {
 
 #define X(id) extern const Kernel kernel_##id;
@@ -9,14 +13,16 @@ namespace vitrine::optimized {
 
 namespace {
 
+// A selection may have none of this room's: hence the last one.
 constexpr const Kernel* kTable[] = {
 #define X(id) &kernel_##id,
 #include "kernels/optimized/kernel_list.inc"
 #undef X
+    nullptr,
 };
 
 }  // namespace
 
-KernelTable kernels() { return kTable; }
+KernelTable kernels() { return {std::span(kTable).first(std::size(kTable) - 1), kSelectedDtypes}; }
 
 }  // namespace vitrine::optimized

@@ -151,12 +151,13 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
 
 }  // namespace
 
-VITRINE_OPTIMIZED_KERNEL(log_softmax_out, "aten::_log_softmax.out", softmax_out<simd::log_softmax>,
-                         portable);
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", batch_norm_no_training_out);
 VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out", native_group_norm_out);
 VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out", native_layer_norm_out);
-VITRINE_OPTIMIZED_KERNEL(softmax_out, "aten::_softmax.out", softmax_out<simd::softmax>, portable);
 
 }  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(log_softmax_out, "aten::_log_softmax.out", softmax_out<simd::log_softmax>,
+                         portable)
+VITRINE_OPTIMIZED_KERNEL(softmax_out, "aten::_softmax.out", softmax_out<simd::softmax>, portable)

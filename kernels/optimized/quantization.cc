@@ -148,21 +148,21 @@ bool dequantize_per_channel_out(KernelContext& context, const Tensor& input, con
 
 }  // namespace
 
+}  // namespace vitrine::optimized
+
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_channel_out,
                          "quantized_decomposed::dequantize_per_channel.out",
-                         dequantize_per_channel_out, quantized);
+                         dequantize_per_channel_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_Tensor_out,
                          "quantized_decomposed::dequantize_per_tensor.Tensor_out",
-                         dequantize_per_tensor_Tensor_out, quantized);
+                         dequantize_per_tensor_Tensor_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_out,
                          "quantized_decomposed::dequantize_per_tensor.out",
-                         dequantize_per_tensor_out, quantized);
+                         dequantize_per_tensor_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
-                         quantize_per_channel_out, quantized);
+                         quantize_per_channel_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_Tensor_out,
                          "quantized_decomposed::quantize_per_tensor.Tensor_out",
-                         quantize_per_tensor_Tensor_out, quantized);
+                         quantize_per_tensor_Tensor_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_out, "quantized_decomposed::quantize_per_tensor.out",
-                         quantize_per_tensor_out, quantized);
-
-}  // namespace vitrine::optimized
+                         quantize_per_tensor_out, quantized)

@@ -186,16 +186,15 @@ bool var_correction_out(KernelContext& context, const Tensor& self,
 
 }  // namespace
 
-VITRINE_OPTIMIZED_KERNEL(amax_out, "aten::amax.out", extremum_out<Kind::kLargest>, portable);
-VITRINE_OPTIMIZED_KERNEL(amin_out, "aten::amin.out", extremum_out<Kind::kSmallest>, portable);
-VITRINE_OPTIMIZED_KERNEL(argmax_out, "aten::argmax.out", arg_extremum_out<simd::largest>, portable);
-VITRINE_OPTIMIZED_KERNEL(argmin_out, "aten::argmin.out", arg_extremum_out<simd::smallest>,
-                         portable);
-VITRINE_OPTIMIZED_KERNEL(mean_dtype_out, "aten::mean.dtype_out", mean_dtype_out, portable);
-VITRINE_OPTIMIZED_KERNEL(mean_out, "aten::mean.out", mean_out, portable);
-VITRINE_OPTIMIZED_KERNEL(sum_IntList_out, "aten::sum.IntList_out", sum_out, portable);
-VITRINE_OPTIMIZED_KERNEL(var_correction_out, "aten::var.correction_out", var_correction_out,
-                         portable);
-VITRINE_OPTIMIZED_KERNEL(var_out, "aten::var.out", var_out, portable);
-
 }  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(amax_out, "aten::amax.out", extremum_out<Kind::kLargest>, portable)
+VITRINE_OPTIMIZED_KERNEL(amin_out, "aten::amin.out", extremum_out<Kind::kSmallest>, portable)
+VITRINE_OPTIMIZED_KERNEL(argmax_out, "aten::argmax.out", arg_extremum_out<simd::largest>, portable)
+VITRINE_OPTIMIZED_KERNEL(argmin_out, "aten::argmin.out", arg_extremum_out<simd::smallest>, portable)
+VITRINE_OPTIMIZED_KERNEL(mean_dtype_out, "aten::mean.dtype_out", mean_dtype_out, portable)
+VITRINE_OPTIMIZED_KERNEL(mean_out, "aten::mean.out", mean_out, portable)
+VITRINE_OPTIMIZED_KERNEL(sum_IntList_out, "aten::sum.IntList_out", sum_out, portable)
+VITRINE_OPTIMIZED_KERNEL(var_correction_out, "aten::var.correction_out", var_correction_out,
+                         portable)
+VITRINE_OPTIMIZED_KERNEL(var_out, "aten::var.out", var_out, portable)

@@ -11,18 +11,6 @@
 
 #include "runtime/kernel/kernel.h"
 
-namespace vitrine::portable {
-#define X(id) extern const Kernel kernel_##id;
-#include "kernels/portable/kernel_list.inc"
-#undef X
-}  // namespace vitrine::portable
-
-namespace vitrine::quantized {
-#define X(id) extern const Kernel kernel_##id;
-#include "kernels/quantized/kernel_list.inc"
-#undef X
-}  // namespace vitrine::quantized
-
 namespace vitrine::optimized {
 
 template <auto function, const Kernel* portable>
@@ -48,12 +36,18 @@ struct TakeOver<function, portable> {
   }
 };
 
-#define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                             \
-  extern const ::vitrine::Kernel kernel_##id;                                                   \
-  constinit const ::vitrine::Kernel kernel_##id {                                               \
-    operator_name,                                                                              \
-        &::vitrine::optimized::TakeOver<&function, &::vitrine::room::kernel_##id>::call,        \
-        ::vitrine::optimized::TakeOver<&function, &::vitrine::room::kernel_##id>::kNumArguments \
-  }
-
 }  // namespace vitrine::optimized
+
+// Outside of all namespaces. The other kernel is weak: a selective build has the operators of its
+// programs only (cmake/SelectOps.cmake), and a file of this room may name others, which nobody
+// calls.
+#define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                           \
+  namespace vitrine::room {                                                                   \
+  [[gnu::weak]] extern const Kernel kernel_##id;                                              \
+  }                                                                                           \
+  namespace vitrine::optimized {                                                              \
+  extern const Kernel kernel_##id;                                                            \
+  constinit const Kernel kernel_##id{operator_name,                                           \
+                                     &TakeOver<&function, &room::kernel_##id>::call,          \
+                                     TakeOver<&function, &room::kernel_##id>::kNumArguments}; \
+  }

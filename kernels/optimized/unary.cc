@@ -80,29 +80,29 @@ bool pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
 
 }  // namespace
 
-VITRINE_OPTIMIZED_KERNEL(abs_out, "aten::abs.out", unary<simd::abs>, portable);
-VITRINE_OPTIMIZED_KERNEL(ceil_out, "aten::ceil.out", unary<simd::ceil>, portable);
-VITRINE_OPTIMIZED_KERNEL(clamp_out, "aten::clamp.out", clamp_out, portable);
-VITRINE_OPTIMIZED_KERNEL(elu_out, "aten::elu.out", elu_out, portable);
-VITRINE_OPTIMIZED_KERNEL(erf_out, "aten::erf.out", unary<simd::erf>, portable);
-VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", unary<simd::exp>, portable);
-VITRINE_OPTIMIZED_KERNEL(expm1_out, "aten::expm1.out", unary<simd::expm1>, portable);
-VITRINE_OPTIMIZED_KERNEL(floor_out, "aten::floor.out", unary<simd::floor>, portable);
-VITRINE_OPTIMIZED_KERNEL(gelu_out, "aten::gelu.out", gelu_out, portable);
-VITRINE_OPTIMIZED_KERNEL(hardtanh_out, "aten::hardtanh.out", clamp, portable);
-VITRINE_OPTIMIZED_KERNEL(leaky_relu_out, "aten::leaky_relu.out", leaky_relu_out, portable);
-VITRINE_OPTIMIZED_KERNEL(log1p_out, "aten::log1p.out", unary<simd::log1p>, portable);
-VITRINE_OPTIMIZED_KERNEL(log_out, "aten::log.out", unary<simd::log>, portable);
-VITRINE_OPTIMIZED_KERNEL(neg_out, "aten::neg.out", unary<simd::neg>, portable);
-VITRINE_OPTIMIZED_KERNEL(pow_Tensor_Scalar_out, "aten::pow.Tensor_Scalar_out",
-                         pow_tensor_scalar_out, portable);
-VITRINE_OPTIMIZED_KERNEL(reciprocal_out, "aten::reciprocal.out", unary<simd::reciprocal>, portable);
-VITRINE_OPTIMIZED_KERNEL(relu_out, "aten::relu.out", unary<simd::relu>, portable);
-VITRINE_OPTIMIZED_KERNEL(round_out, "aten::round.out", unary<simd::round>, portable);
-VITRINE_OPTIMIZED_KERNEL(rsqrt_out, "aten::rsqrt.out", unary<simd::rsqrt>, portable);
-VITRINE_OPTIMIZED_KERNEL(sigmoid_out, "aten::sigmoid.out", unary<simd::sigmoid>, portable);
-VITRINE_OPTIMIZED_KERNEL(sqrt_out, "aten::sqrt.out", unary<simd::sqrt>, portable);
-VITRINE_OPTIMIZED_KERNEL(tanh_out, "aten::tanh.out", unary<simd::tanh>, portable);
-VITRINE_OPTIMIZED_KERNEL(trunc_out, "aten::trunc.out", unary<simd::trunc>, portable);
-
 }  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(abs_out, "aten::abs.out", unary<simd::abs>, portable)
+VITRINE_OPTIMIZED_KERNEL(ceil_out, "aten::ceil.out", unary<simd::ceil>, portable)
+VITRINE_OPTIMIZED_KERNEL(clamp_out, "aten::clamp.out", clamp_out, portable)
+VITRINE_OPTIMIZED_KERNEL(elu_out, "aten::elu.out", elu_out, portable)
+VITRINE_OPTIMIZED_KERNEL(erf_out, "aten::erf.out", unary<simd::erf>, portable)
+VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", unary<simd::exp>, portable)
+VITRINE_OPTIMIZED_KERNEL(expm1_out, "aten::expm1.out", unary<simd::expm1>, portable)
+VITRINE_OPTIMIZED_KERNEL(floor_out, "aten::floor.out", unary<simd::floor>, portable)
+VITRINE_OPTIMIZED_KERNEL(gelu_out, "aten::gelu.out", gelu_out, portable)
+VITRINE_OPTIMIZED_KERNEL(hardtanh_out, "aten::hardtanh.out", clamp, portable)
+VITRINE_OPTIMIZED_KERNEL(leaky_relu_out, "aten::leaky_relu.out", leaky_relu_out, portable)
+VITRINE_OPTIMIZED_KERNEL(log1p_out, "aten::log1p.out", unary<simd::log1p>, portable)
+VITRINE_OPTIMIZED_KERNEL(log_out, "aten::log.out", unary<simd::log>, portable)
+VITRINE_OPTIMIZED_KERNEL(neg_out, "aten::neg.out", unary<simd::neg>, portable)
+VITRINE_OPTIMIZED_KERNEL(pow_Tensor_Scalar_out, "aten::pow.Tensor_Scalar_out",
+                         pow_tensor_scalar_out, portable)
+VITRINE_OPTIMIZED_KERNEL(reciprocal_out, "aten::reciprocal.out", unary<simd::reciprocal>, portable)
+VITRINE_OPTIMIZED_KERNEL(relu_out, "aten::relu.out", unary<simd::relu>, portable)
+VITRINE_OPTIMIZED_KERNEL(round_out, "aten::round.out", unary<simd::round>, portable)
+VITRINE_OPTIMIZED_KERNEL(rsqrt_out, "aten::rsqrt.out", unary<simd::rsqrt>, portable)
+VITRINE_OPTIMIZED_KERNEL(sigmoid_out, "aten::sigmoid.out", unary<simd::sigmoid>, portable)
+VITRINE_OPTIMIZED_KERNEL(sqrt_out, "aten::sqrt.out", unary<simd::sqrt>, portable)
+VITRINE_OPTIMIZED_KERNEL(tanh_out, "aten::tanh.out", unary<simd::tanh>, portable)
+VITRINE_OPTIMIZED_KERNEL(trunc_out, "aten::trunc.out", unary<simd::trunc>, portable)

@@ -749,7 +749,7 @@ TEST_P(Optimized, EqualsPortable) {
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
-  for (const Kernel* kernel : optimized::kernels()) result.emplace_back(kernel->name);
+  for (const Kernel* kernel : optimized::kernels().kernels) result.emplace_back(kernel->name);
   return result;
 }
 
