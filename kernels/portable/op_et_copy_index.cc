@@ -20,6 +20,10 @@ void et_copy_index_tensor(KernelContext& context, EValue& target, const Tensor& 
     return;
   }
   Tensor& copy_to = target.tensor();
+  if (!copy_to.is_writable()) {
+    context.fail(ErrorCode::kInvalidProgram, "copy_to is a constant or has no memory");
+    return;
+  }
   if (index < 0 || index >= INT32_MAX || copy_to.rank() != copy_from.rank() + 1 ||
       !std::ranges::equal(copy_to.sizes().subspan(1), copy_from.sizes())) {
     context.fail(ErrorCode::kInvalidArgument,

@@ -21,7 +21,8 @@ void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tens
   }
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
-  if (out.nbytes() > 0) std::memset(out.mutable_raw_data(), 0, out.nbytes());
+  if (out.nbytes() == 0) return;
+  std::memset(out.mutable_raw_data(), 0, out.nbytes());
   Layout from(self);
   Layout to(out);
   const size_t rows = self.rank() - 2;

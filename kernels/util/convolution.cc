@@ -293,10 +293,12 @@ std::optional<ConvolutionWindow> read_convolution_window(
   if (!read_numbers(context, spatial, stride, 1, "stride", window.stride) ||
       !read_numbers(context, spatial, padding, 0, "padding", window.padding) ||
       !read_numbers(context, spatial, dilation, 1, "dilation", window.dilation) ||
-      (transposed && !read_numbers(context, spatial, output_padding, 0, "output_padding",
-                                   window.output_padding))) {
+      ((transposed || !output_padding.empty()) &&
+       !read_numbers(context, spatial, output_padding, 0, "output_padding",
+                     window.output_padding))) {
     return std::nullopt;
   }
+  if (!transposed) window.output_padding = {};
   for (size_t i = 0; i < 3; ++i) {
     if (window.output_padding[i] >= std::max(window.stride[i], window.dilation[i])) {
       context.fail(ErrorCode::kInvalidArgument,

@@ -70,6 +70,7 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
 std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const Tensor& self,
                                                  const OptionalTensorList& indices) {
   AdvancedIndex index;
+  const Layout layout(self);
   uint32_t indexed = 0;
   size_t dim = 0;
   for (const Tensor* tensor : indices.tensors) {
@@ -97,7 +98,7 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
   size_t count = 0;
   for (size_t i = 0; i < self.rank(); ++i) {
     if (((indexed >> i) & 1u) == 0) {
-      index.block_.insert(index.block_.rank, self.size(i), self.strides()[i]);
+      index.block_.insert(index.block_.rank, layout.sizes[i], layout.strides[i]);
       continue;
     }
     first = std::min(first, i);
@@ -125,6 +126,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
   const std::optional<IndexReader> reader = IndexReader::make(context, index);
   if (!reader) return false;
   const int64_t size = self.size(dim);
+  const int64_t stride = Layout(self).strides[dim];
   const int64_t count = index.numel();
   // One place even for none: an empty span is what an exhausted arena gives.
   const std::span<int64_t> offsets =
@@ -134,7 +136,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
     int64_t at = (*reader)[i];
     if (at < 0 && at >= -size) at += size;
     if (!check_index(context, at, size)) return false;
-    offsets[static_cast<size_t>(i)] = at * self.strides()[dim];
+    offsets[static_cast<size_t>(i)] = at * stride;
   }
   terms_[num_terms_++] = {offsets.data(), Layout(index)};
   return true;

@@ -20,7 +20,7 @@ namespace vitrine {
 // checked here.
 struct Layout {
   Layout() = default;
-  // As the tensor lies.
+  // As the tensor lies; strides of a tensor without elements are zero.
   explicit Layout(const Tensor& tensor);
   // Dense and row-major, of other sizes.
   explicit Layout(std::span<const int64_t> row_major_sizes);

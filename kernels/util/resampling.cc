@@ -41,6 +41,7 @@ std::optional<Resampling> read_resampling(KernelContext& context, const Tensor& 
   if (!resize_images(context, self, result.output, out) || !check_data(context, {&self, &out})) {
     return std::nullopt;
   }
+  if (out.numel() == 0) return std::nullopt;  // no images: nothing to go over pixel by pixel
   return result;
 }
 

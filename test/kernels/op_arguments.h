@@ -1,0 +1,492 @@
+// Arguments of operators as text, as values that tests can change, and as what kernels are called
+// with. The notation is op_arguments.inc's, which has a line or more for every kernel.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine::test {
+
+struct Number {
+  bool is_real = false;
+  int64_t integer = 0;
+  double real = 0;
+
+  static Number of(int64_t value) { return {false, value, 0}; }
+  static Number of(double value) { return {true, 0, value}; }
+};
+
+// One argument, or an item of a list of tensors.
+struct Argument {
+  enum class Kind : uint8_t {
+    kNone,
+    kInt,
+    kDouble,
+    kBool,
+    kString,
+    kScalarType,
+    kInts,
+    kDoubles,
+    kBools,
+    kTensor,
+    kTensors,
+    kOptionalTensors,
+    kSame,  // the very value of another argument, `integer`
+  };
+
+  Kind kind = Kind::kNone;
+  std::string name;
+  bool output = false;  // of tensors: written by the operator
+
+  int64_t integer = 0;  // of kBool and kScalarType too
+  double real = 0;
+  std::string text;
+  std::vector<int64_t> ints;
+  std::vector<double> doubles;
+  std::vector<bool> bools;
+  std::vector<Argument> items;
+
+  // Tensors
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int32_t> sizes;
+  std::vector<uint8_t> dim_order;  // empty: 0, 1, 2, ...
+  std::vector<Number> elements;    // repeated; empty: small numbers
+  int pattern = -1;                // the byte that all of the tensor consists of; -1: none
+  bool is_static = false;          // else outputs may be resized
+  bool roomy = false;              // the output has room for more elements than its shape says
+  bool no_memory = false;
+  bool read_only = false;
+  int shares_memory_of = -1;  // another argument, a tensor; -1: its memory is its own
+
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  bool is_list_of_tensors() const {
+    return kind == Kind::kTensors || kind == Kind::kOptionalTensors;
+  }
+};
+
+// "f32" and the like; aborts on anything else, as all parsing here: the text is the test's own.
+inline ScalarType scalar_type_named(std::string_view name) {
+  for (int i = 0; i < kNumScalarTypes; ++i) {
+    if (name == scalar_type_name(static_cast<ScalarType>(i))) return static_cast<ScalarType>(i);
+  }
+  ADD_FAILURE() << "no dtype " << name;
+  std::abort();
+}
+
+class ArgumentParser {
+ public:
+  explicit ArgumentParser(std::string_view text) : left_(text) {}
+
+  std::vector<Argument> arguments() {
+    std::vector<Argument> result;
+    while (!left_.empty()) {
+      const std::string_view name = until("=");
+      take('=');
+      result.push_back(value());
+      result.back().name = name;
+      if (!left_.empty()) take(' ');
+    }
+    return result;
+  }
+
+ private:
+  using Kind = Argument::Kind;
+
+  Argument value() {
+    Argument result;
+    result.output = skip('!');
+    if (peek() == '(' || peek() == '?') {
+      result.kind = skip('?') ? Kind::kOptionalTensors : Kind::kTensors;
+      take('(');
+      while (!skip(')')) {
+        result.items.push_back(value());
+        result.items.back().output = result.output;
+        skip(',');
+      }
+    } else if (skip('[')) {
+      list(result);
+    } else if (skip('\'')) {
+      result.kind = Kind::kString;
+      result.text = until("'");
+      take('\'');
+    } else if (skip('@')) {
+      result.kind = Kind::kScalarType;
+      result.integer = static_cast<int64_t>(scalar_type_named(until(" ")));
+    } else {
+      word(until("[ ,)"), result);
+    }
+    return result;
+  }
+
+  void word(std::string_view text, Argument& result) {
+    if (text == "none") {
+      result.kind = Kind::kNone;
+    } else if (text == "true" || text == "false") {
+      result.kind = Kind::kBool;
+      result.integer = text == "true" ? 1 : 0;
+    } else if (peek() == '[') {
+      result.kind = Kind::kTensor;
+      result.dtype = scalar_type_named(text);
+      take('[');
+      while (!skip(']')) {
+        result.sizes.push_back(static_cast<int32_t>(number(until(",]")).integer));
+        skip(',');
+      }
+      if (!skip('{')) return;
+      while (!skip('}')) {
+        result.elements.push_back(number(until(",}")));
+        skip(',');
+      }
+    } else {
+      const Number parsed = number(text);
+      result.kind = parsed.is_real ? Kind::kDouble : Kind::kInt;
+      result.integer = parsed.integer;
+      result.real = parsed.real;
+    }
+  }
+
+  void list(Argument& result) {
+    result.kind = Kind::kInts;
+    while (!skip(']')) {
+      const std::string_view item = until(",]");
+      if (item == "true" || item == "false") {
+        result.kind = Kind::kBools;
+        result.bools.push_back(item == "true");
+      } else if (const Number parsed = number(item); parsed.is_real) {
+        result.kind = Kind::kDoubles;
+        result.doubles.push_back(parsed.real);
+      } else {
+        result.ints.push_back(parsed.integer);
+      }
+      skip(',');
+    }
+  }
+
+  static Number number(std::string_view text) {
+    Number result;
+    result.is_real = text.find('.') != text.npos;
+    const char* end = text.data() + text.size();
+    const auto parsed = result.is_real ? std::from_chars(text.data(), end, result.real)
+                                       : std::from_chars(text.data(), end, result.integer);
+    if (parsed.ptr != end || text.empty()) {
+      ADD_FAILURE() << "no number: " << text;
+      std::abort();
+    }
+    return result;
+  }
+
+  char peek() const { return left_.empty() ? '\0' : left_.front(); }
+  bool skip(char c) {
+    if (peek() != c) return false;
+    left_.remove_prefix(1);
+    return true;
+  }
+  void take(char c) {
+    if (skip(c)) return;
+    ADD_FAILURE() << "no " << c << " before: " << left_;
+    std::abort();
+  }
+  std::string_view until(std::string_view ends) {
+    const size_t length = std::min(left_.find_first_of(ends), left_.size());
+    const std::string_view result = left_.substr(0, length);
+    left_.remove_prefix(length);
+    return result;
+  }
+
+  std::string_view left_;
+};
+
+inline void set_element(Tensor& tensor, int64_t index, const Number& number) {
+  std::byte* to =
+      tensor.mutable_data<std::byte>() + static_cast<size_t>(index) * tensor.element_size();
+  const double real = number.is_real ? number.real : static_cast<double>(number.integer);
+  const auto put = [&](const auto& value, size_t at = 0) {
+    std::memcpy(to + at * sizeof value, &value, sizeof value);
+  };
+  switch (tensor.dtype()) {
+    case ScalarType::kFloat:
+      return put(static_cast<float>(real));
+    case ScalarType::kDouble:
+      return put(real);
+    case ScalarType::kHalf:
+      return put(Half(static_cast<float>(real)));
+    case ScalarType::kBFloat16:
+      return put(BFloat16(static_cast<float>(real)));
+    case ScalarType::kComplexHalf:
+      put(Half(static_cast<float>(real)));
+      return put(Half(0.5f), 1);
+    case ScalarType::kComplexFloat:
+      put(static_cast<float>(real));
+      return put(0.5f, 1);
+    case ScalarType::kComplexDouble:
+      put(real);
+      return put(0.5, 1);
+    default:
+      break;
+  }
+  int64_t integer = number.integer;
+  if (number.is_real) integer = std::fabs(real) < 0x1p62 ? static_cast<int64_t>(real) : INT64_MIN;
+  if (tensor.dtype() == ScalarType::kBool) integer = integer != 0 ? 1 : 0;
+  std::memcpy(to, &integer, tensor.element_size());  // little-endian: the low bytes
+}
+
+// The values to call with, made from arguments. Lives as long as they are used.
+class Values : public KernelCall {
+ public:
+  explicit Values(const std::vector<Argument>& arguments) {
+    for (const Argument& argument : arguments) {
+      values_.push_back(argument.kind == Argument::Kind::kSame ? EValue() : make_value(argument));
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].kind != Argument::Kind::kSame) continue;
+      values_[i] = values_[static_cast<size_t>(arguments[i].integer)];
+      aliased_ = true;
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].shares_memory_of < 0) continue;
+      const EValue& other = values_[static_cast<size_t>(arguments[i].shares_memory_of)];
+      if (values_[i].is_tensor() && other.is_tensor()) share(values_[i].tensor(), other.tensor());
+    }
+  }
+
+  // As the executor does: through the box, with the returned value after the arguments.
+  Error call(const Kernel& kernel, HeapArena& temp) {
+    std::vector<EValue*> pointers;
+    for (EValue& value : values_) pointers.push_back(&value);
+    if (pointers.size() < kernel.num_arguments) pointers.push_back(&result);
+    if (pointers.size() != kernel.num_arguments) {
+      return Error::make(ErrorCode::kInternal, "%s takes %d arguments", kernel.name,
+                         kernel.num_arguments);
+    }
+    KernelContext context(&temp);
+    kernel.function(context, pointers.data());
+    return context.take_error();
+  }
+
+  // Whether what the operator reads only is as it was made.
+  bool inputs_intact() const {
+    for (const Input& input : inputs_) {
+      if (aliased_ || input.bytes.empty()) continue;
+      if (std::memcmp(input.tensor->raw_data(), input.bytes.data(), input.bytes.size()) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  using Kind = Argument::Kind;
+
+  struct Input {
+    const Tensor* tensor;
+    std::vector<std::byte> bytes;
+  };
+
+  EValue make_value(const Argument& argument) {
+    switch (argument.kind) {
+      case Kind::kNone:
+      case Kind::kSame:
+        return EValue();
+      case Kind::kInt:
+      case Kind::kScalarType:
+        return EValue(argument.integer);
+      case Kind::kDouble:
+        return EValue(argument.real);
+      case Kind::kBool:
+        return EValue(argument.integer != 0);
+      case Kind::kString: {
+        const size_t size = argument.text.size();
+        auto& copy = texts_.emplace_back(new char[size]);  // exact, for AddressSanitizer
+        std::memcpy(copy.get(), argument.text.data(), size);
+        return EValue(std::string_view(copy.get(), size));
+      }
+      case Kind::kInts:
+        return ints(argument.ints);
+      case Kind::kDoubles: {
+        auto& copy = doubles_.emplace_back(argument.doubles);
+        copy.shrink_to_fit();
+        return EValue(std::span<const double>(copy));
+      }
+      case Kind::kBools: {
+        auto& copy = bools_.emplace_back(new bool[argument.bools.size()]);
+        std::copy(argument.bools.begin(), argument.bools.end(), copy.get());
+        return EValue(std::span<const bool>(copy.get(), argument.bools.size()));
+      }
+      case Kind::kTensor:
+        return EValue(&make_tensor(argument));
+      case Kind::kTensors:
+      case Kind::kOptionalTensors: {
+        std::vector<Tensor*> list;
+        for (const Argument& item : argument.items) {
+          list.push_back(item.is_tensor() ? &make_tensor(item) : nullptr);
+        }
+        return tensors(list, argument.kind == Kind::kOptionalTensors);
+      }
+    }
+    return EValue();
+  }
+
+  void share(Tensor& a, Tensor& b) {
+    if (a.raw_data() == nullptr || b.raw_data() == nullptr) return;
+    if (a.bound_nbytes() > b.bound_nbytes()) {
+      b.set_data(a.mutable_raw_data());
+    } else {
+      a.set_data(b.mutable_raw_data());
+    }
+    aliased_ = true;
+  }
+
+  Tensor& make_tensor(const Argument& argument) {
+    std::vector<int32_t> bound = argument.sizes;
+    if (argument.output && argument.roomy && !bound.empty()) {
+      for (int32_t& size : bound) size = std::max(size, 1);
+      bound[0] = static_cast<int32_t>(std::min<int64_t>(int64_t{bound[0]} * 16, INT32_MAX));
+      const Result<int64_t> numel = checked_numel(bound);
+      if (!numel.ok() || *numel > 16384) bound = argument.sizes;
+    }
+    const bool dynamic = argument.output && !argument.is_static;
+    const bool ordered = argument.dim_order.size() == bound.size();
+    Tensor& tensor =
+        make(argument.dtype, bound, ordered ? argument.dim_order : std::vector<uint8_t>(),
+             dynamic ? ShapeDynamism::kDynamicBound : ShapeDynamism::kStatic);
+    if (dynamic) (void)tensor.resize(argument.sizes);
+    fill(argument, tensor);
+    if (argument.no_memory) tensor.set_data(nullptr);
+    if (argument.read_only) tensor.set_read_only();
+    if (!argument.output && !argument.no_memory) {
+      const auto* bytes = tensor.data<std::byte>();
+      inputs_.push_back({&tensor, {bytes, bytes + tensor.nbytes()}});
+    }
+    return tensor;
+  }
+
+  static void fill(const Argument& argument, Tensor& tensor) {
+    if (argument.pattern >= 0) {
+      std::fill_n(tensor.mutable_data<std::byte>(), tensor.nbytes(),
+                  static_cast<std::byte>(argument.pattern));
+      return;
+    }
+    const bool real = is_floating(tensor.dtype()) || is_complex(tensor.dtype());
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      Number number =
+          real ? Number::of(0.25 * static_cast<double>(i % 64 + 1))
+               : Number::of(tensor.dtype() == ScalarType::kBool ? (i + 1) % 2 : 1 + i % 3);
+      if (!argument.elements.empty()) {
+        number = argument.elements[static_cast<size_t>(i) % argument.elements.size()];
+      }
+      set_element(tensor, i, number);
+    }
+  }
+
+  std::deque<EValue> values_;
+  std::deque<Input> inputs_;
+  std::deque<std::unique_ptr<char[]>> texts_;
+  std::deque<std::vector<double>> doubles_;
+  std::deque<std::unique_ptr<bool[]>> bools_;
+  bool aliased_ = false;
+};
+
+// Back to text, for messages.
+inline std::string describe(const Argument& argument) {
+  using Kind = Argument::Kind;
+  std::string text = argument.name.empty() ? "" : argument.name + "=";
+  if (argument.output) text += "!";
+  const auto list = [&](const auto& items, const auto& print) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i != 0) text += ",";
+      text += print(items[i]);
+    }
+  };
+  const auto print = [](auto number) { return std::to_string(number); };
+  switch (argument.kind) {
+    case Kind::kNone:
+      return text + "none";
+    case Kind::kInt:
+      return text + print(argument.integer);
+    case Kind::kScalarType:
+      return text + "@" + print(argument.integer);
+    case Kind::kSame:
+      return text + "argument" + print(argument.integer);
+    case Kind::kBool:
+      return text + (argument.integer != 0 ? "true" : "false");
+    case Kind::kDouble:
+      return text + print(argument.real);
+    case Kind::kString:
+      return text + "'" + argument.text.substr(0, 20) + "'";
+    case Kind::kInts:
+      text += "[";
+      list(argument.ints, print);
+      return text + "]";
+    case Kind::kDoubles:
+      text += "[";
+      list(argument.doubles, print);
+      return text + "]";
+    case Kind::kBools:
+      text += "[";
+      list(argument.bools, [](bool value) { return value ? "true" : "false"; });
+      return text + "]";
+    case Kind::kTensors:
+    case Kind::kOptionalTensors:
+      text += argument.kind == Kind::kTensors ? "(" : "?(";
+      list(argument.items, [](const Argument& item) { return describe(item); });
+      return text + ")";
+    case Kind::kTensor:
+      break;
+  }
+  text += scalar_type_name(argument.dtype);
+  text += "[";
+  list(argument.sizes, print);
+  text += "]";
+  if (!argument.elements.empty()) {
+    text += "{";
+    list(argument.elements, [](const Number& number) {
+      return number.is_real ? std::to_string(number.real) : std::to_string(number.integer);
+    });
+    text += "}";
+  }
+  if (!argument.dim_order.empty()) {
+    text += " order ";
+    list(argument.dim_order, print);
+  }
+  if (argument.pattern >= 0) text += " of bytes " + print(argument.pattern);
+  if (argument.is_static) text += " static";
+  if (argument.roomy) text += " roomy";
+  if (argument.no_memory) text += " without memory";
+  if (argument.read_only) text += " read-only";
+  if (argument.shares_memory_of >= 0) {
+    text += " in the memory of argument" + print(argument.shares_memory_of);
+  }
+  return text;
+}
+
+struct OpCall {
+  std::string_view name;
+  std::vector<Argument> arguments;
+
+  std::string text() const {
+    std::string result(name);
+    for (const Argument& argument : arguments) result += " " + describe(argument);
+    return result;
+  }
+};
+
+inline std::vector<OpCall> all_op_calls() {
+  std::vector<OpCall> calls;
+#define OP(op, text) calls.push_back({op, ArgumentParser(text).arguments()});
+#include "test/kernels/op_arguments.inc"
+#undef OP
+  return calls;
+}
+
+}  // namespace vitrine::test
