@@ -33,6 +33,7 @@ bool check_layout(KernelContext& context, const Tensor& input, const Tensor& out
 // run(channel, first element, count) for all elements, at most kChunk at a time.
 template <class Run>
 void each_chunk(const ChannelShape& shape, Run&& run) {
+  if (shape.channels == 0 || shape.inner == 0) return;  // however many there are of the others
   for (int64_t o = 0; o < shape.outer; ++o) {
     for (int64_t c = 0; c < shape.channels; ++c) {
       const int64_t first = (o * shape.channels + c) * shape.inner;

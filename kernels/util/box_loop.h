@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "runtime/core/checked_math.h"
 #include "runtime/core/tensor.h"
 
 namespace vitrine {
@@ -134,8 +135,10 @@ class BoxLoop {
       for (size_t k = 0; k < N; ++k) {
         follows = follows && strides_[kept][k] == strides_[i][k] * sizes_[i];
       }
-      if (follows) {
-        sizes_[kept] *= sizes_[i];
+      // A box beside a size of zero is never run and may hold more than can be counted.
+      int64_t both = 0;
+      if (follows && !mul_overflows(sizes_[kept], sizes_[i], &both)) {
+        sizes_[kept] = both;
       } else {
         ++kept;
         sizes_[kept] = sizes_[i];

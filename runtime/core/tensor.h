@@ -71,6 +71,7 @@ class Tensor {
     }
     return true;
   }
+  bool has_sizes(std::span<const int32_t> sizes) const;
   bool same_dim_order(const Tensor& other) const {
     if (rank_ != other.rank_) return false;
     return (contiguous_ && other.contiguous_) || same_listed_dim_order(other);
@@ -108,7 +109,6 @@ class Tensor {
   Error resize(std::span<const int32_t> sizes);
 
  private:
-  bool has_sizes(std::span<const int32_t> sizes) const;
   Error check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const;
   void set_sizes(std::span<const int32_t> sizes);
 

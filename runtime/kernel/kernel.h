@@ -27,7 +27,7 @@
 //
 // A value of another kind than the parameter's is the program's error: the kernel is not called.
 // Nor is it when an input has no memory, or an output has none or is a constant: behind the door
-// kernels need not ask.
+// kernels need not ask. An output may be an input of the same call, but then keeps its shape.
 #pragma once
 
 #include <cstdint>
@@ -279,6 +279,10 @@ inline constexpr TensorUse tensor_use<OptionalTensorList> = TensorUse::kInputLis
 template <>
 inline constexpr TensorUse tensor_use<std::span<Tensor* const>> = TensorUse::kOutputList;
 
+template <class T>
+inline constexpr bool is_input =
+    tensor_use<T> == TensorUse::kInput || tensor_use<T> == TensorUse::kInputList;
+
 // Out of line: the text is the rare path.
 void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
@@ -301,6 +305,13 @@ template <class... Args, void (*function)(KernelContext&, Args...)>
 struct Box<function> {
   static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
   static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
+  static constexpr uint32_t kInputs = [] {
+    uint32_t inputs = 0;
+    [[maybe_unused]] uint32_t bit = 1;
+    ((inputs |= is_input<Args> ? bit : 0, bit <<= 1), ...);
+    return inputs;
+  }();
+  static_assert(sizeof...(Args) < 32);
 
   static void call(KernelContext& context, EValue* const* arguments) {
     call(context, arguments, std::index_sequence_for<Args...>());
@@ -312,6 +323,7 @@ struct Box<function> {
                    std::index_sequence<I...>) {
     std::tuple<Slot<Args>...> slots;
     if ((read_argument<Args>(context, arguments, I, std::get<I>(slots)) && ... && true)) {
+      context.set_call(arguments, kInputs);
       function(context, Unbox<Args>::get(std::get<I>(slots).storage)...);
     }
   }

@@ -1,8 +1,11 @@
 #include "runtime/kernel/kernel_context.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <utility>
+
+#include "runtime/core/evalue.h"
 
 namespace vitrine {
 
@@ -24,6 +27,37 @@ void KernelContext::fail(Error error) {
 Error KernelContext::take_error() {
   failed_ = false;
   return std::exchange(error_, Error());
+}
+
+bool KernelContext::resize_to_other(Tensor& out, std::span<const int32_t> sizes) {
+  if (is_input(out)) {
+    char text[128];
+    describe(out, text, sizeof text);
+    fail(ErrorCode::kInvalidProgram,
+         "an output, %s, is an input of the operator as well, and so cannot change its shape",
+         text);
+    return false;
+  }
+  Error error = out.resize(sizes);
+  if (error.ok()) return true;
+  fail(std::move(error));
+  return false;
+}
+
+bool KernelContext::is_input(const Tensor& tensor) const {
+  for (size_t i = 0; inputs_ >> i != 0; ++i) {
+    if (((inputs_ >> i) & 1u) == 0) continue;
+    std::span<Tensor* const> tensors;
+    const EValue& value = *arguments_[i];
+    if (value.is_tensor() && &value.tensor() == &tensor) return true;
+    const bool is_list =
+        value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
+    if (is_list && value.read_tensor_list(&tensors) &&
+        std::ranges::find(tensors, &tensor) != tensors.end()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void* KernelContext::allocate_temp(size_t bytes, size_t alignment) {

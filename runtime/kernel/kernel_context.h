@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "runtime/core/error.h"
@@ -10,6 +11,7 @@
 
 namespace vitrine {
 
+class EValue;
 class ThreadPool;
 
 // Belongs to one Method; used by one thread at a time.
@@ -25,12 +27,15 @@ class KernelContext {
   // Leaves the context without a failure.
   Error take_error();
 
-  // Resizes an output; false (and fail) if its shape may not become this one.
+  // Resizes an output; false (and fail) if its shape may not become this one. A tensor that is an
+  // input of the same call as well keeps its shape, which the kernel may have read already.
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
-    Error error = out.resize(sizes);
-    if (error.ok()) return true;
-    fail(std::move(error));
-    return false;
+    return out.has_sizes(sizes) || resize_to_other(out, sizes);
+  }
+  // For boxing: the call under way, and which of its arguments are inputs, one bit each.
+  void set_call(EValue* const* arguments, uint32_t inputs) {
+    arguments_ = arguments;
+    inputs_ = inputs;
   }
 
   // Uninitialised memory until the end of the instruction. Null (and fail) if there is none left.
@@ -48,8 +53,13 @@ class KernelContext {
   ThreadPool* pool() const { return pool_; }
 
  private:
+  bool resize_to_other(Tensor& out, std::span<const int32_t> sizes);
+  bool is_input(const Tensor& tensor) const;
+
   HeapArena* temp_;
   ThreadPool* pool_;
+  EValue* const* arguments_ = nullptr;
+  uint32_t inputs_ = 0;
   bool failed_ = false;
   Error error_;
 };

@@ -467,6 +467,22 @@ TEST_P(HostileCall, OneArgument) {
   }
 }
 
+// Tensors of one shape become tensors of another one, together: past the checks of shapes.
+TEST_P(HostileCall, OneShape) {
+  std::set<std::vector<int32_t>> olds;
+  OpCall call = sample();
+  for_tensors(call.arguments, [&](Argument& tensor) { olds.insert(tensor.sizes); });
+  for (const std::vector<int32_t>& old : olds) {
+    for (const std::vector<int32_t>& sizes : hostile_shapes(old)) {
+      call = sample();
+      for_tensors(call.arguments, [&](Argument& tensor) {
+        if (tensor.sizes == old) tensor.sizes = sizes;
+      });
+      (void)run(call);
+    }
+  }
+}
+
 TEST_P(HostileCall, SeveralArguments) {
   if (sample().arguments.size() < 2) return;
   const Mutator mutator(sample().arguments);
@@ -726,6 +742,27 @@ TEST(RefusedCall, ValueOfAnotherKind) {
       EXPECT_TRUE(refused(call));
     }
   });
+}
+
+// A kernel that has read the shape of an input must not see it change.
+TEST(RefusedCall, OutputThatIsAnInputOfAnotherShape) {
+  for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
+           {"quantized_decomposed::mixed_mm.out",
+            "input=!f32[2,3] weight=i8[3,4] weight_scales=f32[3] weight_zero_points=none out=none"},
+           {"aten::pixel_unshuffle.out", "self=!f32[1,4,2,2] downscale_factor=2 out=none"}}) {
+    OpCall call{name, ArgumentParser(arguments).arguments()};
+    call.arguments.front().roomy = true;
+    call.arguments.back().kind = Kind::kSame;  // as the first, 0
+    EXPECT_TRUE(fails(run(call), ErrorCode::kInvalidProgram, "an input of the operator as well"))
+        << call.text();
+  }
+  KernelCall call;
+  Tensor& out = call.make(ScalarType::kFloat, {4, 3}, {}, ShapeDynamism::kDynamicBound);
+  ASSERT_TRUE(out.resize(std::vector<int32_t>{1, 3}).ok());
+  EXPECT_TRUE(fails(call.run("aten::cat.out", call.tensors({&out, &out}), 0, out),
+                    ErrorCode::kInvalidProgram, "an input of the operator as well"));
+  // In place is fine.
+  EXPECT_TRUE(succeeds(call.run("aten::relu.out", out, out)));
 }
 
 TEST(RefusedCall, TensorWithoutMemory) {
