@@ -31,8 +31,11 @@ struct TakeOver<function, portable> {
   template <size_t... I>
   static bool call(KernelContext& context, EValue* const* arguments, std::index_sequence<I...>) {
     std::tuple<boxing::Slot<Args>...> slots;
-    return (boxing::Unbox<Args>::read(*arguments[I], std::get<I>(slots).storage) && ... && true) &&
-           function(context, boxing::Unbox<Args>::get(std::get<I>(slots).storage)...);
+    if (!(boxing::Unbox<Args>::read(*arguments[I], std::get<I>(slots).storage) && ... && true)) {
+      return false;
+    }
+    context.set_call(arguments, boxing::input_bits<Args...>());
+    return function(context, boxing::Unbox<Args>::get(std::get<I>(slots).storage)...);
   }
 };
 

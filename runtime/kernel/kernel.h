@@ -283,6 +283,16 @@ template <class T>
 inline constexpr bool is_input =
     tensor_use<T> == TensorUse::kInput || tensor_use<T> == TensorUse::kInputList;
 
+// Which parameters are inputs: bit n for number n.
+template <class... Args>
+constexpr uint32_t input_bits() {
+  static_assert(sizeof...(Args) < 32);
+  uint32_t inputs = 0;
+  [[maybe_unused]] uint32_t bit = 1;
+  ((inputs |= is_input<Args> ? bit : 0, bit <<= 1), ...);
+  return inputs;
+}
+
 // Out of line: the text is the rare path.
 void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
 
@@ -305,14 +315,6 @@ template <class... Args, void (*function)(KernelContext&, Args...)>
 struct Box<function> {
   static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
   static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
-  static constexpr uint32_t kInputs = [] {
-    uint32_t inputs = 0;
-    [[maybe_unused]] uint32_t bit = 1;
-    ((inputs |= is_input<Args> ? bit : 0, bit <<= 1), ...);
-    return inputs;
-  }();
-  static_assert(sizeof...(Args) < 32);
-
   static void call(KernelContext& context, EValue* const* arguments) {
     call(context, arguments, std::index_sequence_for<Args...>());
   }
@@ -323,7 +325,7 @@ struct Box<function> {
                    std::index_sequence<I...>) {
     std::tuple<Slot<Args>...> slots;
     if ((read_argument<Args>(context, arguments, I, std::get<I>(slots)) && ... && true)) {
-      context.set_call(arguments, kInputs);
+      context.set_call(arguments, input_bits<Args...>());
       function(context, Unbox<Args>::get(std::get<I>(slots).storage)...);
     }
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/op_arguments.h"
 
 // Of the sanitizers, where they are.
@@ -34,8 +36,14 @@ constexpr int kRandomCalls = 250;  // for each line of the table
 const std::map<std::string_view, const Kernel*>& kernels_by_name() {
   static const auto kernels = [] {
     std::map<std::string_view, const Kernel*> result;
-    for (const KernelTable table : {portable::kernels(), quantized::kernels()}) {
-      for (const Kernel* kernel : table) result.emplace(kernel->name, kernel);
+    // The optimised kernels take over in a run of their own.
+    if (std::getenv("VITRINE_TEST_OPTIMIZED") != nullptr) {
+      for (const Kernel* kernel : optimized::kernels().kernels) {
+        result.emplace(kernel->name, kernel);
+      }
+    }
+    for (const KernelTable& table : {portable::kernels(), quantized::kernels()}) {
+      for (const Kernel* kernel : table.kernels) result.emplace(kernel->name, kernel);
     }
     return result;
   }();
