@@ -352,10 +352,15 @@ void multiply_images(KernelContext& context, const Shape& shape) {
 // --- One channel a group ---
 
 constexpr int64_t kMaxDepthwiseTaps = 128;
+// Copies of lines are as long as these make them.
+constexpr int64_t kMaxDepthwiseStride = 8;
+constexpr int64_t kMaxDepthwisePadding = 64;
 
 bool is_depthwise(const Shape& shape) {
   return shape.group_channels == 1 && shape.window.groups > 1 && shape.kernel[0] == 1 &&
-         shape.in[0] == 1 && shape.window.padding[0] == 0 && shape.taps() <= kMaxDepthwiseTaps;
+         shape.in[0] == 1 && shape.window.padding[0] == 0 && shape.taps() <= kMaxDepthwiseTaps &&
+         shape.window.stride[2] <= kMaxDepthwiseStride &&
+         shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
 int64_t depthwise_work(const Shape& shape) {

@@ -15,8 +15,9 @@ namespace vitrine::optimized {
 
 namespace {
 
-bool is_plain(const Tensor& tensor) {
-  return tensor.dtype() == ScalarType::kFloat && tensor.is_contiguous();
+bool are_plain(const Tensor& images, const Tensor& out) {
+  return images.dtype() == ScalarType::kFloat && images.is_contiguous() && images.numel() != 0 &&
+         out.dtype() == ScalarType::kFloat && out.is_contiguous();
 }
 
 // Windows of a line that see the input through one tap: x in [begin, end), the first at `source`.
@@ -41,8 +42,7 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
                                  std::span<const int64_t> stride, std::span<const int64_t> padding,
                                  std::span<const int64_t> dilation, bool ceil_mode, Tensor& out,
                                  Tensor& indices) {
-  if (!is_plain(self) || !is_plain(out) || !indices.is_contiguous() ||
-      indices.dtype() != ScalarType::kLong) {
+  if (!are_plain(self, out) || !indices.is_contiguous() || indices.dtype() != ScalarType::kLong) {
     return false;
   }
   const auto read =
@@ -86,7 +86,7 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
                     std::span<const int64_t> kernel_size, std::span<const int64_t> stride,
                     std::span<const int64_t> padding, bool ceil_mode, bool count_include_pad,
                     std::optional<int64_t> divisor_override, Tensor& out) {
-  if (!is_plain(self) || !is_plain(out) || (divisor_override && *divisor_override == 0)) {
+  if (!are_plain(self, out) || (divisor_override && *divisor_override == 0)) {
     return false;
   }
   const int64_t kDense[] = {1};
@@ -128,7 +128,7 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
                                  bool align_corners,
                                  std::optional<std::span<const double>> scale_factors,
                                  Tensor& out) {
-  if (!is_plain(input) || !is_plain(out)) return false;
+  if (!are_plain(input, out)) return false;
   const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return true;
   const auto [in_height, in_width] = resampling->input;
@@ -174,7 +174,7 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
 bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
                                 std::optional<std::span<const int64_t>> output_size,
                                 std::optional<std::span<const double>> scale_factors, Tensor& out) {
-  if (!is_plain(input) || !is_plain(out)) return false;
+  if (!are_plain(input, out)) return false;
   const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return true;
   const int64_t height_in = resampling->input[0];

@@ -121,7 +121,7 @@ FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Lay
   if (copy == nullptr) return {};
   const ConvertRun convert = convert_run(tensor.dtype(), ScalarType::kFloat);
   const auto* const from = tensor.data<uint16_t>() + layout.offset;
-  for (int64_t r = 0; r < matrix.rows; ++r) {
+  for (int64_t r = 0; r < matrix.rows && matrix.columns > 0; ++r) {
     float* const row = copy + r * matrix.columns;
     if (layout.strides[1] == 1) {
       simd::to_float(tensor.dtype())(from + r * layout.strides[0], row, matrix.columns);
@@ -136,7 +136,7 @@ FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Lay
 void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
   const ConvertRun convert = convert_run(ScalarType::kFloat, tensor.dtype());
   auto* const to = tensor.mutable_data<uint16_t>() + layout.offset;
-  for (int64_t r = 0; r < layout.sizes[0]; ++r) {
+  for (int64_t r = 0; r < layout.sizes[0] && layout.sizes[1] > 0; ++r) {
     const float* const row = from + r * layout.sizes[1];
     if (layout.strides[1] == 1) {
       simd::from_float(tensor.dtype())(row, to + r * layout.strides[0], layout.sizes[1]);
