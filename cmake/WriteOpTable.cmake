@@ -1,4 +1,5 @@
-# Writes ${output}, a page that lists every operator. Run by the target op_table.
+# Writes ${output}, a page that lists every operator. ${dtypes} is a file of lines "operator dtype ...".
+# Run by the target op_table.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/SelectOps.cmake)
 set(kernels ${VITRINE_SELECT_ROOT}/kernels)
@@ -15,14 +16,19 @@ list(REMOVE_DUPLICATES all_names)
 list(LENGTH all_names count)
 
 set(page "# Operators\n\n${count} operators, made from the lists of kernels by the target `op_table`.\n\n")
+file(STRINGS ${dtypes} lines)
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^([^ ]+) ?(.*)$" line "${line}")
+  set(dtypes_of_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
 list(JOIN rooms " | " columns)
-string(APPEND page "| operator | ${columns} |\n|---")
+string(APPEND page "| operator | dtypes | ${columns} |\n|---|---")
 foreach(room IN LISTS rooms)
   string(APPEND page "|---")
 endforeach()
 string(APPEND page "|\n")
 foreach(name IN LISTS all_names)
-  string(APPEND page "| `${name}`")
+  string(APPEND page "| `${name}` | ${dtypes_of_${name}}")
   foreach(room IN LISTS rooms)
     list(FIND ${room}_names ${name} index)
     if(index GREATER_EQUAL 0)

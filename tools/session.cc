@@ -23,15 +23,17 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
 
 const char* const kDefaultBackend = kXnnpackBackendId;
 
-const KernelRegistry& all_kernels() {
-  static const KernelRegistry registry = [] {
+const KernelRegistry& all_kernels(bool optimized) {
+  const auto make = [](bool with_optimized) {
     KernelRegistry tables;
-    check(tables.add("optimized", optimized::kernels()));
+    if (with_optimized) check(tables.add("optimized", optimized::kernels()));
     check(tables.add("portable", portable::kernels()));
     check(tables.add("quantized", quantized::kernels()));
     return tables;
-  }();
-  return registry;
+  };
+  static const KernelRegistry all = make(true);
+  static const KernelRegistry portable_alone = make(false);
+  return optimized ? all : portable_alone;
 }
 
 const BackendRegistry& all_backends() {
@@ -43,7 +45,8 @@ const BackendRegistry& all_backends() {
   return registry;
 }
 
-Session::Session(const SessionOptions& options) : backend_options_(options.backend_options) {
+Session::Session(const SessionOptions& options)
+    : backend_options_(options.backend_options), optimized_kernels_(options.optimized_kernels) {
   for (const std::filesystem::path& path : options.data) {
     data_.push_back(check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
   }
@@ -67,7 +70,7 @@ Session::Session(const SessionOptions& options) : backend_options_(options.backe
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
   MethodOptions options;
-  options.kernels = &all_kernels();
+  options.kernels = &all_kernels(optimized_kernels_);
   options.backends = &all_backends();
   options.external_data = data_.empty() ? nullptr : data_.back().get();
   options.pool = pool_.get();

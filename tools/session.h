@@ -14,8 +14,9 @@
 
 namespace vitrine::tools {
 
-// Kernels and backends that this build has. Static tables: live for the process.
-const KernelRegistry& all_kernels();
+// Kernels and backends that this build has. Static tables: live for the process. Without the
+// optimised kernels the portable ones run alone.
+const KernelRegistry& all_kernels(bool optimized = true);
 const BackendRegistry& all_backends();
 // The one that options without a backend are for.
 extern const char* const kDefaultBackend;
@@ -25,6 +26,7 @@ struct SessionOptions {
   std::vector<std::filesystem::path> data;              // .ptd files
   size_t threads = 0;                                   // 0: as many as performing cores
   std::span<const BackendOption> backend_options = {};  // live as long as the session
+  bool optimized_kernels = true;
 };
 
 // Program, external data and thread pool of one model file. Throws ToolError.
@@ -46,6 +48,7 @@ class Session {
   std::shared_ptr<const Program> program_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;
   std::span<const BackendOption> backend_options_;
+  bool optimized_kernels_;
   uint64_t load_ns_ = 0;
 };
 

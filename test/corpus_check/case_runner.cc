@@ -114,8 +114,7 @@ void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
 
 }  // namespace
 
-CaseResult run_case(const Case& which, size_t threads,
-                    std::span<const BackendOption> backend_options) {
+CaseResult run_case(const Case& which, const RunOptions& options) {
   CaseResult result;
   if (which.model.empty()) {
     result.status = CaseResult::Status::kSkipped;
@@ -123,7 +122,8 @@ CaseResult run_case(const Case& which, size_t threads,
     return result;
   }
   try {
-    tools::Session session({which.model, which.data, threads, backend_options});
+    tools::Session session({which.model, which.data, options.threads, options.backend_options,
+                            options.optimized_kernels});
     std::map<std::string, std::unique_ptr<Method>> methods;
     for (size_t i = 0; i < which.calls.size(); ++i) {
       const CaseCall& call = which.calls[i];

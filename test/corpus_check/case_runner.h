@@ -17,8 +17,12 @@ struct CaseResult {
   std::string reason;  // of a failure or skip
 };
 
-// `threads` and `backend_options` as in tools::SessionOptions.
-CaseResult run_case(const Case& which, size_t threads,
-                    std::span<const BackendOption> backend_options = {});
+// As in tools::SessionOptions.
+struct RunOptions {
+  size_t threads = 0;
+  std::span<const BackendOption> backend_options = {};
+  bool optimized_kernels = true;
+};
+CaseResult run_case(const Case& which, const RunOptions& options);
 
 }  // namespace vitrine::corpus

@@ -45,14 +45,16 @@ const char* status_name(CaseResult::Status status) {
 
 // Once as it is; or twice, with a new file of packed weights and with what the first run left
 // there.
-CaseResult run(const vitrine::corpus::Case& which, size_t threads, bool with_weights_cache) {
-  if (!with_weights_cache) return vitrine::corpus::run_case(which, threads);
+CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions options,
+               bool with_weights_cache) {
+  if (!with_weights_cache) return vitrine::corpus::run_case(which, options);
   const vitrine::test::ScratchFolder folder;
   const std::string path = (folder / "weights").string();
   const vitrine::BackendOption option{"XnnpackBackend", "packed_cache_path", path};
-  const CaseResult cold = vitrine::corpus::run_case(which, threads, {&option, 1});
+  options.backend_options = {&option, 1};
+  const CaseResult cold = vitrine::corpus::run_case(which, options);
   if (cold.status != CaseResult::Status::kPassed) return cold;
-  return vitrine::corpus::run_case(which, threads, {&option, 1});
+  return vitrine::corpus::run_case(which, options);
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs corpus cases and compares their outputs with PyTorch's.");
   std::vector<std::string> paths;
   std::vector<std::string> except;
-  size_t threads = 0;
+  vitrine::corpus::RunOptions options;
   app.add_option("path", paths,
                  "case folders, or folders of case folders; corpus:NAME is in $VITRINE_CORPUS "
                  "(default: ../shared/corpus beside the source)")
@@ -69,12 +71,15 @@ int main(int argc, char** argv) {
   app.add_option("--except", except, "names of cases to leave out")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--cpu_threads", threads, "threads; 0: as many as performing cores");
+  app.add_option("--cpu_threads", options.threads, "threads; 0: as many as performing cores");
+  bool portable = false;
+  app.add_flag("--portable", portable, "leave the optimised kernels out");
   bool weights_cache = false;
   app.add_flag("--weights_cache", weights_cache,
                "run each case twice: with a new file of packed weights, and with that file");
   CLI11_PARSE(app, argc, argv);
 
+  options.optimized_kernels = !portable;
   const fs::path corpus = vitrine::test::corpus_dir();
   std::vector<fs::path> folders;
   for (const std::string& given : paths) {
@@ -94,7 +99,7 @@ int main(int argc, char** argv) {
     if (left_out.contains(name)) continue;
     CaseResult result;
     try {
-      result = run(vitrine::corpus::read_case(folder), threads, weights_cache);
+      result = run(vitrine::corpus::read_case(folder), options, weights_cache);
     } catch (const std::exception& error) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();

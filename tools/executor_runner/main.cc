@@ -94,7 +94,8 @@ void run(const RunnerOptions& options) {
   for (const std::string& option : options.backend_options) {
     backend_options.push_back(parse_backend_option(option));
   }
-  Session session({options.model, options.data, options.threads, backend_options});
+  Session session(
+      {options.model, options.data, options.threads, backend_options, !options.portable});
   const bool traced = options.profile || !options.etdump.empty();
   TraceBuffer trace(traced ? options.trace_records : 0);
   const std::unique_ptr<Method> method =

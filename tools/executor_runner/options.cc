@@ -114,6 +114,8 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
           ->type_name("N");
   app.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
+  app.add_flag("--portable", options.portable,
+               "leave the optimised kernels out: results and speed of the reference");
   app.add_option("--backend_option", options.backend_options,
                  "setting of a delegate's backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
       ->allow_extra_args(false)

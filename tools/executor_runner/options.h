@@ -32,6 +32,7 @@ struct RunnerOptions {
   std::optional<size_t> executions;
   std::optional<size_t> warmup;
   size_t threads = 0;
+  bool portable = false;  // no optimised kernels
   uint64_t seed = 0;
   std::optional<PrintOutput> print_output;
   std::filesystem::path etdump;

@@ -1,0 +1,85 @@
+// Prints, for every kernel, the dtypes that it takes: found out by calling it. One line an
+// operator: its name, then the dtypes that its tensors may have. Used by the target op_table.
+//
+// The calls are those of op_arguments.inc with the dtype of all Float tensors (or, where there is
+// none, of all tensors) replaced; outputs follow, if the kernel wants them to.
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/optimized/optimized_kernels.h"
+#include "test/kernels/op_arguments.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr ScalarType kDtypes[] = {
+    ScalarType::kFloat, ScalarType::kDouble, ScalarType::kHalf,        ScalarType::kBFloat16,
+    ScalarType::kLong,  ScalarType::kInt,    ScalarType::kShort,       ScalarType::kChar,
+    ScalarType::kByte,  ScalarType::kBool,   ScalarType::kComplexFloat};
+
+// Tensors of `from` become `to`; outputs, whose dtype often follows from other arguments, only if
+// `outputs` says so.
+void replace(Argument& argument, ScalarType from, ScalarType to, bool outputs) {
+  for (Argument& item : argument.items) replace(item, from, to, outputs);
+  if (argument.is_tensor() && argument.dtype == from && (outputs || !argument.output)) {
+    argument.dtype = to;
+  }
+  // ScalarType arguments name the dtype of an output.
+  if (argument.kind == Argument::Kind::kScalarType && outputs &&
+      argument.integer == static_cast<int64_t>(from)) {
+    argument.integer = static_cast<int64_t>(to);
+  }
+}
+
+bool has(const Argument& argument, ScalarType dtype) {
+  for (const Argument& item : argument.items) {
+    if (has(item, dtype)) return true;
+  }
+  return argument.is_tensor() && argument.dtype == dtype;
+}
+
+bool takes(const Kernel& kernel, const OpCall& call, ScalarType from, ScalarType to) {
+  for (const bool outputs : {true, false}) {
+    OpCall changed = call;
+    for (Argument& argument : changed.arguments) replace(argument, from, to, outputs);
+    Values values(changed.arguments);
+    HeapArena temp;
+    if (values.call(kernel, temp).ok()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace vitrine::test
+
+int main() {
+  using namespace vitrine;
+  using namespace vitrine::test;
+  std::map<std::string, const Kernel*> kernels;
+  for (const KernelTable& table : {portable::kernels(), quantized::kernels()}) {
+    for (const Kernel* kernel : table.kernels) kernels.emplace(kernel->name, kernel);
+  }
+  std::map<std::string, std::set<size_t>> found;
+  for (const OpCall& call : all_op_calls()) {
+    std::set<size_t>& dtypes = found[std::string(call.name)];
+    // What varies: the first of these that a tensor of the call has.
+    for (const ScalarType from : kDtypes) {
+      bool varies = false;
+      for (const Argument& argument : call.arguments) varies = varies || has(argument, from);
+      if (!varies) continue;
+      for (size_t i = 0; i < std::size(kDtypes); ++i) {
+        if (takes(*kernels.at(std::string(call.name)), call, from, kDtypes[i])) dtypes.insert(i);
+      }
+      break;
+    }
+  }
+  for (const auto& [name, dtypes] : found) {
+    std::printf("%s", name.c_str());
+    for (const size_t i : dtypes) std::printf(" %s", scalar_type_name(kDtypes[i]));
+    std::printf("\n");
+  }
+  return 0;
+}
