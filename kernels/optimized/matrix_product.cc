@@ -5,7 +5,9 @@
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
+#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/convert.h"
+#include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/convert.h"
 
 namespace vitrine::optimized {
@@ -146,6 +148,21 @@ void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
   }
 }
 
+// A column of dot products.
+void multiply_by_vector(KernelContext& context, const FloatMatrix& left, const float* vector,
+                        const MatrixOperands& operands) {
+  constexpr int64_t kRows = 32;
+  parallel_ranges(context, left.rows, kRows, 2 * left.columns, [&](int64_t begin, int64_t end) {
+    float sums[kRows];
+    for (int64_t row = begin; row < end; row += kRows) {
+      const int64_t count = std::min(kRows, end - row);
+      simd::multiply_vector(left.data + row * left.row_stride, left.row_stride, count, vector,
+                            left.columns, sums);
+      operands.store(row, count, 0, 1, sums, 1);
+    }
+  });
+}
+
 }  // namespace
 
 void multiply(KernelContext& context, const FloatMatrix& left, const FloatMatrix& right,
@@ -180,8 +197,12 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     std::swap(result.row_stride, result.column_stride);
     epilogue.added = epilogue.added.transposed();
   }
-  gemm(context, left.rows, right.columns, left.columns,
-       MatrixOperands(left, right, result, epilogue));
+  const MatrixOperands operands(left, right, result, epilogue);
+  if (right.columns == 1 && left.column_stride == 1 && right.row_stride == 1) {
+    multiply_by_vector(context, left, right.data, operands);
+  } else {
+    gemm(context, left.rows, right.columns, left.columns, operands);
+  }
   if (dtype != ScalarType::kFloat && !context.failed()) {
     put_floats(whole.data, product.out, product.out_layout);
   }

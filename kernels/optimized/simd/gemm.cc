@@ -142,6 +142,61 @@ void MultiplyTile(const GemmTile& whole) {
   }
 }
 
+// Four rows at a time, two sums for each.
+template <int64_t kCount>
+HWY_INLINE void dot_rows(const float* left, int64_t stride, const float* vector, int64_t depth,
+                         float* out) {
+  const Tag d;
+  using V = hn::Vec<Tag>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* const r0 = left;
+  const float* const r1 = left + (kCount > 1 ? stride : 0);
+  const float* const r2 = left + (kCount > 2 ? 2 * stride : 0);
+  const float* const r3 = left + (kCount > 3 ? 3 * stride : 0);
+  V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  V t0 = s0, t1 = s0, t2 = s0, t3 = s0;
+  int64_t k = 0;
+  for (; k + 2 * lanes <= depth; k += 2 * lanes) {
+    const V x = hn::LoadU(d, vector + k);
+    const V y = hn::LoadU(d, vector + k + lanes);
+    s0 = hn::MulAdd(hn::LoadU(d, r0 + k), x, s0);
+    t0 = hn::MulAdd(hn::LoadU(d, r0 + k + lanes), y, t0);
+    if constexpr (kCount > 1) {
+      s1 = hn::MulAdd(hn::LoadU(d, r1 + k), x, s1);
+      t1 = hn::MulAdd(hn::LoadU(d, r1 + k + lanes), y, t1);
+      s2 = hn::MulAdd(hn::LoadU(d, r2 + k), x, s2);
+      t2 = hn::MulAdd(hn::LoadU(d, r2 + k + lanes), y, t2);
+      s3 = hn::MulAdd(hn::LoadU(d, r3 + k), x, s3);
+      t3 = hn::MulAdd(hn::LoadU(d, r3 + k + lanes), y, t3);
+    }
+  }
+  for (; k < depth; k += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(depth - k));
+    const V x = hn::MaskedLoad(mask, d, vector + k);
+    s0 = hn::MulAdd(hn::MaskedLoad(mask, d, r0 + k), x, s0);
+    if constexpr (kCount > 1) {
+      s1 = hn::MulAdd(hn::MaskedLoad(mask, d, r1 + k), x, s1);
+      s2 = hn::MulAdd(hn::MaskedLoad(mask, d, r2 + k), x, s2);
+      s3 = hn::MulAdd(hn::MaskedLoad(mask, d, r3 + k), x, s3);
+    }
+  }
+  out[0] = hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, t0)));
+  if constexpr (kCount > 1) {
+    out[1] = hn::GetLane(hn::SumOfLanes(d, hn::Add(s1, t1)));
+    out[2] = hn::GetLane(hn::SumOfLanes(d, hn::Add(s2, t2)));
+    out[3] = hn::GetLane(hn::SumOfLanes(d, hn::Add(s3, t3)));
+  }
+}
+
+void MultiplyVector(const float* left, int64_t left_stride, int64_t rows, const float* vector,
+                    int64_t depth, float* out) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    dot_rows<4>(left + r * left_stride, left_stride, vector, depth, out + r);
+  }
+  for (; r < rows; ++r) dot_rows<1>(left + r * left_stride, left_stride, vector, depth, out + r);
+}
+
 GemmShape Shape() { return {kRows, static_cast<int64_t>(hn::Lanes(Tag()))}; }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
@@ -152,8 +207,13 @@ namespace vitrine::optimized::simd {
 
 HWY_EXPORT(MultiplyTile);
 HWY_EXPORT(Shape);
+HWY_EXPORT(MultiplyVector);
 
 void multiply_tile(const GemmTile& tile) { HWY_DYNAMIC_DISPATCH(MultiplyTile)(tile); }
+void multiply_vector(const float* left, int64_t left_stride, int64_t rows, const float* vector,
+                     int64_t depth, float* out) {
+  HWY_DYNAMIC_DISPATCH(MultiplyVector)(left, left_stride, rows, vector, depth, out);
+}
 GemmShape gemm_shape() { return HWY_DYNAMIC_DISPATCH(Shape)(); }
 
 }  // namespace vitrine::optimized::simd

@@ -34,4 +34,8 @@ struct GemmTile {
 };
 void multiply_tile(const GemmTile& tile);
 
+// out[r] = left row r . vector for r < rows; left(r, d) is left[r * left_stride + d].
+void multiply_vector(const float* left, int64_t left_stride, int64_t rows, const float* vector,
+                     int64_t depth, float* out);
+
 }  // namespace vitrine::optimized::simd

@@ -88,7 +88,7 @@ HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const
     const V y = hn::LoadU(d, values + i + lanes);
     best0 = choose(best0, x);
     best1 = choose(best1, y);
-    nan = keep_nan(x, keep_nan(y, nan));
+    nan = keep_nan(hn::Add(x, y), nan);  // or infinities of both signs, which is found out below
   }
   for (; i < count; i += lanes) {
     const V x = load_or(d, values + i, count - i, hn::Set(d, values[i]));
@@ -146,7 +146,17 @@ void Softmax(const float* in, float* out, int64_t count) {
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t end = std::min(count, start + kBlock);
     V sum = hn::Zero(d);
+    V more = sum;
     int64_t i = start;
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      const V first = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      const V second = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i + lanes), highest));
+      sum = hn::Add(sum, first);
+      more = hn::Add(more, second);
+      hn::StoreU(first, d, out + i);
+      hn::StoreU(second, d, out + i + lanes);
+    }
+    sum = hn::Add(sum, more);
     for (; i + lanes <= end; i += lanes) {
       const V power = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i), highest));
       sum = hn::Add(sum, power);
@@ -161,9 +171,12 @@ void Softmax(const float* in, float* out, int64_t count) {
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
   }
   const V scale = hn::Set(d, static_cast<float>(1.0 / total));
-  for (int64_t i = 0; i < count; i += lanes) {
-    store_some(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, out + i), scale), d, out + i);
   }
+  if (i < count)
+    store_some(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
 }
 
 void LogSoftmax(const float* in, float* out, int64_t count) {

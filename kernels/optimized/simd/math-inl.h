@@ -67,15 +67,19 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, result);
 }
 
-// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums.
+// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums. A
+// number of 1.5 * 2^23 rounds what is added to it to an integer, and holds that in its lowest bits.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
+  const hn::RebindToUnsigned<D> du;
   const V low = hn::Set(d, -87.0F);
-  const V inside = hn::Max(x, low);
-  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504088896341F)));
-  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
-  const V result = hn::Mul(power, power_of_two(d, n));
-  return keep_nan(x, hn::IfThenZeroElse(hn::Lt(x, low), result));
+  const V bias = hn::Set(d, 12582912.0F + 127.0F);
+  const V inside = hn::Max(low, x);
+  const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
+  const V power = exponential_near_zero(d, reduce_exponent(d, inside, hn::Sub(shifted, bias)));
+  const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
+  const V result = hn::IfThenZeroElse(hn::Lt(x, low), hn::Mul(power, scale));
+  return keep_nan(x, result);
 }
 
 template <class D, class V>
