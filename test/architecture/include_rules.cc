@@ -115,7 +115,7 @@ const std::vector<Room>& rooms() {
       {"backends/mapping_demo/runtime", {"runtime/backend", "runtime/trace"}, kDevice},
       {"backends/mapping_demo/aot", {"aot"}},
       {"aot/graph", {"runtime/core"}},
-      {"aot/import", {"aot/graph"}},
+      {"aot/import", {"aot/graph", "runtime/platform"}},
       {"aot/passes", {"aot/graph"}},
       {"aot/lowering", {"aot/graph", "aot/passes"}},
       {"aot/emit", {"aot/graph", "aot/lowering", "schema"}},

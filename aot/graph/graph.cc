@@ -1,0 +1,268 @@
+#include "aot/graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+// "name_12" -> ("name", 12). A number with leading zeros, or none, belongs to the name.
+std::pair<std::string_view, size_t> split_number(std::string_view name) {
+  const size_t line = name.rfind('_');
+  if (line == std::string_view::npos || line + 1 == name.size() || name[line + 1] == '0') {
+    return {name, 0};
+  }
+  size_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + line + 1, end, number);
+  if (error != std::errc() || stop != end || number >= SIZE_MAX / 2) return {name, 0};
+  return {name.substr(0, line), number};
+}
+
+// As FX names calls: "aten.sum.dim_IntList" -> "aten.sum.dim_int_list".
+std::string snake_case(std::string_view name) {
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    if (is_upper && i > 0 && name[i - 1] >= 'a' && name[i - 1] <= 'z') text += '_';
+    text += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return text;
+}
+
+void add_unique(std::vector<Node*>& nodes, Node* node) {
+  if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+}
+
+}  // namespace
+
+std::string default_name(Target target) {
+  return target.dialect() == Dialect::kEdge ? snake_case(target.name()) : std::string(target.op());
+}
+
+const Argument* Node::kwarg(std::string_view name) const {
+  const auto found = std::ranges::find_if(kwargs_, [&](const auto& k) { return k.first == name; });
+  return found == kwargs_.end() ? nullptr : &found->second;
+}
+
+std::vector<Node*> Node::inputs() const {
+  std::vector<Node*> nodes;
+  const auto add = [&](Node* node) { add_unique(nodes, node); };
+  for (const Argument& arg : args_) arg.each_node(add);
+  for (const auto& [key, arg] : kwargs_) arg.each_node(add);
+  return nodes;
+}
+
+void Node::update_uses(const std::vector<Node*>& before) {
+  const std::vector<Node*> after = inputs();
+  for (Node* node : before) {
+    if (std::ranges::find(after, node) == after.end()) std::erase(node->users_, this);
+  }
+  for (Node* node : after) {
+    if (node->graph_ != graph_) {
+      throw AotError(fmt::format("node {}: takes {}, a node of another graph", name_, node->name_));
+    }
+    add_unique(node->users_, this);
+  }
+}
+
+void Node::set_args(ArgumentList args) {
+  const std::vector<Node*> before = inputs();
+  args_ = std::move(args);
+  update_uses(before);
+}
+
+void Node::set_kwargs(ArgumentMap kwargs) {
+  const std::vector<Node*> before = inputs();
+  kwargs_ = std::move(kwargs);
+  update_uses(before);
+}
+
+void Node::set_arg(size_t index, Argument value) {
+  const std::vector<Node*> before = inputs();
+  args_.at(index) = std::move(value);
+  update_uses(before);
+}
+
+void Node::replace_input(Node* old_input, Node* new_input) {
+  const std::vector<Node*> before = inputs();
+  const auto map = [&](Node* node) { return node == old_input ? new_input : node; };
+  for (Argument& arg : args_) arg = arg.with_nodes(map);
+  for (auto& [key, arg] : kwargs_) arg = arg.with_nodes(map);
+  update_uses(before);
+}
+
+void Node::replace_all_uses_with(Node* other, const Node* except) {
+  const std::vector<Node*> users = users_;
+  for (Node* user : users) {
+    if (user != except) user->replace_input(this, other);
+  }
+}
+
+Node* Node::next() const {
+  const auto after = std::next(place_);
+  return after == graph_->nodes().end() ? nullptr : &*after;
+}
+
+Node* Node::previous() const {
+  return place_ == graph_->nodes().begin() ? nullptr : &*std::prev(place_);
+}
+
+std::string Graph::unique_name(std::string_view base) {
+  std::string name(base.empty() ? "node" : base);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '_';
+  }
+  if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
+  if (!names_.contains(name)) return name;
+  const auto [stem, number] = split_number(name);
+  const std::string key(stem);
+  size_t& next = next_number_[key];
+  next = std::max(next, number + 1);
+  for (;; ++next) {
+    std::string candidate = fmt::format("{}_{}", key, next);
+    if (!names_.contains(candidate)) return candidate;
+  }
+}
+
+Node* Graph::insert(Node::Kind kind, std::string_view name, Node* before) {
+  std::string unique = unique_name(name);
+  const auto place = nodes_.emplace(before == nullptr ? nodes_.end() : before->place_);
+  Node* node = &*place;
+  node->graph_ = this;
+  node->place_ = place;
+  node->kind_ = kind;
+  node->name_ = std::move(unique);
+  names_.emplace(node->name_, node);
+  return node;
+}
+
+Node* Graph::placeholder(std::string_view name, Node* before) {
+  return insert(Node::Kind::kPlaceholder, name, before);
+}
+
+Node* Graph::get_attr(std::string_view attribute, Node* before) {
+  Node* node = insert(Node::Kind::kGetAttr, attribute, before);
+  node->attribute_ = attribute;
+  return node;
+}
+
+Node* Graph::call(Target target, ArgumentList args, ArgumentMap kwargs, Node* before,
+                  std::string_view name) {
+  if (before == nullptr) before = output_;
+  Node* node =
+      insert(Node::Kind::kCall, name.empty() ? default_name(target) : std::string(name), before);
+  node->target_ = target;
+  node->args_ = std::move(args);
+  node->kwargs_ = std::move(kwargs);
+  node->update_uses({});
+  return node;
+}
+
+Node* Graph::set_output(Argument result) {
+  if (output_ == nullptr) output_ = insert(Node::Kind::kOutput, "output", nullptr);
+  output_->set_args({std::move(result)});
+  return output_;
+}
+
+Node* Graph::find(std::string_view name) const {
+  const auto found = names_.find(std::string(name));
+  return found == names_.end() ? nullptr : found->second;
+}
+
+std::vector<Node*> Graph::placeholders() {
+  std::vector<Node*> found;
+  for (Node& node : nodes_) {
+    if (node.kind() == Node::Kind::kPlaceholder) found.push_back(&node);
+  }
+  return found;
+}
+
+void Graph::erase(Node* node) {
+  if (!node->users_.empty()) {
+    throw AotError(fmt::format("node {} cannot be erased: {} uses it", node->name_,
+                               node->users_.front()->name_));
+  }
+  node->set_args({});
+  node->set_kwargs({});
+  if (node == output_) output_ = nullptr;
+  names_.erase(node->name_);
+  nodes_.erase(node->place_);
+}
+
+void Graph::move_before(Node* node, Node* before) {
+  nodes_.splice(before == nullptr ? nodes_.end() : before->place_, nodes_, node->place_);
+}
+
+void Graph::rename(Node* node, std::string_view name) {
+  if (node->name_ == name) return;
+  names_.erase(node->name_);
+  node->name_ = unique_name(name);
+  names_.emplace(node->name_, node);
+}
+
+void Graph::rename_all(const std::function<std::string(const Node&)>& name_of) {
+  names_.clear();
+  next_number_.clear();
+  for (Node& node : nodes_) {
+    node.name_ = unique_name(name_of(node));
+    names_.emplace(node.name_, &node);
+  }
+}
+
+size_t Graph::remove_dead_code() {
+  size_t removed = 0;
+  for (auto place = nodes_.end(); place != nodes_.begin();) {
+    --place;
+    Node& node = *place;
+    const bool removable = node.kind_ == Node::Kind::kGetAttr || (node.is_call() && is_pure(node));
+    if (!removable || !node.users_.empty()) continue;
+    ++place;
+    erase(&node);
+    ++removed;
+  }
+  for (auto& [name, subgraph] : subgraphs_) removed += subgraph->remove_dead_code();
+  return removed;
+}
+
+std::unique_ptr<Graph> Graph::copy(std::unordered_map<const Node*, Node*>* nodes) const {
+  auto made = std::make_unique<Graph>();
+  std::unordered_map<const Node*, Node*> own;
+  std::unordered_map<const Node*, Node*>& map = nodes == nullptr ? own : *nodes;
+  const auto mapped = [&](Node* node) { return map.at(node); };
+  for (const Node& node : nodes_) {
+    Node* copied = made->insert(node.kind_, node.name_, nullptr);
+    copied->target_ = node.target_;
+    copied->attribute_ = node.attribute_;
+    copied->meta = node.meta;
+    map[&node] = copied;
+    for (const Argument& arg : node.args_) copied->args_.push_back(arg.with_nodes(mapped));
+    for (const auto& [key, arg] : node.kwargs_) {
+      copied->kwargs_.emplace_back(key, arg.with_nodes(mapped));
+    }
+    copied->update_uses({});
+    if (&node == output_) made->output_ = copied;
+  }
+  for (const auto& [name, subgraph] : subgraphs_) made->subgraphs_[name] = subgraph->copy();
+  made->tensors_ = tensors_;
+  made->next_number_ = next_number_;
+  return made;
+}
+
+bool is_pure(const Node& node) {
+  const Target target = node.target();
+  if (target.dialect() == Dialect::kPython) return true;
+  // What writes to an argument ends in "_"; double underscores are Python's operators.
+  const std::string_view op = target.op();
+  if (op.ends_with("_") && !op.ends_with("__")) return false;
+  return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&
+         target.dialect() != Dialect::kHigherOrder;
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,84 @@
+// A graph of calls in order of execution, as torch.fx has it.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "aot/graph/node.h"
+#include "aot/graph/tensor_data.h"
+
+namespace vitrine::aot {
+
+// Owns its nodes, whose addresses stay, and its subgraphs. Placeholders come first, then calls,
+// then one output node. Use lists are kept up to date by all that changes arguments. Not
+// thread-safe.
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  // Nodes and subgraphs are copied, what they share stays shared. `nodes`, if given, tells for each
+  // node which one is its copy.
+  std::unique_ptr<Graph> copy(std::unordered_map<const Node*, Node*>* nodes = nullptr) const;
+
+  std::list<Node>& nodes() { return nodes_; }
+  const std::list<Node>& nodes() const { return nodes_; }
+  std::vector<Node*> placeholders();
+  // Null until it is made.
+  Node* output() const { return output_; }
+  Node* find(std::string_view name) const;
+
+  // New nodes stand before `before`; null is the end. A name that is taken gets a number. Arguments
+  // must be nodes of this graph.
+  Node* placeholder(std::string_view name, Node* before = nullptr);
+  Node* get_attr(std::string_view attribute, Node* before = nullptr);
+  Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
+             std::string_view name = {});
+  Node* set_output(Argument result);
+
+  // The node must have no users.
+  void erase(Node* node);
+  void move_before(Node* node, Node* before);
+  void rename(Node* node, std::string_view name);
+  // All nodes anew, in order; as for new nodes, a name that is taken gets a number.
+  void rename_all(const std::function<std::string(const Node&)>& name_of);
+  // Removes calls without users and effects, in this graph and its subgraphs. How many there were.
+  size_t remove_dead_code();
+
+  // By the attribute that get_attr nodes name.
+  std::map<std::string, std::unique_ptr<Graph>, std::less<>>& subgraphs() { return subgraphs_; }
+  const std::map<std::string, std::unique_ptr<Graph>, std::less<>>& subgraphs() const {
+    return subgraphs_;
+  }
+
+  // Constants of a subgraph, by the attribute that get_attr nodes name. Those of a whole program
+  // are its inputs.
+  std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
+  const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
+
+  // "aten_add_tensor_1": `base` made an identifier, with a number if it is taken.
+  std::string unique_name(std::string_view base);
+
+ private:
+  Node* insert(Node::Kind kind, std::string_view name, Node* before);
+
+  std::list<Node> nodes_;
+  Node* output_ = nullptr;
+  std::map<std::string, std::unique_ptr<Graph>, std::less<>> subgraphs_;
+  std::map<std::string, TensorData, std::less<>> tensors_;
+  std::unordered_map<std::string, Node*> names_;
+  std::unordered_map<std::string, size_t> next_number_;
+};
+
+// What FX calls a call of it: "add", and "aten_add_tensor" in the edge dialect.
+std::string default_name(Target target);
+
+// Whether removing an unused call of it changes nothing that can be seen.
+bool is_pure(const Node& node);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,151 @@
+#include "aot/graph/lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+template <class... Args>
+[[noreturn]] void fail(const Node& node, fmt::format_string<Args...> text, Args&&... args) {
+  throw AotError(
+      fmt::format("node {}: {}", node.name(), fmt::format(text, std::forward<Args>(args)...)));
+}
+
+void lint_value(const Node& node, const Value& value) {
+  if (const TensorSpec* spec = value.tensor()) {
+    if (!is_valid(spec->dtype)) fail(node, "its dtype is unknown");
+    if (spec->strides.size() != spec->sizes.size()) {
+      fail(node, "has {} sizes and {} strides", spec->sizes.size(), spec->strides.size());
+    }
+    for (const SymInt& size : spec->sizes) {
+      if (size.is_static() && size.value() < 0) fail(node, "has the size {}", size.value());
+    }
+  }
+  if (const Value::Items* items = value.items()) {
+    for (const Value& item : *items) lint_value(node, item);
+  }
+}
+
+void lint_symbols(const Node& node, const Expression& expression, const RangeConstraints& known) {
+  if (expression.kind() == Expression::Kind::kSymbol && !known.contains(expression.name()) &&
+      !expression.name().starts_with('u') && !expression.name().starts_with("zuf")) {
+    fail(node, "its symbol {} has no range", expression.name());
+  }
+  for (const auto& argument : expression.arguments()) lint_symbols(node, *argument, known);
+}
+
+void lint_symbols(const Graph& graph, const RangeConstraints& known) {
+  for (const Node& node : graph.nodes()) {
+    if (node.tensor() == nullptr) continue;
+    for (const SymInt& size : node.tensor()->sizes) {
+      if (!size.is_static()) lint_symbols(node, size.expression(), known);
+    }
+  }
+  for (const auto& [name, subgraph] : graph.subgraphs()) lint_symbols(*subgraph, known);
+}
+
+void lint_input(const ExportedProgram& program, const Node& node, const InputSpec& spec) {
+  if (spec.name != node.name()) fail(node, "the signature has {} in its place", spec.name);
+  const bool has_data = spec.kind == InputSpec::Kind::kParameter ||
+                        spec.kind == InputSpec::Kind::kBuffer ||
+                        spec.kind == InputSpec::Kind::kTensorConstant;
+  if (!has_data) return;
+  const TensorData* data = program.data_of(spec);
+  if (data == nullptr) fail(node, "there are no numbers for \"{}\"", spec.target);
+  const TensorSpec* tensor = node.tensor();
+  if (tensor == nullptr) fail(node, "is a weight, but no tensor");
+  if (tensor->dtype != data->dtype) {
+    fail(node, "is {}, its numbers are {}", scalar_type_name(tensor->dtype),
+         scalar_type_name(data->dtype));
+  }
+  if (!std::ranges::equal(tensor->sizes, data->sizes,
+                          [](const SymInt& a, int64_t b) { return a == SymInt(b); })) {
+    fail(node, "is {}, its numbers have the sizes [{}]", to_text(*tensor),
+         fmt::join(data->sizes, ", "));
+  }
+  if (const std::string wrong = data->check(); !wrong.empty()) fail(node, "its data {}", wrong);
+}
+
+}  // namespace
+
+void lint(const Graph& graph) {
+  std::unordered_set<const Node*> before;
+  std::unordered_set<std::string_view> names;
+  std::unordered_map<const Node*, size_t> uses;
+  bool in_placeholders = true;
+  for (const Node& node : graph.nodes()) {
+    if (&node.graph() != &graph) fail(node, "belongs to another graph");
+    if (!names.insert(node.name()).second) fail(node, "another node has this name");
+    if (graph.find(node.name()) != &node) fail(node, "cannot be found by its name");
+    const bool is_placeholder = node.kind() == Node::Kind::kPlaceholder;
+    if (is_placeholder && !in_placeholders) fail(node, "is a placeholder after a call");
+    in_placeholders = in_placeholders && is_placeholder;
+    if (node.is_call() && !node.target()) fail(node, "calls nothing");
+    if (node.kind() == Node::Kind::kGetAttr && !graph.subgraphs().contains(node.attribute()) &&
+        !graph.tensors().contains(node.attribute())) {
+      fail(node, "there is no subgraph {}", node.attribute());
+    }
+    if (node.kind() == Node::Kind::kOutput && &node != graph.output()) {
+      fail(node, "is a second output");
+    }
+    for (const Node* input : node.inputs()) {
+      if (!before.contains(input))
+        fail(node, "takes {}, which does not come before it", input->name());
+      if (std::ranges::count(input->users(), &node) != 1) {
+        fail(node, "is not in the list of users of {}", input->name());
+      }
+      ++uses[input];
+    }
+    lint_value(node, node.meta.value);
+    before.insert(&node);
+  }
+  if (graph.output() == nullptr) throw AotError("the graph has no output");
+  if (graph.output()->next() != nullptr) fail(*graph.output(), "is not the last node");
+  for (const Node& node : graph.nodes()) {
+    if (uses[&node] != node.users().size()) {
+      fail(node, "lists {} users; {} nodes take it", node.users().size(), uses[&node]);
+    }
+  }
+  for (const auto& [name, subgraph] : graph.subgraphs()) {
+    try {
+      lint(*subgraph);
+    } catch (const AotError& error) {
+      throw AotError(fmt::format("subgraph {}: {}", name, error.what()));
+    }
+  }
+}
+
+void lint(const ExportedProgram& program) {
+  lint(*program.graph);
+  const std::vector<Node*> placeholders = program.graph->placeholders();
+  if (placeholders.size() != program.signature.inputs.size()) {
+    throw AotError(fmt::format("the graph has {} placeholders, its signature {} inputs",
+                               placeholders.size(), program.signature.inputs.size()));
+  }
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    lint_input(program, *placeholders[i], program.signature.inputs[i]);
+  }
+  const Node& output = *program.graph->output();
+  const ArgumentList* results = output.args().at(0).list();
+  if (results == nullptr || results->size() != program.signature.outputs.size()) {
+    fail(output, "returns {} values; the signature has {}",
+         results == nullptr ? 1 : results->size(), program.signature.outputs.size());
+  }
+  for (size_t i = 0; i < results->size(); ++i) {
+    const OutputSpec& spec = program.signature.outputs[i];
+    const Node* result = (*results)[i].node();
+    if ((result == nullptr ? std::string() : result->name()) != spec.name) {
+      fail(output, "result {} is {}; the signature has \"{}\"", i,
+           result == nullptr ? "a literal" : result->name(), spec.name);
+    }
+  }
+  lint_symbols(*program.graph, program.range_constraints);
+}
+
+}  // namespace vitrine::aot

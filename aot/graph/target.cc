@@ -1,0 +1,79 @@
+#include "aot/graph/target.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace vitrine::aot {
+namespace {
+
+struct Prefix {
+  Dialect dialect;
+  std::string_view text;
+};
+
+// The longest first.
+constexpr std::array kPrefixes = {
+    Prefix{Dialect::kEdge, "executorch.exir.dialects.edge._ops."},
+    Prefix{Dialect::kHigherOrder, "torch.ops.higher_order."},
+    Prefix{Dialect::kAten, "torch.ops."},
+};
+
+std::string printed(std::string_view name, Dialect dialect) {
+  for (const Prefix& prefix : kPrefixes) {
+    if (prefix.dialect == dialect) return std::string(prefix.text) + std::string(name);
+  }
+  // FX prints the module of Python's operators without its underscore.
+  constexpr std::string_view kOperator = "_operator.";
+  return std::string(name.starts_with(kOperator) ? name.substr(1) : name);
+}
+
+}  // namespace
+
+Target Target::of(std::string_view name, Dialect dialect) {
+  using Key = std::pair<Dialect, std::string_view>;
+  static std::mutex mutex;
+  static auto& entries = *new std::map<Key, std::unique_ptr<const Entry>>;  // for ever
+  const std::lock_guard lock(mutex);
+  const auto found = entries.find({dialect, name});
+  if (found != entries.end()) return Target(found->second.get());
+  auto entry =
+      std::make_unique<const Entry>(Entry{std::string(name), dialect, printed(name, dialect)});
+  const Key key{dialect, entry->name};
+  return Target(entries.emplace(key, std::move(entry)).first->second.get());
+}
+
+Target Target::parse(std::string_view text) {
+  for (const Prefix& prefix : kPrefixes) {
+    if (text.starts_with(prefix.text)) return of(text.substr(prefix.text.size()), prefix.dialect);
+  }
+  return of(text, Dialect::kPython);
+}
+
+std::string_view Target::name_space() const {
+  const std::string_view name = entry_->name;
+  return name.substr(0, name.find('.'));
+}
+
+std::string_view Target::op() const {
+  std::string_view name = entry_->name;
+  name.remove_prefix(std::min(name.find('.') + 1, name.size()));
+  return name.substr(0, name.find('.'));
+}
+
+std::string_view Target::overload() const {
+  const std::string_view name = entry_->name;
+  const size_t first = name.find('.');
+  if (first == std::string_view::npos) return {};
+  const size_t second = name.find('.', first + 1);
+  return second == std::string_view::npos ? std::string_view() : name.substr(second + 1);
+}
+
+Target getitem() {
+  static const Target kGetitem = Target::of("_operator.getitem", Dialect::kPython);
+  return kGetitem;
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,54 @@
+// What a node calls: an interned operator name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vitrine::aot {
+
+enum class Dialect : uint8_t {
+  kAten,         // torch.ops.<ns>.<op>.<overload>, core ATen and other registered operators
+  kEdge,         // the same operator, wrapped by ExecuTorch's edge dialect
+  kHigherOrder,  // torch.ops.higher_order.<name>
+  kPython,       // _operator.<name>, math.<name>, torch.sym_<name>
+};
+
+// A pointer to an interned name: cheap to copy and compare. Thread-safe; names live for ever, so
+// callers bound how many they make from untrusted input.
+class Target {
+ public:
+  Target() = default;  // of nodes that call nothing
+  // "aten.conv2d.default", without any prefix; kPython keeps its module: "_operator.getitem".
+  static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
+  // From the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
+  static Target parse(std::string_view text);
+
+  explicit operator bool() const { return entry_ != nullptr; }
+  const std::string& name() const { return entry_->name; }
+  Dialect dialect() const { return entry_->dialect; }
+  // Parts of "aten.conv2d.default"; the overload is empty where there is none.
+  std::string_view name_space() const;
+  std::string_view op() const;
+  std::string_view overload() const;
+  // As FX prints it.
+  const std::string& text() const { return entry_->text; }
+
+  bool is(std::string_view name) const { return entry_ != nullptr && entry_->name == name; }
+  friend bool operator==(Target a, Target b) { return a.entry_ == b.entry_; }
+
+  struct Entry {
+    std::string name;
+    Dialect dialect;
+    std::string text;
+  };
+
+ private:
+  explicit Target(const Entry* entry) : entry_(entry) {}
+  const Entry* entry_ = nullptr;
+};
+
+// Of the nodes that take one result out of many.
+Target getitem();
+
+}  // namespace vitrine::aot

@@ -1,0 +1,38 @@
+// The numbers of weights and constants.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/scalar_type.h"
+
+namespace vitrine::aot {
+
+// A tensor's numbers: a strided view into bytes that `owner` keeps. Copies share the bytes.
+// Invariant (checked where it is made): each element lies inside `storage`.
+struct TensorData {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;  // in elements, >= 0
+  int64_t storage_offset = 0;    // in elements
+  bool requires_grad = false;
+  std::span<const std::byte> storage;
+  std::shared_ptr<const void> owner;
+
+  int64_t numel() const;
+  bool is_contiguous() const;
+  // Empty if all elements are inside; else what is wrong.
+  std::string check() const;
+};
+
+// The elements in row-major order.
+std::vector<std::byte> row_major_bytes(const TensorData& data);
+// Row-major data that owns its bytes. `bytes` holds exactly the elements.
+TensorData make_tensor_data(ScalarType dtype, std::vector<int64_t> sizes,
+                            std::vector<std::byte> bytes);
+
+}  // namespace vitrine::aot

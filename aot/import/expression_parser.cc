@@ -1,0 +1,129 @@
+#include "aot/import/expression_parser.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "aot/import/import_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Expression::Pointer parse() {
+    Expression::Pointer parsed = expression(0);
+    skip_spaces();
+    if (at_ != text_.size()) fail("goes on after its end");
+    return parsed;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw ImportError(fmt::format("the expression {} at character {}", what, at_));
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool take(char c) {
+    skip_spaces();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!take(c)) fail(fmt::format("has no '{}'", c));
+  }
+  std::string_view word() {
+    skip_spaces();
+    const size_t begin = at_;
+    const auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    };
+    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
+    if (at_ == begin) fail("has no name");
+    return text_.substr(begin, at_ - begin);
+  }
+  std::string_view quoted() {
+    skip_spaces();
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
+      fail("has no quoted text");
+    const char quote = text_[at_++];
+    const size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) fail("has a quote without an end");
+    const std::string_view found = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return found;
+  }
+  template <class T>
+  T number() {
+    skip_spaces();
+    T value = 0;
+    const auto [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc()) fail("has no number that fits");
+    at_ = static_cast<size_t>(end - text_.data());
+    return value;
+  }
+  // ", positive=True, integer=True"
+  void skip_options() {
+    while (take(',')) {
+      word();
+      expect('=');
+      word();
+    }
+  }
+
+  Expression::Pointer expression(int depth) {
+    if (depth > kMaxDepth) fail("nests too deeply");
+    const std::string_view name = word();
+    if (name == "true" || name == "false") return Expression::integer(name == "true" ? 1 : 0);
+    expect('(');
+    Expression::Pointer made;
+    if (name == "Symbol") {
+      made = Expression::symbol(std::string(quoted()));
+      skip_options();
+    } else if (name == "Integer") {
+      made = Expression::integer(number<int64_t>());
+    } else if (name == "Float") {
+      const std::string_view digits = quoted();
+      double value = 0;
+      const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (parsed.ec != std::errc()) fail("has no number that fits");
+      made = Expression::real(value);
+      skip_options();
+    } else if (name == "Rational") {
+      const auto above = number<int64_t>();
+      expect(',');
+      const auto below = number<int64_t>();
+      if (below == 0) fail("divides by zero");
+      made = Expression::real(static_cast<double>(above) / static_cast<double>(below));
+    } else {
+      std::vector<Expression::Pointer> arguments;
+      if (!take(')')) {
+        do {
+          arguments.push_back(expression(depth + 1));
+        } while (take(','));
+        expect(')');
+      }
+      return Expression::function(std::string(name), std::move(arguments));
+    }
+    expect(')');
+    return made;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Expression::Pointer parse_expression(std::string_view text) { return Parser(text).parse(); }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,349 @@
+#include "aot/import/graph_reader.h"
+
+#include <array>
+#include <string_view>
+
+#include "aot/import/import_error.h"
+#include "aot/import/node_metadata.h"
+#include "aot/import/tensor_meta.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr int kMaxGraphDepth = 16;
+constexpr size_t kMaxTargetLength = 256;
+
+// The list of what each item of a JSON list becomes.
+template <class Read>
+Argument list_of(const JsonValue& value, Read read) {
+  ArgumentList items;
+  value.each_item([&](const JsonValue& item) { items.push_back(read(item)); });
+  return items;
+}
+
+using ReadLiteral = Argument (*)(const JsonValue&);
+
+Argument read_bool(const JsonValue& value) { return value.boolean(); }
+Argument read_int(const JsonValue& value) { return value.integer(); }
+Argument read_float(const JsonValue& value) { return value.number(); }
+Argument read_string(const JsonValue& value) { return value.string(); }
+template <ReadLiteral read>
+Argument read_list(const JsonValue& value) {
+  return list_of(value, read);
+}
+Argument read_complex(const JsonValue& value) {
+  return std::complex<double>(value.at("real").number(), value.at("imag").number());
+}
+
+struct Literal {
+  std::string_view variant;
+  ReadLiteral read;
+};
+constexpr std::array kLiterals = {
+    Literal{"as_none", [](const JsonValue&) { return Argument(); }},
+    Literal{"as_int", read_int},
+    Literal{"as_ints", read_list<read_int>},
+    Literal{"as_int_lists", read_list<read_list<read_int>>},
+    Literal{"as_float", read_float},
+    Literal{"as_floats", read_list<read_float>},
+    Literal{"as_float_lists", read_list<read_list<read_float>>},
+    Literal{"as_bool", read_bool},
+    Literal{"as_bools", read_list<read_bool>},
+    Literal{"as_string", read_string},
+    Literal{"as_strings", read_list<read_string>},
+    Literal{"as_complex", read_complex},
+    Literal{"as_scalar_type", [](const JsonValue& v) { return Argument(read_dtype(v)); }},
+    Literal{"as_memory_format", [](const JsonValue& v) { return Argument(read_memory_format(v)); }},
+    Literal{"as_layout", [](const JsonValue& v) { return Argument(read_layout(v)); }},
+    Literal{"as_device", [](const JsonValue& v) { return Argument(read_device(v)); }},
+    Literal{"as_operator", [](const JsonValue& v) { return Argument(Target::parse(v.string())); }},
+};
+
+struct NumberKind {
+  std::string_view variant;  // of an Argument
+  const char* map;           // in the graph
+  Value::Number::Kind kind;
+};
+constexpr std::array kNumbers = {
+    NumberKind{"as_sym_int", "sym_int_values", Value::Number::Kind::kInt},
+    NumberKind{"as_sym_float", "sym_float_values", Value::Number::Kind::kFloat},
+    NumberKind{"as_sym_bool", "sym_bool_values", Value::Number::Kind::kBool},
+};
+
+const NumberKind* number_kind(std::string_view variant) {
+  for (const NumberKind& kind : kNumbers) {
+    if (kind.variant == variant) return &kind;
+  }
+  return nullptr;
+}
+
+// Results that nothing takes are named so by torch.export; FX has no node for them.
+bool is_unused(std::string_view name) { return name.find("_unused_") != std::string_view::npos; }
+
+}  // namespace
+
+GraphReader::GraphReader(const JsonValue& json, Graph& graph, int depth)
+    : json_(json), graph_(graph), depth_(depth) {}
+
+void GraphReader::read(const std::vector<InputNames>& literal_names) {
+  const JsonValue inputs = json_.at("inputs");
+  if (!literal_names.empty() && literal_names.size() != inputs.size()) {
+    inputs.fail(
+        fmt::format("has {} items; the signature has {}", inputs.size(), literal_names.size()));
+  }
+  size_t index = 0;
+  inputs.each_item([&](const JsonValue& input) {
+    read_input(input, literal_names.empty() ? "" : literal_names[index]);
+    ++index;
+  });
+  json_.at("nodes").each_item([&](const JsonValue& node) { read_node(node); });
+
+  ArgumentList results;
+  json_.at("outputs").each_item(
+      [&](const JsonValue& output) { results.push_back(argument(output)); });
+  const bool is_bare = json_.has("is_single_tensor_return") &&
+                       json_.at("is_single_tensor_return").boolean() && results.size() == 1;
+  graph_.set_output(is_bare ? results.front() : Argument::tuple(std::move(results)));
+}
+
+Node* GraphReader::value_of(const JsonValue& name) const {
+  const auto found = values_.find(name.string());
+  if (found == values_.end())
+    name.fail(fmt::format("no value \"{}\" comes before it", name.string()));
+  return found->second;
+}
+
+void GraphReader::define(const JsonValue& name, Node* node) {
+  if (!values_.emplace(name.string(), node).second) {
+    name.fail(fmt::format("there is a value \"{}\" already", name.string()));
+  }
+}
+
+// A name for a node that the file does not name; values to come must keep theirs.
+std::string GraphReader::free_name(std::string_view base) const {
+  const auto is_taken = [&](const std::string& name) {
+    for (const char* map : {"tensor_values", "sym_int_values", "sym_bool_values"}) {
+      if (json_.has(map) && json_.at(map).has(name)) return true;
+    }
+    return graph_.find(name) != nullptr;
+  };
+  std::string name(base);
+  for (size_t i = 1; is_taken(name); ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+void GraphReader::read_input(const JsonValue& value, const std::string& literal_name) {
+  const auto [kind, content] = value.variant();
+  Node* node = nullptr;
+  if (kind == "as_tensor" || kind == "as_custom_obj") {
+    node = graph_.placeholder(content.at("name").string());
+    define(content.at("name"), node);
+    if (kind == "as_tensor") node->meta.value = read_value(value);
+  } else if (number_kind(kind) != nullptr && content.has("as_name")) {
+    node = graph_.placeholder(content.at("as_name").string());
+    define(content.at("as_name"), node);
+    node->meta.value = read_value(value);
+  } else {
+    argument(value);  // a literal that can be read
+    node = graph_.placeholder(free_name(literal_name.empty() ? "literal" : literal_name));
+  }
+  inputs_.push_back(node);
+}
+
+Value GraphReader::read_value(const JsonValue& output) const {
+  const auto [kind, content] = output.variant();
+  if (kind == "as_tensor") {
+    const JsonValue name = content.at("name");
+    const JsonValue values = json_.at("tensor_values");
+    if (!values.has(name.string())) {
+      name.fail(fmt::format("\"{}\" is not in tensor_values", name.string()));
+    }
+    return read_tensor_meta(values.at(name.string()));
+  }
+  if (kind == "as_tensors") {
+    Value::Items items;
+    content.each_item([&](const JsonValue& item) {
+      const JsonValue name = item.at("name");
+      const JsonValue values = json_.at("tensor_values");
+      // Unused members may have no entry.
+      items.push_back(values.has(name.string()) ? Value(read_tensor_meta(values.at(name.string())))
+                                                : Value());
+    });
+    return items;
+  }
+  if (const NumberKind* number = number_kind(kind)) {
+    Value::Number made;
+    made.kind = number->kind;
+    if (!content.has("as_name")) return made;
+    const JsonValue name = content.at("as_name");
+    const JsonValue values = json_.at(number->map);
+    if (!values.has(name.string())) {
+      name.fail(fmt::format("\"{}\" is not in {}", name.string(), number->map));
+    }
+    made.value = read_sym_int(values.at(name.string()));
+    return made;
+  }
+  if (kind != "as_none") output.fail(fmt::format("a result of kind {} is not supported", kind));
+  return {};
+}
+
+Argument GraphReader::sym(const JsonValue& value) {
+  const auto [kind, content] = value.variant();
+  if (kind == "as_name") return value_of(content);
+  if (kind == "as_int") return content.integer();
+  if (kind == "as_bool") return content.boolean();
+  if (kind == "as_float") return content.number();
+  value.fail(fmt::format("is {}, neither a name nor a number", kind));
+}
+
+Argument GraphReader::subgraph(const JsonValue& value) {
+  if (depth_ == kMaxGraphDepth) value.fail("graphs nest too deeply");
+  const std::string& name = value.at("name").string();
+  Node* node = graph_.get_attr(free_name(name));
+  auto inner = std::make_unique<Graph>();
+  GraphReader(value.at("graph"), *inner, depth_ + 1).read({});
+  graph_.subgraphs()[node->attribute()] = std::move(inner);
+  return node;
+}
+
+Argument GraphReader::argument(const JsonValue& value) {
+  const auto [kind, content] = value.variant();
+  for (const Literal& literal : kLiterals) {
+    if (literal.variant == kind) return literal.read(content);
+  }
+  const auto named = [&](const JsonValue& item) -> Argument { return value_of(item.at("name")); };
+  const auto optional = [&](const JsonValue& item) -> Argument {
+    const auto [variant, tensor] = item.variant();
+    if (variant == "as_none") return {};
+    if (variant != "as_tensor") item.fail(fmt::format("is {}, not a tensor or none", variant));
+    return named(tensor);
+  };
+  const auto symbol = [&](const JsonValue& item) { return sym(item); };
+  if (kind == "as_tensor" || kind == "as_custom_obj") return named(content);
+  if (kind == "as_tensors") return list_of(content, named);
+  if (kind == "as_nested_tensors") {
+    return list_of(content, [&](const JsonValue& item) { return list_of(item, named); });
+  }
+  if (kind == "as_optional_tensor") return optional(content);
+  if (kind == "as_optional_tensors") return list_of(content, optional);
+  if (number_kind(kind) != nullptr) return sym(content);
+  if (kind == "as_sym_ints" || kind == "as_sym_floats" || kind == "as_sym_bools") {
+    return list_of(content, symbol);
+  }
+  if (kind == "as_graph") return subgraph(content);
+  if (kind == "as_string_to_argument") {
+    ArgumentMap items;
+    content.each_member([&](const std::string& key, const JsonValue& item) {
+      items.emplace_back(key, argument(item));
+    });
+    return Argument::map(std::move(items));
+  }
+  value.fail(fmt::format("an argument of kind {} is not supported", kind));
+}
+
+void GraphReader::read_results(const JsonValue& output, size_t index, Node* node,
+                               Value::Items& items) {
+  const auto [kind, content] = output.variant();
+  items.push_back(read_value(output));
+  if (kind == "as_none") return;
+  const auto take = [&](const JsonValue& name, Node* from, size_t item, const Value& value) {
+    if (is_unused(name.string())) return;
+    Node* taken =
+        graph_.call(getitem(), {from, static_cast<int64_t>(item)}, {}, nullptr, name.string());
+    taken->meta = node->meta;
+    taken->meta.value = value;
+    define(name, taken);
+  };
+  if (kind == "as_tensors") {
+    const Value::Items members = *items.back().items();
+    Node* list = graph_.call(getitem(), {node, static_cast<int64_t>(index)}, {}, nullptr,
+                             free_name("getitem"));
+    list->meta = node->meta;
+    list->meta.value = items.back();
+    size_t item = 0;
+    content.each_item([&](const JsonValue& member) {
+      take(member.at("name"), list, item, members[item]);
+      ++item;
+    });
+    return;
+  }
+  take(kind == "as_tensor" ? content.at("name") : content.at("as_name"), node, index, items.back());
+}
+
+void GraphReader::read_outputs(const JsonValue& outputs, bool is_tuple, Node* node) {
+  if (!is_tuple) return;
+  Value::Items items;
+  size_t index = 0;
+  outputs.each_item([&](const JsonValue& output) { read_results(output, index++, node, items); });
+  node->meta.value = std::move(items);
+}
+
+void GraphReader::read_node(const JsonValue& value) {
+  const std::string& text = value.at("target").string();
+  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is no operator");
+  const Target target = Target::parse(text);
+  constexpr int64_t kKeyword = 2;
+  ArgumentList args;
+  ArgumentMap kwargs;
+  value.at("inputs").each_item([&](const JsonValue& input) {
+    Argument arg = argument(input.at("arg"));
+    if (input.holds("kind") && input.at("kind").integer() == kKeyword) {
+      kwargs.emplace_back(input.at("name").string(), std::move(arg));
+    } else {
+      if (!kwargs.empty()) input.fail("is positional after a keyword");
+      args.push_back(std::move(arg));
+    }
+  });
+
+  const JsonValue outputs = value.at("outputs");
+  std::string single;  // the name of the only result
+  bool is_list = false;
+  if (outputs.size() == 1) {
+    outputs.each_item([&](const JsonValue& output) {
+      const auto [kind, content] = output.variant();
+      if (kind == "as_tensor") single = content.at("name").string();
+      if (number_kind(kind) != nullptr && content.has("as_name")) {
+        single = content.at("as_name").string();
+      }
+      is_list = kind == "as_tensors";
+    });
+  }
+  if (value.holds("is_hop_single_tensor_return") &&
+      !value.at("is_hop_single_tensor_return").boolean()) {
+    single.clear();
+  }
+  std::string name = single;
+  if (single.empty()) {
+    name =
+        free_name(value.holds("name") ? std::string_view(value.at("name").string()) : target.op());
+  }
+  Node* node = graph_.call(target, std::move(args), std::move(kwargs), nullptr, name);
+  node->meta.origin = read_origin(value.at("metadata"));
+  if (!single.empty()) {
+    outputs.each_item([&](const JsonValue& output) {
+      const auto [kind, content] = output.variant();
+      node->meta.value = read_value(output);
+      define(content.at(kind == "as_tensor" ? "name" : "as_name"), node);
+    });
+  } else if (is_list) {
+    outputs.each_item([&](const JsonValue& output) {
+      node->meta.value = read_value(output);
+      const Value::Items members = *node->meta.value.items();
+      int64_t index = 0;
+      output.at("as_tensors").each_item([&](const JsonValue& member) {
+        const JsonValue item_name = member.at("name");
+        if (!is_unused(item_name.string())) {
+          Node* taken = graph_.call(getitem(), {node, index}, {}, nullptr, item_name.string());
+          taken->meta = node->meta;
+          taken->meta.value = members[static_cast<size_t>(index)];
+          define(item_name, taken);
+        }
+        ++index;
+      });
+    });
+  } else {
+    read_outputs(outputs, outputs.size() > 0, node);
+  }
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,75 @@
+// Untrusted JSON, read with the path of the value in every error.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace vitrine::aot {
+
+class JsonValue;
+
+// A parsed text. `place` names it in errors.
+class JsonDocument {
+ public:
+  // ImportError if it is not JSON or nests deeper than `max_depth`.
+  JsonDocument(std::string_view text, std::string place, size_t max_depth = 200);
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+
+  JsonValue root() const;
+  [[noreturn]] void fail(const nlohmann::json& value, std::string_view what) const;
+
+ private:
+  nlohmann::json json_;
+  std::string place_;
+};
+
+// A value of a document, which must outlive it. Two pointers: the path is searched for only when
+// something is wrong.
+class JsonValue {
+ public:
+  JsonValue(const nlohmann::json& value, const JsonDocument& document)
+      : value_(&value), document_(&document) {}
+
+  [[noreturn]] void fail(std::string_view what) const { document_->fail(*value_, what); }
+  bool is_null() const { return value_->is_null(); }
+  bool is_string() const { return value_->is_string(); }
+  bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
+  // Present and not null.
+  bool holds(std::string_view key) const { return has(key) && !at(key).is_null(); }
+  JsonValue at(std::string_view key) const;
+
+  const std::string& string() const;
+  bool boolean() const;
+  double number() const;  // also "Infinity", "-Infinity", "NaN"
+  int64_t integer() const;
+  size_t size() const;  // of a list
+
+  // The only key of an object, and its value.
+  std::pair<const std::string&, JsonValue> variant() const;
+
+  // visit(item) or visit(key, item).
+  template <class Visit>
+  void each_item(Visit visit) const {
+    if (!value_->is_array()) fail("is not a list");
+    for (const auto& item : *value_) visit(JsonValue(item, *document_));
+  }
+  template <class Visit>
+  void each_member(Visit visit) const {
+    if (!value_->is_object()) fail("is not an object");
+    for (auto item = value_->begin(); item != value_->end(); ++item) {
+      visit(item.key(), JsonValue(*item, *document_));
+    }
+  }
+
+ private:
+  const nlohmann::json* value_;
+  const JsonDocument* document_;
+};
+
+}  // namespace vitrine::aot

@@ -1,0 +1,79 @@
+#include "aot/import/program_reader.h"
+
+#include <array>
+#include <unordered_set>
+
+#include "aot/import/graph_reader.h"
+#include "aot/import/import_error.h"
+#include "aot/import/signature_reader.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr int64_t kSchemaMajor = 8;
+
+void check_version(const JsonValue& root) {
+  const JsonValue version = root.at("schema_version");
+  const int64_t major = version.at("major").integer();
+  const bool is_unversioned = major == 0 && version.at("minor").integer() == 0;
+  if (major != kSchemaMajor && !is_unversioned) {
+    version.fail(
+        fmt::format("is {}; this reader knows {}. Export the model again with a PyTorch "
+                    "from 2.5 on",
+                    major, kSchemaMajor));
+  }
+}
+
+ModuleCallEntry read_module_call(const JsonValue& value) {
+  ModuleCallEntry entry;
+  entry.path = value.at("fqn").string();
+  if (!value.holds("signature")) return entry;
+  const JsonValue signature = value.at("signature");
+  entry.has_signature = true;
+  entry.in_spec = signature.at("in_spec").string();
+  entry.out_spec = signature.at("out_spec").string();
+  if (signature.holds("forward_arg_names")) {
+    signature.at("forward_arg_names").each_item([&](const JsonValue& name) {
+      entry.forward_arg_names.push_back(name.string());
+    });
+  }
+  return entry;
+}
+
+Range read_range(const JsonValue& value) {
+  Range range;
+  if (value.holds("min_val")) range.min = value.at("min_val").integer();
+  if (value.holds("max_val")) range.max = value.at("max_val").integer();
+  return range;
+}
+
+}  // namespace
+
+ExportedProgram read_program(const JsonValue& root) {
+  check_version(root);
+  ExportedProgram program;
+  const JsonValue module = root.at("graph_module");
+  const JsonValue signature = module.at("signature");
+  const std::vector<InputNames> names = read_input_names(signature.at("input_specs"));
+  GraphReader reader(module.at("graph"), *program.graph);
+  reader.read(names);
+  program.signature = read_signature(signature, reader);
+  root.at("range_constraints").each_member([&](const std::string& symbol, const JsonValue& range) {
+    program.range_constraints.emplace(symbol, read_range(range));
+  });
+  module.at("module_call_graph").each_item([&](const JsonValue& entry) {
+    program.module_call_graph.push_back(read_module_call(entry));
+  });
+  root.at("opset_version").each_member([&](const std::string& name, const JsonValue& version) {
+    program.opset_version.emplace(name, version.integer());
+  });
+  if (root.holds("verifiers")) {
+    root.at("verifiers").each_item([&](const JsonValue& name) {
+      program.verifiers.push_back(name.string());
+    });
+  }
+  if (root.holds("torch_version")) program.torch_version = root.at("torch_version").string();
+  return program;
+}
+
+}  // namespace vitrine::aot

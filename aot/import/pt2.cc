@@ -1,0 +1,132 @@
+#include "aot/import/pt2.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "aot/graph/lint.h"
+#include "aot/import/import_error.h"
+#include "aot/import/json.h"
+#include "aot/import/pickle_reader.h"
+#include "aot/import/program_reader.h"
+#include "aot/import/weights_reader.h"
+#include "aot/import/zip_archive.h"
+#include "runtime/platform/file.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr uint64_t kMaxProgramBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxStateBytes = uint64_t{1} << 40;
+constexpr uint64_t kMaxTextBytes = 64;
+constexpr std::string_view kFormatName = "archive_format";
+
+[[noreturn]] void fail(const ZipArchive& archive, std::string_view place, std::string_view what) {
+  throw ImportError(fmt::format("{}: {}: {}", archive.source(), place, what));
+}
+
+std::string place_of(const ZipArchive& archive, const std::string& member) {
+  return fmt::format("{}: {}", archive.source(), member);
+}
+
+ExportedProgram read_json(const ZipArchive& archive, const std::string& member) {
+  const JsonDocument document(archive.read(member, kMaxProgramBytes).text(),
+                              place_of(archive, member));
+  return read_program(document.root());
+}
+
+// "model/", where all members of a PT2 archive lie; empty if it is none.
+std::string root_folder(const ZipArchive& archive) {
+  for (const std::string& name : archive.names()) {
+    const size_t slash = name.find('/');
+    if (slash == std::string::npos || name.substr(slash + 1) != kFormatName) continue;
+    return name.substr(0, slash + 1);
+  }
+  return "";
+}
+
+ExportedProgram read_archive(const ZipArchive& archive, const std::string& root) {
+  const auto expect = [&](const std::string& name, std::string_view wanted, bool is_required) {
+    const std::string member = root + name;
+    if (!is_required && !archive.has(member)) return;
+    const Bytes bytes = archive.read(member, kMaxTextBytes);
+    if (bytes.text() == wanted) return;
+    fail(archive, member, fmt::format("is \"{}\", not \"{}\"", bytes.text(), wanted));
+  };
+  expect(std::string(kFormatName), "pt2", true);
+  expect("archive_version", "0", true);
+  expect("byteorder", "little", false);
+
+  // torch.export.save calls its program "model"; others are taken if they are the only one.
+  const std::string folder = root + "models/";
+  constexpr std::string_view kJson = ".json";
+  std::string model;
+  for (const std::string& name : archive.names()) {
+    if (!name.starts_with(folder) || !name.ends_with(kJson)) continue;
+    const std::string found =
+        name.substr(folder.size(), name.size() - folder.size() - kJson.size());
+    if (!model.empty() && model != "model" && found != "model") {
+      fail(archive, folder, fmt::format("holds {} and {}: which one is meant?", model, found));
+    }
+    if (model != "model") model = found;
+  }
+  if (model.empty()) fail(archive, folder, "holds no program");
+
+  ExportedProgram program = read_json(archive, folder + model + std::string(kJson));
+  program.state_dict = read_payload(archive, root + "data/weights/", model, "weights");
+  program.constants = read_payload(archive, root + "data/constants/", model, "constants");
+  return program;
+}
+
+ExportedProgram read_flat_zip(const ZipArchive& archive) {
+  const std::string version(archive.read("version", kMaxTextBytes).text());
+  if (!version.starts_with("8.")) {
+    fail(archive, "version", fmt::format("is \"{}\"; this reader knows 8", version));
+  }
+  ExportedProgram program = read_json(archive, "serialized_exported_program.json");
+  const auto tensors = [&](const std::string& stem) {
+    for (const char* extension : {".pt", ".json"}) {
+      const std::string member = stem + extension;
+      if (!archive.has(member)) continue;
+      return read_saved_tensors(archive.read(member, kMaxStateBytes), place_of(archive, member));
+    }
+    fail(archive, stem + ".pt", "is not in the archive");
+  };
+  program.state_dict = tensors("serialized_state_dict");
+  program.constants = tensors("serialized_constants");
+  return program;
+}
+
+}  // namespace
+
+ExportedProgram parse_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                          const std::string& source) {
+  const ZipArchive archive({bytes, std::move(owner)}, source);
+  const std::string root = root_folder(archive);
+  if (root.empty() && !archive.has("version")) {
+    throw ImportError(fmt::format(
+        "{}: is not a .pt2 file: it has neither <folder>/archive_format nor version", source));
+  }
+  ExportedProgram program = root.empty() ? read_flat_zip(archive) : read_archive(archive, root);
+  try {
+    lint(program);
+  } catch (const AotError& error) {
+    throw ImportError(fmt::format("{}: {}", source, error.what()));
+  }
+  return program;
+}
+
+ExportedProgram import_pt2(const std::filesystem::path& file) {
+  Result<platform::File> opened = platform::File::open(file.c_str());
+  if (!opened.ok()) {
+    throw ImportError(fmt::format("{}: {}", file.string(), opened.error().message()));
+  }
+  Result<platform::Mapping> mapped = platform::Mapping::map(*opened);
+  if (!mapped.ok()) {
+    throw ImportError(fmt::format("{}: {}", file.string(), mapped.error().message()));
+  }
+  const auto mapping = std::make_shared<const platform::Mapping>(std::move(*mapped));
+  return parse_pt2(mapping->bytes(), mapping, file.string());
+}
+
+}  // namespace vitrine::aot

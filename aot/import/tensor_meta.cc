@@ -1,0 +1,102 @@
+#include "aot/import/tensor_meta.h"
+
+#include <array>
+
+#include "aot/import/expression_parser.h"
+#include "aot/import/import_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+struct DtypeNumber {
+  int64_t number;
+  ScalarType dtype;
+};
+constexpr std::array kDtypes = {
+    DtypeNumber{1, ScalarType::kByte},
+    DtypeNumber{2, ScalarType::kChar},
+    DtypeNumber{3, ScalarType::kShort},
+    DtypeNumber{4, ScalarType::kInt},
+    DtypeNumber{5, ScalarType::kLong},
+    DtypeNumber{6, ScalarType::kHalf},
+    DtypeNumber{7, ScalarType::kFloat},
+    DtypeNumber{8, ScalarType::kDouble},
+    DtypeNumber{9, ScalarType::kComplexHalf},
+    DtypeNumber{10, ScalarType::kComplexFloat},
+    DtypeNumber{11, ScalarType::kComplexDouble},
+    DtypeNumber{12, ScalarType::kBool},
+    DtypeNumber{13, ScalarType::kBFloat16},
+    DtypeNumber{28, ScalarType::kUInt16},
+    DtypeNumber{29, ScalarType::kFloat8E4M3FN},
+    DtypeNumber{30, ScalarType::kFloat8E5M2},
+    DtypeNumber{31, ScalarType::kFloat8E4M3FNUZ},
+    DtypeNumber{32, ScalarType::kFloat8E5M2FNUZ},
+    DtypeNumber{34, ScalarType::kUInt32},
+    DtypeNumber{35, ScalarType::kUInt64},
+};
+
+constexpr size_t kMaxRank = 64;
+
+}  // namespace
+
+ScalarType read_dtype(const JsonValue& value) {
+  const int64_t number = value.integer();
+  for (const DtypeNumber& known : kDtypes) {
+    if (known.number == number) return known.dtype;
+  }
+  value.fail(fmt::format("is {}, no known dtype", number));
+}
+
+MemoryFormat read_memory_format(const JsonValue& value) {
+  const int64_t number = value.integer();
+  if (number < 1 || number > 4) value.fail(fmt::format("is {}, no known memory format", number));
+  return static_cast<MemoryFormat>(number - 1);
+}
+
+Layout read_layout(const JsonValue& value) {
+  constexpr int64_t kStrided = 7;
+  const int64_t number = value.integer();
+  if (number < 1 || number > kStrided) value.fail(fmt::format("is {}, no known layout", number));
+  return number == kStrided ? Layout::kStrided : static_cast<Layout>(number);
+}
+
+Device read_device(const JsonValue& value) {
+  Device device;
+  device.type = value.at("type").string();
+  if (value.holds("index")) device.index = value.at("index").integer();
+  return device;
+}
+
+SymInt read_sym_int(const JsonValue& value) {
+  const auto [kind, content] = value.variant();
+  if (kind == "as_int") return content.integer();
+  if (kind == "as_bool") return content.boolean() ? 1 : 0;
+  if (kind == "as_float") return SymInt(Expression::real(content.number()));
+  if (kind != "as_expr") value.fail(fmt::format("is {}, not a number", kind));
+  const JsonValue text = content.at("expr_str");
+  try {
+    return SymInt(parse_expression(text.string()));
+  } catch (const ImportError& error) {
+    text.fail(error.what());
+  }
+}
+
+TensorSpec read_tensor_meta(const JsonValue& value) {
+  TensorSpec spec;
+  spec.dtype = read_dtype(value.at("dtype"));
+  if (value.at("sizes").size() > kMaxRank) value.at("sizes").fail("has too many dims");
+  value.at("sizes").each_item([&](const JsonValue& size) {
+    spec.sizes.push_back(read_sym_int(size));
+    if (spec.sizes.back().is_static() && spec.sizes.back().value() < 0) size.fail("is negative");
+  });
+  value.at("strides").each_item(
+      [&](const JsonValue& stride) { spec.strides.push_back(read_sym_int(stride)); });
+  if (spec.strides.size() != spec.sizes.size()) value.fail("has not one stride a size");
+  spec.storage_offset = read_sym_int(value.at("storage_offset"));
+  spec.device = read_device(value.at("device"));
+  spec.layout = read_layout(value.at("layout"));
+  spec.requires_grad = value.at("requires_grad").boolean();
+  return spec;
+}
+
+}  // namespace vitrine::aot

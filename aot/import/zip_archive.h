@@ -1,0 +1,58 @@
+// Read access to a zip archive in memory; members that are stored plain are not copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::aot {
+
+// Bytes and what keeps them in memory.
+struct Bytes {
+  std::span<const std::byte> span;
+  std::shared_ptr<const void> owner;
+
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(span.data()), span.size()};
+  }
+};
+
+// The directory is read here, since libzip does not tell where members lie; what is packed, libzip
+// unpacks. The format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are ImportErrors that begin
+// with `source`. Contents of plain members are not checked against their CRC.
+class ZipArchive {
+ public:
+  // Members share `bytes.owner`.
+  ZipArchive(Bytes bytes, std::string source);
+
+  const std::string& source() const { return source_; }
+  // In archive order.
+  const std::vector<std::string>& names() const { return names_; }
+  bool has(std::string_view name) const { return members_.contains(name); }
+  // An error if it is absent or larger than `max_bytes`.
+  Bytes read(std::string_view name, uint64_t max_bytes) const;
+
+ private:
+  struct Member {
+    uint16_t method = 0;
+    uint64_t packed_size = 0;
+    uint64_t size = 0;
+    uint64_t header = 0;  // where its local header is
+  };
+  [[noreturn]] void fail(std::string_view place, std::string_view what) const;
+  void read_directory();
+  std::span<const std::byte> data_of(std::string_view name, const Member& member) const;
+  Bytes unpack(const std::string& name, const Member& member) const;
+
+  Bytes bytes_;
+  std::string source_;
+  std::vector<std::string> names_;
+  std::map<std::string, Member, std::less<>> members_;
+};
+
+}  // namespace vitrine::aot

@@ -1,0 +1,36 @@
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+#include "aot/passes/tensor_operands.h"
+
+namespace vitrine::aot {
+
+void convert_mixed_dtypes(ExportedProgram& program) {
+  for_each_call(*program.graph, [](Node& node) {
+    const TensorOperands* operands = tensor_operands(node.target());
+    if (operands == nullptr || operands->promotion == Promotion::kNone) return;
+    std::vector<const TensorSpec*> tensors;
+    for (const Argument& argument : node.args()) {
+      if (argument.node() != nullptr && argument.node()->tensor() != nullptr) {
+        tensors.push_back(argument.node()->tensor());
+      }
+    }
+    if (tensors.size() < 2) return;
+    ScalarType dtype = result_type(tensors);
+    if (operands->promotion == Promotion::kIntToFloat && !is_floating(dtype) &&
+        !is_complex(dtype)) {
+      dtype = ScalarType::kFloat;
+    }
+    for (size_t i = 0; i < node.args().size(); ++i) {
+      Node* operand = node.args()[i].node();
+      if (operand == nullptr || operand->tensor() == nullptr || operand->tensor()->dtype == dtype) {
+        continue;
+      }
+      TensorSpec spec = *operand->tensor();
+      spec.dtype = dtype;
+      node.set_arg(i, insert_like(node, Target::of("aten._to_copy.default"), {operand},
+                                  {{"dtype", dtype}}, std::move(spec)));
+    }
+  });
+}
+
+}  // namespace vitrine::aot

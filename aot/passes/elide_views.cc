@@ -1,0 +1,20 @@
+#include <algorithm>
+
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+
+void elide_views(ExportedProgram& program) {
+  const Target view_copy = Target::of("aten.view_copy.default", Dialect::kEdge);
+  const Target view = Target::of("memory.view", Dialect::kPython);
+  for_each_call(*program.graph, [&](Node& node) {
+    if (node.target() != view_copy) return;
+    // An output has memory of its own, which the caller may give.
+    const bool is_result = std::ranges::any_of(
+        node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
+    if (!is_result) node.set_target(view);
+  });
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,38 @@
+#include "aot/passes/pass.h"
+
+#include <fmt/format.h>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/lint.h"
+
+namespace vitrine::aot {
+
+void run_passes(ExportedProgram& program, std::span<const Pass> passes) {
+  for (const Pass& pass : passes) {
+    try {
+      pass.run(program);
+      lint(program);
+    } catch (const AotError& error) {
+      throw AotError(fmt::format("{}: {}", pass.name, error.what()));
+    }
+  }
+}
+
+Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value) {
+  Node* node = at.graph().call(target, std::move(args), std::move(kwargs), &at);
+  node->meta = at.meta;
+  node->meta.value = std::move(value);
+  return node;
+}
+
+void replace_node(ExportedProgram& program, Node& node, Node& other) {
+  if (&node.graph() == program.graph.get()) {
+    for (OutputSpec& output : program.signature.outputs) {
+      if (output.name == node.name()) output.name = other.name();
+    }
+  }
+  node.replace_all_uses_with(&other);
+  node.graph().erase(&node);
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,43 @@
+// Running passes over a program.
+#pragma once
+
+#include <span>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+struct Pass {
+  const char* name;
+  void (*run)(ExportedProgram& program);
+};
+
+// In order, with lint after each. AotErrors begin with the pass's name.
+void run_passes(ExportedProgram& program, std::span<const Pass> passes);
+
+// Calls visit(graph) for the program's graph and, after it, every subgraph.
+template <class Visit>
+void for_each_graph(Graph& graph, Visit&& visit) {
+  visit(graph);
+  for (auto& [name, subgraph] : graph.subgraphs()) for_each_graph(*subgraph, visit);
+}
+
+// Calls visit(node) for each call, which may erase it and insert others before it.
+template <class Visit>
+void for_each_call(Graph& graph, Visit&& visit) {
+  for_each_graph(graph, [&](Graph& each) {
+    Node* next = nullptr;
+    for (Node* node = each.nodes().empty() ? nullptr : &each.nodes().front(); node != nullptr;
+         node = next) {
+      next = node->next();
+      if (node->is_call()) visit(*node);
+    }
+  });
+}
+
+// A call before `at` that stands for the same source.
+Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value);
+// `node` gives its users and its place in the signature to `other`, and goes.
+void replace_node(ExportedProgram& program, Node& node, Node& other);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,44 @@
+// The passes from a program as torch.export gives it to one that a runtime executes. One file each.
+#pragma once
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+// Notes for each node of the exported graph that it is its own source, where the file names none.
+void remember_sources(ExportedProgram& program);
+
+// Calls that write to an argument ("relu_") -> calls that do not, and mutations in the signature.
+void functionalise(ExportedProgram& program);
+// Operators that core ATen has not -> those that it has, by the table of decompositions. AotErrors
+// name what has no decomposition, and its line in the user's model.
+void decompose(ExportedProgram& program);
+
+void remove_dead_code(ExportedProgram& program);
+// Parameters that nothing uses; buffers stay.
+void remove_unused_parameters(ExportedProgram& program);
+// Run-time checks of sizes and values, which the edge dialect has not.
+void remove_asserts(ExportedProgram& program);
+// Views -> copies: "aten.permute" -> "aten.permute_copy".
+void views_to_copies(ExportedProgram& program);
+bool is_view(Target target);  // of those
+// Numbers in the place of tensors -> constants "_lifted_tensor_constant<n>", results that are
+// numbers -> aten.scalar_tensor.
+void scalars_to_tensors(ExportedProgram& program);
+// Copies and slices that change nothing, empty tensors in concatenations.
+void remove_no_ops(ExportedProgram& program);
+// Operands of mixed dtypes are converted to the type that the operator computes in.
+void convert_mixed_dtypes(ExportedProgram& program);
+// Memory formats -> dim orders: aten.clone -> dim_order_ops._clone_dim_order.
+void memory_formats_to_dim_orders(ExportedProgram& program);
+// Calls get edge targets and FX's names for them, subgraphs the names submodule_<n>.
+void to_edge_dialect(ExportedProgram& program);
+// A number for each source node, from 1 in order of appearance (docs/formats/pt2.md).
+void generate_debug_handles(ExportedProgram& program);
+
+// Mutated buffers are written by aten.copy_ at the end of the graph.
+void write_back_buffers(ExportedProgram& program);
+// view_copy whose result no output needs -> memory.view, which shares its input's memory.
+void elide_views(ExportedProgram& program);
+
+}  // namespace vitrine::aot

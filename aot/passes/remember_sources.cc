@@ -1,0 +1,25 @@
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+
+void remember_sources(ExportedProgram& program) {
+  int64_t graph_id = 0;
+  for_each_graph(*program.graph, [&](Graph& graph) {
+    ++graph_id;
+    for (Node& node : graph.nodes()) {
+      if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
+      if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
+      auto origin = std::make_shared<Origin>();
+      if (node.meta.origin != nullptr) *origin = *node.meta.origin;
+      Ancestor self;
+      self.name = node.name();
+      self.target = node.is_call() ? node.target().name() : node.attribute();
+      self.graph_id = graph_id;
+      origin->from_node.push_back(std::move(self));
+      node.meta.origin = std::move(origin);
+    }
+  });
+}
+
+}  // namespace vitrine::aot

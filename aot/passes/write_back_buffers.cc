@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "aot/graph/aot_error.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+namespace {
+
+Node* mutated_input(ExportedProgram& program, const OutputSpec& output) {
+  for (const InputSpec& input : program.signature.inputs) {
+    const bool matches =
+        (output.kind == OutputSpec::Kind::kBufferMutation &&
+         input.kind == InputSpec::Kind::kBuffer && input.target == output.target) ||
+        (output.kind == OutputSpec::Kind::kParameterMutation &&
+         input.kind == InputSpec::Kind::kParameter && input.target == output.target) ||
+        (output.kind == OutputSpec::Kind::kUserInputMutation && input.name == output.target);
+    if (matches) return program.graph->find(input.name);
+  }
+  throw AotError(
+      fmt::format("result {} mutates \"{}\", which is no input", output.name, output.target));
+}
+
+}  // namespace
+
+void write_back_buffers(ExportedProgram& program) {
+  Node& result = *program.graph->output();
+  ArgumentList results = *result.args().at(0).list();
+  for (size_t i = 0; i < results.size(); ++i) {
+    OutputSpec& output = program.signature.outputs.at(i);
+    if (output.kind != OutputSpec::Kind::kBufferMutation &&
+        output.kind != OutputSpec::Kind::kParameterMutation &&
+        output.kind != OutputSpec::Kind::kUserInputMutation) {
+      continue;
+    }
+    Node* input = mutated_input(program, output);
+    Node* value = results[i].node();
+    if (value == nullptr || value == input) continue;
+    Node* copy = program.graph->call(Target::of("aten.copy_.default", Dialect::kEdge),
+                                     {input, value}, {}, &result);
+    copy->meta = value->meta;
+    copy->meta.value = input->meta.value;
+    results[i] = copy;
+    output.name = copy->name();
+  }
+  result.set_args({Argument::tuple(std::move(results))});
+}
+
+}  // namespace vitrine::aot

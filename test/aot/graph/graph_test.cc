@@ -1,0 +1,138 @@
+#include "aot/graph/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/lint.h"
+#include "aot/graph/print.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const Target kRelu = Target::of("aten.relu.default");
+const Target kAdd = Target::of("aten.add.Tensor");
+
+struct Chain : testing::Test {
+  Graph graph;
+  Node* x = graph.placeholder("x");
+  Node* relu = graph.call(kRelu, {x});
+  Node* add = graph.call(kAdd, {relu, x}, {{"alpha", 2}});
+  Node* output = graph.set_output(Argument::tuple({add}));
+};
+
+TEST_F(Chain, KnowsUsersInOrderOfFirstUse) {
+  EXPECT_THAT(x->users(), ElementsAre(relu, add));
+  EXPECT_THAT(add->users(), ElementsAre(output));
+  EXPECT_THAT(add->inputs(), ElementsAre(relu, x));
+}
+
+TEST_F(Chain, NamesNodesAsFxDoes) {
+  Node* second = graph.call(kRelu, {add});
+  Node* third = graph.call(kRelu, {second}, {}, nullptr, "relu_7");
+  Node* fourth = graph.call(kRelu, {third}, {}, nullptr, "relu_7");
+  Node* edge = graph.call(Target::of("aten.relu.default", Dialect::kEdge), {fourth});
+  EXPECT_EQ(second->name(), "relu_1");
+  EXPECT_EQ(third->name(), "relu_7");
+  EXPECT_EQ(fourth->name(), "relu_8");
+  EXPECT_EQ(edge->name(), "aten_relu_default");
+  EXPECT_EQ(graph.find("relu_7"), third);
+}
+
+TEST_F(Chain, InsertsCallsBeforeTheOutputOrWhereAsked) {
+  Node* last = graph.call(kRelu, {add});
+  Node* first = graph.call(kRelu, {x}, {}, relu);
+  EXPECT_EQ(last->next(), output);
+  EXPECT_EQ(first->next(), relu);
+  EXPECT_EQ(x->next(), first);
+  EXPECT_EQ(x->previous(), nullptr);
+  EXPECT_EQ(output->next(), nullptr);
+  lint(graph);
+}
+
+TEST_F(Chain, ReplacesUses) {
+  Node* other = graph.call(kRelu, {relu}, {}, add);
+  relu->replace_all_uses_with(other, other);
+  EXPECT_THAT(relu->users(), ElementsAre(other));
+  EXPECT_THAT(other->users(), ElementsAre(add));
+  EXPECT_EQ(add->args()[0].node(), other);
+  lint(graph);
+}
+
+TEST_F(Chain, UpdatesUsersWithArguments) {
+  add->set_arg(0, x);
+  EXPECT_THAT(relu->users(), IsEmpty());
+  EXPECT_THAT(x->users(), ElementsAre(relu, add));
+  add->set_kwargs({{"alpha", relu}});
+  EXPECT_THAT(relu->users(), ElementsAre(add));
+  EXPECT_EQ(add->kwarg("alpha")->node(), relu);
+  EXPECT_EQ(add->kwarg("beta"), nullptr);
+}
+
+TEST_F(Chain, ErasesOnlyWhatNothingUses) {
+  EXPECT_THROW(graph.erase(relu), AotError);
+  Node* unused = graph.call(kRelu, {add});
+  graph.erase(unused);
+  EXPECT_THAT(add->users(), ElementsAre(output));
+  EXPECT_EQ(graph.find("relu_1"), nullptr);
+}
+
+TEST_F(Chain, RefusesNodesOfOtherGraphs) {
+  Graph other;
+  EXPECT_THROW(other.call(kRelu, {x}), AotError);
+}
+
+TEST_F(Chain, RemovesDeadCode) {
+  Node* dead = graph.call(kRelu, {add});
+  graph.call(kRelu, {dead});
+  Node* effect = graph.call(Target::of("aten.add_.Tensor"), {add, add});
+  EXPECT_EQ(graph.remove_dead_code(), 2U);
+  EXPECT_EQ(effect->next(), output);
+  lint(graph);
+}
+
+TEST_F(Chain, IsCopiedWithItsSubgraphs) {
+  auto inner = std::make_unique<Graph>();
+  inner->set_output(inner->call(kRelu, {inner->placeholder("y")}));
+  graph.subgraphs()["body"] = std::move(inner);
+  Node* body = graph.get_attr("body", add);
+  add->set_kwargs({{"f", body}});
+  relu->meta.debug_handle = 5;
+  const std::unique_ptr<Graph> copy = graph.copy();
+  lint(*copy);
+  EXPECT_EQ(format_graph(*copy), format_graph(graph));
+  EXPECT_EQ(copy->find("relu")->meta.debug_handle, 5U);
+  EXPECT_NE(copy->find("relu"), relu);
+  EXPECT_EQ(format_graph(*copy->subgraphs().at("body")),
+            format_graph(*graph.subgraphs().at("body")));
+}
+
+TEST_F(Chain, MovesAndRenames) {
+  Node* other = graph.call(kRelu, {x});
+  graph.move_before(other, relu);
+  graph.rename(other, "first");
+  EXPECT_EQ(x->next(), other);
+  EXPECT_EQ(graph.find("first"), other);
+  EXPECT_EQ(graph.find("relu_1"), nullptr);
+  lint(graph);
+}
+
+TEST(Target, HasParts) {
+  const Target target = Target::parse("torch.ops.aten.conv2d.default");
+  EXPECT_EQ(target, Target::of("aten.conv2d.default"));
+  EXPECT_EQ(target.name_space(), "aten");
+  EXPECT_EQ(target.op(), "conv2d");
+  EXPECT_EQ(target.overload(), "default");
+  EXPECT_EQ(Target::parse("torch.ops.higher_order.cond").name(), "cond");
+  EXPECT_EQ(Target::parse("torch.ops.higher_order.cond").dialect(), Dialect::kHigherOrder);
+  EXPECT_EQ(Target::parse("_operator.ge").text(), "operator.ge");
+  EXPECT_EQ(Target::parse("executorch.exir.dialects.edge._ops.aten.add.Tensor"),
+            Target::of("aten.add.Tensor", Dialect::kEdge));
+  EXPECT_FALSE(Target());
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,191 @@
+// Damaged .pt2 files: errors with a place, never a crash.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "aot/graph/print.h"
+#include "aot/import/import_error.h"
+#include "aot/import/pt2.h"
+#include "test/aot/import/pt2_writer.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::aot {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+ExportedProgram parse(const std::vector<std::byte>& bytes) {
+  return parse_pt2(bytes, nullptr, "model.pt2");
+}
+
+ExportedProgram parse_json(const json& program) {
+  return parse(test::write_zip(test::small_pt2(program.dump())));
+}
+
+struct Damaged : testing::Test {
+  json program = json::parse(test::small_program_json());
+  json& graph() { return program["graph_module"]["graph"]; }
+  void expect(const char* text) {
+    EXPECT_THAT([&] { parse_json(program); }, ThrowsMessage<ImportError>(HasSubstr(text)));
+  }
+};
+
+TEST_F(Damaged, NotAtAll) {
+  const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(program.dump()));
+  const ExportedProgram imported = parse(bytes);
+  EXPECT_EQ(format_graph(*imported.graph),
+            "graph():\n"
+            "    %p_w : [num_users=1] = placeholder[target=p_w]\n"
+            "    %x : [num_users=1] = placeholder[target=x]\n"
+            "    %add : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = "
+            "(%x, %p_w), kwargs = {})\n"
+            "    %relu : [num_users=1] = call_function[target=torch.ops.aten.relu.default](args = "
+            "(%add,), kwargs = {})\n"
+            "    return (relu,)");
+  EXPECT_EQ(imported.state_dict.at("w").storage.size(), 8U);
+  // In place: a view into the archive.
+  EXPECT_GE(imported.state_dict.at("w").storage.data(), bytes.data());
+  EXPECT_LT(imported.state_dict.at("w").storage.data(), bytes.data() + bytes.size());
+}
+
+TEST_F(Damaged, UnknownValue) {
+  graph()["nodes"][0]["inputs"][1]["arg"]["as_tensor"]["name"] = "y";
+  expect(
+      "model.pt2: m/models/model.json: "
+      "graph_module.graph.nodes[0].inputs[1].arg.as_tensor.name: no value \"y\" comes before it");
+}
+
+TEST_F(Damaged, RepeatedValue) {
+  graph()["nodes"][1]["outputs"][0]["as_tensor"]["name"] = "add";
+  expect("graph_module.graph.nodes[1].outputs[0].as_tensor.name: there is a value \"add\" already");
+}
+
+TEST_F(Damaged, MissingField) {
+  graph()["tensor_values"]["add"].erase("strides");
+  expect("graph_module.graph.tensor_values.add: has no \"strides\"");
+}
+
+TEST_F(Damaged, UnknownDtype) {
+  graph()["tensor_values"]["add"]["dtype"] = 99;
+  expect("graph_module.graph.tensor_values.add.dtype: is 99, no known dtype");
+}
+
+TEST_F(Damaged, UnknownKinds) {
+  graph()["nodes"][0]["inputs"][0]["arg"] = {{"as_magic", 1}};
+  expect("nodes[0].inputs[0].arg: an argument of kind as_magic is not supported");
+  program["graph_module"]["signature"]["input_specs"][0] = {{"magic", 1}};
+  expect("signature.input_specs[0]: magic is not a kind that is known");
+}
+
+TEST_F(Damaged, BadExpression) {
+  graph()["tensor_values"]["add"]["sizes"][0] = {
+      {"as_expr", {{"expr_str", "open('x')"}, {"hint", nullptr}}}};
+  expect("tensor_values.add.sizes[0].as_expr.expr_str: the expression");
+}
+
+TEST_F(Damaged, OtherVersion) {
+  program["schema_version"]["major"] = 9;
+  expect("schema_version: is 9; this reader knows 8");
+}
+
+TEST_F(Damaged, WeightOfAnotherShape) {
+  graph()["tensor_values"]["p_w"]["sizes"][0] = {{"as_int", 3}};
+  expect("model.pt2: node p_w: is f32[3], its numbers have the sizes [2]");
+}
+
+TEST_F(Damaged, WeightOutsideOfItsRecord) {
+  test::ArchiveMembers members = test::small_pt2(program.dump());
+  members[0].second.resize(4);
+  EXPECT_THAT([&] { parse(test::write_zip(members)); },
+              ThrowsMessage<ImportError>(
+                  HasSubstr("m/data/weights/model_weights_config.json: config.w.tensor_meta: "
+                            "reaches element 1; its record holds 1")));
+}
+
+TEST_F(Damaged, RecordOfAnotherFolder) {
+  test::ArchiveMembers members = test::small_pt2(program.dump());
+  json config = json::parse(members[1].second);
+  config["config"]["w"]["path_name"] = "../constants/x";
+  members[1].second = config.dump();
+  EXPECT_THAT([&] { parse(test::write_zip(members)); },
+              ThrowsMessage<ImportError>(HasSubstr("is not the name of a record")));
+}
+
+TEST_F(Damaged, DeepJson) {
+  test::ArchiveMembers members = test::small_pt2(std::string(100000, '['));
+  EXPECT_THAT([&] { parse(test::write_zip(members)); },
+              ThrowsMessage<ImportError>(HasSubstr("nests deeper than 200 levels")));
+}
+
+TEST_F(Damaged, GraphsWithoutEnd) {
+  json inner = graph();
+  for (int i = 0; i < 20; ++i) {
+    json outer = graph();
+    outer["nodes"][0]["inputs"][1]["arg"] = {{"as_graph", {{"name", "g"}, {"graph", inner}}}};
+    inner = outer;
+  }
+  graph() = inner;
+  EXPECT_THROW(parse_json(program), ImportError);
+}
+
+// Each value in the JSON replaced by each of these: fine or an ImportError.
+TEST_F(Damaged, AnyValue) {
+  const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
+                                         true, json::array({json::array()}), INT64_MIN});
+  const json original = program;
+  const json flat = original.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    for (const json& replacement : replacements) {
+      program = original;
+      program[json::json_pointer(pointer)] = replacement;
+      try {
+        parse_json(program);
+      } catch (const ImportError&) {
+      }
+    }
+  }
+}
+
+void try_damage(const std::vector<std::byte>& original) {
+  // Bytes replaced: headers and directory are at the ends, JSON in between.
+  std::mt19937 random(7);
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<std::byte> bytes = original;
+    for (int j = 0; j < 1 + i % 3; ++j) {
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    }
+    try {
+      parse(bytes);
+    } catch (const AotError&) {
+    }
+  }
+  for (size_t i = 0; i < 300; ++i) {
+    const std::vector<std::byte> bytes(
+        original.begin(),
+        original.begin() + static_cast<std::ptrdiff_t>(original.size() * i / 300));
+    EXPECT_THROW(parse(bytes), ImportError);
+  }
+}
+
+TEST_F(Damaged, Bytes) { try_damage(test::write_zip(test::small_pt2(program.dump()))); }
+TEST_F(Damaged, PackedBytes) { try_damage(test::write_zip(test::small_pt2(program.dump()), true)); }
+
+std::vector<std::byte> repacked(const std::filesystem::path& file) {
+  return test::write_zip(test::read_zip(file.string()));
+}
+
+TEST(DamagedCorpus, FlatLayout) {
+  VITRINE_CORPUS_CASE(folder, "compat/v0.5.0/pt2_tied_buffers_constants");
+  try_damage(repacked(folder / "model.pt2"));
+}
+TEST(DamagedCorpus, Subgraphs) {
+  VITRINE_CORPUS_CASE(folder, "cond_model");
+  try_damage(repacked(folder / "model.pt2"));
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,94 @@
+#include "test/aot/passes/pte_instructions.h"
+
+#include "aot/passes/out_variants.h"
+#include "schema/program_generated.h"
+#include "test/support/file_bytes.h"
+
+namespace vitrine::test {
+namespace {
+
+using aot::Graph;
+using aot::Node;
+
+Instructions of_chain(const schema::program::ExecutionPlan& plan) {
+  using schema::program::InstructionArguments;
+  Instructions names;
+  for (const auto* instruction : *plan.chains()->Get(0)->instructions()) {
+    switch (instruction->instr_args_type()) {
+      case InstructionArguments::KernelCall: {
+        const auto* op = plan.operators()->Get(static_cast<flatbuffers::uoffset_t>(
+            instruction->instr_args_as_KernelCall()->op_index()));
+        const std::string overload = op->overload() == nullptr ? "" : op->overload()->str();
+        names.push_back(op->name()->str() + (overload.empty() ? "" : "." + overload));
+        break;
+      }
+      case InstructionArguments::DelegateCall:
+        names.emplace_back("<delegate>");
+        break;
+      case InstructionArguments::MoveCall:
+        names.emplace_back("<move>");
+        break;
+      case InstructionArguments::JumpFalseCall:
+        names.emplace_back("<jump>");
+        break;
+      default:
+        names.emplace_back("<free>");
+    }
+  }
+  return names;
+}
+
+// Calls visit(node, name) for each instruction.
+template <class Visit>
+void each_instruction(const Graph& graph, Visit visit) {
+  for (const Node& node : graph.nodes()) {
+    if (!node.is_call() || node.target() == aot::getitem()) continue;
+    if (node.target().is("cond")) {
+      // A jump over the first branch, one over the second; each moves its results.
+      for (const size_t branch : {size_t{1}, size_t{2}}) {
+        const Graph& body = *graph.subgraphs().at(node.args()[branch].node()->attribute());
+        visit(node, "<jump>");
+        each_instruction(body, visit);
+        const aot::ArgumentList* results = body.output()->args()[0].list();
+        for (size_t i = 0; i < (results == nullptr ? 1 : results->size()); ++i) {
+          visit(node, "<move>");
+        }
+      }
+      continue;
+    }
+    // A static view is memory that is known already.
+    if (node.target().is("memory.view") && node.tensor()->is_static()) continue;
+    visit(node, aot::out_variant(node.target()));
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Instructions> pte_instructions(const std::filesystem::path& file) {
+  const AlignedBytes bytes = read_file_bytes(file);
+  std::map<std::string, Instructions> found;
+  for (const auto* plan : *schema::program::GetProgram(bytes.data())->execution_plan()) {
+    if (plan->chains()->Get(0)->instructions() == nullptr) {
+      found[plan->name()->str()] = {};
+    } else {
+      found[plan->name()->str()] = of_chain(*plan);
+    }
+  }
+  return found;
+}
+
+Instructions graph_instructions(const Graph& graph) {
+  Instructions names;
+  each_instruction(graph, [&](const Node&, const std::string& name) { names.push_back(name); });
+  return names;
+}
+
+std::vector<uint32_t> graph_handles(const Graph& graph) {
+  std::vector<uint32_t> handles;
+  each_instruction(graph, [&](const Node& node, const std::string&) {
+    handles.push_back(node.meta.debug_handle);
+  });
+  return handles;
+}
+
+}  // namespace vitrine::test
