@@ -181,7 +181,13 @@ void Decomposition::replace_items(std::span<Node* const> results) {
     if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results.size()) {
       refuse("an unknown result is taken");
     }
-    replace_node(program_, *user, *results[static_cast<size_t>(*index)]);
+    Node* result = results[static_cast<size_t>(*index)];
+    for (OutputSpec& output : program_.signature.outputs) {
+      if (output.name == user->name()) output.name = result->name();
+    }
+    // Not erased, since it may be the next to be visited: nothing uses it any more.
+    user->replace_all_uses_with(result);
+    user->set_args({result, 0});
   }
   node_.graph().erase(&node_);
 }

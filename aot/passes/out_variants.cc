@@ -87,6 +87,7 @@ constexpr std::array kRows = {
     Row{"aten.div.Tensor_mode", "out_mode"},
     Row{"aten.elu.default", "out"},
     Row{"aten.embedding.default", "out"},
+    Row{"aten.empty.memory_format", "out"},
     Row{"aten.eq.Scalar", "Scalar_out"},
     Row{"aten.eq.Tensor", "Tensor_out"},
     Row{"aten.erf.default", "out"},
