@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -35,6 +36,15 @@ std::string snake_case(std::string_view name) {
   }
   return text;
 }
+
+// Words and functions of Python that graphs name things by; FX gives none of them to a node.
+constexpr std::array<std::string_view, 36> kPythonNames = {
+    "abs",  "all",    "and",  "any",    "bool",  "bytes",  "compile", "complex", "dict",
+    "dir",  "divmod", "eval", "filter", "float", "format", "hash",    "help",    "id",
+    "in",   "input",  "int",  "iter",   "len",   "list",   "map",     "max",     "min",
+    "next", "object", "or",   "pow",    "range", "round",  "slice",   "sum",     "type"};
+
+bool is_pythons(std::string_view name) { return std::ranges::binary_search(kPythonNames, name); }
 
 void add_unique(std::vector<Node*>& nodes, Node* node) {
   if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
@@ -114,13 +124,13 @@ Node* Node::previous() const {
   return place_ == graph_->nodes().begin() ? nullptr : &*std::prev(place_);
 }
 
-std::string Graph::unique_name(std::string_view base) {
+std::string Graph::unique_name(std::string_view base, bool python_is_taken) {
   std::string name(base.empty() ? "node" : base);
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '_';
   }
   if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
-  if (!names_.contains(name)) return name;
+  if (!names_.contains(name) && !(python_is_taken && is_pythons(name))) return name;
   const auto [stem, number] = split_number(name);
   const std::string key(stem);
   size_t& next = next_number_[key];
@@ -132,7 +142,7 @@ std::string Graph::unique_name(std::string_view base) {
 }
 
 Node* Graph::insert(Node::Kind kind, std::string_view name, Node* before) {
-  std::string unique = unique_name(name);
+  std::string unique = unique_name(name, kind != Node::Kind::kPlaceholder);
   const auto place = nodes_.emplace(before == nullptr ? nodes_.end() : before->place_);
   Node* node = &*place;
   node->graph_ = this;

@@ -61,8 +61,10 @@ class Graph {
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
-  // "aten_add_tensor_1": `base` made an identifier, with a number if it is taken.
-  std::string unique_name(std::string_view base);
+  // "aten_add_tensor_1": `base` made an identifier, with a number if it is taken. Python's own
+  // names
+  // ("input") are taken, but exported placeholders may have them.
+  std::string unique_name(std::string_view base, bool python_is_taken = true);
 
  private:
   Node* insert(Node::Kind kind, std::string_view name, Node* before);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "aot/graph/aot_error.h"
@@ -22,8 +24,33 @@ std::string source_line(const Node& node) {
   return fmt::format(" ({})", trace.substr(begin, end == std::string::npos ? end : end - begin));
 }
 
+// There are kernels of these, but core ATen has them not: to_edge keeps them only if asked to.
+constexpr std::array<std::string_view, 20> kNotCore = {
+    "aten.glu.default",
+    "aten.linear.default",
+    "aten.logit.default",
+    "aten.masked_fill.Scalar",
+    "aten.ones.default",
+    "aten.pixel_shuffle.default",
+    "aten.pixel_unshuffle.default",
+    "aten.reflection_pad1d.default",
+    "aten.reflection_pad2d.default",
+    "aten.reflection_pad3d.default",
+    "aten.replication_pad1d.default",
+    "aten.replication_pad2d.default",
+    "aten.replication_pad3d.default",
+    "aten.roll.default",
+    "aten.select_scatter.default",
+    "aten.stack.default",
+    "aten.t_copy.default",
+    "aten.transpose_copy.int",
+    "aten.tril.default",
+    "aten.zeros.default",
+};
+
 bool is_core(const Node& node) {
   const Target target = node.target();
+  if (std::ranges::count(kNotCore, target.name()) != 0) return false;
   return target.dialect() != Dialect::kAten || has_out_variant(target) || is_view(target) ||
          target.op().starts_with("_assert") || target.op().starts_with("sym_constrain") ||
          target.name_space() != "aten";

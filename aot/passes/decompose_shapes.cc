@@ -1,4 +1,5 @@
 // Decompositions of what changes shapes.
+#include <algorithm>
 #include <array>
 
 #include "aot/passes/decomposition.h"
@@ -39,6 +40,18 @@ void stack(Decomposition& to) {
   const int64_t dim = to.integer(1, "dim", 0);
   const size_t at = wrapped(dim, spec.rank());
   if (tensors == nullptr || tensors->list() == nullptr) to.refuse("it stacks no list");
+  if (at + 1 < spec.rank()) {
+    // One after another in the next dim, which then splits.
+    std::vector<SymInt> joined = spec.sizes;
+    joined[at + 1] = joined[at] * joined[at + 1];
+    joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(at));
+    Node* made =
+        to.call("aten.cat.default",
+                at == 0 ? ArgumentList{*tensors} : ArgumentList{*tensors, static_cast<int64_t>(at)},
+                contiguous_spec(spec.dtype, joined));
+    to.replace(to.reshape(made, size_argument(spec.sizes), spec.sizes));
+    return;
+  }
   TensorSpec single = spec;
   single.sizes[at] = 1;
   single.strides = contiguous_strides(single.sizes);

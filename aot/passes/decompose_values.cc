@@ -43,6 +43,31 @@ void clone(Decomposition& to) {
   to.replace(to.call("aten.clone.default", {to.tensor(0)}, to.spec()));
 }
 
+void alias_copy(Decomposition& to) {
+  Node* alias = to.call("aten.alias.default", {to.tensor(0)}, to.spec());
+  to.replace(to.call("aten.clone.default", {alias}, to.spec()));
+}
+
+void fill(Decomposition& to) {
+  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+}
+
+void fill_with_tensor(Decomposition& to) {
+  to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+}
+
+void floor_divide(Decomposition& to) {
+  to.replace(to.call("aten.div.Tensor_mode", {to.tensor(0), to.arg(1, "other")}, to.spec(),
+                     {{"rounding_mode", "floor"}}));
+}
+
+void variance(Decomposition& to) {
+  const bool is_unbiased = to.boolean(2, "unbiased", true);
+  to.replace(
+      to.call("aten.var.correction", {to.tensor(0), to.arg(1, "dim")}, to.spec(),
+              {{"correction", is_unbiased ? 1 : 0}, {"keepdim", to.boolean(3, "keepdim", false)}}));
+}
+
 void masked_fill(Decomposition& to) {
   const TensorSpec& spec = to.spec();
   Node* value =
@@ -86,9 +111,13 @@ void arange(Decomposition& to) {
 }
 
 constexpr std::array kRows = {
+    DecompositionRow{"aten.alias_copy.default", alias_copy},
     DecompositionRow{"aten.arange.default", arange},
     DecompositionRow{"aten.arange.start", arange},
     DecompositionRow{"aten.dropout.default", dropout},
+    DecompositionRow{"aten.fill.Scalar", fill},
+    DecompositionRow{"aten.fill.Tensor", fill_with_tensor},
+    DecompositionRow{"aten.floor_divide.default", floor_divide},
     DecompositionRow{"aten.lift_fresh_copy.default", clone},
     DecompositionRow{"aten.log_softmax.int", softmax},
     DecompositionRow{"aten.masked_fill.Scalar", masked_fill},
@@ -101,6 +130,7 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.sum.default", sum},
     DecompositionRow{"aten.to.dtype", convert},
     DecompositionRow{"aten.to.dtype_layout", convert},
+    DecompositionRow{"aten.var.dim", variance},
     DecompositionRow{"aten.zeros.default", filled<0>},
     DecompositionRow{"aten.zeros_like.default", filled_like<0>},
 };

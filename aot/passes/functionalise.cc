@@ -58,13 +58,22 @@ void functionalise(ExportedProgram& program) {
     if (written == nullptr || written->tensor() == nullptr) {
       throw AotError(fmt::format("node {}: writes to something that is no tensor", node.name()));
     }
+    // A copy of the same kind is its source; it converts or repeats otherwise.
+    Node* value = &node;
+    Node* source = node.target().is("aten.copy_.default") ? node.args().at(1).node() : nullptr;
+    if (source != nullptr && source->tensor() != nullptr &&
+        source->tensor()->dtype == written->tensor()->dtype &&
+        source->tensor()->sizes == written->tensor()->sizes) {
+      value = source;
+    }
     const std::string name(node.target().name());
     const size_t underscore = name.find("_.", name.find('.') + 1);
     node.set_target(Target::of(name.substr(0, underscore) + name.substr(underscore + 1)));
-    replace_later_uses(*written, node, node);
-    for (auto& [input, value] : mutated) {
-      if (value == written) {
-        value = &node;
+    replace_later_uses(*written, node, *value);
+    if (value != &node) node.replace_all_uses_with(value);
+    for (auto& [input, last] : mutated) {
+      if (last == written) {
+        last = value;
         return;
       }
     }
@@ -72,7 +81,7 @@ void functionalise(ExportedProgram& program) {
     if (&written->graph() != program.graph.get()) {
       throw AotError(fmt::format("node {}: a branch writes to its input", node.name()));
     }
-    mutated.emplace_back(written, &node);
+    mutated.emplace_back(written, value);
   });
   for (const auto& [input, value] : mutated) add_mutation(program, *input, *value);
   // What returned the mutated tensor returns its successor now.

@@ -42,6 +42,14 @@ TEST_F(Chain, NamesNodesAsFxDoes) {
   EXPECT_EQ(graph.find("relu_7"), third);
 }
 
+TEST_F(Chain, LeavesPythonItsNames) {
+  EXPECT_EQ(graph.call(Target::of("aten.max.default"), {x})->name(), "max_1");
+  Node* input = graph.placeholder("input", x);
+  EXPECT_EQ(input->name(), "input");
+  graph.rename_all([](const Node& node) { return node.name(); });
+  EXPECT_EQ(input->name(), "input_1");
+}
+
 TEST_F(Chain, InsertsCallsBeforeTheOutputOrWhereAsked) {
   Node* last = graph.call(kRelu, {add});
   Node* first = graph.call(kRelu, {x}, {}, relu);
