@@ -38,8 +38,7 @@ void write_back_buffers(ExportedProgram& program) {
     if (value == nullptr || value == input) continue;
     Node* copy = program.graph->call(Target::of("aten.copy_.default", Dialect::kEdge),
                                      {input, value}, {}, &result);
-    copy->meta = value->meta;
-    copy->meta.value = input->meta.value;
+    copy->meta.value = input->meta.value;  // it stands for nothing in the source
     results[i] = copy;
     output.name = copy->name();
   }

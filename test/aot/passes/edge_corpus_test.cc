@@ -92,7 +92,7 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
   std::printf("%zu of %zu programs have ExecuTorch's instructions\n", same, all);
 }
 
-TEST(EdgeCorpus, CoreAtenBecomesTheSameInstructions) { expect_same_instructions(true, 400); }
+TEST(EdgeCorpus, CoreAtenBecomesTheSameInstructions) { expect_same_instructions(true, 404); }
 
 // Operators without a decomposition here are errors that name them; all else must be the same.
 TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) {
@@ -128,7 +128,7 @@ TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) {
   }
   std::printf("%zu programs have ExecuTorch's instructions, %zu have operators to come\n", same,
               refused);
-  EXPECT_GE(same, 250U);
+  EXPECT_GE(same, 359U);
 }
 
 TEST(EdgeCorpus, PrintsTheSameGraphs) {
@@ -150,7 +150,7 @@ TEST(EdgeCorpus, PrintsTheSameGraphs) {
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
   }
-  EXPECT_GT(same, 15U);
+  EXPECT_GE(same, 35U);
   std::printf("%zu graphs are ExecuTorch's, letter by letter\n", same);
 }
 
@@ -174,10 +174,12 @@ TEST(EdgeCorpus, GivesTheSameDebugHandles) {
     ExportedProgram program = import_pt2(each.exported);
     to_edge(program);
     to_executable(program);
-    const std::vector<uint32_t> found = test::graph_handles(*program.graph);
+    std::vector<uint32_t> found = test::graph_handles(*program.graph);
+    std::erase(found, 0U);  // of writes to buffers, at the end
     EXPECT_EQ(found, expected);
     same += found == expected ? 1 : 0;
   }
+  EXPECT_GE(same, 36U);
   std::printf("%zu programs have ExecuTorch's debug handles\n", same);
 }
 
