@@ -98,7 +98,8 @@ json call_of(const fs::path& file, const std::string& method) {
   const fs::path path = file.parent_path() / "case.json";
   if (!fs::exists(path)) return {};
   std::ifstream stream(path);
-  for (const json& call : json::parse(stream)["calls"]) {
+  const json facts = json::parse(stream);
+  for (const json& call : facts["calls"]) {
     if (call["method"] == method) return call;
   }
   return {};
