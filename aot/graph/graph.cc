@@ -261,6 +261,7 @@ std::unique_ptr<Graph> Graph::copy(std::unordered_map<const Node*, Node*>* nodes
   }
   for (const auto& [name, subgraph] : subgraphs_) made->subgraphs_[name] = subgraph->copy();
   made->tensors_ = tensors_;
+  made->lowered_modules_ = lowered_modules_;
   made->next_number_ = next_number_;
   return made;
 }

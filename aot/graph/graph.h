@@ -14,6 +14,8 @@
 
 namespace vitrine::aot {
 
+struct LoweredBackendModule;
+
 // Owns its nodes, whose addresses stay, and its subgraphs. Placeholders come first, then calls,
 // then one output node. Use lists are kept up to date by all that changes arguments. Not
 // thread-safe.
@@ -61,6 +63,13 @@ class Graph {
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
+  // What backends compiled, by the attribute that get_attr nodes name. Copies of the graph share
+  // it.
+  using LoweredModules =
+      std::map<std::string, std::shared_ptr<const LoweredBackendModule>, std::less<>>;
+  LoweredModules& lowered_modules() { return lowered_modules_; }
+  const LoweredModules& lowered_modules() const { return lowered_modules_; }
+
   // "aten_add_tensor_1": `base` made an identifier, with a number if it is taken. Python's own
   // names
   // ("input") are taken, but exported placeholders may have them.
@@ -73,6 +82,7 @@ class Graph {
   Node* output_ = nullptr;
   std::map<std::string, std::unique_ptr<Graph>, std::less<>> subgraphs_;
   std::map<std::string, TensorData, std::less<>> tensors_;
+  LoweredModules lowered_modules_;
   std::unordered_map<std::string, Node*> names_;
   std::unordered_map<std::string, size_t> next_number_;
 };

@@ -88,7 +88,8 @@ void lint(const Graph& graph) {
     in_placeholders = in_placeholders && is_placeholder;
     if (node.is_call() && !node.target()) fail(node, "calls nothing");
     if (node.kind() == Node::Kind::kGetAttr && !graph.subgraphs().contains(node.attribute()) &&
-        !graph.tensors().contains(node.attribute())) {
+        !graph.tensors().contains(node.attribute()) &&
+        !graph.lowered_modules().contains(node.attribute())) {
       fail(node, "there is no subgraph {}", node.attribute());
     }
     if (node.kind() == Node::Kind::kOutput && &node != graph.output()) {

@@ -1,0 +1,55 @@
+// Executable graphs -> a program file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aot/graph/lowered_module.h"
+
+namespace vitrine::aot {
+
+using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // by name: "forward"
+
+// The defaults are ExecuTorch's.
+struct EmitOptions {
+  bool extract_delegate_segments = true;
+  size_t segment_alignment = 128;        // in bytes, powers of two
+  size_t constant_tensor_alignment = 0;  // 0: as the format asks
+  size_t delegate_alignment = 0;
+  bool external_constants = false;  // to one .ptd
+  bool emit_stacktrace = false;
+  bool emit_debug_maps = true;  // as named data, for profiles without a second file
+  struct MemoryPlanning {
+    bool greedy = true;  // false: naive, no reuse
+    bool alloc_graph_input = true;
+    bool alloc_graph_output = true;
+    size_t alignment = 16;
+  } memory_planning;
+};
+
+// What the ahead-of-time side knows of a method's instructions.
+struct MethodDebugInfo {
+  std::map<uint32_t, std::vector<uint32_t>> handles;  // instruction -> debug handles
+  struct Delegate {
+    std::string backend_id;
+    DelegateMap map;
+  };
+  std::map<uint32_t, Delegate> delegates;    // instruction -> what it logs
+  std::map<uint32_t, uint32_t> num_outputs;  // instruction of a delegate -> outputs
+  size_t planned_bytes = 0;
+  size_t naive_bytes = 0;  // what a plan without reuse would take
+};
+
+struct EmittedProgram {
+  std::vector<std::byte> pte;
+  std::map<std::string, std::vector<std::byte>> ptd;  // by tag
+  std::map<std::string, MethodDebugInfo, std::less<>> debug_info;
+};
+
+// Methods as `to_executable` leaves them. Two runs give the same bytes. AotErrors name the node.
+EmittedProgram emit(const Methods& methods, const EmitOptions& options = {});
+
+}  // namespace vitrine::aot

@@ -1,0 +1,48 @@
+// A part of a program that a backend has compiled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+// What a backend is told besides the graph. Stored in the program; the run-time half sees it too.
+struct CompileSpec {
+  std::string key;
+  std::vector<std::byte> value;
+  friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
+};
+
+// What a delegate logs at run time -> debug handles of the nodes that this stands for, ascending.
+// In the order in which the backend made the entries.
+using DelegateIdentifier = std::variant<uint32_t, std::string>;
+using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
+
+// Bytes that a delegate finds by name at run time, apart from its payload.
+struct NamedData {
+  std::string key;
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+  size_t alignment = 16;     // in bytes, a power of two
+  std::string external_tag;  // of the .ptd it goes to; empty: into the program
+};
+
+// ExecuTorch's LoweredBackendModule. A graph holds it under the name that a get_attr node tells and
+// calls it by the higher-order operator executorch_call_delegate, whose first argument is that
+// node.
+struct LoweredBackendModule {
+  std::string backend_id;
+  std::shared_ptr<const std::vector<std::byte>> processed_bytes;
+  std::vector<CompileSpec> compile_specs;
+  ExportedProgram original;  // as the backend got it, with the weights that it consumed
+  DelegateMap delegate_map;
+  std::vector<NamedData> named_data;
+};
+
+}  // namespace vitrine::aot

@@ -1,0 +1,27 @@
+// What a backend does ahead of time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aot/graph/lowered_module.h"
+
+namespace vitrine::aot {
+
+struct PreprocessResult {
+  std::vector<std::byte> processed_bytes;  // the payload that the run-time half gets
+  DelegateMap delegate_map;
+  std::vector<NamedData> named_data;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string id() const = 0;  // as programs name it: "XnnpackBackend"
+  // `program` is the backend's own copy and may be changed. AotErrors name the node.
+  virtual PreprocessResult preprocess(ExportedProgram& program,
+                                      std::span<const CompileSpec> compile_specs) const = 0;
+};
+
+}  // namespace vitrine::aot

@@ -1,0 +1,47 @@
+// Which nodes a backend takes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/lowering/backend.h"
+
+namespace vitrine::aot {
+
+struct DelegationSpec {
+  std::shared_ptr<const Backend> backend;
+  std::vector<CompileSpec> compile_specs;
+};
+
+// Why a node was not taken.
+struct Rejection {
+  const Node* node = nullptr;
+  std::string rule;    // what it broke: "padding must not be negative"
+  std::string remedy;  // what would change that; may be empty
+};
+
+struct PartitionResult {
+  std::map<std::string, DelegationSpec> tags;
+  std::vector<Rejection> rejections;
+};
+
+// Operators that must reach the partitioner whole, by ATen name, if `keeps` (may be null: all) says
+// so of the call.
+struct OpsToKeep {
+  std::vector<std::string> targets;
+  std::function<bool(const Node&)> keeps;
+};
+
+class Partitioner {
+ public:
+  virtual ~Partitioner() = default;
+  // Sets NodeMeta::delegation_tag of the nodes, in subgraphs too, and changes nothing else.
+  virtual PartitionResult partition(ExportedProgram& program) const = 0;
+  virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }
+};
+
+}  // namespace vitrine::aot
