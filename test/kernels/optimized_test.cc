@@ -4,221 +4,25 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
-#include <random>
 #include <string>
 
-#include "kernels/util/convert.h"
 #include "runtime/threadpool/thread_pool.h"
-#include "test/kernels/kernel_call.h"
+#include "test/kernels/kernel_comparison.h"
 
 namespace vitrine {
 namespace {
 
-using test::KernelCall;
-using Sizes = std::vector<int32_t>;
-using Order = std::vector<uint8_t>;
+using namespace test;
 
-// How far apart two results may be: in units in the last place of the output's dtype, or, where
-// numbers cancel, in absolute terms.
-struct Bound {
-  double ulps = 0;
-  double absolute = 0;
-};
-
-class Random {
- public:
-  explicit Random(uint32_t seed) : engine_(seed) {}
-
-  int64_t integer(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
-  }
-  bool chance(double probability) { return std::bernoulli_distribution(probability)(engine_); }
-  double real(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  // Any float: all signs and exponents, and what is special.
-  double any() {
-    static constexpr float kSpecial[] = {0.0F,
-                                         -0.0F,
-                                         1.0F,
-                                         -1.0F,
-                                         0.5F,
-                                         2.5F,
-                                         88.8F,
-                                         -104.5F,
-                                         std::numeric_limits<float>::infinity(),
-                                         -std::numeric_limits<float>::infinity(),
-                                         std::numeric_limits<float>::quiet_NaN(),
-                                         std::numeric_limits<float>::denorm_min(),
-                                         -std::numeric_limits<float>::denorm_min(),
-                                         std::numeric_limits<float>::min(),
-                                         std::numeric_limits<float>::max(),
-                                         std::numeric_limits<float>::lowest()};
-    if (chance(0.1)) return static_cast<double>(kSpecial[integer(0, std::size(kSpecial) - 1)]);
-    if (chance(0.2)) return std::ldexp(real(-1, 1), static_cast<int>(integer(-140, 127)));
-    return real(-12, 12);
-  }
-
- private:
-  std::mt19937 engine_;
-};
-
-enum class Values : uint8_t { kAny, kUnit, kPositive };
-
-// One kernel call in two versions: its tensors are made once and copied.
-class Case {
- public:
-  Case(uint32_t seed, ThreadPool* pool) : random(seed) {
-    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
-    EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
-    fast_.registry = &registry_;
-    fast_.pool = pool;
-  }
-
-  struct Pair {
-    Tensor* fast;
-    Tensor* plain;
-  };
-
-  Pair tensor(ScalarType dtype, const Sizes& sizes, const Order& order = {},
-              Values values = Values::kAny) {
-    Pair pair{&fast_.make(dtype, sizes, order), &plain_.make(dtype, sizes, order)};
-    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
-      const double value = values == Values::kAny    ? random.any()
-                           : values == Values::kUnit ? random.real(-1, 1)
-                                                     : random.real(0.01, 2);
-      convert_run(ScalarType::kDouble, dtype)(
-          &value, 1, pair.plain->mutable_data<std::byte>() + i * size_of(*pair.plain), 1, 1);
-    }
-    std::copy_n(pair.plain->data<std::byte>(), pair.plain->nbytes(),
-                pair.fast->mutable_data<std::byte>());
-    return pair;
-  }
-  Pair out(ScalarType dtype, const Sizes& sizes, const Order& order = {}) {
-    outputs_.push_back({&fast_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound),
-                        &plain_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound)});
-    return outputs_.back();
-  }
-
-  // Arguments: pairs stand for their tensors.
-  template <class... Args>
-  void run(const std::string& name, const Bound& bound, const Args&... args) {
-    const Error fast = fast_.run(name, side(args, true)...);
-    const Error plain = plain_.run(name, side(args, false)...);
-    ASSERT_EQ(fast.ok(), plain.ok()) << name << ": " << (fast.ok() ? plain : fast).message();
-    if (!plain.ok()) return;
-    for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
-  }
-
-  EValue ints(const std::vector<int64_t>& values) { return shared_.ints(values); }
-
-  Random random;
-  double worst_ulps = 0;
-
- private:
-  static int64_t size_of(const Tensor& tensor) {
-    return static_cast<int64_t>(tensor.element_size());
-  }
-  static Tensor& side(const Pair& pair, bool fast) { return fast ? *pair.fast : *pair.plain; }
-  template <class T>
-  static const T& side(const T& value, bool) {
-    return value;
-  }
-
-  static double value_at(const Tensor& tensor, int64_t i) {
-    double value = 0;
-    convert_run(tensor.dtype(), ScalarType::kDouble)(tensor.data<std::byte>() + i * size_of(tensor),
-                                                     1, &value, 1, 1);
-    return value;
-  }
-  // Numbers of the dtype between the two.
-  static double distance(ScalarType dtype, double a, double b) {
-    const int digits = dtype == ScalarType::kHalf ? 11 : dtype == ScalarType::kBFloat16 ? 8 : 24;
-    const int lowest = dtype == ScalarType::kHalf       ? -24
-                       : dtype == ScalarType::kBFloat16 ? -133
-                                                        : -149;
-    int exponent = 0;
-    std::frexp(std::max(std::abs(a), std::abs(b)), &exponent);
-    return std::abs(a - b) / std::ldexp(1.0, std::max(exponent - digits, lowest));
-  }
-
-  void compare(const std::string& name, const Tensor& fast, const Tensor& plain,
-               const Bound& bound) {
-    ASSERT_TRUE(fast.same_sizes(plain)) << name;
-    for (int64_t i = 0; i < plain.numel(); ++i) {
-      const double a = value_at(fast, i);
-      const double b = value_at(plain, i);
-      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      if (std::abs(a - b) <= bound.absolute) continue;
-      const double ulps = distance(plain.dtype(), a, b);
-      if (std::isfinite(ulps)) worst_ulps = std::max(worst_ulps, ulps);
-      ASSERT_LE(ulps, bound.ulps) << name << ", element " << i << ": optimised " << a
-                                  << ", portable " << b;
-    }
-  }
-
-  KernelRegistry registry_;
-  KernelCall fast_;
-  KernelCall plain_;
-  KernelCall shared_;
-  std::vector<Pair> outputs_;
-};
-
-Sizes random_sizes(Random& random, int64_t rank, int64_t most) {
-  Sizes sizes;
-  for (int64_t i = 0; i < rank; ++i) {
-    sizes.push_back(static_cast<int32_t>(random.chance(0.03) ? 0 : random.integer(1, most)));
-  }
-  return sizes;
-}
-// Sometimes long lines, so that whole vectors, blocks and threads take part.
-Sizes random_shape(Random& random) {
-  Sizes sizes = random_sizes(random, random.integer(0, 4), 7);
-  if (!sizes.empty() && random.chance(0.3))
-    sizes.back() = static_cast<int32_t>(random.integer(1, 6000));
-  return sizes;
-}
-Order random_order(Random& random, size_t rank) {
-  if (rank == 4 && random.chance(0.3)) return {0, 2, 3, 1};
-  if (rank == 3 && random.chance(0.2)) return {0, 2, 1};
-  return {};
-}
-ScalarType random_float(Random& random) {
-  static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kFloat,
-                                          ScalarType::kFloat, ScalarType::kHalf,
-                                          ScalarType::kBFloat16};
-  return kTypes[random.integer(0, 4)];
-}
-// Floats, and now and then what is the portable kernel's business.
-ScalarType random_dtype(Random& random) {
-  if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
-  return random_float(random);
-}
-// What broadcasts to `sizes`: ones put in, leading dimensions left out.
-Sizes broadcastable(Random& random, const Sizes& sizes) {
-  Sizes result = sizes;
-  for (int32_t& size : result) {
-    if (random.chance(0.25)) size = 1;
-  }
-  if (random.chance(0.25) && !result.empty()) {
-    result.erase(result.begin(),
-                 result.begin() + random.integer(0, static_cast<int64_t>(result.size())));
-  }
-  return result;
-}
-
-using Generator = std::function<void(Case&, const std::string&)>;
+using Generator = std::function<void(Comparison&, const std::string&)>;
 
 // --- Element by element ---
 
 Generator unary(Bound bound, bool integers = true) {
-  return [=](Case& c, const std::string& name) {
+  return [=](Comparison& c, const std::string& name) {
     const Sizes sizes = random_shape(c.random);
     const Order order = random_order(c.random, sizes.size());
     const ScalarType dtype = integers ? random_dtype(c.random) : random_float(c.random);
@@ -232,7 +36,7 @@ Generator unary(Bound bound, bool integers = true) {
 }
 
 Generator binary(Bound bound, bool scalar, bool alpha, bool gives_bool) {
-  return [=](Case& c, const std::string& name) {
+  return [=](Comparison& c, const std::string& name) {
     const Sizes sizes = random_shape(c.random);
     const ScalarType dtype =
         name.find("div") != std::string::npos ? random_float(c.random) : random_dtype(c.random);
@@ -254,7 +58,7 @@ Generator binary(Bound bound, bool scalar, bool alpha, bool gives_bool) {
   };
 }
 
-void where(Case& c, const std::string& name) {
+void where(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_dtype(c.random);
   c.run(name, {},
@@ -264,7 +68,7 @@ void where(Case& c, const std::string& name) {
         c.out(dtype, sizes));
 }
 
-void clamp(Case& c, const std::string& name) {
+void clamp(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const Order order = random_order(c.random, sizes.size());
   const ScalarType dtype = random_dtype(c.random);
@@ -275,20 +79,20 @@ void clamp(Case& c, const std::string& name) {
   c.run(name, {}, c.tensor(dtype, sizes, order), low, high, c.out(dtype, sizes, order));
 }
 
-void leaky_relu(Case& c, const std::string& name) {
+void leaky_relu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
   c.run(name, {1}, c.tensor(dtype, sizes), EValue(0.01), c.out(dtype, sizes));
 }
 
-void elu(Case& c, const std::string& name) {
+void elu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
   c.run(name, {8}, c.tensor(dtype, sizes), EValue(c.random.real(0.1, 2)),
         EValue(c.random.real(0.5, 2)), EValue(c.random.real(0.5, 2)), c.out(dtype, sizes));
 }
 
-void gelu(Case& c, const std::string& name) {
+void gelu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
   // 1 + erf(x) and 1 + tanh(x) cancel for negative x: what is lost is relative to x.
@@ -296,7 +100,7 @@ void gelu(Case& c, const std::string& name) {
         EValue(std::string_view(c.random.chance(0.5) ? "none" : "tanh")), c.out(dtype, sizes));
 }
 
-void pow_scalar(Case& c, const std::string& name) {
+void pow_scalar(Comparison& c, const std::string& name) {
   static constexpr double kExponents[] = {2, 3, 0.5, -1, -0.5, -2, 1.7, 0, 4};
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
@@ -319,7 +123,7 @@ Order maybe_transposed(Random& random, bool batch = false) {
   return batch ? Order{0, 2, 1} : Order{1, 0};
 }
 
-void mm(Case& c, const std::string& name) {
+void mm(Comparison& c, const std::string& name) {
   const ScalarType dtype = random_dtype(c.random);
   const int32_t m = random_side(c.random);
   const int32_t k = random_side(c.random);
@@ -330,7 +134,7 @@ void mm(Case& c, const std::string& name) {
         c.out(dtype, {m, n}, maybe_transposed(c.random)));
 }
 
-void bmm(Case& c, const std::string& name) {
+void bmm(Comparison& c, const std::string& name) {
   const ScalarType dtype = random_dtype(c.random);
   const int32_t b = static_cast<int32_t>(c.random.integer(1, 4));
   const int32_t m = random_side(c.random);
@@ -341,7 +145,7 @@ void bmm(Case& c, const std::string& name) {
   c.run(name, product_bound(dtype, k), left, right, c.out(dtype, {b, m, n}));
 }
 
-void addmm(Case& c, const std::string& name) {
+void addmm(Comparison& c, const std::string& name) {
   const ScalarType dtype = random_dtype(c.random);
   const int32_t m = random_side(c.random);
   const int32_t k = random_side(c.random);
@@ -354,7 +158,7 @@ void addmm(Case& c, const std::string& name) {
         EValue(c.random.integer(0, 1)), c.out(dtype, {m, n}));
 }
 
-void linear(Case& c, const std::string& name) {
+void linear(Comparison& c, const std::string& name) {
   const ScalarType dtype = random_dtype(c.random);
   const int32_t m = random_side(c.random);
   const int32_t k = random_side(c.random);
@@ -368,7 +172,7 @@ void linear(Case& c, const std::string& name) {
   c.run(name, product_bound(dtype, k), input, weight, c.tensor(dtype, {n}, {}, Values::kUnit), out);
 }
 
-void convolution(Case& c, const std::string& name) {
+void convolution(Comparison& c, const std::string& name) {
   Random& random = c.random;
   const ScalarType dtype = random_dtype(random);
   const auto spatial = static_cast<size_t>(random.chance(0.7) ? 2 : random.integer(1, 3));
@@ -425,7 +229,7 @@ void convolution(Case& c, const std::string& name) {
 // --- Reductions and normalisations ---
 
 Generator reduction(bool index, bool dtype_argument, bool exact, const char* extra = nullptr) {
-  return [=](Case& c, const std::string& name) {
+  return [=](Comparison& c, const std::string& name) {
     Random& random = c.random;
     const Sizes sizes = random_shape(random);
     const ScalarType dtype = random_float(random);
@@ -466,13 +270,13 @@ Generator reduction(bool index, bool dtype_argument, bool exact, const char* ext
   };
 }
 
-void mean_of_all(Case& c, const std::string& name) {
+void mean_of_all(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   c.run(name, {4, 1e-6}, c.tensor(ScalarType::kFloat, sizes, {}, Values::kUnit), EValue(),
         c.out(ScalarType::kFloat, {}));
 }
 
-void softmax(Case& c, const std::string& name) {
+void softmax(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const Order order = random_order(c.random, sizes.size());
   const ScalarType dtype = random_dtype(c.random);
@@ -482,7 +286,7 @@ void softmax(Case& c, const std::string& name) {
         c.out(dtype, sizes, order));
 }
 
-void layer_norm(Case& c, const std::string& name) {
+void layer_norm(Comparison& c, const std::string& name) {
   const int32_t rows = static_cast<int32_t>(c.random.integer(1, 20));
   const int32_t length = static_cast<int32_t>(c.random.integer(1, 2000));
   const ScalarType dtype =
@@ -501,7 +305,7 @@ void layer_norm(Case& c, const std::string& name) {
   c.run(name, bound, input, c.ints({length}), weight, bias, EValue(1e-3), out, mean, rstd);
 }
 
-void group_norm(Case& c, const std::string& name) {
+void group_norm(Comparison& c, const std::string& name) {
   const int64_t groups = c.random.integer(1, 4);
   const int64_t channels = groups * c.random.integer(1, 4);
   const auto n = static_cast<int32_t>(c.random.integer(1, 3));
@@ -517,7 +321,7 @@ void group_norm(Case& c, const std::string& name) {
         c.out(dtype, {n, static_cast<int32_t>(groups)}));
 }
 
-void batch_norm(Case& c, const std::string& name) {
+void batch_norm(Comparison& c, const std::string& name) {
   Sizes sizes = random_sizes(c.random, 4, 12);
   const Order order = random_order(c.random, 4);
   const ScalarType dtype = random_float(c.random);
@@ -531,7 +335,7 @@ void batch_norm(Case& c, const std::string& name) {
 
 // --- Images ---
 
-void pool(Case& c, const std::string& name) {
+void pool(Comparison& c, const std::string& name) {
   Random& random = c.random;
   const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kHalf;
   Sizes sizes{static_cast<int32_t>(random.integer(1, 4)),
@@ -570,7 +374,7 @@ void pool(Case& c, const std::string& name) {
         EValue(random.chance(0.5)), divisor, out);
 }
 
-void upsample(Case& c, const std::string& name) {
+void upsample(Comparison& c, const std::string& name) {
   Random& random = c.random;
   const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kBFloat16;
   const auto side = [&] { return static_cast<int32_t>(random.integer(1, 30)); };
@@ -586,7 +390,7 @@ void upsample(Case& c, const std::string& name) {
   c.run(name, {}, image, size, EValue(random.chance(0.5)), EValue(), out);
 }
 
-void gather(Case& c, const std::string& name) {
+void gather(Comparison& c, const std::string& name) {
   Random& random = c.random;
   static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kLong,
                                           ScalarType::kByte, ScalarType::kDouble};
@@ -610,7 +414,7 @@ void gather(Case& c, const std::string& name) {
 
 // --- Quantisation ---
 
-void quantization(Case& c, const std::string& name) {
+void quantization(Comparison& c, const std::string& name) {
   Random& random = c.random;
   const bool back = name.find("dequantize") != std::string::npos;
   const bool channels = name.find("channel") != std::string::npos;
@@ -740,7 +544,7 @@ TEST_P(Optimized, EqualsPortable) {
   double worst = 0;
   for (uint32_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("case " + std::to_string(seed));
-    Case c(seed, seed % 2 == 0 ? pool->get() : nullptr);
+    Comparison c(seed, seed % 2 == 0 ? pool->get() : nullptr);
     generator->second(c, name);
     worst = std::max(worst, c.worst_ulps);
   }

@@ -1,0 +1,213 @@
+// An optimised kernel and the portable one, called with the same random arguments.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/optimized/optimized_kernels.h"
+#include "kernels/util/convert.h"
+#include "runtime/threadpool/thread_pool.h"
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine::test {
+
+using Sizes = std::vector<int32_t>;
+using Order = std::vector<uint8_t>;
+
+// How far apart two results may be: in units in the last place of the output's dtype, or, where
+// numbers cancel, in absolute terms.
+struct Bound {
+  double ulps = 0;
+  double absolute = 0;
+};
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+
+  int64_t integer(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
+  bool chance(double probability) { return std::bernoulli_distribution(probability)(engine_); }
+  double real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
+  // Any float: all signs and exponents, and what is special.
+  double any() {
+    static constexpr float kSpecial[] = {0.0F,
+                                         -0.0F,
+                                         1.0F,
+                                         -1.0F,
+                                         0.5F,
+                                         2.5F,
+                                         88.8F,
+                                         -104.5F,
+                                         std::numeric_limits<float>::infinity(),
+                                         -std::numeric_limits<float>::infinity(),
+                                         std::numeric_limits<float>::quiet_NaN(),
+                                         std::numeric_limits<float>::denorm_min(),
+                                         -std::numeric_limits<float>::denorm_min(),
+                                         std::numeric_limits<float>::min(),
+                                         std::numeric_limits<float>::max(),
+                                         std::numeric_limits<float>::lowest()};
+    if (chance(0.1)) return static_cast<double>(kSpecial[integer(0, std::size(kSpecial) - 1)]);
+    if (chance(0.2)) return std::ldexp(real(-1, 1), static_cast<int>(integer(-140, 127)));
+    return real(-12, 12);
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+enum class Values : uint8_t { kAny, kUnit, kPositive };
+
+// One kernel call in two versions: its tensors are made once and copied.
+class Comparison {
+ public:
+  Comparison(uint32_t seed, ThreadPool* pool) : random(seed) {
+    EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
+    EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
+    fast_.registry = &registry_;
+    fast_.pool = pool;
+  }
+
+  struct Pair {
+    Tensor* fast;
+    Tensor* plain;
+  };
+
+  Pair tensor(ScalarType dtype, const Sizes& sizes, const Order& order = {},
+              Values values = Values::kAny) {
+    Pair pair{&fast_.make(dtype, sizes, order), &plain_.make(dtype, sizes, order)};
+    for (int64_t i = 0; i < pair.plain->numel(); ++i) {
+      const double value = values == Values::kAny    ? random.any()
+                           : values == Values::kUnit ? random.real(-1, 1)
+                                                     : random.real(0.01, 2);
+      convert_run(ScalarType::kDouble, dtype)(
+          &value, 1, pair.plain->mutable_data<std::byte>() + i * size_of(*pair.plain), 1, 1);
+    }
+    std::copy_n(pair.plain->data<std::byte>(), pair.plain->nbytes(),
+                pair.fast->mutable_data<std::byte>());
+    return pair;
+  }
+  Pair out(ScalarType dtype, const Sizes& sizes, const Order& order = {}) {
+    outputs_.push_back({&fast_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound),
+                        &plain_.make(dtype, sizes, order, ShapeDynamism::kDynamicBound)});
+    return outputs_.back();
+  }
+
+  // Arguments: pairs stand for their tensors.
+  template <class... Args>
+  void run(const std::string& name, const Bound& bound, const Args&... args) {
+    const Error fast = fast_.run(name, side(args, true)...);
+    const Error plain = plain_.run(name, side(args, false)...);
+    ASSERT_EQ(fast.ok(), plain.ok()) << name << ": " << (fast.ok() ? plain : fast).message();
+    if (!plain.ok()) return;
+    for (const Pair& pair : outputs_) compare(name, *pair.fast, *pair.plain, bound);
+  }
+
+  EValue ints(const std::vector<int64_t>& values) { return shared_.ints(values); }
+
+  Random random;
+  double worst_ulps = 0;
+
+ private:
+  static int64_t size_of(const Tensor& tensor) {
+    return static_cast<int64_t>(tensor.element_size());
+  }
+  static Tensor& side(const Pair& pair, bool fast) { return fast ? *pair.fast : *pair.plain; }
+  template <class T>
+  static const T& side(const T& value, bool) {
+    return value;
+  }
+
+  static double value_at(const Tensor& tensor, int64_t i) {
+    double value = 0;
+    convert_run(tensor.dtype(), ScalarType::kDouble)(tensor.data<std::byte>() + i * size_of(tensor),
+                                                     1, &value, 1, 1);
+    return value;
+  }
+  // Numbers of the dtype between the two.
+  static double distance(ScalarType dtype, double a, double b) {
+    const int digits = dtype == ScalarType::kHalf ? 11 : dtype == ScalarType::kBFloat16 ? 8 : 24;
+    const int lowest = dtype == ScalarType::kHalf       ? -24
+                       : dtype == ScalarType::kBFloat16 ? -133
+                                                        : -149;
+    int exponent = 0;
+    std::frexp(std::max(std::abs(a), std::abs(b)), &exponent);
+    return std::abs(a - b) / std::ldexp(1.0, std::max(exponent - digits, lowest));
+  }
+
+  void compare(const std::string& name, const Tensor& fast, const Tensor& plain,
+               const Bound& bound) {
+    ASSERT_TRUE(fast.same_sizes(plain)) << name;
+    for (int64_t i = 0; i < plain.numel(); ++i) {
+      const double a = value_at(fast, i);
+      const double b = value_at(plain, i);
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      if (std::abs(a - b) <= bound.absolute) continue;
+      const double ulps = distance(plain.dtype(), a, b);
+      if (std::isfinite(ulps)) worst_ulps = std::max(worst_ulps, ulps);
+      ASSERT_LE(ulps, bound.ulps) << name << ", element " << i << ": optimised " << a
+                                  << ", portable " << b;
+    }
+  }
+
+  KernelRegistry registry_;
+  KernelCall fast_;
+  KernelCall plain_;
+  KernelCall shared_;
+  std::vector<Pair> outputs_;
+};
+
+inline Sizes random_sizes(Random& random, int64_t rank, int64_t most) {
+  Sizes sizes;
+  for (int64_t i = 0; i < rank; ++i) {
+    sizes.push_back(static_cast<int32_t>(random.chance(0.03) ? 0 : random.integer(1, most)));
+  }
+  return sizes;
+}
+// Sometimes long lines, so that whole vectors, blocks and threads take part.
+inline Sizes random_shape(Random& random) {
+  Sizes sizes = random_sizes(random, random.integer(0, 4), 7);
+  if (!sizes.empty() && random.chance(0.3))
+    sizes.back() = static_cast<int32_t>(random.integer(1, 6000));
+  return sizes;
+}
+inline Order random_order(Random& random, size_t rank) {
+  if (rank == 4 && random.chance(0.3)) return {0, 2, 3, 1};
+  if (rank == 3 && random.chance(0.2)) return {0, 2, 1};
+  return {};
+}
+inline ScalarType random_float(Random& random) {
+  static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kFloat,
+                                          ScalarType::kFloat, ScalarType::kHalf,
+                                          ScalarType::kBFloat16};
+  return kTypes[random.integer(0, 4)];
+}
+// Floats, and now and then what is the portable kernel's business.
+inline ScalarType random_dtype(Random& random) {
+  if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
+  return random_float(random);
+}
+// What broadcasts to `sizes`: ones put in, leading dimensions left out.
+inline Sizes broadcastable(Random& random, const Sizes& sizes) {
+  Sizes result = sizes;
+  for (int32_t& size : result) {
+    if (random.chance(0.25)) size = 1;
+  }
+  if (random.chance(0.25) && !result.empty()) {
+    result.erase(result.begin(),
+                 result.begin() + random.integer(0, static_cast<int64_t>(result.size())));
+  }
+  return result;
+}
+
+}  // namespace vitrine::test
