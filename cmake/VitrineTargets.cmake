@@ -9,7 +9,8 @@ target_compile_options(vitrine_warnings INTERFACE
 # Code that runs on devices: no exceptions, no RTTI (docs/architecture.md).
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  # A sum of products rounds alike on every machine, unless a formula asks for a fused one.
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffp-contract=off)
   target_link_libraries(${name} PRIVATE vitrine_warnings)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
 endfunction()

@@ -115,8 +115,9 @@ Bound product_bound(ScalarType dtype, int64_t depth) {
 }
 
 int32_t random_side(Random& random) {
-  return static_cast<int32_t>(
-      random.chance(0.05) ? 0 : random.integer(1, random.chance(0.2) ? 220 : 40));
+  if (random.chance(0.05)) return 0;
+  const int64_t most = random.chance(0.03) ? 1500 : random.chance(0.2) ? 220 : 40;
+  return static_cast<int32_t>(random.integer(1, most));
 }
 Order maybe_transposed(Random& random, bool batch = false) {
   if (random.chance(0.6)) return {};
@@ -179,8 +180,11 @@ void convolution(Comparison& c, const std::string& name) {
   const bool transposed = random.chance(0.25);
   const int64_t groups = random.chance(0.5) ? 1 : random.integer(2, 5);
   const bool depthwise = random.chance(0.3);
-  const int64_t group_in = depthwise ? 1 : random.integer(1, 6);
-  const int64_t group_out = depthwise && random.chance(0.7) ? 1 : random.integer(1, 20);
+  const bool pointwise = random.chance(0.3);
+  const bool deep = groups == 1 && pointwise && random.chance(0.2);  // as in real models
+  const int64_t group_in = depthwise ? 1 : random.integer(1, deep ? 700 : 6);
+  const int64_t group_out =
+      depthwise && random.chance(0.7) ? 1 : random.integer(1, deep ? 120 : 20);
   Sizes input{static_cast<int32_t>(random.integer(1, 2)), static_cast<int32_t>(groups * group_in)};
   Sizes weight =
       transposed ? Sizes{static_cast<int32_t>(groups * group_in), static_cast<int32_t>(group_out)}
@@ -190,10 +194,11 @@ void convolution(Comparison& c, const std::string& name) {
   std::vector<int64_t> padding;
   std::vector<int64_t> dilation;
   std::vector<int64_t> output_padding;
-  const bool pointwise = random.chance(0.3);
   int64_t depth = group_in;
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t size = random.integer(1, spatial == 3 ? 6 : random.chance(0.2) ? 70 : 18);
+    const int64_t size = random.integer(1, spatial == 3 || deep ? 6
+                                           : random.chance(0.2) ? 120
+                                                                : 18);
     const int64_t kernel = pointwise ? 1 : random.chance(0.5) ? 3 : random.integer(1, 5);
     stride.push_back(random.integer(1, 3));
     padding.push_back(pointwise && random.chance(0.8) ? 0 : random.integer(0, 3));

@@ -99,6 +99,8 @@ json call_of(const fs::path& file, const std::string& method) {
   if (!fs::exists(path)) return {};
   std::ifstream stream(path);
   const json facts = json::parse(stream);
+  // Torch's own shapes of this program are known to be wrong.
+  if (facts.contains("core_aten_check_error")) return {};
   for (const json& call : facts["calls"]) {
     if (call["method"] == method) return call;
   }
