@@ -7,27 +7,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/part-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::CappedTag<float, 64>;
-
-template <class D>
-HWY_INLINE void store_part(hn::Vec<D> sums, D d, float* to, int64_t count) {
-  if (count >= static_cast<int64_t>(hn::Lanes(d))) {
-    hn::StoreU(sums, d, to);
-  } else {
-    hn::BlendedStore(sums, hn::FirstN(d, static_cast<size_t>(count)), d, to);
-  }
-}
-
-template <class D>
-HWY_INLINE hn::Vec<D> load_part(D d, const float* from, int64_t count) {
-  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
-  if (count <= 0) return hn::Zero(d);
-  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
-}
 
 // The copy of a plane in the scratch memory.
 struct Lines {

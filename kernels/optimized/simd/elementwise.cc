@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/math-inl.h"
+#include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
@@ -46,8 +47,7 @@ HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count,
     hn::StoreU(second, d, to + i + lanes);
   }
   for (; i < count; i += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
-    hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, in + i)), mask, d, to + i);
+    store_part(formula(d, load_part(d, in + i, count - i)), d, to + i, count - i);
   }
 }
 
@@ -73,9 +73,8 @@ HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count,
     hn::StoreU(second, d, to + i + lanes);
   }
   for (; i < count; i += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
-    hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, a + i), hn::MaskedLoad(mask, d, b + i)),
-                     mask, d, to + i);
+    store_part(formula(d, load_part(d, a + i, count - i), load_part(d, b + i, count - i)), d,
+               to + i, count - i);
   }
 }
 
@@ -94,10 +93,10 @@ HWY_INLINE void run_ternary(const void* const* inputs, void* out, int64_t count,
                to + i);
   }
   if (i == count) return;
-  const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
-  hn::BlendedStore(formula(d, hn::MaskedLoad(mask, d, a + i), hn::MaskedLoad(mask, d, b + i),
-                           hn::MaskedLoad(mask, d, c + i)),
-                   mask, d, to + i);
+  const int64_t rest = count - i;
+  store_part(
+      formula(d, load_part(d, a + i, rest), load_part(d, b + i, rest), load_part(d, c + i, rest)),
+      d, to + i, rest);
 }
 
 template <class Formula>
@@ -117,9 +116,8 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
     hn::StoreU(hn::DemoteTo(db, hn::IfThenElseZero(mask, one)), db, to + i);
   }
   if (i == count) return;
-  const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
   const auto mask = hn::RebindMask(
-      di, formula(d, hn::MaskedLoad(rest, d, a + i), hn::MaskedLoad(rest, d, b + i)));
+      di, formula(d, load_part(d, a + i, count - i), load_part(d, b + i, count - i)));
   uint8_t last[HWY_MAX_BYTES];
   hn::StoreU(hn::DemoteTo(db, hn::IfThenElseZero(mask, one)), db, last);
   for (int64_t k = 0; i + k < count; ++k) to[i + k] = last[k];

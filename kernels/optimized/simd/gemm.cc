@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/part-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
@@ -171,13 +173,13 @@ HWY_INLINE void dot_rows(const float* left, int64_t stride, const float* vector,
     }
   }
   for (; k < depth; k += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(depth - k));
-    const V x = hn::MaskedLoad(mask, d, vector + k);
-    s0 = hn::MulAdd(hn::MaskedLoad(mask, d, r0 + k), x, s0);
+    const int64_t rest = depth - k;
+    const V x = load_part(d, vector + k, rest);
+    s0 = hn::MulAdd(load_part(d, r0 + k, rest), x, s0);
     if constexpr (kCount > 1) {
-      s1 = hn::MulAdd(hn::MaskedLoad(mask, d, r1 + k), x, s1);
-      s2 = hn::MulAdd(hn::MaskedLoad(mask, d, r2 + k), x, s2);
-      s3 = hn::MulAdd(hn::MaskedLoad(mask, d, r3 + k), x, s3);
+      s1 = hn::MulAdd(load_part(d, r1 + k, rest), x, s1);
+      s2 = hn::MulAdd(load_part(d, r2 + k, rest), x, s2);
+      s3 = hn::MulAdd(load_part(d, r3 + k, rest), x, s3);
     }
   }
   out[0] = hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, t0)));

@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/math-inl.h"
+#include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
@@ -23,12 +24,7 @@ constexpr int64_t kBlock = 4096;  // elements summed in float
 HWY_INLINE V load_or(Tag d, const float* from, int64_t count, V otherwise) {
   if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
   const auto mask = hn::FirstN(d, static_cast<size_t>(count));
-  return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, from), otherwise);
-}
-
-HWY_INLINE void store_some(V value, Tag d, float* to, int64_t count) {
-  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
-  hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+  return hn::IfThenElse(mask, load_part(d, from, count), otherwise);
 }
 
 // The sum of term(x, mask of those that count) over the line.
@@ -53,7 +49,7 @@ HWY_INLINE double sum_of(const float* values, int64_t count, const Term& term) {
     for (; i + lanes <= end; i += lanes) s0 = hn::Add(s0, term(hn::LoadU(d, values + i)));
     if (i < end) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      s1 = hn::Add(s1, hn::IfThenElseZero(mask, term(hn::MaskedLoad(mask, d, values + i))));
+      s1 = hn::Add(s1, hn::IfThenElseZero(mask, term(load_part(d, values + i, end - i))));
     }
     total += static_cast<double>(
         hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
@@ -164,9 +160,9 @@ void Softmax(const float* in, float* out, int64_t count) {
     }
     if (i < end) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      const V power = exponential_of_negative(d, hn::Sub(hn::MaskedLoad(mask, d, in + i), highest));
+      const V power = exponential_of_negative(d, hn::Sub(load_part(d, in + i, end - i), highest));
       sum = hn::Add(sum, hn::IfThenElseZero(mask, power));
-      hn::BlendedStore(power, mask, d, out + i);
+      store_part(power, d, out + i, end - i);
     }
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
   }
@@ -176,7 +172,7 @@ void Softmax(const float* in, float* out, int64_t count) {
     hn::StoreU(hn::Mul(hn::LoadU(d, out + i), scale), d, out + i);
   }
   if (i < count)
-    store_some(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
+    store_part(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
 }
 
 void LogSoftmax(const float* in, float* out, int64_t count) {
@@ -188,7 +184,7 @@ void LogSoftmax(const float* in, float* out, int64_t count) {
   const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
   for (int64_t i = 0; i < count; i += lanes) {
     const V x = load_or(d, in + i, count - i, highest);
-    store_some(hn::Sub(hn::Sub(x, highest), logarithm), d, out + i, count - i);
+    store_part(hn::Sub(hn::Sub(x, highest), logarithm), d, out + i, count - i);
   }
 }
 
@@ -205,7 +201,7 @@ void Normalize(const float* in, float center, float scale, const float* weight, 
     V x = hn::Mul(hn::Sub(load_or(d, in + i, rest, zero), middle), factor);
     if (weight != nullptr) x = hn::Mul(x, load_or(d, weight + i, rest, one));
     if (bias != nullptr) x = hn::Add(x, load_or(d, bias + i, rest, zero));
-    store_some(x, d, out + i, rest);
+    store_part(x, d, out + i, rest);
   }
 }
 
@@ -224,7 +220,7 @@ void ColumnSums(const float* in, int64_t rows, int64_t stride, int64_t count, do
       for (int64_t c = 0; c < count; c += lanes) {
         const V sum = hn::Add(load_or(d, part + c, count - c, hn::Zero(d)),
                               load_or(d, row + c, count - c, hn::Zero(d)));
-        store_some(sum, d, part + c, count - c);
+        store_part(sum, d, part + c, count - c);
       }
     }
     for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(part[c]);
@@ -242,7 +238,7 @@ HWY_INLINE void column_extremum(const float* in, int64_t rows, int64_t stride, i
     for (int64_t c = 0; c < count; c += lanes) {
       const V best = load_or(d, out + c, count - c, hn::Zero(d));
       const V x = load_or(d, row + c, count - c, hn::Zero(d));
-      store_some(keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x))), d,
+      store_part(keep_nan(best, keep_nan(x, high ? hn::Max(best, x) : hn::Min(best, x))), d,
                  out + c, count - c);
     }
   }

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/part-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
@@ -38,8 +40,7 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   }
   if (i == count) return;
   uint8_t last[HWY_MAX_BYTES];
-  const auto mask = hn::FirstN(d, static_cast<size_t>(count - i));
-  hn::StoreU(quantized(hn::MaskedLoad(mask, d, in + i)), db, last);
+  hn::StoreU(quantized(load_part(d, in + i, count - i)), db, last);
   std::copy_n(last, count - i, out + i);
 }
 

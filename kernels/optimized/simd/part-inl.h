@@ -1,0 +1,60 @@
+// The first lanes of a vector from and to memory, and not a byte more: what lies behind may be
+// another thread's, or nobody's. Highway's masked operations touch whole vectors where the
+// instruction set has no masks. Included once for each instruction set.
+#if defined(VITRINE_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VITRINE_SIMD_PART_INL_H_
+#undef VITRINE_SIMD_PART_INL_H_
+#else
+#define VITRINE_SIMD_PART_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_ARCH_X86
+constexpr bool kHasMasks = HWY_TARGET <= HWY_AVX2;
+#else
+constexpr bool kHasMasks = HWY_MEM_OPS_MIGHT_FAULT == 0;
+#endif
+
+// All lanes if `count` is at least their number; lanes that are not read are zero.
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
+  if (count <= 0) return hn::Zero(d);
+  const auto size = static_cast<size_t>(count);
+  if constexpr (kHasMasks) {
+    return hn::MaskedLoad(hn::FirstN(d, size), d, from);
+  } else {
+    HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
+    hn::Store(hn::Zero(d), d, lanes);
+    std::memcpy(lanes, from, size * sizeof(hn::TFromD<D>));
+    return hn::Load(d, lanes);
+  }
+}
+
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> value, D d, hn::TFromD<D>* to, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
+  if (count <= 0) return;
+  const auto size = static_cast<size_t>(count);
+  if constexpr (kHasMasks) {
+    hn::BlendedStore(value, hn::FirstN(d, size), d, to);
+  } else {
+    HWY_ALIGN hn::TFromD<D> lanes[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
+    hn::Store(value, d, lanes);
+    std::memcpy(to, lanes, size * sizeof(hn::TFromD<D>));
+  }
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
