@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "devtools/etdump/debug_value.h"
+
 namespace vitrine::etdump {
 
 class EtDumpError : public std::runtime_error {
@@ -42,22 +44,26 @@ struct ProfileEvent {
 
 struct AllocationEvent {
   std::string_view allocator = {};
-  uint64_t size = 0;  // bytes
+  uint64_t size = 0;    // bytes
+  size_t position = 0;  // among all events of its block
 };
 
-// What was logged, without the tensor data: those are in a separate buffer.
+// A value that was logged. The data of tensors are in a separate buffer: attach_debug_data().
 struct DebugEvent {
-  uint64_t chain_index = 0;
+  int64_t chain_index = 0;  // kUnset outside of instructions
   int32_t instruction_id = kUnset;
   int32_t delegate_debug_id = kUnset;
   std::string_view delegate_debug_name = {};
   std::string_view name = {};
-  bool is_output = false;
+  bool is_output = false;  // of the method
+  DebugValue value = {};
+  size_t position = 0;  // among all events of its block
 };
 
 struct Block {
   std::string_view name = {};  // "Default", "Execute", or the application's
   int32_t bundled_input_index = kUnset;
+  std::vector<std::string_view> allocators = {};
   std::vector<ProfileEvent> profile_events = {};  // in file order
   std::vector<AllocationEvent> allocation_events = {};
   std::vector<DebugEvent> debug_events = {};
@@ -66,10 +72,17 @@ struct Block {
 struct EtDump {
   std::vector<Block> blocks;
   std::shared_ptr<const std::vector<std::byte>> bytes;
+  std::shared_ptr<const std::vector<std::byte>> debug_data;  // null before attach_debug_data()
 };
 
 // `source` names the bytes in error messages.
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
+
+// Gives every tensor in `dump` its data out of the debug buffer of the same runs. An EtDumpError
+// names the event whose tensor does not lie in the buffer; the dump is then as it was.
+void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
+                       std::string_view source = "debug buffer");
+void read_debug_data(EtDump& dump, const std::filesystem::path& file);
 
 }  // namespace vitrine::etdump

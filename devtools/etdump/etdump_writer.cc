@@ -1,5 +1,6 @@
 #include "devtools/etdump/etdump_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -22,6 +23,9 @@ namespace wire = ::vitrine::schema::etdump;
 // Upper bounds of what the builder takes for an event and a block, without their texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
+constexpr uint64_t kMaxValueBytes = 256 + 2 * kMaxRank * sizeof(int64_t);
+
+constexpr int64_t kNoDebugData = -1;
 
 constexpr std::string_view kNamespaceMark = "::";
 
@@ -50,16 +54,29 @@ class Writer {
   fb::DetachedBuffer write(const TraceBuffer& trace) {
     std::vector<fb::Offset<wire::RunData>> blocks;
     for (const TraceBuffer::Block& block : trace.blocks()) {
-      for (const TraceRecord& record : trace.records(block)) add(record);
+      Entries values;
+      if (trace.values() != nullptr) {
+        values = trace.values()->entries().subspan(block.first_value, block.value_count);
+      }
+      const auto add_values_before = [&](size_t record) {
+        while (!values.empty() && values.front().record <= record) values = add_value(values);
+      };
+      const std::span<const TraceRecord> records = trace.records(block);
+      for (size_t i = 0; i < records.size(); ++i) {
+        add_values_before(i);
+        add(records[i]);
+      }
+      add_values_before(records.size());
       if (block.dropped != 0) add_count(etdump::kDroppedRecords, block.dropped);
-      blocks.push_back(end_block(block.name));
+      if (block.dropped_values != 0) add_count(etdump::kDroppedValues, block.dropped_values);
+      blocks.push_back(end_block(block.name, block.bundled_input_index));
     }
     if (trace.dropped_blocks() != 0) {
       uint64_t dropped = trace.dropped();
       for (const TraceBuffer::Block& block : trace.blocks()) dropped -= block.dropped;
       add_count(etdump::kDroppedBlocks, trace.dropped_blocks());
       add_count(etdump::kDroppedRecords, dropped);
-      blocks.push_back(end_block(etdump::kDroppedBlock));
+      blocks.push_back(end_block(etdump::kDroppedBlock, TraceBuffer::kNoBundledInput));
     }
     builder_.FinishSizePrefixed(wire::CreateETDump(builder_, 0, builder_.CreateVector(blocks)),
                                 wire::ETDumpIdentifier());
@@ -67,6 +84,9 @@ class Writer {
   }
 
  private:
+  using Entry = ValueBuffer::Entry;
+  using Entries = std::span<const Entry>;
+
   void add(const TraceRecord& record) {
     using Kind = TraceRecord::Kind;
     switch (record.kind) {
@@ -130,18 +150,83 @@ class Writer {
     events_.push_back(wire::CreateEvent(builder_, event));
   }
 
+  // Adds the first value; the rest follow it.
+  Entries add_value(Entries entries) {
+    const Entry& entry = entries.front();
+    Entries rest = entries.subspan(1);
+    fb::Offset<wire::Value> value;
+    switch (entry.kind) {
+      case Entry::Kind::kTensor:
+        value = wire::CreateValue(builder_, wire::ValueType::Tensor, tensor(entry), 0, 0, 0, 0, 0,
+                                  output_mark(entry));
+        break;
+      case Entry::Kind::kTensorList: {
+        tensors_.clear();
+        for (const Entry& item : rest.first(entry.list_size)) tensors_.push_back(tensor(item));
+        rest = rest.subspan(entry.list_size);
+        const auto list = wire::CreateTensorList(builder_, builder_.CreateVector(tensors_));
+        value = wire::CreateValue(builder_, wire::ValueType::TensorList, 0, list, 0, 0, 0, 0,
+                                  output_mark(entry));
+        break;
+      }
+      case Entry::Kind::kInt:
+        value = wire::CreateValue(builder_, wire::ValueType::Int, 0, 0,
+                                  wire::CreateInt(builder_, entry.integer));
+        break;
+      case Entry::Kind::kDouble:
+        value = wire::CreateValue(builder_, wire::ValueType::Double, 0, 0, 0, 0,
+                                  wire::CreateDouble(builder_, entry.real));
+        break;
+      case Entry::Kind::kBool:
+        value = wire::CreateValue(builder_, wire::ValueType::Bool, 0, 0, 0, 0, 0,
+                                  wire::CreateBool(builder_, entry.boolean));
+        break;
+    }
+    add_debug_event(entry.source, value);
+    return rest;
+  }
+
+  fb::Offset<wire::Tensor> tensor(const Entry& entry) {
+    std::array<int64_t, kMaxRank> sizes{};
+    std::copy_n(entry.sizes.begin(), entry.rank, sizes.begin());
+    const auto sizes_offset = builder_.CreateVector(sizes.data(), entry.rank);
+    const auto strides_offset = builder_.CreateVector(entry.strides.data(), entry.rank);
+    const int64_t offset =
+        entry.offset == Entry::kNoData ? kNoDebugData : static_cast<int64_t>(entry.offset);
+    return wire::CreateTensor(builder_, static_cast<schema::ScalarType>(entry.dtype), sizes_offset,
+                              strides_offset, offset);
+  }
+
+  fb::Offset<wire::Bool> output_mark(const Entry& entry) {
+    return entry.source.is_method_output ? wire::CreateBool(builder_, true)
+                                         : fb::Offset<wire::Bool>();
+  }
+
+  // The field is unsigned: outside of instructions it holds what -1 becomes, as in stock dumps.
+  void add_debug_event(const TracedValue& source, fb::Offset<wire::Value> value) {
+    fb::Offset<fb::String> id = 0;
+    if (source.delegate_debug_name != nullptr) {
+      id = builder_.CreateSharedString(source.delegate_debug_name);
+    }
+    const auto chain = static_cast<uint64_t>(int64_t{source.chain_index});
+    events_.push_back(
+        wire::CreateEvent(builder_, 0, 0,
+                          wire::CreateDebugEvent(builder_, chain, source.instruction_id, value,
+                                                 source.delegate_debug_id, id)));
+  }
+
   void add_count(const char* name, uint64_t count) {
     std::array<char, 24> digits{};
     std::snprintf(digits.data(), digits.size(), "%" PRIu64, count);
     add_event(TraceRecord{}, name, digits.data());
   }
 
-  fb::Offset<wire::RunData> end_block(const char* name) {
+  fb::Offset<wire::RunData> end_block(const char* name, int32_t bundled_input_index) {
     const auto name_offset = builder_.CreateSharedString(text(name));
     const auto events = builder_.CreateVector(events_);
     const auto allocators = builder_.CreateVector(std::vector<fb::Offset<wire::Allocator>>());
     events_.clear();
-    return wire::CreateRunData(builder_, name_offset, -1, allocators, events);
+    return wire::CreateRunData(builder_, name_offset, bundled_input_index, allocators, events);
   }
 
   fb::Offset<fb::Vector<uint8_t>> bytes(std::string_view data) {
@@ -166,6 +251,7 @@ class Writer {
 
   fb::FlatBufferBuilder builder_;
   std::vector<fb::Offset<wire::Event>> events_;  // of the block being written
+  std::vector<fb::Offset<wire::Tensor>> tensors_;
   std::map<std::pair<const char*, size_t>, fb::Offset<fb::Vector<uint8_t>>> by_address_;
   std::map<std::string, fb::Offset<fb::Vector<uint8_t>>> by_text_;
   std::string name_;
@@ -179,6 +265,10 @@ uint64_t largest_size(const TraceBuffer& trace) {
     for (const TraceRecord& record : trace.records(block)) {
       size += 2 * (kMaxEventBytes + text(record.name).size()) + record.metadata_size;
     }
+  }
+  if (trace.values() == nullptr) return size;
+  for (const ValueBuffer::Entry& entry : trace.values()->entries()) {
+    size += kMaxValueBytes + text(entry.source.delegate_debug_name).size();
   }
   return size;
 }

@@ -1,7 +1,8 @@
 // TraceBuffer -> ETDump (docs/formats/etdump.md): size-prefixed flatbuffer, identifier "ED00".
 //
 // Runs after the traced runs, never inside them; it allocates. Reads the strings that the records
-// point to.
+// point to. The values that the trace kept become debug events, which refer to the bytes of
+// ValueBuffer::data(): write those to a file of their own.
 #pragma once
 
 #include "devtools/etdump/trace_buffer.h"

@@ -6,6 +6,7 @@ namespace vitrine::etdump {
 
 // Events whose metadata is a count, as decimal text.
 inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
+inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
 // The block that tells of blocks that did not fit.

@@ -4,10 +4,11 @@
 
 namespace vitrine {
 
-TraceBuffer::TraceBuffer(size_t max_records, size_t max_blocks)
+TraceBuffer::TraceBuffer(size_t max_records, size_t max_blocks, ValueBuffer* values)
     // Value-initialised: the pages are touched here, not inside a timed step.
     : records_(new (std::nothrow) TraceRecord[max_records]()),
-      blocks_(new (std::nothrow) Block[max_blocks]()) {
+      blocks_(new (std::nothrow) Block[max_blocks]()),
+      values_(values) {
   if (records_ == nullptr || blocks_ == nullptr) return;
   max_records_ = max_records;
   max_blocks_ = max_blocks;
@@ -20,7 +21,10 @@ void TraceBuffer::begin_block(const char* name) {
     return;
   }
   current_ = &blocks_[num_blocks_++];
-  *current_ = {.name = name, .first = num_records_, .count = 0, .dropped = 0};
+  *current_ = {.name = name,
+               .first = num_records_,
+               .first_value = values_ != nullptr ? values_->entries().size() : 0,
+               .bundled_input_index = bundled_input_index_};
 }
 
 void TraceBuffer::record(const TraceRecord& record) {
@@ -36,7 +40,18 @@ void TraceBuffer::record(const TraceRecord& record) {
   }
 }
 
+void TraceBuffer::record_value(const TracedValue& value) {
+  if (values_ == nullptr) return;
+  if (current_ == nullptr && num_blocks_ == 0 && dropped_blocks_ == 0) begin_block("Default");
+  if (current_ == nullptr) return values_->drop();
+  const uint64_t dropped = values_->dropped();
+  values_->add(value, current_->count);
+  current_->value_count = values_->entries().size() - current_->first_value;
+  current_->dropped_values += values_->dropped() - dropped;
+}
+
 void TraceBuffer::clear() {
+  if (values_ != nullptr) values_->clear();
   num_records_ = 0;
   num_blocks_ = 0;
   current_ = nullptr;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "devtools/etdump/value_buffer.h"
 #include "runtime/trace/event_tracer.h"
 
 namespace vitrine {
@@ -25,18 +26,31 @@ class TraceBuffer final : public EventTracer {
     const char* name = nullptr;
     size_t first = 0;  // into the records
     size_t count = 0;
-    uint64_t dropped = 0;  // records of this block that did not fit
+    uint64_t dropped = 0;    // records of this block that did not fit
+    size_t first_value = 0;  // into ValueBuffer::entries()
+    size_t value_count = 0;  // entries
+    uint64_t dropped_values = 0;
+    int32_t bundled_input_index = kNoBundledInput;
   };
+
+  static constexpr int32_t kNoBundledInput = -1;
 
   static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
   static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
 
   // If the memory cannot be had, the capacities are 0 and everything is counted as dropped.
-  explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks);
+  // With `values` (not owned, outlives this) the outputs of every instruction are kept there.
+  explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
+                       ValueBuffer* values = nullptr);
 
   void begin_block(const char* name) override;
   // Before any block was begun, a record goes to the block "Default".
   void record(const TraceRecord& record) override;
+  bool wants_values() const override { return values_ != nullptr; }
+  void record_value(const TracedValue& value) override;
+
+  // The test set of a bundled program that blocks begun from now on are runs of.
+  void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
 
   // Forgets all records, keeps the memory.
   void clear();
@@ -45,6 +59,9 @@ class TraceBuffer final : public EventTracer {
   std::span<const TraceRecord> records(const Block& block) const {
     return {records_.get() + block.first, block.count};
   }
+
+  // Null if none are kept.
+  const ValueBuffer* values() const { return values_; }
 
   // All records that did not fit: those of blocks() and those of blocks that did not fit either.
   uint64_t dropped() const { return dropped_; }
@@ -62,6 +79,8 @@ class TraceBuffer final : public EventTracer {
   Block* current_ = nullptr;  // null before the first block and in a block that did not fit
   uint64_t dropped_ = 0;
   uint64_t dropped_blocks_ = 0;
+  ValueBuffer* values_ = nullptr;
+  int32_t bundled_input_index_ = kNoBundledInput;
 };
 
 }  // namespace vitrine

@@ -25,12 +25,28 @@ std::string text_of(zip_error_t& error) {
 
 void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }
 
-Archive::Archive(std::unique_ptr<zip, Close> archive, std::string source)
+Archive::Archive(std::unique_ptr<zip, Close> archive, std::string source, uint64_t archive_bytes)
     : archive_(std::move(archive)), source_(std::move(source)) {
   const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
+  uint64_t packed = 0;
   for (zip_int64_t i = 0; i < count; ++i) {
-    const char* name = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+    const auto index = static_cast<zip_uint64_t>(i);
+    const char* name = zip_get_name(archive_.get(), index, ZIP_FL_ENC_RAW);
     if (name != nullptr) members_.emplace_back(name);
+    zip_stat_t stat;
+    zip_stat_init(&stat);
+    if (zip_stat_index(archive_.get(), index, ZIP_FL_ENC_RAW, &stat) == 0 &&
+        (stat.valid & ZIP_STAT_COMP_SIZE) != 0 &&
+        __builtin_add_overflow(packed, stat.comp_size, &packed)) {
+      packed = UINT64_MAX;
+      break;
+    }
+  }
+  // Members that share bytes would let a small file become many large ones.
+  if (packed > archive_bytes) {
+    throw EtRecordError(
+        fmt::format("{}: its members claim {} bytes of an archive of {}: they overlap, refused",
+                    source_, packed, archive_bytes));
   }
 }
 
@@ -43,7 +59,10 @@ Archive Archive::open(const std::filesystem::path& file) {
     throw EtRecordError(
         fmt::format("{}: not an ETRecord that can be opened: {}", file.string(), text_of(error)));
   }
-  return {std::move(archive), file.string()};
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  if (error) throw EtRecordError(fmt::format("{}: {}", file.string(), error.message()));
+  return {std::move(archive), file.string(), size};
 }
 
 Archive Archive::open(std::span<const std::byte> bytes, std::string source) {
@@ -58,7 +77,7 @@ Archive Archive::open(std::span<const std::byte> bytes, std::string source) {
         fmt::format("{}: not an ETRecord that can be opened: {}", source, text_of(error)));
   }
   zip_error_fini(&error);
-  return {std::move(archive), std::move(source)};
+  return {std::move(archive), std::move(source), bytes.size()};
 }
 
 bool Archive::has(const std::string& member) const {

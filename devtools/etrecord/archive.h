@@ -13,7 +13,8 @@ struct zip;
 
 namespace vitrine::etrecord {
 
-// Not thread-safe. Errors are EtRecordErrors that begin with `source`.
+// Not thread-safe. Errors are EtRecordErrors that begin with `source`. Refused as a whole if its
+// members claim more bytes of the file than it has.
 class Archive {
  public:
   static Archive open(const std::filesystem::path& file);
@@ -33,7 +34,7 @@ class Archive {
   struct Close {
     void operator()(zip* archive) const;
   };
-  Archive(std::unique_ptr<zip, Close> archive, std::string source);
+  Archive(std::unique_ptr<zip, Close> archive, std::string source, uint64_t archive_bytes);
 
   std::unique_ptr<zip, Close> archive_;
   std::string source_;

@@ -8,17 +8,10 @@
 #include "devtools/etrecord/archive.h"
 #include "devtools/etrecord/edge_graph.h"
 #include "devtools/etrecord/json_reader.h"
+#include "devtools/etrecord/member_names.h"
 
 namespace vitrine::etrecord {
 namespace {
-
-constexpr char kIdentifier[] = "ETRECORD_V0";
-constexpr char kHandleMap[] = "debug_handle_map";
-constexpr char kDelegateMap[] = "delegate_map";
-constexpr char kNumOutputsMap[] = "instruction_id_to_num_outs_map";
-constexpr std::string_view kEdgeProgram = "edge_dialect_exported_program";
-constexpr std::string_view kSideFiles[] = {"_state_dict", "_constants", "_example_inputs"};
-constexpr char kOnlyMethod[] = "forward";  // of records with a single edge program
 
 constexpr uint64_t kMaxMapBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxProgramBytes = uint64_t{256} << 20;
@@ -29,7 +22,7 @@ std::string method_of(std::string_view member) {
   for (const std::string_view suffix : kSideFiles) {
     if (member.ends_with(suffix)) return "";
   }
-  const std::string_view rest = member.substr(kEdgeProgram.size());
+  const std::string_view rest = member.substr(std::string_view(kEdgeProgram).size());
   if (rest.empty()) return kOnlyMethod;
   return rest.front() == '/' ? std::string(rest.substr(1)) : "";
 }

@@ -81,6 +81,10 @@ class Delegate {
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
+  // Whether execute() writes argument `index`, for those who record what it gave. True where the
+  // delegate does not know.
+  virtual bool is_output(size_t /*index*/) const { return true; }
+
   // Called once, when all delegates of a method have been made.
   virtual Error finish_load() { return Error(); }
   // Adds what this delegate holds now. Not during an execution.

@@ -11,6 +11,8 @@
 
 namespace vitrine {
 
+class EValue;  // runtime/core/evalue.h
+
 inline constexpr int32_t kUnsetChainIndex = -1;
 inline constexpr int32_t kUnsetInstructionId = 0;
 inline constexpr int32_t kUnsetDelegateDebugId = -1;
@@ -39,6 +41,17 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
+// What an instruction, or an operator inside a delegate, has produced; or an output of the method.
+struct TracedValue {
+  const EValue* value = nullptr;
+  int32_t chain_index = kUnsetChainIndex;
+  int32_t instruction_id = kUnsetInstructionId;
+  // Of an operator inside a delegate: one of these is set.
+  int32_t delegate_debug_id = kUnsetDelegateDebugId;
+  const char* delegate_debug_name = nullptr;
+  bool is_method_output = false;  // then outside any instruction
+};
+
 class EventTracer {
  public:
   virtual ~EventTracer() = default;
@@ -47,6 +60,12 @@ class EventTracer {
   // literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
+
+  // Whether record_value() shall be called; asked in each execution. The time that it takes lies
+  // between the steps' times.
+  virtual bool wants_values() const { return false; }
+  // The value is gone after the call: the next instruction may use its memory.
+  virtual void record_value(const TracedValue& /*value*/) {}
 };
 
 }  // namespace vitrine

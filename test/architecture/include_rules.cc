@@ -43,8 +43,9 @@ constexpr std::array<std::string_view, 10> kHostHeaders = {
     "iomanip",  "ios",     "exception", "stdexcept", "typeinfo"};
 
 // Device-side files in rooms of the host.
-constexpr std::array<std::string_view, 3> kDeviceFiles = {"devtools/etdump/etdump_writer.",
+constexpr std::array<std::string_view, 4> kDeviceFiles = {"devtools/etdump/etdump_writer.",
                                                           "devtools/etdump/trace_buffer.",
+                                                          "devtools/etdump/value_buffer.",
                                                           "devtools/etdump/extensions."};
 
 bool lies_in(std::string_view path, std::string_view folder) {

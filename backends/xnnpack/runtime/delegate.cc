@@ -97,6 +97,12 @@ XnnpackDelegate::~XnnpackDelegate() {
   runtime_.reset();
 }
 
+bool XnnpackDelegate::is_output(size_t index) const {
+  return std::any_of(bindings_.begin(), bindings_.end(), [&](const Binding& binding) {
+    return binding.argument == index && binding.is_output;
+  });
+}
+
 Error XnnpackDelegate::finish_load() {
   return weights_->cache() ? weights_->cache()->save() : Error();
 }

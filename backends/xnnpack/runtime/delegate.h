@@ -39,6 +39,8 @@ class XnnpackDelegate final : public Delegate {
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
+  bool is_output(size_t index) const override;
+
   // Writes the weights cache's file if there is one and it lacks something.
   Error finish_load() override;
   void report_memory(DelegateMemory& report) const override;
