@@ -64,8 +64,18 @@ Session::Session(const SessionOptions& options)
   }
   pool_ = check(ThreadPool::create(options.threads));
   const uint64_t start = platform::now_ns();
-  program_ = check_file(options.model, Program::load(check(map_file(options.model.c_str()))));
+  program_ = check_file(options.model, Program::load(open_model(options.model)));
   load_ns_ = platform::now_ns() - start;
+}
+
+// Of a bundle, the program within.
+std::unique_ptr<DataSource> Session::open_model(const std::filesystem::path& path) {
+  std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
+  const DataBuffer all = check(file->read(0, file->size()));
+  if (!bundled::is_bundled_program(all.bytes())) return file;
+  bundle_ = bundled::parse_bundled_program(all.bytes(), path.string());
+  bundle_file_ = std::move(file);
+  return check(view_buffer(bundle_->program));
 }
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {

@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "runtime/executor/method.h"
 #include "runtime/program/program.h"
 #include "runtime/threadpool/thread_pool.h"
@@ -22,7 +24,7 @@ const BackendRegistry& all_backends();
 extern const char* const kDefaultBackend;
 
 struct SessionOptions {
-  std::filesystem::path model;
+  std::filesystem::path model;                          // .pte or .bpte
   std::vector<std::filesystem::path> data;              // .ptd files
   size_t threads = 0;                                   // 0: as many as performing cores
   std::span<const BackendOption> backend_options = {};  // live as long as the session
@@ -35,6 +37,8 @@ class Session {
   explicit Session(const SessionOptions& options);
 
   const std::shared_ptr<const Program>& program() const { return program_; }
+  // Null if the model is a plain program. Lives as long as the session.
+  const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
   const ThreadPool& pool() const { return *pool_; }
   uint64_t load_ns() const { return load_ns_; }
 
@@ -43,6 +47,10 @@ class Session {
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
 
  private:
+  std::unique_ptr<DataSource> open_model(const std::filesystem::path& path);
+
+  std::unique_ptr<DataSource> bundle_file_;  // what the bundle's spans refer to
+  std::optional<bundled::BundledProgram> bundle_;
   std::vector<std::unique_ptr<NamedDataMap>> data_;  // as given, then their mergers
   std::unique_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;

@@ -23,9 +23,9 @@ namespace vitrine::etrecord {
 // an empty one for one without entries.
 struct ProgramMembers {
   std::string program;  // JSON
-  std::string state_dict;
-  std::string constants;
-  std::string example_inputs;
+  std::string state_dict = {};
+  std::string constants = {};
+  std::string example_inputs = {};
 
   bool operator==(const ProgramMembers&) const = default;
 };

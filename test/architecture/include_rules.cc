@@ -121,7 +121,7 @@ const std::vector<Room>& rooms() {
       {"aot/lowering", {"aot/graph", "aot/passes"}},
       {"aot/emit", {"aot/graph", "aot/lowering", "schema"}},
       {"devtools/etdump", {"runtime/trace", "runtime/core", "schema"}},
-      {"devtools/etrecord", {"schema"}},
+      {"devtools/etrecord", {"runtime/core", "schema"}},
       {"devtools/bundled_program", {"runtime/core", "schema"}},
       {"devtools/inspector", {"devtools/etdump", "devtools/etrecord"}},
       {"devtools/delegation", {"aot"}},

@@ -2,16 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/files.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
+namespace {
+
+EValue constant_of(const bundled::BundledValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return EValue(*number);
+  if (const auto* truth = std::get_if<bool>(&value)) return EValue(*truth);
+  if (const auto* number = std::get_if<double>(&value)) return EValue(*number);
+  return {};
+}
+
+}  // namespace
 
 InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed) {
   std::mt19937_64 generator(seed);
   size_t next = 0;
   for (size_t i = 0; i < method.num_inputs(); ++i) {
     others_.emplace_back();
+    constants_.emplace_back();
     if (!method.input(i).is_tensor()) {
       tensors_.push_back(nullptr);
       others_.back() = tag_name(method.input(i).tag());
@@ -50,9 +63,38 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
   }
 }
 
+InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std::string& place) {
+  if (set.inputs.size() != method.num_inputs()) {
+    throw ToolError(fmt::format("{}: {} inputs, but the method has {}", place, set.inputs.size(),
+                                method.num_inputs()));
+  }
+  for (size_t i = 0; i < set.inputs.size(); ++i) {
+    const auto* tensor = std::get_if<bundled::BundledTensor>(&set.inputs[i]);
+    others_.emplace_back();
+    constants_.emplace_back();
+    tensors_.push_back(nullptr);
+    if (tensor == nullptr) {
+      others_.back() = tag_name(method.input(i).tag());
+      constants_.back() = constant_of(set.inputs[i]);
+      continue;
+    }
+    const bool fits = method.input(i).is_tensor() &&
+                      method.meta().input_tensor(i).dtype == tensor->dtype &&
+                      method.meta().input_tensor(i).sizes.size() == tensor->sizes.size();
+    if (!fits) {
+      throw ToolError(fmt::format("{}: input {} is {}, which the method does not take", place, i,
+                                  describe(tensor->dtype, tensor->sizes)));
+    }
+    tensors_.back() = std::make_unique<HostTensor>(tensor->dtype, tensor->sizes,
+                                                   method.meta().input_tensor(i).dim_order);
+    tensors_.back()->set_from_logical(row_major_bytes(*tensor));
+  }
+}
+
 void InputSet::apply(Method& method) {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i]) check(method.set_input(i, EValue(&tensors_[i]->tensor())));
+    if (!constants_[i].is_none()) check(method.set_input(i, constants_[i]));
   }
 }
 
@@ -62,6 +104,12 @@ std::vector<std::string> InputSet::descriptions() const {
     result.push_back(tensors_[i] ? describe(tensors_[i]->tensor()) : others_[i]);
   }
   return result;
+}
+
+std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor) {
+  HostTensor host(tensor.dtype, tensor.sizes, tensor.dim_order);
+  std::copy(tensor.data.begin(), tensor.data.end(), host.bytes().begin());
+  return logical_bytes(host.tensor());
 }
 
 }  // namespace vitrine::tools

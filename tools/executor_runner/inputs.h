@@ -1,4 +1,4 @@
-// The inputs of a run: from files where given, random otherwise.
+// The inputs of a run: from a test set or from files where given, random otherwise.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "runtime/executor/method.h"
 #include "tools/executor_runner/options.h"
 #include "tools/host_tensor.h"
@@ -17,6 +18,9 @@ class InputSet {
   // `specs` are for the method's tensor inputs, in order; there may be fewer. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
 
+  // All inputs out of a test set; `place` names it in errors. Throws ToolError.
+  InputSet(const Method& method, const bundled::TestSet& set, const std::string& place);
+
   // Before each execution: the method may reuse its inputs' memory.
   void apply(Method& method);
 
@@ -26,6 +30,10 @@ class InputSet {
  private:
   std::vector<std::unique_ptr<HostTensor>> tensors_;  // null where an input is not a tensor
   std::vector<std::string> others_;                   // what is there then
+  std::vector<EValue> constants_;                     // given for it; None if nothing was
 };
+
+// The elements of a bundled tensor, in row-major order whatever its dim order.
+std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor);
 
 }  // namespace vitrine::tools

@@ -18,6 +18,7 @@
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
+#include "tools/executor_runner/verification.h"
 #include "tools/files.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
@@ -62,6 +63,14 @@ std::string make_report(const inspector::Profile& profile, const RunnerOptions& 
   return inspector::report_table(profile, table_options(options));
 }
 
+void deliver(const std::string& report, const RunnerOptions& options) {
+  if (options.report.empty()) {
+    std::fwrite(report.data(), 1, report.size(), stdout);
+  } else {
+    write_file(options.report, report);
+  }
+}
+
 // The report is made from the ETDump's bytes, as it would be on another machine.
 void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOptions facts,
                   const RunnerOptions& options) {
@@ -71,12 +80,7 @@ void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOpt
   if (!options.etrecord.empty()) record = etrecord::read_etrecord(options.etrecord);
   const inspector::Profile profile =
       inspector::make_profile(trace, record ? &*record : nullptr, facts);
-  const std::string report = make_report(profile, options);
-  if (options.report.empty()) {
-    std::fwrite(report.data(), 1, report.size(), stdout);
-  } else {
-    write_file(options.report, report);
-  }
+  deliver(make_report(profile, options), options);
 }
 
 inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
@@ -89,18 +93,63 @@ inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
           .constants = usage.delegates.bytes(Kind::kConstants)};
 }
 
-void run(const RunnerOptions& options) {
+constexpr int kVerificationFailed = 2;
+
+// A bundled program's test set unless the command line has inputs.
+InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
+                     TraceBuffer& trace) {
+  const bundled::BundledProgram* bundle = session.bundle();
+  const bundled::TestSuite* suite = bundle != nullptr ? bundle->suite(options.method) : nullptr;
+  const size_t set = options.test_set.value_or(0);
+  if (suite == nullptr || set >= suite->sets.size()) {
+    if (options.test_set) {
+      throw ToolError(fmt::format("--test_set {}: {} has no such test set of method {}", set,
+                                  options.model.string(), options.method));
+    }
+    return InputSet(method, options.inputs, options.seed);
+  }
+  if (!options.inputs.empty()) return InputSet(method, options.inputs, options.seed);
+  trace.set_bundled_input_index(static_cast<int32_t>(set));
+  return InputSet(method, suite->sets[set], fmt::format("{}, test set {}", options.method, set));
+}
+
+void write_trace(const TraceBuffer& trace, const flatbuffers::DetachedBuffer& dump,
+                 const RunnerOptions& options) {
+  write_file(options.etdump, std::as_bytes(std::span(dump.data(), dump.size())));
+  if (trace.values() == nullptr) return;
+  std::filesystem::path beside = options.debug_buffer;
+  if (beside.empty()) beside = options.etdump.string() + ".data";
+  write_file(beside, trace.values()->data());
+  if (trace.values()->dropped() != 0) {
+    fmt::print(stderr,
+               "executor_runner: {} outputs did not fit and are not in the trace: raise "
+               "--debug_buffer_size\n",
+               trace.values()->dropped());
+  }
+}
+
+int run(const RunnerOptions& options) {
   std::vector<BackendOption> backend_options;
   for (const std::string& option : options.backend_options) {
     backend_options.push_back(parse_backend_option(option));
   }
   Session session(
       {options.model, options.data, options.threads, backend_options, !options.portable});
+  if (options.verify) {
+    const VerificationReport report = verify(session, options);
+    deliver(options.format == ReportFormat::kJson ? verification_json(report)
+                                                  : verification_table(report),
+            options);
+    return report.passed() ? 0 : kVerificationFailed;
+  }
   const bool traced = options.profile || !options.etdump.empty();
-  TraceBuffer trace(traced ? options.trace_records : 0);
+  std::optional<ValueBuffer> values;
+  if (options.debug_outputs) values.emplace(options.debug_buffer_bytes);
+  TraceBuffer trace(traced ? options.trace_records : 0, TraceBuffer::kDefaultBlocks,
+                    values ? &*values : nullptr);
   const std::unique_ptr<Method> method =
       session.load_method(options.method, traced ? &trace : nullptr);
-  InputSet inputs(*method, options.inputs, options.seed);
+  InputSet inputs = make_inputs(session, *method, options, trace);
 
   inspector::ProfileOptions facts;
   if (options.profile) {
@@ -118,13 +167,13 @@ void run(const RunnerOptions& options) {
       *method,
       options.print_output.value_or(options.profile ? PrintOutput::kNone : PrintOutput::kSummary));
   std::fwrite(outputs.data(), 1, outputs.size(), stdout);
-  if (!traced) return;
+  if (!traced) return 0;
 
   const flatbuffers::DetachedBuffer dump = check(write_etdump(trace));
   if (!options.etdump.empty()) {
-    write_file(options.etdump, std::as_bytes(std::span(dump.data(), dump.size())));
+    write_trace(trace, dump, options);
   }
-  if (!options.profile) return;
+  if (!options.profile) return 0;
   facts.method = options.method;
   facts.run.model = options.model.filename().string();
   facts.run.inputs = inputs.descriptions();
@@ -133,6 +182,7 @@ void run(const RunnerOptions& options) {
   facts.run.load_ns = session.load_ns();
   facts.run.threads = static_cast<uint32_t>(session.pool().threads());
   report_trace(dump, std::move(facts), options);
+  return 0;
 }
 
 }  // namespace
@@ -143,8 +193,8 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     const auto options = vitrine::tools::parse_options(argc, argv, &exit_code);
     if (!options) return exit_code;
-    vitrine::tools::run(*options);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    exit_code = vitrine::tools::run(*options);
+    return std::fflush(stdout) == 0 ? exit_code : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "executor_runner: {}\n", error.what());
     return 1;

@@ -74,6 +74,7 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   app.get_formatter()->column_width(36);
   RunnerOptions options;
   options.trace_records = TraceBuffer::kDefaultRecords;
+  options.debug_buffer_bytes = ValueBuffer::kDefaultBytes;
   std::string model;
   std::vector<std::string> inputs;
   size_t executions = 0;
@@ -84,8 +85,11 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   const std::map<std::string, ReportFormat> formats = {
       {"table", ReportFormat::kTable}, {"json", ReportFormat::kJson}, {"csv", ReportFormat::kCsv}};
 
-  app.add_option("model,--model_path", model, "program (.pte)")->required()->type_name("FILE");
-  app.add_option("--method_name", options.method, "method")->capture_default_str();
+  app.add_option("model,--model_path", model, "program (.pte), or one with test sets (.bpte)")
+      ->required()
+      ->type_name("FILE");
+  auto* method_option =
+      app.add_option("--method_name", options.method, "method")->capture_default_str();
   app.add_option("--inputs", inputs,
                  "raw bytes of the input tensors, row-major: a.bin,b.bin; a.bin:2x16 gives the "
                  "shape of a dynamic input")
@@ -94,6 +98,10 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       ->type_name("FILES");
   app.add_option("--seed", options.seed, "for inputs that are not given: they are random")
       ->capture_default_str();
+  size_t test_set = 0;
+  auto* test_set_option =
+      app.add_option("--test_set", test_set, "of a .bpte: the inputs to run with (default: 0)")
+          ->type_name("N");
   app.add_option("--data_path", options.data, "external weights (.ptd)")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -129,10 +137,10 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
   app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
-  app.add_option("--format", options.format, "of the profile: table, json or csv")
+  app.add_option("--format", options.format, "of the report: table, json, or csv of a profile")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
-  app.add_option("--output", options.report, "where the profile goes (default: standard output)")
+  app.add_option("--output", options.report, "where the report goes (default: standard output)")
       ->type_name("FILE");
   app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")
       ->type_name("N");
@@ -141,6 +149,44 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
                  "bound of the trace, 64 bytes each; what does not fit is counted")
       ->capture_default_str()
       ->type_name("N");
+  auto* verify_flag = app.add_flag("--verify", options.verify,
+                                   "compares the outputs of every test set; exit code 2");
+  app.add_option("--expected_output", options.expected,
+                 "with --verify of a .pte: raw bytes of the outputs, as of --inputs")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(verify_flag)
+      ->type_name("FILES");
+  double rtol = 0;
+  double atol = 0;
+  double min_sqnr = 0;
+  auto* rtol_option = app.add_option("--rtol", rtol, "relative tolerance (default: by dtype)")
+                          ->check(CLI::NonNegativeNumber)
+                          ->needs(verify_flag)
+                          ->type_name("X");
+  auto* atol_option = app.add_option("--atol", atol, "absolute tolerance (default: by dtype)")
+                          ->check(CLI::NonNegativeNumber)
+                          ->needs(verify_flag)
+                          ->type_name("X");
+  auto* sqnr_option =
+      app.add_option("--min_sqnr", min_sqnr, "the least SQNR, in place of tolerances not given")
+          ->needs(verify_flag)
+          ->type_name("DB");
+  auto* etdump_option = app.get_option("--etdump_path");
+  auto* debug_flag = app.add_flag("--debug_outputs", options.debug_outputs,
+                                  "keeps each op's outputs in the trace (not with --profile)")
+                         ->needs(etdump_option)
+                         ->excludes(app.get_option("--profile"));
+  app.add_option("--debug_buffer_path", options.debug_buffer,
+                 "where their data go (default: the trace's name and .data)")
+      ->needs(debug_flag)
+      ->type_name("FILE");
+  app.add_option("--debug_buffer_size", options.debug_buffer_bytes,
+                 "bound of their data in bytes; what does not fit is counted")
+      ->needs(debug_flag)
+      ->capture_default_str()
+      ->type_name("N");
+  verify_flag->excludes(app.get_option("--profile"))->excludes(etdump_option);
   try {
     app.parse(argc, argv);
     options.model = model;
@@ -153,6 +199,11 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
     *exit_code = app.exit(error);
     return std::nullopt;
   }
+  options.method_is_given = static_cast<bool>(*method_option);
+  if (*test_set_option) options.test_set = test_set;
+  if (*rtol_option) options.rtol = rtol;
+  if (*atol_option) options.atol = atol;
+  if (*sqnr_option) options.min_sqnr = min_sqnr;
   if (*print_option) options.print_output = print;
   if (*executions_option) options.executions = executions;
   if (*warmup_option) options.warmup = warmup;

@@ -26,7 +26,9 @@ InputSpec parse_input_spec(const std::string& text);
 struct RunnerOptions {
   std::filesystem::path model;
   std::string method = "forward";
+  bool method_is_given = false;
   std::vector<InputSpec> inputs;
+  std::optional<size_t> test_set;  // of a bundled program
   std::vector<std::filesystem::path> data;
   std::string output_base;  // empty: outputs are not written
   std::optional<size_t> executions;
@@ -42,6 +44,14 @@ struct RunnerOptions {
   std::filesystem::path report;  // empty: standard output
   size_t width = 0;              // of the table; 0: the terminal's
   bool ids = false;
+  bool verify = false;
+  std::vector<std::filesystem::path> expected;  // files of expected outputs
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  std::optional<double> min_sqnr;  // dB
+  bool debug_outputs = false;
+  std::filesystem::path debug_buffer;  // empty: beside the trace
+  size_t debug_buffer_bytes;
   size_t trace_records;
   std::vector<std::string> backend_options;  // checked; see parse_backend_option
 };

@@ -1,0 +1,119 @@
+#include "test/corruption/format_attempts.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "devtools/bundled_program/bundled_program.h"
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/etrecord/etrecord.h"
+#include "devtools/etrecord/record_members.h"
+#include "devtools/etrecord/recorded_tensors.h"
+#include "runtime/data/flat_tensor.h"
+#include "test/support/program_builder.h"
+
+namespace vitrine::test {
+namespace {
+
+// Larger than any sample's.
+constexpr size_t kDebugBufferBytes = 4096;
+
+// Touches every byte, for AddressSanitizer to see.
+size_t checksum(std::span<const std::byte> bytes) {
+  size_t sum = 0;
+  for (const std::byte byte : bytes) sum = sum * 31 + static_cast<size_t>(byte);
+  return sum;
+}
+
+}  // namespace
+
+std::string attempt_etdump(std::span<const std::byte> bytes) try {
+  etdump::EtDump dump = etdump::parse_etdump(bytes, "file");
+  etdump::attach_debug_data(dump, std::vector<std::byte>(kDebugBufferBytes), "data");
+  for (const etdump::Block& block : dump.blocks) {
+    for (const etdump::DebugEvent& event : block.debug_events) {
+      if (const auto* tensor = std::get_if<etdump::DebugTensor>(&event.value)) {
+        static_cast<void>(etdump::row_major_bytes(*tensor));
+      }
+      if (const auto* list = std::get_if<std::vector<etdump::DebugTensor>>(&event.value)) {
+        for (const auto& tensor : *list) static_cast<void>(etdump::row_major_bytes(tensor));
+      }
+    }
+  }
+  return "";
+} catch (const etdump::EtDumpError& error) {
+  return error.what();
+}
+
+std::string attempt_etrecord(std::span<const std::byte> bytes) {
+  try {
+    // Stricter than what the join needs: some samples come without their weights.
+    const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
+    static_cast<void>(etrecord::write_etrecord(members));
+    if (members.reference_outputs) {
+      static_cast<void>(etrecord::parse_reference_outputs(*members.reference_outputs));
+    }
+    if (members.representative_inputs) {
+      static_cast<void>(etrecord::parse_representative_inputs(*members.representative_inputs));
+    }
+  } catch (const etrecord::EtRecordError&) {
+  }
+  try {
+    static_cast<void>(etrecord::parse_etrecord(bytes, "file"));
+  } catch (const etrecord::EtRecordError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string attempt_recorded_tensors(std::span<const std::byte> bytes) try {
+  static_cast<void>(etrecord::parse_reference_outputs(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "file"));
+  return "";
+} catch (const etrecord::EtRecordError& error) {
+  return error.what();
+}
+
+std::string attempt_bundled_program(std::span<const std::byte> bytes) {
+  bundled::BundledProgram bundle;
+  try {
+    bundle = bundled::parse_bundled_program(bytes, "file");
+  } catch (const bundled::BundledProgramError& error) {
+    return error.what();
+  }
+  volatile size_t sum = checksum(bundle.program);
+  for (const bundled::TestSuite& suite : bundle.suites) {
+    for (const bundled::TestSet& set : suite.sets) {
+      for (const auto* values : {&set.inputs, &set.expected_outputs}) {
+        for (const bundled::BundledValue& value : *values) {
+          const auto* tensor = std::get_if<bundled::BundledTensor>(&value);
+          if (tensor != nullptr) sum = sum + checksum(tensor->data);
+        }
+      }
+    }
+  }
+  try {
+    const std::vector<std::byte> written = bundled::write_bundled_program(bundle);
+    if (bundled::parse_bundled_program(written).suites.size() != bundle.suites.size()) std::abort();
+  } catch (const bundled::BundledProgramError&) {
+    // The writer is stricter: expected outputs that are no tensors, methods without a name.
+  }
+  return "";
+}
+
+std::string attempt_flat_tensor(std::span<const std::byte> bytes) {
+  const AlignedBytes aligned(bytes.begin(), bytes.end());
+  const auto map = load_flat_tensor(std::move(*view_buffer(aligned)));
+  if (!map.ok()) return map.error().message();
+  volatile size_t sum = 0;
+  for (size_t i = 0; i < (*map)->size(); ++i) {
+    const std::string_view key = (*map)->key(i);
+    const auto data = (*map)->get(key);
+    const auto layout = (*map)->layout(key);
+    // Both were verified at load.
+    if (!data.ok() || !layout.ok()) std::abort();
+    sum = sum + checksum(data->bytes());
+  }
+  return "";
+}
+
+}  // namespace vitrine::test

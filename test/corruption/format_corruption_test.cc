@@ -1,0 +1,216 @@
+// Damaged ETDumps, ETRecords, .bpte and .ptd files must give errors that say where, and never
+// anything worse: run this under AddressSanitizer and UndefinedBehaviorSanitizer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "devtools/bundled_program/bundled_program.h"
+#include "devtools/etdump/etdump_writer.h"
+#include "devtools/etrecord/record_members.h"
+#include "runtime/data/flat_tensor_writer.h"
+#include "test/corruption/format_attempts.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine {
+namespace {
+
+using test::AlignedBytes;
+
+struct Format {
+  const char* name;
+  std::function<std::vector<AlignedBytes>()> make_samples;
+  std::string (*attempt)(std::span<const std::byte> bytes);
+  std::vector<std::string> places;  // one of which every error names
+};
+
+AlignedBytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+AlignedBytes file(const char* name) {
+  return test::read_file_bytes(test::samples_dir() / "formats" / name);
+}
+
+// Every kind of event and value.
+AlignedBytes built_etdump() {
+  test::TensorFactory factory;
+  ValueBuffer values(4096, 16);
+  TraceBuffer trace(16, 4, &values);
+  EValue& tensor =
+      factory.value(factory.make<int16_t>({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}, {0, 2, 3, 1}));
+  EValue* items[] = {&tensor, &tensor};
+  Tensor* scratch[2];
+  TensorListBody body{items, scratch};
+  EValue list(&body, false);
+  EValue number(int64_t{3});
+  EValue real(0.25);
+  EValue truth(true);
+  trace.begin_block("Execute");
+  trace.record({.start_ns = 1,
+                .end_ns = 2,
+                .name = "aten::add.out",
+                .chain_index = 0,
+                .kind = TraceRecord::Kind::kKernelCall});
+  trace.record({.name = "operator #1",
+                .metadata = "kernel",
+                .metadata_size = 6,
+                .chain_index = 0,
+                .instruction_id = 1,
+                .kind = TraceRecord::Kind::kDelegateOperator});
+  for (const EValue* value : {&tensor, &list, &number, &real, &truth}) {
+    trace.record_value({.value = value, .chain_index = 0, .instruction_id = 1});
+  }
+  trace.record_value({.value = &tensor, .is_method_output = true});
+  const auto bytes = write_etdump(trace);
+  return copy(std::as_bytes(std::span(bytes->data(), bytes->size())));
+}
+
+AlignedBytes built_bundle() {
+  const std::vector<float> x = {1, 2, 3, 4};
+  const std::vector<std::byte> program(40);
+  const bundled::BundledTensor tensor{
+      ScalarType::kFloat, {2, 2}, {1, 0}, std::as_bytes(std::span(x))};
+  bundled::BundledProgram bundle;
+  bundle.suites = {{"forward", {{{tensor, int64_t{1}, true, 0.5}, {tensor}}, {{tensor}, {}}}},
+                   {"other", {}}};
+  bundle.program = program;
+  return copy(bundled::write_bundled_program(bundle));
+}
+
+AlignedBytes built_flat_tensor() {
+  const std::vector<float> x = {1, 2, 3, 4};
+  const std::vector<int32_t> sizes = {2, 2};
+  const std::vector<uint8_t> order = {1, 0};
+  const std::vector<NamedBytes> entries = {
+      {.key = "w",
+       .data = std::as_bytes(std::span(x)),
+       .layout = TensorLayout{ScalarType::kFloat, sizes, order}},
+      {.key = "blob", .data = std::as_bytes(std::span(x)).first(5)}};
+  return copy(*write_flat_tensor(entries));
+}
+
+AlignedBytes built_etrecord() {
+  etrecord::RecordMembers members;
+  members.edge_programs["forward"].program =
+      R"({"graph_module": {"graph": {"nodes": [{"name": "a", "target": "torch.ops.aten.relu.default",
+          "inputs": [], "outputs": [{"as_tensor": {"name": "a"}}],
+          "metadata": {"debug_handle": "1", "nn_module_stack": "L__self__,,Net;k,a.0,M"}}]}}})";
+  members.debug_handle_map = R"({"forward": {"0": [1]}})";
+  members.delegate_map = R"({"forward": {"0": {"name": "B", "delegate_map": {"1": [1]}}}})";
+  return copy(etrecord::write_etrecord(members));
+}
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> kFormats = {
+      {"EtDump",
+       [] {
+         return std::vector{built_etdump(), file("linear_relu.etdp")};
+       },
+       test::attempt_etdump,
+       {"file: size prefix", "file: identifier", "file: flatbuffer", "file: version",
+        "file: run_data[", "data: run_data["}},
+      {"EtRecord",
+       [] {
+         return std::vector{built_etrecord(), test::read_file_bytes(test::samples_dir() /
+                                                                    "linear_relu/etrecord.bin")};
+       },
+       test::attempt_etrecord,
+       {"file: "}},
+      {"RecordedTensors",
+       [] { return std::vector{file("reference_outputs.pt")}; },
+       test::attempt_recorded_tensors,
+       {"file: "}},
+      {"BundledProgram",
+       [] {
+         return std::vector{built_bundle(), file("bundled_linear_relu_portable.bpte")};
+       },
+       test::attempt_bundled_program,
+       {"file: identifier", "file: flatbuffer", "file: program", "file: method_test_suites["}},
+      {"FlatTensor",
+       [] {
+         return std::vector{built_flat_tensor(), file("weights.ptd")};
+       },
+       test::attempt_flat_tensor,
+       {"byte ", "64 bytes", "header", "flatbuffer", "segments", "named_data["}},
+  };
+  return kFormats;
+}
+
+class FormatCorruption : public testing::TestWithParam<size_t> {
+ protected:
+  const Format& format() const { return formats()[GetParam()]; }
+
+  // `message` is empty, or says where.
+  void expect_place(const std::string& message, const std::string& damage) const {
+    if (message.empty()) return;
+    for (const std::string& place : format().places) {
+      if (message.find(place) != std::string::npos) return;
+    }
+    ADD_FAILURE() << damage << ": \"" << message << "\" names no place";
+  }
+};
+
+TEST_P(FormatCorruption, SoundFilesAreTaken) {
+  for (const AlignedBytes& sample : format().make_samples()) {
+    EXPECT_EQ(format().attempt(sample), "");
+  }
+}
+
+TEST_P(FormatCorruption, CutFilesAreRefused) {
+  for (const AlignedBytes& sample : format().make_samples()) {
+    // Large archives are read in whole at each try.
+    const size_t step = sample.size() / 6000 + 1;
+    for (size_t size = 0; size < sample.size(); size += step) {
+      // Of exactly that size, so that AddressSanitizer sees every overrun.
+      AlignedBytes cut(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(size));
+      cut.shrink_to_fit();
+      const std::string message = format().attempt(cut);
+      EXPECT_NE(message, "") << "cut to " << size << " of " << sample.size();
+      expect_place(message, "cut to " + std::to_string(size));
+    }
+  }
+}
+
+TEST_P(FormatCorruption, FlippedBytesAreHarmless) {
+  for (const AlignedBytes& sample : format().make_samples()) {
+    const size_t step = sample.size() / 6000 + 1;
+    AlignedBytes damaged = sample;
+    size_t refused = 0;
+    for (size_t at = 0; at < sample.size(); at += step) {
+      for (const std::byte flip :
+           {std::byte{0xff}, std::byte{0x01}, std::byte{0x80}, std::byte{0x04}}) {
+        damaged[at] ^= flip;
+        const std::string message = format().attempt(damaged);
+        refused += message.empty() ? 0 : 1;
+        expect_place(message, "byte " + std::to_string(at));
+        damaged[at] = sample[at];
+      }
+    }
+    EXPECT_GT(refused, 0u);
+  }
+}
+
+// Several flips at once get past doors that one alone does not.
+TEST_P(FormatCorruption, ManyFlippedBytesAreHarmless) {
+  uint32_t random = 1;
+  const auto next = [&random] { return (random = random * 1664525u + 1013904223u) >> 8; };
+  const AlignedBytes sample = format().make_samples().front();
+  for (int i = 0; i < 10000; ++i) {
+    AlignedBytes damaged = sample;
+    const uint32_t flips = 2 + next() % 6;
+    for (uint32_t flip = 0; flip < flips; ++flip) {
+      damaged[next() % damaged.size()] ^= static_cast<std::byte>(1u << (next() % 8));
+    }
+    expect_place(format().attempt(damaged), "round " + std::to_string(i));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, FormatCorruption, testing::Range(size_t{0}, formats().size()),
+                         [](const auto& test) { return formats()[test.param].name; });
+
+}  // namespace
+}  // namespace vitrine

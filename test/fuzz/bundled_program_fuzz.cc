@@ -1,0 +1,11 @@
+// Bundled programs: read, and write what was read.
+#include <cstdint>
+#include <span>
+
+#include "test/corruption/format_attempts.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  vitrine::test::attempt_bundled_program(std::as_bytes(std::span(data, size)));
+  return 0;
+}

@@ -1,0 +1,105 @@
+// What a tracer that wants values is given.
+#include <string>
+#include <vector>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::multiply_by;
+using testing::ElementsAre;
+
+// The floats of every value, at the time that it was given.
+class ValueRecorder final : public EventTracer {
+ public:
+  struct Taken {
+    std::vector<float> elements;
+    TracedValue source;
+    size_t after_records;
+  };
+
+  explicit ValueRecorder(bool wanted) : wanted_(wanted) {}
+  void begin_block(const char*) override {}
+  void record(const TraceRecord&) override { ++records; }
+  bool wants_values() const override { return wanted_; }
+  void record_value(const TracedValue& value) override {
+    Taken one{.elements = {}, .source = value, .after_records = records};
+    if (value.value->is_tensor()) one.elements = test::values_of<float>(value.value->tensor());
+    if (value.value->is_int()) one.elements = {static_cast<float>(value.value->to_int())};
+    taken.push_back(one);
+  }
+
+  size_t records = 0;
+  std::vector<Taken> taken;
+
+ private:
+  bool wanted_;
+};
+
+class MethodValuesTest : public test::MethodTest {
+ protected:
+  // out = 2x, then out = 3x by a delegate, then a number, a move, a jump: x and out share nothing.
+  MethodValuesTest() {
+    build_scaling();
+    const int delegate = forward_.delegate({.id = "TestBackend", .payload = multiply_by(3)});
+    const int rows = forward_.integer(0);
+    forward_.delegate_call(delegate, {x_, out_});
+    forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(0), rows});
+    forward_.move(rows, forward_.integer(0));
+    forward_.jump_false(forward_.boolean(true), 0);
+  }
+  Error execute(Method& method) {
+    VITRINE_RETURN_IF_ERROR(
+        method.set_input(0, value({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6})));
+    return method.execute();
+  }
+};
+
+TEST_F(MethodValuesTest, AreOutputsOfInstructionsThenOfTheMethod) {
+  ValueRecorder tracer(true);
+  const auto method = load({.tracer = &tracer});
+  tracer.records = 0;
+  ASSERT_TRUE(execute(*method).ok());
+  ASSERT_EQ(tracer.taken.size(), 5u);
+  // Memory is used again: each was seen before the next instruction wrote it.
+  EXPECT_THAT(tracer.taken[0].elements, ElementsAre(2, 4, 6, 8, 10, 12));
+  // This delegate does not say what it writes: inputs are given too, as by stock runtimes.
+  EXPECT_THAT(tracer.taken[1].elements, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(tracer.taken[2].elements, ElementsAre(3, 6, 9, 12, 15, 18));
+  EXPECT_THAT(tracer.taken[3].elements, ElementsAre(2));
+  EXPECT_THAT(tracer.taken[4].elements, ElementsAre(3, 6, 9, 12, 15, 18));
+  const std::vector<int32_t> instructions{0, 1, 1, 2, kUnsetInstructionId};
+  for (size_t i = 0; i < tracer.taken.size(); ++i) {
+    const TracedValue& source = tracer.taken[i].source;
+    EXPECT_EQ(source.instruction_id, instructions[i]) << i;
+    EXPECT_EQ(source.is_method_output, i == 4) << i;
+    EXPECT_EQ(source.chain_index, i == 4 ? kUnsetChainIndex : 0) << i;
+    EXPECT_EQ(source.delegate_debug_id, kUnsetDelegateDebugId) << i;
+  }
+  // After the record of its instruction: one for a kernel, two for the delegate.
+  EXPECT_EQ(tracer.taken[0].after_records, 1u);
+  EXPECT_EQ(tracer.taken[1].after_records, 3u);
+  EXPECT_EQ(tracer.taken[4].after_records, tracer.records);
+}
+
+TEST_F(MethodValuesTest, AreGivenOnlyToThoseWhoWantThem) {
+  ValueRecorder tracer(false);
+  const auto method = load({.tracer = &tracer});
+  ASSERT_TRUE(execute(*method).ok());
+  EXPECT_TRUE(tracer.taken.empty());
+}
+
+TEST_F(MethodValuesTest, OfAFailedExecutionAreThoseBefore) {
+  forward_.op("test::fail", "out");
+  forward_.chains[0][2] = {.kind = schema::program::InstructionArguments::KernelCall,
+                           .first = 2,
+                           .args = {x_, out_, out_}};
+  ValueRecorder tracer(true);
+  const auto method = load({.tracer = &tracer});
+  EXPECT_FALSE(execute(*method).ok());
+  EXPECT_EQ(tracer.taken.size(), 3u);
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,95 @@
+#include "tools/tensor_difference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runtime/core/half.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+TensorDifference measure(const std::vector<T>& actual, const std::vector<T>& expected,
+                         const Tolerance& tolerance = {}) {
+  return measure_difference(std::as_bytes(std::span(actual)), std::as_bytes(std::span(expected)),
+                            scalar_type_of<T>, tolerance);
+}
+
+TEST(TensorDifference, FollowsTheFormulas) {
+  const TensorDifference d = measure<double>({1, 2, -2}, {1, 4, -2}, {.rtol = 0.5, .atol = 0});
+  EXPECT_EQ(d.elements, 3u);
+  EXPECT_DOUBLE_EQ(d.max_abs, 2);
+  EXPECT_DOUBLE_EQ(d.mean_abs, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(d.max_rel, 0.5);
+  EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(21.0 / 4));
+  EXPECT_DOUBLE_EQ(d.cosine, 13 / (3 * std::sqrt(21.0)));
+  EXPECT_EQ(d.mismatches, 0u) << "2 is just within 0.5 * 4";
+}
+
+TEST(TensorDifference, NamesTheFirstElementOutOfTolerance) {
+  const TensorDifference d =
+      measure<float>({0, 1, 5, 6}, {0, 1.5f, 4, 4}, {.rtol = 0, .atol = 0.5});
+  EXPECT_EQ(d.mismatches, 2u);
+  ASSERT_TRUE(d.first.has_value());
+  EXPECT_EQ(d.first->element, 2u);
+  EXPECT_EQ(d.first->actual, 5);
+  EXPECT_EQ(d.first->expected, 4);
+}
+
+TEST(TensorDifference, EqualTensorsHaveInfiniteSqnr) {
+  const TensorDifference d = measure<float>({0, -0.0f}, {-0.0f, 0});
+  EXPECT_EQ(d.sqnr_db, kInfinity);
+  EXPECT_EQ(d.cosine, 1);
+  EXPECT_EQ(d.mismatches, 0u);
+  EXPECT_EQ(measure<float>({}, {}).mismatches, 0u);
+  EXPECT_EQ(measure<float>({}, {}).cosine, 1);
+}
+
+TEST(TensorDifference, WhatIsNotFiniteIsNearItselfOnly) {
+  EXPECT_EQ(measure<double>({kNan, kInfinity}, {kNan, kInfinity}).mismatches, 0u);
+  const Tolerance generous{.rtol = 1, .atol = 1e30};
+  for (const auto& [a, e] : {std::pair{kNan, 1.0},
+                             {1.0, kNan},
+                             {kInfinity, -kInfinity},
+                             {kInfinity, 1.0},
+                             {1.0, kInfinity}}) {
+    const TensorDifference d = measure<double>({a}, {e}, generous);
+    EXPECT_EQ(d.mismatches, 1u) << a << " " << e;
+    EXPECT_EQ(d.max_abs, kInfinity);
+  }
+}
+
+TEST(TensorDifference, IntegersThatDoublesDoNotTellApartDiffer) {
+  constexpr int64_t kLarge = (int64_t{1} << 60) + 1;
+  EXPECT_EQ(measure<int64_t>({kLarge}, {kLarge - 1}).mismatches, 1u);
+  EXPECT_EQ(measure<int64_t>({3}, {4}, {.rtol = 0, .atol = 1}).mismatches, 0u);
+  EXPECT_EQ(measure<uint8_t>({3}, {4}).mismatches, 1u);
+}
+
+TEST(TensorDifference, NothingAgainstSomethingHasNoCosine) {
+  EXPECT_EQ(measure<float>({0, 0}, {1, 0}).cosine, 0);
+  EXPECT_DOUBLE_EQ(measure<float>({0, 0}, {1, 0}).sqnr_db, 0);
+}
+
+TEST(TensorDifference, DefaultsAreLooserForShorterFloats) {
+  EXPECT_EQ(default_tolerance(ScalarType::kInt).atol, 0);
+  EXPECT_EQ(default_tolerance(ScalarType::kBool).rtol, 0);
+  EXPECT_LT(default_tolerance(ScalarType::kDouble).rtol,
+            default_tolerance(ScalarType::kFloat).rtol);
+  EXPECT_LT(default_tolerance(ScalarType::kFloat).rtol, default_tolerance(ScalarType::kHalf).rtol);
+  EXPECT_EQ(default_tolerance(ScalarType::kComplexFloat).rtol,
+            default_tolerance(ScalarType::kFloat).rtol);
+  // One unit in the last place of f16 and bf16 must pass.
+  EXPECT_EQ(measure<Half>({Half(1.0f)}, {Half(1.0009765625f)}, default_tolerance(ScalarType::kHalf))
+                .mismatches,
+            0u);
+}
+
+}  // namespace
+}  // namespace vitrine::tools

@@ -1,0 +1,243 @@
+// executor_runner --verify and --debug_outputs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "devtools/bundled_program/bundled_program.h"
+#include "devtools/etdump/etdump_reader.h"
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/files.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
+const std::string kBundle = "formats/bundled_linear_relu_portable.bpte";
+
+std::vector<float> floats(std::span<const std::byte> bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+TEST(VerifyTest, PassesWhatPyTorchGave) {
+  const CommandResult result = executor_runner("--verify " + sample(kBundle));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("f32[4,5]"), HasSubstr("2 of 2 outputs pass"),
+                                Not(HasSubstr("FAIL"))));
+}
+
+// The sample with one expected element moved by `by`.
+void write_wrong_bundle(const std::filesystem::path& to, float by) {
+  bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
+  auto& tensor =
+      std::get<bundled::BundledTensor>(bundle.suites.at(0).sets.at(1).expected_outputs.at(0));
+  std::vector<std::byte> data(tensor.data.begin(), tensor.data.end());
+  float element = 0;
+  std::memcpy(&element, data.data() + 7 * sizeof element, sizeof element);
+  element += by;
+  std::memcpy(data.data() + 7 * sizeof element, &element, sizeof element);
+  tensor.data = data;
+  tools::write_file(to, bundled::write_bundled_program(bundle));
+}
+
+TEST(VerifyTest, NamesTheElementThatDiffers) {
+  const ScratchFolder scratch;
+  write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
+  const std::string command = "--verify " + (scratch / "wrong.bpte").string();
+  const CommandResult result = executor_runner(command);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 2 outputs pass"),
+                                HasSubstr("FAIL: 1 of 20 elements differ; [7]")));
+  EXPECT_EQ(executor_runner(command + " --test_set 0").exit_code, 0);
+  EXPECT_EQ(executor_runner(command + " --test_set 1").exit_code, 2);
+  EXPECT_EQ(executor_runner(command + " --atol 0.6").exit_code, 0);
+  EXPECT_EQ(executor_runner(command + " --min_sqnr 100").exit_code, 2);
+  EXPECT_EQ(executor_runner(command + " --min_sqnr 5").exit_code, 0);
+  EXPECT_EQ(executor_runner(command + " --min_sqnr 5 --atol 1e-3").exit_code, 2);
+  EXPECT_NE(executor_runner(command + " --test_set 2").exit_code, 0);
+  EXPECT_EQ(executor_runner(command + " --test_set 2").exit_code, 1);
+}
+
+TEST(VerifyTest, TellsAllInJson) {
+  const ScratchFolder scratch;
+  write_wrong_bundle(scratch / "wrong.bpte", 0.5f);
+  const CommandResult result =
+      executor_runner("--verify --format json --output " + (scratch / "report.json").string() +
+                      " " + (scratch / "wrong.bpte").string());
+  EXPECT_EQ(result.exit_code, 2);
+  const std::vector<std::byte> bytes = tools::read_file(scratch / "report.json");
+  const auto report =
+      nlohmann::json::parse(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  EXPECT_EQ(report.at("schema_version"), 1);
+  EXPECT_EQ(report.at("passed"), false);
+  EXPECT_EQ(report.at("test_sets"), 2);
+  ASSERT_EQ(report.at("outputs").size(), 2u);
+  EXPECT_EQ(report["outputs"][0].at("passed"), true);
+  const auto& wrong = report["outputs"][1];
+  EXPECT_EQ(wrong.at("passed"), false);
+  EXPECT_EQ(wrong.at("method"), "forward");
+  EXPECT_EQ(wrong.at("test_set"), 1);
+  EXPECT_EQ(wrong.at("output"), 0);
+  EXPECT_EQ(wrong.at("mismatches"), 1);
+  EXPECT_EQ(wrong.at("elements"), 20);
+  EXPECT_NEAR(wrong.at("max_abs").get<double>(), 0.5, 1e-5);
+  EXPECT_NEAR(wrong.at("mean_abs").get<double>(), 0.5 / 20, 1e-5);
+}
+
+TEST(VerifyTest, TakesFilesForAPlainProgram) {
+  const std::string command = "--verify " + sample("linear_relu/model.pte") + " --inputs " +
+                              sample("linear_relu/input_0.bin") + " --expected_output ";
+  EXPECT_EQ(executor_runner(command + sample("linear_relu/expected_0.bin")).exit_code, 0);
+  EXPECT_EQ(executor_runner(command + sample("linear_relu/input_0.bin")).exit_code, 2);
+  const CommandResult two = executor_runner(command + sample("linear_relu/expected_0.bin") + "," +
+                                            sample("linear_relu/expected_0.bin"));
+  EXPECT_EQ(two.exit_code, 1);
+  EXPECT_THAT(two.err, HasSubstr("2 expected outputs, but the method has 1"));
+}
+
+TEST(VerifyTest, SaysWhatItLacks) {
+  const CommandResult plain = executor_runner("--verify " + sample("linear_relu/model.pte"));
+  EXPECT_EQ(plain.exit_code, 1);
+  EXPECT_THAT(plain.err, HasSubstr("--expected_output"));
+  const CommandResult method = executor_runner("--verify --method_name nope " + sample(kBundle));
+  EXPECT_EQ(method.exit_code, 1);
+  EXPECT_THAT(method.err, HasSubstr("no test sets of method nope"));
+}
+
+TEST(VerifyTest, RefusesABundleWhoseInputsAreNotTheMethods) {
+  const ScratchFolder scratch;
+  bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
+  const auto write = [&] {
+    tools::write_file(scratch / "x.bpte", bundled::write_bundled_program(bundle));
+    return executor_runner("--verify " + (scratch / "x.bpte").string());
+  };
+  auto& inputs = bundle.suites.at(0).sets.at(0).inputs;
+  const bundled::BundledValue good = inputs.at(0);
+  inputs = {good, good};
+  EXPECT_THAT(write().err, HasSubstr("forward, test set 0: 2 inputs, but the method has 1"));
+  auto other = std::get<bundled::BundledTensor>(good);
+  other.dtype = ScalarType::kInt;
+  inputs = {other};
+  EXPECT_THAT(write().err, HasSubstr("input 0 is i32[4,16]"));
+  inputs = {int64_t{3}};
+  EXPECT_EQ(write().exit_code, 1);
+}
+
+TEST(VerifyCorpusTest, EveryStockBundlePasses) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  size_t bundles = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
+    if (entry.path().extension() != ".bpte") continue;
+    const CommandResult result = executor_runner("--verify " + entry.path().string());
+    EXPECT_EQ(result.exit_code, 0) << entry.path() << result.err << result.out;
+    EXPECT_THAT(result.out, HasSubstr("2 of 2 outputs pass"));
+    ++bundles;
+  }
+  EXPECT_GE(bundles, 8u);
+}
+
+// A bundle runs as the program within, on its test set.
+TEST(BundleTest, RunsWithItsOwnInputs) {
+  const ScratchFolder scratch;
+  const bundled::BundledProgram bundle = bundled::read_bundled_program(sample(kBundle));
+  for (const size_t set : {size_t{0}, size_t{1}}) {
+    const CommandResult result =
+        executor_runner(sample(kBundle) + " --test_set " + std::to_string(set) + " --output_file " +
+                        (scratch / "y").string() + " --etdump_path " + (scratch / "t").string());
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto& expected =
+        std::get<bundled::BundledTensor>(bundle.suites.at(0).sets.at(set).expected_outputs.at(0));
+    const std::vector<float> y = floats(tools::read_file(scratch / "y-0.bin"));
+    const std::vector<float> wanted = floats(expected.data);
+    ASSERT_EQ(y.size(), wanted.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5);
+    const etdump::EtDump dump = etdump::read_etdump(scratch / "t");
+    EXPECT_EQ(dump.blocks.back().bundled_input_index, static_cast<int32_t>(set));
+  }
+  EXPECT_EQ(executor_runner(sample(kBundle) + " --test_set 7").exit_code, 1);
+  EXPECT_EQ(executor_runner("--test_set 0 " + sample("add_mul/model.pte")).exit_code, 1);
+}
+
+struct DebugRun {
+  etdump::EtDump dump;
+  const etdump::Block& run() const { return dump.blocks.back(); }
+};
+
+DebugRun debug_run(const std::string& name) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      executor_runner(sample(name + "/model.pte") + " --inputs " + sample(name + "/input_0.bin") +
+                      " --debug_outputs --etdump_path " + (scratch / "t.etdp").string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  DebugRun run{etdump::read_etdump(scratch / "t.etdp")};
+  etdump::read_debug_data(run.dump, scratch / "t.etdp.data");
+  return run;
+}
+
+TEST(DebugOutputsTest, EveryKernelsOutputAndTheMethodsAreKept) {
+  const DebugRun run = debug_run("digits_portable");
+  std::vector<int32_t> kernels;
+  for (const etdump::ProfileEvent& event : run.run().profile_events) {
+    if (event.name == "OPERATOR_CALL") kernels.push_back(event.instruction_id);
+  }
+  std::vector<int32_t> kept;
+  for (const etdump::DebugEvent& event : run.run().debug_events) {
+    if (!event.is_output) kept.push_back(event.instruction_id);
+  }
+  EXPECT_FALSE(kernels.empty());
+  EXPECT_EQ(kept, kernels);
+  const etdump::DebugEvent& output = run.run().debug_events.back();
+  EXPECT_TRUE(output.is_output);
+  const std::vector<float> y =
+      floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(output.value)));
+  const std::vector<float> wanted =
+      floats(tools::read_file(sample("digits_portable/expected_0.bin")));
+  ASSERT_EQ(y.size(), wanted.size());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 1e-4);
+}
+
+// XNNPACK hides what is inside: its outputs at the boundary, not its inputs.
+TEST(DebugOutputsTest, ADelegatesOutputsAreKept) {
+  const DebugRun run = debug_run("linear_relu");
+  const std::vector<etdump::DebugEvent>& events = run.run().debug_events;
+  ASSERT_EQ(events.size(), 2u);
+  const std::vector<float> wanted = floats(tools::read_file(sample("linear_relu/expected_0.bin")));
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(events[i].is_output, i == 1);
+    const std::vector<float> y =
+        floats(etdump::row_major_bytes(std::get<etdump::DebugTensor>(events[i].value)));
+    ASSERT_EQ(y.size(), wanted.size());
+    for (size_t k = 0; k < y.size(); ++k) EXPECT_NEAR(y[k], wanted[k], 1e-5);
+  }
+}
+
+TEST(DebugOutputsTest, WhatDoesNotFitIsTold) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      executor_runner(sample("digits_portable/model.pte") + " --debug_outputs --etdump_path " +
+                      (scratch / "t").string() + " --debug_buffer_size 100 --debug_buffer_path " +
+                      (scratch / "values").string());
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("did not fit"));
+  EXPECT_LE(std::filesystem::file_size(scratch / "values"), 100u);
+}
+
+TEST(DebugOutputsTest, NeedsATraceAndNoProfile) {
+  EXPECT_NE(executor_runner("--debug_outputs " + sample("add_mul/model.pte")).exit_code, 0);
+  EXPECT_NE(executor_runner("--debug_outputs --profile --etdump_path /dev/null " +
+                            sample("add_mul/model.pte"))
+                .exit_code,
+            0);
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,176 @@
+#include "tools/executor_runner/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/executor_runner/inputs.h"
+#include "tools/files.h"
+#include "tools/host_tensor.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// Row-major elements that an output is to have. Without sizes, those of the output count.
+struct Expected {
+  ScalarType dtype;
+  std::optional<std::vector<int32_t>> sizes;
+  std::vector<std::byte> bytes;
+};
+
+OutputCheck check_output(const EValue& value, const Expected& expected,
+                         const RunnerOptions& options) {
+  OutputCheck check;
+  if (!value.is_tensor()) {
+    check.description = tag_name(value.tag());
+    check.failure = "is not a tensor";
+    return check;
+  }
+  const Tensor& actual = value.tensor();
+  check.description = describe(actual);
+  check.tolerance = default_tolerance(actual.dtype());
+  if (options.rtol) check.tolerance.rtol = *options.rtol;
+  if (options.atol) check.tolerance.atol = *options.atol;
+  check.min_sqnr_db = options.min_sqnr;
+  const bool same_sizes = !expected.sizes || std::ranges::equal(*expected.sizes, actual.sizes());
+  if (actual.dtype() != expected.dtype || !same_sizes) {
+    check.failure = fmt::format(
+        "is not {}",
+        describe(expected.dtype, expected.sizes ? *expected.sizes : std::vector<int32_t>()));
+    return check;
+  }
+  if (expected.bytes.size() != actual.nbytes()) {
+    check.failure =
+        fmt::format("has {} bytes, {} are expected", actual.nbytes(), expected.bytes.size());
+    return check;
+  }
+  check.difference =
+      measure_difference(logical_bytes(actual), expected.bytes, actual.dtype(), check.tolerance);
+  // With a bound on the noise only, single elements may stray: quantised models.
+  const bool by_element = !options.min_sqnr || options.rtol || options.atol;
+  if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
+    check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);
+  } else if (by_element && check.difference->first) {
+    const TensorDifference::Mismatch& first = *check.difference->first;
+    check.failure = fmt::format("{} of {} elements differ; [{}] is {:.7g}, expected {:.7g}",
+                                check.difference->mismatches, check.difference->elements,
+                                first.element, first.actual, first.expected);
+  }
+  return check;
+}
+
+void check_outputs(const Method& method, size_t test_set, const std::vector<Expected>& expected,
+                   const RunnerOptions& options, VerificationReport& report) {
+  if (expected.size() != method.num_outputs()) {
+    throw ToolError(fmt::format("{}, test set {}: {} expected outputs, but the method has {}",
+                                method.meta().name(), test_set, expected.size(),
+                                method.num_outputs()));
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    OutputCheck check = check_output(method.output(i), expected[i], options);
+    check.method = method.meta().name();
+    check.test_set = test_set;
+    check.output = i;
+    report.checks.push_back(std::move(check));
+  }
+}
+
+std::vector<Expected> expected_of(const bundled::TestSet& set, const std::string& place) {
+  std::vector<Expected> all;
+  for (const bundled::BundledValue& value : set.expected_outputs) {
+    const auto* tensor = std::get_if<bundled::BundledTensor>(&value);
+    if (tensor == nullptr) {
+      throw ToolError(fmt::format("{}: expected output {} is not a tensor", place, all.size()));
+    }
+    all.push_back({tensor->dtype, tensor->sizes, row_major_bytes(*tensor)});
+  }
+  return all;
+}
+
+void run(Method& method, InputSet& inputs) {
+  inputs.apply(method);
+  check(method.execute());
+}
+
+void verify_suite(Session& session, const bundled::TestSuite& suite, const RunnerOptions& options,
+                  VerificationReport& report) {
+  if (options.test_set && *options.test_set >= suite.sets.size()) {
+    throw ToolError(fmt::format("--test_set {}: {} has {} test sets, counted from 0",
+                                *options.test_set, suite.method, suite.sets.size()));
+  }
+  const std::unique_ptr<Method> method = session.load_method(suite.method);
+  for (size_t i = 0; i < suite.sets.size(); ++i) {
+    if (options.test_set && *options.test_set != i) continue;
+    const std::string place = fmt::format("{}, test set {}", suite.method, i);
+    InputSet inputs(*method, suite.sets[i], place);
+    run(*method, inputs);
+    ++report.test_sets;
+    if (suite.sets[i].expected_outputs.empty() && method->num_outputs() != 0) {
+      ++report.without_expected;
+      continue;
+    }
+    check_outputs(*method, i, expected_of(suite.sets[i], place), options, report);
+  }
+}
+
+void verify_bundle(Session& session, const RunnerOptions& options, VerificationReport& report) {
+  const bundled::BundledProgram& bundle = *session.bundle();
+  if (options.method_is_given) {
+    const bundled::TestSuite* suite = bundle.suite(options.method);
+    if (suite == nullptr) {
+      throw ToolError(
+          fmt::format("{}: has no test sets of method {}", report.model, options.method));
+    }
+    return verify_suite(session, *suite, options, report);
+  }
+  for (const bundled::TestSuite& suite : bundle.suites) {
+    verify_suite(session, suite, options, report);
+  }
+}
+
+void verify_files(Session& session, const RunnerOptions& options, VerificationReport& report) {
+  if (options.expected.empty()) {
+    throw ToolError(fmt::format(
+        "{}: --verify needs a bundled program (.bpte), or --inputs and --expected_output",
+        report.model));
+  }
+  const std::unique_ptr<Method> method = session.load_method(options.method);
+  InputSet inputs(*method, options.inputs, options.seed);
+  run(*method, inputs);
+  report.test_sets = 1;
+  std::vector<Expected> expected;
+  for (const std::filesystem::path& file : options.expected) {
+    const size_t i = expected.size();
+    const bool is_tensor = i < method->num_outputs() && method->output(i).is_tensor();
+    expected.push_back({is_tensor ? method->output(i).tensor().dtype() : ScalarType::kByte,
+                        std::nullopt, read_file(file)});
+  }
+  check_outputs(*method, 0, expected, options, report);
+}
+
+}  // namespace
+
+size_t VerificationReport::failures() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(checks, [](const OutputCheck& one) { return !one.failure.empty(); }));
+}
+
+VerificationReport verify(Session& session, const RunnerOptions& options) {
+  VerificationReport report;
+  report.model = options.model.filename().string();
+  if (session.bundle() != nullptr && options.expected.empty()) {
+    verify_bundle(session, options, report);
+  } else {
+    verify_files(session, options, report);
+  }
+  if (report.checks.empty()) {
+    throw ToolError(
+        fmt::format("{}: there is nothing to compare: {} test sets, none with expected "
+                    "outputs",
+                    report.model, report.test_sets));
+  }
+  return report;
+}
+
+}  // namespace vitrine::tools

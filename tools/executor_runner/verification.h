@@ -1,0 +1,45 @@
+// Runs test sets and compares every output with the expected one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/executor_runner/options.h"
+#include "tools/session.h"
+#include "tools/tensor_difference.h"
+
+namespace vitrine::tools {
+
+struct OutputCheck {
+  std::string method;
+  size_t test_set = 0;
+  size_t output = 0;
+  std::string description;  // "f32[4,5]"
+  Tolerance tolerance;
+  std::optional<double> min_sqnr_db;
+  std::optional<TensorDifference> difference;  // empty if shapes or kinds differ
+  std::string failure;                         // empty: passed
+};
+
+struct VerificationReport {
+  std::string model;
+  size_t test_sets = 0;
+  size_t without_expected = 0;  // test sets that have only inputs: run, not compared
+  std::vector<OutputCheck> checks;
+
+  size_t failures() const;
+  bool passed() const { return failures() == 0; }
+};
+
+// Of a bundled program every test set (of --method_name and --test_set, if given), in order on one
+// loaded method a suite, so that programs with state see what they saw when they were exported; of
+// a plain program one set made of --inputs and --expected_output. Throws ToolError if a set cannot
+// be run, or if there is nothing to compare.
+VerificationReport verify(Session& session, const RunnerOptions& options);
+
+std::string verification_table(const VerificationReport& report);
+// docs/formats/verification_json.md
+std::string verification_json(const VerificationReport& report);
+
+}  // namespace vitrine::tools
