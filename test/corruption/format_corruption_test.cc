@@ -121,7 +121,7 @@ const std::vector<Format>& formats() {
        test::attempt_etrecord,
        {"file: "}},
       {"RecordedTensors",
-       [] { return std::vector{file("reference_outputs.pt")}; },
+       [] { return std::vector<AlignedBytes>{file("reference_outputs.pt")}; },
        test::attempt_recorded_tensors,
        {"file: "}},
       {"BundledProgram",

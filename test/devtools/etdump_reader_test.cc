@@ -38,7 +38,8 @@ void build_sample(fb::FlatBufferBuilder& builder) {
       wire::CreateEvent(builder, wire::CreateProfileEvent(builder, call, 0, 4, -1, 0, 0, 5, 40)));
   events.push_back(wire::CreateEvent(builder, 0, wire::CreateAllocationEvent(builder, 1, 4096)));
   const auto output = wire::CreateBool(builder, true);
-  const auto value = wire::CreateValue(builder, wire::ValueType::Int, 0, 0, 0, 0, 0, 0, output);
+  const auto value = wire::CreateValue(builder, wire::ValueType::Int, 0, 0,
+                                       wire::CreateInt(builder, 5), 0, 0, 0, output);
   events.push_back(
       wire::CreateEvent(builder, 0, 0, wire::CreateDebugEvent(builder, 0, 4, value, 9)));
   const auto allocators = builder.CreateVector(std::vector{pool});

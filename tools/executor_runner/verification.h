@@ -39,7 +39,7 @@ struct VerificationReport {
 VerificationReport verify(Session& session, const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);
-// docs/formats/verification_json.md
+// Its fields: docs/formats/bundled_program.md, "Running and verifying".
 std::string verification_json(const VerificationReport& report);
 
 }  // namespace vitrine::tools

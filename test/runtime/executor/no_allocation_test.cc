@@ -69,6 +69,15 @@ TEST_F(NoAllocationTest, FromTheFirstRunOnWithoutTemporaryMemory) {
   EXPECT_EQ(allocations_of_run(*method, 64), 0);
 }
 
+TEST_F(NoAllocationTest, WithValuesKept) {
+  build_all("test::scale");
+  ValueBuffer values(size_t{1} << 16, 64);
+  TraceBuffer trace(TraceBuffer::kDefaultRecords, TraceBuffer::kDefaultBlocks, &values);
+  const auto method = load({.tracer = &trace});
+  for (const int32_t rows : {64, 1, 64}) EXPECT_EQ(allocations_of_run(*method, rows), 0);
+  EXPECT_FALSE(values.entries().empty());
+}
+
 // A kernel's temporary memory is taken from the heap once.
 TEST_F(NoAllocationTest, FromTheSecondRunOnWithTemporaryMemory) {
   build_all("test::scale_scratch");
