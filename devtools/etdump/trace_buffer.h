@@ -16,11 +16,11 @@
 #include <span>
 
 #include "devtools/etdump/value_buffer.h"
-#include "runtime/trace/event_tracer.h"
+#include "runtime/backend/value_tracer.h"
 
 namespace vitrine {
 
-class TraceBuffer final : public EventTracer {
+class TraceBuffer final : public ValueTracer {
  public:
   struct Block {
     const char* name = nullptr;

@@ -197,11 +197,7 @@ Error Method::execute() {
   if (tracer_ != nullptr) {
     whole.end_ns = platform::now_ns();
     tracer_->record(whole);
-    if (tracer_->wants_values() && error.ok()) {
-      for (const EValue* output : outputs_) {
-        tracer_->record_value({.value = output, .is_method_output = true});
-      }
-    }
+    if (error.ok()) tracer_->record_outputs(outputs_);
   }
   return error;
 }
@@ -210,7 +206,6 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);
   // One clock read a step: a step's end is the next one's start.
   EventTracer* const tracer = tracer_;
-  const bool wants_values = tracer != nullptr && tracer->wants_values();
   uint64_t start_ns = 0;
   if (tracer != nullptr) start_ns = platform::now_ns();
   size_t position = 0;
@@ -262,30 +257,14 @@ Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* 
       record.kind = step.kind;
       tracer->record(record);
       start_ns = record.end_ns;
-      if (wants_values) {
-        record_values(step, chain_index, position);
+      const Delegate* delegate = step.kind == Kind::kDelegateCall ? step.delegate : nullptr;
+      if (tracer->record_results(record, {step.arguments, step.num_arguments}, delegate)) {
         start_ns = platform::now_ns();
       }
     }
     position = next;
   }
   return Error();
-}
-
-void Method::record_values(const Step& step, int32_t chain_index, size_t position) {
-  TracedValue traced{.chain_index = chain_index, .instruction_id = static_cast<int32_t>(position)};
-  const std::span arguments(step.arguments, step.num_arguments);
-  if (step.kind == Kind::kKernelCall && !arguments.empty()) {
-    // Programs pass what the operator returns as the last argument; of several results, a list.
-    traced.value = arguments.back();
-    tracer_->record_value(traced);
-  } else if (step.kind == Kind::kDelegateCall) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!step.delegate->is_output(i)) continue;
-      traced.value = arguments[i];
-      tracer_->record_value(traced);
-    }
-  }
 }
 
 Error Method::at(const Step& step, int32_t chain_index, size_t position, Error error) const {

@@ -110,7 +110,6 @@ class Method {
   Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
          const MethodOptions& options);
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
-  void record_values(const Step& step, int32_t chain_index, size_t position);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
 
   std::shared_ptr<const Program> program_;

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace vitrine {
 
-class EValue;  // runtime/core/evalue.h
+class EValue;    // runtime/core/evalue.h
+class Delegate;  // runtime/backend/backend.h
 
 inline constexpr int32_t kUnsetChainIndex = -1;
 inline constexpr int32_t kUnsetInstructionId = 0;
@@ -61,11 +63,15 @@ class EventTracer {
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
 
-  // Whether record_value() shall be called; asked in each execution. The time that it takes lies
-  // between the steps' times.
-  virtual bool wants_values() const { return false; }
-  // The value is gone after the call: the next instruction may use its memory.
-  virtual void record_value(const TracedValue& /*value*/) {}
+  // Follows the record of each step: what it was given and has produced (`delegate`: of a delegate
+  // call). True if that took time, which then lies between the steps' times. Those who want values
+  // derive from ValueTracer (runtime/backend/value_tracer.h).
+  virtual bool record_results(const TraceRecord& /*step*/, std::span<EValue* const> /*arguments*/,
+                              const Delegate* /*delegate*/) {
+    return false;
+  }
+  // Follows the last record of an execution that has succeeded.
+  virtual void record_outputs(std::span<EValue* const> /*outputs*/) {}
 };
 
 }  // namespace vitrine

@@ -120,7 +120,7 @@ const std::vector<Room>& rooms() {
       {"aot/passes", {"aot/graph"}},
       {"aot/lowering", {"aot/graph", "aot/passes"}},
       {"aot/emit", {"aot/graph", "aot/lowering", "schema"}},
-      {"devtools/etdump", {"runtime/trace", "runtime/core", "schema"}},
+      {"devtools/etdump", {"runtime/backend", "runtime/trace", "runtime/core", "schema"}},
       {"devtools/etrecord", {"runtime/core", "schema"}},
       {"devtools/bundled_program", {"runtime/core", "schema"}},
       {"devtools/inspector", {"devtools/etdump", "devtools/etrecord"}},

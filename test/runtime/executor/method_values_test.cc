@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backend/value_tracer.h"
 #include "test/runtime/executor/method_fixture.h"
 
 namespace vitrine {
@@ -11,7 +12,7 @@ using test::multiply_by;
 using testing::ElementsAre;
 
 // The floats of every value, at the time that it was given.
-class ValueRecorder final : public EventTracer {
+class ValueRecorder final : public ValueTracer {
  public:
   struct Taken {
     std::vector<float> elements;

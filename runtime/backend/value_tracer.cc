@@ -1,0 +1,30 @@
+#include "runtime/backend/value_tracer.h"
+
+#include "runtime/backend/backend.h"
+
+namespace vitrine {
+
+bool ValueTracer::record_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                                 const Delegate* delegate) {
+  if (!wants_values()) return false;
+  TracedValue traced{.chain_index = step.chain_index, .instruction_id = step.instruction_id};
+  if (step.kind == TraceRecord::Kind::kKernelCall && !arguments.empty()) {
+    // Programs pass what the operator returns as the last argument.
+    traced.value = arguments.back();
+    record_value(traced);
+  } else if (step.kind == TraceRecord::Kind::kDelegateCall) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!delegate->is_output(i)) continue;
+      traced.value = arguments[i];
+      record_value(traced);
+    }
+  }
+  return true;
+}
+
+void ValueTracer::record_outputs(std::span<EValue* const> outputs) {
+  if (!wants_values()) return;
+  for (const EValue* output : outputs) record_value({.value = output, .is_method_output = true});
+}
+
+}  // namespace vitrine

@@ -1,0 +1,24 @@
+// A tracer that also gets what instructions produce, value by value.
+//
+// Apart from EventTracer, so that programs which record times alone do not carry it.
+#pragma once
+
+#include "runtime/trace/event_tracer.h"
+
+namespace vitrine {
+
+class ValueTracer : public EventTracer {
+ public:
+  // Asked at each step; record_value() is called only where it holds.
+  virtual bool wants_values() const = 0;
+  // The value is gone after the call: the next instruction may use its memory.
+  virtual void record_value(const TracedValue& value) = 0;
+
+  // Of a kernel call the last argument (of several results a list), of a delegate call every
+  // argument that Delegate::is_output() does not deny.
+  bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                      const Delegate* delegate) final;
+  void record_outputs(std::span<EValue* const> outputs) final;
+};
+
+}  // namespace vitrine
