@@ -9,6 +9,9 @@ inline constexpr char kDroppedRecords[] = "vitrine::dropped_records";
 inline constexpr char kDroppedValues[] = "vitrine::dropped_values";
 inline constexpr char kDroppedBlocks[] = "vitrine::dropped_blocks";
 
+// In the block of a run that was to warm up only; from its start to its end.
+inline constexpr char kWarmUp[] = "vitrine::warm_up";
+
 // The block that tells of blocks that did not fit.
 inline constexpr char kDroppedBlock[] = "vitrine::dropped";
 

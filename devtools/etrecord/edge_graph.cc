@@ -15,6 +15,12 @@ namespace {
 constexpr std::string_view kTargetPrefixes[] = {
     "executorch.exir.dialects.edge.ops.", "executorch.exir.dialects.backend.ops.", "torch.ops."};
 constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
+// Where PyTorch's own Python files lie.
+constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
+// Argument kinds that hold integers.
+constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
+// Kinds of a program's inputs that are constants to the caller.
+constexpr const char* kConstantKinds[] = {"parameter", "buffer", "tensor_constant"};
 // A lowered module may hold lowered modules.
 constexpr int kMaxNesting = 4;
 
@@ -109,6 +115,35 @@ std::string innermost_source_line(std::string_view trace) {
   return fmt::format("{}:{}", path, trace.substr(0, digits));
 }
 
+// The innermost frame that is not PyTorch's, else the innermost: "folder/model.py:167".
+std::string innermost_model_line(std::string_view trace) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  std::string innermost;
+  size_t end = trace.size();
+  while (end != 0) {
+    const size_t file = trace.rfind(kFile, end - 1);
+    if (file == std::string_view::npos) break;
+    end = file;
+    std::string_view frame = trace.substr(file + kFile.size());
+    const size_t line = frame.find(kLine);
+    if (line == std::string_view::npos) continue;
+    std::string_view path = frame.substr(0, line);
+    const bool is_torch = std::any_of(std::begin(kTorchFolders), std::end(kTorchFolders),
+                                      [&](auto folder) { return path.find(folder) != path.npos; });
+    if (const size_t slash = path.rfind('/'); slash != std::string_view::npos && slash != 0) {
+      const size_t folder = path.rfind('/', slash - 1);
+      path.remove_prefix(folder == std::string_view::npos ? 0 : folder + 1);
+    }
+    frame.remove_prefix(line + kLine.size());
+    std::string text =
+        fmt::format("{}:{}", path, frame.substr(0, frame.find_first_not_of("0123456789")));
+    if (!is_torch) return text;
+    if (innermost.empty()) innermost = std::move(text);
+  }
+  return innermost;
+}
+
 DebugHandle parse_handle(const JsonValue& value) {
   if (!value.is_string()) return value.integer<DebugHandle>();
   const std::string& text = value.string();
@@ -134,7 +169,59 @@ class GraphReader {
  private:
   void read_program(const JsonValue& program, const std::string& prefix, int nesting) {
     const JsonValue graph = program.at("graph_module").at("graph");
+    if (graph.has("tensor_values")) {
+      graph.at("tensor_values").each_member([&](const std::string& name, const JsonValue& tensor) {
+        value_of_[prefix + name] = graph_.values.size();
+        graph_.values.push_back(read_tensor(tensor));
+      });
+    }
+    if (program.at("graph_module").has("signature")) {
+      read_constants(program.at("graph_module").at("signature"), prefix);
+    }
     graph.at("nodes").each_item([&](const JsonValue& node) { read_node(node, prefix, nesting); });
+  }
+
+  static EdgeValue read_tensor(const JsonValue& json) {
+    EdgeValue value;
+    if (json.has("dtype")) value.dtype = json.at("dtype").integer<int>();
+    if (!json.has("sizes")) return value;
+    value.is_static = true;
+    json.at("sizes").each_item([&](const JsonValue& size) {
+      if (size.has("as_int")) {
+        value.sizes.push_back(size.at("as_int").integer<int64_t>());
+        value.is_static &= value.sizes.back() >= 0;
+      } else {
+        value.is_static = false;
+      }
+    });
+    return value;
+  }
+
+  void read_constants(const JsonValue& signature, const std::string& prefix) {
+    if (!signature.has("input_specs")) return;
+    signature.at("input_specs").each_item([&](const JsonValue& spec) {
+      for (const char* kind : kConstantKinds) {
+        if (!spec.has(kind)) continue;
+        const auto value = value_of_.find(prefix + spec.at(kind).at("arg").at("name").string());
+        if (value != value_of_.end()) graph_.values[value->second].is_constant = true;
+      }
+    });
+  }
+
+  void read_argument(const JsonValue& input, const std::string& prefix, EdgeNode& node) const {
+    EdgeArgument argument;
+    if (input.has("name")) argument.name = input.at("name").string();
+    const JsonValue arg = input.at("arg");
+    each_value_name(arg, [&](const std::string& name) {
+      const auto value = value_of_.find(prefix + name);
+      if (value != value_of_.end()) argument.values.push_back(value->second);
+    });
+    for (const char* kind : kIntegerKinds) {
+      if (arg.has(kind)) arg.at(kind).append_integers(argument.integers);
+    }
+    if (!argument.values.empty() || !argument.integers.empty()) {
+      node.arguments.push_back(std::move(argument));
+    }
   }
 
   void read_node(const JsonValue& json, const std::string& prefix, int nesting) {
@@ -150,6 +237,7 @@ class GraphReader {
 
     read_metadata(json.at("metadata"), node);
     json.at("inputs").each_item([&](const JsonValue& input) {
+      read_argument(input, prefix, node);
       each_value_name(input.at("arg"), [&](const std::string& name) {
         const auto producer = producer_.find(prefix + name);
         if (producer == producer_.end()) return;  // an input of the program
@@ -165,6 +253,8 @@ class GraphReader {
       each_value_name(output, [&](const std::string& name) {
         if (node.name.empty()) node.name = prefix + name;  // before 1.0 nodes had no name
         producer_[prefix + name] = index;
+        const auto value = value_of_.find(prefix + name);
+        if (value != value_of_.end()) node.results.push_back(value->second);
       });
     });
     graph_.nodes.push_back(std::move(node));
@@ -181,6 +271,7 @@ class GraphReader {
     }
     if (metadata.has("stack_trace")) {
       node.source_line = innermost_source_line(metadata.at("stack_trace").string());
+      node.model_line = innermost_model_line(metadata.at("stack_trace").string());
     }
   }
 
@@ -201,6 +292,7 @@ class GraphReader {
 
   EdgeGraph graph_;
   std::unordered_map<std::string, size_t> producer_;  // of a value
+  std::unordered_map<std::string, size_t> value_of_;  // by name: position in graph_.values
 };
 
 }  // namespace

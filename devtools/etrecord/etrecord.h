@@ -24,20 +24,41 @@ class EtRecordError : public std::runtime_error {
 
 using DebugHandle = uint32_t;  // 0 is unset
 
+// A tensor of the edge program.
+struct EdgeValue {
+  int dtype = 0;  // as torch.export writes it: 7 is float32
+  std::vector<int64_t> sizes;
+  bool is_static = false;    // all sizes are known; else `sizes` is not to be used
+  bool is_constant = false;  // parameter, buffer or constant of the program
+};
+
+// An argument of a call, of the kinds that tell how much work the call is.
+struct EdgeArgument {
+  std::string name;               // as the op's schema has it: "weight"
+  std::vector<size_t> values;     // tensors: positions in EdgeGraph::values
+  std::vector<int64_t> integers;  // an integer, a bool, or a list of them
+};
+
 // A call in the edge program.
 struct EdgeNode {
   std::string name;    // "aten_convolution_default_1"; of a node in a lowered module
                        // (records made after lowering): "lowered_module_0/aten_add_tensor"
   std::string target;  // "aten.convolution.default"
   DebugHandle debug_handle = 0;
-  std::string module_path;     // "features.0.0"; empty for the root module
-  std::string module_class;    // "torch.nn.modules.conv.Conv2d"
-  std::string source_line;     // innermost frame of the stack trace, "model.py:167"; may be empty
+  std::string module_path;   // "features.0.0"; empty for the root module
+  std::string module_class;  // "torch.nn.modules.conv.Conv2d"
+  std::string source_line;   // innermost frame of the stack trace, "model.py:167"; may be empty
+  // The innermost frame outside of PyTorch's own files, with its folder:
+  // "models/mobilenetv2.py:167". That of source_line if all are PyTorch's.
+  std::string model_line;
   std::vector<size_t> inputs;  // nodes whose results this one takes, in argument order; no repeats
+  std::vector<EdgeArgument> arguments;
+  std::vector<size_t> results;  // positions in EdgeGraph::values
 };
 
 struct EdgeGraph {
   std::vector<EdgeNode> nodes;  // in graph order: inputs come first
+  std::vector<EdgeValue> values;
   std::map<DebugHandle, std::vector<size_t>> nodes_of_handle;
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "devtools/etrecord/etrecord.h"
 
@@ -53,6 +54,16 @@ class JsonValue {
                            : value_->get<int64_t>();
     if (!std::in_range<T>(value)) fail(fmt::format("is {}, out of range", value));
     return static_cast<T>(value);
+  }
+
+  // An integer, a bool, or a list of them; what is none of these is left out.
+  void append_integers(std::vector<int64_t>& integers) const {
+    const auto append = [&integers](const nlohmann::json& value) {
+      if (value.is_boolean()) integers.push_back(value.get<bool>() ? 1 : 0);
+      if (value.is_number_integer()) integers.push_back(value.get<int64_t>());
+    };
+    if (!value_->is_array()) return append(*value_);
+    for (const nlohmann::json& item : *value_) append(item);
   }
 
   // visit(item) or visit(key, item).

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "devtools/inspector/cost.h"
 #include "devtools/inspector/source_join.h"
 #include "devtools/inspector/statistics.h"
 #include "devtools/inspector/trace_rows.h"
@@ -59,7 +60,11 @@ class ProfileMaker {
   }
 
   Profile make() {
-    profile_.runs = trace_.wall_ns.size();
+    // A trace of warm-ups alone is one of runs that count.
+    window_ = {.cold = trace_.cold_runs < trace_.wall_ns.size() ? trace_.cold_runs : 0,
+               .all = trace_.wall_ns.size()};
+    profile_.runs = window_.counted();
+    profile_.cold_runs = window_.cold;
     profile_.incomplete_runs = trace_.incomplete_runs;
     profile_.dropped_records = trace_.dropped_records;
     profile_.dropped_blocks = trace_.dropped_blocks;
@@ -72,11 +77,18 @@ class ProfileMaker {
     if (!profile_.run.init_ns.has_value() && trace_.init_ns.has_value()) {
       profile_.run.init_ns = static_cast<uint64_t>(*trace_.init_ns);
     }
-    profile_.wall = statistics_of(trace_.wall_ns, profile_.runs);
-    for (size_t i = 0; i < trace_.rows.size(); ++i) add_row(trace_.rows[i], join_.rows[i]);
+    profile_.wall_samples = dense(trace_.wall_ns);
+    profile_.wall = statistics_of(profile_.wall_samples, window_);
+    std::vector<std::optional<Cost>> costs;
+    if (method_ != nullptr) costs = row_costs(join_.rows, graph());
+    for (size_t i = 0; i < trace_.rows.size(); ++i) {
+      add_row(trace_.rows[i], join_.rows[i]);
+      add_cost(i < costs.size() ? costs[i] : std::nullopt);
+    }
     name_served_rows();
     for (const auto& [instruction, call] : trace_.calls) add_call(instruction, call);
     add_unattributed();
+    add_timeline();
     write_notes();
     return std::move(profile_);
   }
@@ -114,11 +126,14 @@ class ProfileMaker {
     row.folded_ops = source.inferred_folds;
     row.modules.resize(row.source_ops.size());
     row.source_lines.resize(row.source_ops.size());
+    row.model_lines.resize(row.source_ops.size());
+    row.is_of_whole_call = source.is_of_whole_call;
     row.folded_modules.resize(row.folded_ops.size());
     for (const size_t node : source.nodes) {
       row.source_ops.push_back(graph().nodes[node].target);
       row.modules.push_back(graph().nodes[node].module_path);
       row.source_lines.push_back(graph().nodes[node].source_line);
+      row.model_lines.push_back(graph().nodes[node].model_line);
     }
     for (const size_t node : source.folded_nodes) {
       row.folded_ops.push_back(graph().nodes[node].target);
@@ -128,10 +143,33 @@ class ProfileMaker {
     row.debug_handles = source.handles;
     row.is_inserted = source.is_inserted;
     if (source.serves.has_value()) row.inserted_for_row = *source.serves + 1;
-    row.calls = static_cast<double>(trace_row.times.calls()) / static_cast<double>(profile_.runs);
-    row.time = statistics_of(trace_row.times.per_run(), profile_.runs);
+    row.calls = calls_a_run(trace_row.times);
+    row.samples = trace_row.times.samples();
+    row.inner_time = trace_row.inner_times.samples();
+    row.time = statistics_of(row.samples, window_);
     row.share = profile_.wall.avg > 0 ? row.time.avg / profile_.wall.avg : 0;
     profile_.rows.push_back(std::move(row));
+  }
+
+  void add_cost(const std::optional<Cost>& of_a_call) {
+    if (!of_a_call.has_value()) return;
+    ProfileRow& row = profile_.rows.back();
+    row.cost = of_a_call;
+    row.cost->flops *= row.calls;
+    row.cost->bytes *= row.calls;
+  }
+
+  double calls_a_run(const RunTimes& times) const {
+    return static_cast<double>(times.calls_from(window_.cold)) / static_cast<double>(profile_.runs);
+  }
+
+  static RunSamples dense(const std::vector<double>& ns) {
+    RunSamples samples;
+    samples.reserve(ns.size());
+    for (size_t run = 0; run < ns.size(); ++run) {
+      samples.push_back({static_cast<uint32_t>(run), ns[run]});
+    }
+    return samples;
   }
 
   void name_served_rows() {
@@ -151,15 +189,27 @@ class ProfileMaker {
     out.operators = call.rows.size();
     out.derived_times = source.derived_times;
     for (const size_t node : source.nodes) out.source_ops.push_back(graph().nodes[node].target);
-    out.calls = static_cast<double>(call.times.calls()) / static_cast<double>(profile_.runs);
-    out.time = statistics_of(call.times.per_run(), profile_.runs);
+    out.calls = calls_a_run(call.times);
+    out.samples = call.times.samples();
+    out.time = statistics_of(out.samples, window_);
+    call_of_instruction_[instruction] = static_cast<uint32_t>(profile_.delegate_calls.size());
     profile_.delegate_calls.push_back(std::move(out));
   }
 
   void add_unattributed() {
     std::vector<double> rest = trace_.wall_ns;
     for (const TraceRow& row : trace_.rows) row.times.subtract_from(rest);
-    profile_.unattributed = statistics_of(rest, profile_.runs);
+    profile_.unattributed_samples = dense(rest);
+    profile_.unattributed = statistics_of(profile_.unattributed_samples, window_);
+  }
+
+  void add_timeline() {
+    profile_.scopes = std::move(trace_.scopes);
+    profile_.timeline = std::move(trace_.events);
+    for (TimelineEvent& event : profile_.timeline) {
+      if (event.kind != TimelineEvent::Kind::kDelegateCall) continue;
+      event.index = call_of_instruction_.at(static_cast<int32_t>(event.index));
+    }
   }
 
   void write_notes() {
@@ -193,6 +243,8 @@ class ProfileMaker {
   const MethodRecord* method_;
   SourceJoin join_;
   std::map<int32_t, int> partitions_;
+  RunWindow window_;
+  std::map<int32_t, uint32_t> call_of_instruction_;
 };
 
 }  // namespace

@@ -21,13 +21,34 @@ class InspectorError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Over runs; ns. Percentiles interpolate linearly between closest ranks.
+// Over the counted runs; ns. Percentiles interpolate linearly between closest ranks.
 struct TimeStatistics {
   double min = 0;
   double p50 = 0;
   double p90 = 0;
   double max = 0;
   double avg = 0;
+  double p10 = 0;
+  double p25 = 0;
+  double p75 = 0;
+  double p95 = 0;
+  double p99 = 0;
+  double first = 0;   // in the trace's first run, counted or not
+  double steady = 0;  // median of the runs after the first; of the only one if there is one
+};
+
+// What one run spent. Runs without a sample spent nothing.
+struct RunSample {
+  uint32_t run = 0;  // of all complete runs of the trace
+  double ns = 0;
+};
+using RunSamples = std::vector<RunSample>;  // ascending runs
+
+// Work, by the formulas of cost.h.
+struct Cost {
+  double flops = 0;         // a multiply-add is two
+  double bytes = 0;         // read and written, each tensor once
+  bool is_float32 = false;  // all of it: MachineLimits::flops_per_s applies
 };
 
 enum class Where : uint8_t {
@@ -39,7 +60,7 @@ enum class Where : uint8_t {
 // How sure a row's source ops are.
 enum class Join : uint8_t {
   kExact,     // by an identifier that the record knows
-  kInferred,  // by the kernel's name only: there was no record, or it does not know the instruction
+  kInferred,  // by names and order: what ran told no identifier that the record knows
   kNone,      // unknown
 };
 
@@ -58,15 +79,21 @@ struct ProfileRow {
   std::vector<std::string> modules;         // parallel to source_ops; "" for the root module
   std::vector<std::string> folded_ops;      // ops that were folded into this operator
   std::vector<std::string> folded_modules;  // parallel to folded_ops
-  std::vector<std::string> source_lines;    // parallel to source_ops; may be ""
-  std::vector<uint32_t> debug_handles;      // own first, then folded
-  bool is_inserted = false;                 // a layout change that the lowering inserted
-  std::vector<std::string> inserted_for;    // source ops of the row that it serves
-  std::optional<size_t> inserted_for_row;   // 1-based
+  std::vector<std::string> source_lines;    // innermost frame; parallel to source_ops; may be ""
+  std::vector<std::string> model_lines;     // the same, outside of PyTorch's own files
+  bool is_of_whole_call = false;           // kInferred: the ops are all that the delegate call took
+  std::vector<uint32_t> debug_handles;     // own first, then folded
+  bool is_inserted = false;                // a layout change that the lowering inserted
+  std::vector<std::string> inserted_for;   // source ops of the row that it serves
+  std::optional<size_t> inserted_for_row;  // 1-based
+
+  std::optional<Cost> cost;  // of one run; unset where shapes are unknown
 
   double calls = 0;  // per run; a whole number unless runs differ
   TimeStatistics time;
-  double share = 0;  // of the average wall time, 0 to 1
+  double share = 0;       // of the average wall time, 0 to 1
+  RunSamples samples;     // of all complete runs
+  RunSamples inner_time;  // of a kernel's function alone, in stock traces; else empty
 };
 
 // One delegate instruction as a whole. Its time is that of its rows plus an overhead which is part
@@ -80,9 +107,53 @@ struct DelegateCall {
   std::vector<std::string> source_ops;  // of all nodes that it took, by the record
   double calls = 0;
   TimeStatistics time;
+  RunSamples samples = {};
 };
 
-// What the trace cannot know. Unset values are not printed.
+// Something that ran from `start` to `end`, in the trace's clock (ns). `index` is of rows or of
+// delegate_calls.
+struct TimelineEvent {
+  enum class Kind : uint8_t { kRun, kRow, kDelegateCall };
+  Kind kind = Kind::kRun;
+  uint32_t run = 0;
+  uint32_t index = 0;
+  uint64_t start = 0;
+  uint64_t end = 0;
+};
+
+// An event outside of any instruction: "Method::init", "Program::load_method".
+struct Scope {
+  std::string block;
+  std::string name;
+  uint64_t start = 0;
+  double ns = 0;
+};
+
+// A tensor in planned memory.
+struct PlannedTensor {
+  uint32_t value = 0;   // of the program
+  std::string type;     // "f32[1,32,112,112]"; the upper bound if dynamic
+  uint32_t buffer = 0;  // memory id
+  uint64_t offset = 0;  // in it
+  uint64_t bytes = 0;
+  int32_t first = 0;  // instruction that writes it; -1: lives from the start (inputs, state)
+  int32_t last = 0;   // instruction that uses it last; num_instructions: lives to the end
+};
+
+struct MemoryPlan {
+  std::vector<uint64_t> buffers;  // bytes; [0] is memory id 1
+  int32_t num_instructions = 0;
+  std::vector<PlannedTensor> tensors;
+};
+
+// What this machine can do at best, measured.
+struct MachineLimits {
+  double flops_per_s = 0;  // float32 multiply-adds, two each
+  double bytes_per_s = 0;  // copying memory: read and written together
+  uint32_t threads = 0;
+  std::string machine;
+};
+
 // What the loaded method holds, in bytes.
 struct MemoryInfo {
   uint64_t planned = 0;         // activations
@@ -93,6 +164,7 @@ struct MemoryInfo {
   uint64_t constants = 0;       // other copies of constants
 };
 
+// What the trace cannot know. Unset values are not printed.
 struct RunInfo {
   std::string model;                // "mv2.pte"
   std::vector<std::string> inputs;  // "f32[1,3,224,224]"
@@ -105,22 +177,29 @@ struct RunInfo {
   std::optional<uint64_t> peak_rss_bytes;
   std::optional<uint64_t> steady_rss_bytes;  // after the last run
   std::optional<MemoryInfo> memory;
+  std::optional<MemoryPlan> plan = {};
+  std::optional<MachineLimits> limits = {};
   std::optional<double> trace_overhead;  // 0.003 is +0.3 % of the untraced time
 };
 
 struct Profile {
   std::string method;
   RunInfo run;
-  size_t runs = 0;             // complete ones; statistics are over these
+  size_t runs = 0;             // complete ones that count; statistics are over these
+  size_t cold_runs = 0;        // complete ones before them: only in `first`
   size_t incomplete_runs = 0;  // with dropped records: not in the statistics
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
   bool runs_differ = false;  // not all runs executed the same instructions
   TimeStatistics wall;
   TimeStatistics unattributed;
+  RunSamples wall_samples;  // of all complete runs
+  RunSamples unattributed_samples;
   std::vector<ProfileRow> rows;              // in run order
   std::vector<DelegateCall> delegate_calls;  // by partition
-  std::vector<std::string> notes;            // what the reader must know to trust the numbers
+  std::vector<TimelineEvent> timeline;       // in the order of the trace, all complete runs
+  std::vector<Scope> scopes;
+  std::vector<std::string> notes;  // what the reader must know to trust the numbers
 };
 
 }  // namespace vitrine::inspector

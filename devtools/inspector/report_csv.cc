@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -50,12 +51,45 @@ std::string times(const TimeStatistics& time) {
                      time.max);
 }
 
-}  // namespace
+double share_of(const TimeStatistics& time, const Profile& profile) {
+  return profile.wall.avg > 0 ? time.avg / profile.wall.avg : 0;
+}
 
-std::string report_csv(const Profile& profile) {
+// What no line before it has.
+struct Rest {
+  const char* name;
+  const TimeStatistics& time;
+  bool is_there;
+};
+
+std::array<Rest, 3> rests(const Profile& profile, const Grouping& grouping) {
+  return {{{"beyond the top", grouping.others, !grouping.other_rows.empty()},
+           {"filtered out", grouping.filtered, !grouping.filtered_rows.empty()},
+           {"unattributed", profile.unattributed, true}}};
+}
+
+std::string groups_csv(const Profile& profile, const Grouping& grouping) {
+  std::string csv =
+      "group,depth,rows,calls,avg_ns,p50_ns,min_ns,p90_ns,max_ns,own_avg_ns,share,flops,bytes\r\n";
+  for (const Group& group : grouping.groups) {
+    csv += fmt::format("{},{},{},{},{},{:.3f},{:.6f},", cell(group.name), group.depth,
+                       group.num_rows, group.calls, times(group.time), group.own_avg, group.share);
+    csv += group.costed > 0 ? fmt::format("{:.0f},{:.0f}\r\n", group.cost.flops, group.cost.bytes)
+                            : ",\r\n";
+  }
+  for (const Rest& rest : rests(profile, grouping)) {
+    if (!rest.is_there) continue;
+    csv += fmt::format("{},,,,{},{:.3f},{:.6f},,\r\n", rest.name, times(rest.time), rest.time.avg,
+                       share_of(rest.time, profile));
+  }
+  return csv;
+}
+
+std::string rows_csv(const Profile& profile, const Grouping& grouping) {
   std::string csv(kHeader);
   csv += "\r\n";
-  for (size_t i = 0; i < profile.rows.size(); ++i) {
+  for (const Group& group : grouping.groups) {
+    const size_t i = group.rows[0];
     const ProfileRow& row = profile.rows[i];
     csv += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\r\n", i + 1, where_name(row.where),
@@ -65,9 +99,21 @@ std::string report_csv(const Profile& profile) {
         joined(row.modules), fmt::join(row.debug_handles, ";"), row.calls, times(row.time),
         row.share);
   }
-  const double share = profile.wall.avg > 0 ? profile.unattributed.avg / profile.wall.avg : 0;
-  csv += fmt::format(",unattributed,,,,,,,,,,,{},{:.6f}\r\n", times(profile.unattributed), share);
+  for (const Rest& rest : rests(profile, grouping)) {
+    if (!rest.is_there) continue;
+    csv += fmt::format(",{},,,,,,,,,,,{},{:.6f}\r\n", rest.name, times(rest.time),
+                       share_of(rest.time, profile));
+  }
   return csv;
+}
+
+}  // namespace
+
+std::string report_csv(const Profile& profile) { return report_csv(profile, {}); }
+
+std::string report_csv(const Profile& profile, const View& view) {
+  const Grouping grouping = group_rows(profile, view);
+  return view.by == GroupBy::kNone ? rows_csv(profile, grouping) : groups_csv(profile, grouping);
 }
 
 }  // namespace vitrine::inspector

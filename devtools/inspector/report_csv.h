@@ -3,11 +3,16 @@
 
 #include <string>
 
+#include "devtools/inspector/grouping.h"
 #include "devtools/inspector/profile.h"
 
 namespace vitrine::inspector {
 
 // Lists within a cell are joined with ';'. The last line is `unattributed`. Times in ns.
 std::string report_csv(const Profile& profile);
+
+// The groups of a view, one line each: lines of a tree contain those below them, except for
+// own_avg_ns, which adds up with the last lines to the wall time. kNone: its rows.
+std::string report_csv(const Profile& profile, const View& view);
 
 }  // namespace vitrine::inspector

@@ -3,6 +3,13 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "devtools/inspector/figures.h"
+#include "devtools/inspector/grouping.h"
+#include "devtools/inspector/memory_use.h"
+#include "devtools/inspector/profile_json.h"
+#include "devtools/inspector/row_texts.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -11,6 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 3> kWhere = {"delegate", "kernel", "control"};
+constexpr std::pair<const char*, GroupBy> kGroupings[] = {{"op", GroupBy::kOp},
+                                                          {"delegate", GroupBy::kDelegate},
+                                                          {"module", GroupBy::kModule},
+                                                          {"line", GroupBy::kLine}};
 constexpr std::array<const char*, 3> kJoin = {"exact", "inferred", "none"};
 
 template <class T, size_t n>
@@ -22,11 +33,10 @@ const char* name_of(const std::array<const char*, n>& names, T value) {
 double ns(double value) { return std::round(value * 1000) / 1000; }
 
 Json statistics(const TimeStatistics& time) {
-  return {{"min", ns(time.min)},
-          {"p50", ns(time.p50)},
-          {"p90", ns(time.p90)},
-          {"max", ns(time.max)},
-          {"avg", ns(time.avg)}};
+  return {{"min", ns(time.min)}, {"p50", ns(time.p50)},     {"p90", ns(time.p90)},
+          {"max", ns(time.max)}, {"avg", ns(time.avg)},     {"p10", ns(time.p10)},
+          {"p25", ns(time.p25)}, {"p75", ns(time.p75)},     {"p95", ns(time.p95)},
+          {"p99", ns(time.p99)}, {"first", ns(time.first)}, {"steady", ns(time.steady)}};
 }
 
 template <class T>
@@ -42,7 +52,16 @@ Json calls(double value) {
   return value == rounded ? Json(static_cast<int64_t>(rounded)) : Json(value);
 }
 
-Json row_json(const ProfileRow& row) {
+Json cost_json(const Cost& cost, double avg_ns, const std::optional<MachineLimits>& limits) {
+  Json json = {{"flops", cost.flops}, {"bytes", cost.bytes}};
+  json["gflops_per_s"] = avg_ns > 0 ? Json(ns(cost.flops / avg_ns)) : Json();
+  json["gbytes_per_s"] = avg_ns > 0 ? Json(ns(cost.bytes / avg_ns)) : Json();
+  json["share_of_limits"] =
+      limits.has_value() ? or_null(share_of_limits(cost, avg_ns, *limits)) : Json();
+  return json;
+}
+
+Json row_json(const ProfileRow& row, const std::optional<MachineLimits>& limits) {
   const bool is_delegate = row.where == Where::kDelegate;
   Json json = {{"where", name_of(kWhere, row.where)},
                {"delegate", text_or_null(row.delegate)},
@@ -59,9 +78,12 @@ Json row_json(const ProfileRow& row) {
     json["inserted_for"] = row.inserted_for;
     json["inserted_for_row"] = or_null(row.inserted_for_row);
   }
+  json["op_type"] = op_type(row);
+  json["whole_call"] = row.is_of_whole_call;
   json["modules"] = row.modules;
   json["folded_modules"] = row.folded_modules;
   json["source_lines"] = row.source_lines;
+  json["model_lines"] = row.model_lines;
   json["debug_handles"] = row.debug_handles;
   json["calls"] = calls(row.calls);
   json["avg_ns"] = ns(row.time.avg);
@@ -69,7 +91,9 @@ Json row_json(const ProfileRow& row) {
   json["min_ns"] = ns(row.time.min);
   json["p90_ns"] = ns(row.time.p90);
   json["max_ns"] = ns(row.time.max);
+  json["time_ns"] = statistics(row.time);
   json["share"] = row.share;
+  json["cost"] = row.cost.has_value() ? cost_json(*row.cost, row.time.avg, limits) : Json();
   return json;
 }
 
@@ -95,41 +119,101 @@ Json memory_json(const MemoryInfo& memory) {
           {"constants_bytes", memory.constants}};
 }
 
+Json plan_json(const MemoryPlan& plan) {
+  Json tensors = Json::array();
+  for (const PlannedTensor& tensor : plan.tensors) {
+    tensors.push_back({{"value", tensor.value},
+                       {"type", tensor.type},
+                       {"buffer", tensor.buffer},
+                       {"offset", tensor.offset},
+                       {"bytes", tensor.bytes},
+                       {"first", tensor.first},
+                       {"last", tensor.last}});
+  }
+  const MemoryUse use = memory_over_time(plan);
+  return {{"buffers", plan.buffers},
+          {"instructions", plan.num_instructions},
+          {"tensors", tensors},
+          {"live_bytes", use.live_bytes},
+          {"peak",
+           {{"instruction", use.peak_instruction},
+            {"bytes", use.peak_bytes},
+            {"tensors", use.peak_tensors}}}};
+}
+
+Json limits_json(const MachineLimits& limits) {
+  return {{"machine", limits.machine},
+          {"threads", limits.threads},
+          {"flops_per_s", limits.flops_per_s},
+          {"bytes_per_s", limits.bytes_per_s}};
+}
+
+Json groups_json(const Profile& profile) {
+  Json json;
+  for (const auto& [name, by] : kGroupings) {
+    Json groups = Json::array();
+    for (const Group& group : group_rows(profile, {.by = by, .top = 0, .filter = {}}).groups) {
+      groups.push_back(
+          {{"name", group.name},
+           {"label", group.label},
+           {"depth", group.depth},
+           {"rows", group.rows},
+           {"num_rows", group.num_rows},
+           {"calls", calls(group.calls)},
+           {"time_ns", statistics(group.time)},
+           {"own_avg_ns", ns(group.own_avg)},
+           {"share", group.share},
+           {"cost",
+            group.costed > 0 ? cost_json(group.cost, group.costed, profile.run.limits) : Json()}});
+    }
+    json[name] = std::move(groups);
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string report_json(const Profile& profile) {
+  // Names come from files and may be anything: bytes that are not UTF-8 are replaced.
+  return profile_json(profile).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+nlohmann::ordered_json profile_json(const Profile& profile) {
   const RunInfo& run = profile.run;
   Json rows = Json::array();
-  for (const ProfileRow& row : profile.rows) rows.push_back(row_json(row));
+  for (const ProfileRow& row : profile.rows) rows.push_back(row_json(row, run.limits));
   Json delegate_calls = Json::array();
   for (const DelegateCall& call : profile.delegate_calls) delegate_calls.push_back(call_json(call));
 
-  const Json json = {{"schema_version", kProfileJsonVersion},
-                     {"model", run.model},
-                     {"method", profile.method},
-                     {"record", text_or_null(run.record)},
-                     {"inputs", run.inputs},
-                     {"outputs", run.outputs},
-                     {"runs", profile.runs},
-                     {"warmup_runs", or_null(run.warmup_runs)},
-                     {"threads", or_null(run.threads)},
-                     {"load_ns", or_null(run.load_ns)},
-                     {"init_ns", or_null(run.init_ns)},
-                     {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
-                     {"steady_rss_bytes", or_null(run.steady_rss_bytes)},
-                     {"memory", run.memory ? memory_json(*run.memory) : Json()},
-                     {"trace_overhead", or_null(run.trace_overhead)},
-                     {"wall_ns", statistics(profile.wall)},
-                     {"rows", rows},
-                     {"unattributed_ns", ns(profile.unattributed.avg)},
-                     {"delegate_calls", delegate_calls},
-                     {"runs_differ", profile.runs_differ},
-                     {"incomplete_runs", profile.incomplete_runs},
-                     {"dropped_records", profile.dropped_records},
-                     {"dropped_blocks", profile.dropped_blocks},
-                     {"notes", profile.notes}};
-  // Names come from files and may be anything: bytes that are not UTF-8 are replaced.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json json = {{"schema_version", kProfileJsonVersion},
+               {"model", run.model},
+               {"method", profile.method},
+               {"record", text_or_null(run.record)},
+               {"inputs", run.inputs},
+               {"outputs", run.outputs},
+               {"runs", profile.runs},
+               {"cold_runs", profile.cold_runs},
+               {"warmup_runs", or_null(run.warmup_runs)},
+               {"threads", or_null(run.threads)},
+               {"load_ns", or_null(run.load_ns)},
+               {"init_ns", or_null(run.init_ns)},
+               {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
+               {"steady_rss_bytes", or_null(run.steady_rss_bytes)},
+               {"memory", run.memory ? memory_json(*run.memory) : Json()},
+               {"memory_plan", run.plan ? plan_json(*run.plan) : Json()},
+               {"machine", run.limits ? limits_json(*run.limits) : Json()},
+               {"trace_overhead", or_null(run.trace_overhead)},
+               {"wall_ns", statistics(profile.wall)},
+               {"rows", rows},
+               {"groups", groups_json(profile)},
+               {"unattributed_ns", ns(profile.unattributed.avg)},
+               {"delegate_calls", delegate_calls},
+               {"runs_differ", profile.runs_differ},
+               {"incomplete_runs", profile.incomplete_runs},
+               {"dropped_records", profile.dropped_records},
+               {"dropped_blocks", profile.dropped_blocks},
+               {"notes", profile.notes}};
+  return json;
 }
 
 }  // namespace vitrine::inspector

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "devtools/inspector/figures.h"
 #include "devtools/inspector/row_texts.h"
 #include "devtools/inspector/text_layout.h"
 #include "devtools/inspector/text_table.h"
@@ -23,38 +24,6 @@ constexpr size_t kSlowest = 5;
 constexpr double kSmall = 0.005;  // op types below this share of the wall time are summed up
 constexpr size_t kLongOp = 60;    // longer lists of ops are abbreviated at any width
 constexpr std::string_view kDot = " · ";
-
-struct Unit {
-  double ns;
-  const char* name;
-  int decimals;
-
-  std::string text(double value) const { return fmt::format("{:.{}f}", value / ns, decimals); }
-  std::string with_name(double value) const { return fmt::format("{} {}", text(value), name); }
-};
-constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;
-
-// For single figures: three digits or more.
-Unit unit_for(double value) {
-  if (value < 10 * kUs) return {kUs, "us", 2};
-  if (value < kMs) return {kUs, "us", 1};
-  if (value < 100 * kMs) return {kMs, "ms", 2};
-  if (value < 10 * kSecond) return {kMs, "ms", 1};
-  return {kSecond, "s", 2};
-}
-
-// For the columns of the table, by the wall time: rows are down to a ten-thousandth of it.
-Unit unit_for_rows(double wall) {
-  if (wall < 100 * kUs) return {kUs, "us", 2};
-  if (wall < 100 * kMs) return {kUs, "us", 1};
-  return {kMs, "ms", wall < kSecond ? 3 : 2};
-}
-
-std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
-
-std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 class TableReport {
  public:
@@ -74,7 +43,7 @@ class TableReport {
   std::string report() {
     write_head();
     out_ += '\n';
-    write_rows();
+    write_rows(group_rows(profile_, options_.view));
     out_ += '\n';
     write_totals();
     write_legend_and_notes();
@@ -207,11 +176,30 @@ class TableReport {
     } else {
       out_ += left + '\n' + source + '\n';
     }
+    std::vector<std::string> spread;
+    if (profile_.runs + profile_.cold_runs > 1 && wall.steady > 0) {
+      const Unit first = unit_for(wall.first);
+      spread.push_back(fmt::format("first run {}, {:.2f} x the steady {}",
+                                   first.with_name(wall.first), wall.first / wall.steady,
+                                   unit.with_name(wall.steady)));
+      spread.push_back(fmt::format("p10 {}  p25 {}  p75 {}  p95 {}  p99 {}", unit.text(wall.p10),
+                                   unit.text(wall.p25), unit.text(wall.p75), unit.text(wall.p95),
+                                   unit.text(wall.p99)));
+      out_ += wrap("      ", spread, kDot, width_);
+    }
   }
 
   // ---- Rows
 
-  void write_rows() {
+  void write_rows(const Grouping& grouping) {
+    if (options_.view.by == GroupBy::kNone) {
+      write_single_rows(grouping);
+    } else {
+      write_groups(grouping);
+    }
+  }
+
+  void write_single_rows(const Grouping& grouping) {
     using Kind = TextTable::Kind;
     TextTable table;
     table.add_column("#", Kind::kFigure);
@@ -222,23 +210,98 @@ class TableReport {
     if (options_.ids) table.add_column("ids", Kind::kName);
     if (has_calls_) table.add_column("calls", Kind::kFigure);
     table.add_column(fmt::format("avg {}", unit_.name), Kind::kFigure);
-    for (const char* title : {"p50", "min", "%", "cum %"}) table.add_column(title, Kind::kFigure);
-    if (has_bars()) table.add_column("", Kind::kBar);
+    add_figure_columns(table);
 
     double sum = 0;
-    for (size_t i = 0; i < profile_.rows.size(); ++i) {
-      sum += profile_.rows[i].share;
-      add_row(table, i, sum);
+    for (const Group& group : grouping.groups) {
+      sum += group.share;
+      add_row(table, group.rows[0], sum);
     }
     constexpr size_t kLabelColumn = 2;
     const size_t first_figure = size_t{5} + options_.ids + has_calls_;
+    add_totals(table, grouping, sum, kLabelColumn, first_figure);
+    out_ += table.text(width_, options_.color);
+  }
+
+  void add_figure_columns(TextTable& table) const {
+    using Kind = TextTable::Kind;
+    for (const char* title : {"p50", "min", "%", "cum %"}) table.add_column(title, Kind::kFigure);
+    if (options_.costs) {
+      for (const char* title : {"MFLOP", "GFLOP/s", "GB/s"}) table.add_column(title, Kind::kFigure);
+      if (profile_.run.limits.has_value()) table.add_column("peak %", Kind::kFigure);
+    }
+    if (has_bars()) table.add_column("", Kind::kBar);
+  }
+
+  // Below the rows: what they leave out, and what it all adds up to.
+  void add_totals(TextTable& table, const Grouping& grouping, double sum, size_t label_column,
+                  size_t first_figure) const {
+    const auto add_left_out = [&](const std::vector<size_t>& rows, const TimeStatistics& time,
+                                  const char* what) {
+      if (rows.empty()) return;
+      const double share = profile_.wall.avg > 0 ? time.avg / profile_.wall.avg : 0;
+      sum += share;
+      table.add_total({fmt::format("{} {}", counted(rows.size(), "row"), what)}, label_column,
+                      figures(time, share, percent(sum)), first_figure);
+    };
+    add_left_out(grouping.other_rows, grouping.others, "beyond the top");
+    add_left_out(grouping.filtered_rows, grouping.filtered, "that the filter leaves out");
     const double rest = unattributed_share();
     const char* unattributed = has_delegates_ ? "unattributed (delegate entry and exit, dispatch)"
                                               : "unattributed (dispatch)";
-    table.add_total({unattributed, "unattributed"}, kLabelColumn,
+    table.add_total({unattributed, "unattributed"}, label_column,
                     figures(profile_.unattributed, rest, percent(sum + rest)), first_figure);
-    table.add_total({"wall"}, kLabelColumn, figures(profile_.wall, 1, ""), first_figure);
+    table.add_total({"wall"}, label_column, figures(profile_.wall, 1, ""), first_figure);
+  }
+
+  void write_groups(const Grouping& grouping) {
+    struct Title {
+      GroupBy by;
+      const char* text;
+    };
+    constexpr Title kTitles[] = {{GroupBy::kOp, "op"},
+                                 {GroupBy::kDelegate, "ran in"},
+                                 {GroupBy::kModule, "module"},
+                                 {GroupBy::kLine, "source line"}};
+    using Kind = TextTable::Kind;
+    TextTable table;
+    const auto* title =
+        std::find_if(std::begin(kTitles), std::end(kTitles),
+                     [&](const Title& known) { return known.by == options_.view.by; });
+    table.add_column(title == std::end(kTitles) ? "" : title->text, Kind::kName);
+    table.add_column("rows", Kind::kFigure);
+    table.add_column("calls", Kind::kFigure);
+    table.add_column(fmt::format("avg {}", unit_.name), Kind::kFigure);
+    add_figure_columns(table);
+    double sum = 0;
+    double longest = 0;
+    for (const Group& group : grouping.groups) longest = std::max(longest, group.share);
+    for (const Group& group : grouping.groups) {
+      // In a tree parents contain their children: what adds up is each one's own time.
+      sum += profile_.wall.avg > 0 ? group.own_avg / profile_.wall.avg : 0;
+      std::vector<TextTable::Cell> cells = {std::string(2 * group.depth, ' ') + group.label,
+                                            std::to_string(group.num_rows),
+                                            fmt::format("{:.4g}", group.calls)};
+      for (std::string& figure : figures(group.time, group.share, percent(sum))) {
+        cells.emplace_back(std::move(figure));
+      }
+      if (options_.costs) add_cost(cells, group.cost, group.costed);
+      if (has_bars()) cells.emplace_back(bar(longest > 0 ? group.share / longest : 0, kBarWidth));
+      table.add_row(std::move(cells), false);
+    }
+    add_totals(table, grouping, sum, 0, 3);
     out_ += table.text(width_, options_.color);
+  }
+
+  void add_cost(std::vector<TextTable::Cell>& cells, const Cost& cost, double ns) const {
+    const bool is_known = ns > 0 && cost.bytes > 0;
+    cells.emplace_back(is_known ? fmt::format("{:.3g}", cost.flops / 1e6) : "");
+    cells.emplace_back(is_known ? fmt::format("{:.1f}", cost.flops / ns) : "");
+    cells.emplace_back(is_known ? fmt::format("{:.1f}", cost.bytes / ns) : "");
+    if (!profile_.run.limits.has_value()) return;
+    const std::optional<double> share =
+        is_known ? share_of_limits(cost, ns, *profile_.run.limits) : std::nullopt;
+    cells.emplace_back(share.has_value() ? percent(*share) : "");
   }
 
   void add_row(TextTable& table, size_t index, double cumulated) const {
@@ -254,6 +317,7 @@ class TableReport {
     for (std::string& figure : figures(row.time, row.share, percent(cumulated))) {
       cells.emplace_back(std::move(figure));
     }
+    if (options_.costs) add_cost(cells, row.cost.value_or(Cost{}), row.time.avg);
     if (has_bars()) {
       cells.emplace_back(bar(max_share_ > 0 ? row.share / max_share_ : 0, kBarWidth));
     }

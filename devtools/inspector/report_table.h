@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "devtools/inspector/grouping.h"
 #include "devtools/inspector/profile.h"
 
 namespace vitrine::inspector {
@@ -11,7 +12,10 @@ namespace vitrine::inspector {
 struct TableOptions {
   size_t width = 100;  // columns; 80 at least. Long names are cut from the left, numbers never.
   bool color = false;  // ANSI; the caller knows whether this goes to a terminal
-  bool ids = false;    // adds instruction, delegate debug identifier and debug handles
+  View view = {};
+  bool costs =
+      false;  // adds GFLOP/s, GB/s, and the share of what the machine can do if that is known
+  bool ids = false;  // adds instruction, delegate debug identifier and debug handles
 };
 
 std::string report_table(const Profile& profile, const TableOptions& options = {});

@@ -52,8 +52,23 @@ std::vector<std::string> short_names(const std::vector<std::string>& ops) {
   return names;
 }
 
-// "features.0" of a convolution features.0.0 with what was folded in from features.0.1 and
-// features.0.2; the operator's own module if the common one is further away than its parent.
+std::string inserted_text(const ProfileRow& row, std::string_view what) {
+  if (!row.inserted_for_row.has_value()) return std::string(what);
+  return fmt::format("{} for #{}", what, *row.inserted_for_row);
+}
+
+// Stock XNNPACK numbers the operators of a kernel: "Convolution (NHWC, F32) IGEMM #3".
+std::string without_number(std::string_view kernel) {
+  const size_t mark = kernel.rfind(" #");
+  if (mark == std::string_view::npos || mark == 0 || mark + 2 == kernel.size()) {
+    return std::string(kernel);
+  }
+  const bool is_number = kernel.find_first_not_of("0123456789", mark + 2) == std::string_view::npos;
+  return std::string(is_number ? kernel.substr(0, mark) : kernel);
+}
+
+}  // namespace
+
 std::string module_of(const ProfileRow& row) {
   std::string own = common_path(row.modules);
   std::vector<std::string> all = row.modules;
@@ -64,13 +79,6 @@ std::string module_of(const ProfileRow& row) {
   const size_t parent = dot == std::string::npos ? own.size() : dot;
   return common.size() < parent ? own : common;
 }
-
-std::string inserted_text(const ProfileRow& row, std::string_view what) {
-  if (!row.inserted_for_row.has_value()) return std::string(what);
-  return fmt::format("{} for #{}", what, *row.inserted_for_row);
-}
-
-}  // namespace
 
 std::string common_path(const std::vector<std::string>& paths) {
   std::string common;
@@ -115,6 +123,12 @@ RowTexts row_texts(const ProfileRow& row) {
     texts.short_op = inserted_text(row, "layout");
     return texts;
   }
+  if (row.is_of_whole_call) {
+    texts.op = fmt::format("one of {} ops", row.source_ops.size());
+    texts.short_op = texts.op;
+    texts.module = printable(common_path(row.modules));
+    return texts;
+  }
   const std::vector<std::string> own = short_names(row.source_ops);
   const std::vector<std::string> folded = short_names(row.folded_ops);
   texts.op = fmt::format("{}", fmt::join(own, ", "));
@@ -133,6 +147,7 @@ RowTexts row_texts(const ProfileRow& row) {
 std::string op_type(const ProfileRow& row) {
   if (row.is_inserted) return "layout change";
   if (row.where == Where::kControl) return "control flow";
+  if (row.is_of_whole_call) return printable(without_number(row.kernel));
   return row.source_ops.empty() ? "unknown" : printable(short_name(row.source_ops[row.main_op]));
 }
 

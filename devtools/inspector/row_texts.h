@@ -24,6 +24,10 @@ std::string op_type(const ProfileRow& row);
 // For sums: "XNNPACK", "portable kernels", "control flow".
 std::string place_type(const ProfileRow& row);
 
+// "features.0" of a convolution features.0.0 with what was folded in from features.0.1 and
+// features.0.2; the operator's own module if the common one is further away than its parent.
+std::string module_of(const ProfileRow& row);
+
 // The longest common path of dotted paths; empty ones do not count.
 std::string common_path(const std::vector<std::string>& paths);
 

@@ -9,6 +9,7 @@
 
 #include "devtools/inspector/fold_search.h"
 #include "devtools/inspector/op_names.h"
+#include "devtools/inspector/order_match.h"
 #include "devtools/inspector/xnnpack_node_types.h"
 #include "devtools/inspector/xnnpack_plan.h"
 
@@ -128,6 +129,7 @@ class Joiner {
     } else if (entry != nullptr) {
       join_by_delegate_map(*entry, call);
     }
+    infer_operators(instruction, call);
     for (const size_t row : call.operators) {
       const RowSource& joined = join_.rows[row];
       if (joined.join == Join::kNone && !joined.is_inserted) ++unjoined_operators_[source.delegate];
@@ -196,6 +198,47 @@ class Joiner {
       for (size_t k = 0; k < rows.size(); ++k) {
         join_.rows[rows[k]].main_node = candidates[has_pairs ? k : 0];
       }
+    }
+  }
+
+  // A delegate without a map, or a stock trace of XNNPACK: names and order are all that there is.
+  void infer_operators(int32_t instruction, const Call& call) {
+    const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
+    const auto is_joined = [&](size_t row) { return join_.rows[row].join != Join::kNone; };
+    if (handles.empty() || std::any_of(call.operators.begin(), call.operators.end(), is_joined)) {
+      return;
+    }
+    std::vector<std::string_view> kernels;
+    for (const size_t row : call.operators) {
+      const TraceRow& traced = trace_.rows[row];
+      kernels.push_back(traced.delegate_name.empty() ? traced.kernel : traced.delegate_name);
+    }
+    const std::vector<size_t> nodes = nodes_of(handles);
+    std::vector<std::string_view> ops;
+    for (const size_t node : nodes) ops.push_back(base_name(record_->graph.nodes[node].target));
+    const std::vector<OrderMatch> matches = match_in_order(kernels, ops);
+    for (size_t k = 0; k < call.operators.size(); ++k) {
+      RowSource& row = join_.rows[call.operators[k]];
+      const OrderMatch& match = matches[k];
+      if (match.is_layout_change) {
+        row.is_inserted = true;
+      } else if (match.op.has_value()) {
+        const size_t node = nodes[*match.op];
+        row.handles = {record_->graph.nodes[node].debug_handle};
+        claim(row, nodes_of(row.handles));
+        row.main_node = static_cast<size_t>(std::find(row.nodes.begin(), row.nodes.end(), node) -
+                                            row.nodes.begin());
+      } else {
+        row.nodes = nodes;
+        row.is_of_whole_call = true;
+        for (const DebugHandle handle : handles) append_new(row.handles, handle);
+      }
+      row.join = Join::kInferred;
+      ++inferred_operators_[join_.calls[instruction].delegate];
+    }
+    for (size_t k = 0; k < call.operators.size(); ++k) {
+      RowSource& row = join_.rows[call.operators[k]];
+      if (row.is_inserted) row.serves = served_row(call, k);
     }
   }
 
@@ -330,6 +373,7 @@ class Joiner {
     const Call& call = calls_[instruction];
     HandleRows own, absorbed;  // rows that run a handle's node; and those that took it in
     for (const size_t row : trace_call.rows) {
+      if (join_.rows[row].is_of_whole_call) continue;
       for (const DebugHandle handle : join_.rows[row].handles) own[handle].push_back(row);
     }
     if (own.empty()) return;  // nothing joined: the call as a whole has the ops
@@ -374,6 +418,12 @@ class Joiner {
           "unknown",
           count, name));
     }
+    for (const auto& [delegate, count] : inferred_operators_) {
+      join_.notes.push_back(fmt::format(
+          "{} operators of {} logged no identifier that the record knows: their source ops are "
+          "inferred from kernel names and order",
+          count, delegate.empty() ? "a delegate" : delegate));
+    }
     if (other_kernels_ >= 2 && other_kernels_ * 2 > compared_kernels_) {
       join_.notes.push_back(fmt::format(
           "{} of {} kernels are not the ops that the record has at their instructions: is it the "
@@ -392,6 +442,7 @@ class Joiner {
   std::vector<bool> is_claimed_;  // by node: stands in a row
   std::map<DebugHandle, size_t> instructions_of_handle_;
   std::map<std::string, size_t> unjoined_operators_;  // by delegate
+  std::map<std::string, size_t> inferred_operators_;
   size_t compared_kernels_ = 0;
   size_t other_kernels_ = 0;
 };

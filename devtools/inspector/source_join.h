@@ -24,6 +24,7 @@ struct RowSource {
   std::vector<std::string> inferred_folds;     // ... and of `folded_nodes`
   std::vector<etrecord::DebugHandle> handles;  // own, then folded
   bool is_inserted = false;                    // layout change
+  bool is_of_whole_call = false;               // kInferred: `nodes` are all that the call took
   std::optional<size_t> serves;                // row, if is_inserted
 };
 
@@ -43,6 +44,8 @@ struct SourceJoin {
 // - a row's nodes are those that have one of its handles; several rows may share a handle;
 // - a node that a delegate took but that no row names is folded into exactly one row of that call:
 //   the one that XNNPACK's plan tells, else the nearest in the graph, inputs first;
+// - operators of a call of which none has a known identifier are matched with the call's nodes by
+//   kernel name, in order (order_match.h); those without a match have all nodes of the call;
 // - an inserted layout change serves the operator that the plan tells, else the next, else the one
 //   before.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <list>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "devtools/etdump/extensions.h"
@@ -64,6 +65,7 @@ class Merger {
   void add_block(const etdump::Block& block) {
     const ProfileEvent* wall = nullptr;
     bool has_lost = false;
+    bool is_warm_up = false;
     for (const ProfileEvent& event : block.profile_events) {
       if (event.is_in_instruction()) {
         if (event.delegate_debug_name == kXnnpackPlanEvent) {
@@ -71,25 +73,34 @@ class Merger {
         }
       } else if (event.name == kExecuteScope) {
         wall = &event;
-      } else if (event.name == kInitScope) {
-        trace_.init_ns = elapsed(event);
+      } else if (event.name == etdump::kWarmUp) {
+        is_warm_up = true;
       } else if (event.name == etdump::kDroppedRecords) {
         trace_.dropped_records += count_in(event.metadata);
         has_lost = true;
       } else if (event.name == etdump::kDroppedBlocks) {
         trace_.dropped_blocks += count_in(event.metadata);
+      } else {
+        const double ns = elapsed(event);
+        if (event.name == kInitScope) trace_.init_ns = ns;
+        trace_.scopes.push_back({.block = std::string(block.name),
+                                 .name = std::string(event.name),
+                                 .start = event.start,
+                                 .ns = ns});
       }
     }
     if (wall != nullptr && !has_lost) {
-      add_run(block, elapsed(*wall));
+      if (is_warm_up && trace_.cold_runs == trace_.wall_ns.size()) ++trace_.cold_runs;
+      add_run(block, *wall);
     } else if (wall != nullptr || block.name == kExecuteBlock) {
       ++trace_.incomplete_runs;
     }
   }
 
-  void add_run(const etdump::Block& block, double wall_ns) {
-    run_ = trace_.wall_ns.size();
-    trace_.wall_ns.push_back(wall_ns);
+  void add_run(const etdump::Block& block, const ProfileEvent& wall) {
+    run_ = static_cast<uint32_t>(trace_.wall_ns.size());
+    trace_.wall_ns.push_back(elapsed(wall));
+    note(TimelineEvent::Kind::kRun, 0, wall);
     last_ = rows_.end();
     sequence_.clear();
     operators_.clear();
@@ -122,6 +133,7 @@ class Merger {
     TraceCall& call = trace_.calls[event.instruction_id];
     if (!event.metadata.empty()) call.delegate = event.metadata;
     call.times.add(run_, elapsed(event));
+    note(TimelineEvent::Kind::kDelegateCall, static_cast<uint32_t>(event.instruction_id), event);
     if (operators_.empty()) {
       add(event, TraceRow::Kind::kDelegateCall, 0);
     } else {
@@ -147,7 +159,14 @@ class Merger {
       if (space != std::string_view::npos) row.library = event.metadata.substr(space + 1);
     } else if (native_call != nullptr && native_call->instruction_id == event.instruction_id) {
       row.kernel = native_call->name.substr(kNativeCall.size());
+      row.inner_times.add(run_, elapsed(*native_call));
     }
+  }
+
+  void note(TimelineEvent::Kind kind, uint32_t index, const ProfileEvent& event) {
+    const auto ns = static_cast<uint64_t>(elapsed(event));  // an end that wrapped is put right
+    trace_.events.push_back(
+        {.kind = kind, .run = run_, .index = index, .start = event.start, .end = event.start + ns});
   }
 
   void add_control(const ProfileEvent& event) {
@@ -171,29 +190,38 @@ class Merger {
                                                    .delegate_name = event.delegate_debug_name,
                                                    .kernel = {},
                                                    .library = {},
-                                                   .times = {}});
+                                                   .times = {},
+                                                   .inner_times = {}});
+      number_of_row_.emplace(&*entry->second, static_cast<uint32_t>(number_of_row_.size()));
     }
     last_ = entry->second;
     sequence_.push_back(&*last_);
     last_->times.add(run_, elapsed(event));
+    note(TimelineEvent::Kind::kRow, number_of_row_.at(&*last_), event);
     return *last_;
   }
 
   void finish() {
+    std::vector<uint32_t> place_of(rows_.size());  // by number, which is by first appearance
     for (TraceRow& row : rows_) {
+      place_of[number_of_row_.at(&row)] = static_cast<uint32_t>(trace_.rows.size());
       if (row.kind == TraceRow::Kind::kDelegateOperator ||
           row.kind == TraceRow::Kind::kDelegateCall) {
         trace_.calls[row.instruction].rows.push_back(trace_.rows.size());
       }
       trace_.rows.push_back(std::move(row));
     }
+    for (TimelineEvent& event : trace_.events) {
+      if (event.kind == TimelineEvent::Kind::kRow) event.index = place_of[event.index];
+    }
   }
 
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
+  std::unordered_map<const TraceRow*, uint32_t> number_of_row_;
   // Of the run being added.
-  size_t run_ = 0;
+  uint32_t run_ = 0;
   std::list<TraceRow>::iterator last_;
   std::vector<const ProfileEvent*> operators_;  // logged, their call not yet closed
   std::vector<const TraceRow*> sequence_;
@@ -203,19 +231,24 @@ class Merger {
 }  // namespace
 
 void RunTimes::add(size_t run, double ns) {
-  ++calls_;
-  if (entries_.empty() || entries_.back().run != run) entries_.push_back({run, 0});
-  entries_.back().ns += ns;
+  if (samples_.empty() || samples_.back().run != run) {
+    samples_.push_back({static_cast<uint32_t>(run), 0});
+    calls_.push_back(0);
+  }
+  samples_.back().ns += ns;
+  ++calls_.back();
 }
 
 void RunTimes::subtract_from(std::vector<double>& ns_of_run) const {
-  for (const Entry& entry : entries_) ns_of_run[entry.run] -= entry.ns;
+  for (const RunSample& sample : samples_) ns_of_run[sample.run] -= sample.ns;
 }
 
-std::vector<double> RunTimes::per_run() const {
-  std::vector<double> ns;
-  for (const Entry& entry : entries_) ns.push_back(entry.ns);
-  return ns;
+size_t RunTimes::calls_from(size_t first_run) const {
+  size_t calls = 0;
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    if (samples_[i].run >= first_run) calls += calls_[i];
+  }
+  return calls;
 }
 
 MergedTrace merge_runs(const etdump::EtDump& dump) { return Merger().merge(dump); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devtools/etdump/etdump_reader.h"
+#include "devtools/inspector/profile.h"
 
 namespace vitrine::inspector {
 
@@ -18,16 +19,12 @@ class RunTimes {
   // Runs come in ascending order.
   void add(size_t run, double ns);
   void subtract_from(std::vector<double>& ns_of_run) const;
-  std::vector<double> per_run() const;  // without the runs that do not have it
-  size_t calls() const { return calls_; }
+  const RunSamples& samples() const { return samples_; }
+  size_t calls_from(size_t first_run) const;
 
  private:
-  struct Entry {
-    size_t run;
-    double ns;
-  };
-  size_t calls_ = 0;
-  std::vector<Entry> entries_;
+  RunSamples samples_;
+  std::vector<uint32_t> calls_;  // parallel to samples_
 };
 
 struct TraceRow {
@@ -41,6 +38,7 @@ struct TraceRow {
   std::string_view kernel;
   std::string_view library;  // of a kernel, may be empty
   RunTimes times;
+  RunTimes inner_times;  // of a kernel's function alone: stock traces tell both
 };
 
 // A delegate instruction.
@@ -55,6 +53,9 @@ struct MergedTrace {
   std::vector<TraceRow> rows;          // in run order
   std::map<int32_t, TraceCall> calls;  // by instruction
   std::vector<double> wall_ns;         // of each complete run
+  std::vector<TimelineEvent> events;   // index: of rows; of a call, its instruction
+  std::vector<Scope> scopes;
+  size_t cold_runs = 0;  // of these, warm-ups before the first other run
   size_t incomplete_runs = 0;
   bool runs_differ = false;
   uint64_t dropped_records = 0;

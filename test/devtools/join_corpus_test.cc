@@ -294,6 +294,58 @@ TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
   }
 }
 
+// Stock traces name XNNPACK's kernels and no handles. What is inferred from them is what the blob's
+// nodes tell, wherever XNNPACK ran each node that it did not fuse or elide as one operator.
+TEST(JoinCorpus, InfersStockOperators) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  size_t operators = 0, known = 0, cases = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
+    const std::filesystem::path folder = entry.path().parent_path();
+    if (entry.path().filename() != "etdump.etdp" ||
+        !std::filesystem::exists(folder / "xnn_nodes.json") ||
+        !std::filesystem::exists(folder / "etrecord.bin")) {
+      continue;
+    }
+    SCOPED_TRACE(folder.string());
+    const EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");
+    if (!record.methods.contains("forward")) continue;
+    ++cases;
+    const Profile profile = make_profile(etdump::read_etdump(entry.path()), &record);
+    std::ifstream stream(folder / "xnn_nodes.json");
+    const json reference = json::parse(stream);
+    for (const json& delegate : reference.at("methods").at("forward")) {
+      std::vector<int> nodes;
+      for (const json& node : delegate.at("nodes")) {
+        nodes.push_back(node.at("debug_handle").get<int>());
+      }
+      std::vector<const ProfileRow*> rows;
+      for (const ProfileRow& row : profile.rows) {
+        if (row.where == Where::kDelegate && row.partition == delegate.at("delegate_index")) {
+          rows.push_back(&row);
+        }
+      }
+      operators += rows.size();
+      // The rows' handles, in order, are some of the nodes': those that were not fused or elided.
+      size_t at = 0;
+      for (const ProfileRow* row : rows) {
+        EXPECT_EQ(row->join, Join::kInferred);
+        const int handle = row->is_inserted        ? kInserted
+                           : row->is_of_whole_call ? -1
+                                                   : static_cast<int>(row->debug_handles.at(0));
+        size_t found = at;
+        while (found < nodes.size() && nodes[found] != handle) ++found;
+        if (found == nodes.size()) continue;
+        ++known;
+        at = found + 1;
+      }
+    }
+  }
+  EXPECT_GE(cases, 15u);
+  EXPECT_GE(operators, 200u);
+  RecordProperty("inferred", std::to_string(known) + " of " + std::to_string(operators));
+  EXPECT_GE(static_cast<double>(known), 0.95 * static_cast<double>(operators));
+}
+
 TEST(JoinCorpus, StockTracesAreReadInFullAndNothingIsCountedTwice) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t traces = 0;
@@ -314,7 +366,7 @@ TEST(JoinCorpus, StockTracesAreReadInFullAndNothingIsCountedTwice) {
     EXPECT_NEAR(sum + profile.unattributed.avg, profile.wall.avg, 1e-6 * profile.wall.avg);
     for (const ProfileRow& row : profile.rows) {
       if (row.where == Where::kDelegate) {
-        EXPECT_EQ(row.join, Join::kNone) << row.kernel;
+        EXPECT_EQ(row.join, is_joined ? Join::kInferred : Join::kNone) << row.kernel;
       }
       if (row.where != Where::kKernel || !is_joined) continue;
       // The write-back of a mutated buffer has no node in the edge program.

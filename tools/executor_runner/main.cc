@@ -12,14 +12,18 @@
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/make_profile.h"
 #include "devtools/inspector/report_csv.h"
+#include "devtools/inspector/report_html.h"
 #include "devtools/inspector/report_json.h"
 #include "devtools/inspector/report_table.h"
+#include "devtools/inspector/report_timeline.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
 #include "tools/executor_runner/verification.h"
 #include "tools/files.h"
+#include "tools/machine_limits.h"
+#include "tools/memory_plan.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
 
@@ -42,6 +46,8 @@ inspector::TableOptions table_options(const RunnerOptions& options) {
   const bool terminal = options.report.empty() && isatty(STDOUT_FILENO) != 0;
   table.color = terminal && std::getenv("NO_COLOR") == nullptr;
   table.ids = options.ids;
+  table.view = options.view;
+  table.costs = options.costs || options.roofline;
   winsize window{};
   if (options.width != 0) {
     table.width = options.width;
@@ -56,7 +62,11 @@ std::string make_report(const inspector::Profile& profile, const RunnerOptions& 
     case ReportFormat::kJson:
       return inspector::report_json(profile);
     case ReportFormat::kCsv:
-      return inspector::report_csv(profile);
+      return inspector::report_csv(profile, options.view);
+    case ReportFormat::kTimeline:
+      return inspector::report_timeline(profile);
+    case ReportFormat::kHtml:
+      return inspector::report_html(profile);
     case ReportFormat::kTable:
       break;
   }
@@ -159,6 +169,7 @@ int run(const RunnerOptions& options) {
     facts.run.peak_rss_bytes = runs.memory.peak;
     facts.run.steady_rss_bytes = runs.memory.now;
     facts.run.memory = memory_info(method->memory_usage());
+    facts.run.plan = memory_plan(method->meta());
   } else {
     run_plain(*method, inputs, traced ? &trace : nullptr, options);
   }
@@ -181,6 +192,7 @@ int run(const RunnerOptions& options) {
   facts.run.record = options.etrecord.filename().string();
   facts.run.load_ns = session.load_ns();
   facts.run.threads = static_cast<uint32_t>(session.pool().threads());
+  if (options.roofline) facts.run.limits = machine_limits(*facts.run.threads, default_cache_file());
   report_trace(dump, std::move(facts), options);
   return 0;
 }

@@ -82,8 +82,17 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   PrintOutput print = PrintOutput::kSummary;
   const std::map<std::string, PrintOutput> prints = {
       {"none", PrintOutput::kNone}, {"summary", PrintOutput::kSummary}, {"all", PrintOutput::kAll}};
-  const std::map<std::string, ReportFormat> formats = {
-      {"table", ReportFormat::kTable}, {"json", ReportFormat::kJson}, {"csv", ReportFormat::kCsv}};
+  const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
+                                                       {"json", ReportFormat::kJson},
+                                                       {"csv", ReportFormat::kCsv},
+                                                       {"timeline", ReportFormat::kTimeline},
+                                                       {"html", ReportFormat::kHtml}};
+  using inspector::GroupBy;
+  const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
+                                                    {"op", GroupBy::kOp},
+                                                    {"delegate", GroupBy::kDelegate},
+                                                    {"module", GroupBy::kModule},
+                                                    {"line", GroupBy::kLine}};
 
   app.add_option("model,--model_path", model, "program (.pte), or one with test sets (.bpte)")
       ->required()
@@ -137,13 +146,28 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
   app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
-  app.add_option("--format", options.format, "of the report: table, json, or csv of a profile")
+  app.add_option("--format", options.format,
+                 "of the report: table or json; of a profile also csv, html (one page for a "
+                 "browser) or timeline (for ui.perfetto.dev and chrome://tracing)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
   app.add_option("--output", options.report, "where the report goes (default: standard output)")
       ->type_name("FILE");
   app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")
       ->type_name("N");
+  app.add_option("--group_by", options.view.by,
+                 "sums rows of the table or CSV by module, op, delegate or line; or none")
+      ->transform(CLI::CheckedTransformer(groupings).description(""))
+      ->type_name("WHAT");
+  app.add_option("--top", options.view.top, "only the N rows or groups that took longest")
+      ->type_name("N");
+  app.add_option("--filter", options.view.filter,
+                 "only rows with TEXT in an op, module, kernel, delegate or source line")
+      ->type_name("TEXT");
+  app.add_flag("--costs", options.costs, "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
+  app.add_flag("--roofline", options.roofline,
+               "as --costs, with the share of what this machine can do (measured once, then kept "
+               "in the user's cache folder)");
   app.add_flag("--ids", options.ids, "instruction and debug identifiers in the table");
   app.add_option("--trace_records", options.trace_records,
                  "bound of the trace, 64 bytes each; what does not fit is counted")

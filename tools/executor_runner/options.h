@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "devtools/inspector/grouping.h"
 #include "runtime/backend/backend.h"
 
 namespace vitrine::tools {
 
 enum class PrintOutput : uint8_t { kNone, kSummary, kAll };
-enum class ReportFormat : uint8_t { kTable, kJson, kCsv };
+enum class ReportFormat : uint8_t { kTable, kJson, kCsv, kTimeline, kHtml };
 
 // "a.bin" or, for an input smaller than its bound, "a.bin:2x16".
 struct InputSpec {
@@ -52,6 +53,9 @@ struct RunnerOptions {
   bool debug_outputs = false;
   std::filesystem::path debug_buffer;  // empty: beside the trace
   size_t debug_buffer_bytes;
+  inspector::View view;   // of the table and the CSV
+  bool costs = false;     // columns of the table
+  bool roofline = false;  // measures what the machine can do, or takes it from the cache
   size_t trace_records;
   std::vector<std::string> backend_options;  // checked; see parse_backend_option
 };

@@ -1,5 +1,6 @@
-// Runs a method for its profile: warm-ups, then traced and untraced runs in turn, so that what
-// tracing costs is measured under the same conditions as the profile itself.
+// Runs a method for its profile: warm-ups, of which the first is traced and marked as such, then
+// traced and untraced runs in turn, so that what tracing costs is measured under the same
+// conditions as the profile itself.
 #pragma once
 
 #include "devtools/etdump/trace_buffer.h"

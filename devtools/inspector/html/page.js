@@ -1,0 +1,412 @@
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const $ = (id) => document.getElementById(id);
+  const PAGE = 500;  // table rows shown at once
+
+  // ---- Elements: names come from files, so text is only ever set as text.
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key === 'style') Object.assign(element.style, value);
+      else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+      else if (value !== undefined && value !== false) element.setAttribute(key, value);
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+
+  // ---- Figures
+  const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
+  function unitFor(ns) { return UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3]; }
+  function digits(value) { return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2); }
+  function time(ns) {
+    const [size, name] = unitFor(ns);
+    return (ns < 0 ? '−' : '') + digits(Math.abs(ns) / (size || 1)) + ' ' + name;
+  }
+  function bytes(count) {
+    const step = [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']].find(([size]) => count >= size) || [1, 'B'];
+    return (step[0] === 1 ? String(count) : digits(count / step[0])) + ' ' + step[1];
+  }
+  const percent = (share) => (share * 100).toFixed(1) + ' %';
+
+  // ---- Colours: the op types that take longest have one each.
+  const COLOURS = 8;
+  const types = data.groups.op.map((group) => group.name);
+  const colourOfType = (type) => {
+    const place = types.indexOf(type);
+    return place >= 0 && place < COLOURS ? `var(--c${place})` : 'var(--rest)';
+  };
+  const colourOfRow = (row) => colourOfType(data.rows[row].op_type);
+  const INK = '#16181d';
+
+  // ---- Tooltip
+  const tip = $('tip');
+  function explain(element, text) {
+    const show = (event) => {
+      tip.textContent = text();
+      tip.hidden = false;
+      const box = tip.getBoundingClientRect();
+      tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - box.width - 8)) + 'px';
+      tip.style.top = (event.clientY + 16 + box.height > innerHeight ? event.clientY - box.height - 10
+                                                                    : event.clientY + 16) + 'px';
+    };
+    element.addEventListener('pointermove', show);
+    element.addEventListener('pointerleave', () => { tip.hidden = true; });
+  }
+  function rowText(index) {
+    const row = data.rows[index], text = data.texts[index];
+    return [`#${index + 1} ${text.op}`, text.module, text.kernel, `${time(row.avg_ns)} · ${percent(row.share)}`]
+      .filter(Boolean).join('\n');
+  }
+
+  // ---- Summary
+  function summary() {
+    $('title').textContent = [data.model || 'Profile', data.method].join(' · ');
+    document.title = $('title').textContent;
+    const facts = [
+      data.inputs.length ? 'in ' + data.inputs.join(', ') : '', data.outputs.length ? 'out ' + data.outputs.join(', ') : '',
+      `${data.runs} runs`, data.threads ? `${data.threads} thread${data.threads === 1 ? '' : 's'}` : '',
+      data.record ? `names from ${data.record}` : 'names from the program alone'];
+    $('subtitle').textContent = facts.filter(Boolean).join(' · ');
+    const wall = data.wall_ns;
+    const delegated = data.rows.filter((row) => row.where === 'delegate').reduce((sum, row) => sum + row.share, 0);
+    const kernels = data.rows.filter((row) => row.where === 'kernel');
+    const cards = [
+      [time(wall.p50), 'a run, median', `${time(wall.min)} to ${time(wall.p90)} (p90)`],
+      [time(wall.first), 'first run', wall.steady > 0 ? `${(wall.first / wall.steady).toFixed(2)} × the steady ${time(wall.steady)}` : ''],
+      [percent(delegated), 'in delegates', kernels.length ? `${kernels.length} ops not delegated` : 'every op is delegated'],
+      [String(data.rows.length), 'operators', `${percent(data.unattributed_ns / (wall.avg || 1))} of the time unattributed`]];
+    if (data.init_ns !== null) cards.push([time(data.init_ns), 'to load the method', data.load_ns !== null ? `program ${time(data.load_ns)}` : '']);
+    if (data.peak_rss_bytes !== null) cards.push([bytes(data.peak_rss_bytes), 'memory, peak', data.steady_rss_bytes !== null ? `${bytes(data.steady_rss_bytes)} after the runs` : '']);
+    for (const [figure, what, more] of cards) {
+      $('cards').append(make('div', {class: 'card'}, make('span', {}, what), make('b', {}, figure), make('i', {}, more)));
+    }
+    const parts = data.groups.delegate.filter((group) => group.depth === 0)
+      .map((group, i) => [group.name, group.time_ns.avg, `var(--c${i % COLOURS})`]);
+    parts.push(['unattributed', Math.max(data.unattributed_ns, 0), 'var(--rest)']);
+    stack($('split'), $('split-legend'), parts, time);
+    for (const note of data.notes) $('notes').append(make('li', {}, note));
+  }
+
+  function stack(bar, legend, parts, text) {
+    const sum = parts.reduce((all, part) => all + part[1], 0) || 1;
+    bar.setAttribute('aria-label', parts.map(([name, value]) => `${name} ${percent(value / sum)}`).join(', '));
+    for (const [name, value, colour] of parts) {
+      const element = make('div', {style: {background: colour, flexGrow: String(value / sum), flexBasis: '0'}});
+      explain(element, () => `${name}\n${text(value)} · ${percent(value / sum)}`);
+      if (value > 0) bar.append(element);
+      legend.append(make('li', {}, make('i', {style: {background: colour}}), name + ' ', make('b', {}, text(value)), ' ' + percent(value / sum)));
+    }
+  }
+
+  // ---- Flame view: the tree of modules, rows as its leaves.
+  const HEIGHT = 23, NARROW = 0.0004;
+  function moduleTree() {
+    const root = {label: data.model || 'model', name: '', ns: 0, children: []};
+    const path = [root];
+    for (const group of data.groups.module) {
+      const node = {label: group.label, name: group.name, ns: group.time_ns.avg, first: Infinity, children: []};
+      for (const row of group.rows) {
+        node.children.push({label: data.texts[row].op, row, ns: data.rows[row].avg_ns, first: row, children: []});
+      }
+      path.length = group.depth + 1;
+      path[group.depth].children.push(node);
+      path.push(node);
+    }
+    const settle = (node) => {
+      for (const child of node.children) { settle(child); node.first = Math.min(node.first ?? Infinity, child.first); }
+      node.children.sort((a, b) => a.first - b.first);
+    };
+    settle(root);
+    return root.children.length === 1 ? root.children[0] : Object.assign(root, {ns: root.children.reduce((s, c) => s + c.ns, 0)});
+  }
+
+  function flame() {
+    const top = moduleTree();
+    const parents = new Map();
+    const link = (node) => node.children.forEach((child) => { parents.set(child, node); link(child); });
+    link(top);
+    let shown = top;
+    const draw = () => {
+      const box = $('flame');
+      box.replaceChildren();
+      let depth = 0;
+      const place = (node, left, width, level) => {
+        if (width < NARROW) return;
+        depth = Math.max(depth, level + 1);
+        const isRow = node.row !== undefined;
+        const element = make('div', {
+          class: 'block', 'data-name': isRow ? String(node.row + 1) : node.name,
+          style: {left: left * 100 + '%', width: width * 100 + '%', top: level * HEIGHT + 'px',
+                  background: isRow ? colourOfRow(node.row) : 'var(--module)', color: isRow ? INK : 'var(--ink)'},
+          onclick: () => { if (isRow) return reveal(node.row); shown = node === shown ? parents.get(node) || top : node; draw(); }},
+          width > 0.02 ? node.label : '');
+        explain(element, () => isRow ? rowText(node.row) : `${node.name}\n${time(node.ns)} · ${percent(node.ns / (data.wall_ns.avg || 1))}`);
+        box.append(element);
+        let at = left;
+        for (const child of node.children) {
+          const part = node.ns > 0 ? width * child.ns / node.ns : 0;
+          place(child, at, part, level + 1);
+          at += part;
+        }
+      };
+      place(shown, 0, 1, 0);
+      box.style.height = depth * HEIGHT + 'px';
+    };
+    draw();
+    data.groups.op.slice(0, COLOURS).forEach((group) => {
+      $('flame-legend').append(make('li', {}, make('i', {style: {background: colourOfType(group.name)}}), group.name + ' ', make('b', {}, percent(group.share))));
+    });
+  }
+
+  // ---- Table
+  const hasCosts = data.rows.some((row) => row.cost !== null);
+  const hasLimits = data.machine !== null;
+  const number = (value, text, wide) => ({value, text, kind: 'n', wide});
+  const name = (value, wide) => ({value, text: value, kind: 'name', wide});
+  const cost = (of, key) => (of && of[key] !== null ? of[key] : -1);
+  function figures(of, avg, share) {
+    const list = [['avg', number(avg, time(avg))], ['p50', number(of.p50, time(of.p50), true)],
+                  ['min', number(of.min, time(of.min), true)], ['p90', number(of.p90, time(of.p90), true)],
+                  ['%', {value: share, text: (share * 100).toFixed(1), kind: 'n share', width: share}]];
+    return list;
+  }
+  function costCells(of) {
+    if (!hasCosts) return [];
+    const flops = cost(of, 'gflops_per_s'), moved = cost(of, 'gbytes_per_s'), limit = cost(of, 'share_of_limits');
+    const cells = [['GFLOP/s', number(flops, flops > 0 ? digits(flops) : '', true)],
+                   ['GB/s', number(moved, moved > 0 ? digits(moved) : '', true)]];
+    if (hasLimits) cells.push(['of peak', number(limit, limit > 0 ? percent(limit) : '', true)]);
+    return cells;
+  }
+  const VIEWS = {
+    none: {title: 'Operators', lines: () => data.rows.map((row, i) => ({
+      rows: [i], row: i, share: row.share, class: row.where,
+      cells: [['#', number(i + 1, String(i + 1))], ['ran in', name(data.texts[i].place, true)], ['source op', name(data.texts[i].op)],
+              ['module', name(data.texts[i].module)], ['kernel', name(data.texts[i].kernel, true)],
+              ...figures(row.time_ns, row.avg_ns, row.share), ...costCells(row.cost)]}))}};
+  for (const [key, title] of [['op', 'Op types'], ['module', 'Modules'], ['delegate', 'Delegates'], ['line', 'Source lines']]) {
+    VIEWS[key] = {title, lines: () => data.groups[key].map((group) => ({
+      rows: below(key, group), share: group.share, class: '',
+      cells: [[title, {...name(group.name), indent: group.depth, text: group.depth ? group.label : group.name}],
+              ['rows', number(group.num_rows, String(group.num_rows))],
+              ...figures(group.time_ns, group.time_ns.avg, group.share), ...costCells(group.cost)]}))};
+  }
+  // Rows of a group with those of the groups below it.
+  function below(key, group) {
+    const groups = data.groups[key];
+    let rows = group.rows;
+    for (let i = groups.indexOf(group) + 1; i < groups.length && groups[i].depth > group.depth; ++i) rows = rows.concat(groups[i].rows);
+    return rows;
+  }
+  const searched = data.rows.map((row, i) => [data.texts[i].op, data.texts[i].module, data.texts[i].kernel, data.texts[i].line,
+    data.texts[i].place, row.delegate || '', row.op_type, ...row.source_ops, ...row.folded_ops, ...row.modules, ...row.folded_modules,
+    ...row.source_lines].join('\n').toLowerCase());
+
+  const state = {by: 'none', sort: '', down: true, filter: '', limit: PAGE};
+  function readState() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    if (VIEWS[given.get('by')]) state.by = given.get('by');
+    state.sort = given.get('sort') || '';
+    state.down = given.get('order') !== 'up';
+    state.filter = given.get('filter') || '';
+    $('filter').value = state.filter;
+  }
+  function writeState() {
+    const given = new URLSearchParams();
+    if (state.by !== 'none') given.set('by', state.by);
+    if (state.sort) { given.set('sort', state.sort); given.set('order', state.down ? 'down' : 'up'); }
+    if (state.filter) given.set('filter', state.filter);
+    history.replaceState(null, '', '#' + given);
+  }
+
+  function drawTable() {
+    const wanted = state.filter.toLowerCase();
+    const all = VIEWS[state.by].lines();
+    let lines = all.filter((line) => !wanted || line.rows.some((row) => searched[row].includes(wanted)));
+    const columns = all.length ? all[0].cells.map(([title, cell]) => [title, cell]) : [];
+    const sorted = columns.findIndex(([title]) => title === state.sort);
+    if (sorted >= 0) {
+      const sign = state.down ? -1 : 1;
+      lines = lines.map((line, i) => [line, i]).sort(([a, i], [b, j]) => {
+        const x = a.cells[sorted][1].value, y = b.cells[sorted][1].value;
+        return (x < y ? -sign : x > y ? sign : i - j);
+      }).map(([line]) => line);
+    }
+    const head = make('tr');
+    columns.forEach(([title, cell], i) => {
+      head.append(make('th', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), scope: 'col',
+                              'aria-sort': i === sorted ? (state.down ? 'descending' : 'ascending') : 'none'},
+                       make('button', {type: 'button', onclick: () => {
+                         if (state.sort === title) state.down = !state.down;
+                         else { state.sort = title; state.down = cell.kind !== 'name'; }
+                         drawTable();
+                       }}, title)));
+    });
+    $('table').tHead.replaceChildren(head);
+    const widest = Math.max(...all.map((line) => line.share), 1e-9);
+    const body = $('table').tBodies[0];
+    body.replaceChildren();
+    for (const line of lines.slice(0, state.limit)) {
+      const row = make('tr', {class: line.class, 'data-rows': line.rows.map((index) => index + 1).join(' ')});
+      line.cells.forEach(([, cell]) => {
+        const element = make('td', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), title: cell.kind === 'name' && cell.value ? cell.value : false}, cell.text);
+        if (cell.indent && sorted < 0) element.style.paddingLeft = 8 + 16 * cell.indent + 'px';
+        if (cell.indent && sorted >= 0) element.textContent = cell.value;
+        if (cell.width !== undefined) element.style.setProperty('--w', 100 * cell.width / widest + '%');
+        row.append(element);
+      });
+      row.addEventListener('click', () => toggleDetail(row, line, columns.length));
+      body.append(row);
+    }
+    const shown = new Set(lines.flatMap((line) => line.rows));
+    let sum = 0;
+    shown.forEach((row) => { sum += data.rows[row].share; });
+    $('count').textContent = `${lines.length} of ${all.length} · ${percent(sum)} of the time`;
+    $('more').hidden = lines.length <= state.limit;
+    $('more').textContent = `Show ${Math.min(PAGE, lines.length - state.limit)} more`;
+    const rest = data.unattributed_ns;
+    $('table').tFoot.replaceChildren(make('tr', {}, make('td', {colspan: Math.max(columns.length, 1)},
+      `unattributed (delegate entry and exit, dispatch) ${time(rest)} · ${percent(rest / (data.wall_ns.avg || 1))}; wall ${time(data.wall_ns.avg)} on average`)));
+    for (const button of $('views').children) button.setAttribute('aria-selected', String(button.dataset.by === state.by));
+    writeState();
+  }
+
+  function toggleDetail(row, line, columns) {
+    if (row.nextSibling && row.nextSibling.classList.contains('detail')) return row.nextSibling.remove();
+    const list = make('dl');
+    const add = (what, value) => { if (value) list.append(make('dt', {}, what), make('dd', {}, value)); };
+    if (line.row === undefined) {
+      add('operators', line.rows.slice(0, 50).map((index) => `#${index + 1} ${data.texts[index].op}`).join(', ') + (line.rows.length > 50 ? ' …' : ''));
+    } else {
+      const it = data.rows[line.row], t = it.time_ns;
+      add('source ops', it.source_ops.map((op, i) => op + (it.modules[i] ? ` (${it.modules[i]})` : '')).join(', '));
+      add('folded in', it.folded_ops.map((op, i) => op + (it.folded_modules[i] ? ` (${it.folded_modules[i]})` : '')).join(', '));
+      add('source line', data.texts[line.row].line);
+      add('kernel', it.kernel + (it.library ? ` (${it.library})` : ''));
+      add('joined', it.join + (it.whole_call ? ', with its delegate call as a whole' : ''));
+      add('times', `first ${time(t.first)} · min ${time(t.min)} · p10 ${time(t.p10)} · p50 ${time(t.p50)} · p90 ${time(t.p90)} · p99 ${time(t.p99)} · max ${time(t.max)}`);
+      if (it.cost) add('work', `${(it.cost.flops / 1e6).toPrecision(3)} MFLOP · ${bytes(it.cost.bytes)} moved`);
+      add('ids', `instruction ${it.instruction}` + (it.identifier ? ` · identifier ${it.identifier}` : '') + (it.debug_handles.length ? ` · handles ${it.debug_handles.join(', ')}` : ''));
+    }
+    row.after(make('tr', {class: 'detail'}, make('td', {colspan: columns}, list)));
+  }
+
+  // Shows one row in the table.
+  function reveal(index) {
+    Object.assign(state, {by: 'none', filter: '', sort: '', limit: Math.max(PAGE, index + 1)});
+    $('filter').value = '';
+    drawTable();
+    const row = $('table').tBodies[0].children[index];
+    row.scrollIntoView({block: 'center', behavior: 'smooth'});
+    row.click();
+  }
+
+  function table() {
+    for (const [key, view] of Object.entries(VIEWS)) {
+      $('views').append(make('button', {type: 'button', role: 'tab', 'data-by': key, onclick: () => {
+        Object.assign(state, {by: key, sort: '', limit: PAGE});
+        drawTable();
+      }}, view.title));
+    }
+    $('filter').addEventListener('input', () => { state.filter = $('filter').value; state.limit = PAGE; drawTable(); });
+    $('more').addEventListener('click', () => { state.limit += PAGE; drawTable(); });
+    readState();
+    drawTable();
+  }
+
+  // ---- Timeline of one run
+  function timeline() {
+    const line = data.timeline, total = line.ns || 1;
+    $('timeline-what').textContent = `run ${line.run}, ${time(total)}: about the median` + (line.left_out ? `; ${line.left_out} shorter events left out` : '');
+    const ticks = make('div', {class: 'ticks'});
+    const tracks = line.tracks.map((track) => make('div', {class: 'track'}, make('span', {}, track)));
+    for (const [track, kind, index, since, ns] of line.events) {
+      const isRow = kind === 'row';
+      if (!isRow && !data.delegate_calls[index]) continue;
+      const call = isRow ? null : `${data.delegate_calls[index].delegate || 'delegate'} ${data.delegate_calls[index].partition}`;
+      const block = make('div', {class: 'block', style: {
+        left: 100 * since / total + '%', width: `max(1px, ${100 * ns / total}%)`,
+        background: isRow ? colourOfRow(index) : 'var(--module)', color: isRow ? INK : 'var(--ink)',
+        padding: ns / total > 0.01 ? '' : '0'}, onclick: () => { if (isRow) reveal(index); }},
+        isRow ? data.texts[index].op : call);
+      explain(block, () => isRow ? `${rowText(index)}\nhere ${time(ns)}, at ${time(since)}` : `${call}\n${time(ns)}, at ${time(since)}`);
+      tracks[track].append(block);
+    }
+    $('timeline').append(ticks, ...tracks);
+    let zoom = 1;
+    const draw = () => {
+      $('timeline').style.width = 100 * zoom + '%';
+      const about = total / (6 * zoom), power = 10 ** Math.floor(Math.log10(about));
+      const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= about);
+      ticks.replaceChildren();
+      for (let at = 0; at < total; at += step) ticks.append(make('span', {style: {left: 100 * at / total + '%'}}, at === 0 ? '0' : time(at)));
+    };
+    const by = (factor) => () => {
+      const box = $('timeline-scroll'), middle = (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth;
+      zoom = Math.min(64, Math.max(1, zoom * factor));
+      draw();
+      box.scrollLeft = middle * box.scrollWidth - box.clientWidth / 2;
+    };
+    $('zoom-in').addEventListener('click', by(2));
+    $('zoom-out').addEventListener('click', by(0.5));
+    draw();
+  }
+
+  // ---- Memory
+  const SVG = 'http://www.w3.org/2000/svg';
+  function svg(tag, attributes) {
+    const element = document.createElementNS(SVG, tag);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  }
+  function memory() {
+    const KINDS = [['planned_bytes', 'activations'], ['workspace_bytes', 'delegate workspace'], ['packed_weights_bytes', 'packed weights'],
+                   ['mapped_weights_bytes', 'packed weights in a file'], ['constants_bytes', 'other constants'], ['metadata_bytes', 'metadata']];
+    $('memory-section').hidden = !data.memory && !data.memory_plan;
+    if (data.memory) {
+      const parts = KINDS.map(([key, what], i) => [what, data.memory[key], `var(--c${i})`]).filter((part) => part[1] > 0);
+      stack($('memory-split'), $('memory-legend'), parts, bytes);
+    }
+    const plan = data.memory_plan;
+    if (!plan || !plan.live_bytes.length) return;
+    $('plan').hidden = false;
+    const peak = plan.peak, count = plan.live_bytes.length, sum = plan.buffers.reduce((all, size) => all + size, 0);
+    $('plan-what').textContent = `${bytes(peak.bytes)} alive at instruction ${peak.instruction} of ${count}, in ${bytes(sum)} planned`;
+    const chart = svg('svg', {viewBox: '0 0 1000 160', preserveAspectRatio: 'none', role: 'img', 'aria-label': 'bytes alive by instruction'});
+    const highest = Math.max(sum, peak.bytes, 1), x = (i) => 1000 * i / count, y = (size) => 156 - 150 * size / highest;
+    let path = 'M0 156';
+    plan.live_bytes.forEach((size, i) => { path += `L${x(i).toFixed(2)} ${y(size).toFixed(2)}L${x(i + 1).toFixed(2)} ${y(size).toFixed(2)}`; });
+    const area = svg('path', {d: path + 'L1000 156Z', style: 'fill: var(--c0); opacity: .75'});
+    chart.append(area, svg('path', {d: `M0 ${y(sum)}H1000`, style: 'stroke: var(--soft); stroke-dasharray: 6 5; fill: none', 'vector-effect': 'non-scaling-stroke'}),
+                 svg('rect', {x: x(peak.instruction), y: y(peak.bytes), width: Math.max(2, 1000 / count), height: 156 - y(peak.bytes), style: 'fill: var(--c2)'}));
+    explain(chart, () => `up to ${bytes(peak.bytes)} at instruction ${peak.instruction}\ndashed: planned, ${bytes(sum)}`);
+    $('plan-chart').append(chart);
+    const largest = plan.tensors[peak.tensors[0]]?.bytes || 1;
+    for (const place of peak.tensors.slice(0, 20)) {
+      const tensor = plan.tensors[place];
+      const life = `${tensor.first < 0 ? 'start' : '#' + tensor.first} to ${tensor.last >= plan.instructions ? 'end' : '#' + tensor.last}`;
+      $('plan-peak').append(make('li', {title: `value ${tensor.value}, offset ${tensor.offset} of buffer ${tensor.buffer}; alive from ${life}`},
+        make('span', {}, tensor.type), make('span', {}, bytes(tensor.bytes)), make('i', {style: {width: 100 * tensor.bytes / largest + '%'}})));
+    }
+    if (peak.tensors.length > 20) $('plan-peak').append(make('li', {}, `and ${peak.tensors.length - 20} more`));
+  }
+
+  // ---- Light and dark: as the system has it, until told otherwise.
+  function theme() {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    let chosen = null;
+    const apply = () => { document.documentElement.dataset.theme = chosen || (dark.matches ? 'dark' : 'light'); };
+    dark.addEventListener('change', apply);
+    $('theme').addEventListener('click', () => { chosen = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'; apply(); });
+    apply();
+  }
+
+  theme();
+  summary();
+  flame();
+  table();
+  timeline();
+  memory();
+})();
