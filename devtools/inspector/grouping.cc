@@ -176,7 +176,7 @@ class Grouper {
       group.cost.flops += row.cost->flops;
       group.cost.bytes += row.cost->bytes;
       group.cost.is_float32 &= row.cost->is_float32;
-      group.costed += row.time.avg;
+      group.costed += row.time.p50;
     }
     order(nodes_[index].children);
     return all;

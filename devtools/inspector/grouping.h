@@ -34,7 +34,7 @@ struct Group {
   double share = 0;
   double own_avg = 0;  // average time without the children
   Cost cost;           // of rows whose cost is known ...
-  double costed = 0;   // ... which took that much of `time`
+  double costed = 0;   // ... and the sum of their medians; ns
 };
 
 struct View {

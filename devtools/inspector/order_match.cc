@@ -139,13 +139,21 @@ std::vector<OrderMatch> match_in_order(const std::vector<std::string_view>& kern
   size_t i = 0;
   std::optional<size_t> before;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    // Without this kernel as good as with it: a transposition that no op explains stays without.
+    // Where leaving the kernel out gives as many pairs, a transposition is left out: the lowering
+    // inserts many.
     const auto pairs = [&](size_t kernel, size_t op) { return best[kernel * width + op]; };
-    if (pairs(k, i) > pairs(k + 1, i)) {
-      while (!may_run(kernels[k], ops[i]) || pairs(k, i) != pairs(k + 1, i + 1) + 1) ++i;
-      matches[k].op = i++;
-      before = matches[k].op;
-    } else if (kernels[k].starts_with(kTransposition)) {
+    const bool is_transposition = kernels[k].starts_with(kTransposition);
+    const bool is_needed = pairs(k, i) > pairs(k + 1, i);
+    size_t op = i;
+    while (op < ops.size() &&
+           (!may_run(kernels[k], ops[op]) || pairs(k, i) != pairs(k + 1, op + 1) + 1)) {
+      ++op;
+    }
+    if (op < ops.size() && (is_needed || !is_transposition)) {
+      matches[k].op = op;
+      before = op;
+      i = op + 1;
+    } else if (is_transposition) {
       matches[k].is_layout_change = true;
     } else if (before.has_value() && may_run(kernels[k], ops[*before])) {
       matches[k].op = before;

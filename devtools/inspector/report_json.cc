@@ -52,12 +52,12 @@ Json calls(double value) {
   return value == rounded ? Json(static_cast<int64_t>(rounded)) : Json(value);
 }
 
-Json cost_json(const Cost& cost, double avg_ns, const std::optional<MachineLimits>& limits) {
+Json cost_json(const Cost& cost, double p50_ns, const std::optional<MachineLimits>& limits) {
   Json json = {{"flops", cost.flops}, {"bytes", cost.bytes}};
-  json["gflops_per_s"] = avg_ns > 0 ? Json(ns(cost.flops / avg_ns)) : Json();
-  json["gbytes_per_s"] = avg_ns > 0 ? Json(ns(cost.bytes / avg_ns)) : Json();
+  json["gflops_per_s"] = p50_ns > 0 ? Json(ns(cost.flops / p50_ns)) : Json();
+  json["gbytes_per_s"] = p50_ns > 0 ? Json(ns(cost.bytes / p50_ns)) : Json();
   json["share_of_limits"] =
-      limits.has_value() ? or_null(share_of_limits(cost, avg_ns, *limits)) : Json();
+      limits.has_value() ? or_null(share_of_limits(cost, p50_ns, *limits)) : Json();
   return json;
 }
 
@@ -93,7 +93,7 @@ Json row_json(const ProfileRow& row, const std::optional<MachineLimits>& limits)
   json["max_ns"] = ns(row.time.max);
   json["time_ns"] = statistics(row.time);
   json["share"] = row.share;
-  json["cost"] = row.cost.has_value() ? cost_json(*row.cost, row.time.avg, limits) : Json();
+  json["cost"] = row.cost.has_value() ? cost_json(*row.cost, row.time.p50, limits) : Json();
   return json;
 }
 

@@ -241,11 +241,11 @@ class TableReport {
       if (rows.empty()) return;
       const double share = profile_.wall.avg > 0 ? time.avg / profile_.wall.avg : 0;
       sum += share;
-      table.add_total({fmt::format("{} {}", counted(rows.size(), "row"), what)}, label_column,
+      table.add_total({fmt::format("{} {}", counted(rows.size(), "row"), what), what}, label_column,
                       figures(time, share, percent(sum)), first_figure);
     };
     add_left_out(grouping.other_rows, grouping.others, "beyond the top");
-    add_left_out(grouping.filtered_rows, grouping.filtered, "that the filter leaves out");
+    add_left_out(grouping.filtered_rows, grouping.filtered, "filtered out");
     const double rest = unattributed_share();
     const char* unattributed = has_delegates_ ? "unattributed (delegate entry and exit, dispatch)"
                                               : "unattributed (dispatch)";
@@ -317,7 +317,7 @@ class TableReport {
     for (std::string& figure : figures(row.time, row.share, percent(cumulated))) {
       cells.emplace_back(std::move(figure));
     }
-    if (options_.costs) add_cost(cells, row.cost.value_or(Cost{}), row.time.avg);
+    if (options_.costs) add_cost(cells, row.cost.value_or(Cost{}), row.time.p50);
     if (has_bars()) {
       cells.emplace_back(bar(max_share_ > 0 ? row.share / max_share_ : 0, kBarWidth));
     }

@@ -406,16 +406,22 @@ TEST(Join, GivesTheOpsOfASilentDelegateToItsOneRow) {
   EXPECT_THAT(profile.rows[0].debug_handles, ElementsAre(1, 2, 3, 4, 5));
 }
 
-TEST(Join, LeavesForeignOperatorsUnjoinedButNamesTheCallsOps) {
+TEST(Join, InfersForeignOperatorsByKernelNameElseFromTheWholeCall) {
   TraceBuilder trace;
   trace.begin_run();
-  trace.delegate(0, "XnnpackBackend", {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}});
+  trace.delegate(
+      0, "XnnpackBackend",
+      {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}, {.name = "odd kernel", .ns = 1}});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
   const Profile profile = make_profile(trace.dump(), &record);
-  EXPECT_EQ(profile.rows[0].join, Join::kNone);
+  EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_EQ(profile.rows[0].kernel, "Convolution (NHWC, F32) IGEMM #1");
-  EXPECT_THAT(profile.rows[0].source_ops, IsEmpty());
+  EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
+  EXPECT_EQ(profile.rows[1].join, Join::kInferred);
+  EXPECT_TRUE(profile.rows[1].is_of_whole_call);
+  EXPECT_THAT(profile.rows[1].source_ops, testing::SizeIs(5));
+  EXPECT_THAT(profile.notes, Contains(HasSubstr("inferred")));
   EXPECT_THAT(profile.delegate_calls[0].source_ops, testing::SizeIs(5));
 }
 

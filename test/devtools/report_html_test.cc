@@ -20,7 +20,7 @@ using testing::Not;
 std::string page() {
   test::TraceBuilder trace;
   trace.begin_run();
-  trace.kernel(0, "aten::</script><img src=x>{{script}}.out", 500, "portable");
+  trace.kernel(0, "aten::</script><img/src=x>{{script}}.out", 500, "portable");
   trace.delegate(1, "B", {{.id = 1, .ns = 700}});
   trace.end_run();
   return report_html(make_profile(trace.dump(), nullptr));
@@ -43,7 +43,7 @@ TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
   const std::string open = "id=\"data\">";
   const size_t begin = html.find(open) + open.size();
   const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
-  EXPECT_EQ(data.at("rows")[0].at("kernel"), "aten::</script><img src=x>{{script}}.out");
+  EXPECT_EQ(data.at("rows")[0].at("kernel"), "aten::</script><img/src=x>{{script}}.out");
   EXPECT_EQ(data.at("texts").size(), data.at("rows").size());
   EXPECT_EQ(data.at("timeline").at("tracks"), json({"executor", "B"}));
   EXPECT_EQ(data.at("timeline").at("events").size(), 3u);

@@ -1,0 +1,103 @@
+// Profiles a program from C++: attach a tracer, run, get rows.
+//
+//   profile_a_model model.pte [model.etrecord]
+//
+// The device's part (load, run, trace, write the ETDump) throws nothing and needs no host library;
+// the host's part reads the ETDump, here or on another machine, and may throw.
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/etdump/etdump_writer.h"
+#include "devtools/etdump/trace_buffer.h"
+#include "devtools/etrecord/etrecord.h"
+#include "devtools/inspector/grouping.h"
+#include "devtools/inspector/make_profile.h"
+#include "devtools/inspector/row_texts.h"
+#include "kernels/optimized/optimized_kernels.h"
+#include "kernels/portable/portable_kernels.h"
+#include "runtime/executor/method.h"
+#include "tools/host_tensor.h"
+#include "tools/tool_error.h"
+
+using namespace vitrine;  // NOLINT(google-build-using-namespace)
+using tools::check;       // turns an Error into an exception; a device would look at it instead
+
+namespace {
+
+constexpr int kRuns = 10;
+
+std::vector<std::byte> run_traced(const char* model) {
+  KernelRegistry kernels;
+  check(kernels.add("optimized", optimized::kernels()));
+  check(kernels.add("portable", portable::kernels()));
+  BackendRegistry backends;
+  check(backends.add(&xnnpack_backend()));
+
+  // The tracer is there when the method is loaded: delegates tell what they make of their graphs.
+  TraceBuffer trace;
+  MethodOptions options;
+  options.kernels = &kernels;
+  options.backends = &backends;
+  options.tracer = &trace;
+  const auto program = check(Program::load(check(map_file(model))));
+  const auto method = check(Method::load(program, "forward", options));
+
+  std::vector<std::unique_ptr<tools::HostTensor>> inputs;  // zeros
+  for (size_t i = 0; i < method->num_inputs(); ++i) {
+    if (!method->input(i).is_tensor()) continue;
+    const TensorInfo info = method->meta().input_tensor(i);
+    inputs.push_back(std::make_unique<tools::HostTensor>(info.dtype, info.sizes, info.dim_order));
+    check(method->set_input(i, EValue(&inputs.back()->tensor())));
+  }
+  for (int run = 0; run < kRuns; ++run) check(method->execute());
+
+  const auto dump = check(write_etdump(trace));
+  const auto bytes = std::as_bytes(std::span(dump.data(), dump.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
+void print_profile(std::span<const std::byte> dump, const char* record_file) {
+  std::optional<etrecord::EtRecord> record;
+  if (record_file != nullptr) record = etrecord::read_etrecord(record_file);
+  const inspector::Profile profile =
+      inspector::make_profile(etdump::parse_etdump(dump), record ? &*record : nullptr);
+
+  std::printf("%zu runs, %.1f us each\n\nslowest operators\n", profile.runs,
+              profile.wall.p50 / 1000);
+  const inspector::View slowest{.by = inspector::GroupBy::kNone, .top = 5, .filter = {}};
+  for (const inspector::Group& group : inspector::group_rows(profile, slowest).groups) {
+    const inspector::ProfileRow& row = profile.rows[group.rows[0]];
+    const inspector::RowTexts texts = inspector::row_texts(row);
+    std::printf("%8.1f us  %5.1f %%  %s  %s\n", row.time.p50 / 1000, row.share * 100,
+                texts.op.c_str(), texts.module.c_str());
+  }
+  std::printf("\nby op\n");
+  const inspector::View by_op{.by = inspector::GroupBy::kOp, .top = 0, .filter = {}};
+  for (const inspector::Group& group : inspector::group_rows(profile, by_op).groups) {
+    std::printf("%8.1f us  %5.1f %%  %s x%zu\n", group.time.p50 / 1000, group.share * 100,
+                group.name.c_str(), group.num_rows);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: profile_a_model model.pte [model.etrecord]\n");
+    return 2;
+  }
+  try {
+    print_profile(run_traced(argv[1]), argc > 2 ? argv[2] : nullptr);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

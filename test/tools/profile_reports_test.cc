@@ -1,0 +1,106 @@
+// executor_runner's groupings and the other reports of a real model.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+
+#include "runtime/data/data_source.h"
+#include "runtime/program/program.h"
+#include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
+#include "test/tools/command.h"
+#include "tools/machine_limits.h"
+#include "tools/memory_plan.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::test {
+namespace {
+
+using nlohmann::json;
+
+std::string profile(const std::string& arguments) {
+  const std::filesystem::path model = samples_dir() / "mv2_025_xnnpack";
+  const CommandResult result = executor_runner("--profile --num_executions 4 --etrecord " +
+                                               (model / "etrecord.bin").string() + " " + arguments +
+                                               " " + (model / "model.pte").string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.out;
+}
+
+TEST(ProfileReports, GroupFilterAndTop) {
+  for (const char* by : {"module", "op", "delegate", "line", "none"}) {
+    const std::string table = profile(std::string("--top 5 --filter conv --group_by ") + by);
+    EXPECT_NE(table.find("filtered out"), std::string::npos) << table;
+    EXPECT_NE(table.find("100.0"), std::string::npos);
+    const std::string csv = profile(std::string("--format csv --group_by ") + by);
+    EXPECT_NE(csv.find("unattributed"), std::string::npos);
+  }
+  const std::string modules = profile("--group_by module");
+  EXPECT_NE(modules.find("\n  features "), std::string::npos) << modules;
+  const std::string lines = profile("--group_by line");
+  EXPECT_NE(lines.find(".py:"), std::string::npos) << lines;
+}
+
+TEST(ProfileReports, JsonGroupsAddUp) {
+  const json result = json::parse(profile("--format json"));
+  EXPECT_EQ(result.at("cold_runs"), 1);
+  EXPECT_EQ(result.at("runs"), 4);
+  const double wall = result.at("wall_ns").at("avg");
+  for (const auto& [name, groups] : result.at("groups").items()) {
+    double sum = result.at("unattributed_ns");
+    for (const json& group : groups) sum += group.at("own_avg_ns").get<double>();
+    EXPECT_NEAR(sum, wall, 1e-3 * wall) << name;
+  }
+  const json& plan = result.at("memory_plan");
+  EXPECT_GT(plan.at("peak").at("bytes"), 0);
+  const uint64_t planned =
+      std::accumulate(plan.at("buffers").begin(), plan.at("buffers").end(), uint64_t{0},
+                      [](uint64_t sum, const json& bytes) { return sum + bytes.get<uint64_t>(); });
+  EXPECT_LE(plan.at("peak").at("bytes"), planned);
+  size_t costed = 0;
+  for (const json& row : result.at("rows")) costed += row.at("cost").is_null() ? 0 : 1;
+  EXPECT_GT(costed, 60u);
+}
+
+// The planner of ExecuTorch gives overlapping places only to tensors that do not live together.
+TEST(ProfileReports, LivesFitThePlan) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  for (const char* name :
+       {"mv2_portable", "split_concat_pool_portable", "encoder_layer_sdpa_portable", "gru_portable",
+        "kv_cache", "mutable_acc", "linear_relu_portable"}) {
+    SCOPED_TRACE(name);
+    const auto program =
+        tools::check(Program::load(tools::check(map_file((corpus / name / "model.pte").c_str()))));
+    const auto meta = tools::check(program->method_meta("forward"));
+    const inspector::MemoryPlan plan = tools::memory_plan(meta);
+    ASSERT_FALSE(plan.tensors.empty());
+    for (size_t i = 0; i < plan.tensors.size(); ++i) {
+      const inspector::PlannedTensor& a = plan.tensors[i];
+      EXPECT_LE(a.offset + a.bytes, plan.buffers.at(a.buffer - 1));
+      for (size_t k = i + 1; k < plan.tensors.size(); ++k) {
+        const inspector::PlannedTensor& b = plan.tensors[k];
+        const bool together = a.buffer == b.buffer && a.first <= b.last && b.first <= a.last;
+        const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+        // A view begins where its base does.
+        EXPECT_FALSE(together && overlap && a.offset != b.offset)
+            << "values " << a.value << " and " << b.value;
+      }
+    }
+  }
+}
+
+TEST(ProfileReports, LimitsAreMeasuredOnceAndKept) {
+  const ScratchFolder scratch;
+  const std::filesystem::path cache = scratch / "deep" / "limits.json";
+  const inspector::MachineLimits first = tools::machine_limits(1, cache);
+  EXPECT_GT(first.flops_per_s, 1e8);
+  EXPECT_GT(first.bytes_per_s, 1e8);
+  ASSERT_TRUE(std::filesystem::exists(cache));
+  const inspector::MachineLimits second = tools::machine_limits(1, cache);
+  EXPECT_EQ(second.flops_per_s, first.flops_per_s);
+  EXPECT_EQ(second.bytes_per_s, first.bytes_per_s);
+}
+
+}  // namespace
+}  // namespace vitrine::test
