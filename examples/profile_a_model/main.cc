@@ -69,19 +69,19 @@ void print_profile(std::span<const std::byte> dump, const char* record_file) {
   const inspector::Profile profile =
       inspector::make_profile(etdump::parse_etdump(dump), record ? &*record : nullptr);
 
-  std::printf("%zu runs, %.1f us each\n\nslowest operators\n", profile.runs,
-              profile.wall.p50 / 1000);
+  std::printf("%zu runs, %.1f us on average\n\nslowest operators\n", profile.runs,
+              profile.wall.avg / 1000);
   const inspector::View slowest{.by = inspector::GroupBy::kNone, .top = 5, .filter = {}};
   for (const inspector::Group& group : inspector::group_rows(profile, slowest).groups) {
     const inspector::ProfileRow& row = profile.rows[group.rows[0]];
     const inspector::RowTexts texts = inspector::row_texts(row);
-    std::printf("%8.1f us  %5.1f %%  %s  %s\n", row.time.p50 / 1000, row.share * 100,
+    std::printf("%8.1f us  %5.1f %%  %s  %s\n", row.time.avg / 1000, row.share * 100,
                 texts.op.c_str(), texts.module.c_str());
   }
   std::printf("\nby op\n");
   const inspector::View by_op{.by = inspector::GroupBy::kOp, .top = 0, .filter = {}};
   for (const inspector::Group& group : inspector::group_rows(profile, by_op).groups) {
-    std::printf("%8.1f us  %5.1f %%  %s x%zu\n", group.time.p50 / 1000, group.share * 100,
+    std::printf("%8.1f us  %5.1f %%  %s x%zu\n", group.time.avg / 1000, group.share * 100,
                 group.name.c_str(), group.num_rows);
   }
 }

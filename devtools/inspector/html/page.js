@@ -380,7 +380,7 @@
     plan.live_bytes.forEach((size, i) => { path += `L${x(i).toFixed(2)} ${y(size).toFixed(2)}L${x(i + 1).toFixed(2)} ${y(size).toFixed(2)}`; });
     const area = svg('path', {d: path + 'L1000 156Z', style: 'fill: var(--c0); opacity: .75'});
     chart.append(area, svg('path', {d: `M0 ${y(sum)}H1000`, style: 'stroke: var(--soft); stroke-dasharray: 6 5; fill: none', 'vector-effect': 'non-scaling-stroke'}),
-                 svg('rect', {x: x(peak.instruction), y: y(peak.bytes), width: Math.max(2, 1000 / count), height: 156 - y(peak.bytes), style: 'fill: var(--c2)'}));
+                 count === 1 ? '' : svg('rect', {x: x(peak.instruction), y: y(peak.bytes), width: Math.max(2, 1000 / count), height: 156 - y(peak.bytes), style: 'fill: var(--c2)'}));
     explain(chart, () => `up to ${bytes(peak.bytes)} at instruction ${peak.instruction}\ndashed: planned, ${bytes(sum)}`);
     $('plan-chart').append(chart);
     const largest = plan.tensors[peak.tensors[0]]?.bytes || 1;
