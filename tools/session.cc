@@ -62,7 +62,8 @@ Session::Session(const SessionOptions& options)
     }
     data_.push_back(std::make_unique<MergedNamedData>(before, data_[i].get()));
   }
-  pool_ = check(ThreadPool::create(options.threads));
+  pool_ = options.pool;
+  if (!pool_) pool_ = check(ThreadPool::create(options.threads));
   const uint64_t start = platform::now_ns();
   program_ = check_file(options.model, Program::load(open_model(options.model)));
   load_ns_ = platform::now_ns() - start;

@@ -29,6 +29,7 @@ struct SessionOptions {
   size_t threads = 0;                                   // 0: as many as performing cores
   std::span<const BackendOption> backend_options = {};  // live as long as the session
   bool optimized_kernels = true;
+  std::shared_ptr<ThreadPool> pool = {};  // null: one of its own, of `threads`
 };
 
 // Program, external data and thread pool of one model file. Throws ToolError.
@@ -39,7 +40,7 @@ class Session {
   const std::shared_ptr<const Program>& program() const { return program_; }
   // Null if the model is a plain program. Lives as long as the session.
   const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
-  const ThreadPool& pool() const { return *pool_; }
+  const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   uint64_t load_ns() const { return load_ns_; }
 
   // Memory for outputs that the program does not plan is taken and set. The session outlives the
@@ -52,7 +53,7 @@ class Session {
   std::unique_ptr<DataSource> bundle_file_;  // what the bundle's spans refer to
   std::optional<bundled::BundledProgram> bundle_;
   std::vector<std::unique_ptr<NamedDataMap>> data_;  // as given, then their mergers
-  std::unique_ptr<ThreadPool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;
   std::span<const BackendOption> backend_options_;

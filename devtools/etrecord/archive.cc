@@ -57,7 +57,7 @@ Archive Archive::open(const std::filesystem::path& file) {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     throw EtRecordError(
-        fmt::format("{}: not an ETRecord that can be opened: {}", file.string(), text_of(error)));
+        fmt::format("{}: not an archive that can be opened: {}", file.string(), text_of(error)));
   }
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(file, error);
@@ -74,7 +74,7 @@ Archive Archive::open(std::span<const std::byte> bytes, std::string source) {
   if (archive == nullptr) {
     if (buffer != nullptr) zip_source_free(buffer);
     throw EtRecordError(
-        fmt::format("{}: not an ETRecord that can be opened: {}", source, text_of(error)));
+        fmt::format("{}: not an archive that can be opened: {}", source, text_of(error)));
   }
   zip_error_fini(&error);
   return {std::move(archive), std::move(source), bytes.size()};
@@ -82,6 +82,13 @@ Archive Archive::open(std::span<const std::byte> bytes, std::string source) {
 
 bool Archive::has(const std::string& member) const {
   return std::find(members_.begin(), members_.end(), member) != members_.end();
+}
+
+uint64_t Archive::bytes_of(const std::string& member) const {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  if (zip_stat(archive_.get(), member.c_str(), ZIP_FL_ENC_RAW, &stat) != 0) return 0;
+  return (stat.valid & ZIP_STAT_SIZE) != 0 ? stat.size : 0;
 }
 
 std::string Archive::read(const std::string& member, uint64_t max_bytes) const {

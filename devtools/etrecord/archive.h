@@ -24,6 +24,8 @@ class Archive {
   // In archive order. Names that are not UTF-8 or repeat are kept as they are.
   const std::vector<std::string>& members() const { return members_; }
   bool has(const std::string& member) const;
+  // Unpacked, as the archive's directory has it; 0 if it does not say.
+  uint64_t bytes_of(const std::string& member) const;
   // The member's bytes, checked against its CRC. An error if it is absent or larger than
   // `max_bytes` once unpacked.
   std::string read(const std::string& member, uint64_t max_bytes) const;

@@ -91,6 +91,32 @@ InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std:
   }
 }
 
+InputSet::InputSet(const Method& method, const InputSet& same)
+    : others_(same.others_), constants_(same.constants_) {
+  if (method.num_inputs() != same.tensors_.size()) {
+    throw ToolError(fmt::format("A takes {} inputs and B {}: they cannot have the same",
+                                same.tensors_.size(), method.num_inputs()));
+  }
+  for (size_t i = 0; i < method.num_inputs(); ++i) {
+    const bool is_tensor = method.input(i).is_tensor();
+    if (is_tensor != (same.tensors_[i] != nullptr)) {
+      throw ToolError(fmt::format("input {} is a tensor in {} only", i, is_tensor ? "B" : "A"));
+    }
+    if (!is_tensor) {
+      tensors_.push_back(nullptr);
+      continue;
+    }
+    const TensorInfo info = method.meta().input_tensor(i);
+    const Tensor& values = same.tensors_[i]->tensor();
+    if (info.dtype != values.dtype() || info.sizes.size() != values.rank()) {
+      throw ToolError(fmt::format("input {} is {} in A and {} in B: they cannot have the same", i,
+                                  describe(values), describe(info.dtype, info.sizes)));
+    }
+    tensors_.push_back(std::make_unique<HostTensor>(info.dtype, values.sizes(), info.dim_order));
+    tensors_.back()->set_from_logical(logical_bytes(values));
+  }
+}
+
 void InputSet::apply(Method& method) {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i]) check(method.set_input(i, EValue(&tensors_[i]->tensor())));

@@ -17,6 +17,9 @@ class InputSet {
  public:
   // `specs` are for the method's tensor inputs, in order; there may be fewer. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
+  // The same values for another method, whose inputs have the same dtypes and take the same shapes;
+  // dim orders may differ. Throws ToolError.
+  InputSet(const Method& method, const InputSet& same);
 
   // All inputs out of a test set; `place` names it in errors. Throws ToolError.
   InputSet(const Method& method, const bundled::TestSet& set, const std::string& place);

@@ -1,21 +1,13 @@
-// executor_runner: runs a program, and profiles it.
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+// executor_runner: runs a program, profiles it, and compares it with another.
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "devtools/etdump/etdump_reader.h"
 #include "devtools/etdump/etdump_writer.h"
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/make_profile.h"
-#include "devtools/inspector/report_csv.h"
-#include "devtools/inspector/report_html.h"
-#include "devtools/inspector/report_json.h"
-#include "devtools/inspector/report_table.h"
-#include "devtools/inspector/report_timeline.h"
+#include "tools/executor_runner/comparing.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
@@ -41,46 +33,6 @@ void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
   }
 }
 
-inspector::TableOptions table_options(const RunnerOptions& options) {
-  inspector::TableOptions table;
-  const bool terminal = options.report.empty() && isatty(STDOUT_FILENO) != 0;
-  table.color = terminal && std::getenv("NO_COLOR") == nullptr;
-  table.ids = options.ids;
-  table.view = options.view;
-  table.costs = options.costs || options.roofline;
-  winsize window{};
-  if (options.width != 0) {
-    table.width = options.width;
-  } else if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) {
-    table.width = window.ws_col;
-  }
-  return table;
-}
-
-std::string make_report(const inspector::Profile& profile, const RunnerOptions& options) {
-  switch (options.format) {
-    case ReportFormat::kJson:
-      return inspector::report_json(profile);
-    case ReportFormat::kCsv:
-      return inspector::report_csv(profile, options.view);
-    case ReportFormat::kTimeline:
-      return inspector::report_timeline(profile);
-    case ReportFormat::kHtml:
-      return inspector::report_html(profile);
-    case ReportFormat::kTable:
-      break;
-  }
-  return inspector::report_table(profile, table_options(options));
-}
-
-void deliver(const std::string& report, const RunnerOptions& options) {
-  if (options.report.empty()) {
-    std::fwrite(report.data(), 1, report.size(), stdout);
-  } else {
-    write_file(options.report, report);
-  }
-}
-
 // The report is made from the ETDump's bytes, as it would be on another machine.
 void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOptions facts,
                   const RunnerOptions& options) {
@@ -90,7 +42,7 @@ void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOpt
   if (!options.etrecord.empty()) record = etrecord::read_etrecord(options.etrecord);
   const inspector::Profile profile =
       inspector::make_profile(trace, record ? &*record : nullptr, facts);
-  deliver(make_report(profile, options), options);
+  write_report(make_report(profile, options.report), options.report);
 }
 
 inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
@@ -147,9 +99,9 @@ int run(const RunnerOptions& options) {
       {options.model, options.data, options.threads, backend_options, !options.portable});
   if (options.verify) {
     const VerificationReport report = verify(session, options);
-    deliver(options.format == ReportFormat::kJson ? verification_json(report)
-                                                  : verification_table(report),
-            options);
+    write_report(options.report.format == ReportFormat::kJson ? verification_json(report)
+                                                              : verification_table(report),
+                 options.report);
     return report.passed() ? 0 : kVerificationFailed;
   }
   const bool traced = options.profile || !options.etdump.empty();
@@ -191,7 +143,7 @@ int run(const RunnerOptions& options) {
   facts.run.outputs = describe_outputs(*method);
   facts.run.record = options.etrecord.filename().string();
   facts.run.load_ns = session.load_ns();
-  facts.run.threads = static_cast<uint32_t>(session.pool().threads());
+  facts.run.threads = static_cast<uint32_t>(session.pool()->threads());
   if (options.roofline) facts.run.limits = machine_limits(*facts.run.threads, default_cache_file());
   report_trace(dump, std::move(facts), options);
   return 0;
@@ -205,7 +157,8 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     const auto options = vitrine::tools::parse_options(argc, argv, &exit_code);
     if (!options) return exit_code;
-    exit_code = vitrine::tools::run(*options);
+    exit_code = options->compare.empty() ? vitrine::tools::run(*options)
+                                         : vitrine::tools::run_comparison(*options);
     return std::fflush(stdout) == 0 ? exit_code : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "executor_runner: {}\n", error.what());

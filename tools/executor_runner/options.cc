@@ -65,11 +65,39 @@ BackendOption parse_backend_option(std::string_view text) {
   return option;
 }
 
+namespace {
+
+void check_format(const RunnerOptions& options) {
+  const ReportFormat format = options.report.format;
+  if (format == ReportFormat::kTable || format == ReportFormat::kJson) return;
+  if (options.verify || !options.compare.empty()) {
+    throw CLI::ValidationError("--format", "with --verify or --compare: table or json");
+  }
+}
+
+void check_comparing(const RunnerOptions& options, bool has_weights_cache) {
+  if (options.compare.empty()) {
+    if (!options.compare_etrecord.empty() || !options.compare_data.empty() || options.fail_above) {
+      throw CLI::ValidationError("--compare_etrecord, --compare_data and --fail_above",
+                                 "need --compare");
+    }
+    return;
+  }
+  if (!options.profile) throw CLI::ValidationError("--compare", "needs --profile");
+  if (!options.etdump.empty() || !options.output_base.empty() || has_weights_cache) {
+    throw CLI::ValidationError("--etdump_path, --output_file and --weights_cache",
+                               "are of one program: not with --compare");
+  }
+}
+
+}  // namespace
+
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
       "Runs a method of an ExecuTorch program (.pte) and tells where the time went.\n"
       "  executor_runner mv2.pte --inputs image.bin --output_file logits\n"
-      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord",
+      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord\n"
+      "  executor_runner --profile old.pte --compare new.pte",
       "executor_runner");
   app.get_formatter()->column_width(36);
   RunnerOptions options;
@@ -146,29 +174,47 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
   app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
-  app.add_option("--format", options.format,
+  app.add_option("--format", options.report.format,
                  "of the report: table or json; of a profile also csv, html (one page for a "
                  "browser) or timeline (for ui.perfetto.dev and chrome://tracing)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
-  app.add_option("--output", options.report, "where the report goes (default: standard output)")
+  app.add_option("--output", options.report.file,
+                 "where the report goes (default: standard output)")
       ->type_name("FILE");
-  app.add_option("--width", options.width, "columns of the table (default: the terminal's, or 100)")
+  app.add_option("--width", options.report.width,
+                 "columns of the table (default: the terminal's, or 100)")
       ->type_name("N");
-  app.add_option("--group_by", options.view.by,
+  app.add_option("--group_by", options.report.view.by,
                  "sums rows of the table or CSV by module, op, delegate or line; or none")
       ->transform(CLI::CheckedTransformer(groupings).description(""))
       ->type_name("WHAT");
-  app.add_option("--top", options.view.top, "only the N rows or groups that took longest")
+  app.add_option("--top", options.report.view.top, "only the N rows or groups that took longest")
       ->type_name("N");
-  app.add_option("--filter", options.view.filter,
+  app.add_option("--filter", options.report.view.filter,
                  "only rows with TEXT in an op, module, kernel, delegate or source line")
       ->type_name("TEXT");
-  app.add_flag("--costs", options.costs, "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
+  app.add_flag("--costs", options.report.costs,
+               "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
   app.add_flag("--roofline", options.roofline,
                "as --costs, with the share of what this machine can do (measured once, then kept "
                "in the user's cache folder)");
-  app.add_flag("--ids", options.ids, "instruction and debug identifiers in the table");
+  app.add_flag("--ids", options.report.ids, "instruction and debug identifiers in the table");
+  app.add_option("--compare", options.compare,
+                 "with --profile: another program, run in turn on the same inputs")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  app.add_option("--compare_etrecord", options.compare_etrecord, "its record")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  app.add_option("--compare_data", options.compare_data, "its external weights (.ptd)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("FILES");
+  app.add_option("--fail_above,--fail-above", options.fail_above,
+                 "exit code 2 if the other takes more than RATIO times as long")
+      ->check(CLI::PositiveNumber)
+      ->type_name("RATIO");
   app.add_option("--trace_records", options.trace_records,
                  "bound of the trace, 64 bytes each; what does not fit is counted")
       ->capture_default_str()
@@ -218,6 +264,9 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
       options.backend_options.push_back("packed_cache_path=" + weights_cache);
     }
     for (const std::string& option : options.backend_options) parse_backend_option(option);
+    check_comparing(options, !weights_cache.empty());
+    check_format(options);
+    options.report.costs |= options.roofline;
     for (const std::string& input : inputs) options.inputs.push_back(parse_input_spec(input));
   } catch (const CLI::ParseError& error) {
     *exit_code = app.exit(error);

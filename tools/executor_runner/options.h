@@ -8,13 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "devtools/inspector/grouping.h"
 #include "runtime/backend/backend.h"
+#include "tools/profile_report.h"
 
 namespace vitrine::tools {
 
 enum class PrintOutput : uint8_t { kNone, kSummary, kAll };
-enum class ReportFormat : uint8_t { kTable, kJson, kCsv, kTimeline, kHtml };
 
 // "a.bin" or, for an input smaller than its bound, "a.bin:2x16".
 struct InputSpec {
@@ -41,10 +40,12 @@ struct RunnerOptions {
   std::filesystem::path etdump;
   std::filesystem::path etrecord;
   bool profile = false;
-  ReportFormat format = ReportFormat::kTable;
-  std::filesystem::path report;  // empty: standard output
-  size_t width = 0;              // of the table; 0: the terminal's
-  bool ids = false;
+  bool roofline = false;  // measures what the machine can do, or takes it from the cache
+  ReportOptions report;
+  std::filesystem::path compare;  // the other program; empty: none
+  std::filesystem::path compare_etrecord;
+  std::vector<std::filesystem::path> compare_data;
+  std::optional<double> fail_above;
   bool verify = false;
   std::vector<std::filesystem::path> expected;  // files of expected outputs
   std::optional<double> rtol;
@@ -53,9 +54,6 @@ struct RunnerOptions {
   bool debug_outputs = false;
   std::filesystem::path debug_buffer;  // empty: beside the trace
   size_t debug_buffer_bytes;
-  inspector::View view;   // of the table and the CSV
-  bool costs = false;     // columns of the table
-  bool roofline = false;  // measures what the machine can do, or takes it from the cache
   size_t trace_records;
   std::vector<std::string> backend_options;  // checked; see parse_backend_option
 };

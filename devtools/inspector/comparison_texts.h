@@ -1,0 +1,22 @@
+// What the ops of a comparison are called in its reports.
+#pragma once
+
+#include <string>
+
+#include "devtools/inspector/comparison.h"
+
+namespace vitrine::inspector {
+
+// Printable (text_layout.h).
+struct ComparedTexts {
+  std::string op;        // "convolution + batch_norm + hardtanh", "layout change for convolution"
+  std::string short_op;  // for narrow columns
+  std::string module;
+  std::string place_a, place_b;  // "xnn 0", "portable x3"; empty if nothing ran there
+};
+ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b);
+
+// "debug handles", "op and module", "names in run order"
+const char* alignment_name(Alignment alignment);
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,30 @@
+// Which rows of two profiles stand for the same source ops.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "devtools/inspector/comparison.h"
+#include "devtools/inspector/profile.h"
+
+namespace vitrine::inspector {
+
+struct RowGroup {
+  std::vector<size_t> rows_a, rows_b;  // ascending
+};
+
+struct RowAlignment {
+  Alignment alignment = Alignment::kHandles;
+  std::vector<RowGroup> groups;  // every row once; in A's order, B's own where B runs them
+  std::vector<std::string> notes;
+};
+
+// Rules (docs/inspecting.md, "How rows are aligned"):
+// - handles, if most that both sides know mean the same op on both;
+// - else op and module, if both sides have records;
+// - else the longest common sequence of op names.
+// Layout changes that a lowering inserted are on one side only. Control flow goes by its order.
+RowAlignment align_rows(const Profile& a, const Profile& b);
+
+}  // namespace vitrine::inspector

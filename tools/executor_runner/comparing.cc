@@ -1,0 +1,121 @@
+#include "tools/executor_runner/comparing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/etdump/etdump_writer.h"
+#include "devtools/etrecord/etrecord.h"
+#include "devtools/inspector/comparison.h"
+#include "devtools/inspector/make_profile.h"
+#include "devtools/inspector/report_comparison.h"
+#include "runtime/platform/clock.h"
+#include "tools/executor_runner/inputs.h"
+#include "tools/executor_runner/outputs.h"
+#include "tools/output_difference.h"
+#include "tools/session.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+// One program with what it needs to be run and traced.
+struct Side {
+  Side(const SessionOptions& session_options, const RunnerOptions& options)
+      : trace(options.trace_records),
+        session(session_options),
+        method(session.load_method(options.method, &trace)) {}
+
+  uint64_t run(EventTracer* tracer) {
+    inputs->apply(*method);
+    method->set_tracer(tracer);
+    const uint64_t start = platform::now_ns();
+    check(method->execute());
+    return platform::now_ns() - start;
+  }
+
+  TraceBuffer trace;
+  Session session;
+  std::unique_ptr<Method> method;
+  std::optional<InputSet> inputs;
+};
+
+struct Traced {
+  etdump::EtDump trace;
+  inspector::Profile profile;
+};
+
+Traced profile_of(const Side& side, const std::string& name, const std::filesystem::path& etrecord,
+                  size_t warmup, const RunnerOptions& options) {
+  const flatbuffers::DetachedBuffer dump = check(write_etdump(side.trace));
+  Traced result;
+  result.trace = etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
+  std::optional<etrecord::EtRecord> record;
+  if (!etrecord.empty()) record = etrecord::read_etrecord(etrecord);
+  inspector::ProfileOptions facts;
+  facts.method = options.method;
+  facts.run.model = name;
+  facts.run.inputs = side.inputs->descriptions();
+  facts.run.outputs = describe_outputs(*side.method);
+  facts.run.record = etrecord.filename().string();
+  facts.run.load_ns = side.session.load_ns();
+  facts.run.warmup_runs = warmup;
+  facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());
+  result.profile = inspector::make_profile(result.trace, record ? &*record : nullptr, facts);
+  return result;
+}
+
+}  // namespace
+
+int run_comparison(const RunnerOptions& options) {
+  std::vector<BackendOption> backend_options;
+  for (const std::string& option : options.backend_options) {
+    backend_options.push_back(parse_backend_option(option));
+  }
+  // One pool: idle workers of another would spin beside the runs.
+  Side a({options.model, options.data, options.threads, backend_options, !options.portable},
+         options);
+  Side b({options.compare, options.compare_data, options.threads, backend_options,
+          !options.portable, a.session.pool()},
+         options);
+  a.inputs.emplace(*a.method, options.inputs, options.seed);
+  b.inputs.emplace(*b.method, *a.inputs);
+
+  size_t warmup = options.warmup.value_or(1);
+  uint64_t last = 0;
+  for (size_t i = 0; i < warmup; ++i) {
+    last = a.run(nullptr) + b.run(nullptr);
+    if (i == 0 && !options.warmup) {
+      warmup = static_cast<size_t>(
+          std::clamp(0.5 * kSecond / static_cast<double>(std::max<uint64_t>(last, 1)), 1.0, 5.0));
+    }
+  }
+  if (last == 0) last = static_cast<uint64_t>(kSecond);
+  const size_t runs = options.executions.value_or(
+      static_cast<size_t>(std::clamp(3 * kSecond / static_cast<double>(last), 5.0, 50.0)));
+  for (size_t i = 0; i < runs; ++i) {
+    a.run(&a.trace);
+    b.run(&b.trace);
+  }
+
+  const auto [name_a, name_b] = short_names(options.model, options.compare);
+  const Traced traced_a = profile_of(a, name_a, options.etrecord, warmup, options);
+  const Traced traced_b = profile_of(b, name_b, options.compare_etrecord, warmup, options);
+  inspector::Comparison comparison = inspector::compare_profiles(
+      {traced_a.profile, traced_a.trace}, {traced_b.profile, traced_b.trace}, true);
+  comparison.outputs = compare_outputs(*a.method, *b.method);
+  write_report(
+      options.report.format == ReportFormat::kJson
+          ? inspector::report_comparison_json(comparison, traced_a.profile, traced_b.profile)
+          : inspector::report_comparison(comparison, traced_a.profile, traced_b.profile,
+                                         table_options(options.report)),
+      options.report);
+  return exceeds(comparison, options.fail_above) ? kExitSlower : 0;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,78 @@
+#include "tools/output_difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tools/host_tensor.h"
+
+namespace vitrine::tools {
+namespace {
+
+using inspector::OutputDifference;
+
+std::string describe_output(const EValue& value) {
+  return value.is_tensor() ? describe(value.tensor()) : tag_name(value.tag());
+}
+
+void compare_tensors(const Tensor& a, const Tensor& b, OutputDifference& result) {
+  if (!std::ranges::equal(a.sizes(), b.sizes())) {
+    result.why_not = "the shapes differ";
+    return;
+  }
+  if (is_complex(a.dtype()) || is_complex(b.dtype())) {
+    result.why_not = "complex elements are not compared";
+    return;
+  }
+  const std::vector<std::byte> bytes_a = logical_bytes(a);
+  const std::vector<std::byte> bytes_b = logical_bytes(b);
+  double sum_diff = 0, signal = 0, noise = 0, dot = 0, norm_b = 0;
+  result.elements = static_cast<uint64_t>(a.numel());
+  for (size_t i = 0; i < result.elements; ++i) {
+    const double x = element_as_double(bytes_a, a.dtype(), i);
+    const double y = element_as_double(bytes_b, b.dtype(), i);
+    if (std::isfinite(x) && std::isfinite(y)) {
+      signal += x * x;
+      norm_b += y * y;
+      dot += x * y;
+    }
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    ++result.different;
+    double difference = std::fabs(x - y);
+    if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
+    result.max_abs = std::max(result.max_abs, difference);
+    sum_diff += difference;
+    noise += difference * difference;
+  }
+  if (result.elements > 0) result.mean_abs = sum_diff / static_cast<double>(result.elements);
+  result.sqnr_db =
+      noise > 0 ? 10 * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
+  if (signal > 0 || norm_b > 0) {
+    result.cosine = signal > 0 && norm_b > 0 ? dot / std::sqrt(signal) / std::sqrt(norm_b) : 0;
+  }
+}
+
+}  // namespace
+
+std::vector<OutputDifference> compare_outputs(const Method& a, const Method& b) {
+  std::vector<OutputDifference> results;
+  for (size_t i = 0; i < std::max(a.num_outputs(), b.num_outputs()); ++i) {
+    OutputDifference result;
+    result.index = i;
+    if (i < a.num_outputs()) result.a = describe_output(a.output(i));
+    if (i < b.num_outputs()) result.b = describe_output(b.output(i));
+    if (i >= a.num_outputs() || i >= b.num_outputs()) {
+      result.why_not = fmt::format("only {} has it", i < a.num_outputs() ? "A" : "B");
+    } else if (!a.output(i).is_tensor() || !b.output(i).is_tensor()) {
+      result.why_not = "not a tensor";
+    } else {
+      compare_tensors(a.output(i).tensor(), b.output(i).tensor(), result);
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,15 @@
+// How far the outputs of two methods are apart.
+#pragma once
+
+#include <vector>
+
+#include "devtools/inspector/comparison.h"
+#include "runtime/executor/method.h"
+
+namespace vitrine::tools {
+
+// `a` is the reference: its signal is what SQNR is relative to. Elements are compared in logical
+// order, whatever the dim orders; dtypes may differ. Both methods have been executed.
+std::vector<inspector::OutputDifference> compare_outputs(const Method& a, const Method& b);
+
+}  // namespace vitrine::tools
