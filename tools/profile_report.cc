@@ -58,7 +58,7 @@ void write_report(std::string_view text, const ReportOptions& options) {
 
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b) {
-  if (a.filename() != b.filename()) return {a.filename().string(), b.filename().string()};
+  if (a.filename() != b.filename() || a == b) return {a.filename().string(), b.filename().string()};
   const auto with_folder = [](const std::filesystem::path& path) {
     return (path.parent_path().filename() / path.filename()).string();
   };

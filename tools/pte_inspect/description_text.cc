@@ -1,0 +1,368 @@
+#include "tools/pte_inspect/description_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "devtools/inspector/text_layout.h"
+#include "devtools/inspector/text_table.h"
+
+namespace vitrine::tools {
+namespace {
+
+using inspector::printable;
+using inspector::TextTable;
+using inspector::wrap;
+using Kind = TextTable::Kind;
+
+constexpr size_t kShownRows = 12;
+constexpr std::string_view kDot = " · ";
+
+std::string text(const Json& value) {
+  return value.is_string() ? printable(value.get_ref<const std::string&>()) : value.dump();
+}
+
+std::string counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string counted(const Json& count, std::string_view noun) {
+  return counted(count.get<uint64_t>(), noun);
+}
+
+std::string bytes_of(const Json& value) { return bytes_text(value.get<uint64_t>()); }
+
+// {"Conv2d": 35, "Add": 2} -> "Conv2d x35", "Add x2": the most frequent first.
+std::vector<std::string> frequent(const Json& counts) {
+  std::vector<std::pair<std::string, size_t>> sorted;
+  for (const auto& [name, count] : counts.items()) sorted.emplace_back(name, count);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : sorted) {
+    parts.push_back(count == 1 ? printable(name) : fmt::format("{} x{}", printable(name), count));
+  }
+  return parts;
+}
+
+std::vector<std::string> with_commas(std::vector<std::string> parts) {
+  for (size_t i = 0; i + 1 < parts.size(); ++i) parts[i] += ',';
+  return parts;
+}
+
+class Printer {
+ public:
+  explicit Printer(const TextOptions& options) : options_(options) {}
+
+  std::string print(const Json& json) {
+    std::vector<std::string> head = {text(json["file"]), text(json["kind"]),
+                                     bytes_of(json["bytes"])};
+    line("", head);
+    if (json.contains("methods") && json.contains("segments")) program(json);
+    if (json.contains("test_suites")) bundle(json);
+    if (json.contains("named_data") && !json.contains("methods")) named_data_file(json);
+    if (json.contains("profile_events")) trace(json);
+    if (json.contains("xnnpack")) blob(json["xnnpack"]);
+    if (json.contains("models")) exported(json);
+    if (json.contains("methods") && json.contains("members")) record(json);
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string_view label, const std::vector<std::string>& parts,
+            std::string_view between = kDot) {
+    if (!parts.empty()) out_ += wrap(label, parts, between, options_.width);
+  }
+
+  // A table, indented; long ones are cut unless all is asked for. `fill` adds row i.
+  template <class Fill>
+  void table(TextTable& table, size_t rows, Fill fill) {
+    const size_t shown = options_.all || rows <= kShownRows + 2 ? rows : kShownRows;
+    for (size_t i = 0; i < shown; ++i) fill(i);
+    std::string lines = table.text(options_.width - 2, options_.color);
+    for (size_t begin = 0; begin < lines.size();) {
+      const size_t end = lines.find('\n', begin);
+      out_ += "  " + lines.substr(begin, end - begin) + '\n';
+      begin = end + 1;
+    }
+    if (shown < rows) out_ += fmt::format("  … and {} more (--all)\n", rows - shown);
+  }
+
+  void title(std::string_view name) { out_ += fmt::format("\n{}\n", name); }
+
+  static std::string argument(const Json& value) {
+    if (!value.contains("tensor")) return text(value["value"]);
+    std::string result = text(value["tensor"]);
+    if (value.contains("name")) result = text(value["name"]) + " " + result;
+    if (value.value("dynamic", false)) result += " at most";
+    if (value.contains("dim_order") && !std::ranges::is_sorted(value["dim_order"])) {
+      result +=
+          fmt::format(" dim order {}", fmt::join(value["dim_order"].get<std::vector<int>>(), ","));
+    }
+    if (!value.value("planned", true)) result += " (memory from the caller)";
+    return result;
+  }
+
+  static std::vector<std::string> arguments(const Json& list) {
+    std::vector<std::string> parts;
+    for (const Json& value : list) parts.push_back(argument(value));
+    return parts;
+  }
+
+  // ---- Programs
+
+  void program(const Json& json) {
+    uint64_t segment_bytes = 0;
+    for (const Json& segment : json["segments"]) segment_bytes += segment["bytes"].get<uint64_t>();
+    std::vector<std::string> facts = {fmt::format("format version {}", text(json["version"])),
+                                      "flatbuffer " + bytes_of(json["flatbuffer_bytes"])};
+    facts.push_back(json["segments"].empty()
+                        ? "no segments"
+                        : fmt::format("{}, {}", counted(json["segments"].size(), "segment"),
+                                      bytes_text(segment_bytes)));
+    line("", facts);
+    for (const Json& method : json["methods"]) print_method(method);
+    print_segments(json["segments"]);
+    if (!json["named_data"].empty()) print_named_data(json["named_data"], "named data");
+  }
+
+  void print_method(const Json& method) {
+    title("method " + text(method["name"]));
+    line("  in      ", arguments(method["inputs"]));
+    line("  out     ", arguments(method["outputs"]));
+    line("  runs    ", with_commas(frequent(method["instructions"])), " ");
+    std::vector<std::string> memory;
+    for (const Json& arena : method["memory"]) {
+      memory.push_back(fmt::format("arena {}: {} for {} of {}", text(arena["id"]),
+                                   bytes_of(arena["bytes"]), counted(arena["tensors"], "tensor"),
+                                   bytes_of(arena["tensor_bytes"])));
+    }
+    add_memory(memory, method["constants"], "constant");
+    add_memory(memory, method["state"], "initialised state");
+    line("  memory  ", memory);
+    line("  values  ", with_commas(frequent(method["values"])), " ");
+    if (!method["external"].empty()) {
+      std::vector<std::string> keys = method["external"].get<std::vector<std::string>>();
+      for (std::string& key : keys) key = printable(key);
+      line("  from a .ptd  ", with_commas(std::move(keys)), " ");
+    }
+    print_operators(method);
+    print_delegates(method["delegates"]);
+  }
+
+  static void add_memory(std::vector<std::string>& parts, const Json& sum, std::string_view what) {
+    if (sum["tensors"] == 0) return;
+    parts.push_back(fmt::format("{}: {}", counted(sum["tensors"], what), bytes_of(sum["bytes"])));
+  }
+
+  void print_operators(const Json& method) {
+    const Json& operators = method["operators"];
+    if (operators.empty()) {
+      out_ += "  no operators outside delegates\n";
+      return;
+    }
+    std::vector<const Json*> sorted;
+    for (const Json& op : operators) sorted.push_back(&op);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Json* a, const Json* b) {
+      return (*a)["calls"].get<size_t>() > (*b)["calls"].get<size_t>();
+    });
+    out_ += '\n';
+    TextTable rows;
+    const bool has_dtypes = operators.front().contains("dtypes");
+    rows.add_column("calls", Kind::kFigure);
+    rows.add_column(method.contains("delegates") && !method["delegates"].empty()
+                        ? "operator, not delegated"
+                        : "operator",
+                    Kind::kName);
+    rows.add_column("dtypes", Kind::kName);
+    table(rows, sorted.size(), [&](size_t i) {
+      const Json& op = *sorted[i];
+      std::string dtypes;
+      if (has_dtypes)
+        dtypes = fmt::format("{}", fmt::join(op["dtypes"].get<std::vector<std::string>>(), " "));
+      rows.add_row({text(op["calls"]), text(op["name"]), dtypes});
+    });
+  }
+
+  void print_delegates(const Json& delegates) {
+    for (size_t i = 0; i < delegates.size(); ++i) {
+      const Json& delegate = delegates[i];
+      out_ += fmt::format("\n  delegate {}: {}\n", i, text(delegate["backend"]));
+      std::vector<std::string> facts = {
+          counted(delegate["calls"], "call"),
+          fmt::format("payload {} ({})", bytes_of(delegate["bytes"]), text(delegate["location"]))};
+      for (const Json& spec : delegate["compile_specs"]) {
+        facts.push_back(fmt::format("option {} ({})", text(spec["key"]), bytes_of(spec["bytes"])));
+      }
+      line("    ", facts);
+      if (delegate.contains("xnnpack")) print_graph(delegate["xnnpack"], "    ");
+      if (delegate.contains("error")) line("    damaged: ", {text(delegate["error"])});
+    }
+  }
+
+  void print_graph(const Json& graph, const std::string& indent) {
+    std::vector<std::string> in, out;
+    for (const Json& value : graph["inputs"]) in.push_back(text(value));
+    for (const Json& value : graph["outputs"]) out.push_back(text(value));
+    line(indent + "in     ", in);
+    line(indent + "out    ", out);
+    line(indent, {counted(graph["nodes"], "node"), counted(graph["values"], "value"),
+                  fmt::format("{}: {}", counted(graph["constants"], "constant"),
+                              bytes_of(graph["constant_bytes"]))});
+    line(indent + "nodes  ", with_commas(frequent(graph["node_types"])), " ");
+    line(indent + "types  ", with_commas(frequent(graph["datatypes"])), " ");
+  }
+
+  void print_segments(const Json& segments) {
+    if (segments.empty()) return;
+    title("segments");
+    TextTable rows;
+    rows.add_column("#", Kind::kFigure);
+    rows.add_column("offset", Kind::kFigure);
+    rows.add_column("bytes", Kind::kFigure);
+    rows.add_column("holds", Kind::kName);
+    table(rows, segments.size(), [&](size_t i) {
+      std::string holds;
+      for (const Json& use : segments[i]["holds"]) holds += (holds.empty() ? "" : ", ") + text(use);
+      rows.add_row({std::to_string(i), text(segments[i]["offset"]), text(segments[i]["bytes"]),
+                    holds.empty() ? "nothing that is named" : holds});
+    });
+  }
+
+  void print_named_data(const Json& entries, std::string_view name) {
+    title(name);
+    TextTable rows;
+    rows.add_column("bytes", Kind::kFigure);
+    rows.add_column("key", Kind::kName);
+    rows.add_column("tensor", Kind::kName);
+    table(rows, entries.size(), [&](size_t i) {
+      const Json& entry = entries[i];
+      const bool is_tensor = entry.contains("tensor") && !entry["tensor"].is_null();
+      rows.add_row({text(entry["bytes"]), text(entry["key"]),
+                    is_tensor ? text(entry["tensor"]) : std::string()});
+    });
+  }
+
+  // ---- The others
+
+  void bundle(const Json& json) {
+    std::vector<std::string> parts = {fmt::format("bundle version {}", text(json["version"]))};
+    for (const Json& suite : json["test_suites"]) {
+      parts.push_back(fmt::format("{} for method {}", counted(suite["test_cases"], "test"),
+                                  text(suite["method"])));
+    }
+    line("", parts);
+    out_ += fmt::format("program inside: {}\n", bytes_of(json["program"]["bytes"]));
+    program(json["program"]);
+  }
+
+  void named_data_file(const Json& json) {
+    line("", {fmt::format("format version {}", text(json["version"])),
+              counted(json["segments"], "segment")});
+    print_named_data(json["named_data"], counted(json["named_data"].size(), "entry"));
+  }
+
+  void trace(const Json& json) {
+    std::vector<std::string> parts = {counted(json["profile_events"], "profile event")};
+    if (json["debug_events"] != 0) parts.push_back(counted(json["debug_events"], "debug event"));
+    if (json["allocation_events"] != 0) {
+      parts.push_back(counted(json["allocation_events"], "allocation event"));
+    }
+    for (const Json& block : json["blocks"]) {
+      parts.push_back(fmt::format("{} named {}", counted(block["blocks"], "block"),
+                                  block["name"] == "" ? "nothing" : text(block["name"])));
+    }
+    line("", parts);
+  }
+
+  void blob(const Json& graph) {
+    if (graph.contains("version")) line("", {"graph version " + text(graph["version"])});
+    print_graph(graph, "");
+  }
+
+  void exported(const Json& json) {
+    line("", {"layout " + text(json["layout"]), "version " + text(json["version"])});
+    for (const Json& model : json["models"]) {
+      title("model " + text(model["name"]));
+      std::vector<std::string> facts = {"schema " + text(model["schema_version"])};
+      if (model.contains("torch_version")) facts.push_back("torch " + text(model["torch_version"]));
+      facts.push_back(counted(model["nodes"], "node"));
+      line("  ", facts);
+      line("  in   ", arguments(model["inputs"]));
+      line("  out  ", arguments(model["outputs"]));
+      print_operators(model);
+    }
+    if (!json["weights"].empty()) {
+      print_named_data(json["weights"], counted(json["weights"].size(), "weight"));
+    }
+    if (!json["constants"].empty()) {
+      print_named_data(json["constants"], counted(json["constants"].size(), "constant"));
+    }
+    members(json["members"]);
+  }
+
+  void record(const Json& json) {
+    for (const Json& method : json["methods"]) {
+      title("method " + text(method["name"]));
+      line("  ", {counted(method["edge_nodes"], "node") + " of the edge graph",
+                  counted(method["debug_handles"], "debug handle"),
+                  counted(method["instructions"], "instruction")});
+      for (const Json& delegate : method["delegates"]) {
+        line("  ", {fmt::format("instruction {} is a delegate: {}", text(delegate["instruction"]),
+                                text(delegate["backend"])),
+                    counted(delegate["identifiers"], "identifier") + " of its own"});
+      }
+    }
+    members(json["members"]);
+  }
+
+  void members(const Json& list) {
+    title("members");
+    TextTable rows;
+    rows.add_column("bytes", Kind::kFigure);
+    rows.add_column("name", Kind::kName);
+    table(rows, list.size(), [&](size_t i) {
+      rows.add_row({text(list[i]["bytes"]), text(list[i]["name"])});
+    });
+  }
+
+  const TextOptions& options_;
+  std::string out_;
+};
+
+void collect_operators(const Json& description, std::set<std::string>& names) {
+  if (description.contains("program")) collect_operators(description["program"], names);
+  if (!description.contains("methods")) return;
+  for (const Json& method : description["methods"]) {
+    if (!method.contains("operators")) continue;
+    for (const Json& op : method["operators"]) names.insert(op["name"].get<std::string>());
+  }
+}
+
+}  // namespace
+
+std::string description_text(const Json& json, const TextOptions& options) {
+  return Printer(options).print(json);
+}
+
+std::string operator_lines(const std::vector<Json>& descriptions) {
+  std::set<std::string> names;
+  for (const Json& description : descriptions) collect_operators(description, names);
+  std::string lines;
+  for (const std::string& name : names) lines += printable(name) + '\n';
+  return lines;
+}
+
+std::string bytes_text(uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  if (value < 1e6) return fmt::format("{:.1f} kB", value / 1e3);
+  if (value < 1e9) return fmt::format("{:.1f} MB", value / 1e6);
+  return fmt::format("{:.2f} GB", value / 1e9);
+}
+
+}  // namespace vitrine::tools

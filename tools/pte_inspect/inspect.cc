@@ -1,0 +1,198 @@
+#include "tools/pte_inspect/inspect.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/etrecord/etrecord.h"
+#include "devtools/inspector/comparison.h"
+#include "devtools/inspector/make_profile.h"
+#include "devtools/inspector/report_comparison.h"
+#include "devtools/inspector/text_layout.h"
+#include "tools/pte_inspect/bundle.h"
+#include "tools/pte_inspect/description_text.h"
+#include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/program_graph.h"
+#include "tools/pte_inspect/verification.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// A file mapped for as long as it is looked at.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
+    auto source = map_file(path.c_str());
+    if (!source.ok()) throw ToolError(source.take_error().in("%s", path.c_str()));
+    source_ = std::move(*source);
+    bytes_ = check(source_->read(0, source_->size()));
+  }
+  OpenedFile opened() const { return {name_, bytes_.bytes()}; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<DataSource> source_;
+  DataBuffer bytes_;
+};
+
+std::string dump(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+struct Traced {
+  etdump::EtDump trace;
+  inspector::Profile profile;
+};
+
+Traced read_trace(const OpenedFile& file, const std::string& name,
+                  const std::filesystem::path& etrecord, const InspectOptions& options) {
+  Traced result;
+  result.trace = etdump::parse_etdump(file.bytes, file.name);
+  std::optional<etrecord::EtRecord> record;
+  if (!etrecord.empty()) record = etrecord::read_etrecord(etrecord);
+  inspector::ProfileOptions facts;
+  facts.method = options.method;
+  facts.run.model = name;
+  facts.run.record = etrecord.filename().string();
+  try {
+    result.profile = inspector::make_profile(result.trace, record ? &*record : nullptr, facts);
+  } catch (const inspector::InspectorError& error) {
+    throw ToolError(fmt::format("{}: {}", file.name, error.what()));
+  }
+  return result;
+}
+
+std::filesystem::path record_of(size_t trace, const InspectOptions& options) {
+  if (options.etrecords.empty()) return {};
+  return options.etrecords[std::min(trace, options.etrecords.size() - 1)];
+}
+
+Inspection compare(const InspectOptions& options) {
+  const MappedFile files[] = {MappedFile(options.files[0]), MappedFile(options.files[1])};
+  const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
+  const Traced a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
+  const Traced b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
+  const inspector::Comparison comparison =
+      inspector::compare_profiles({a.profile, a.trace}, {b.profile, b.trace}, false);
+  const bool json = options.json || options.report.format == ReportFormat::kJson;
+  return {json ? inspector::report_comparison_json(comparison, a.profile, b.profile)
+               : inspector::report_comparison(comparison, a.profile, b.profile,
+                                              table_options(options.report)),
+          exceeds(comparison, options.fail_above) ? 2 : 0};
+}
+
+// A trace says more as a profile; one without complete runs is described all the same.
+std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
+  const std::filesystem::path record = record_of(0, options);
+  const std::string name = std::filesystem::path(file.name).filename().string();
+  if (options.has_format) {
+    return make_report(read_trace(file, name, record, options).profile, options.report);
+  }
+  const inspector::TableOptions table = table_options(options.report);
+  std::string text =
+      description_text(describe_file(file), {table.width, table.color, options.all}) + "\n";
+  try {
+    return text + make_report(read_trace(file, name, record, options).profile, options.report);
+  } catch (const ToolError& error) {
+    return text + "no profile: " + inspector::printable(error.what()) + "\n";
+  }
+}
+
+std::string describe_one(const OpenedFile& file, const InspectOptions& options) {
+  if (kind_of_file(file.bytes, file.name) == FileKind::kTrace && !options.json) {
+    return describe_with_profile(file, options);
+  }
+  if (options.json) return dump(describe_file(file));
+  const inspector::TableOptions table = table_options(options.report);
+  return description_text(describe_file(file), {table.width, table.color, options.all});
+}
+
+std::vector<ProgramGraph> graphs_of(const OpenedFile& file) {
+  switch (kind_of_file(file.bytes, file.name)) {
+    case FileKind::kProgram:
+      return graphs_of_program(*load_program(file));
+    case FileKind::kBundledProgram: {
+      const AlignedBytes program(open_bundle(file.bytes, file.name).program);
+      return graphs_of_program(*load_program({file.name + ": program", program.bytes()}));
+    }
+    case FileKind::kXnnpackBlob:
+      return {graph_of_xnnpack(load_xnnpack_graph(file.bytes, file.name))};
+    default:
+      throw ToolError(fmt::format(
+          "{}: --graph is for programs (.pte, .bpte) and XNNPACK payloads; this is a {}", file.name,
+          kind_name(kind_of_file(file.bytes, file.name))));
+  }
+}
+
+Inspection verify(const std::vector<MappedFile>& files, const InspectOptions& options) {
+  std::vector<MappedFile> data_files;
+  std::vector<std::unique_ptr<NamedDataMap>> maps;
+  const NamedDataMap* data = nullptr;
+  for (const std::filesystem::path& path : options.data) {
+    data_files.emplace_back(path);
+    maps.push_back(load_named_data(data_files.back().opened()));
+    const NamedDataMap* given = maps.back().get();
+    if (data != nullptr) {
+      maps.push_back(std::make_unique<MergedNamedData>(data, given));
+      given = maps.back().get();
+    }
+    data = given;
+  }
+  Inspection result;
+  Json all = Json::array();
+  for (const MappedFile& file : files) {
+    const std::string name = file.opened().name;
+    result.text += inspector::printable(name) + "\n";
+    for (const VerifiedStep& step : verify_file(file.opened(), data)) {
+      const bool ok = step.error.empty();
+      all.push_back({{"file", name}, {"check", step.what}, {"ok", ok}, {"error", step.error}});
+      result.text +=
+          fmt::format("  {}  {}\n", ok ? "ok   " : "wrong", inspector::printable(step.what));
+      if (ok) continue;
+      result.text += "         " + inspector::printable(step.error) + "\n";
+      result.exit_code = 1;
+    }
+  }
+  if (options.json) result.text = dump(all);
+  return result;
+}
+
+}  // namespace
+
+Inspection inspect(const InspectOptions& options) {
+  if (options.task == Task::kCompare) return compare(options);
+  std::vector<MappedFile> files;
+  files.reserve(options.files.size());
+  for (const std::filesystem::path& path : options.files) files.emplace_back(path);
+  if (options.task == Task::kVerify) return verify(files, options);
+
+  Inspection result;
+  std::vector<Json> descriptions;
+  std::vector<ProgramGraph> graphs;
+  for (const MappedFile& mapped : files) {
+    const OpenedFile file = mapped.opened();
+    switch (options.task) {
+      case Task::kOperators:
+        descriptions.push_back(describe_file(file));
+        break;
+      case Task::kGraphText:
+      case Task::kGraphDot:
+        for (ProgramGraph& graph : graphs_of(file)) graphs.push_back(std::move(graph));
+        break;
+      default:
+        if (!result.text.empty() && !options.json) result.text += "\n\n";
+        result.text += describe_one(file, options);
+    }
+  }
+  if (options.task == Task::kOperators) result.text = operator_lines(descriptions);
+  if (options.task == Task::kGraphDot) result.text = graph_dot(graphs);
+  if (options.task == Task::kGraphText) {
+    for (const ProgramGraph& graph : graphs) result.text += graph_text(graph);
+  }
+  return result;
+}
+
+}  // namespace vitrine::tools

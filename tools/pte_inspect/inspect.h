@@ -1,0 +1,18 @@
+// What pte_inspect does, for its main and for tests.
+#pragma once
+
+#include <string>
+
+#include "tools/pte_inspect/options.h"
+
+namespace vitrine::tools {
+
+struct Inspection {
+  std::string text;   // for standard output or the report's file
+  int exit_code = 0;  // 1: --verify found something wrong; 2: --fail-above
+};
+
+// Throws exceptions derived from std::runtime_error that name the file and the place.
+Inspection inspect(const InspectOptions& options);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,47 @@
+// From a file's bytes to the runtime's views of it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/graph.h"
+#include "devtools/etrecord/archive.h"
+#include "runtime/data/data_source.h"
+#include "runtime/data/named_data.h"
+#include "runtime/program/program.h"
+#include "tools/pte_inspect/description.h"
+
+namespace vitrine::tools {
+
+// `bytes` at an address that programs may stand at: a view, or a copy.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(std::span<const std::byte> bytes);
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  DataBuffer copy_;
+  std::span<const std::byte> bytes_;
+};
+
+// Throw ToolError that begins with the file's name. The bytes outlive the result.
+std::shared_ptr<const Program> load_program(const OpenedFile& file);
+std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file);
+
+// An XNNPACK payload as its backend reads it.
+struct XnnpackGraph {
+  xnnpack::Blob blob;
+  xnnpack::Graph graph;
+};
+// Throws ToolError that begins with `place`.
+XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place);
+// "f32[1,3,224,224]"
+std::string describe_value(const xnnpack::Value& value);
+Json xnnpack_json(const XnnpackGraph& graph);
+
+// [{"name", "bytes"}]
+Json members_json(const etrecord::Archive& archive);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,21 @@
+// pte_inspect: tells what is in a file.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "tools/pte_inspect/inspect.h"
+
+int main(int argc, char** argv) {
+  try {
+    int exit_code = 0;
+    const auto options = vitrine::tools::parse_inspect_options(argc, argv, &exit_code);
+    if (!options) return exit_code;
+    const vitrine::tools::Inspection result = vitrine::tools::inspect(*options);
+    vitrine::tools::write_report(result.text, options->report);
+    return std::fflush(stdout) == 0 ? result.exit_code : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "pte_inspect: {}\n", error.what());
+    return 1;
+  }
+}

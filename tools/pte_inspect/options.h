@@ -1,0 +1,31 @@
+// The command line of pte_inspect.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/profile_report.h"
+
+namespace vitrine::tools {
+
+enum class Task : uint8_t { kDescribe, kOperators, kGraphText, kGraphDot, kVerify, kCompare };
+
+struct InspectOptions {
+  std::vector<std::filesystem::path> files;
+  Task task = Task::kDescribe;
+  bool json = false;
+  bool all = false;
+  std::vector<std::filesystem::path> data;       // .ptd, for kVerify
+  std::vector<std::filesystem::path> etrecords;  // one, or one for each trace
+  std::string method = "forward";
+  ReportOptions report;
+  bool has_format = false;  // the profile alone, in report.format
+  std::optional<double> fail_above;
+};
+
+// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code);
+
+}  // namespace vitrine::tools

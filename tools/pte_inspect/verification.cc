@@ -1,0 +1,103 @@
+#include "tools/pte_inspect/verification.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/inspector/make_profile.h"
+#include "runtime/executor/method.h"
+#include "tools/pte_inspect/bundle.h"
+#include "tools/pte_inspect/loading.h"
+#include "tools/session.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const NamedDataMap* data) : data_(data) {}
+
+  std::vector<VerifiedStep> verify(const OpenedFile& file) {
+    FileKind kind{};
+    if (!step("is of a known kind", [&] { kind = kind_of_file(file.bytes, file.name); })) {
+      return std::move(steps_);
+    }
+    switch (kind) {
+      case FileKind::kProgram:
+        verify_program(file);
+        break;
+      case FileKind::kBundledProgram:
+        step("bundle", [&] {
+          const AlignedBytes program(open_bundle(file.bytes, file.name).program);
+          verify_program({file.name + ": program", program.bytes()});
+        });
+        break;
+      case FileKind::kTrace:
+        step("structure", [&] { etdump::parse_etdump(file.bytes, file.name); });
+        step("runs", [&] {
+          inspector::make_profile(etdump::parse_etdump(file.bytes, file.name), nullptr);
+        });
+        break;
+      default:
+        step("contents", [&] { describe_file(file); });
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  // Runs a check. The step stands before those that the check itself takes.
+  bool step(std::string what, const std::function<void()>& run) {
+    const size_t index = steps_.size();
+    steps_.push_back({std::move(what), ""});
+    try {
+      run();
+      return true;
+    } catch (const std::runtime_error& error) {
+      steps_[index].error = error.what();
+      return false;
+    }
+  }
+
+  void verify_program(const OpenedFile& file) {
+    std::shared_ptr<const Program> program;
+    if (!step("structure: header, flatbuffer, indices, sizes, segments",
+              [&] { program = load_program(file); })) {
+      return;
+    }
+    for (size_t m = 0; m < program->num_methods(); ++m) {
+      const std::string name(program->method_name(m));
+      const auto& plan = *program->root().execution_plan()->Get(static_cast<uint32_t>(m));
+      for (uint32_t i = 0; plan.delegates() != nullptr && i < plan.delegates()->size(); ++i) {
+        const auto& delegate = *plan.delegates()->Get(i);
+        if (delegate.id()->string_view() != kDefaultBackend) continue;
+        step(fmt::format("method {}: delegate {}: payload", name, i), [&] {
+          const DataBuffer data = check(program->delegate_data(*delegate.processed()));
+          load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i));
+        });
+      }
+      step(fmt::format("method {}: loads with this build's kernels and backends", name), [&] {
+        MethodOptions options;
+        options.kernels = &all_kernels();
+        options.backends = &all_backends();
+        options.external_data = data_;
+        auto method = Method::load(program, name, options);
+        if (!method.ok()) {
+          throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
+        }
+      });
+    }
+  }
+
+  const NamedDataMap* data_;
+  std::vector<VerifiedStep> steps_;
+};
+
+}  // namespace
+
+std::vector<VerifiedStep> verify_file(const OpenedFile& file, const NamedDataMap* data) {
+  return Verifier(data).verify(file);
+}
+
+}  // namespace vitrine::tools
