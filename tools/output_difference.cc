@@ -56,20 +56,31 @@ void compare_tensors(const Tensor& a, const Tensor& b, OutputDifference& result)
 
 }  // namespace
 
+OutputDifference compare_values(const EValue& a, const EValue& b) {
+  OutputDifference result;
+  result.a = describe_output(a);
+  result.b = describe_output(b);
+  if (a.is_tensor() && b.is_tensor()) {
+    compare_tensors(a.tensor(), b.tensor(), result);
+  } else {
+    result.why_not = "not a tensor";
+  }
+  return result;
+}
+
 std::vector<OutputDifference> compare_outputs(const Method& a, const Method& b) {
   std::vector<OutputDifference> results;
   for (size_t i = 0; i < std::max(a.num_outputs(), b.num_outputs()); ++i) {
+    const bool in_a = i < a.num_outputs();
+    const bool in_b = i < b.num_outputs();
     OutputDifference result;
-    result.index = i;
-    if (i < a.num_outputs()) result.a = describe_output(a.output(i));
-    if (i < b.num_outputs()) result.b = describe_output(b.output(i));
-    if (i >= a.num_outputs() || i >= b.num_outputs()) {
-      result.why_not = fmt::format("only {} has it", i < a.num_outputs() ? "A" : "B");
-    } else if (!a.output(i).is_tensor() || !b.output(i).is_tensor()) {
-      result.why_not = "not a tensor";
+    if (in_a && in_b) {
+      result = compare_values(a.output(i), b.output(i));
     } else {
-      compare_tensors(a.output(i).tensor(), b.output(i).tensor(), result);
+      result.why_not = fmt::format("only {} has it", in_a ? "A" : "B");
+      (in_a ? result.a : result.b) = describe_output(in_a ? a.output(i) : b.output(i));
     }
+    result.index = i;
     results.push_back(std::move(result));
   }
   return results;

@@ -1,7 +1,7 @@
 #include "devtools/inspector/comparison.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "devtools/inspector/row_alignment.h"
@@ -14,6 +14,23 @@ namespace {
 // Of unpaired runs, the ratios of all pairs count; from more runs than this, evenly spaced ones.
 constexpr size_t kMaxSamples = 200;
 
+// The slowest runs of a side, by wall time: one of ten.
+constexpr size_t kOneSlowOf = 10;
+constexpr size_t kMinRunsToLeaveOut = 5;
+
+// Which runs are not among the slowest.
+std::vector<bool> usual_runs(const std::vector<double>& wall) {
+  std::vector<bool> is_usual(wall.size(), true);
+  if (wall.size() < kMinRunsToLeaveOut) return is_usual;
+  std::vector<size_t> order(wall.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t one, size_t other) { return wall[one] > wall[other]; });
+  order.resize(std::max<size_t>(1, wall.size() / kOneSlowOf));
+  for (const size_t run : order) is_usual[run] = false;
+  return is_usual;
+}
+
 // Times of each run, by row.
 class RunSamples {
  public:
@@ -24,24 +41,36 @@ class RunSamples {
     }
   }
 
-  const std::vector<double>& wall() const { return trace_.wall_ns; }
+  const std::vector<double>& all_walls() const { return trace_.wall_ns; }
+  void keep_only(std::vector<bool> runs) { is_kept_ = std::move(runs); }
+
+  std::vector<double> wall() const { return kept(trace_.wall_ns); }
 
   std::vector<double> of(const std::vector<size_t>& rows) const {
     std::vector<double> negative(runs_, 0.0);
     for (const size_t row : rows) trace_.rows[row].times.subtract_from(negative);
-    for (double& ns : negative) ns = -ns;
-    return negative;
+    for (double& ns : negative) ns = ns == 0 ? 0 : -ns;
+    return kept(negative);
   }
 
   std::vector<double> unattributed() const {
     std::vector<double> rest = trace_.wall_ns;
     for (const TraceRow& row : trace_.rows) row.times.subtract_from(rest);
-    return rest;
+    return kept(rest);
   }
 
  private:
+  std::vector<double> kept(const std::vector<double>& samples) const {
+    std::vector<double> some;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (is_kept_[i]) some.push_back(samples[i]);
+    }
+    return some;
+  }
+
   MergedTrace trace_;
   size_t runs_;
+  std::vector<bool> is_kept_;
 };
 
 std::vector<double> thinned(std::vector<double> samples) {
@@ -92,13 +121,22 @@ ComparedOp compared(const std::vector<double>& a, const std::vector<double>& b, 
 }  // namespace
 
 Comparison compare_profiles(const ComparedRun& a, const ComparedRun& b, bool is_paired) {
-  const RunSamples samples_a(a, "A");
-  const RunSamples samples_b(b, "B");
+  RunSamples samples_a(a, "A");
+  RunSamples samples_b(b, "B");
   RowAlignment rows = align_rows(a.profile, b.profile);
   Comparison result;
   result.alignment = rows.alignment;
   result.notes = std::move(rows.notes);
   result.is_paired = is_paired && a.profile.runs == b.profile.runs;
+  std::vector<bool> usual_a = usual_runs(samples_a.all_walls());
+  std::vector<bool> usual_b = usual_runs(samples_b.all_walls());
+  if (result.is_paired) {
+    for (size_t i = 0; i < usual_a.size(); ++i) usual_a[i] = usual_b[i] = usual_a[i] && usual_b[i];
+  }
+  samples_a.keep_only(std::move(usual_a));
+  samples_b.keep_only(std::move(usual_b));
+  result.runs_a = samples_a.wall().size();
+  result.runs_b = samples_b.wall().size();
   for (RowGroup& group : rows.groups) {
     ComparedOp op =
         compared(samples_a.of(group.rows_a), samples_b.of(group.rows_b), result.is_paired);

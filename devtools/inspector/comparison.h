@@ -66,7 +66,11 @@ struct OutputDifference {
 
 struct Comparison {
   Alignment alignment = Alignment::kHandles;
-  bool is_paired = false;       // run i of A and run i of B followed each other
+  bool is_paired = false;  // run i of A and run i of B followed each other
+  // Of each side, the runs that all figures are over. The slowest tenth of either side is left out
+  // (of paired runs, both): what else the machine did then would drown the change.
+  size_t runs_a = 0;
+  size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; what only B has, where B runs it
   ComparedOp unattributed;
   ComparedOp wall;

@@ -57,6 +57,11 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
       of_row.short_op = "layout change";
       of_row.module = served.module;
     }
+    // An op that nothing is known of goes by its kernel.
+    if (row.source_ops.empty() && row.folded_ops.empty() && !row.is_inserted &&
+        !of_row.kernel.empty()) {
+      of_row.op = of_row.short_op = of_row.kernel;
+    }
     texts.op = std::move(of_row.op);
     texts.short_op = std::move(of_row.short_op);
     texts.module = std::move(of_row.module);

@@ -41,7 +41,7 @@ class ComparisonTable {
         b_(b),
         options_(options),
         width_(std::max(options.width, kMinWidth)),
-        unit_(unit_for_rows(std::min(a.wall.avg, b.wall.avg))) {
+        unit_(unit_for_rows(std::min(comparison.wall.a.avg, comparison.wall.b.avg))) {
     for (const ComparedOp& op : comparison.ops) texts_.push_back(compared_texts(op, a, b));
   }
 
@@ -60,8 +60,8 @@ class ComparisonTable {
 
  private:
   void write_head() {
-    write_side("A  ", a_);
-    write_side("B  ", b_);
+    write_side("A  ", a_, comparison_.runs_a);
+    write_side("B  ", b_, comparison_.runs_b);
     const ComparedOp& wall = comparison_.wall;
     std::string line = fmt::format("wall  A {}   B {}", unit_for(wall.a.avg).with_name(wall.a.avg),
                                    unit_for(wall.b.avg).with_name(wall.b.avg));
@@ -82,7 +82,7 @@ class ComparisonTable {
                  " · ", width_);
   }
 
-  void write_side(std::string_view label, const Profile& profile) {
+  void write_side(std::string_view label, const Profile& profile, size_t used) {
     std::vector<std::string> parts;
     if (!profile.run.model.empty()) parts.push_back(printable(profile.run.model));
     parts.push_back(printable(profile.method));
@@ -92,7 +92,8 @@ class ComparisonTable {
       kernels += row.where == Where::kKernel ? 1 : 0;
     }
     parts.push_back(fmt::format("{} delegated operators, {} kernels", delegated, kernels));
-    parts.push_back(fmt::format("{} run{}", profile.runs, profile.runs == 1 ? "" : "s"));
+    parts.push_back(used == profile.runs ? fmt::format("{} runs", used)
+                                         : fmt::format("{} of {} runs", used, profile.runs));
     parts.push_back("names: " + (profile.run.record.empty() ? std::string("from the program alone")
                                                             : printable(profile.run.record)));
     out_ += wrap(label, parts, " · ", width_);
@@ -135,7 +136,7 @@ class ComparisonTable {
           std::string("spread"), fmt::format("change {}", unit_.name)}) {
       table.add_column(title, Kind::kFigure);
     }
-    if (has_shares()) table.add_column("% of it", Kind::kFigure);
+    if (has_shares()) table.add_column("share %", Kind::kFigure);
     for (size_t i = 0; i < comparison_.ops.size(); ++i) {
       const ComparedOp& op = comparison_.ops[i];
       const ComparedTexts& texts = texts_[i];
@@ -284,12 +285,15 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
   }
   Json outputs = Json::array();
   for (const OutputDifference& output : comparison.outputs) outputs.push_back(output_json(output));
-  const auto side = [](const Profile& profile) {
-    return Json{{"model", profile.run.model}, {"method", profile.method}, {"runs", profile.runs}};
+  const auto side = [](const Profile& profile, size_t used) {
+    return Json{{"model", profile.run.model},
+                {"method", profile.method},
+                {"runs", profile.runs},
+                {"runs_used", used}};
   };
   const Json json = {{"schema_version", kComparisonJsonVersion},
-                     {"a", side(a)},
-                     {"b", side(b)},
+                     {"a", side(a, comparison.runs_a)},
+                     {"b", side(b, comparison.runs_b)},
                      {"aligned_by", alignment_name(comparison.alignment)},
                      {"paired", comparison.is_paired},
                      {"wall", times_json(comparison.wall)},

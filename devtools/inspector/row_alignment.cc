@@ -86,6 +86,8 @@ class Aligner {
         link_by_order();
       }
     }
+    join_by_module();
+    link_inserted();
     collect_groups();
     return std::move(result_);
   }
@@ -254,15 +256,32 @@ class Aligner {
     return steps;
   }
 
+  // As many steps of A as have one of their own in B with the same name.
+  static size_t common_names(const std::vector<Step>& a, const std::vector<Step>& b) {
+    std::map<std::string_view, size_t> left;
+    for (const Step& step : b) ++left[step.name];
+    return static_cast<size_t>(std::count_if(a.begin(), a.end(), [&](const Step& step) {
+      const auto found = left.find(step.name);
+      return found != left.end() && found->second > 0 && found->second-- > 0;
+    }));
+  }
+
   void link_by_order() {
     result_.alignment = Alignment::kOrder;
     // The same programs, or ones nearly so: kernels tell more than guessed ops.
     const bool by_kernel = !has_names(a_) && !has_names(b_);
-    const std::vector<Step> a = steps_of(a_, by_kernel);
-    const std::vector<Step> b = steps_of(b_, by_kernel);
+    std::vector<Step> a = steps_of(a_, by_kernel);
+    std::vector<Step> b = steps_of(b_, by_kernel);
+    // f32 against int8: "Convolution (NHWC, F32) IGEMM" is never "Convolution (NHWC, QC8) IGEMM".
+    if (by_kernel && 2 * common_names(a, b) < std::min(a.size(), b.size())) {
+      for (auto* steps : {&a, &b}) {
+        for (Step& step : *steps) step.name = std::string(kernel_family(step.name));
+      }
+    }
     result_.notes.emplace_back(
-        "a side has no record: rows are aligned by names in run order. Give the ETRecords of both "
-        "to be sure");
+        "rows of a side are not joined with source ops (no record, or a trace without "
+        "identifiers): "
+        "they are aligned by names in run order, which is a guess where a name recurs");
     size_t first = 0;  // what both begin with needs no search
     while (first < a.size() && first < b.size() && a[first].name == b[first].name) {
       sets_.join(a[first].row, node_b(b[first].row));
@@ -307,6 +326,58 @@ class Aligner {
       i += way != kSkipB ? 1 : 0;
       k += way != kSkipA ? 1 : 0;
     }
+  }
+
+  // ---- By module
+
+  // The innermost module that all ops of a row lie in exactly; empty if there are several.
+  static std::string module_of(const ProfileRow& row) {
+    const std::vector<Op> ops = known_ops(row);
+    if (!is_model_row(row) || ops.empty()) return "";
+    const bool is_one = std::all_of(ops.begin(), ops.end(),
+                                    [&](const Op& op) { return op.module == ops[0].module; });
+    return is_one ? ops[0].module : "";
+  }
+
+  void join_by_module() {
+    std::map<size_t, std::pair<bool, bool>> sides;  // which a set has rows of
+    for (size_t i = 0; i < a_.size(); ++i) sides[sets_.root(i)].first = true;
+    for (size_t i = 0; i < b_.size(); ++i) sides[sets_.root(node_b(i))].second = true;
+    std::vector<std::pair<size_t, size_t>> joins;
+    const auto find_joins = [&](Side rows, size_t first, Side others, size_t first_other) {
+      std::map<std::string, std::set<size_t>> sets_of_module;
+      for (size_t i = 0; i < others.size(); ++i) {
+        if (!is_model_row(others[i])) continue;
+        for (const Op& op : known_ops(others[i])) {
+          sets_of_module[op.module].insert(sets_.root(first_other + i));
+        }
+      }
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto [has_a, has_b] = sides[sets_.root(first + i)];
+        const std::string module = has_a && has_b ? "" : module_of(rows[i]);
+        const auto found = sets_of_module.find(module);
+        if (module.empty() || found == sets_of_module.end() || found->second.size() != 1) continue;
+        joins.emplace_back(first + i, *found->second.begin());
+      }
+    };
+    find_joins(a_, 0, b_, node_b(0));
+    find_joins(b_, node_b(0), a_, 0);
+    for (const auto& [row, set] : joins) sets_.join(row, set);
+  }
+
+  // The k-th layout change for a set of rows with the k-th of the other side.
+  void link_inserted() {
+    const auto keys = [this](Side rows, size_t first) {
+      std::map<std::pair<size_t, size_t>, std::vector<size_t>> rows_of;
+      std::map<size_t, size_t> counts;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (!rows[i].is_inserted || !rows[i].inserted_for_row.has_value()) continue;
+        const size_t served = sets_.root(first + *rows[i].inserted_for_row - 1);
+        rows_of[{served, counts[served]++}].push_back(i);
+      }
+      return rows_of;
+    };
+    link(keys(a_, 0), keys(b_, node_b(0)));
   }
 
   // ---- Result

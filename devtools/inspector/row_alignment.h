@@ -24,7 +24,9 @@ struct RowAlignment {
 // - handles, if most that both sides know mean the same op on both;
 // - else op and module, if both sides have records;
 // - else the longest common sequence of op names.
-// Layout changes that a lowering inserted are on one side only. Control flow goes by its order.
+// A row left alone then joins the only group whose other side works in the same module: a linear
+// against permute and addmm. Layout changes that the lowerings inserted go with those that serve the
+// same op, control flow by its order.
 RowAlignment align_rows(const Profile& a, const Profile& b);
 
 }  // namespace vitrine::inspector

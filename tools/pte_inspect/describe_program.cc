@@ -18,6 +18,7 @@ namespace {
 namespace fbs = schema::program;
 
 constexpr const char* kXnnpackId = "XnnpackBackend";
+constexpr size_t kMaxArguments = size_t{1} << 24;
 
 template <class T>
 size_t size_of(const flatbuffers::Vector<T>* vector) {
@@ -87,7 +88,13 @@ class MethodDescriber {
         if (const auto* call = instruction->instr_args_as_KernelCall()) {
           Calls& calls = operator_calls_[call->op_index()];
           ++calls.count;
-          for (const int32_t arg : *call->args()) add_dtypes(arg, calls.dtypes);
+          // Calls may share their lists, so that a small file has arguments without end.
+          arguments_ += arguments_of(*call).size();
+          if (arguments_ > kMaxArguments) {
+            throw ToolError(fmt::format("method {}: more than {} arguments of calls: refused",
+                                        meta_.name(), kMaxArguments));
+          }
+          for (const int32_t arg : arguments_of(*call)) add_dtypes(arg, calls.dtypes);
         } else if (const auto* delegate = instruction->instr_args_as_DelegateCall()) {
           ++delegate_calls_[delegate->delegate_index()];
         }
@@ -151,7 +158,7 @@ class MethodDescriber {
     return list;
   }
 
-  Json delegates() const {
+  Json delegates() {
     Json list = Json::array();
     for (size_t i = 0; i < meta_.num_delegates(); ++i) {
       const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(i));
@@ -169,18 +176,23 @@ class MethodDescriber {
         json["compile_specs"].push_back(
             {{"key", text_of(spec.key())}, {"bytes", size_of(spec.value())}});
       }
-      if (json["backend"] == kXnnpackId) add_graph(data.bytes(), json);
+      if (json["backend"] == kXnnpackId) {
+        const auto key = std::pair(delegate.processed()->location(), delegate.processed()->index());
+        auto [graph, is_new] = graphs_.try_emplace(key);
+        if (is_new) graph->second = graph_json(data.bytes());
+        json.update(graph->second);
+      }
       list.push_back(std::move(json));
     }
     return list;
   }
 
   // What is wrong with one delegate must not hide the rest; --verify fails on it.
-  static void add_graph(std::span<const std::byte> bytes, Json& json) {
+  static Json graph_json(std::span<const std::byte> bytes) {
     try {
-      json["xnnpack"] = xnnpack_json(load_xnnpack_graph(bytes, "payload"));
+      return {{"xnnpack", xnnpack_json(load_xnnpack_graph(bytes, "payload"))}};
     } catch (const ToolError& error) {
-      json["error"] = error.what();
+      return {{"error", error.what()}};
     }
   }
 
@@ -207,6 +219,8 @@ class MethodDescriber {
   std::map<uint32_t, size_t> planned_tensors_;  // by memory id
   std::map<uint32_t, uint64_t> planned_bytes_;
   std::vector<std::string> external_;
+  std::map<std::pair<fbs::DataLocation, uint32_t>, Json> graphs_;  // of payloads, each read once
+  size_t arguments_ = 0;
   size_t constants_ = 0, states_ = 0;
   uint64_t constant_bytes_ = 0, state_bytes_ = 0;
 };

@@ -19,6 +19,7 @@ using inspector::TextTable;
 using inspector::wrap;
 using Kind = TextTable::Kind;
 
+constexpr size_t kMinWidth = 80;
 constexpr size_t kShownRows = 12;
 constexpr std::string_view kDot = " · ";
 
@@ -56,7 +57,9 @@ std::vector<std::string> with_commas(std::vector<std::string> parts) {
 
 class Printer {
  public:
-  explicit Printer(const TextOptions& options) : options_(options) {}
+  explicit Printer(const TextOptions& options) : options_(options) {
+    options_.width = std::max(options_.width, kMinWidth);
+  }
 
   std::string print(const Json& json) {
     std::vector<std::string> head = {text(json["file"]), text(json["kind"]),
@@ -124,17 +127,19 @@ class Printer {
                         ? "no segments"
                         : fmt::format("{}, {}", counted(json["segments"].size(), "segment"),
                                       bytes_text(segment_bytes)));
+    if (!json["named_data"].empty()) {
+      facts.push_back(fmt::format("{} named data", json["named_data"].size()));
+    }
     line("", facts);
     for (const Json& method : json["methods"]) print_method(method);
     print_segments(json["segments"]);
-    if (!json["named_data"].empty()) print_named_data(json["named_data"], "named data");
   }
 
   void print_method(const Json& method) {
     title("method " + text(method["name"]));
     line("  in      ", arguments(method["inputs"]));
     line("  out     ", arguments(method["outputs"]));
-    line("  runs    ", with_commas(frequent(method["instructions"])), " ");
+    line("  runs    ", instructions(method["instructions"]));
     std::vector<std::string> memory;
     for (const Json& arena : method["memory"]) {
       memory.push_back(fmt::format("arena {}: {} for {} of {}", text(arena["id"]),
@@ -152,6 +157,23 @@ class Printer {
     }
     print_operators(method);
     print_delegates(method["delegates"]);
+  }
+
+  // In the words of people; the format's own where there are none.
+  static std::vector<std::string> instructions(const Json& counts) {
+    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"KernelCall", "kernel call"},
+        {"DelegateCall", "delegate call"},
+        {"MoveCall", "move"},
+        {"JumpFalseCall", "jump"},
+        {"FreeCall", "free"}};
+    std::vector<std::string> parts;
+    for (const auto& [format_name, word] : kWords) {
+      const std::string key(format_name);
+      if (counts.contains(key)) parts.push_back(counted(counts[key], word));
+    }
+    if (parts.empty()) parts.emplace_back("nothing");
+    return parts;
   }
 
   static void add_memory(std::vector<std::string>& parts, const Json& sum, std::string_view what) {
@@ -210,9 +232,13 @@ class Printer {
     for (const Json& value : graph["outputs"]) out.push_back(text(value));
     line(indent + "in     ", in);
     line(indent + "out    ", out);
-    line(indent, {counted(graph["nodes"], "node"), counted(graph["values"], "value"),
-                  fmt::format("{}: {}", counted(graph["constants"], "constant"),
-                              bytes_of(graph["constant_bytes"]))});
+    std::vector<std::string> sums = {counted(graph["nodes"], "node"),
+                                     counted(graph["values"], "value")};
+    if (graph["constants"] != 0) {
+      sums.push_back(fmt::format("{}: {}", counted(graph["constants"], "constant"),
+                                 bytes_of(graph["constant_bytes"])));
+    }
+    line(indent, sums);
     line(indent + "nodes  ", with_commas(frequent(graph["node_types"])), " ");
     line(indent + "types  ", with_commas(frequent(graph["datatypes"])), " ");
   }
@@ -263,7 +289,9 @@ class Printer {
   void named_data_file(const Json& json) {
     line("", {fmt::format("format version {}", text(json["version"])),
               counted(json["segments"], "segment")});
-    print_named_data(json["named_data"], counted(json["named_data"].size(), "entry"));
+    print_named_data(json["named_data"],
+                     fmt::format("{} {}", json["named_data"].size(),
+                                 json["named_data"].size() == 1 ? "entry" : "entries"));
   }
 
   void trace(const Json& json) {
@@ -330,7 +358,7 @@ class Printer {
     });
   }
 
-  const TextOptions& options_;
+  TextOptions options_;
   std::string out_;
 };
 

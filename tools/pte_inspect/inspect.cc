@@ -101,11 +101,29 @@ std::string describe_with_profile(const OpenedFile& file, const InspectOptions& 
   }
 }
 
+// null if the trace holds no complete run.
+void add_profile(const OpenedFile& file, const InspectOptions& options, Json& json) {
+  json["profile"] = nullptr;
+  const std::string name = std::filesystem::path(file.name).filename().string();
+  ReportOptions as_json;
+  as_json.format = ReportFormat::kJson;
+  try {
+    const Traced traced = read_trace(file, name, record_of(0, options), options);
+    json["profile"] = Json::parse(make_report(traced.profile, as_json));
+  } catch (const ToolError& error) {
+    json["no_profile"] = error.what();
+  }
+}
+
 std::string describe_one(const OpenedFile& file, const InspectOptions& options) {
   if (kind_of_file(file.bytes, file.name) == FileKind::kTrace && !options.json) {
     return describe_with_profile(file, options);
   }
-  if (options.json) return dump(describe_file(file));
+  if (options.json) {
+    Json json = describe_file(file);
+    if (kind_of_file(file.bytes, file.name) == FileKind::kTrace) add_profile(file, options, json);
+    return dump(json);
+  }
   const inspector::TableOptions table = table_options(options.report);
   return description_text(describe_file(file), {table.width, table.color, options.all});
 }

@@ -41,6 +41,13 @@ XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::str
 std::string describe_value(const xnnpack::Value& value);
 Json xnnpack_json(const XnnpackGraph& graph);
 
+// The arguments of a kernel or delegate call; a verified program may leave them out.
+template <class Call>
+std::span<const int32_t> arguments_of(const Call& call) {
+  if (call.args() == nullptr) return {};
+  return {call.args()->data(), call.args()->size()};
+}
+
 // [{"name", "bytes"}]
 Json members_json(const etrecord::Archive& archive);
 

@@ -17,7 +17,8 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-constexpr size_t kShownItems = 8;  // of a list of numbers
+constexpr size_t kShownItems = 8;                    // of a list of numbers
+constexpr size_t kMaxTextBytes = size_t{128} << 20;  // of a method
 
 std::string value_name(size_t number) { return fmt::format("%{}", number); }
 
@@ -129,13 +130,22 @@ class MethodGraph {
     }
   }
 
+  // Instructions may share what they refer to, so that a small file has a graph without end.
+  void spend(size_t bytes) {
+    if (bytes > kMaxTextBytes - spent_) {
+      throw ToolError(fmt::format("method {}: its graph is larger than {} bytes of text: refused",
+                                  printable(graph_.name), kMaxTextBytes));
+    }
+    spent_ += bytes;
+  }
+
   void read(const fbs::Instruction& instruction, GraphStep& step) {
     if (const auto* call = instruction.instr_args_as_KernelCall()) {
       const auto [name, overload] =
           MethodMeta(plan_).operator_name(static_cast<size_t>(call->op_index()));
       step.name =
           printable(overload.empty() ? std::string(name) : fmt::format("{}.{}", name, overload));
-      read_kernel_arguments(*call->args(), name.ends_with('_'), step);
+      read_kernel_arguments(arguments_of(*call), name.ends_with('_'), step);
     } else if (const auto* delegate = instruction.instr_args_as_DelegateCall()) {
       read_delegate(*delegate, step);
     } else if (const auto* move = instruction.instr_args_as_MoveCall()) {
@@ -154,20 +164,20 @@ class MethodGraph {
   }
 
   // The last argument is what the kernel returns: its `out` arguments once more.
-  void read_kernel_arguments(const flatbuffers::Vector<int32_t>& args, bool in_place,
-                             GraphStep& step) {
-    if (args.size() == 0) return;
-    tensors_of(args.Get(args.size() - 1), step.outputs);
+  void read_kernel_arguments(std::span<const int32_t> args, bool in_place, GraphStep& step) {
+    if (args.empty()) return;
+    tensors_of(args.back(), step.outputs);
     const std::set<size_t> outputs(step.outputs.begin(), step.outputs.end());
-    for (uint32_t i = 0; i + 1 < args.size(); ++i) {
+    for (const int32_t arg : args.first(args.size() - 1)) {
       std::vector<size_t> tensors;
-      tensors_of(args.Get(i), tensors);
+      tensors_of(arg, tensors);
       const bool is_out =
           !in_place && !tensors.empty() && std::ranges::all_of(tensors, [&](size_t tensor) {
             return outputs.contains(tensor) && !made_.contains(tensor);
           });
       if (is_out) continue;
-      step.arguments.push_back(argument_text(args.Get(i)));
+      step.arguments.push_back(argument_text(arg));
+      spend(step.arguments.back().size() + tensors.size() * sizeof(size_t));
       step.inputs.insert(step.inputs.end(), tensors.begin(), tensors.end());
     }
   }
@@ -177,12 +187,13 @@ class MethodGraph {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
     step.name = printable(delegate.id()->str());
     step.is_delegate = true;
-    for (const int32_t arg : *call.args()) {
+    for (const int32_t arg : arguments_of(call)) {
       std::vector<size_t> tensors;
       tensors_of(arg, tensors);
       const bool is_output = !tensors.empty() && std::ranges::all_of(tensors, [&](size_t tensor) {
         return !made_.contains(tensor) && !is_constant(tensor);
       });
+      spend((tensors.size() + 1) * sizeof(size_t));
       auto& list = is_output ? step.outputs : step.inputs;
       list.insert(list.end(), tensors.begin(), tensors.end());
       if (!is_output) step.arguments.push_back(argument_text(arg));
@@ -194,7 +205,10 @@ class MethodGraph {
       for (const GraphStep& node : inside.steps) {
         std::string line =
             fmt::format("[{}] {}({})", node.id, node.name, fmt::join(node.arguments, ", "));
-        for (const size_t output : node.outputs) line += " -> " + inside.values[output];
+        for (const size_t output : node.outputs) {
+          line += fmt::format(" -> {} {}", value_name(output), inside.values[output]);
+        }
+        spend(line.size());
         step.inside.push_back(std::move(line));
       }
     } catch (const ToolError& error) {
@@ -206,6 +220,7 @@ class MethodGraph {
   const fbs::ExecutionPlan& plan_;
   ProgramGraph graph_;
   std::set<size_t> made_;  // tensors that have a value by now
+  size_t spent_ = 0;
 };
 
 std::string dot_string(std::string_view text) {

@@ -21,9 +21,10 @@ class Verifier {
 
   std::vector<VerifiedStep> verify(const OpenedFile& file) {
     FileKind kind{};
-    if (!step("is of a known kind", [&] { kind = kind_of_file(file.bytes, file.name); })) {
+    if (!step("kind", [&] { kind = kind_of_file(file.bytes, file.name); })) {
       return std::move(steps_);
     }
+    steps_.back().what += std::string(": ") + kind_name(kind);
     switch (kind) {
       case FileKind::kProgram:
         verify_program(file);

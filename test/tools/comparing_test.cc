@@ -1,0 +1,207 @@
+// executor_runner --compare: MobileNetV2 delegated against not delegated, a changed weight, exit
+// codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "devtools/etdump/etdump_reader.h"
+#include "devtools/etrecord/archive.h"
+#include "devtools/etrecord/etrecord.h"
+#include "devtools/inspector/comparison.h"
+#include "devtools/inspector/make_profile.h"
+#include "test/devtools/record_builder.h"
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/files.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using inspector::Alignment;
+using inspector::ComparedOp;
+using inspector::Profile;
+using inspector::ProfileRow;
+using nlohmann::json;
+using testing::HasSubstr;
+
+struct Side {
+  etdump::EtDump trace;
+  Profile profile;
+};
+
+Side run(const fs::path& folder, const etrecord::EtRecord& record) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      executor_runner((folder / "model.pte").string() + " --num_executions 3 --etdump_path " +
+                      (scratch / "trace").string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  Side side;
+  side.trace = etdump::read_etdump(scratch / "trace");
+  side.profile = inspector::make_profile(side.trace, &record);
+  return side;
+}
+
+std::set<uint32_t> handles_of(const std::vector<size_t>& rows, const Profile& profile) {
+  std::set<uint32_t> handles;
+  for (const size_t row : rows) {
+    handles.insert(profile.rows[row].debug_handles.begin(), profile.rows[row].debug_handles.end());
+  }
+  return handles;
+}
+
+// What the delegate runs and portable kernels do not: layout changes, and views, for which the
+// memory plan of the portable program has no instruction.
+bool runs_in_delegate_only(const ProfileRow& row) {
+  return row.is_inserted ||
+         (row.source_ops.size() == 1 && row.source_ops[0] == "aten.view_copy.default");
+}
+
+void expect_all_aligned(const Side& delegated, const Side& portable, const json& handle_map) {
+  const inspector::Comparison comparison = inspector::compare_profiles(
+      {delegated.profile, delegated.trace}, {portable.profile, portable.trace}, false);
+  EXPECT_EQ(comparison.alignment, Alignment::kHandles);
+  EXPECT_EQ(comparison.aligned_rows_b, portable.profile.rows.size());
+  EXPECT_EQ(portable.profile.rows.size(), handle_map.size());
+  double sum_a = comparison.unattributed.a.avg, sum_b = comparison.unattributed.b.avg;
+  std::set<size_t> rows_a, rows_b;
+  for (const ComparedOp& op : comparison.ops) {
+    sum_a += op.a.avg;
+    sum_b += op.b.avg;
+    for (const size_t row : op.rows_a) EXPECT_TRUE(rows_a.insert(row).second) << "twice: " << row;
+    for (const size_t row : op.rows_b) EXPECT_TRUE(rows_b.insert(row).second) << "twice: " << row;
+    if (!op.is_aligned()) {
+      ASSERT_EQ(op.rows_a.size(), 1u);
+      EXPECT_TRUE(runs_in_delegate_only(delegated.profile.rows[op.rows_a[0]])) << op.rows_a[0];
+      continue;
+    }
+    // The reference: which handle each portable instruction has.
+    const std::set<uint32_t> of_a = handles_of(op.rows_a, delegated.profile);
+    size_t known = 0;
+    for (const size_t row : op.rows_b) {
+      const std::string instruction = std::to_string(portable.profile.rows[row].instruction);
+      known += of_a.contains(handle_map.at(instruction).get<uint32_t>()) ? 1 : 0;
+    }
+    // Of a linear, the permute of its weight is the portable program's own.
+    EXPECT_GE(known, 1u);
+    EXPECT_GE(known + 1, op.rows_b.size());
+  }
+  EXPECT_EQ(rows_a.size(), delegated.profile.rows.size());
+  EXPECT_EQ(rows_b.size(), portable.profile.rows.size());
+  EXPECT_NEAR(sum_a, comparison.wall.a.avg, 1);
+  EXPECT_NEAR(sum_b, comparison.wall.b.avg, 1);
+}
+
+json read_json(const fs::path& path) { return json::parse(std::ifstream(path)); }
+
+TEST(ComparingTest, AlignsEveryOpOfMobileNetV2) {
+  VITRINE_CORPUS_CASE(delegated, "mv2_xnnpack");
+  const fs::path portable = corpus_dir() / "mv2_portable";
+  const etrecord::EtRecord record = etrecord::read_etrecord(delegated / "etrecord.bin");
+  // Both were lowered from one edge program, which the corpus has in one record only; the portable
+  // program's map of handles is there as a file.
+  const auto archive = etrecord::Archive::open(delegated / "etrecord.bin");
+  const std::string graph = "edge_dialect_exported_program/forward";
+  std::ifstream map_file(portable / "debug_handle_map.json");
+  const std::string map{std::istreambuf_iterator<char>(map_file), {}};
+  const std::vector<std::byte> bytes =
+      make_archive({{"ETRECORD_V0", ""},
+                    {graph, archive.read(graph, uint64_t{64} << 20)},
+                    {"debug_handle_map", map}});
+  expect_all_aligned(run(delegated, record), run(portable, etrecord::parse_etrecord(bytes)),
+                     json::parse(map).at("forward"));
+}
+
+TEST(ComparingTest, AlignsEveryOpOfTheSmallMobileNetV2) {
+  VITRINE_CORPUS_CASE(portable, "mv2_025_portable");
+  const fs::path delegated = corpus_dir() / "mv2_025_xnnpack";
+  expect_all_aligned(run(delegated, etrecord::read_etrecord(delegated / "etrecord.bin")),
+                     run(portable, etrecord::read_etrecord(portable / "etrecord.bin")),
+                     read_json(portable / "debug_handle_map.json").at("forward"));
+}
+
+std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
+
+CommandResult compare(const std::string& a, const std::string& b, const std::string& extra = "") {
+  return executor_runner("--profile " + a + " --compare " + b +
+                         " --num_executions 5 --warmup 1 --cpu_threads 1 " + extra);
+}
+
+TEST(ComparingTest, AProgramEqualsItself) {
+  const std::string model = sample("digits_xnnpack/model.pte");
+  const CommandResult result = compare(model, model, "--format json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report.at("paired"), true);
+  EXPECT_EQ(report.at("outputs").at(0).at("different"), 0);
+  for (const json& op : report.at("ops")) {
+    EXPECT_EQ(op.at("rows_a"), op.at("rows_b"));
+    EXPECT_EQ(op.at("rows_a").size(), 1u);
+  }
+}
+
+TEST(ComparingTest, QuantisedOpsStandAgainstTheirModules) {
+  const CommandResult result =
+      compare(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
+              "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
+                  " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report.at("aligned_by"), "op and module");
+  size_t convolutions = 0;
+  for (const json& op : report.at("ops")) {
+    if (!op.at("op").get<std::string>().starts_with("convolution")) continue;
+    ++convolutions;
+    EXPECT_EQ(op.at("rows_a").size(), 1u) << op;
+    EXPECT_EQ(op.at("rows_b").size(), 1u) << op;
+  }
+  EXPECT_EQ(convolutions, 4u);  // stem, block twice, down
+}
+
+TEST(ComparingTest, AWrongWeightShowsInTheOutputs) {
+  const ScratchFolder scratch;
+  const std::string model = sample("linear_relu/model.pte");
+  std::vector<std::byte> bytes = tools::read_file(model);
+  // 20 of its 40 weights of the second linear: bytes 3456 to 3616 of the file hold them.
+  for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
+  tools::write_file(scratch / "wrong.pte", bytes);
+  const CommandResult result =
+      compare(model, (scratch / "wrong.pte").string(),
+              "--format json --inputs " + sample("linear_relu/input_0.bin"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json output = json::parse(result.out).at("outputs").at(0);
+  EXPECT_EQ(output.at("elements"), 20);
+  EXPECT_GT(output.at("different"), 0);
+  EXPECT_LT(output.at("sqnr_db"), 60);
+}
+
+TEST(ComparingTest, TheThresholdIsAnExitCode) {
+  const std::string model = sample("digits_xnnpack/model.pte");
+  EXPECT_EQ(compare(model, model, "--fail_above 1000").exit_code, 0);
+  const CommandResult slower = compare(model, model, "--fail-above 0.001");
+  EXPECT_EQ(slower.exit_code, 2);
+  EXPECT_THAT(slower.err, HasSubstr("times as long"));
+  EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is there all the same
+}
+
+TEST(ComparingTest, OtherInputsAreRefused) {
+  const CommandResult result =
+      compare(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("input 0"));
+}
+
+TEST(ComparingTest, NeedsItsOptionsTogether) {
+  const std::string model = sample("digits_xnnpack/model.pte");
+  EXPECT_NE(executor_runner(model + " --compare " + model).exit_code, 0);
+  EXPECT_NE(executor_runner("--profile --fail_above 2 " + model).exit_code, 0);
+  EXPECT_NE(compare(model, model, "--format csv").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,285 @@
+// What pte_inspect says of the corpus' files, and that no damage makes it crash.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+#include "test/support/program_builder.h"
+#include "test/support/scratch_folder.h"
+#include "tools/files.h"
+#include "tools/pte_inspect/bundle.h"
+#include "tools/pte_inspect/description.h"
+#include "tools/pte_inspect/description_text.h"
+#include "tools/pte_inspect/inspect.h"
+#include "tools/pte_inspect/loading.h"
+#include "tools/pte_inspect/program_graph.h"
+#include "tools/pte_inspect/verification.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using tools::Json;
+
+std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
+
+Json describe(const fs::path& path) {
+  const AlignedBytes bytes = read_file_bytes(path);
+  return tools::describe_file({path.string(), bytes});
+}
+
+bool is_ours(const fs::path& path) {
+  static const std::set<std::string> kEndings = {".pte", ".ptd", ".bpte", ".pt2", ".etdp"};
+  return kEndings.contains(path.extension().string()) ||
+         path.filename().string().starts_with("etrecord");
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && is_ours(entry.path())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(PteInspectTest, KnowsEveryFileOfTheCorpus) {
+  VITRINE_CORPUS_CASE(folder, "");
+  const std::map<std::string, std::string> kinds = {
+      {".pte", "program (.pte)"},           {".ptd", "named data (.ptd)"},
+      {".bpte", "bundled program (.bpte)"}, {".pt2", "exported model (.pt2)"},
+      {".etdp", "trace (ETDump)"},          {".bin", "record (ETRecord)"}};
+  for (const fs::path& file : files_below(folder)) {
+    const Json json = describe(file);
+    EXPECT_EQ(json["kind"], kinds.at(file.extension().string())) << file;
+    EXPECT_FALSE(tools::description_text(json, {}).empty());
+    EXPECT_EQ(json.dump().find("\"error\""), std::string::npos) << file;
+  }
+}
+
+// delegation.csv and xnn_nodes.json were made by ExecuTorch itself.
+TEST(PteInspectTest, DelegatesHaveTheNodesOfTheReference) {
+  VITRINE_CORPUS_CASE(folder, "");
+  size_t checked = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() != "xnn_nodes.json") continue;
+    const fs::path model = entry.path().parent_path() / "model.pte";
+    if (!fs::exists(model)) continue;
+    const auto reference = nlohmann::json::parse(std::ifstream(entry.path()));
+    const Json json = describe(model);
+    for (const Json& method : json["methods"]) {
+      const auto& methods = reference.at("methods");
+      if (!methods.contains(method["name"].get<std::string>())) continue;
+      for (const auto& delegate : methods.at(method["name"].get<std::string>())) {
+        std::map<std::string, size_t> types;
+        for (const auto& node : delegate.at("nodes")) {
+          std::string type = node.at("type");
+          if (type.starts_with("XNN")) type.erase(0, 3);
+          ++types[type];
+        }
+        const Json& described = method["delegates"].at(delegate.at("delegate_index").get<size_t>());
+        EXPECT_EQ(described["xnnpack"]["node_types"], Json(types)) << model;
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 20u);
+}
+
+TEST(PteInspectTest, CountsOpsOfAProgram) {
+  ProgramBuilder builder;
+  MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, 64};
+  const int x = forward.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
+  const int y = forward.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+  const int w = forward.tensor({.sizes = {2}, .data = builder.constant(Bytes(8))});
+  forward.inputs = {x};
+  forward.outputs = {y};
+  const int scale = forward.op("test::scale", "out");
+  forward.kernel_call(scale, {x, forward.integer(2), y, y});
+  forward.kernel_call(scale, {y, forward.integer(2), y, y});
+  const AlignedBytes bytes = builder.build();
+  const Json json = tools::describe_file({"a.pte", bytes});
+  const Json& method = json["methods"][0];
+  EXPECT_EQ(method["operators"],
+            Json::parse(R"([{"name": "test::scale.out", "calls": 2, "dtypes": ["f32"]}])"));
+  EXPECT_EQ(method["inputs"][0]["tensor"], "f32[2,3]");
+  EXPECT_EQ(method["memory"][0]["bytes"], 64);
+  EXPECT_EQ(method["memory"][0]["tensor_bytes"], 48);
+  EXPECT_EQ(method["constants"]["bytes"], 8);
+  EXPECT_EQ(method["values"]["Tensor"], 3);
+  EXPECT_GE(w, 0);
+  EXPECT_EQ(tools::operator_lines({json, json}), "test::scale.out\n");
+  const std::string text =
+      tools::graph_text(tools::graphs_of_program(*tools::load_program({"a.pte", bytes})).at(0));
+  EXPECT_THAT(text, HasSubstr("[0] test::scale.out(%0 f32[2,3], 2) -> %1 f32[2,3]"));
+}
+
+TEST(PteInspectTest, TheBundlesProgramIsTheOneBesideIt) {
+  VITRINE_CORPUS_CASE(folder, "bundled_linear_relu");
+  const AlignedBytes bundle = read_file_bytes(folder / "model.bpte");
+  const AlignedBytes program = read_file_bytes(folder / "model.pte");
+  const tools::Bundle opened = tools::open_bundle(bundle, "model.bpte");
+  EXPECT_TRUE(std::ranges::equal(opened.program, std::span<const std::byte>(program)));
+  ASSERT_EQ(opened.suites.size(), 1u);
+  EXPECT_EQ(opened.suites[0].method, "forward");
+  EXPECT_EQ(opened.suites[0].test_cases, 2u);
+}
+
+TEST(PteInspectTest, EveryEdgeOfAGraphJoinsNodesOfIt) {
+  const AlignedBytes bytes = read_file_bytes(sample("digits_portable/model.pte"));
+  const std::string dot =
+      tools::graph_dot(tools::graphs_of_program(*tools::load_program({"digits", bytes})));
+  std::set<std::string> nodes;
+  size_t edges = 0;
+  std::istringstream lines(dot);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string first, second, third;
+    words >> first >> second >> third;
+    if (second == "->") {
+      ++edges;
+      EXPECT_TRUE(nodes.contains(first)) << line;
+      while (third.ends_with(';')) third.pop_back();
+      EXPECT_TRUE(nodes.contains(third)) << line;
+    } else if (first.starts_with("g0_")) {
+      nodes.insert(first);
+    }
+  }
+  EXPECT_GE(edges, 14u);  // a chain of 14 kernels and an output, of which permute begins anew
+}
+
+TEST(PteInspectTest, VerifiesAsLoadingDoes) {
+  const fs::path model = sample("digits_xnnpack/model.pte");
+  tools::InspectOptions options;
+  options.files = {model};
+  options.task = tools::Task::kVerify;
+  EXPECT_EQ(tools::inspect(options).exit_code, 0);
+  const ScratchFolder scratch;
+  std::vector<std::byte> bytes = tools::read_file(model);
+  bytes.resize(bytes.size() / 2);
+  tools::write_file(scratch / "cut.pte", bytes);
+  options.files = {scratch / "cut.pte"};
+  const tools::Inspection cut = tools::inspect(options);
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.text, HasSubstr("wrong"));
+  EXPECT_THAT(cut.text, HasSubstr("cut.pte"));
+}
+
+TEST(PteInspectTest, SaysWhichDataIsMissing) {
+  VITRINE_CORPUS_CASE(folder, "ptd_weights");
+  tools::InspectOptions options;
+  options.files = {folder / "model.pte"};
+  options.task = tools::Task::kVerify;
+  EXPECT_THAT(tools::inspect(options).text, HasSubstr("0.weight"));
+  options.data = {folder / "_default_external_constant.ptd"};
+  EXPECT_EQ(tools::inspect(options).exit_code, 0);
+}
+
+TEST(PteInspectTest, ProfilesATrace) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
+  tools::InspectOptions options;
+  options.files = {folder / "etdump.etdp"};
+  options.etrecords = {folder / "etrecord.bin"};
+  EXPECT_THAT(tools::inspect(options).text, HasSubstr("addmm"));
+  options.json = true;
+  const Json json = Json::parse(tools::inspect(options).text);
+  EXPECT_EQ(json["profile"]["rows"].size(), 5u);
+  EXPECT_EQ(json["profile"]["rows"][2]["source_ops"][0], "aten.relu.default");
+}
+
+TEST(PteInspectTest, ComparesStoredTraces) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
+  tools::InspectOptions options;
+  options.files = {folder / "etdump.etdp", folder / "etdump.etdp"};
+  options.etrecords = {folder / "etrecord.bin"};
+  options.task = tools::Task::kCompare;
+  options.json = true;
+  tools::Inspection result = tools::inspect(options);
+  EXPECT_EQ(result.exit_code, 0);
+  const Json json = Json::parse(result.text);
+  EXPECT_EQ(json["aligned_by"], "debug handles");
+  for (const Json& op : json["ops"]) EXPECT_EQ(op["rows_a"], op["rows_b"]);
+  options.fail_above = 0.001;
+  EXPECT_EQ(tools::inspect(options).exit_code, 2);
+}
+
+TEST(PteInspectTest, OtherFilesAreNamedByTheirFirstBytes) {
+  const std::string text = "no model at all";
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  try {
+    tools::describe_file({"notes.txt", bytes});
+    FAIL() << "described";
+  } catch (const tools::ToolError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("notes.txt"));
+    EXPECT_THAT(error.what(), HasSubstr("6e 6f 20"));
+  }
+  EXPECT_THROW(tools::describe_file({"empty", {}}), tools::ToolError);
+}
+
+// ---- Damage: an error or a description, never a crash.
+
+void look_at(std::span<const std::byte> damaged) {
+  const AlignedBytes bytes(damaged.begin(), damaged.end());
+  const tools::OpenedFile file{"damaged", bytes};
+  try {
+    const Json json = tools::describe_file(file);
+    tools::description_text(json, {});
+    json.dump(1, ' ', false, Json::error_handler_t::replace);
+    if (json.contains("segments") && json.contains("methods")) {
+      const auto graphs = tools::graphs_of_program(*tools::load_program(file));
+      for (const tools::ProgramGraph& graph : graphs) tools::graph_text(graph);
+      tools::graph_dot(graphs);
+    }
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("damaged"));
+  }
+}
+
+void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips) {
+  if (sound.empty()) return;
+  const auto pick = [&](size_t below) { return random() % below; };
+  for (int i = 0; i < cuts; ++i) look_at(std::span(sound).first(pick(sound.size())));
+  for (int i = 0; i < flips; ++i) {
+    AlignedBytes bytes = sound;
+    // Most of what matters stands near the ends: headers, root tables, directories of archives.
+    const size_t near = std::min<size_t>(bytes.size(), 2048);
+    const size_t at = i % 3 == 0   ? pick(bytes.size())
+                      : i % 3 == 1 ? pick(near)
+                                   : bytes.size() - 1 - pick(near);
+    bytes[at] ^= static_cast<std::byte>(1u << pick(8));
+    if (i % 4 == 0) bytes[at] = std::byte{0xff};
+    look_at(bytes);
+  }
+}
+
+TEST(PteInspectDamageTest, OfSamples) {
+  std::mt19937 random(7);
+  for (const fs::path& file : files_below(samples_dir())) {
+    const bool is_small = fs::file_size(file) < 100'000;
+    damage(read_file_bytes(file), random, is_small ? 40 : 4, is_small ? 120 : 6);
+  }
+}
+
+TEST(PteInspectDamageTest, OfTheCorpus) {
+  VITRINE_CORPUS_CASE(folder, "");
+  std::mt19937 random(11);
+  for (const fs::path& file : files_below(folder)) {
+    const auto size = fs::file_size(file);
+    if (size > 4'000'000) continue;
+    const bool is_small = size < 50'000;
+    damage(read_file_bytes(file), random, is_small ? 3 : 1, is_small ? 9 : 2);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test
