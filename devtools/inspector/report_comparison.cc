@@ -28,6 +28,12 @@ std::string ratio_text(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
 }
 
+// Programs run in turn differ by some thousandths from where they stand in the turn.
+bool is_change(const Ratio& ratio) {
+  constexpr double kLeastChange = 0.01;
+  return ratio.excludes_one() && std::fabs(ratio.p50 - 1) >= kLeastChange;
+}
+
 std::string spread_text(const Ratio& ratio) {
   return fmt::format("{} to {}", ratio_text(ratio.low), ratio_text(ratio.high));
 }
@@ -66,9 +72,9 @@ class ComparisonTable {
     std::string line = fmt::format("wall  A {}   B {}", unit_for(wall.a.avg).with_name(wall.a.avg),
                                    unit_for(wall.b.avg).with_name(wall.b.avg));
     if (wall.ratio.has_value()) {
-      const char* verdict = !wall.ratio->excludes_one() ? "no change beyond the spread of the runs"
-                            : wall.ratio->p50 > 1       ? "B is slower"
-                                                        : "B is faster";
+      const char* verdict = !is_change(*wall.ratio) ? "no change beyond the spread of the runs"
+                            : wall.ratio->p50 > 1   ? "B is slower"
+                                                    : "B is faster";
       line += fmt::format("   B/A {} ({}): {}", ratio_text(wall.ratio->p50),
                           spread_text(*wall.ratio), verdict);
     }

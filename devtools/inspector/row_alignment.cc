@@ -256,6 +256,14 @@ class Aligner {
     return steps;
   }
 
+  // For the most part.
+  static bool is_delegated(Side rows) {
+    const auto count = std::count_if(rows.begin(), rows.end(), [](const ProfileRow& row) {
+      return row.where == Where::kDelegate && !row.kernel.empty();
+    });
+    return 2 * static_cast<size_t>(count) > rows.size();
+  }
+
   // As many steps of A as have one of their own in B with the same name.
   static size_t common_names(const std::vector<Step>& a, const std::vector<Step>& b) {
     std::map<std::string_view, size_t> left;
@@ -268,8 +276,9 @@ class Aligner {
 
   void link_by_order() {
     result_.alignment = Alignment::kOrder;
-    // The same programs, or ones nearly so: kernels tell more than guessed ops.
-    const bool by_kernel = !has_names(a_) && !has_names(b_);
+    // Where kernels are of one kind they tell more than guessed ops.
+    const bool by_kernel =
+        (!has_names(a_) && !has_names(b_)) || (is_delegated(a_) && is_delegated(b_));
     std::vector<Step> a = steps_of(a_, by_kernel);
     std::vector<Step> b = steps_of(b_, by_kernel);
     // f32 against int8: "Convolution (NHWC, F32) IGEMM" is never "Convolution (NHWC, QC8) IGEMM".

@@ -228,7 +228,7 @@ TEST(PteInspectTest, OtherFilesAreNamedByTheirFirstBytes) {
 
 // ---- Damage: an error or a description, never a crash.
 
-void look_at(std::span<const std::byte> damaged) {
+void look_at(std::span<const std::byte> damaged, bool load) {
   const AlignedBytes bytes(damaged.begin(), damaged.end());
   const tools::OpenedFile file{"damaged", bytes};
   try {
@@ -239,16 +239,17 @@ void look_at(std::span<const std::byte> damaged) {
       const auto graphs = tools::graphs_of_program(*tools::load_program(file));
       for (const tools::ProgramGraph& graph : graphs) tools::graph_text(graph);
       tools::graph_dot(graphs);
+      if (load) tools::verify_file(file, nullptr);
     }
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("damaged"));
   }
 }
 
-void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips) {
+void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips, bool load) {
   if (sound.empty()) return;
   const auto pick = [&](size_t below) { return random() % below; };
-  for (int i = 0; i < cuts; ++i) look_at(std::span(sound).first(pick(sound.size())));
+  for (int i = 0; i < cuts; ++i) look_at(std::span(sound).first(pick(sound.size())), load);
   for (int i = 0; i < flips; ++i) {
     AlignedBytes bytes = sound;
     // Most of what matters stands near the ends: headers, root tables, directories of archives.
@@ -258,7 +259,7 @@ void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips
                                    : bytes.size() - 1 - pick(near);
     bytes[at] ^= static_cast<std::byte>(1u << pick(8));
     if (i % 4 == 0) bytes[at] = std::byte{0xff};
-    look_at(bytes);
+    look_at(bytes, load);
   }
 }
 
@@ -266,7 +267,7 @@ TEST(PteInspectDamageTest, OfSamples) {
   std::mt19937 random(7);
   for (const fs::path& file : files_below(samples_dir())) {
     const bool is_small = fs::file_size(file) < 100'000;
-    damage(read_file_bytes(file), random, is_small ? 40 : 4, is_small ? 120 : 6);
+    damage(read_file_bytes(file), random, is_small ? 40 : 4, is_small ? 120 : 6, is_small);
   }
 }
 
@@ -277,7 +278,7 @@ TEST(PteInspectDamageTest, OfTheCorpus) {
     const auto size = fs::file_size(file);
     if (size > 4'000'000) continue;
     const bool is_small = size < 50'000;
-    damage(read_file_bytes(file), random, is_small ? 3 : 1, is_small ? 9 : 2);
+    damage(read_file_bytes(file), random, is_small ? 3 : 1, is_small ? 9 : 2, false);
   }
 }
 

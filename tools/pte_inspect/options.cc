@@ -21,19 +21,12 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   const std::map<std::string, ReportFormat> formats = {
       {"table", ReportFormat::kTable}, {"json", ReportFormat::kJson}, {"csv", ReportFormat::kCsv}};
   app.add_option("files", options.files, "what to look at")->required()->type_name("FILE");
-  auto* ops_flag = app.add_flag(
-      "--ops", ops, "operators that the programs need, one name a line (for selective builds)");
-  auto* graph_flag =
-      app.add_flag("--graph{text}", graph, "what runs in order; --graph=dot is for Graphviz")
-          ->check(CLI::IsMember({"text", "dot"}));
-  auto* verify_flag = app.add_flag("--verify", verify, "all checks of loading, with the place");
-  auto* compare_flag =
-      app.add_flag("--compare", compare, "two traces, old and new, aligned by source op");
-  for (auto* flag : {ops_flag, graph_flag, verify_flag, compare_flag}) {
-    for (auto* other : {ops_flag, graph_flag, verify_flag, compare_flag}) {
-      if (flag != other) flag->excludes(other);
-    }
-  }
+  app.add_flag("--ops", ops,
+               "operators that the programs need, one name a line (for selective builds)");
+  app.add_flag("--graph{text}", graph, "what runs in order; --graph=dot is for Graphviz")
+      ->check(CLI::IsMember({"text", "dot"}));
+  app.add_flag("--verify", verify, "all checks of loading, with the place");
+  app.add_flag("--compare", compare, "two traces, old and new, aligned by source op");
   app.add_flag("--json", options.json, "for programs (docs/inspecting.md)");
   app.add_flag("--all", options.all, "all rows of long tables");
   app.add_option("--data_path", options.data, "external weights (.ptd), for --verify")
@@ -61,6 +54,9 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       ->type_name("RATIO");
   try {
     app.parse(argc, argv);
+    if (ops + verify + compare + !graph.empty() > 1) {
+      throw CLI::ValidationError("--ops, --graph, --verify and --compare", "exclude each other");
+    }
     if (compare && options.files.size() != 2) {
       throw CLI::ValidationError("--compare", "needs two traces, old and new");
     }
