@@ -27,13 +27,6 @@ void for_each_element(const Tensor& tensor, Visit visit) {
   }
 }
 
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 }  // namespace
 
 HostTensor::HostTensor(ScalarType dtype, std::span<const int32_t> sizes,
@@ -107,40 +100,6 @@ std::vector<std::byte> logical_bytes(const Tensor& tensor) {
     std::memcpy(bytes.data() + logical * size, data + memory * size, size);
   });
   return bytes;
-}
-
-double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index) {
-  const std::byte* at = bytes.data() + index * element_size(dtype);
-  switch (dtype) {
-    case ScalarType::kByte:
-    case ScalarType::kBool:
-      return load<uint8_t>(at);
-    case ScalarType::kChar:
-      return load<int8_t>(at);
-    case ScalarType::kShort:
-      return load<int16_t>(at);
-    case ScalarType::kInt:
-      return load<int32_t>(at);
-    case ScalarType::kLong:
-      return static_cast<double>(load<int64_t>(at));
-    case ScalarType::kHalf:
-      return load<Half>(at);
-    case ScalarType::kFloat:
-      return static_cast<double>(load<float>(at));
-    case ScalarType::kDouble:
-      return load<double>(at);
-    case ScalarType::kBFloat16:
-      return load<BFloat16>(at);
-    case ScalarType::kUInt16:
-      return load<uint16_t>(at);
-    case ScalarType::kUInt32:
-      return load<uint32_t>(at);
-    case ScalarType::kUInt64:
-      return static_cast<double>(load<uint64_t>(at));
-    default:
-      throw ToolError(fmt::format("elements of type {} cannot be printed or compared",
-                                  scalar_type_name(dtype)));
-  }
 }
 
 std::string describe(ScalarType dtype, std::span<const int32_t> sizes) {

@@ -41,9 +41,6 @@ class HostTensor {
 // The elements of `tensor` in logical order.
 std::vector<std::byte> logical_bytes(const Tensor& tensor);
 
-// Element `index` (in `bytes`, elements of `dtype`) as a double; complex numbers are not supported.
-double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index);
-
 // "f32[1,3,224,224]"
 std::string describe(const Tensor& tensor);
 std::string describe(ScalarType dtype, std::span<const int32_t> sizes);

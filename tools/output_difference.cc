@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "tools/host_tensor.h"
 
@@ -20,37 +18,12 @@ std::string describe_output(const EValue& value) {
 void compare_tensors(const Tensor& a, const Tensor& b, OutputDifference& result) {
   if (!std::ranges::equal(a.sizes(), b.sizes())) {
     result.why_not = "the shapes differ";
-    return;
-  }
-  if (is_complex(a.dtype()) || is_complex(b.dtype())) {
-    result.why_not = "complex elements are not compared";
-    return;
-  }
-  const std::vector<std::byte> bytes_a = logical_bytes(a);
-  const std::vector<std::byte> bytes_b = logical_bytes(b);
-  double sum_diff = 0, signal = 0, noise = 0, dot = 0, norm_b = 0;
-  result.elements = static_cast<uint64_t>(a.numel());
-  for (size_t i = 0; i < result.elements; ++i) {
-    const double x = element_as_double(bytes_a, a.dtype(), i);
-    const double y = element_as_double(bytes_b, b.dtype(), i);
-    if (std::isfinite(x) && std::isfinite(y)) {
-      signal += x * x;
-      norm_b += y * y;
-      dot += x * y;
-    }
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    ++result.different;
-    double difference = std::fabs(x - y);
-    if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
-    result.max_abs = std::max(result.max_abs, difference);
-    sum_diff += difference;
-    noise += difference * difference;
-  }
-  if (result.elements > 0) result.mean_abs = sum_diff / static_cast<double>(result.elements);
-  result.sqnr_db =
-      noise > 0 ? 10 * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
-  if (signal > 0 || norm_b > 0) {
-    result.cosine = signal > 0 && norm_b > 0 ? dot / std::sqrt(signal) / std::sqrt(norm_b) : 0;
+  } else if (is_complex(a.dtype()) != is_complex(b.dtype())) {
+    result.why_not = "one is complex";
+  } else {
+    const std::vector<std::byte> bytes_a = logical_bytes(a);
+    const std::vector<std::byte> bytes_b = logical_bytes(b);
+    result.figures = inspector::measure_difference({b.dtype(), bytes_b}, {a.dtype(), bytes_a});
   }
 }
 

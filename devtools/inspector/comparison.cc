@@ -6,7 +6,6 @@
 
 #include "devtools/inspector/row_alignment.h"
 #include "devtools/inspector/statistics.h"
-#include "devtools/inspector/trace_rows.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -31,45 +30,37 @@ std::vector<bool> usual_runs(const std::vector<double>& wall) {
   return is_usual;
 }
 
-// Times of each run, by row.
-class RunSamples {
+// Times of each counted run, by row.
+class CountedRuns {
  public:
-  RunSamples(const ComparedRun& run, const char* side)
-      : trace_(merge_runs(run.trace)), runs_(trace_.wall_ns.size()) {
-    if (trace_.rows.size() != run.profile.rows.size() || runs_ != run.profile.runs) {
-      throw InspectorError(std::string(side) + ": the profile was not made from this trace");
-    }
-  }
+  explicit CountedRuns(const Profile& profile) : profile_(profile), is_kept_(profile.runs, true) {}
 
-  const std::vector<double>& all_walls() const { return trace_.wall_ns; }
   void keep_only(std::vector<bool> runs) { is_kept_ = std::move(runs); }
 
-  std::vector<double> wall() const { return kept(trace_.wall_ns); }
-
+  std::vector<double> wall() const { return kept({&profile_.wall_samples}); }
+  std::vector<double> unattributed() const { return kept({&profile_.unattributed_samples}); }
   std::vector<double> of(const std::vector<size_t>& rows) const {
-    std::vector<double> negative(runs_, 0.0);
-    for (const size_t row : rows) trace_.rows[row].times.subtract_from(negative);
-    for (double& ns : negative) ns = ns == 0 ? 0 : -ns;
-    return kept(negative);
-  }
-
-  std::vector<double> unattributed() const {
-    std::vector<double> rest = trace_.wall_ns;
-    for (const TraceRow& row : trace_.rows) row.times.subtract_from(rest);
-    return kept(rest);
+    std::vector<const RunSamples*> samples;
+    for (const size_t row : rows) samples.push_back(&profile_.rows[row].samples);
+    return kept(samples);
   }
 
  private:
-  std::vector<double> kept(const std::vector<double>& samples) const {
+  std::vector<double> kept(const std::vector<const RunSamples*>& samples) const {
+    std::vector<double> sums(is_kept_.size(), 0.0);
+    for (const RunSamples* one : samples) {
+      for (const RunSample& sample : *one) {
+        if (sample.run >= profile_.cold_runs) sums[sample.run - profile_.cold_runs] += sample.ns;
+      }
+    }
     std::vector<double> some;
-    for (size_t i = 0; i < samples.size(); ++i) {
-      if (is_kept_[i]) some.push_back(samples[i]);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (is_kept_[i]) some.push_back(sums[i]);
     }
     return some;
   }
 
-  MergedTrace trace_;
-  size_t runs_;
+  const Profile& profile_;
   std::vector<bool> is_kept_;
 };
 
@@ -81,13 +72,6 @@ std::vector<double> thinned(std::vector<double> samples) {
     some.push_back(samples[i * (samples.size() - 1) / (kMaxSamples - 1)]);
   }
   return some;
-}
-
-double percentile(const std::vector<double>& sorted, double fraction) {
-  const double rank = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(rank);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (rank - static_cast<double>(below));
 }
 
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b,
@@ -105,8 +89,8 @@ std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<do
     }
   }
   if (ratios.empty()) return std::nullopt;
-  std::sort(ratios.begin(), ratios.end());
-  return Ratio{percentile(ratios, 0.5), percentile(ratios, 0.1), percentile(ratios, 0.9)};
+  const TimeStatistics spread = statistics_of(ratios, ratios.size());
+  return Ratio{spread.p50, spread.p10, spread.p90};
 }
 
 ComparedOp compared(const std::vector<double>& a, const std::vector<double>& b, bool is_paired) {
@@ -120,16 +104,16 @@ ComparedOp compared(const std::vector<double>& a, const std::vector<double>& b, 
 
 }  // namespace
 
-Comparison compare_profiles(const ComparedRun& a, const ComparedRun& b, bool is_paired) {
-  RunSamples samples_a(a, "A");
-  RunSamples samples_b(b, "B");
-  RowAlignment rows = align_rows(a.profile, b.profile);
+Comparison compare_profiles(const Profile& a, const Profile& b, bool is_paired) {
+  CountedRuns samples_a(a);
+  CountedRuns samples_b(b);
+  RowAlignment rows = align_rows(a, b);
   Comparison result;
   result.alignment = rows.alignment;
   result.notes = std::move(rows.notes);
-  result.is_paired = is_paired && a.profile.runs == b.profile.runs;
-  std::vector<bool> usual_a = usual_runs(samples_a.all_walls());
-  std::vector<bool> usual_b = usual_runs(samples_b.all_walls());
+  result.is_paired = is_paired && a.runs == b.runs;
+  std::vector<bool> usual_a = usual_runs(samples_a.wall());
+  std::vector<bool> usual_b = usual_runs(samples_b.wall());
   if (result.is_paired) {
     for (size_t i = 0; i < usual_a.size(); ++i) usual_a[i] = usual_b[i] = usual_a[i] && usual_b[i];
   }

@@ -14,16 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "devtools/etdump/etdump_reader.h"
 #include "devtools/inspector/profile.h"
+#include "devtools/inspector/tensor_difference.h"
 
 namespace vitrine::inspector {
-
-// One side: a profile and the trace that it was made from.
-struct ComparedRun {
-  const Profile& profile;
-  const etdump::EtDump& trace;
-};
 
 // What told which rows belong together; the best that the two sides allow.
 enum class Alignment : uint8_t {
@@ -54,14 +48,10 @@ struct ComparedOp {
 // How far an output of B is from the same output of A, over elements in logical order.
 struct OutputDifference {
   size_t index = 0;
-  std::string a, b;        // "f32[1,1000]"
-  std::string why_not;     // not comparable: other shapes or kinds; then nothing below is set
-  uint64_t elements = 0;   // NaN against NaN, and infinities of one sign, are equal
-  uint64_t different = 0;  // elements that are not equal
-  double max_abs = 0;
-  double mean_abs = 0;
-  double sqnr_db = 0;  // 10 log10(sum a^2 / sum (a - b)^2); infinite if equal
-  double cosine = 1;   // of the angle between the two as vectors; 1 if both are zero
+  std::string a, b;     // "f32[1,1000]"
+  std::string why_not;  // not comparable: other shapes or kinds; then nothing below is set
+  TensorDifference
+      figures;  // of B from A, which is the expected one; mismatches: what is not equal
 };
 
 struct Comparison {
@@ -81,7 +71,7 @@ struct Comparison {
 };
 
 // `is_paired`: the runs were interleaved, so ratios are those of neighbouring runs; else all pairs
-// of runs count. Throws InspectorError if a profile was not made from its trace.
-Comparison compare_profiles(const ComparedRun& a, const ComparedRun& b, bool is_paired);
+// of runs count. Warm-ups do not count.
+Comparison compare_profiles(const Profile& a, const Profile& b, bool is_paired);
 
 }  // namespace vitrine::inspector

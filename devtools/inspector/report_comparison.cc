@@ -206,14 +206,15 @@ class ComparisonTable {
       std::vector<std::string> parts = {fmt::format("output {}", output.index), output.a};
       if (!output.why_not.empty()) {
         parts.push_back("not compared: " + printable(output.why_not));
-      } else if (output.different == 0) {
+      } else if (output.figures.mismatches == 0) {
         parts.emplace_back("the same in all elements");
       } else {
-        parts.push_back(fmt::format("max diff {:.3g}", output.max_abs));
-        parts.push_back(fmt::format("mean diff {:.3g}", output.mean_abs));
-        parts.push_back(fmt::format("SQNR {:.1f} dB", output.sqnr_db));
-        parts.push_back(fmt::format("cosine {:.6f}", output.cosine));
-        parts.push_back(fmt::format("{} of {} elements differ", output.different, output.elements));
+        parts.push_back(fmt::format("max diff {:.3g}", output.figures.max_abs));
+        parts.push_back(fmt::format("mean diff {:.3g}", output.figures.mean_abs));
+        parts.push_back(fmt::format("SQNR {:.1f} dB", output.figures.sqnr_db));
+        parts.push_back(fmt::format("cosine {:.6f}", output.figures.cosine));
+        parts.push_back(fmt::format("{} of {} elements differ", output.figures.mismatches,
+                                    output.figures.elements));
       }
       out_ += wrap("", parts, " · ", width_);
     }
@@ -262,13 +263,14 @@ Json output_json(const OutputDifference& output) {
     json["not_compared"] = output.why_not;
     return json;
   }
-  json["elements"] = output.elements;
-  json["different"] = output.different;
+  json["elements"] = output.figures.elements;
+  json["different"] = output.figures.mismatches;
   // JSON has no infinities: null where nothing differs, or everything does.
-  json["max_abs"] = std::isfinite(output.max_abs) ? Json(output.max_abs) : Json();
-  json["mean_abs"] = std::isfinite(output.mean_abs) ? Json(output.mean_abs) : Json();
-  json["sqnr_db"] = std::isfinite(output.sqnr_db) ? Json(output.sqnr_db) : Json();
-  json["cosine"] = std::isfinite(output.cosine) ? Json(output.cosine) : Json();
+  json["max_abs"] = std::isfinite(output.figures.max_abs) ? Json(output.figures.max_abs) : Json();
+  json["mean_abs"] =
+      std::isfinite(output.figures.mean_abs) ? Json(output.figures.mean_abs) : Json();
+  json["sqnr_db"] = std::isfinite(output.figures.sqnr_db) ? Json(output.figures.sqnr_db) : Json();
+  json["cosine"] = std::isfinite(output.figures.cosine) ? Json(output.figures.cosine) : Json();
   return json;
 }
 

@@ -63,8 +63,8 @@ bool runs_in_delegate_only(const ProfileRow& row) {
 }
 
 void expect_all_aligned(const Side& delegated, const Side& portable, const json& handle_map) {
-  const inspector::Comparison comparison = inspector::compare_profiles(
-      {delegated.profile, delegated.trace}, {portable.profile, portable.trace}, false);
+  const inspector::Comparison comparison =
+      inspector::compare_profiles(delegated.profile, portable.profile, false);
   EXPECT_EQ(comparison.alignment, Alignment::kHandles);
   EXPECT_EQ(comparison.aligned_rows_b, portable.profile.rows.size());
   EXPECT_EQ(portable.profile.rows.size(), handle_map.size());

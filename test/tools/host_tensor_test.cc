@@ -31,15 +31,5 @@ TEST(HostTensorTest, RefusesTheWrongNumberOfBytes) {
   EXPECT_THROW(tensor.set_from_logical(bytes), ToolError);
 }
 
-TEST(HostTensorTest, ReadsEveryNumericType) {
-  const Half half(1.5f);
-  EXPECT_EQ(element_as_double(std::as_bytes(std::span(&half, 1)), ScalarType::kHalf, 0), 1.5);
-  const BFloat16 bfloat(-2.0f);
-  EXPECT_EQ(element_as_double(std::as_bytes(std::span(&bfloat, 1)), ScalarType::kBFloat16, 0),
-            -2.0);
-  const std::array<int16_t, 2> shorts{1, -7};
-  EXPECT_EQ(element_as_double(std::as_bytes(std::span(shorts)), ScalarType::kShort, 1), -7.0);
-}
-
 }  // namespace
 }  // namespace vitrine::tools

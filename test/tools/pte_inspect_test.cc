@@ -9,12 +9,12 @@
 #include <random>
 #include <set>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "tools/files.h"
-#include "tools/pte_inspect/bundle.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/inspect.h"
@@ -128,11 +128,11 @@ TEST(PteInspectTest, TheBundlesProgramIsTheOneBesideIt) {
   VITRINE_CORPUS_CASE(folder, "bundled_linear_relu");
   const AlignedBytes bundle = read_file_bytes(folder / "model.bpte");
   const AlignedBytes program = read_file_bytes(folder / "model.pte");
-  const tools::Bundle opened = tools::open_bundle(bundle, "model.bpte");
+  const bundled::BundledProgram opened = bundled::parse_bundled_program(bundle, "model.bpte");
   EXPECT_TRUE(std::ranges::equal(opened.program, std::span<const std::byte>(program)));
   ASSERT_EQ(opened.suites.size(), 1u);
   EXPECT_EQ(opened.suites[0].method, "forward");
-  EXPECT_EQ(opened.suites[0].test_cases, 2u);
+  EXPECT_EQ(opened.suites[0].sets.size(), 2u);
 }
 
 TEST(PteInspectTest, EveryEdgeOfAGraphJoinsNodesOfIt) {

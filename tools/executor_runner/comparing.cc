@@ -106,8 +106,8 @@ int run_comparison(const RunnerOptions& options) {
   const auto [name_a, name_b] = short_names(options.model, options.compare);
   const Traced traced_a = profile_of(a, name_a, options.etrecord, warmup, options);
   const Traced traced_b = profile_of(b, name_b, options.compare_etrecord, warmup, options);
-  inspector::Comparison comparison = inspector::compare_profiles(
-      {traced_a.profile, traced_a.trace}, {traced_b.profile, traced_b.trace}, true);
+  inspector::Comparison comparison =
+      inspector::compare_profiles(traced_a.profile, traced_b.profile, true);
   comparison.outputs = compare_outputs(*a.method, *b.method);
   write_report(
       options.report.format == ReportFormat::kJson

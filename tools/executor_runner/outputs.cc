@@ -1,4 +1,5 @@
 #include "tools/executor_runner/outputs.h"
+#include "devtools/inspector/tensor_difference.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ std::string print_tensor(const Tensor& tensor, PrintOutput what) {
   double high = -INFINITY;
   double sum = 0;
   for (size_t i = 0; i < count; ++i) {
-    const double x = element_as_double(bytes, tensor.dtype(), i);
+    const double x = inspector::element_as_double(bytes, tensor.dtype(), i);
     low = std::min(low, x);
     high = std::max(high, x);
     sum += x;
@@ -51,8 +52,8 @@ std::string print_tensor(const Tensor& tensor, PrintOutput what) {
   text += what == PrintOutput::kAll ? "\n  [" : "  [";
   const size_t shown = what == PrintOutput::kAll ? count : std::min(count, kSummaryElements);
   for (size_t i = 0; i < shown; ++i) {
-    text +=
-        fmt::format("{}{:.6g}", i == 0 ? "" : ", ", element_as_double(bytes, tensor.dtype(), i));
+    text += fmt::format("{}{:.6g}", i == 0 ? "" : ", ",
+                        inspector::element_as_double(bytes, tensor.dtype(), i));
   }
   text += shown < count ? ", …]" : "]";
   return text;

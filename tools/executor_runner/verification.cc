@@ -29,7 +29,7 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
   }
   const Tensor& actual = value.tensor();
   check.description = describe(actual);
-  check.tolerance = default_tolerance(actual.dtype());
+  check.tolerance = inspector::default_tolerance(actual.dtype());
   if (options.rtol) check.tolerance.rtol = *options.rtol;
   if (options.atol) check.tolerance.atol = *options.atol;
   check.min_sqnr_db = options.min_sqnr;
@@ -45,14 +45,15 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
         fmt::format("has {} bytes, {} are expected", actual.nbytes(), expected.bytes.size());
     return check;
   }
-  check.difference =
-      measure_difference(logical_bytes(actual), expected.bytes, actual.dtype(), check.tolerance);
+  const std::vector<std::byte> bytes = logical_bytes(actual);
+  check.difference = inspector::measure_difference(
+      {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
   // With a bound on the noise only, single elements may stray: quantised models.
   const bool by_element = !options.min_sqnr || options.rtol || options.atol;
   if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
     check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);
   } else if (by_element && check.difference->first) {
-    const TensorDifference::Mismatch& first = *check.difference->first;
+    const inspector::TensorDifference::Mismatch& first = *check.difference->first;
     check.failure = fmt::format("{} of {} elements differ; [{}] is {:.7g}, expected {:.7g}",
                                 check.difference->mismatches, check.difference->elements,
                                 first.element, first.actual, first.expected);

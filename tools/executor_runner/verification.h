@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "devtools/inspector/tensor_difference.h"
 #include "tools/executor_runner/options.h"
 #include "tools/session.h"
-#include "tools/tensor_difference.h"
 
 namespace vitrine::tools {
 
@@ -16,10 +16,10 @@ struct OutputCheck {
   size_t test_set = 0;
   size_t output = 0;
   std::string description;  // "f32[4,5]"
-  Tolerance tolerance;
+  inspector::Tolerance tolerance;
   std::optional<double> min_sqnr_db;
-  std::optional<TensorDifference> difference;  // empty if shapes or kinds differ
-  std::string failure;                         // empty: passed
+  std::optional<inspector::TensorDifference> difference;  // empty if shapes or kinds differ
+  std::string failure;                                    // empty: passed
 };
 
 struct VerificationReport {

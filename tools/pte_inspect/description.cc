@@ -2,13 +2,13 @@
 
 #include <cstring>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "devtools/etdump/etdump_reader.h"
 #include "devtools/etrecord/archive.h"
 #include "devtools/etrecord/etrecord.h"
 #include "runtime/data/flat_tensor.h"
 #include "schema/flat_tensor_generated.h"
 #include "tools/host_tensor.h"
-#include "tools/pte_inspect/bundle.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/tool_error.h"
 
@@ -50,11 +50,11 @@ Json describe_file(const OpenedFile& file) {
 }
 
 void describe_bundle(const OpenedFile& file, Json& json) {
-  const Bundle bundle = open_bundle(file.bytes, file.name);
+  const bundled::BundledProgram bundle = bundled::parse_bundled_program(file.bytes, file.name);
   json["version"] = bundle.version;
   json["test_suites"] = Json::array();
-  for (const BundledSuite& suite : bundle.suites) {
-    json["test_suites"].push_back({{"method", suite.method}, {"test_cases", suite.test_cases}});
+  for (const bundled::TestSuite& suite : bundle.suites) {
+    json["test_suites"].push_back({{"method", suite.method}, {"test_cases", suite.sets.size()}});
   }
   const AlignedBytes program(bundle.program);
   json["program"] = {{"bytes", program.bytes().size()}};

@@ -5,13 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "devtools/etdump/etdump_reader.h"
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/comparison.h"
 #include "devtools/inspector/make_profile.h"
 #include "devtools/inspector/report_comparison.h"
 #include "devtools/inspector/text_layout.h"
-#include "tools/pte_inspect/bundle.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/program_graph.h"
@@ -75,8 +75,7 @@ Inspection compare(const InspectOptions& options) {
   const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
   const Traced a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
   const Traced b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
-  const inspector::Comparison comparison =
-      inspector::compare_profiles({a.profile, a.trace}, {b.profile, b.trace}, false);
+  const inspector::Comparison comparison = inspector::compare_profiles(a.profile, b.profile, false);
   const bool json = options.json || options.report.format == ReportFormat::kJson;
   return {json ? inspector::report_comparison_json(comparison, a.profile, b.profile)
                : inspector::report_comparison(comparison, a.profile, b.profile,
@@ -133,7 +132,8 @@ std::vector<ProgramGraph> graphs_of(const OpenedFile& file) {
     case FileKind::kProgram:
       return graphs_of_program(*load_program(file));
     case FileKind::kBundledProgram: {
-      const AlignedBytes program(open_bundle(file.bytes, file.name).program);
+      const auto bundle = bundled::parse_bundled_program(file.bytes, file.name);
+      const AlignedBytes program(bundle.program);
       return graphs_of_program(*load_program({file.name + ": program", program.bytes()}));
     }
     case FileKind::kXnnpackBlob:

@@ -4,10 +4,10 @@
 
 #include <functional>
 
+#include "devtools/bundled_program/bundled_program.h"
 #include "devtools/etdump/etdump_reader.h"
 #include "devtools/inspector/make_profile.h"
 #include "runtime/executor/method.h"
-#include "tools/pte_inspect/bundle.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
@@ -31,7 +31,8 @@ class Verifier {
         break;
       case FileKind::kBundledProgram:
         step("bundle", [&] {
-          const AlignedBytes program(open_bundle(file.bytes, file.name).program);
+          const auto bundle = bundled::parse_bundled_program(file.bytes, file.name);
+          const AlignedBytes program(bundle.program);
           verify_program({file.name + ": program", program.bytes()});
         });
         break;

@@ -8,7 +8,7 @@
 
 #include "runtime/core/scalar_type.h"
 
-namespace vitrine::tools {
+namespace vitrine::inspector {
 
 // An element is near enough if |actual - expected| <= atol + rtol * |expected|; NaN is near NaN,
 // and an infinity near itself.
@@ -35,16 +35,25 @@ struct TensorDifference {
   double mean_abs = 0;
   double max_rel = 0;  // of elements whose expected value is not 0
   // Signal to quantisation noise, 10 log10(sum expected^2 / sum (actual - expected)^2); infinite
-  // for equal tensors.
+  // for equal tensors. Elements that are not finite are no signal.
   double sqnr_db = std::numeric_limits<double>::infinity();
   double cosine = 1;      // of the angle between the two as vectors; 1 if both are zero
   size_t mismatches = 0;  // elements out of tolerance
   std::optional<Mismatch> first = {};
 };
 
-// Both hold the same number of elements of `dtype`. ToolError for a dtype without numbers.
-TensorDifference measure_difference(std::span<const std::byte> actual,
-                                    std::span<const std::byte> expected, ScalarType dtype,
-                                    const Tolerance& tolerance);
+// Elements of one dtype, in an order that both sides share.
+struct Elements {
+  ScalarType dtype = ScalarType::kByte;
+  std::span<const std::byte> bytes;
+};
 
-}  // namespace vitrine::tools
+// Both hold as many elements. Dtypes may differ, but not one be complex alone. InspectorError for a
+// dtype without numbers.
+TensorDifference measure_difference(const Elements& actual, const Elements& expected,
+                                    const Tolerance& tolerance = {});
+
+// Element `index` as a double; complex numbers are not supported. InspectorError as above.
+double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index);
+
+}  // namespace vitrine::inspector

@@ -1,14 +1,15 @@
-#include "tools/tensor_difference.h"
+#include "devtools/inspector/tensor_difference.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "runtime/core/half.h"
 
-namespace vitrine::tools {
+namespace vitrine::inspector {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -17,8 +18,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 template <class T>
 TensorDifference measure(const std::vector<T>& actual, const std::vector<T>& expected,
                          const Tolerance& tolerance = {}) {
-  return measure_difference(std::as_bytes(std::span(actual)), std::as_bytes(std::span(expected)),
-                            scalar_type_of<T>, tolerance);
+  return measure_difference({scalar_type_of<T>, std::as_bytes(std::span(actual))},
+                            {scalar_type_of<T>, std::as_bytes(std::span(expected))}, tolerance);
 }
 
 TEST(TensorDifference, FollowsTheFormulas) {
@@ -77,6 +78,23 @@ TEST(TensorDifference, NothingAgainstSomethingHasNoCosine) {
   EXPECT_DOUBLE_EQ(measure<float>({0, 0}, {1, 0}).sqnr_db, 0);
 }
 
+TEST(TensorDifference, OtherDtypesCompareByValue) {
+  const std::vector<float> actual{1, 2.5f, -0.0f};
+  const std::vector<int32_t> expected{1, 2, 0};
+  const TensorDifference d =
+      measure_difference({ScalarType::kFloat, std::as_bytes(std::span(actual))},
+                         {ScalarType::kInt, std::as_bytes(std::span(expected))});
+  EXPECT_EQ(d.mismatches, 1u);
+  EXPECT_EQ(d.max_abs, 0.5);
+  EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(5 / 0.25));
+}
+
+TEST(TensorDifference, MasksAreNoSignal) {
+  const TensorDifference d = measure<float>({-INFINITY, 1, 2}, {-INFINITY, 1, 1});
+  EXPECT_DOUBLE_EQ(d.sqnr_db, 10 * std::log10(2.0));
+  EXPECT_DOUBLE_EQ(d.cosine, 3 / std::sqrt(5) / std::sqrt(2));
+}
+
 TEST(TensorDifference, DefaultsAreLooserForShorterFloats) {
   EXPECT_EQ(default_tolerance(ScalarType::kInt).atol, 0);
   EXPECT_EQ(default_tolerance(ScalarType::kBool).rtol, 0);
@@ -91,5 +109,15 @@ TEST(TensorDifference, DefaultsAreLooserForShorterFloats) {
             0u);
 }
 
+TEST(ElementAsDouble, ReadsEveryNumericType) {
+  const Half half(1.5f);
+  EXPECT_EQ(element_as_double(std::as_bytes(std::span(&half, 1)), ScalarType::kHalf, 0), 1.5);
+  const BFloat16 bfloat(-2.0f);
+  EXPECT_EQ(element_as_double(std::as_bytes(std::span(&bfloat, 1)), ScalarType::kBFloat16, 0),
+            -2.0);
+  const std::array<int16_t, 2> shorts{1, -7};
+  EXPECT_EQ(element_as_double(std::as_bytes(std::span(shorts)), ScalarType::kShort, 1), -7.0);
+}
+
 }  // namespace
-}  // namespace vitrine::tools
+}  // namespace vitrine::inspector
