@@ -179,6 +179,14 @@ class GraphReader {
       read_constants(program.at("graph_module").at("signature"), prefix);
     }
     graph.at("nodes").each_item([&](const JsonValue& node) { read_node(node, prefix, nesting); });
+    if (nesting != 0 || !graph.has("outputs")) return;
+    graph.at("outputs").each_item([&](const JsonValue& output) {
+      each_value_name(output, [&](const std::string& name) {
+        if (const auto value = value_of_.find(name); value != value_of_.end()) {
+          graph_.outputs.push_back(value->second);
+        }
+      });
+    });
   }
 
   static EdgeValue read_tensor(const JsonValue& json) {

@@ -59,6 +59,7 @@ struct EdgeNode {
 struct EdgeGraph {
   std::vector<EdgeNode> nodes;  // in graph order: inputs come first
   std::vector<EdgeValue> values;
+  std::vector<size_t> outputs;  // of the program: positions in `values`
   std::map<DebugHandle, std::vector<size_t>> nodes_of_handle;
 };
 

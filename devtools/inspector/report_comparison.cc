@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "devtools/inspector/comparison_texts.h"
+#include "devtools/inspector/difference_texts.h"
 #include "devtools/inspector/figures.h"
 #include "devtools/inspector/text_layout.h"
 #include "devtools/inspector/text_table.h"
@@ -203,32 +204,12 @@ class ComparisonTable {
 
   void write_outputs() {
     for (const OutputDifference& output : comparison_.outputs) {
-      std::vector<std::string> parts = {fmt::format("output {}", output.index), output.a};
-      if (!output.why_not.empty()) {
-        parts.push_back("not compared: " + printable(output.why_not));
-      } else if (output.figures.mismatches == 0) {
-        parts.emplace_back("the same in all elements");
-      } else {
-        parts.push_back(fmt::format("max diff {:.3g}", output.figures.max_abs));
-        parts.push_back(fmt::format("mean diff {:.3g}", output.figures.mean_abs));
-        parts.push_back(fmt::format("SQNR {:.1f} dB", output.figures.sqnr_db));
-        parts.push_back(fmt::format("cosine {:.6f}", output.figures.cosine));
-        parts.push_back(fmt::format("{} of {} elements differ", output.figures.mismatches,
-                                    output.figures.elements));
-      }
-      out_ += wrap("", parts, " · ", width_);
+      out_ += wrap("", output_facts(output), " · ", width_);
     }
   }
 
   void write_note(const std::string& note) {
-    std::vector<std::string> words;
-    std::string_view text = note;
-    while (!text.empty()) {
-      const size_t space = std::min(text.find(' '), text.size());
-      words.push_back(printable(text.substr(0, space)));
-      text.remove_prefix(std::min(space + 1, text.size()));
-    }
-    out_ += wrap("note: ", words, " ", width_);
+    out_ += wrap_words("note: ", printable(note), width_);
   }
 
   const Comparison& comparison_;
@@ -255,23 +236,6 @@ Json times_json(const ComparedOp& op) {
           {"b_p50_ns", op.b.p50},
           {"ratio", ratio_json(op.ratio)},
           {"change_ns", op.change}};
-}
-
-Json output_json(const OutputDifference& output) {
-  Json json = {{"index", output.index}, {"a", output.a}, {"b", output.b}};
-  if (!output.why_not.empty()) {
-    json["not_compared"] = output.why_not;
-    return json;
-  }
-  json["elements"] = output.figures.elements;
-  json["different"] = output.figures.mismatches;
-  // JSON has no infinities: null where nothing differs, or everything does.
-  json["max_abs"] = std::isfinite(output.figures.max_abs) ? Json(output.figures.max_abs) : Json();
-  json["mean_abs"] =
-      std::isfinite(output.figures.mean_abs) ? Json(output.figures.mean_abs) : Json();
-  json["sqnr_db"] = std::isfinite(output.figures.sqnr_db) ? Json(output.figures.sqnr_db) : Json();
-  json["cosine"] = std::isfinite(output.figures.cosine) ? Json(output.figures.cosine) : Json();
-  return json;
 }
 
 }  // namespace

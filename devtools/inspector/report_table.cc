@@ -425,18 +425,8 @@ class TableReport {
     }
     if (!legend.empty()) out_ += wrap("", legend, kDot, width_);
     for (const std::string& note : profile_.notes) {
-      out_ += wrap("note: ", words(printable(note)), " ", width_);
+      out_ += wrap_words("note: ", printable(note), width_);
     }
-  }
-
-  static std::vector<std::string> words(std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-      const size_t space = text.find(' ');
-      words.emplace_back(text.substr(0, space));
-      text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
-    }
-    return words;
   }
 
   const Profile& profile_;

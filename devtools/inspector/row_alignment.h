@@ -25,8 +25,8 @@ struct RowAlignment {
 // - else op and module, if both sides have records;
 // - else the longest common sequence of op names.
 // A row left alone then joins the only group whose other side works in the same module: a linear
-// against permute and addmm. Layout changes that the lowerings inserted go with those that serve the
-// same op, control flow by its order.
+// against permute and addmm. Layout changes that the lowerings inserted go with those that serve
+// the same op, control flow by its order.
 RowAlignment align_rows(const Profile& a, const Profile& b);
 
 }  // namespace vitrine::inspector

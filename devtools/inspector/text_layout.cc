@@ -150,6 +150,16 @@ std::string wrap(std::string_view first, const std::vector<std::string>& parts,
   return lines + '\n';
 }
 
+std::string wrap_words(std::string_view first, std::string_view text, size_t width) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t space = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return wrap(first, words, " ", width);
+}
+
 std::string bar(double share, size_t width) {
   constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double bounded = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;

@@ -28,6 +28,9 @@ std::string align_right(std::string_view text, size_t width);
 std::string wrap(std::string_view first, const std::vector<std::string>& parts,
                  std::string_view separator, size_t width);
 
+// The same for running text: broken at its spaces.
+std::string wrap_words(std::string_view first, std::string_view text, size_t width);
+
 // `share` of `width` cells in blocks, in eighths.
 std::string bar(double share, size_t width);
 

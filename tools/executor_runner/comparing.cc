@@ -12,6 +12,7 @@
 #include "devtools/inspector/comparison.h"
 #include "devtools/inspector/make_profile.h"
 #include "devtools/inspector/report_comparison.h"
+#include "devtools/inspector/report_values.h"
 #include "runtime/platform/clock.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
@@ -27,7 +28,10 @@ constexpr double kSecond = 1e9;
 // One program with what it needs to be run and traced.
 struct Side {
   Side(const SessionOptions& session_options, const RunnerOptions& options)
-      : trace(options.trace_records),
+      : values(options.debug_outputs ? options.debug_buffer_bytes : 0,
+               options.debug_outputs ? ValueBuffer::kDefaultEntries : 0),
+        trace(options.trace_records, TraceBuffer::kDefaultBlocks,
+              options.debug_outputs ? &values : nullptr),
         session(session_options),
         method(session.load_method(options.method, &trace)) {}
 
@@ -39,6 +43,7 @@ struct Side {
     return platform::now_ns() - start;
   }
 
+  ValueBuffer values;
   TraceBuffer trace;
   Session session;
   std::unique_ptr<Method> method;
@@ -47,7 +52,17 @@ struct Side {
 
 struct Traced {
   etdump::EtDump trace;
+  std::optional<etrecord::EtRecord> record;
   inspector::Profile profile;
+
+  inspector::ValueRun values(const std::string& method) const {
+    const etrecord::MethodRecord* of_method = nullptr;
+    if (record) {
+      const auto found = record->methods.find(method);
+      if (found != record->methods.end()) of_method = &found->second;
+    }
+    return {profile, trace, of_method};
+  }
 };
 
 Traced profile_of(const Side& side, const std::string& name, const std::filesystem::path& etrecord,
@@ -55,8 +70,8 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   const flatbuffers::DetachedBuffer dump = check(write_etdump(side.trace));
   Traced result;
   result.trace = etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
-  std::optional<etrecord::EtRecord> record;
-  if (!etrecord.empty()) record = etrecord::read_etrecord(etrecord);
+  if (options.debug_outputs) etdump::attach_debug_data(result.trace, side.values.data());
+  if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
   facts.method = options.method;
   facts.run.model = name;
@@ -66,26 +81,13 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   facts.run.load_ns = side.session.load_ns();
   facts.run.warmup_runs = warmup;
   facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());
-  result.profile = inspector::make_profile(result.trace, record ? &*record : nullptr, facts);
+  result.profile =
+      inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
   return result;
 }
 
-}  // namespace
-
-int run_comparison(const RunnerOptions& options) {
-  std::vector<BackendOption> backend_options;
-  for (const std::string& option : options.backend_options) {
-    backend_options.push_back(parse_backend_option(option));
-  }
-  // One pool: idle workers of another would spin beside the runs.
-  Side a({options.model, options.data, options.threads, backend_options, !options.portable},
-         options);
-  Side b({options.compare, options.compare_data, options.threads, backend_options,
-          !options.portable, a.session.pool()},
-         options);
-  a.inputs.emplace(*a.method, options.inputs, options.seed);
-  b.inputs.emplace(*b.method, *a.inputs);
-
+// Runs A B A B ...; the result is how many warm-ups there were.
+size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
   size_t warmup = options.warmup.value_or(1);
   uint64_t last = 0;
   for (size_t i = 0; i < warmup; ++i) {
@@ -102,10 +104,59 @@ int run_comparison(const RunnerOptions& options) {
     a.run(&a.trace);
     b.run(&b.trace);
   }
+  return warmup;
+}
+
+// One run of each: a program may keep state.
+int report_value_comparison(const Traced& a, const Traced& b, uint64_t dropped,
+                            const RunnerOptions& options) {
+  const inspector::ValueComparison comparison =
+      inspector::compare_values(a.values(options.method), b.values(options.method),
+                                options.min_sqnr.value_or(inspector::kDefaultMinSqnrDb));
+  write_report(options.report.format == ReportFormat::kJson
+                   ? inspector::report_values_json(comparison, a.profile, b.profile)
+                   : inspector::report_values(comparison, a.profile, b.profile,
+                                              table_options(options.report)),
+               options.report);
+  if (dropped != 0) {
+    fmt::print(stderr,
+               "executor_runner: {} outputs did not fit and are not compared: raise "
+               "--debug_buffer_size\n",
+               dropped);
+  }
+  return options.min_sqnr && comparison.is_below() ? kExitBeyondLimit : 0;
+}
+
+}  // namespace
+
+int run_comparison(const RunnerOptions& options) {
+  std::vector<BackendOption> backend_options;
+  for (const std::string& option : options.backend_options) {
+    backend_options.push_back(parse_backend_option(option));
+  }
+  // One pool: idle workers of another would spin beside the runs.
+  Side a({options.model, options.data, options.threads, backend_options, !options.portable},
+         options);
+  Side b({options.compare, options.compare_data, options.threads, backend_options,
+          !options.portable, a.session.pool()},
+         options);
+  a.inputs.emplace(make_inputs(a.session, *a.method, options, a.trace));
+  b.inputs.emplace(*b.method, *a.inputs);
+  size_t warmup = 0;
+  if (options.debug_outputs) {
+    a.run(&a.trace);
+    b.run(&b.trace);
+  } else {
+    warmup = run_in_turn(a, b, options);
+  }
 
   const auto [name_a, name_b] = short_names(options.model, options.compare);
   const Traced traced_a = profile_of(a, name_a, options.etrecord, warmup, options);
   const Traced traced_b = profile_of(b, name_b, options.compare_etrecord, warmup, options);
+  if (options.debug_outputs) {
+    return report_value_comparison(traced_a, traced_b, a.values.dropped() + b.values.dropped(),
+                                   options);
+  }
   inspector::Comparison comparison =
       inspector::compare_profiles(traced_a.profile, traced_b.profile, true);
   comparison.outputs = compare_outputs(*a.method, *b.method);
@@ -115,7 +166,7 @@ int run_comparison(const RunnerOptions& options) {
           : inspector::report_comparison(comparison, traced_a.profile, traced_b.profile,
                                          table_options(options.report)),
       options.report);
-  return exceeds(comparison, options.fail_above) ? kExitSlower : 0;
+  return exceeds(comparison, options.fail_above) ? kExitBeyondLimit : 0;
 }
 
 }  // namespace vitrine::tools

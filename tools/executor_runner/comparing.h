@@ -5,10 +5,11 @@
 
 namespace vitrine::tools {
 
-// The exit code when --fail_above is exceeded.
-inline constexpr int kExitSlower = 2;
+// The exit code when --fail_above is exceeded, or an op is below --min_sqnr.
+inline constexpr int kExitBeyondLimit = 2;
 
-// options.compare is set. 0, or kExitSlower. Throws ToolError.
+// options.compare is set. Times, op by op; with --debug_outputs the ops' outputs instead. 0, or
+// kExitBeyondLimit. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -138,4 +138,21 @@ std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor) {
   return logical_bytes(host.tensor());
 }
 
+InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
+                     TraceBuffer& trace) {
+  const bundled::BundledProgram* bundle = session.bundle();
+  const bundled::TestSuite* suite = bundle != nullptr ? bundle->suite(options.method) : nullptr;
+  const size_t set = options.test_set.value_or(0);
+  if (suite == nullptr || set >= suite->sets.size()) {
+    if (options.test_set) {
+      throw ToolError(fmt::format("--test_set {}: {} has no such test set of method {}", set,
+                                  options.model.string(), options.method));
+    }
+    return InputSet(method, options.inputs, options.seed);
+  }
+  if (!options.inputs.empty()) return InputSet(method, options.inputs, options.seed);
+  trace.set_bundled_input_index(static_cast<int32_t>(set));
+  return InputSet(method, suite->sets[set], fmt::format("{}, test set {}", options.method, set));
+}
+
 }  // namespace vitrine::tools

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "devtools/bundled_program/bundled_program.h"
+#include "devtools/etdump/trace_buffer.h"
 #include "runtime/executor/method.h"
 #include "tools/executor_runner/options.h"
 #include "tools/host_tensor.h"
+#include "tools/session.h"
 
 namespace vitrine::tools {
 
@@ -35,6 +37,11 @@ class InputSet {
   std::vector<std::string> others_;                   // what is there then
   std::vector<EValue> constants_;                     // given for it; None if nothing was
 };
+
+// By --inputs, else a bundled program's test set (of which `trace` takes note), else random. Throws
+// ToolError.
+InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
+                     TraceBuffer& trace);
 
 // The elements of a bundled tensor, in row-major order whatever its dim order.
 std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor);

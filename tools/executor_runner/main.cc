@@ -57,24 +57,6 @@ inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
 
 constexpr int kVerificationFailed = 2;
 
-// A bundled program's test set unless the command line has inputs.
-InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
-                     TraceBuffer& trace) {
-  const bundled::BundledProgram* bundle = session.bundle();
-  const bundled::TestSuite* suite = bundle != nullptr ? bundle->suite(options.method) : nullptr;
-  const size_t set = options.test_set.value_or(0);
-  if (suite == nullptr || set >= suite->sets.size()) {
-    if (options.test_set) {
-      throw ToolError(fmt::format("--test_set {}: {} has no such test set of method {}", set,
-                                  options.model.string(), options.method));
-    }
-    return InputSet(method, options.inputs, options.seed);
-  }
-  if (!options.inputs.empty()) return InputSet(method, options.inputs, options.seed);
-  trace.set_bundled_input_index(static_cast<int32_t>(set));
-  return InputSet(method, suite->sets[set], fmt::format("{}, test set {}", options.method, set));
-}
-
 void write_trace(const TraceBuffer& trace, const flatbuffers::DetachedBuffer& dump,
                  const RunnerOptions& options) {
   write_file(options.etdump, std::as_bytes(std::span(dump.data(), dump.size())));

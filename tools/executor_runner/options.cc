@@ -1,10 +1,13 @@
 #include "tools/executor_runner/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "devtools/etdump/trace_buffer.h"
 #include "tools/session.h"
@@ -67,6 +70,49 @@ BackendOption parse_backend_option(std::string_view text) {
 
 namespace {
 
+// What needs, and what excludes, another option.
+struct Need {
+  const char* option;
+  std::vector<const char*> any_of;
+};
+const std::vector<Need>& needs() {
+  static const std::vector<Need> kNeeds = {
+      {"--expected_output", {"--verify"}},
+      {"--rtol", {"--verify"}},
+      {"--atol", {"--verify"}},
+      {"--min_sqnr", {"--verify", "--debug_outputs"}},
+      {"--compare", {"--profile", "--debug_outputs"}},
+      {"--compare_etrecord", {"--compare"}},
+      {"--compare_data", {"--compare"}},
+      {"--fail_above", {"--compare"}},
+      {"--debug_outputs", {"--etdump_path", "--compare"}},
+      {"--debug_buffer_path", {"--debug_outputs"}},
+      {"--debug_buffer_size", {"--debug_outputs"}},
+  };
+  return kNeeds;
+}
+constexpr std::pair<const char*, const char*> kExcludes[] = {
+    {"--verify", "--profile"},        {"--verify", "--etdump_path"},
+    {"--verify", "--compare"},        {"--verify", "--debug_outputs"},
+    {"--debug_outputs", "--profile"}, {"--debug_outputs", "--fail_above"},
+    {"--compare", "--etdump_path"},   {"--compare", "--output_file"},
+    {"--compare", "--weights_cache"}, {"--compare", "--debug_buffer_path"},
+};
+
+void check_together(const CLI::App& app) {
+  const auto given = [&app](const char* option) { return app.get_option(option)->count() != 0; };
+  for (const Need& need : needs()) {
+    if (!given(need.option) || std::ranges::any_of(need.any_of, given)) continue;
+    throw CLI::ValidationError(need.option,
+                               fmt::format("needs {}", fmt::join(need.any_of, " or ")));
+  }
+  for (const auto& [one, other] : kExcludes) {
+    if (given(one) && given(other)) {
+      throw CLI::ValidationError(one, fmt::format("does not go with {}", other));
+    }
+  }
+}
+
 void check_format(const RunnerOptions& options) {
   const ReportFormat format = options.report.format;
   if (format == ReportFormat::kTable || format == ReportFormat::kJson) return;
@@ -75,41 +121,64 @@ void check_format(const RunnerOptions& options) {
   }
 }
 
-void check_comparing(const RunnerOptions& options, bool has_weights_cache) {
-  if (options.compare.empty()) {
-    if (!options.compare_etrecord.empty() || !options.compare_data.empty() || options.fail_above) {
-      throw CLI::ValidationError("--compare_etrecord, --compare_data and --fail_above",
-                                 "need --compare");
-    }
-    return;
-  }
-  if (!options.profile) throw CLI::ValidationError("--compare", "needs --profile");
-  if (!options.etdump.empty() || !options.output_base.empty() || has_weights_cache) {
-    throw CLI::ValidationError("--etdump_path, --output_file and --weights_cache",
-                               "are of one program: not with --compare");
-  }
-}
-
-}  // namespace
-
-std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
-  CLI::App app(
-      "Runs a method of an ExecuTorch program (.pte) and tells where the time went.\n"
-      "  executor_runner mv2.pte --inputs image.bin --output_file logits\n"
-      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord\n"
-      "  executor_runner --profile old.pte --compare new.pte",
-      "executor_runner");
-  app.get_formatter()->column_width(36);
+// As the command line has it; what is optional gets there when all is parsed.
+struct CommandLine {
   RunnerOptions options;
-  options.trace_records = TraceBuffer::kDefaultRecords;
-  options.debug_buffer_bytes = ValueBuffer::kDefaultBytes;
   std::string model;
   std::vector<std::string> inputs;
-  size_t executions = 0;
-  size_t warmup = 0;
+  std::string weights_cache;
   PrintOutput print = PrintOutput::kSummary;
+  size_t executions = 0, warmup = 0, test_set = 0;
+  double rtol = 0, atol = 0, min_sqnr = 0;
+};
+
+void add_run_options(CLI::App& app, CommandLine& line) {
   const std::map<std::string, PrintOutput> prints = {
       {"none", PrintOutput::kNone}, {"summary", PrintOutput::kSummary}, {"all", PrintOutput::kAll}};
+  RunnerOptions& options = line.options;
+  app.add_option("model,--model_path", line.model, "program (.pte), or one with test sets (.bpte)")
+      ->required()
+      ->type_name("FILE")
+      ->group("Running");
+  CLI::App& run = *app.add_option_group("Running");
+  run.add_option("--method_name", options.method, "method")->capture_default_str();
+  run.add_option("--inputs", line.inputs,
+                 "raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("FILES");
+  run.add_option("--seed", options.seed, "for inputs that are not given: they are random")
+      ->capture_default_str();
+  run.add_option("--test_set", line.test_set, "of a .bpte: the inputs to run with (default: 0)")
+      ->type_name("N");
+  run.add_option("--data_path", options.data, "external weights (.ptd)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("FILES");
+  run.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
+      ->type_name("BASE");
+  run.add_option("--print_output", line.print,
+                 "none, summary or all (default: summary; none with --profile)")
+      ->transform(CLI::CheckedTransformer(prints).description(""))
+      ->type_name("WHAT");
+  run.add_option("--num_executions", line.executions,
+                 "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N");
+  run.add_option("--warmup", line.warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
+      ->type_name("N");
+  run.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
+  run.add_flag("--portable", options.portable, "without the optimised kernels");
+  run.add_option("--backend_option", options.backend_options,
+                 "of a delegate's backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  run.add_option("--weights_cache", line.weights_cache,
+                 "keeps packed weights, so that the next load packs nothing")
+      ->type_name("FILE");
+}
+
+void add_profile_options(CLI::App& app, RunnerOptions& options) {
   const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
                                                        {"json", ReportFormat::kJson},
                                                        {"csv", ReportFormat::kCsv},
@@ -121,166 +190,149 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
                                                     {"delegate", GroupBy::kDelegate},
                                                     {"module", GroupBy::kModule},
                                                     {"line", GroupBy::kLine}};
-
-  app.add_option("model,--model_path", model, "program (.pte), or one with test sets (.bpte)")
-      ->required()
+  CLI::App& profile = *app.add_option_group("Profiling");
+  profile.add_flag("--profile", options.profile, "time of each op, joined with the source model");
+  profile.add_option("--etrecord", options.etrecord, "names of source ops and modules")
+      ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  auto* method_option =
-      app.add_option("--method_name", options.method, "method")->capture_default_str();
-  app.add_option("--inputs", inputs,
-                 "raw bytes of the input tensors, row-major: a.bin,b.bin; a.bin:2x16 gives the "
-                 "shape of a dynamic input")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
-  app.add_option("--seed", options.seed, "for inputs that are not given: they are random")
-      ->capture_default_str();
-  size_t test_set = 0;
-  auto* test_set_option =
-      app.add_option("--test_set", test_set, "of a .bpte: the inputs to run with (default: 0)")
-          ->type_name("N");
-  app.add_option("--data_path", options.data, "external weights (.ptd)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
-  app.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
-      ->type_name("BASE");
-  auto* print_option =
-      app.add_option("--print_output", print,
-                     "none, summary or all (default: summary; none with --profile)")
-          ->transform(CLI::CheckedTransformer(prints).description(""))
-          ->type_name("WHAT");
-  auto* executions_option =
-      app.add_option("--num_executions", executions,
-                     "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
-          ->check(CLI::PositiveNumber)
-          ->type_name("N");
-  auto* warmup_option =
-      app.add_option("--warmup", warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
-          ->type_name("N");
-  app.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
-  app.add_flag("--portable", options.portable,
-               "leave the optimised kernels out: results and speed of the reference");
-  app.add_option("--backend_option", options.backend_options,
-                 "setting of a delegate's backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  std::string weights_cache;
-  app.add_option("--weights_cache", weights_cache,
-                 "file that keeps packed weights, so that the next load packs nothing")
+  profile.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")
       ->type_name("FILE");
-  app.add_flag("--profile", options.profile, "per-op profile, joined with the source model");
-  app.add_option("--etrecord", options.etrecord, "names of source ops and modules")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  app.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")->type_name("FILE");
-  app.add_option("--format", options.report.format,
-                 "of the report: table or json; of a profile also csv, html (one page for a "
-                 "browser) or timeline (for ui.perfetto.dev and chrome://tracing)")
+  profile
+      .add_option("--format", options.report.format,
+                  "table, json, csv, html (a page for a browser), timeline (ui.perfetto.dev)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
-  app.add_option("--output", options.report.file,
-                 "where the report goes (default: standard output)")
+  profile
+      .add_option("--output", options.report.file,
+                  "where the report goes (default: standard output)")
       ->type_name("FILE");
-  app.add_option("--width", options.report.width,
-                 "columns of the table (default: the terminal's, or 100)")
+  profile
+      .add_option("--width", options.report.width,
+                  "columns of the table (default: the terminal's, or 100)")
       ->type_name("N");
-  app.add_option("--group_by", options.report.view.by,
-                 "sums rows of the table or CSV by module, op, delegate or line; or none")
+  profile
+      .add_option("--group_by", options.report.view.by,
+                  "sums by module, op, delegate or line; or none")
       ->transform(CLI::CheckedTransformer(groupings).description(""))
       ->type_name("WHAT");
-  app.add_option("--top", options.report.view.top, "only the N rows or groups that took longest")
+  profile.add_option("--top", options.report.view.top, "only the N that took longest")
       ->type_name("N");
-  app.add_option("--filter", options.report.view.filter,
-                 "only rows with TEXT in an op, module, kernel, delegate or source line")
+  profile
+      .add_option("--filter", options.report.view.filter,
+                  "only what has TEXT in its op, module, kernel, delegate or line")
       ->type_name("TEXT");
-  app.add_flag("--costs", options.report.costs,
-               "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
-  app.add_flag("--roofline", options.roofline,
-               "as --costs, with the share of what this machine can do (measured once, then kept "
-               "in the user's cache folder)");
-  app.add_flag("--ids", options.report.ids, "instruction and debug identifiers in the table");
-  app.add_option("--compare", options.compare,
-                 "with --profile: another program, run in turn on the same inputs")
-      ->check(CLI::ExistingFile)
+  profile.add_flag("--costs", options.report.costs,
+                   "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
+  profile.add_flag("--roofline", options.roofline,
+                   "and the share of what this machine can do (measured once, then kept)");
+  profile.add_flag("--ids", options.report.ids, "instruction and debug identifiers");
+  profile
+      .add_option("--trace_records", options.trace_records,
+                  "bound of the trace, 64 bytes each; what does not fit is counted")
+      ->capture_default_str()
+      ->type_name("N");
+}
+
+void add_check_options(CLI::App& app, CommandLine& line) {
+  RunnerOptions& options = line.options;
+  CLI::App& compare = *app.add_option_group("Comparing");
+  compare
+      .add_option("--compare", options.compare,
+                  "another program, on the same inputs: times, or with --debug_outputs values")
+      ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  app.add_option("--compare_etrecord", options.compare_etrecord, "its record")
-      ->check(CLI::ExistingFile)
+  compare.add_option("--compare_etrecord", options.compare_etrecord, "its record")
+      ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  app.add_option("--compare_data", options.compare_data, "its external weights (.ptd)")
+  compare.add_option("--compare_data", options.compare_data, "its external weights (.ptd)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  app.add_option("--fail_above,--fail-above", options.fail_above,
-                 "exit code 2 if the other takes more than RATIO times as long")
-      ->check(CLI::PositiveNumber)
+  compare
+      .add_option("--fail_above,--fail-above", options.fail_above,
+                  "exit code 2 if it takes more than RATIO times as long")
+      ->check(CLI::PositiveNumber.description(""))
       ->type_name("RATIO");
-  app.add_option("--trace_records", options.trace_records,
-                 "bound of the trace, 64 bytes each; what does not fit is counted")
-      ->capture_default_str()
-      ->type_name("N");
-  auto* verify_flag = app.add_flag("--verify", options.verify,
-                                   "compares the outputs of every test set; exit code 2");
-  app.add_option("--expected_output", options.expected,
-                 "with --verify of a .pte: raw bytes of the outputs, as of --inputs")
+  CLI::App& verify = *app.add_option_group("Checking");
+  verify.add_flag("--verify", options.verify,
+                  "compares the outputs of every test set; exit code 2");
+  verify
+      .add_option("--expected_output", options.expected, "of a .pte: raw outputs, as of --inputs")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->needs(verify_flag)
       ->type_name("FILES");
-  double rtol = 0;
-  double atol = 0;
-  double min_sqnr = 0;
-  auto* rtol_option = app.add_option("--rtol", rtol, "relative tolerance (default: by dtype)")
-                          ->check(CLI::NonNegativeNumber)
-                          ->needs(verify_flag)
-                          ->type_name("X");
-  auto* atol_option = app.add_option("--atol", atol, "absolute tolerance (default: by dtype)")
-                          ->check(CLI::NonNegativeNumber)
-                          ->needs(verify_flag)
-                          ->type_name("X");
-  auto* sqnr_option =
-      app.add_option("--min_sqnr", min_sqnr, "the least SQNR, in place of tolerances not given")
-          ->needs(verify_flag)
-          ->type_name("DB");
-  auto* etdump_option = app.get_option("--etdump_path");
-  auto* debug_flag = app.add_flag("--debug_outputs", options.debug_outputs,
-                                  "keeps each op's outputs in the trace (not with --profile)")
-                         ->needs(etdump_option)
-                         ->excludes(app.get_option("--profile"));
-  app.add_option("--debug_buffer_path", options.debug_buffer,
-                 "where their data go (default: the trace's name and .data)")
-      ->needs(debug_flag)
+  verify.add_option("--rtol", line.rtol, "relative tolerance (default: by dtype)")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("X");
+  verify.add_option("--atol", line.atol, "absolute tolerance (default: by dtype)")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("X");
+  verify
+      .add_option("--min_sqnr", line.min_sqnr,
+                  "the least SQNR, of outputs or of each op's; exit code 2")
+      ->type_name("DB");
+  verify.add_flag("--debug_outputs", options.debug_outputs,
+                  "keeps each op's outputs: for --compare, or in the trace");
+  verify
+      .add_option("--debug_buffer_path", options.debug_buffer,
+                  "where their data go (default: the trace's name and .data)")
       ->type_name("FILE");
-  app.add_option("--debug_buffer_size", options.debug_buffer_bytes,
-                 "bound of their data in bytes; what does not fit is counted")
-      ->needs(debug_flag)
+  verify
+      .add_option("--debug_buffer_size", options.debug_buffer_bytes,
+                  "bound of their data in bytes; what does not fit is counted")
       ->capture_default_str()
       ->type_name("N");
-  verify_flag->excludes(app.get_option("--profile"))->excludes(etdump_option);
+}
+
+// What was given, of what is optional.
+void fill_optional(const CLI::App& app, CommandLine& line) {
+  RunnerOptions& options = line.options;
+  const auto given = [&app](const char* option) { return app.get_option(option)->count() != 0; };
+  options.model = line.model;
+  options.method_is_given = given("--method_name");
+  if (given("--test_set")) options.test_set = line.test_set;
+  if (given("--rtol")) options.rtol = line.rtol;
+  if (given("--atol")) options.atol = line.atol;
+  if (given("--min_sqnr")) options.min_sqnr = line.min_sqnr;
+  if (given("--print_output")) options.print_output = line.print;
+  if (given("--num_executions")) options.executions = line.executions;
+  if (given("--warmup")) options.warmup = line.warmup;
+  options.report.costs |= options.roofline;
+  if (!line.weights_cache.empty()) {
+    options.backend_options.push_back("packed_cache_path=" + line.weights_cache);
+  }
+  for (const std::string& option : options.backend_options) parse_backend_option(option);
+  for (const std::string& input : line.inputs) options.inputs.push_back(parse_input_spec(input));
+}
+
+}  // namespace
+
+std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
+  CLI::App app(
+      "Runs a method of an ExecuTorch program and tells where the time went.\n"
+      "  executor_runner mv2.pte --inputs image.bin --output_file logits\n"
+      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord\n"
+      "  executor_runner --profile old.pte --compare new.pte\n"
+      "  executor_runner --debug_outputs f32.pte --compare int8.pte\n"
+      "  executor_runner --verify model.bpte",
+      "executor_runner");
+  app.get_formatter()->column_width(30);
+  CommandLine line;
+  line.options.trace_records = TraceBuffer::kDefaultRecords;
+  line.options.debug_buffer_bytes = ValueBuffer::kDefaultBytes;
+  add_run_options(app, line);
+  add_profile_options(app, line.options);
+  add_check_options(app, line);
   try {
     app.parse(argc, argv);
-    options.model = model;
-    if (!weights_cache.empty()) {
-      options.backend_options.push_back("packed_cache_path=" + weights_cache);
-    }
-    for (const std::string& option : options.backend_options) parse_backend_option(option);
-    check_comparing(options, !weights_cache.empty());
-    check_format(options);
-    options.report.costs |= options.roofline;
-    for (const std::string& input : inputs) options.inputs.push_back(parse_input_spec(input));
+    check_together(app);
+    check_format(line.options);
+    fill_optional(app, line);
   } catch (const CLI::ParseError& error) {
     *exit_code = app.exit(error);
     return std::nullopt;
   }
-  options.method_is_given = static_cast<bool>(*method_option);
-  if (*test_set_option) options.test_set = test_set;
-  if (*rtol_option) options.rtol = rtol;
-  if (*atol_option) options.atol = atol;
-  if (*sqnr_option) options.min_sqnr = min_sqnr;
-  if (*print_option) options.print_output = print;
-  if (*executions_option) options.executions = executions;
-  if (*warmup_option) options.warmup = warmup;
-  return options;
+  return std::move(line.options);
 }
 
 }  // namespace vitrine::tools
