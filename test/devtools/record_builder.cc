@@ -34,7 +34,13 @@ std::vector<std::byte> make_archive(const Members& members, bool compressed) {
 
 std::string edge_program_json(const std::vector<NodeText>& nodes) {
   nlohmann::json list = nlohmann::json::array();
+  nlohmann::json values = nlohmann::json::object();
   for (const NodeText& node : nodes) {
+    if (!node.sizes.empty()) {
+      nlohmann::json sizes = nlohmann::json::array();
+      for (const int size : node.sizes) sizes.push_back({{"as_int", size}});
+      values[node.name] = {{"dtype", 7}, {"sizes", sizes}};
+    }
     nlohmann::json inputs = nlohmann::json::array();
     for (const std::string& input : node.inputs) {
       inputs.push_back({{"name", "x"}, {"arg", {{"as_tensor", {{"name", input}}}}}});
@@ -47,7 +53,10 @@ std::string edge_program_json(const std::vector<NodeText>& nodes) {
                     {"outputs", nlohmann::json::array({{{"as_tensor", {{"name", node.name}}}}})},
                     {"metadata", metadata}});
   }
-  return nlohmann::json({{"graph_module", {{"graph", {{"nodes", list}}}}}}).dump();
+  nlohmann::json outputs = nlohmann::json::array();
+  if (!nodes.empty()) outputs.push_back({{"as_tensor", {{"name", nodes.back().name}}}});
+  const nlohmann::json graph = {{"nodes", list}, {"tensor_values", values}, {"outputs", outputs}};
+  return nlohmann::json({{"graph_module", {{"graph", graph}}}}).dump();
 }
 
 }  // namespace vitrine::test

@@ -19,9 +19,11 @@ struct NodeText {
   int debug_handle = 0;
   std::vector<std::string> inputs;
   std::string module_path;
+  std::vector<int> sizes = {};  // of its float32 result; empty: not told
 };
 
-// A serialised edge program with these nodes, as ExecuTorch 1.x writes it.
+// A serialised edge program with these nodes, as ExecuTorch 1.x writes it. It returns what the last
+// one gives.
 std::string edge_program_json(const std::vector<NodeText>& nodes);
 
 }  // namespace vitrine::test

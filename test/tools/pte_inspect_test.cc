@@ -213,6 +213,20 @@ TEST(PteInspectTest, ComparesStoredTraces) {
   EXPECT_EQ(tools::inspect(options).exit_code, 2);
 }
 
+TEST(PteInspectTest, AProfileHasEveryFormat) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu_portable");
+  tools::InspectOptions options;
+  options.files = {folder / "etdump.etdp"};
+  options.etrecords = {folder / "etrecord.bin"};
+  options.has_format = true;
+  options.report.format = tools::ReportFormat::kHtml;
+  EXPECT_THAT(tools::inspect(options).text, HasSubstr("<!doctype html>"));
+  options.report.format = tools::ReportFormat::kTimeline;
+  EXPECT_TRUE(Json::parse(tools::inspect(options).text).contains("traceEvents"));
+  options.report.format = tools::ReportFormat::kCsv;
+  EXPECT_THAT(tools::inspect(options).text, HasSubstr("addmm"));
+}
+
 TEST(PteInspectTest, OtherFilesAreNamedByTheirFirstBytes) {
   const std::string text = "no model at all";
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
 
 #include "devtools/etdump/trace_buffer.h"
+#include "tools/report_options.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
 
@@ -113,23 +113,12 @@ void check_together(const CLI::App& app) {
   }
 }
 
-void check_format(const RunnerOptions& options) {
-  const ReportFormat format = options.report.format;
-  if (format == ReportFormat::kTable || format == ReportFormat::kJson) return;
-  if (options.verify || !options.compare.empty()) {
-    throw CLI::ValidationError("--format", "with --verify or --compare: table or json");
-  }
-}
-
-// As the command line has it; what is optional gets there when all is parsed.
+// As the command line has it, before texts are taken apart.
 struct CommandLine {
   RunnerOptions options;
   std::string model;
   std::vector<std::string> inputs;
   std::string weights_cache;
-  PrintOutput print = PrintOutput::kSummary;
-  size_t executions = 0, warmup = 0, test_set = 0;
-  double rtol = 0, atol = 0, min_sqnr = 0;
 };
 
 void add_run_options(CLI::App& app, CommandLine& line) {
@@ -138,9 +127,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   RunnerOptions& options = line.options;
   app.add_option("model,--model_path", line.model, "program (.pte), or one with test sets (.bpte)")
       ->required()
-      ->type_name("FILE")
-      ->group("Running");
-  CLI::App& run = *app.add_option_group("Running");
+      ->type_name("FILE");
+  const OptionGroup run(app, "Running");
   run.add_option("--method_name", options.method, "method")->capture_default_str();
   run.add_option("--inputs", line.inputs,
                  "raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape")
@@ -149,7 +137,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("FILES");
   run.add_option("--seed", options.seed, "for inputs that are not given: they are random")
       ->capture_default_str();
-  run.add_option("--test_set", line.test_set, "of a .bpte: the inputs to run with (default: 0)")
+  run.add_option("--test_set", options.test_set, "of a .bpte: the inputs to run with (default: 0)")
       ->type_name("N");
   run.add_option("--data_path", options.data, "external weights (.ptd)")
       ->delimiter(',')
@@ -157,15 +145,16 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("FILES");
   run.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
       ->type_name("BASE");
-  run.add_option("--print_output", line.print,
+  run.add_option("--print_output", options.print_output,
                  "none, summary or all (default: summary; none with --profile)")
       ->transform(CLI::CheckedTransformer(prints).description(""))
       ->type_name("WHAT");
-  run.add_option("--num_executions", line.executions,
+  run.add_option("--num_executions", options.executions,
                  "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
       ->check(CLI::PositiveNumber.description(""))
       ->type_name("N");
-  run.add_option("--warmup", line.warmup, "untimed runs before (default: 0; with --profile 1 to 5)")
+  run.add_option("--warmup", options.warmup,
+                 "untimed runs before (default: 0; with --profile 1 to 5)")
       ->type_name("N");
   run.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
   run.add_flag("--portable", options.portable, "without the optimised kernels");
@@ -179,53 +168,16 @@ void add_run_options(CLI::App& app, CommandLine& line) {
 }
 
 void add_profile_options(CLI::App& app, RunnerOptions& options) {
-  const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
-                                                       {"json", ReportFormat::kJson},
-                                                       {"csv", ReportFormat::kCsv},
-                                                       {"timeline", ReportFormat::kTimeline},
-                                                       {"html", ReportFormat::kHtml}};
-  using inspector::GroupBy;
-  const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
-                                                    {"op", GroupBy::kOp},
-                                                    {"delegate", GroupBy::kDelegate},
-                                                    {"module", GroupBy::kModule},
-                                                    {"line", GroupBy::kLine}};
-  CLI::App& profile = *app.add_option_group("Profiling");
+  const OptionGroup profile(app, "Profiling");
   profile.add_flag("--profile", options.profile, "time of each op, joined with the source model");
   profile.add_option("--etrecord", options.etrecord, "names of source ops and modules")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   profile.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")
       ->type_name("FILE");
-  profile
-      .add_option("--format", options.report.format,
-                  "table, json, csv, html (a page for a browser), timeline (ui.perfetto.dev)")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
-      ->type_name("FORMAT");
-  profile
-      .add_option("--output", options.report.file,
-                  "where the report goes (default: standard output)")
-      ->type_name("FILE");
-  profile
-      .add_option("--width", options.report.width,
-                  "columns of the table (default: the terminal's, or 100)")
-      ->type_name("N");
-  profile
-      .add_option("--group_by", options.report.view.by,
-                  "sums by module, op, delegate or line; or none")
-      ->transform(CLI::CheckedTransformer(groupings).description(""))
-      ->type_name("WHAT");
-  profile.add_option("--top", options.report.view.top, "only the N that took longest")
-      ->type_name("N");
-  profile
-      .add_option("--filter", options.report.view.filter,
-                  "only what has TEXT in its op, module, kernel, delegate or line")
-      ->type_name("TEXT");
-  profile.add_flag("--costs", options.report.costs,
-                   "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
+  add_report_options(profile, options.report);
   profile.add_flag("--roofline", options.roofline,
                    "and the share of what this machine can do (measured once, then kept)");
-  profile.add_flag("--ids", options.report.ids, "instruction and debug identifiers");
   profile
       .add_option("--trace_records", options.trace_records,
                   "bound of the trace, 64 bytes each; what does not fit is counted")
@@ -233,9 +185,8 @@ void add_profile_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("N");
 }
 
-void add_check_options(CLI::App& app, CommandLine& line) {
-  RunnerOptions& options = line.options;
-  CLI::App& compare = *app.add_option_group("Comparing");
+void add_check_options(CLI::App& app, RunnerOptions& options) {
+  const OptionGroup compare(app, "Comparing");
   compare
       .add_option("--compare", options.compare,
                   "another program, on the same inputs: times, or with --debug_outputs values")
@@ -248,12 +199,8 @@ void add_check_options(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  compare
-      .add_option("--fail_above,--fail-above", options.fail_above,
-                  "exit code 2 if it takes more than RATIO times as long")
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("RATIO");
-  CLI::App& verify = *app.add_option_group("Checking");
+  add_fail_above(compare, options.fail_above);
+  const OptionGroup verify(app, "Checking");
   verify.add_flag("--verify", options.verify,
                   "compares the outputs of every test set; exit code 2");
   verify
@@ -261,14 +208,14 @@ void add_check_options(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  verify.add_option("--rtol", line.rtol, "relative tolerance (default: by dtype)")
+  verify.add_option("--rtol", options.rtol, "relative tolerance (default: by dtype)")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("X");
-  verify.add_option("--atol", line.atol, "absolute tolerance (default: by dtype)")
+  verify.add_option("--atol", options.atol, "absolute tolerance (default: by dtype)")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("X");
   verify
-      .add_option("--min_sqnr", line.min_sqnr,
+      .add_option("--min_sqnr", options.min_sqnr,
                   "the least SQNR, of outputs or of each op's; exit code 2")
       ->type_name("DB");
   verify.add_flag("--debug_outputs", options.debug_outputs,
@@ -284,19 +231,9 @@ void add_check_options(CLI::App& app, CommandLine& line) {
       ->type_name("N");
 }
 
-// What was given, of what is optional.
-void fill_optional(const CLI::App& app, CommandLine& line) {
+void take_apart(CommandLine& line) {
   RunnerOptions& options = line.options;
-  const auto given = [&app](const char* option) { return app.get_option(option)->count() != 0; };
   options.model = line.model;
-  options.method_is_given = given("--method_name");
-  if (given("--test_set")) options.test_set = line.test_set;
-  if (given("--rtol")) options.rtol = line.rtol;
-  if (given("--atol")) options.atol = line.atol;
-  if (given("--min_sqnr")) options.min_sqnr = line.min_sqnr;
-  if (given("--print_output")) options.print_output = line.print;
-  if (given("--num_executions")) options.executions = line.executions;
-  if (given("--warmup")) options.warmup = line.warmup;
   options.report.costs |= options.roofline;
   if (!line.weights_cache.empty()) {
     options.backend_options.push_back("packed_cache_path=" + line.weights_cache);
@@ -322,12 +259,15 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   line.options.debug_buffer_bytes = ValueBuffer::kDefaultBytes;
   add_run_options(app, line);
   add_profile_options(app, line.options);
-  add_check_options(app, line);
+  add_check_options(app, line.options);
   try {
     app.parse(argc, argv);
     check_together(app);
-    check_format(line.options);
-    fill_optional(app, line);
+    const RunnerOptions& options = line.options;
+    if (options.verify) check_is_table_or_json(options.report, "with --verify");
+    if (!options.compare.empty()) check_is_table_or_json(options.report, "with --compare");
+    take_apart(line);
+    line.options.method_is_given = app.get_option("--method_name")->count() != 0;
   } catch (const CLI::ParseError& error) {
     *exit_code = app.exit(error);
     return std::nullopt;

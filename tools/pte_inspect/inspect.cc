@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "devtools/inspector/comparison.h"
 #include "devtools/inspector/make_profile.h"
 #include "devtools/inspector/report_comparison.h"
+#include "devtools/inspector/report_values.h"
 #include "devtools/inspector/text_layout.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/loading.h"
@@ -44,21 +46,28 @@ std::string dump(const Json& json) {
 
 struct Traced {
   etdump::EtDump trace;
+  std::optional<etrecord::EtRecord> record;
   inspector::Profile profile;
+
+  const etrecord::MethodRecord* method_record() const {
+    if (!record) return nullptr;
+    const auto found = record->methods.find(profile.method);
+    return found != record->methods.end() ? &found->second : nullptr;
+  }
 };
 
 Traced read_trace(const OpenedFile& file, const std::string& name,
                   const std::filesystem::path& etrecord, const InspectOptions& options) {
   Traced result;
   result.trace = etdump::parse_etdump(file.bytes, file.name);
-  std::optional<etrecord::EtRecord> record;
-  if (!etrecord.empty()) record = etrecord::read_etrecord(etrecord);
+  if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
   facts.method = options.method;
   facts.run.model = name;
   facts.run.record = etrecord.filename().string();
   try {
-    result.profile = inspector::make_profile(result.trace, record ? &*record : nullptr, facts);
+    result.profile =
+        inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
   } catch (const inspector::InspectorError& error) {
     throw ToolError(fmt::format("{}: {}", file.name, error.what()));
   }
@@ -70,17 +79,52 @@ std::filesystem::path record_of(size_t trace, const InspectOptions& options) {
   return options.etrecords[std::min(trace, options.etrecords.size() - 1)];
 }
 
+// Whether both traces hold what ops gave, and where it lies is known; then it is read.
+bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
+  Traced* sides[] = {&a, &b};
+  for (size_t i = 0; i < 2; ++i) {
+    std::filesystem::path buffer = options.files[i].string() + ".data";
+    if (!options.debug_buffers.empty()) buffer = options.debug_buffers[i];
+    const bool has_values =
+        std::ranges::any_of(sides[i]->trace.blocks,
+                            [](const etdump::Block& block) { return !block.debug_events.empty(); });
+    if (!has_values || (options.debug_buffers.empty() && !std::filesystem::exists(buffer))) {
+      if (options.debug_buffers.empty() && !options.min_sqnr) return false;
+      throw ToolError(fmt::format("{}: {}", options.files[i].string(),
+                                  has_values ? "its debug buffer is not beside it: give it by "
+                                               "--debug_buffer"
+                                             : "the trace holds no outputs of ops"));
+    }
+    etdump::read_debug_data(sides[i]->trace, buffer);
+  }
+  return true;
+}
+
 Inspection compare(const InspectOptions& options) {
   const MappedFile files[] = {MappedFile(options.files[0]), MappedFile(options.files[1])};
   const auto [name_a, name_b] = short_names(options.files[0], options.files[1]);
-  const Traced a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
-  const Traced b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
+  Traced a = read_trace(files[0].opened(), name_a, record_of(0, options), options);
+  Traced b = read_trace(files[1].opened(), name_b, record_of(1, options), options);
   const inspector::Comparison comparison = inspector::compare_profiles(a.profile, b.profile, false);
   const bool json = options.json || options.report.format == ReportFormat::kJson;
-  return {json ? inspector::report_comparison_json(comparison, a.profile, b.profile)
-               : inspector::report_comparison(comparison, a.profile, b.profile,
-                                              table_options(options.report)),
-          exceeds(comparison, options.fail_above) ? 2 : 0};
+  const inspector::TableOptions table = table_options(options.report);
+  Inspection result;
+  result.text = json ? inspector::report_comparison_json(comparison, a.profile, b.profile)
+                     : inspector::report_comparison(comparison, a.profile, b.profile, table);
+  if (exceeds(comparison, options.fail_above)) result.exit_code = 2;
+  if (!read_values(a, b, options)) return result;
+  const inspector::ValueComparison values = inspector::compare_values(
+      {a.profile, a.trace, a.method_record()}, {b.profile, b.trace, b.method_record()},
+      options.min_sqnr.value_or(inspector::kDefaultMinSqnrDb));
+  if (json) {
+    Json all = Json::parse(result.text);
+    all["values"] = Json::parse(inspector::report_values_json(values, a.profile, b.profile));
+    result.text = dump(all);
+  } else {
+    result.text += "\n\n" + inspector::report_values(values, a.profile, b.profile, table);
+  }
+  if (options.min_sqnr && values.is_below()) result.exit_code = 2;
+  return result;
 }
 
 // A trace says more as a profile; one without complete runs is described all the same.

@@ -9,7 +9,7 @@ namespace vitrine::tools {
 
 struct Inspection {
   std::string text;   // for standard output or the report's file
-  int exit_code = 0;  // 1: --verify found something wrong; 2: --fail-above
+  int exit_code = 0;  // 1: --verify found something wrong; 2: --fail_above or --min_sqnr
 };
 
 // Throws exceptions derived from std::runtime_error that name the file and the place.

@@ -1,30 +1,27 @@
 #include "tools/pte_inspect/options.h"
 
-#include <CLI/CLI.hpp>
-#include <map>
+#include "tools/report_options.h"
 
 namespace vitrine::tools {
 
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
       "Tells what a file is and what is in it: programs (.pte, .bpte), their data (.ptd), "
-      "exported\n"
+      "exported "
       "models (.pt2), traces (ETDump), records (ETRecord), XNNPACK payloads.\n"
       "  pte_inspect model.pte\n"
       "  pte_inspect trace.etdp --etrecord model.etrecord\n"
-      "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail-above 1.1",
+      "  pte_inspect --compare old.etdp new.etdp --etrecord model.etrecord --fail_above 1.1",
       "pte_inspect");
-  app.get_formatter()->column_width(36);
+  app.get_formatter()->column_width(30);
   InspectOptions options;
   bool ops = false, verify = false, compare = false;
   std::string graph;
-  const std::map<std::string, ReportFormat> formats = {
-      {"table", ReportFormat::kTable}, {"json", ReportFormat::kJson}, {"csv", ReportFormat::kCsv}};
   app.add_option("files", options.files, "what to look at")->required()->type_name("FILE");
   app.add_flag("--ops", ops,
                "operators that the programs need, one name a line (for selective builds)");
   app.add_flag("--graph{text}", graph, "what runs in order; --graph=dot is for Graphviz")
-      ->check(CLI::IsMember({"text", "dot"}));
+      ->check(CLI::IsMember({"text", "dot"}).description(""));
   app.add_flag("--verify", verify, "all checks of loading, with the place");
   app.add_flag("--compare", compare, "two traces, old and new, aligned by source op");
   app.add_flag("--json", options.json, "for programs (docs/inspecting.md)");
@@ -37,21 +34,22 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
                  "source ops and modules of a trace; for --compare one of both, or old,new")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::ExistingFile)
+      ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
   app.add_option("--method_name", options.method, "what a trace is of")->capture_default_str();
-  auto* format = app.add_option("--format", options.report.format,
-                                "the profile of a trace alone, as table, json or csv")
-                     ->transform(CLI::CheckedTransformer(formats).description(""))
-                     ->type_name("FORMAT");
-  app.add_option("--output", options.report.file, "instead of standard output")->type_name("FILE");
-  app.add_option("--width", options.report.width, "columns (default: the terminal's, or 100)")
-      ->type_name("N");
-  app.add_flag("--ids", options.report.ids, "instruction and debug identifiers in profiles");
-  app.add_option("--fail-above,--fail_above", options.fail_above,
-                 "with --compare: exit code 2 if new takes more than RATIO times as long as old")
-      ->check(CLI::PositiveNumber)
-      ->type_name("RATIO");
+  const OptionGroup report(app, "Profiles and comparisons");
+  add_report_options(report, options.report);
+  report
+      .add_option(
+          "--debug_buffer", options.debug_buffers,
+          "with --compare: what the traces' ops gave, old,new (default: beside them, .data)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILES");
+  add_fail_above(report, options.fail_above);
+  report.add_option("--min_sqnr", options.min_sqnr, "exit code 2 if an op's output is below it")
+      ->type_name("DB");
   try {
     app.parse(argc, argv);
     if (ops + verify + compare + !graph.empty() > 1) {
@@ -60,11 +58,12 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
     if (compare && options.files.size() != 2) {
       throw CLI::ValidationError("--compare", "needs two traces, old and new");
     }
-    if (compare && options.report.format == ReportFormat::kCsv) {
-      throw CLI::ValidationError("--format", "a comparison is a table or json");
+    if (compare) check_is_table_or_json(options.report, "with --compare");
+    if (!compare && (options.fail_above || options.min_sqnr || !options.debug_buffers.empty())) {
+      throw CLI::ValidationError("--fail_above, --min_sqnr and --debug_buffer", "need --compare");
     }
-    if (!compare && options.fail_above) {
-      throw CLI::ValidationError("--fail-above", "needs --compare");
+    if (!options.debug_buffers.empty() && options.debug_buffers.size() != 2) {
+      throw CLI::ValidationError("--debug_buffer", "needs two files, old,new");
     }
     if (options.etrecords.size() > (compare ? 2u : 1u)) {
       throw CLI::ValidationError("--etrecord", compare ? "one or two" : "one");
@@ -73,7 +72,7 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
     *exit_code = app.exit(error);
     return std::nullopt;
   }
-  options.has_format = format->count() > 0;
+  options.has_format = app.get_option("--format")->count() > 0;
   if (ops) options.task = Task::kOperators;
   if (!graph.empty()) options.task = graph == "dot" ? Task::kGraphDot : Task::kGraphText;
   if (verify) options.task = Task::kVerify;

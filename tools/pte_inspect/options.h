@@ -21,8 +21,10 @@ struct InspectOptions {
   std::vector<std::filesystem::path> etrecords;  // one, or one for each trace
   std::string method = "forward";
   ReportOptions report;
-  bool has_format = false;  // the profile alone, in report.format
+  bool has_format = false;                           // the profile alone, in report.format
+  std::vector<std::filesystem::path> debug_buffers;  // of both traces; empty: those beside them
   std::optional<double> fail_above;
+  std::optional<double> min_sqnr;  // dB
 };
 
 // Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
