@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "devtools/inspector/op_names.h"
+
 namespace vitrine::inspector {
 namespace {
 
@@ -76,6 +78,95 @@ bool may_be(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
   return !value.is_static || std::ranges::equal(tensor.sizes, value.sizes);
 }
 
+// Which nodes each instruction stands for.
+class NodeAssignment {
+ public:
+  struct Instruction {
+    std::string_view kernel;  // empty: a delegate call
+    bool is_call = false;
+  };
+  using Instructions = std::map<int32_t, Instruction>;
+
+  NodeAssignment(const etrecord::MethodRecord& record, const Instructions& instructions)
+      : record_(record), instructions_(instructions) {
+    std::map<etrecord::DebugHandle, std::vector<Use>> uses;
+    for (const auto& [instruction, handles] : record.handles_of_instruction) {
+      if (!instructions.contains(instruction)) continue;  // did not run
+      for (const etrecord::DebugHandle handle : handles) {
+        std::vector<Use>& of_handle = uses[handle];
+        if (of_handle.empty() || of_handle.back().instruction != instruction) {
+          of_handle.push_back({instruction, 0});
+        }
+        ++of_handle.back().times;
+      }
+    }
+    for (const auto& [handle, of_handle] : uses) {
+      const auto nodes = record.graph.nodes_of_handle.find(handle);
+      if (nodes != record.graph.nodes_of_handle.end()) assign(nodes->second, of_handle);
+    }
+    for (auto& [instruction, nodes] : nodes_of_) std::sort(nodes.begin(), nodes.end());
+  }
+
+  // Ascending; empty if not known.
+  const std::vector<size_t>& nodes_of(int32_t instruction) const {
+    static const std::vector<size_t> kNone;
+    const auto found = nodes_of_.find(instruction);
+    return found == nodes_of_.end() || unknown_.contains(instruction) ? kNone : found->second;
+  }
+
+ private:
+  struct Use {
+    int32_t instruction = 0;
+    size_t times = 0;
+  };
+
+  void assign(const std::vector<size_t>& nodes, const std::vector<Use>& uses) {
+    std::vector<Use> calls, kernels;
+    for (const Use& use : uses) {
+      (instructions_.at(use.instruction).is_call ? calls : kernels).push_back(use);
+    }
+    if (nodes.size() == 1 && calls.empty()) {
+      nodes_of_[kernels.back().instruction].push_back(nodes[0]);
+      return;
+    }
+    std::vector<size_t> left = nodes;
+    const bool is_clear = assign_kernels(kernels, left);
+    if (calls.size() == 1 && is_clear && left.size() == calls[0].times) {
+      std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
+      of_call.insert(of_call.end(), left.begin(), left.end());
+    } else {
+      for (const Use& call : calls) unknown_.insert(call.instruction);
+    }
+  }
+
+  // Takes what kernels stand for out of `left`; false if there is doubt about any.
+  bool assign_kernels(const std::vector<Use>& kernels, std::vector<size_t>& left) {
+    std::map<std::string_view, std::vector<int32_t>> by_op;
+    for (const Use& use : kernels) {
+      by_op[base_name(instructions_.at(use.instruction).kernel)].push_back(use.instruction);
+    }
+    bool is_clear = true;
+    for (const auto& [op, instructions] : by_op) {
+      std::vector<size_t> same;
+      for (const size_t node : left) {
+        if (base_name(record_.graph.nodes[node].target) == op) same.push_back(node);
+      }
+      if (same.size() != instructions.size()) {
+        is_clear = false;
+        continue;
+      }
+      for (size_t i = 0; i < same.size(); ++i) nodes_of_[instructions[i]].push_back(same[i]);
+      std::erase_if(left, [&](size_t node) { return std::ranges::count(same, node) != 0; });
+    }
+    return is_clear;
+  }
+
+  const etrecord::MethodRecord& record_;
+  const Instructions& instructions_;
+  std::map<int32_t, std::vector<size_t>> nodes_of_;
+  std::set<int32_t> unknown_;  // calls
+};
+
 class Collector {
  public:
   Collector(const Profile& profile, const etdump::Block& run, const etrecord::MethodRecord* record)
@@ -84,7 +175,9 @@ class Collector {
       const ProfileRow& row = profile.rows[i];
       if (row.where == Where::kControl) continue;
       rows_of_[row.instruction].push_back(i);
+      instructions_[row.instruction] = {row.kernel, row.where == Where::kDelegate};
     }
+    if (record != nullptr) nodes_.emplace(*record, instructions_);
   }
 
   RecordedValues collect() {
@@ -137,8 +230,13 @@ class Collector {
     if (is_call && source.identifier.empty()) return add_call(source.instruction, order, tensors);
     std::optional<size_t> row = rows->second.back();
     if (!source.identifier.empty()) row = row_of_identifier(source, rows->second);
+    std::optional<size_t> node;
+    if (source.identifier.empty() && nodes_ && nodes_->nodes_of(source.instruction).size() == 1) {
+      node = nodes_->nodes_of(source.instruction)[0];
+    }
     for (size_t i = 0; i < tensors.size(); ++i) {
-      result_.values.push_back({tensors[i], order, i, row, own_handle(row)});
+      const bool fits = node && may_be_result(*tensors[i], *node, i);
+      result_.values.push_back({tensors[i], order, i, row, fits ? node : std::nullopt});
     }
   }
 
@@ -150,9 +248,9 @@ class Collector {
     return found == rows.rend() ? std::nullopt : std::optional(*found);
   }
 
-  std::optional<etrecord::DebugHandle> own_handle(std::optional<size_t> row) const {
-    if (!row || profile_.rows[*row].debug_handles.empty()) return std::nullopt;
-    return profile_.rows[*row].debug_handles.front();
+  bool may_be_result(const DebugTensor& tensor, size_t node, size_t result) const {
+    const std::vector<size_t>& results = record_->graph.nodes[node].results;
+    return result >= results.size() || may_be(tensor, record_->graph.values[results[result]]);
   }
 
   // ---- Delegate calls
@@ -166,24 +264,19 @@ class Collector {
           static_cast<uint64_t>(outputs->second) < tensors.size()) {
         tensors.erase(tensors.begin(), tensors.end() - outputs->second);
       }
-      boundary = boundary_of(nodes_of_call(instruction), record_->graph);
+      boundary = boundary_of(nodes_->nodes_of(instruction), record_->graph);
     }
     bool fits = boundary.size() == tensors.size();
     for (size_t i = 0; fits && i < tensors.size(); ++i) {
       fits = may_be(*tensors[i], record_->graph.values[boundary[i].value]);
     }
-    if (!fits && record_ != nullptr) {
-      result_.notes.push_back(fmt::format(
-          "instruction {}: {} recorded tensors, but the record tells {} outputs of the delegate: "
-          "which is which is not known",
-          instruction, tensors.size(), boundary.size()));
-    }
+    if (!fits && record_ != nullptr) add_note(instruction, tensors.size(), boundary.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
       RecordedValue value{tensors[i], order, i, {}, {}};
       if (fits) {
-        value.handle = record_->graph.nodes[boundary[i].node].debug_handle;
+        value.node = boundary[i].node;
         value.result = boundary[i].result;
-        value.row = row_of_handle(instruction, *value.handle);
+        value.row = row_of_node(instruction, *value.node);
       } else if (record_ == nullptr) {
         value.row = rows_of_.at(instruction).back();
       }
@@ -191,20 +284,19 @@ class Collector {
     }
   }
 
-  std::vector<size_t> nodes_of_call(int32_t instruction) const {
-    std::set<size_t> nodes;
-    const auto handles = record_->handles_of_instruction.find(instruction);
-    if (handles == record_->handles_of_instruction.end()) return {};
-    for (const etrecord::DebugHandle handle : handles->second) {
-      const auto found = record_->graph.nodes_of_handle.find(handle);
-      if (found != record_->graph.nodes_of_handle.end()) {
-        nodes.insert(found->second.begin(), found->second.end());
-      }
-    }
-    return {nodes.begin(), nodes.end()};
+  void add_note(int32_t instruction, size_t recorded, size_t known) {
+    const std::string reason =
+        nodes_->nodes_of(instruction).empty()
+            ? "its debug handles stand for ops outside of it too"
+            : fmt::format("{} were recorded, but the record tells {}, or of other shapes", recorded,
+                          known);
+    result_.notes.push_back(
+        fmt::format("instruction {}: which output of the delegate is which is not known: {}",
+                    instruction, reason));
   }
 
-  std::optional<size_t> row_of_handle(int32_t instruction, etrecord::DebugHandle handle) const {
+  std::optional<size_t> row_of_node(int32_t instruction, size_t node) const {
+    const etrecord::DebugHandle handle = record_->graph.nodes[node].debug_handle;
     const std::vector<size_t>& rows = rows_of_.at(instruction);
     const auto found = std::find_if(rows.rbegin(), rows.rend(), [&](size_t row) {
       return std::ranges::count(profile_.rows[row].debug_handles, handle) != 0;
@@ -216,6 +308,8 @@ class Collector {
   const etdump::Block& run_;
   const etrecord::MethodRecord* record_;
   std::map<int32_t, std::vector<size_t>> rows_of_;  // by instruction
+  NodeAssignment::Instructions instructions_;
+  std::optional<NodeAssignment> nodes_;  // with a record
   RecordedValues result_;
 };
 

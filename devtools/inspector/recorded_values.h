@@ -17,7 +17,7 @@ struct RecordedValue {
   size_t order = 0;                             // among all of the run
   size_t result = 0;                            // the how manieth of what produced it
   std::optional<size_t> row;                    // of the profile: what produced it
-  std::optional<etrecord::DebugHandle> handle;  // of the node whose result it is
+  std::optional<size_t> node;                   // of the record's graph: whose result it is
 };
 
 struct RecordedValues {
@@ -30,9 +30,13 @@ struct RecordedValues {
 // `profile` was made of `trace`, with `record` (which may be null). `trace` has its debug data and
 // outlives the result.
 //
-// A delegate call's outputs are told apart by the record: they are the results of its nodes that
-// others use, in graph order. Where their number or shapes do not agree, they have neither row nor
-// handle, and a note says so.
+// A debug handle may stand for several nodes, and several instructions may have it. A value has a
+// node only where there is no doubt:
+// - of a handle with one node, what the last instruction gives is that node's result;
+// - of one with more, kernels stand for the nodes of their op if there are as many of either, in
+//   order; what is left belongs to the delegate call, if there is one.
+// A call's outputs are the results of its nodes that others use, in graph order. Where their number
+// or shapes do not agree they have no node, and a note says so.
 RecordedValues recorded_values(const Profile& profile, const etdump::EtDump& trace,
                                const etrecord::MethodRecord* record);
 

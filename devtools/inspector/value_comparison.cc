@@ -39,12 +39,28 @@ OutputDifference compare_tensors(const DebugTensor& a, const DebugTensor& b) {
   return result;
 }
 
-// The op that a handle's last node runs.
-std::string op_of(uint32_t handle, const etrecord::MethodRecord* record) {
-  if (record == nullptr) return "";
-  const auto nodes = record->graph.nodes_of_handle.find(handle);
-  if (nodes == record->graph.nodes_of_handle.end()) return "";
-  return std::string(base_name(record->graph.nodes[nodes->second.back()].target));
+std::string op_of(const RecordedValue& value, const ValueRun& run) {
+  if (!value.node) return "";
+  return std::string(base_name(run.record->graph.nodes[*value.node].target));
+}
+
+// A node in terms that hold for other lowerings of the same graph, and the result.
+struct ValueKey {
+  uint32_t handle = 0;
+  size_t position = 0;  // among the handle's nodes, of which there are `count`
+  size_t count = 0;
+  std::string op;
+  size_t result = 0;
+  auto operator<=>(const ValueKey&) const = default;
+};
+
+ValueKey key_of(const RecordedValue& value, const ValueRun& run) {
+  const etrecord::EdgeGraph& graph = run.record->graph;
+  const uint32_t handle = graph.nodes[*value.node].debug_handle;
+  const std::vector<size_t>& nodes = graph.nodes_of_handle.at(handle);
+  const auto at = std::find(nodes.begin(), nodes.end(), *value.node);
+  return {handle, static_cast<size_t>(at - nodes.begin()), nodes.size(), op_of(value, run),
+          value.result};
 }
 
 class Matcher {
@@ -103,33 +119,35 @@ class Matcher {
     done_.push_back(b);
   }
 
-  // Several instructions may share a handle: what the last one gives is the node's result.
   void match_by_handles() {
-    using Key = std::pair<uint32_t, size_t>;
-    const auto by_handle = [](const RecordedValues& values) {
-      std::map<Key, const RecordedValue*> last;
+    const auto by_key = [](const RecordedValues& values, const ValueRun& run) {
+      std::map<ValueKey, const RecordedValue*> of_key;
       for (const RecordedValue& value : values.values) {
-        if (value.handle) last[{*value.handle, value.result}] = &value;
+        if (value.node) of_key[key_of(value, run)] = &value;
       }
-      return last;
+      return of_key;
     };
-    const auto of_b = by_handle(values_b_);
-    for (const auto& [key, a] : by_handle(values_a_)) {
-      const auto b = of_b.find(key);
-      if (b == of_b.end()) continue;
-      const std::string op_a = op_of(key.first, a_.record);
-      const std::string op_b = op_of(key.first, b_.record);
-      if (op_a.empty() || op_b.empty() || op_a == op_b) pair_up(a, b->second);
+    const auto of_b = by_key(values_b_, b_);
+    for (const auto& [key, a] : by_key(values_a_, a_)) {
+      if (const auto b = of_b.find(key); b != of_b.end()) pair_up(a, b->second);
     }
+  }
+
+  // Whether a row tells whose result a value is. Rows of a handle with several nodes do not.
+  static bool is_clear(const RecordedValue& value, const ValueRun& run) {
+    if (!value.row) return false;
+    if (run.record == nullptr) return true;
+    return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
 
   // Of a group of rows, the last value of either side, where no handle has matched any.
   void match_by_rows() {
     using Key = std::pair<size_t, size_t>;  // group, result
-    const auto by_group = [](const RecordedValues& values, const Groups& groups) {
+    const auto by_group = [](const RecordedValues& values, const ValueRun& run,
+                             const Groups& groups) {
       std::map<Key, const RecordedValue*> last;
       for (const RecordedValue& value : values.values) {
-        const auto group = value.row ? groups.find(*value.row) : groups.end();
+        const auto group = is_clear(value, run) ? groups.find(*value.row) : groups.end();
         if (group != groups.end()) last[{group->second, value.result}] = &value;
       }
       return last;
@@ -138,8 +156,8 @@ class Matcher {
     const auto is_done = [&](const RecordedValue* value) {
       return std::binary_search(done_.begin(), done_.end(), value);
     };
-    const auto of_b = by_group(values_b_, group_of_b_);
-    for (const auto& [key, a] : by_group(values_a_, group_of_a_)) {
+    const auto of_b = by_group(values_b_, b_, group_of_b_);
+    for (const auto& [key, a] : by_group(values_a_, a_, group_of_a_)) {
       const auto b = of_b.find(key);
       if (b != of_b.end() && !is_done(a) && !is_done(b->second)) pairs_.push_back({a, b->second});
     }
@@ -160,7 +178,7 @@ class Matcher {
     if (pair.b->row) value.op.rows_b = {*pair.b->row};
     add_lines(value.op.rows_a, a_.profile, value.lines);
     if (value.lines.empty()) add_lines(value.op.rows_b, b_.profile, value.lines);
-    if (pair.a->handle) value.node_op = op_of(*pair.a->handle, a_.record);
+    value.node_op = op_of(*pair.a, a_);
     value.difference = compare_tensors(*pair.a->tensor, *pair.b->tensor);
     value.difference.index = pair.a->result;
     result_.values.push_back(std::move(value));

@@ -1,9 +1,9 @@
 // Where two runs of a model on the same inputs begin to differ: the outputs of their ops, side by
 // side in run order.
 //
-// Tensors are set against each other by the debug handle of the node that they are a result of,
-// where both programs come from one exported graph; else by the rows that stand for the same source
-// op (row_alignment.h). What only one side recorded (the inside of a delegate, ops that were
+// Tensors are set against each other by the node that they are a result of, where both programs
+// come from one exported graph; else by the rows that stand for the same source op
+// (row_alignment.h). What only one side recorded (the inside of a delegate, ops that were
 // folded) is not compared.
 #pragma once
 

@@ -152,6 +152,44 @@ TEST(ValueComparisonTest, ADelegateIsComparedAtItsBoundary) {
   EXPECT_THAT(result.notes, IsEmpty());
 }
 
+// One exported op became five nodes of one handle; a delegate took the two muls.
+TEST(ValueComparisonTest, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
+  const std::vector<NodeText> nodes = {{"mul", "aten.mul.Tensor", 1, {}, "m", {2}},
+                                       {"eq", "aten.eq.Scalar", 1, {"mul"}, "m", {2}},
+                                       {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
+                                       {"abs", "aten.abs.default", 1, {"mul_1"}, "m", {2}},
+                                       {"eq_1", "aten.eq.Scalar", 1, {"abs"}, "m", {2}}};
+  const auto run = [&](Side& side, bool first_delegated) {
+    side.begin();
+    if (first_delegated) {
+      side.delegate(0, {{.id = 1, .metadata = "Multiply", .ns = 10}});
+    } else {
+      side.kernel(0, "aten::mul.out");
+    }
+    side.value(0, {1, 2});
+    side.kernel(1, "aten::eq.Scalar_out");
+    side.value(1, {0, 1});
+    if (first_delegated) {
+      side.delegate(2, {{.id = 1, .metadata = "Multiply", .ns = 10}});
+    } else {
+      side.kernel(2, "aten::mul.out");
+    }
+    side.value(2, {3, 4});
+    side.kernel(3, "aten::abs.out");
+    side.value(3, {5, 6});
+    side.kernel(4, "aten::eq.Scalar_out");
+    side.value(4, {1, 1});
+    side.end(nodes, R"({"0": [1], "1": 1, "2": [1], "3": 1, "4": 1})");
+  };
+  Side a, b;
+  run(a, false);
+  run(b, true);
+  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  EXPECT_THAT(ops_of(result), ElementsAre("eq", "abs", "eq"));
+  for (const auto& value : result.values) EXPECT_EQ(value.difference.figures.mismatches, 0u);
+  EXPECT_EQ(result.notes.size(), 2u);
+}
+
 TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
   Side a, b;
   run_portable(a);
@@ -165,7 +203,8 @@ TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
         R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   EXPECT_THAT(ops_of(result), ElementsAre("mul"));
-  EXPECT_THAT(result.notes, ElementsAre(HasSubstr("B: instruction 0: 2 recorded tensors")));
+  EXPECT_THAT(result.notes,
+              ElementsAre(HasSubstr("B: instruction 0: which output of the delegate is which")));
   EXPECT_FALSE(result.is_below());
 }
 
