@@ -131,7 +131,8 @@ class NodeAssignment {
     }
     std::vector<size_t> left = nodes;
     const bool is_clear = assign_kernels(kernels, left);
-    if (calls.size() == 1 && is_clear && left.size() == calls[0].times) {
+    // A call's list has the choice of one of several results (getitem), which the graph has not.
+    if (calls.size() == 1 && is_clear && left.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), left.begin(), left.end());
     } else {
