@@ -4,9 +4,8 @@
 
 namespace vitrine {
 
-bool ValueTracer::record_results(const TraceRecord& step, std::span<EValue* const> arguments,
-                                 const Delegate* delegate) {
-  if (!wants_values()) return false;
+void ValueTracer::give_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                               const Delegate* delegate) {
   TracedValue traced{.chain_index = step.chain_index, .instruction_id = step.instruction_id};
   if (step.kind == TraceRecord::Kind::kKernelCall && !arguments.empty()) {
     // Programs pass what the operator returns as the last argument.
@@ -19,11 +18,9 @@ bool ValueTracer::record_results(const TraceRecord& step, std::span<EValue* cons
       record_value(traced);
     }
   }
-  return true;
 }
 
-void ValueTracer::record_outputs(std::span<EValue* const> outputs) {
-  if (!wants_values()) return;
+void ValueTracer::give_outputs(std::span<EValue* const> outputs) {
   for (const EValue* output : outputs) record_value({.value = output, .is_method_output = true});
 }
 

@@ -17,8 +17,20 @@ class ValueTracer : public EventTracer {
   // Of a kernel call the last argument (of several results a list), of a delegate call every
   // argument that Delegate::is_output() does not deny.
   bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
-                      const Delegate* delegate) final;
-  void record_outputs(std::span<EValue* const> outputs) final;
+                      const Delegate* delegate) final {
+    if (!wants_values()) return false;
+    give_results(step, arguments, delegate);
+    return true;
+  }
+  void record_outputs(std::span<EValue* const> outputs) final {
+    if (wants_values()) give_outputs(outputs);
+  }
+
+ private:
+  // Not virtual: code with RTTI may derive from this class, whose own code has none.
+  void give_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                    const Delegate* delegate);
+  void give_outputs(std::span<EValue* const> outputs);
 };
 
 }  // namespace vitrine

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tools/host_tensor.h"
+#include "devtools/inspector/tensor_difference.h"
 
 namespace vitrine::corpus {
 namespace {
@@ -37,8 +37,8 @@ Comparison compare(std::span<const std::byte> actual, std::span<const std::byte>
   double norm_expected = 0;
   const size_t count = expected.size() / element_size(real);
   for (size_t i = 0; i < count; ++i) {
-    const double a = tools::element_as_double(actual, real, i);
-    const double e = tools::element_as_double(expected, real, i);
+    const double a = inspector::element_as_double(actual, real, i);
+    const double e = inspector::element_as_double(expected, real, i);
     dot += a * e;
     norm_actual += a * a;
     norm_expected += e * e;

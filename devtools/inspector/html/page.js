@@ -251,7 +251,8 @@
     for (const line of lines.slice(0, state.limit)) {
       const row = make('tr', {class: line.class, 'data-rows': line.rows.map((index) => index + 1).join(' ')});
       line.cells.forEach(([, cell]) => {
-        const element = make('td', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), title: cell.kind === 'name' && cell.value ? cell.value : false}, cell.text);
+        const element = make('td', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), title: cell.kind === 'name' && cell.value ? cell.value : false},
+                             cell.kind === 'name' ? make('div', {}, cell.text) : cell.text);
         if (cell.indent && sorted < 0) element.style.paddingLeft = 8 + 16 * cell.indent + 'px';
         if (cell.indent && sorted >= 0) element.textContent = cell.value;
         if (cell.width !== undefined) element.style.setProperty('--w', 100 * cell.width / widest + '%');
