@@ -254,7 +254,7 @@
         const element = make('td', {class: [cell.kind, cell.wide ? 'wide' : ''].join(' '), title: cell.kind === 'name' && cell.value ? cell.value : false},
                              cell.kind === 'name' ? make('div', {}, cell.text) : cell.text);
         if (cell.indent && sorted < 0) element.style.paddingLeft = 8 + 16 * cell.indent + 'px';
-        if (cell.indent && sorted >= 0) element.textContent = cell.value;
+        if (cell.indent && sorted >= 0) element.firstChild.textContent = cell.value;
         if (cell.width !== undefined) element.style.setProperty('--w', 100 * cell.width / widest + '%');
         row.append(element);
       });
