@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "devtools/inspector/op_names.h"
@@ -114,6 +115,8 @@ class Matcher {
   }
 
   void pair_up(const RecordedValue* a, const RecordedValue* b) {
+    // Results that nobody asked for are empty.
+    if (a->tensor->data.empty() && b->tensor->data.empty()) return;
     pairs_.push_back({a, b});
     done_.push_back(a);
     done_.push_back(b);
@@ -152,14 +155,13 @@ class Matcher {
       }
       return last;
     };
-    std::sort(done_.begin(), done_.end());
-    const auto is_done = [&](const RecordedValue* value) {
-      return std::binary_search(done_.begin(), done_.end(), value);
+    const auto is_done = [done = std::set(done_.begin(), done_.end())](const RecordedValue* value) {
+      return done.contains(value);
     };
     const auto of_b = by_group(values_b_, b_, group_of_b_);
     for (const auto& [key, a] : by_group(values_a_, a_, group_of_a_)) {
       const auto b = of_b.find(key);
-      if (b != of_b.end() && !is_done(a) && !is_done(b->second)) pairs_.push_back({a, b->second});
+      if (b != of_b.end() && !is_done(a) && !is_done(b->second)) pair_up(a, b->second);
     }
   }
 
