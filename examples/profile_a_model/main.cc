@@ -54,9 +54,15 @@ std::vector<std::byte> run_traced(const char* model) {
     if (!method->input(i).is_tensor()) continue;
     const TensorInfo info = method->meta().input_tensor(i);
     inputs.push_back(std::make_unique<tools::HostTensor>(info.dtype, info.sizes, info.dim_order));
-    check(method->set_input(i, EValue(&inputs.back()->tensor())));
   }
-  for (int run = 0; run < kRuns; ++run) check(method->execute());
+  for (int run = 0; run < kRuns; ++run) {
+    // Before each run: a method may use its inputs' memory again.
+    for (size_t i = 0, tensor = 0; i < method->num_inputs(); ++i) {
+      if (!method->input(i).is_tensor()) continue;
+      check(method->set_input(i, EValue(&inputs[tensor++]->tensor())));
+    }
+    check(method->execute());
+  }
 
   const auto dump = check(write_etdump(trace));
   const auto bytes = std::as_bytes(std::span(dump.data(), dump.size()));
