@@ -1,13 +1,13 @@
 // Which nodes a backend takes.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "aot/graph/ops_to_keep.h"
 #include "aot/lowering/backend.h"
 
 namespace vitrine::aot {
@@ -29,18 +29,12 @@ struct PartitionResult {
   std::vector<Rejection> rejections;
 };
 
-// Operators that must reach the partitioner whole, by ATen name, if `keeps` (may be null: all) says
-// so of the call.
-struct OpsToKeep {
-  std::vector<std::string> targets;
-  std::function<bool(const Node&)> keeps;
-};
-
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
   // Sets NodeMeta::delegation_tag of the nodes, in subgraphs too, and changes nothing else.
   virtual PartitionResult partition(ExportedProgram& program) const = 0;
+  // What decomposition must leave for it. See EdgeOptions::ops_to_keep.
   virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_set>
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/decomposition.h"
@@ -56,29 +57,62 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
+// Calls in the table are replaced, what replaces them too if it is in the table itself. `is_whole`
+// tells of a call that it stays.
+template <class IsWhole>
+void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
+           const IsWhole& is_whole) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for_each_call(*program.graph, [&](Node& node) {
+      if (node.target().dialect() != Dialect::kAten || is_whole(node)) return;
+      const auto found = table.find(node.target().name());
+      if (found == table.end()) return;
+      Decomposition decomposition(program, node);
+      found->second(decomposition);
+      changed = true;
+    });
+  }
+}
+
 }  // namespace
 
-void decompose(ExportedProgram& program) {
+void decompose(ExportedProgram& program, std::span<const std::string> preserved,
+               std::span<const OpsToKeep> ops_to_keep) {
   std::map<std::string_view, Decompose> table;
   for (const auto& rows :
        {layer_decompositions(), shape_decompositions(), value_decompositions()}) {
     for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
   }
-  // What a decomposition makes may have one itself.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for_each_call(*program.graph, [&](Node& node) {
-      const auto found = table.find(node.target().name());
-      if (node.target().dialect() == Dialect::kAten && found != table.end()) {
-        Decomposition decomposition(program, node);
-        found->second(decomposition);
-        changed = true;
-      } else if (!is_core(node)) {
-        throw AotError(fmt::format("node {}: no decomposition of {} is known{}", node.name(),
-                                   node.target().name(), source_line(node)));
+  for (const std::string& name : preserved) table.erase(name);
+  std::unordered_set<const Node*> kept;
+  if (!ops_to_keep.empty()) {
+    std::map<std::string_view, Decompose> others = table;
+    for (const OpsToKeep& each : ops_to_keep) {
+      for (const std::string& name : each.targets) {
+        if (may_keep(name)) others.erase(name);
       }
-    });
+    }
+    apply(program, others, [](const Node&) { return false; });
+    for (const OpsToKeep& each : ops_to_keep) {
+      for_each_call(*program.graph, [&](Node& node) {
+        const std::string& name = node.target().name();
+        if (std::ranges::count(each.targets, name) != 0 && may_keep(name) &&
+            (!each.keeps || each.keeps(node))) {
+          kept.insert(&node);
+        }
+      });
+    }
   }
+  apply(program, table, [&](const Node& node) { return kept.contains(&node); });
+  for_each_call(*program.graph, [&](Node& node) {
+    if (is_core(node) || kept.contains(&node) ||
+        std::ranges::count(preserved, node.target().name()) != 0) {
+      return;
+    }
+    throw AotError(fmt::format("node {}: no decomposition of {} is known{}", node.name(),
+                               node.target().name(), source_line(node)));
+  });
 }
 
 }  // namespace vitrine::aot

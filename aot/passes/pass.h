@@ -1,6 +1,7 @@
 // Running passes over a program.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "aot/graph/exported_program.h"
@@ -9,7 +10,7 @@ namespace vitrine::aot {
 
 struct Pass {
   const char* name;
-  void (*run)(ExportedProgram& program);
+  std::function<void(ExportedProgram& program)> run;
 };
 
 // In order, with lint after each. AotErrors begin with the pass's name.

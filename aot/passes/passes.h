@@ -1,7 +1,12 @@
 // The passes from a program as torch.export gives it to one that a runtime executes. One file each.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "aot/graph/exported_program.h"
+#include "aot/graph/ops_to_keep.h"
 
 namespace vitrine::aot {
 
@@ -12,7 +17,14 @@ void remember_sources(ExportedProgram& program);
 void functionalise(ExportedProgram& program);
 // Operators that core ATen has not -> those that it has, by the table of decompositions. AotErrors
 // name what has no decomposition, and its line in the user's model.
-void decompose(ExportedProgram& program);
+//
+// Left whole: `preserved`, by ATen name; and calls that a partitioner keeps, if `may_keep` their
+// operator. Whether it keeps a call is asked when all else is decomposed.
+void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
+               std::span<const OpsToKeep> ops_to_keep = {});
+// Not of operators whose results share memory with their inputs or that write to them, and a few
+// that ExecuTorch excepts.
+bool may_keep(std::string_view target);
 
 void remove_dead_code(ExportedProgram& program);
 // Parameters that nothing uses; buffers stay.
@@ -38,6 +50,9 @@ void generate_debug_handles(ExportedProgram& program);
 
 // Mutated buffers are written by aten.copy_ at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
+// index_put into something that nothing reads later -> index_put_, unless that is an input that the
+// program does not mutate.
+void reinplace(ExportedProgram& program);
 // view_copy whose result no output needs -> memory.view, which shares its input's memory.
 void elide_views(ExportedProgram& program);
 
