@@ -32,6 +32,12 @@ struct InputSpec {
   Argument literal;        // of kConstantInput, and of user inputs that are literals
 };
 
+// Parameters, buffers and tensor constants, as opposed to what a caller gives.
+constexpr bool has_data(InputSpec::Kind kind) {
+  return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
+         kind == InputSpec::Kind::kTensorConstant;
+}
+
 struct OutputSpec {
   enum class Kind : uint8_t {
     kUserOutput,

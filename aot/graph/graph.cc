@@ -226,6 +226,22 @@ void Graph::rename_all(const std::function<std::string(const Node&)>& name_of) {
   }
 }
 
+void Graph::reorder(const std::vector<Node*>& order) {
+  if (order.size() != nodes_.size()) {
+    throw AotError(fmt::format("{} of {} nodes have a place", order.size(), nodes_.size()));
+  }
+  next_number_.clear();
+  for (Node* node : order) {
+    nodes_.splice(nodes_.end(), nodes_, node->place_);
+    node->users_.clear();
+    const auto [stem, number] = split_number(node->name_);
+    if (number != 0) next_number_[std::string(stem)] = number + 1;
+  }
+  for (Node* node : order) {
+    for (Node* input : node->inputs()) input->users_.push_back(node);
+  }
+}
+
 size_t Graph::remove_dead_code() {
   size_t removed = 0;
   for (auto place = nodes_.end(); place != nodes_.begin();) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "aot/graph/node.h"
 #include "aot/graph/tensor_data.h"
@@ -49,6 +50,10 @@ class Graph {
   void rename(Node* node, std::string_view name);
   // All nodes anew, in order; as for new nodes, a name that is taken gets a number.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
+  // The nodes in this order, which has each once, and as if the graph were built anew in it: users
+  // by order of use, and numbers for names from the last one given. FX's orders and names follow
+  // from it.
+  void reorder(const std::vector<Node*>& order);
   // Removes calls without users and effects, in this graph and its subgraphs. How many there were.
   size_t remove_dead_code();
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/lowered_module.h"
 
 namespace vitrine::aot {
 namespace {
@@ -52,10 +53,7 @@ void lint_symbols(const Graph& graph, const RangeConstraints& known) {
 
 void lint_input(const ExportedProgram& program, const Node& node, const InputSpec& spec) {
   if (spec.name != node.name()) fail(node, "the signature has {} in its place", spec.name);
-  const bool has_data = spec.kind == InputSpec::Kind::kParameter ||
-                        spec.kind == InputSpec::Kind::kBuffer ||
-                        spec.kind == InputSpec::Kind::kTensorConstant;
-  if (!has_data) return;
+  if (!has_data(spec.kind)) return;
   const TensorData* data = program.data_of(spec);
   if (data == nullptr) fail(node, "there are no numbers for \"{}\"", spec.target);
   const TensorSpec* tensor = node.tensor();
@@ -70,6 +68,30 @@ void lint_input(const ExportedProgram& program, const Node& node, const InputSpe
          fmt::join(data->sizes, ", "));
   }
   if (const std::string wrong = data->check(); !wrong.empty()) fail(node, "its data {}", wrong);
+}
+
+// The call that stands for what a backend compiled: it takes what the backend left outside.
+void lint_delegate_call(const Graph& graph, const Node& node) {
+  const Node* attribute = node.args().empty() ? nullptr : node.args()[0].node();
+  const auto found = attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr
+                         ? graph.lowered_modules().end()
+                         : graph.lowered_modules().find(attribute->attribute());
+  if (found == graph.lowered_modules().end()) fail(node, "its first argument is no lowered module");
+  if (found->second == nullptr) fail(node, "{} is null", found->first);
+  const GraphSignature& signature = found->second->original.signature;
+  const auto given = std::ranges::count_if(
+      signature.inputs, [](const InputSpec& spec) { return !has_data(spec.kind); });
+  if (node.args().size() != static_cast<size_t>(given) + 1) {
+    fail(node, "gives {} inputs to {}, which takes {}", node.args().size() - 1, found->first,
+         given);
+  }
+  const auto results = std::ranges::count_if(signature.outputs, [](const OutputSpec& spec) {
+    return spec.kind != OutputSpec::Kind::kBufferMutation;
+  });
+  const Value::Items* values = node.meta.value.items();
+  if (values == nullptr || values->size() != static_cast<size_t>(results)) {
+    fail(node, "its value is no tuple of {}'s {} results", found->first, results);
+  }
 }
 
 }  // namespace
@@ -104,6 +126,9 @@ void lint(const Graph& graph) {
       ++uses[input];
     }
     lint_value(node, node.meta.value);
+    if (node.is_call() && node.target().is("executorch_call_delegate")) {
+      lint_delegate_call(graph, node);
+    }
     before.insert(&node);
   }
   if (graph.output() == nullptr) throw AotError("the graph has no output");

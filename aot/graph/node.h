@@ -68,6 +68,7 @@ struct NodeMeta {
   std::shared_ptr<const Origin> origin;  // may be null
   uint32_t debug_handle = 0;             // 0: none
   std::string delegation_tag;            // of a partition; empty: none
+  bool no_copy = false;                  // a constant that partitions must not each get a copy of
 };
 
 class Node {

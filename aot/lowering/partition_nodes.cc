@@ -131,7 +131,7 @@ std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
   for (const std::vector<Node*>& group : groups) {
     size_t first = kNone;
     for (const Node* node : group) {
-      if (!units.has(node) || !node->is_call()) continue;
+      if (!units.has(node)) continue;
       const size_t at = units.position(node);
       is_grouped[at] = true;
       if (first == kNone) first = at;
@@ -254,7 +254,7 @@ void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
 
 size_t num_computing(const std::vector<Node*>& nodes) {
   return static_cast<size_t>(std::ranges::count_if(nodes, [](const Node* node) {
-    return !node->calls(getitem()) && !node->target().is("aten.view.default");
+    return node->is_call() && !node->calls(getitem()) && !node->target().is("aten.view.default");
   }));
 }
 
@@ -266,7 +266,7 @@ std::vector<NodePartition> partition_nodes(Graph& graph,
   Units units(graph);
   std::vector<bool> is_supported(units.size());
   for (size_t at = 0; at < units.size(); ++at) {
-    is_supported[at] = units.node(at)->is_call() && supported.contains(units.node(at));
+    is_supported[at] = supported.contains(units.node(at));
   }
   for (const std::vector<size_t>& group : disjoint_groups(units, options.groups)) {
     const bool is_one = units.join(group);

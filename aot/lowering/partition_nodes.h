@@ -29,7 +29,8 @@ struct PartitionNodesOptions {
 // connected. Where nothing supported is near any more, in steps from inputs and from outputs, a
 // partition ends. The results of a call that only getitem takes go where the call goes.
 // Partitions are convex, alone and together: calling each as one leaves no cycle.
-// Only calls count; time is linear in the graph's size for each partition and each group.
+// `supported` may hold placeholders, which come with the first partition that can have them. Time
+// is linear in the graph's size for each partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

@@ -1,0 +1,98 @@
+#include "aot/lowering/fx_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <unordered_map>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+// Torch's own operators on numbers and run-time checks, which must not come late.
+constexpr std::array<std::string_view, 17> kFirst = {"_operator.add",
+                                                     "_operator.mul",
+                                                     "_operator.sub",
+                                                     "_operator.floordiv",
+                                                     "_operator.truediv",
+                                                     "_operator.mod",
+                                                     "_operator.le",
+                                                     "_operator.lt",
+                                                     "_operator.ge",
+                                                     "_operator.gt",
+                                                     "_operator.eq",
+                                                     "_operator.ne",
+                                                     "aten.sym_constrain_range.default",
+                                                     "aten.sym_constrain_range_for_size.default",
+                                                     "aten._assert_async.msg",
+                                                     "aten.scalar_tensor.default",
+                                                     "aten._assert_scalar.default"};
+
+bool goes_first(const Node& node) {
+  return node.is_call() && node.target().dialect() != Dialect::kEdge &&
+         std::ranges::count(kFirst, node.target().name()) != 0;
+}
+
+std::vector<Node*> sorted(const std::vector<Node*>& nodes, bool with_priority) {
+  std::unordered_map<const Node*, size_t> missing;
+  for (const Node* node : nodes) missing.emplace(node, 0);
+  std::deque<Node*> ready;
+  for (Node* node : nodes) {
+    for (const Node* input : node->inputs()) missing[node] += missing.contains(input) ? 1 : 0;
+    if (missing[node] == 0) ready.push_back(node);
+  }
+  std::vector<Node*> order;
+  while (!ready.empty()) {
+    Node* node = ready.front();
+    ready.pop_front();
+    order.push_back(node);
+    for (Node* user : node->users()) {
+      const auto found = missing.find(user);
+      if (found == missing.end() || --found->second != 0) continue;
+      if (with_priority && goes_first(*user)) {
+        ready.push_front(user);
+      } else {
+        ready.push_back(user);
+      }
+    }
+  }
+  if (order.size() < nodes.size()) {
+    const auto waiting = std::ranges::find_if(nodes, [&](Node* n) { return missing[n] != 0; });
+    throw AotError(fmt::format("node {}: waits for what waits for it", (*waiting)->name()));
+  }
+  return order;
+}
+
+std::vector<Node*> all_nodes(Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node& node : graph.nodes()) nodes.push_back(&node);
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<Node*> sort_nodes(const std::vector<Node*>& nodes) { return sorted(nodes, false); }
+
+void legalize(Graph& graph) { graph.reorder(sorted(all_nodes(graph), true)); }
+
+void settle(Graph& graph) { graph.reorder(all_nodes(graph)); }
+
+void replace_uses(Node* node, Node* other) {
+  const std::vector<Node*> users = node->users();
+  const auto map = [&](Node* each) { return each == node ? other : each; };
+  for (Node* user : users) {
+    ArgumentList args;
+    for (const Argument& arg : user->args()) args.push_back(arg.with_nodes(map));
+    ArgumentMap kwargs;
+    for (const auto& [key, arg] : user->kwargs()) kwargs.emplace_back(key, arg.with_nodes(map));
+    user->set_args({});
+    user->set_kwargs({});
+    user->set_args(std::move(args));
+    user->set_kwargs(std::move(kwargs));
+  }
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,42 @@
+// What backends have compiled, as part of graphs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/graph/lowered_module.h"
+
+namespace vitrine::aot {
+
+// torch.ops.higher_order.executorch_call_delegate: (lowered module, inputs...) -> results
+Target call_delegate();
+
+struct LoweredSubmodule {
+  std::string name;  // "lowered_module_0"
+  std::shared_ptr<const LoweredBackendModule> module;
+  Node* call = nullptr;
+};
+
+// Of this graph, not of its subgraphs, in the order of the calls. AotErrors name calls whose first
+// argument is no lowered module.
+std::vector<LoweredSubmodule> get_lowered_submodules(Graph& graph);
+std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_modules(Graph& graph);
+
+// The graph is copied; weights and processed bytes, which nobody changes, are shared.
+LoweredBackendModule copy(const LoweredBackendModule& module);
+
+// Puts the module into the graph under the first free name "lowered_module_<n>" and calls it before
+// `before`. The value of the call is the tuple of `values`; its debug handle is 0.
+Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendModule> module,
+                           const std::vector<Node*>& inputs, Value::Items values, Node* before);
+
+// The largest debug handle of the graph, without subgraphs; 0 if there is none.
+uint32_t max_debug_handle(const Graph& graph);
+
+// ExecuTorch's LoweredBackendModule.program(): a program that is one call of this delegate, with
+// the user inputs and user outputs of the module's original program. Emitting it gives a program
+// file that runs what the backend compiled, alone.
+ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> module);
+
+}  // namespace vitrine::aot
