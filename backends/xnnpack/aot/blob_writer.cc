@@ -1,0 +1,240 @@
+#include "backends/xnnpack/aot/blob_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "backends/xnnpack/aot/sha256.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+constexpr size_t kHeaderBytes = 32;
+constexpr size_t kRegionAlignment = 16;
+constexpr uint32_t kIsInput = 1;
+constexpr uint32_t kIsOutput = 2;
+
+size_t padded(size_t size) { return (size + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment; }
+
+template <class T>
+Bytes bytes_of(const std::vector<T>& items) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(items.size() * sizeof(T));
+  if (!items.empty()) std::memcpy(bytes->data(), items.data(), bytes->size());
+  return bytes;
+}
+
+class Writer {
+ public:
+  explicit Writer(const BlobGraph& graph) : graph_(graph) {
+    // Entry 0 stands for "no constant".
+    constants_.push_back(fb::CreateConstantDataOffset(out_, 0, 0, out_.CreateString("")));
+  }
+
+  Blob write() {
+    std::vector<Offset<fb::XValue>> values;
+    for (uint32_t id = 0; id < graph_.values.size(); ++id) values.push_back(value(id));
+    std::vector<Offset<fb::XNode>> nodes;
+    for (const BlobNode& each : graph_.nodes) nodes.push_back(node(each));
+    std::vector<uint32_t> inputs = graph_.inputs;
+    std::erase(inputs, kNoValue);
+    std::vector<uint32_t> outputs;
+    for (const BlobOutput& output : graph_.outputs) outputs.push_back(output.value);
+    const uint32_t externs = static_cast<uint32_t>(graph_.inputs.size() + graph_.outputs.size());
+    const auto version = out_.CreateString("0");
+    const auto node_list = out_.CreateVector(nodes);
+    const auto value_list = out_.CreateVector(values);
+    const auto input_list = out_.CreateVector(inputs);
+    const auto output_list = out_.CreateVector(outputs);
+    const auto constant_list = out_.CreateVector(constants_);
+    fb::FinishXNNGraphBuffer(
+        out_, fb::CreateXNNGraph(out_, version, node_list, value_list, externs, input_list,
+                                 output_list, 0, 0, constant_list));
+    return {framed(), std::move(named_data_)};
+  }
+
+ private:
+  std::vector<std::byte> framed() const {
+    const size_t size = out_.GetSize();
+    std::vector<std::byte> bytes(kHeaderBytes + padded(size));
+    const auto put = [&](size_t at, auto number) {
+      std::memcpy(bytes.data() + at, &number, sizeof number);
+    };
+    std::memcpy(bytes.data() + 4, "XH00", 4);
+    put(8, uint16_t{30});
+    put(10, static_cast<uint32_t>(kHeaderBytes));
+    put(14, static_cast<uint32_t>(size));
+    put(18, static_cast<uint32_t>(bytes.size()));
+    put(22, uint64_t{0});
+    std::memcpy(bytes.data() + kHeaderBytes, out_.GetBufferPointer(), size);
+    return bytes;
+  }
+
+  uint32_t constant(const Bytes& bytes, const char* prefix, const std::string& external_tag) {
+    const std::string key = prefix + sha256_hex(*bytes);
+    constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),
+                                                      bytes->size(), out_.CreateString(key)));
+    if (keys_.insert(key).second) named_data_.push_back({key, bytes, 16, external_tag});
+    return static_cast<uint32_t>(constants_.size() - 1);
+  }
+
+  // Type and table of the value's quantisation.
+  std::pair<fb::XNNQuantParams, Offset<void>> quantisation(const BlobValue& value) {
+    if (const auto* tensor = std::get_if<PerTensor>(&value.quantisation)) {
+      return {fb::XNNQuantParams::PerTensorQuant,
+              fb::CreatePerTensorQuant(out_, tensor->scale, tensor->zero_point).Union()};
+    }
+    if (const auto* channel = std::get_if<PerChannel>(&value.quantisation)) {
+      const uint32_t scales = constant(bytes_of(channel->scales), "scale_", value.external_tag);
+      const auto none = out_.CreateVector(std::vector<float>());
+      return {fb::XNNQuantParams::PerChannelQuant,
+              fb::CreatePerChannelQuant(out_, none, channel->dim, scales,
+                                        static_cast<uint32_t>(channel->scales.size()))
+                  .Union()};
+    }
+    if (const auto* block = std::get_if<PerBlock>(&value.quantisation)) {
+      const uint32_t scales = constant(bytes_of(block->scales), "scale_", value.external_tag);
+      const auto none = out_.CreateVector(std::vector<float>());
+      return {fb::XNNQuantParams::PerChannelGroupQuant,
+              fb::CreatePerChannelGroupQuant(out_, none, 0, block->size, 0, scales,
+                                             static_cast<uint32_t>(block->scales.size()))
+                  .Union()};
+    }
+    const auto& token = std::get<PerToken>(value.quantisation);
+    return {fb::XNNQuantParams::PerTokenDynamicQuant,
+            fb::CreatePerTokenDynamicQuant(out_, token.nonbatch_dims).Union()};
+  }
+
+  Offset<fb::XValue> value(uint32_t id) {
+    const BlobValue& value = graph_.values[id];
+    uint32_t flags = 0;
+    uint32_t external = kNoValue;
+    if (value.input) {
+      external = *value.input;
+      flags = kIsInput;
+    } else if (value.output) {
+      external = static_cast<uint32_t>(graph_.inputs.size()) + *value.output;
+      flags = kIsOutput;
+    }
+    const uint32_t data = value.data == nullptr ? 0 : constant(value.data, "", value.external_tag);
+    const auto dims = out_.CreateVector(value.dims);
+    const auto tensor =
+        fb::CreateXNNTensorValue(out_, value.datatype, static_cast<uint32_t>(value.dims.size()),
+                                 dims, data, external, flags, id);
+    if (std::holds_alternative<std::monostate>(value.quantisation)) {
+      return fb::CreateXValue(out_, fb::XValueUnion::XNNTensorValue, tensor.Union());
+    }
+    const auto [type, table] = quantisation(value);
+    return fb::CreateXValue(out_, fb::XValueUnion::XNNQuantizedTensorValue,
+                            fb::CreateXNNQuantizedTensorValue(out_, tensor, type, table).Union());
+  }
+
+  Offset<fb::XNode> node(const BlobNode& node) {
+    const Offset<void> table = members(node);
+    const Offset<fb::OutputMinMax> bounds =
+        node.bounds ? fb::CreateOutputMinMax(out_, node.bounds->min, node.bounds->max)
+                    : Offset<fb::OutputMinMax>();
+    return fb::CreateXNode(out_, node.kind, table, node.handle, bounds);
+  }
+
+  Offset<void> members(const BlobNode& n) {
+    const auto in = [&](size_t i) { return i < n.inputs.size() ? n.inputs[i] : kNoValue; };
+    const uint32_t rank = static_cast<uint32_t>(n.list.size());
+    switch (n.kind) {
+      case NodeKind::XNNFullyConnected:
+        return fb::CreateNodeFullyConnected(out_, in(0), in(1), in(2), n.output, n.flags).Union();
+      case NodeKind::XNNConv2d:
+      case NodeKind::XNNDepthwiseConv2d:
+      case NodeKind::XNNConvTranspose2d: {
+        const Window& w = n.window;
+        return fb::CreateNodeConv(out_, w.padding_top, w.padding_right, w.padding_bottom,
+                                  w.padding_left, w.kernel_height, w.kernel_width, w.stride_height,
+                                  w.stride_width, w.dilation_height, w.dilation_width,
+                                  n.group_input_channels, n.group_output_channels, n.groups,
+                                  n.adjustment_height, n.adjustment_width, in(0), in(1), in(2),
+                                  n.output, n.flags)
+            .Union();
+      }
+      case NodeKind::XNNAvgPooling2d:
+      case NodeKind::XNNMaxPooling2d: {
+        const Window& w = n.window;
+        return fb::CreateNodePooling2D(out_, w.padding_top, w.padding_right, w.padding_bottom,
+                                       w.padding_left, w.kernel_height, w.kernel_width,
+                                       w.stride_height, w.stride_width, w.dilation_height,
+                                       w.dilation_width, in(0), n.output, n.flags)
+            .Union();
+      }
+      case NodeKind::XNNStaticTranspose: {
+        const auto list = out_.CreateVector(n.list);
+        return fb::CreateNodeStaticTranspose(out_, rank, list, in(0), n.output, n.flags).Union();
+      }
+      case NodeKind::XNNStaticReshape: {
+        const auto list = out_.CreateVector(n.list);
+        return fb::CreateNodeStaticReshape(out_, rank, list, in(0), n.output, n.flags).Union();
+      }
+      case NodeKind::XNNStaticSlice: {
+        const auto list = out_.CreateVector(n.list);
+        const auto sizes = out_.CreateVector(n.second_list);
+        return fb::CreateNodeStaticSlice(out_, rank, list, sizes, in(0), n.output, n.flags).Union();
+      }
+      case NodeKind::XNNStaticConstantPad: {
+        const auto list = out_.CreateVector(n.list);
+        const auto after = out_.CreateVector(n.second_list);
+        return fb::CreateNodeStaticConstantPad(out_, list, after, n.parameter, in(0), n.output,
+                                               n.flags)
+            .Union();
+      }
+      case NodeKind::XNNStaticResizeBilinear2D:
+        return fb::CreateNodeStaticResizeBilinear2D(out_, n.new_height, n.new_width, in(0),
+                                                    n.output, n.flags)
+            .Union();
+      case NodeKind::XNNLeakyReLU:
+        return fb::CreateNodeLeakyReLU(out_, n.parameter, in(0), n.output, n.flags).Union();
+      case NodeKind::XNNELU:
+        return fb::CreateNodeELU(out_, n.parameter, in(0), n.output, n.flags).Union();
+      case NodeKind::XNNConcatenate2:
+      case NodeKind::XNNConcatenate3:
+      case NodeKind::XNNConcatenate4:
+      case NodeKind::XNNConcatenate5:
+        return fb::CreateNodeCat(out_, n.axis, in(0), in(1), in(2), in(3), n.output, n.flags, in(4))
+            .Union();
+      default: break;
+    }
+    if (n.inputs.size() == 2) {
+      return fb::CreateNode2x1(out_, in(0), in(1), n.output, n.flags).Union();
+    }
+    return fb::CreateNode1x1(out_, in(0), n.output, n.flags).Union();
+  }
+
+  const BlobGraph& graph_;
+  FlatBufferBuilder out_;
+  std::vector<Offset<fb::ConstantDataOffset>> constants_;
+  std::set<std::string> keys_;
+  std::vector<NamedData> named_data_;
+};
+
+}  // namespace
+
+Blob write_blob(const BlobGraph& graph) { return Writer(graph).write(); }
+
+DelegateMap delegate_map(const BlobGraph& graph) {
+  std::map<uint32_t, std::set<uint32_t>> handles;
+  std::vector<uint32_t> order;
+  for (const BlobNode& node : graph.nodes) {
+    if (!handles.contains(node.handle)) order.push_back(node.handle);
+    handles[node.handle].insert(node.handles.begin(), node.handles.end());
+  }
+  DelegateMap map;
+  for (const uint32_t identifier : order) {
+    const std::set<uint32_t>& found = handles[identifier];
+    if (!found.empty()) map.emplace_back(identifier, std::vector(found.begin(), found.end()));
+  }
+  return map;
+}
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/products.h"
+#include "backends/xnnpack/aot/quantisation.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using Kind = QuantParams::Kind;
+using Nodes = std::vector<Node*>;
+
+bool is_fused_activation(const Node& node) {
+  return calls_op(node, "relu.default") || calls_op(node, "hardtanh.default");
+}
+
+// The quantise call behind a call with one user, and the activation between.
+struct Tail {
+  Node* activation = nullptr;
+  Node* quantise = nullptr;
+};
+Tail tail_of(const Node& node) {
+  Tail tail;
+  if (node.users().size() != 1) return tail;
+  Node* user = node.users().front();
+  if (is_fused_activation(*user)) {
+    tail.activation = user;
+    if (user->users().size() != 1) return tail;
+    user = user->users().front();
+  }
+  if (is_quantise(*user)) tail.quantise = user;
+  return tail;
+}
+
+std::optional<Refusal> check_weight(const Candidate& candidate, const Product& product) {
+  if (product.precision == kFloat && candidate.allows_dynamic_weights &&
+      calls_op(candidate.node, "linear.default")) {
+    return {};
+  }
+  const Node* source = product.weight_source();
+  if (static_data(candidate.program, source) == nullptr) {
+    return Refusal{fmt::format("its weight {} is computed, or written to, when the program runs",
+                               source == nullptr ? "" : source->name()),
+                   "make it a parameter"};
+  }
+  Node* dequantise = product.weight_dequantise();
+  if (dequantise == nullptr) return {};
+  const QuantParams params = quant_params(*dequantise);
+  if (params.kind == Kind::kPerToken || params.dtype != ScalarType::kChar) {
+    return Refusal{"its weight is quantised in a way that XNNPACK has not",
+                   "quantise it to int8 per tensor or per channel"};
+  }
+  if (params.kind == Kind::kPerTensor && product.precision == kDynamic) {
+    return Refusal{"a dynamically quantised call needs a weight quantised per channel or block",
+                   "quantise the weight per channel"};
+  }
+  if (params.kind == Kind::kPerBlock &&
+      (product.precision != kDynamic || params.block_size <= 0 || params.block_size % 32 != 0 ||
+       params.quant_min != -8 || params.quant_max != 7)) {
+    return Refusal{"blocks of weights must hold a multiple of 32 four-bit numbers",
+                   "choose blocks of 32, and quantise activations dynamically"};
+  }
+  const bool has_tensors = params.kind != Kind::kPerTensor;
+  if (has_tensors && (static_data(candidate.program, params.scales) == nullptr ||
+                      (params.zero_points != nullptr &&
+                       static_data(candidate.program, params.zero_points) == nullptr))) {
+    return Refusal{"the scales of its weight are computed when the program runs",
+                   "make them constants"};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_activation(const Product& product) {
+  if (product.precision == kFloat) return {};
+  if (product.dequantised == nullptr) {
+    return Refusal{"its weight is quantised, its input is not", "quantise both"};
+  }
+  if (product.precision == kStatic) {
+    const QuantParams params = quant_params(*product.dequantised);
+    if (params.kind != Kind::kPerTensor || params.scales != nullptr) {
+      return Refusal{"its input is not quantised per tensor, with fixed numbers",
+                     "quantise activations per tensor"};
+    }
+    return {};
+  }
+  const Node* quantise = operand(*product.dequantised, 0);
+  if (quantise == nullptr || !is_quantise(*quantise) || product.padding != nullptr) {
+    return Refusal{"its input is not quantised where it is used", ""};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_result(const Product& product) {
+  if (product.precision != kStatic) return {};
+  const Tail tail = tail_of(*product.node);
+  if (tail.quantise == nullptr) {
+    return Refusal{"its input and weight are quantised, its result is not, or is used twice",
+                   "quantise the result too"};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_product(const Candidate& candidate) {
+  const std::optional<Product> product = product_of(candidate.node);
+  if (!product) return Refusal{"its operands are no tensors", ""};
+  if ((candidate.precisions & product->precision) == 0) {
+    return Refusal{"it is quantised in a way that this partitioner does not take",
+                   "use a partitioner for all precisions"};
+  }
+  if (product->bias != nullptr && static_data(candidate.program, product->bias) == nullptr) {
+    return Refusal{"its bias is computed, or written to, when the program runs",
+                   "make it a parameter"};
+  }
+  if (auto refusal = check_weight(candidate, *product)) return refusal;
+  if (auto refusal = check_activation(*product)) return refusal;
+  return check_result(*product);
+}
+
+bool all_are(const ExportedProgram& program, std::initializer_list<const Node*> nodes) {
+  return std::ranges::all_of(
+      nodes, [&](const Node* node) { return static_data(program, node) != nullptr; });
+}
+
+}  // namespace
+
+std::optional<Refusal> check_convolution(const Candidate& candidate) {
+  if (auto refusal = check_product(candidate)) return refusal;
+  const Product product = *product_of(candidate.node);
+  const Node& node = candidate.node;
+  const TensorSpec& weight = spec_of(*product.weight);
+  const size_t spatial = integers(node, 3, "stride", 0).size();
+  if (weight.rank() != 3 && weight.rank() != 4) {
+    return Refusal{"XNNPACK has convolutions over one and two dims only", ""};
+  }
+  if (spatial > 2 || spec_of(*product.activation).rank() != weight.rank()) {
+    return Refusal{"its input and its weight differ in rank", "give the input a batch dim"};
+  }
+  const bool is_transposed = boolean(node, 6, "transposed", false);
+  const int64_t groups = integer(node, 8, "groups", 1);
+  const bool is_depthwise = !is_transposed && weight.sizes[1] == SymInt(1);
+  if (product.precision == kDynamic && (weight.rank() != 4 || is_depthwise || is_transposed)) {
+    return Refusal{
+        "of dynamically quantised convolutions XNNPACK has only those over two dims, neither "
+        "depthwise nor transposed",
+        "quantise it statically, or leave it in floats"};
+  }
+  if (Node* dequantise = product.weight_dequantise()) {
+    const QuantParams params = quant_params(*dequantise);
+    if (params.kind == Kind::kPerBlock) {
+      return Refusal{"blocks of weights are for linear calls", "quantise it per channel"};
+    }
+    if (params.kind == Kind::kPerChannel && is_transposed && (params.axis != 1 || groups != 1)) {
+      return Refusal{
+          "a transposed convolution quantised per channel must have one group, and axis 1",
+          "quantise its weight per tensor"};
+    }
+    if (params.kind == Kind::kPerChannel && !is_transposed && params.axis != 0) {
+      return Refusal{"its weight is quantised along another dim than its output channels",
+                     "quantise along dim 0"};
+    }
+  }
+  const std::vector<int64_t> padding = integers(node, 4, "padding", 0);
+  if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
+    return Refusal{"its padding is negative", "slice its input"};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_linear(const Candidate& candidate) {
+  if (auto refusal = check_product(candidate)) return refusal;
+  const Product product = *product_of(candidate.node);
+  if (Node* dequantise = product.weight_dequantise()) {
+    const QuantParams params = quant_params(*dequantise);
+    if (params.kind == Kind::kPerChannel && params.axis != 0) {
+      return Refusal{"its weight is quantised along another dim than its outputs",
+                     "quantise along dim 0"};
+    }
+  }
+  return {};
+}
+
+std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
+  if (auto refusal = check_linear(candidate)) return refusal;
+  const Product product = *product_of(candidate.node);
+  if (real(candidate.node, 3, "beta", 1.0) != 1.0 || real(candidate.node, 4, "alpha", 1.0) != 1.0) {
+    if (product.bias != nullptr) return Refusal{"its alpha or beta is not 1", ""};
+  }
+  if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
+    return Refusal{"what it adds is no row of numbers", "add it in a call of its own"};
+  }
+  if (product.precision != kFloat && product.transposition == nullptr) {
+    return Refusal{"its quantised weight is not transposed",
+                   "keep linear from being decomposed"};
+  }
+  return {};
+}
+
+std::vector<Node*> group_product(const Candidate& candidate) {
+  const std::optional<Product> product = product_of(candidate.node);
+  Nodes group = {&candidate.node};
+  if (!product) return group;
+  const auto add = [&](Node* node) {
+    if (node != nullptr && std::ranges::find(group, node) == group.end()) group.push_back(node);
+  };
+  add(product->bias);
+  const bool has_weight = static_data(candidate.program, product->weight_source()) != nullptr;
+  if (has_weight) {
+    add(product->transposition);
+    if (Node* dequantise = product->weight_dequantise()) {
+      add(dequantise);
+      for (Node* input : dequantise->inputs()) add(input);
+    }
+    add(product->weight_source());
+  }
+  const Tail tail = tail_of(candidate.node);
+  if (product->precision == kFloat) {
+    add(tail.activation);
+    return group;
+  }
+  add(product->padding);
+  add(product->dequantised);
+  if (product->precision == kStatic) {
+    add(tail.activation);
+    add(tail.quantise);
+    return group;
+  }
+  Node* quantise = operand(*product->dequantised, 0);
+  add(quantise);
+  for (Node* input : product->dequantised->inputs()) {
+    if (!input->calls(getitem())) continue;
+    add(input);
+    add(operand(*input, 0));
+  }
+  return group;
+}
+
+std::optional<Refusal> check_batch_norm(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  for (const Node* user : node.users()) {
+    if (!user->calls(getitem()) || integer(*user, 1, "index", 0) != 0) {
+      return Refusal{"more than its first result is used", ""};
+    }
+  }
+  Node* weight = operand(node, 1, "weight");
+  Node* bias = operand(node, 2, "bias");
+  if (!all_are(candidate.program, {operand(node, 3), operand(node, 4)}) ||
+      (weight != nullptr && !all_are(candidate.program, {weight})) ||
+      (bias != nullptr && !all_are(candidate.program, {bias}))) {
+    return Refusal{"its parameters are computed, or written to, when the program runs",
+                   "export the model in evaluation mode"};
+  }
+  const TensorSpec& input = spec_of(*operand(node, 0));
+  if (can_fold_batch_norm(candidate.program, node)) return {};
+  if (input.rank() < 2 || input.rank() > 4) {
+    return Refusal{fmt::format("its input has {} dims, not 2, 3 or 4", input.rank()), ""};
+  }
+  if (!input.sizes[1].is_static()) {
+    return Refusal{"how many channels it has is known only when the program runs", ""};
+  }
+  return {};
+}
+
+std::vector<Node*> group_batch_norm(const Candidate& candidate) {
+  Nodes group = {&candidate.node};
+  for (size_t i = 1; i < 5; ++i) {
+    Node* parameter = operand(candidate.node, i);
+    if (parameter != nullptr && std::ranges::find(group, parameter) == group.end()) {
+      group.push_back(parameter);
+    }
+  }
+  group.insert(group.end(), candidate.node.users().begin(), candidate.node.users().end());
+  return group;
+}
+
+}  // namespace vitrine::aot::xnnpack

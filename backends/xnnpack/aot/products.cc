@@ -1,0 +1,98 @@
+#include "backends/xnnpack/aot/products.h"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/quantisation.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+struct Operands {
+  std::string_view op;
+  size_t activation, weight, bias;
+  bool takes_transposed_weight = false;
+};
+constexpr std::array kProducts = {
+    Operands{"convolution.default", 0, 1, 2},
+    Operands{"linear.default", 0, 1, 2},
+    Operands{"addmm.default", 1, 2, 0, true},
+    Operands{"mm.default", 0, 1, kNone, true},
+};
+
+// What swaps the two dims of a matrix.
+bool is_transposition(const Node& node) {
+  if (calls_op(node, "t_copy.default") || calls_op(node, "t.default")) return true;
+  const bool permutes = calls_op(node, "permute_copy.default") || calls_op(node, "permute.default");
+  return permutes && node.tensor() != nullptr && node.tensor()->rank() == 2 &&
+         integers(node, 1, "dims", 2) == std::vector<int64_t>{1, 0};
+}
+
+bool is_zero_padding(const Node& node) {
+  return calls_op(node, "constant_pad_nd.default") && real(node, 2, "value", 0.0) == 0.0;
+}
+
+bool is_quantised(const Node* weight) {
+  return weight != nullptr && (is_dequantise(*weight) ||
+                               (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
+                                is_dequantise(*operand(*weight, 0))));
+}
+
+}  // namespace
+
+Node* Product::weight_dequantise() const {
+  Node* source = transposition != nullptr ? operand(*transposition, 0) : weight;
+  return source != nullptr && is_dequantise(*source) ? source : nullptr;
+}
+
+Node* Product::weight_source() const {
+  Node* source = transposition != nullptr ? operand(*transposition, 0) : weight;
+  if (source != nullptr && is_dequantise(*source)) source = operand(*source, 0);
+  return source;
+}
+
+std::optional<Product> product_of(Node& node) {
+  if (!node.is_call()) return {};
+  const auto row = std::ranges::find(kProducts, op_name(node), &Operands::op);
+  if (row == kProducts.end()) return {};
+  Product product;
+  product.node = &node;
+  product.activation = operand(node, row->activation);
+  product.weight = operand(node, row->weight);
+  if (row->bias != kNone) product.bias = operand(node, row->bias, "bias");
+  if (product.activation == nullptr || product.weight == nullptr) return {};
+  if (row->takes_transposed_weight && is_transposition(*product.weight)) {
+    product.transposition = product.weight;
+  }
+  Node* activation = product.activation;
+  if (is_zero_padding(*activation) && activation->users().size() == 1 &&
+      operand(*activation, 0) != nullptr && is_dequantise(*operand(*activation, 0))) {
+    product.padding = activation;
+    activation = operand(*activation, 0);
+  }
+  if (is_quantised(product.weight)) {
+    if (is_dequantise(*activation)) product.dequantised = activation;
+    const bool dynamic = product.dequantised != nullptr && is_dynamic(*product.dequantised);
+    product.precision = dynamic ? kDynamic : kStatic;
+  }
+  if (product.dequantised == nullptr) product.padding = nullptr;
+  return product;
+}
+
+bool can_fold_batch_norm(const ExportedProgram& program, const Node& norm) {
+  Node* source = operand(norm, 0);
+  if (source == nullptr || source->users().size() != 1) return false;
+  if (!calls_op(*source, "convolution.default") && !calls_op(*source, "linear.default")) {
+    return false;
+  }
+  const std::optional<Product> product = product_of(*source);
+  if (!product || static_data(program, product->weight) == nullptr) return false;
+  if (product->bias != nullptr && static_data(program, product->bias) == nullptr) return false;
+  // Channels are dim 1 of what a batch norm takes, and the last one of what a linear call makes.
+  if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
+  return true;
+}
+
+}  // namespace vitrine::aot::xnnpack

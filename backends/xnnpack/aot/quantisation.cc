@@ -1,0 +1,135 @@
+#include "backends/xnnpack/aot/quantisation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/arguments.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using Kind = QuantParams::Kind;
+enum class Role : uint8_t { kQuantise, kDequantise, kChoose };
+constexpr size_t kNone = SIZE_MAX;
+
+// Positions of the arguments; `range` is that of the smallest quantised number, the largest and the
+// dtype follow it. Where `block` is, block sizes tell the kind.
+struct Row {
+  std::string_view name;
+  Role role;
+  Kind kind = Kind::kPerTensor;
+  size_t scale = 1;
+  size_t range = 3;
+  size_t axis = kNone;
+  size_t group = kNone;
+  size_t block = kNone;
+};
+constexpr std::array kRows = {
+    Row{"quantized_decomposed.quantize_per_tensor.default", Role::kQuantise},
+    Row{"quantized_decomposed.quantize_per_tensor.tensor", Role::kQuantise},
+    Row{"quantized_decomposed.quantize_per_channel.default", Role::kQuantise, Kind::kPerChannel, 1,
+        4, 3},
+    Row{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken},
+    Row{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5, kNone, kNone, 1},
+    Row{"quantized_decomposed.dequantize_per_tensor.default", Role::kDequantise},
+    Row{"quantized_decomposed.dequantize_per_tensor.tensor", Role::kDequantise},
+    Row{"quantized_decomposed.dequantize_per_channel.default", Role::kDequantise, Kind::kPerChannel,
+        1, 4, 3},
+    Row{"quantized_decomposed.dequantize_per_channel_group.default", Role::kDequantise,
+        Kind::kPerBlock, 1, 3, kNone, 6},
+    Row{"quantized_decomposed.dequantize_per_token.default", Role::kDequantise, Kind::kPerToken},
+    Row{"torchao.dequantize_affine.default", Role::kDequantise, Kind::kPerTensor, 2, 5, kNone,
+        kNone, 1},
+    Row{"quantized_decomposed.choose_qparams.tensor", Role::kChoose},
+    Row{"quantized_decomposed.choose_qparams_per_token_asymmetric.default", Role::kChoose},
+    Row{"torchao.choose_qparams_affine.default", Role::kChoose},
+};
+
+const Row* row_of(const Node& node) {
+  if (!node.is_call()) return nullptr;
+  const auto found = std::ranges::find(kRows, node.target().name(), &Row::name);
+  return found == kRows.end() ? nullptr : &*found;
+}
+
+bool has_role(const Node& node, Role role) {
+  const Row* row = row_of(node);
+  return row != nullptr && row->role == role;
+}
+
+bool is_chosen(const Node* node) {
+  if (node == nullptr || !node->calls(getitem())) return false;
+  const Node* source = operand(*node, 0);
+  return source != nullptr && is_choose_params(*source);
+}
+
+// torchao tells by the sizes of the blocks that share parameters what they are.
+void read_blocks(const Node& node, const Row& row, QuantParams& params) {
+  const Node* input = operand(node, 0);
+  const std::vector<int64_t> block = integers(node, row.block, "block_size", 0);
+  if (input == nullptr || input->tensor() == nullptr || block.size() != input->tensor()->rank() ||
+      block.empty()) {
+    throw AotError(fmt::format("node {}: block sizes that do not fit its tensor", node.name()));
+  }
+  const std::vector<SymInt>& sizes = input->tensor()->sizes;
+  const auto is_whole = [&](size_t dim) {
+    return sizes[dim].is_static() && sizes[dim].value() == block[dim];
+  };
+  size_t whole = 0;
+  for (size_t dim = 0; dim < block.size(); ++dim) whole += is_whole(dim) ? 1 : 0;
+  if (whole == block.size() && !is_dynamic(node)) return;
+  const bool has_own_rows = std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });
+  if (is_dynamic(node) && has_own_rows && is_whole(block.size() - 1)) {
+    params.kind = Kind::kPerToken;
+  } else if (block.size() == 2 && block[0] == 1 && is_whole(1)) {
+    params.kind = Kind::kPerChannel;
+    params.axis = 0;
+  } else if (block.size() == 2 && block[0] == 1) {
+    params.kind = Kind::kPerBlock;
+    params.block_size = block[1];
+  } else {
+    throw AotError(fmt::format("node {}: blocks of an unknown kind", node.name()));
+  }
+}
+
+}  // namespace
+
+bool is_quantise(const Node& node) { return has_role(node, Role::kQuantise); }
+bool is_dequantise(const Node& node) { return has_role(node, Role::kDequantise); }
+bool is_choose_params(const Node& node) { return has_role(node, Role::kChoose); }
+
+bool is_dynamic(const Node& node) {
+  const Row* row = row_of(node);
+  if (row == nullptr || row->role == Role::kChoose) return false;
+  return is_chosen(operand(node, row->scale)) && is_chosen(operand(node, row->scale + 1));
+}
+
+QuantParams quant_params(const Node& node) {
+  const Row* row = row_of(node);
+  if (row == nullptr || row->role == Role::kChoose) {
+    throw AotError(fmt::format("node {}: it neither quantises nor dequantises", node.name()));
+  }
+  QuantParams params;
+  params.kind = row->kind;
+  params.scales = operand(node, row->scale, "scale");
+  params.zero_points = operand(node, row->scale + 1, "zero_point");
+  if (params.scales == nullptr) params.scale = real(node, row->scale, "scale", 1.0);
+  if (params.zero_points == nullptr) {
+    params.zero_point = integer(node, row->scale + 1, "zero_point", 0);
+  }
+  params.quant_min = integer(node, row->range, "quant_min", -128);
+  params.quant_max = integer(node, row->range + 1, "quant_max", 127);
+  // The quantised tensor tells its own dtype.
+  const Node* quantised = row->role == Role::kQuantise ? &node : operand(node, 0);
+  if (quantised != nullptr && quantised->tensor() != nullptr) {
+    params.dtype = quantised->tensor()->dtype;
+  }
+  if (row->axis != kNone) params.axis = integer(node, row->axis, "axis", 0);
+  if (row->group != kNone) params.block_size = integer(node, row->group, "group_size", 0);
+  if (row->block != kNone) read_blocks(node, *row, params);
+  return params;
+}
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,269 @@
+#include "backends/xnnpack/aot/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/products.h"
+#include "backends/xnnpack/aot/quantisation.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+// ---- Checks of one line
+
+std::optional<Refusal> check_alpha(const Candidate& candidate) {
+  if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
+  return Refusal{"its alpha is not 1", "multiply in a call of its own"};
+}
+
+std::optional<Refusal> check_gelu(const Candidate& candidate) {
+  if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
+  return Refusal{"XNNPACK has it in f32 only", ""};
+}
+
+std::optional<Refusal> check_square(const Candidate& candidate) {
+  const Argument* exponent = argument(candidate.node, 1, "exponent");
+  const auto* number = exponent == nullptr ? nullptr : exponent->get<int64_t>();
+  if (number != nullptr && *number == 2) return {};
+  return Refusal{"its exponent is not the integer 2", "write x * x"};
+}
+
+std::optional<Refusal> check_softmax(const Candidate& candidate) {
+  const size_t rank = spec_of(candidate.node).rank();
+  const int64_t dim = integer(candidate.node, 1, "dim", -1);
+  if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
+  return Refusal{"it is not over the last dim", "permute its input"};
+}
+
+std::optional<Refusal> check_prelu(const Candidate& candidate) {
+  const TensorData* slope = static_data(candidate.program, operand(candidate.node, 1));
+  if (slope == nullptr) {
+    return Refusal{"its slopes are computed, or written to, when the program runs",
+                   "make them a parameter"};
+  }
+  const size_t rank = spec_of(candidate.node).rank();
+  if (slope->numel() == 1 || rank == 2 || rank == 4) return {};
+  return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
+}
+
+std::vector<Node*> group_prelu(const Candidate& candidate) {
+  return {&candidate.node, operand(candidate.node, 1)};
+}
+
+constexpr uint8_t kBoth = kFloat | kStatic;
+constexpr bool kKeep = true;
+constexpr bool kMoves = true;
+
+constexpr std::array kRules = {
+    Rule{"abs.default"},
+    Rule{"ceil.default"},
+    Rule{"cos.default"},
+    Rule{"exp.default"},
+    Rule{"floor.default"},
+    Rule{"gelu.default", kFloat, check_gelu},
+    Rule{"hardswish.default", kFloat, nullptr, nullptr, {}, kKeep},
+    Rule{"leaky_relu.default"},
+    Rule{"log.default"},
+    Rule{"neg.default"},
+    Rule{"pow.Tensor_Scalar", kFloat, check_square},
+    Rule{"rsqrt.default"},
+    Rule{"sigmoid.default"},
+    Rule{"sin.default"},
+    Rule{"sqrt.default"},
+    Rule{"tanh.default"},
+
+    Rule{"add.Tensor", kBoth, check_alpha, nullptr, "relu.default"},
+    Rule{"bmm.default"},
+    Rule{"div.Tensor"},
+    Rule{"maximum.default"},
+    Rule{"minimum.default"},
+    Rule{"mul.Tensor", kBoth},
+    Rule{"sub.Tensor", kBoth, check_alpha},
+
+    Rule{"clamp.default", kBoth, nullptr, nullptr, {}, false, kMoves},
+    Rule{"hardtanh.default", kBoth, nullptr, nullptr, {}, false, kMoves},
+    Rule{"relu.default", kBoth, nullptr, nullptr, {}, false, kMoves},
+    Rule{"prelu.default", kFloat, check_prelu, group_prelu, {}, kKeep},
+    Rule{"_softmax.default", kFloat, check_softmax},
+
+    Rule{"avg_pool2d.default", kFloat, check_average_pool},
+    Rule{"max_pool2d.default", kBoth, check_max_pool, nullptr, {}, kKeep, kMoves},
+    Rule{"max.dim", kFloat, check_max_dim},
+    Rule{"mean.dim", kBoth, check_mean},
+    Rule{"upsample_bilinear2d.vec", kFloat, check_upsample, nullptr, {}, kKeep},
+
+    Rule{"_clone_dim_order.default", kFloat, check_clone},
+    Rule{"_to_dim_order_copy.default", kBoth, check_to_copy, nullptr, {}, false, kMoves},
+    Rule{"cat.default", kBoth, check_cat, nullptr, {}, false, kMoves},
+    Rule{"clone.default", kFloat, check_clone},
+    Rule{"constant_pad_nd.default", kFloat, check_pad},
+    Rule{"permute_copy.default", kBoth, check_permute, nullptr, {}, false, kMoves},
+    Rule{"slice_copy.Tensor", kBoth, check_slice, nullptr, {}, false, kMoves},
+    Rule{"unsqueeze_copy.default", kBoth, check_unsqueeze, nullptr, {}, false, kMoves},
+    Rule{"view_copy.default", kBoth, check_view, nullptr, {}, false, kMoves},
+
+    Rule{"_native_batch_norm_legit_no_training.default", kFloat, check_batch_norm,
+         group_batch_norm},
+    Rule{"addmm.default", kAnyPrecision, check_matrix_product, group_product},
+    Rule{"convolution.default", kAnyPrecision, check_convolution, group_product},
+    Rule{"linear.default", kAnyPrecision, check_linear, group_product, {}, kKeep},
+    Rule{"mm.default", kAnyPrecision, check_matrix_product, group_product},
+
+    Rule{"dequantize_per_tensor.default", kStatic},
+    Rule{"quantize_per_tensor.default", kStatic},
+};
+
+// ---- What holds for all
+
+bool is_product(const Rule& rule) { return rule.group == group_product; }
+
+bool is_unbacked(const SymInt& size) {
+  if (size.is_static()) return false;
+  const Expression& expression = size.expression();
+  if (expression.kind() == Expression::Kind::kSymbol) return expression.name().starts_with("u");
+  return std::ranges::any_of(expression.arguments(), [](const Expression::Pointer& argument) {
+    return is_unbacked(SymInt(argument));
+  });
+}
+
+std::optional<Refusal> check_tensor(const TensorSpec& spec, std::string_view what, bool quantised) {
+  const bool is_float = spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf;
+  const bool is_int8 = spec.dtype == ScalarType::kChar || spec.dtype == ScalarType::kQInt8 ||
+                       spec.dtype == ScalarType::kQUInt8 || spec.dtype == ScalarType::kQInt32;
+  if (!is_float && !(quantised && is_int8)) {
+    return Refusal{fmt::format("{} is {}, not f32 or f16", what, scalar_type_name(spec.dtype)),
+                   "convert it to f32"};
+  }
+  for (const SymInt& size : spec.sizes) {
+    if (size.is_static() && size.value() == 0) return Refusal{fmt::format("{} is empty", what), ""};
+    if (is_unbacked(size)) {
+      return Refusal{fmt::format("{} has a size that depends on data", what), ""};
+    }
+  }
+  if (spec.rank() > 6) return Refusal{fmt::format("{} has more than 6 dims", what), ""};
+  return {};
+}
+
+std::optional<Refusal> check_common(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  const bool quantised = is_quantise(node) || is_dequantise(node);
+  std::optional<ScalarType> dtype;
+  for (const Node* input : node.inputs()) {
+    if (input->meta.value.items() != nullptr) continue;
+    const std::string what = fmt::format("its input {}", input->name());
+    if (input->tensor() == nullptr) return Refusal{fmt::format("{} is no tensor", what), ""};
+    if (auto refusal = check_tensor(*input->tensor(), what, quantised)) return refusal;
+    if (!quantised && dtype.has_value() && *dtype != input->tensor()->dtype) {
+      return Refusal{"its inputs have different dtypes", "convert them to one"};
+    }
+    dtype = input->tensor()->dtype;
+  }
+  if (node.tensor() != nullptr) return check_tensor(*node.tensor(), "its result", quantised);
+  return {};
+}
+
+std::optional<Refusal> check_call(const Candidate& candidate, const Rule& rule) {
+  if (auto refusal = check_common(candidate)) return refusal;
+  if (!is_product(rule) && (rule.precisions & candidate.precisions) == 0) {
+    return Refusal{"it is not of the precisions that this partitioner takes",
+                   "use a partitioner for all precisions"};
+  }
+  return rule.check == nullptr ? std::nullopt : rule.check(candidate);
+}
+
+// The quantise call behind a call that has one user, past one fused activation.
+Node* quantise_behind(const Node& node, std::string_view activation) {
+  if (node.users().size() != 1) return nullptr;
+  Node* user = node.users().front();
+  if (!activation.empty() && calls_op(*user, activation)) {
+    if (user->users().size() != 1) return nullptr;
+    user = user->users().front();
+  }
+  return is_quantise(*user) ? user : nullptr;
+}
+
+std::vector<Node*> group_quantised(const Candidate& candidate, const Rule& rule) {
+  std::vector<Node*> group = {&candidate.node};
+  if ((rule.precisions & candidate.precisions & kStatic) == 0) return group;
+  const std::vector<Node*> inputs = candidate.node.inputs();
+  if (inputs.empty() || !std::ranges::all_of(inputs, [](const Node* input) {
+        return is_dequantise(*input) && !is_dynamic(*input);
+      })) {
+    return group;
+  }
+  Node* quantise = quantise_behind(candidate.node, rule.activation);
+  if (quantise == nullptr || is_dynamic(*quantise)) return group;
+  group.insert(group.end(), inputs.begin(), inputs.end());
+  Node* last = operand(*quantise, 0);
+  if (last != &candidate.node) group.push_back(last);
+  group.push_back(quantise);
+  return group;
+}
+
+bool is_static_per_tensor(const Node& node) {
+  const QuantParams params = quant_params(node);
+  return params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
+         params.dtype == ScalarType::kChar;
+}
+
+}  // namespace
+
+std::span<const Rule> all_rules() { return kRules; }
+
+const Rule* find_rule(const Node& node) {
+  if (!node.is_call() || node.target().dialect() == Dialect::kPython ||
+      node.target().dialect() == Dialect::kHigherOrder) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(kRules, op_name(node), &Rule::op);
+  return found == kRules.end() ? nullptr : &*found;
+}
+
+std::optional<Refusal> check(const Candidate& candidate) {
+  const Rule* rule = find_rule(candidate.node);
+  if (rule == nullptr) {
+    return Refusal{fmt::format("the XNNPACK backend has no {}", candidate.node.target().name()),
+                   ""};
+  }
+  try {
+    return check_call(candidate, *rule);
+  } catch (const AotError& error) {
+    return Refusal{error.what(), ""};
+  }
+}
+
+std::vector<Node*> group_of(const Candidate& candidate) {
+  const Rule* rule = find_rule(candidate.node);
+  if (rule == nullptr) return {&candidate.node};
+  return rule->group != nullptr ? rule->group(candidate) : group_quantised(candidate, *rule);
+}
+
+Node* quantised_result(const ExportedProgram& program, const Node& node) {
+  const Rule* rule = find_rule(node);
+  if (rule == nullptr || is_quantise(node) || is_dequantise(node)) return nullptr;
+  // A padding is quantised only where the lowering put it between two such calls.
+  const bool pads = calls_op(node, "constant_pad_nd.default");
+  if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
+  Node* quantise = quantise_behind(node, {});
+  if (quantise == nullptr || is_dynamic(*quantise) || !is_static_per_tensor(*quantise)) {
+    return nullptr;
+  }
+  const QuantParams result = quant_params(*quantise);
+  for (Node* input : node.inputs()) {
+    if (static_data(program, input) != nullptr && is_product(*rule)) continue;  // a bias
+    if (!is_dequantise(*input) || is_dynamic(*input)) return nullptr;
+    const QuantParams params = quant_params(*input);
+    if (params.scales != nullptr && is_product(*rule)) continue;  // a weight
+    if (params.kind != QuantParams::Kind::kPerTensor || params.dtype != ScalarType::kChar) {
+      return nullptr;
+    }
+    if ((rule->moves || pads) && !params.is_same_per_tensor(result)) return nullptr;
+  }
+  return quantise;
+}
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,92 @@
+// Which calls XNNPACK takes: one row an operator, with what it asks of the call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot::xnnpack {
+
+// How a call computes. A set of them is the sum of its members.
+enum Precision : uint8_t {
+  kFloat = 1,
+  kStatic = 2,   // int8, all parameters known: dequantise -> call -> quantise
+  kDynamic = 4,  // int8 weights, activations quantised when it runs
+};
+inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
+
+// Why a call is not taken, and what would change that.
+struct Refusal {
+  std::string rule;
+  std::string remedy;
+};
+
+struct Candidate {
+  const ExportedProgram& program;
+  Node& node;
+  uint8_t precisions = kAnyPrecision;    // that the partitioner was made for
+  bool allows_dynamic_weights = false;  // of f32 linear calls
+};
+
+using Check = std::optional<Refusal> (*)(const Candidate& candidate);
+// The nodes that must lie in the call's partition, itself first: weights, the quantise and
+// dequantise calls around it, a fused activation.
+using Group = std::vector<Node*> (*)(const Candidate& candidate);
+
+struct Rule {
+  std::string_view op;  // "add.Tensor"
+  uint8_t precisions = kFloat;
+  Check check = nullptr;  // beyond what holds for all
+  Group group = nullptr;  // null: itself, and what is quantised around it
+  // An operator that may be fused behind it.
+  std::string_view activation = {};
+  // Kept whole while others are decomposed.
+  bool keep = false;
+  // Its inputs' numbers are only moved: input and output are quantised alike.
+  bool moves = false;
+};
+
+// Null if XNNPACK has no such operator.
+const Rule* find_rule(const Node& node);
+std::span<const Rule> all_rules();
+
+// Whether XNNPACK takes the call; if not, why. Never throws: arguments that are not as the operator
+// has them are a refusal too.
+std::optional<Refusal> check(const Candidate& candidate);
+std::vector<Node*> group_of(const Candidate& candidate);
+
+// If the call can run in int8 with fixed parameters, as its neighbours ask for: the quantise call
+// behind it, or behind the activation that is fused into it; else null.
+Node* quantised_result(const ExportedProgram& program, const Node& node);
+
+// ---- The checks and groups behind the table, by family.
+
+std::optional<Refusal> check_average_pool(const Candidate& candidate);
+std::optional<Refusal> check_max_pool(const Candidate& candidate);
+std::optional<Refusal> check_max_dim(const Candidate& candidate);
+std::optional<Refusal> check_mean(const Candidate& candidate);
+std::optional<Refusal> check_upsample(const Candidate& candidate);
+
+std::optional<Refusal> check_cat(const Candidate& candidate);
+std::optional<Refusal> check_pad(const Candidate& candidate);
+std::optional<Refusal> check_permute(const Candidate& candidate);
+std::optional<Refusal> check_slice(const Candidate& candidate);
+std::optional<Refusal> check_view(const Candidate& candidate);
+std::optional<Refusal> check_unsqueeze(const Candidate& candidate);
+std::optional<Refusal> check_clone(const Candidate& candidate);
+std::optional<Refusal> check_to_copy(const Candidate& candidate);
+
+std::optional<Refusal> check_convolution(const Candidate& candidate);
+std::optional<Refusal> check_linear(const Candidate& candidate);
+std::optional<Refusal> check_matrix_product(const Candidate& candidate);  // addmm, mm
+std::vector<Node*> group_product(const Candidate& candidate);
+
+std::optional<Refusal> check_batch_norm(const Candidate& candidate);
+std::vector<Node*> group_batch_norm(const Candidate& candidate);
+
+}  // namespace vitrine::aot::xnnpack

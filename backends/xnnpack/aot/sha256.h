@@ -1,0 +1,13 @@
+// SHA-256 (FIPS 180-4).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace vitrine::aot::xnnpack {
+
+// Of the bytes, as 64 lower-case hex digits.
+std::string sha256_hex(std::span<const std::byte> bytes);
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/rules.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+const TensorSpec& input_of(const Candidate& candidate) {
+  return spec_of(*operand(candidate.node, 0));
+}
+
+Refusal unknown_size(std::string_view what) {
+  return {fmt::format("{} is known only when the program runs", what),
+          "export it with fixed sizes"};
+}
+
+size_t count_dynamic(const TensorSpec& spec) {
+  return static_cast<size_t>(
+      std::ranges::count_if(spec.sizes, [](const SymInt& size) { return !size.is_static(); }));
+}
+
+}  // namespace
+
+std::optional<Refusal> check_cat(const Candidate& candidate) {
+  // The same tensor twice is one.
+  if (candidate.node.inputs().size() < 2) return Refusal{"it has fewer than two inputs", ""};
+  return {};
+}
+
+std::optional<Refusal> check_pad(const Candidate& candidate) {
+  const std::vector<int64_t> padding = integers(candidate.node, 1, "pad", 0);
+  if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
+    return Refusal{"its padding is negative", "slice instead"};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_permute(const Candidate& candidate) {
+  if (input_of(candidate).rank() == 0) return Refusal{"it permutes no dims", ""};
+  return {};
+}
+
+std::optional<Refusal> check_slice(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  if (integer(node, 4, "step", 1) != 1) return Refusal{"its step is not 1", ""};
+  for (const size_t i : {size_t{2}, size_t{3}}) {
+    if (operand(node, i, i == 2 ? "start" : "end") != nullptr) return unknown_size("what it takes");
+  }
+  for (const SymInt& size : spec_of(node).sizes) {
+    if (!size.is_static()) return unknown_size("its result's size");
+    if (size.value() == 0) return Refusal{"its result is empty", ""};
+  }
+  const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), spec_of(node).rank());
+  const bool counts_from_end = integer(node, 2, "start", 0) < 0;
+  if (counts_from_end && !input_of(candidate).sizes[dim].is_static()) {
+    return unknown_size("where it begins");
+  }
+  return {};
+}
+
+std::optional<Refusal> check_view(const Candidate& candidate) {
+  const Argument* sizes = argument(candidate.node, 1, "size");
+  if (sizes == nullptr || sizes->list() == nullptr) return Refusal{"its sizes are unknown", ""};
+  size_t inferred = 0;
+  for (const Argument& size : *sizes->list()) {
+    const auto* number = size.get<int64_t>();
+    if (number == nullptr) return unknown_size("one of its sizes");
+    inferred += *number == -1 ? 1 : 0;
+  }
+  if (inferred > 1) return Refusal{"more than one of its sizes is -1", ""};
+  return {};
+}
+
+std::optional<Refusal> check_unsqueeze(const Candidate& candidate) {
+  const size_t rank = spec_of(candidate.node).rank();
+  if (wrapped_dim(candidate.node, integer(candidate.node, 1, "dim", 0), rank) + 1 != rank) {
+    return Refusal{"its new dim is not the last one", "use a view of known sizes"};
+  }
+  if (count_dynamic(spec_of(candidate.node)) > 1) return unknown_size("more than one size");
+  return {};
+}
+
+std::optional<Refusal> check_clone(const Candidate& candidate) {
+  if (dim_order_of(input_of(candidate)) != dim_order_of(spec_of(candidate.node))) {
+    return Refusal{"it changes the order of dims in memory", ""};
+  }
+  return {};
+}
+
+std::optional<Refusal> check_to_copy(const Candidate& candidate) {
+  const TensorSpec& input = input_of(candidate);
+  const TensorSpec& result = spec_of(candidate.node);
+  if (input.dtype != result.dtype) {
+    return Refusal{fmt::format("it converts {} to {}", scalar_type_name(input.dtype),
+                               scalar_type_name(result.dtype)),
+                   ""};
+  }
+  return {};
+}
+
+}  // namespace vitrine::aot::xnnpack
