@@ -8,8 +8,8 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 [[noreturn]] void refuse(const Node& node, std::string_view name, std::string_view wanted) {
-  throw AotError(
-      fmt::format("node {} ({}): its {} is no {}", node.name(), node.target().name(), name, wanted));
+  throw AotError(fmt::format("node {} ({}): its {} is no {}", node.name(), node.target().name(),
+                             name, wanted));
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ std::vector<int64_t> integers(const Node& node, size_t index, std::string_view n
   const Argument* found = argument(node, index, name);
   std::vector<int64_t> values;
   if (found == nullptr) return values;
-  if (const auto* value = found->get<int64_t>()) {
-    values.push_back(*value);
+  if (const auto* number = found->get<int64_t>()) {
+    values.push_back(*number);
   } else if (const ArgumentList* items = found->list()) {
     for (const Argument& item : *items) {
       const auto* value = item.get<int64_t>();
@@ -103,6 +103,17 @@ const TensorData* static_data(const ExportedProgram& program, const Node* node) 
   const InputSpec* input = program.input_of(node->name());
   if (input == nullptr || program.is_mutated(*input)) return nullptr;
   return program.data_of(*input);
+}
+
+Parameters::Parameters(const ExportedProgram& program) : graph_(program.graph.get()) {
+  for (const InputSpec& input : program.signature.inputs) {
+    if (program.data_of(input) != nullptr && !program.is_mutated(input)) names_.insert(input.name);
+  }
+}
+
+bool Parameters::has(const Node* node) const {
+  return node != nullptr && node->kind() == Node::Kind::kPlaceholder && &node->graph() == graph_ &&
+         names_.contains(node->name());
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +35,17 @@ const TensorSpec& spec_of(const Node& node);
 // The data of a parameter, of a constant, or of a buffer that nothing writes to; null for other
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
+
+// Which placeholders have static data. It stays true when the program is moved, not when it is
+// copied or its signature is changed.
+class Parameters {
+ public:
+  explicit Parameters(const ExportedProgram& program);
+  bool has(const Node* node) const;
+
+ private:
+  const Graph* graph_;
+  std::set<std::string, std::less<>> names_;
+};
 
 }  // namespace vitrine::aot::xnnpack

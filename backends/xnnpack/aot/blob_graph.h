@@ -50,8 +50,8 @@ struct BlobValue {
   Datatype datatype = Datatype::xnn_datatype_fp32;
   std::vector<uint32_t> dims;  // in logical order until layouts are arranged; weights as they lie
   std::variant<std::monostate, PerTensor, PerChannel, PerBlock, PerToken> quantisation;
-  std::optional<uint32_t> input;   // position among the delegate's inputs
-  std::optional<uint32_t> output;  // among its outputs
+  std::optional<uint32_t> input;                       // position among the delegate's inputs
+  std::optional<uint32_t> output;                      // among its outputs
   std::shared_ptr<const std::vector<std::byte>> data;  // of constants
   std::string external_tag;                            // of the .ptd that `data` goes to
   bool is_channels_last = false;                       // its four dims lie as NHWC

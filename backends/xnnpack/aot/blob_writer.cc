@@ -20,7 +20,9 @@ constexpr size_t kRegionAlignment = 16;
 constexpr uint32_t kIsInput = 1;
 constexpr uint32_t kIsOutput = 2;
 
-size_t padded(size_t size) { return (size + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment; }
+size_t padded(size_t size) {
+  return (size + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
+}
 
 template <class T>
 Bytes bytes_of(const std::vector<T>& items) {
@@ -203,7 +205,8 @@ class Writer {
       case NodeKind::XNNConcatenate5:
         return fb::CreateNodeCat(out_, n.axis, in(0), in(1), in(2), in(3), n.output, n.flags, in(4))
             .Union();
-      default: break;
+      default:
+        break;
     }
     if (n.inputs.size() == 2) {
       return fb::CreateNode2x1(out_, in(0), in(1), n.output, n.flags).Union();

@@ -40,7 +40,7 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
     return {};
   }
   const Node* source = product.weight_source();
-  if (static_data(candidate.program, source) == nullptr) {
+  if (!candidate.parameters.has(source)) {
     return Refusal{fmt::format("its weight {} is computed, or written to, when the program runs",
                                source == nullptr ? "" : source->name()),
                    "make it a parameter"};
@@ -63,9 +63,9 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
                    "choose blocks of 32, and quantise activations dynamically"};
   }
   const bool has_tensors = params.kind != Kind::kPerTensor;
-  if (has_tensors && (static_data(candidate.program, params.scales) == nullptr ||
-                      (params.zero_points != nullptr &&
-                       static_data(candidate.program, params.zero_points) == nullptr))) {
+  if (has_tensors &&
+      (!candidate.parameters.has(params.scales) ||
+       (params.zero_points != nullptr && !candidate.parameters.has(params.zero_points)))) {
     return Refusal{"the scales of its weight are computed when the program runs",
                    "make them constants"};
   }
@@ -109,7 +109,7 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
     return Refusal{"it is quantised in a way that this partitioner does not take",
                    "use a partitioner for all precisions"};
   }
-  if (product->bias != nullptr && static_data(candidate.program, product->bias) == nullptr) {
+  if (product->bias != nullptr && !candidate.parameters.has(product->bias)) {
     return Refusal{"its bias is computed, or written to, when the program runs",
                    "make it a parameter"};
   }
@@ -118,9 +118,8 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
   return check_result(*product);
 }
 
-bool all_are(const ExportedProgram& program, std::initializer_list<const Node*> nodes) {
-  return std::ranges::all_of(
-      nodes, [&](const Node* node) { return static_data(program, node) != nullptr; });
+bool all_are(const Parameters& parameters, std::initializer_list<const Node*> nodes) {
+  return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
 
 }  // namespace
@@ -191,8 +190,7 @@ std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
     return Refusal{"what it adds is no row of numbers", "add it in a call of its own"};
   }
   if (product.precision != kFloat && product.transposition == nullptr) {
-    return Refusal{"its quantised weight is not transposed",
-                   "keep linear from being decomposed"};
+    return Refusal{"its quantised weight is not transposed", "keep linear from being decomposed"};
   }
   return {};
 }
@@ -205,7 +203,7 @@ std::vector<Node*> group_product(const Candidate& candidate) {
     if (node != nullptr && std::ranges::find(group, node) == group.end()) group.push_back(node);
   };
   add(product->bias);
-  const bool has_weight = static_data(candidate.program, product->weight_source()) != nullptr;
+  const bool has_weight = candidate.parameters.has(product->weight_source());
   if (has_weight) {
     add(product->transposition);
     if (Node* dequantise = product->weight_dequantise()) {
@@ -245,14 +243,14 @@ std::optional<Refusal> check_batch_norm(const Candidate& candidate) {
   }
   Node* weight = operand(node, 1, "weight");
   Node* bias = operand(node, 2, "bias");
-  if (!all_are(candidate.program, {operand(node, 3), operand(node, 4)}) ||
-      (weight != nullptr && !all_are(candidate.program, {weight})) ||
-      (bias != nullptr && !all_are(candidate.program, {bias}))) {
+  if (!all_are(candidate.parameters, {operand(node, 3), operand(node, 4)}) ||
+      (weight != nullptr && !all_are(candidate.parameters, {weight})) ||
+      (bias != nullptr && !all_are(candidate.parameters, {bias}))) {
     return Refusal{"its parameters are computed, or written to, when the program runs",
                    "export the model in evaluation mode"};
   }
   const TensorSpec& input = spec_of(*operand(node, 0));
-  if (can_fold_batch_norm(candidate.program, node)) return {};
+  if (can_fold_batch_norm(candidate.parameters, node)) return {};
   if (input.rank() < 2 || input.rank() > 4) {
     return Refusal{fmt::format("its input has {} dims, not 2, 3 or 4", input.rank()), ""};
   }

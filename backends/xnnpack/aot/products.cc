@@ -35,9 +35,9 @@ bool is_zero_padding(const Node& node) {
 }
 
 bool is_quantised(const Node* weight) {
-  return weight != nullptr && (is_dequantise(*weight) ||
-                               (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
-                                is_dequantise(*operand(*weight, 0))));
+  return weight != nullptr &&
+         (is_dequantise(*weight) || (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
+                                     is_dequantise(*operand(*weight, 0))));
 }
 
 }  // namespace
@@ -81,15 +81,15 @@ std::optional<Product> product_of(Node& node) {
   return product;
 }
 
-bool can_fold_batch_norm(const ExportedProgram& program, const Node& norm) {
+bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   Node* source = operand(norm, 0);
   if (source == nullptr || source->users().size() != 1) return false;
   if (!calls_op(*source, "convolution.default") && !calls_op(*source, "linear.default")) {
     return false;
   }
   const std::optional<Product> product = product_of(*source);
-  if (!product || static_data(program, product->weight) == nullptr) return false;
-  if (product->bias != nullptr && static_data(program, product->bias) == nullptr) return false;
+  if (!product || !parameters.has(product->weight)) return false;
+  if (product->bias != nullptr && !parameters.has(product->bias)) return false;
   // Channels are dim 1 of what a batch norm takes, and the last one of what a linear call makes.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
   return true;

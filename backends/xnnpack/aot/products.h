@@ -29,6 +29,6 @@ std::optional<Product> product_of(Node& node);
 
 // The one batch norm behind a convolution or linear call whose weights can take it up, or the other
 // way round: whether `norm` can be folded into what makes its input.
-bool can_fold_batch_norm(const ExportedProgram& program, const Node& norm);
+bool can_fold_batch_norm(const Parameters& parameters, const Node& norm);
 
 }  // namespace vitrine::aot::xnnpack

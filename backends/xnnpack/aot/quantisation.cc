@@ -33,7 +33,8 @@ constexpr std::array kRows = {
     Row{"quantized_decomposed.quantize_per_channel.default", Role::kQuantise, Kind::kPerChannel, 1,
         4, 3},
     Row{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken},
-    Row{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5, kNone, kNone, 1},
+    Row{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5, kNone, kNone,
+        1},
     Row{"quantized_decomposed.dequantize_per_tensor.default", Role::kDequantise},
     Row{"quantized_decomposed.dequantize_per_tensor.tensor", Role::kDequantise},
     Row{"quantized_decomposed.dequantize_per_channel.default", Role::kDequantise, Kind::kPerChannel,
@@ -80,7 +81,8 @@ void read_blocks(const Node& node, const Row& row, QuantParams& params) {
   size_t whole = 0;
   for (size_t dim = 0; dim < block.size(); ++dim) whole += is_whole(dim) ? 1 : 0;
   if (whole == block.size() && !is_dynamic(node)) return;
-  const bool has_own_rows = std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });
+  const bool has_own_rows =
+      std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });
   if (is_dynamic(node) && has_own_rows && is_whole(block.size() - 1)) {
     params.kind = Kind::kPerToken;
   } else if (block.size() == 2 && block[0] == 1 && is_whole(1)) {

@@ -40,13 +40,14 @@ std::optional<Refusal> check_softmax(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_prelu(const Candidate& candidate) {
-  const TensorData* slope = static_data(candidate.program, operand(candidate.node, 1));
-  if (slope == nullptr) {
+  const Node* slope = operand(candidate.node, 1);
+  if (!candidate.parameters.has(slope)) {
     return Refusal{"its slopes are computed, or written to, when the program runs",
                    "make them a parameter"};
   }
   const size_t rank = spec_of(candidate.node).rank();
-  if (slope->numel() == 1 || rank == 2 || rank == 4) return {};
+  const std::vector<SymInt>& slopes = spec_of(*slope).sizes;
+  if (slopes.empty() || slopes[0] == SymInt(1) || rank == 2 || rank == 4) return {};
   return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
 }
 
@@ -223,6 +224,11 @@ const Rule* find_rule(const Node& node) {
   return found == kRules.end() ? nullptr : &*found;
 }
 
+bool is_product(const Node& node) {
+  const Rule* rule = find_rule(node);
+  return rule != nullptr && is_product(*rule);
+}
+
 std::optional<Refusal> check(const Candidate& candidate) {
   const Rule* rule = find_rule(candidate.node);
   if (rule == nullptr) {
@@ -242,7 +248,7 @@ std::vector<Node*> group_of(const Candidate& candidate) {
   return rule->group != nullptr ? rule->group(candidate) : group_quantised(candidate, *rule);
 }
 
-Node* quantised_result(const ExportedProgram& program, const Node& node) {
+Node* quantised_result(const Parameters& parameters, const Node& node) {
   const Rule* rule = find_rule(node);
   if (rule == nullptr || is_quantise(node) || is_dequantise(node)) return nullptr;
   // A padding is quantised only where the lowering put it between two such calls.
@@ -254,7 +260,7 @@ Node* quantised_result(const ExportedProgram& program, const Node& node) {
   }
   const QuantParams result = quant_params(*quantise);
   for (Node* input : node.inputs()) {
-    if (static_data(program, input) != nullptr && is_product(*rule)) continue;  // a bias
+    if (parameters.has(input) && is_product(*rule)) continue;  // a bias
     if (!is_dequantise(*input) || is_dynamic(*input)) return nullptr;
     const QuantParams params = quant_params(*input);
     if (params.scales != nullptr && is_product(*rule)) continue;  // a weight

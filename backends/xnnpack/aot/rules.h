@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aot/graph/exported_program.h"
+#include "backends/xnnpack/aot/arguments.h"
 
 namespace vitrine::aot::xnnpack {
 
@@ -27,9 +27,9 @@ struct Refusal {
 };
 
 struct Candidate {
-  const ExportedProgram& program;
+  const Parameters& parameters;
   Node& node;
-  uint8_t precisions = kAnyPrecision;    // that the partitioner was made for
+  uint8_t precisions = kAnyPrecision;   // that the partitioner was made for
   bool allows_dynamic_weights = false;  // of f32 linear calls
 };
 
@@ -54,6 +54,8 @@ struct Rule {
 // Null if XNNPACK has no such operator.
 const Rule* find_rule(const Node& node);
 std::span<const Rule> all_rules();
+// Convolutions, linear calls, addmm and mm.
+bool is_product(const Node& node);
 
 // Whether XNNPACK takes the call; if not, why. Never throws: arguments that are not as the operator
 // has them are a refusal too.
@@ -62,7 +64,7 @@ std::vector<Node*> group_of(const Candidate& candidate);
 
 // If the call can run in int8 with fixed parameters, as its neighbours ask for: the quantise call
 // behind it, or behind the activation that is fused into it; else null.
-Node* quantised_result(const ExportedProgram& program, const Node& node);
+Node* quantised_result(const Parameters& parameters, const Node& node);
 
 // ---- The checks and groups behind the table, by family.
 

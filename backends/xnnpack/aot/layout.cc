@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/weights.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using NodePlace = std::list<BlobNode>::iterator;
+
+// Of each place in memory, the logical dim that lies there; and the other way round.
+constexpr std::array<uint32_t, 4> kToChannelsLast = {0, 2, 3, 1};
+constexpr std::array<uint32_t, 4> kToLogical = {0, 3, 1, 2};
+
+enum class Need : uint8_t { kAny, kChannelsLast, kLogical };
+struct KindNeed {
+  NodeKind kind;
+  Need need;
+};
+// The others take any layout.
+constexpr std::array kNeeds = {
+    KindNeed{NodeKind::XNNArgMaxPooling2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNAvgPooling2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNConv2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNConvTranspose2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNDepthwiseConv2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNGlobalAvgPooling2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNMaxPooling2d, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNPReLU, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNStaticResizeBilinear2D, Need::kChannelsLast},
+    KindNeed{NodeKind::XNNBatchMatrixMultiply, Need::kLogical},
+    KindNeed{NodeKind::XNNFullyConnected, Need::kLogical},
+    KindNeed{NodeKind::XNNSoftmax, Need::kLogical},
+    KindNeed{NodeKind::XNNStaticReshape, Need::kLogical},
+};
+
+Need need_of(NodeKind kind) {
+  const auto found = std::ranges::find(kNeeds, kind, &KindNeed::kind);
+  return found == kNeeds.end() ? Need::kAny : found->need;
+}
+
+std::vector<uint32_t> as_channels_last(const std::vector<uint32_t>& by_dim) {
+  std::vector<uint32_t> moved;
+  for (const uint32_t dim : kToChannelsLast) moved.push_back(by_dim[dim]);
+  return moved;
+}
+
+class Arranger {
+ public:
+  explicit Arranger(BlobGraph& graph) : graph_(graph) {}
+
+  void run() {
+    for (auto place = graph_.nodes.begin(); place != graph_.nodes.end(); ++place) {
+      producer_[place->output] = place;
+    }
+    first_ = graph_.nodes.begin();
+    for (auto place = first_; place != graph_.nodes.end();) {
+      const auto next = std::next(place);
+      arrange(*place);
+      place = next;
+    }
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) arrange_output(i);
+    for (BlobValue& value : graph_.values) {
+      if (value.is_channels_last) value.dims = as_channels_last(value.dims);
+    }
+  }
+
+ private:
+  BlobValue& value(uint32_t id) { return graph_.values[id]; }
+  bool is_image(uint32_t id) { return value(id).dims.size() == 4; }
+
+  void arrange(BlobNode& node) {
+    if (node.wants_channels_last) return arrange_copy(node);
+    const Need need = need_of(node.kind);
+    if (need == Need::kChannelsLast) {
+      if (!is_image(node.inputs[0])) return;
+      node.inputs[0] = converted(node.inputs[0], true, node.handles);
+    } else {
+      // Weights of matrix products lie as they are.
+      const bool is_any = need == Need::kAny;
+      if (!is_any) return convert_inputs(node, false);
+      const auto lies_so = [&](uint32_t id) { return value(id).is_channels_last; };
+      if (std::ranges::none_of(node.inputs, lies_so)) return;
+      const bool can = std::ranges::all_of(node.inputs, [&](uint32_t id) { return is_image(id); });
+      convert_inputs(node, can);
+      if (!can) return;
+      move_parameters(node);
+    }
+    value(node.output).is_channels_last = true;
+  }
+
+  void convert_inputs(BlobNode& node, bool channels_last) {
+    for (uint32_t& input : node.inputs) {
+      if (input != kNoValue && is_image(input)) {
+        input = converted(input, channels_last, node.handles);
+      }
+    }
+  }
+
+  void arrange_copy(BlobNode& node) {
+    const uint32_t input = node.inputs[0];
+    const bool wanted = *node.wants_channels_last && is_image(input);
+    value(node.output).is_channels_last = wanted;
+    if (wanted == value(input).is_channels_last) return;
+    node.kind = NodeKind::XNNStaticTranspose;
+    const auto& perm = wanted ? kToChannelsLast : kToLogical;
+    node.list.assign(perm.begin(), perm.end());
+    partner_.emplace(input, node.output);
+    partner_.emplace(node.output, input);
+  }
+
+  // From logical dims to those in memory.
+  static void move_parameters(BlobNode& node) {
+    switch (node.kind) {
+      case NodeKind::XNNStaticTranspose: {
+        const std::vector<uint32_t> perm = node.list;
+        for (size_t i = 0; i < 4; ++i) node.list[i] = kToLogical[perm[kToChannelsLast[i]]];
+        break;
+      }
+      case NodeKind::XNNStaticConstantPad:
+      case NodeKind::XNNStaticSlice:
+        node.list = as_channels_last(node.list);
+        node.second_list = as_channels_last(node.second_list);
+        break;
+      case NodeKind::XNNConcatenate2:
+      case NodeKind::XNNConcatenate3:
+      case NodeKind::XNNConcatenate4:
+      case NodeKind::XNNConcatenate5:
+        node.axis = kToLogical[node.axis];
+        break;
+      default:
+        break;
+    }
+  }
+
+  uint32_t converted(uint32_t id, bool channels_last, const std::vector<uint32_t>& served) {
+    if (value(id).is_channels_last == channels_last) return id;
+    if (const auto found = partner_.find(id); found != partner_.end()) {
+      const auto copy = producer_.find(found->second);
+      if (copy != producer_.end() && copy->second->handle == kInsertedHandle) {
+        std::vector<uint32_t>& handles = copy->second->handles;
+        handles.insert(handles.end(), served.begin(), served.end());
+      }
+      return found->second;
+    }
+    const uint32_t made = make_converted(id, channels_last, served);
+    partner_.emplace(id, made);
+    partner_.emplace(made, id);
+    return made;
+  }
+
+  uint32_t add_like(uint32_t id, bool channels_last) {
+    BlobValue copy = value(id);
+    copy.input.reset();
+    copy.output.reset();
+    copy.is_channels_last = channels_last;
+    return graph_.add_value(std::move(copy));
+  }
+
+  uint32_t make_converted(uint32_t id, bool channels_last, const std::vector<uint32_t>& served) {
+    const auto& perm = channels_last ? kToChannelsLast : kToLogical;
+    if (value(id).is_constant()) {
+      const uint32_t made = add_like(id, channels_last);
+      const BlobValue& from = value(id);
+      const size_t width = from.data->size() / elements_of(from);
+      value(made).data =
+          std::make_shared<const Bytes>(permuted(*from.data, width, from.dims, kToChannelsLast));
+      return made;
+    }
+    const auto producer = producer_.find(id);
+    if (producer != producer_.end() && moves_behind(*producer->second)) {
+      // Where numbers are wider, or cannot be moved at all, move them before they are converted.
+      const NodePlace place = producer->second;
+      const uint32_t source = converted(place->inputs[0], channels_last, served);
+      BlobNode node = *place;
+      node.inputs = {source};
+      node.output = add_like(id, channels_last);
+      return insert(std::next(place), std::move(node));
+    }
+    BlobNode node;
+    node.kind = NodeKind::XNNStaticTranspose;
+    node.inputs = {id};
+    node.list.assign(perm.begin(), perm.end());
+    node.handles = served;
+    node.output = add_like(id, channels_last);
+    const bool is_made = producer != producer_.end();
+    return insert(is_made ? std::next(producer->second) : place_of_input(*value(id).input),
+                  std::move(node));
+  }
+
+  bool moves_behind(const BlobNode& node) {
+    if (node.kind != NodeKind::XNNConvert) return false;
+    return value(node.output).datatype == Datatype::xnn_datatype_qdint8 ||
+           value(node.inputs[0]).datatype == Datatype::xnn_datatype_qint8;
+  }
+
+  // Copies of inputs stand first, in the order of the inputs.
+  NodePlace place_of_input(uint32_t position) {
+    auto place = graph_.nodes.begin();
+    for (; place != first_; ++place) {
+      if (*value(place->inputs[0]).input > position) break;
+    }
+    return place;
+  }
+
+  uint32_t insert(NodePlace before, BlobNode node) {
+    const uint32_t output = node.output;
+    producer_[output] = graph_.nodes.insert(before, std::move(node));
+    return output;
+  }
+
+  static size_t elements_of(const BlobValue& value) {
+    size_t count = 1;
+    for (const uint32_t dim : value.dims) count *= dim;
+    return count;
+  }
+
+  void arrange_output(size_t position) {
+    BlobOutput& output = graph_.outputs[position];
+    const auto producer = producer_.find(output.value);
+    std::vector<uint32_t> served;
+    if (producer != producer_.end()) served = producer->second->handles;
+    if (is_image(output.value)) {
+      output.value = converted(output.value, output.wants_channels_last, served);
+    }
+    const BlobValue& found = value(output.value);
+    if (found.input || found.output || found.is_constant()) {
+      BlobNode copy;
+      copy.kind = NodeKind::XNNCopy;
+      copy.inputs = {output.value};
+      copy.output = add_like(output.value, found.is_channels_last);
+      copy.handles = served;
+      value(copy.output).data = nullptr;
+      output.value = insert(graph_.nodes.end(), std::move(copy));
+    }
+    value(output.value).output = static_cast<uint32_t>(position);
+  }
+
+  BlobGraph& graph_;
+  NodePlace first_;  // of the nodes that were there before
+  std::map<uint32_t, NodePlace> producer_;
+  std::map<uint32_t, uint32_t> partner_;  // the same value in the other layout
+};
+
+}  // namespace
+
+void arrange_layouts(BlobGraph& graph) { Arranger(graph).run(); }
+
+void remove_unused(BlobGraph& graph) {
+  std::vector<bool> is_used(graph.values.size());
+  for (const BlobOutput& output : graph.outputs) is_used[output.value] = true;
+  for (auto place = graph.nodes.end(); place != graph.nodes.begin();) {
+    --place;
+    if (!is_used[place->output]) {
+      place = graph.nodes.erase(place);
+      continue;
+    }
+    for (const uint32_t input : place->inputs) {
+      if (input != kNoValue) is_used[input] = true;
+    }
+  }
+  std::vector<BlobValue> kept;
+  std::vector<uint32_t> number(graph.values.size(), kNoValue);
+  const auto renumber = [&](uint32_t& id) {
+    if (id == kNoValue) return;
+    if (number[id] == kNoValue) {
+      number[id] = static_cast<uint32_t>(kept.size());
+      kept.push_back(std::move(graph.values[id]));
+    }
+    id = number[id];
+  };
+  for (BlobNode& node : graph.nodes) {
+    for (uint32_t& input : node.inputs) renumber(input);
+    renumber(node.output);
+  }
+  for (uint32_t& input : graph.inputs) {
+    if (input != kNoValue) input = number[input];
+  }
+  for (BlobOutput& output : graph.outputs) renumber(output.value);
+  graph.values = std::move(kept);
+}
+
+}  // namespace vitrine::aot::xnnpack

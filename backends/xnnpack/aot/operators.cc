@@ -1,0 +1,228 @@
+// How each operator is told to XNNPACK: one row an operator.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "backends/xnnpack/aot/translator.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void finish(Translator& t, Node& node, BlobNode made) {
+  made.inputs.insert(made.inputs.begin(), t.input_of(node, *operand(node, 0)));
+  made.output = t.output_of(node);
+  t.append(std::move(made));
+}
+
+template <NodeKind kind>
+void unary(Translator& t, Node& node) {
+  finish(t, node, t.make(node, kind));
+}
+
+template <NodeKind kind>
+void binary(Translator& t, Node& node) {
+  BlobNode made = t.make(node, kind);
+  made.inputs = {t.input_of(node, *operand(node, 0)), t.input_of(node, *operand(node, 1))};
+  made.output = t.output_of(node);
+  t.append(std::move(made));
+}
+
+void clamp(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNClamp);
+  made.bounds = Bounds{static_cast<float>(real(node, 1, "min", -kInfinity)),
+                       static_cast<float>(real(node, 2, "max", kInfinity))};
+  finish(t, node, std::move(made));
+}
+
+void hardtanh(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNClamp);
+  made.bounds = Bounds{static_cast<float>(real(node, 1, "min_val", -1.0)),
+                       static_cast<float>(real(node, 2, "max_val", 1.0))};
+  finish(t, node, std::move(made));
+}
+
+void relu(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNClamp);
+  made.bounds = Bounds{0.0f, kInfinity};
+  finish(t, node, std::move(made));
+}
+
+void leaky_relu(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNLeakyReLU);
+  made.parameter = static_cast<float>(real(node, 1, "negative_slope", 0.01));
+  finish(t, node, std::move(made));
+}
+
+void cat(Translator& t, Node& node) {
+  constexpr std::array kKinds = {NodeKind::XNNConcatenate2, NodeKind::XNNConcatenate3,
+                                 NodeKind::XNNConcatenate4, NodeKind::XNNConcatenate5};
+  const ArgumentList* items = node.args().at(0).list();
+  if (items == nullptr || items->size() < 2 || items->size() > 5) {
+    t.refuse(node, "it has not 2 to 5 inputs");
+  }
+  BlobNode made = t.make(node, kKinds[items->size() - 2]);
+  for (const Argument& item : *items) {
+    if (item.node() == nullptr) t.refuse(node, "an input is no tensor");
+    made.inputs.push_back(t.input_of(node, *item.node()));
+  }
+  made.axis =
+      static_cast<uint32_t>(wrapped_dim(node, integer(node, 1, "dim", 0), spec_of(node).rank()));
+  made.output = t.output_of(node);
+  t.append(std::move(made));
+}
+
+void permute(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNStaticTranspose);
+  const size_t rank = spec_of(node).rank();
+  if (argument(node, 1, "dims") == nullptr) {
+    made.list = {1, 0};  // t_copy
+  } else {
+    for (const int64_t dim : integers(node, 1, "dims", rank)) {
+      made.list.push_back(static_cast<uint32_t>(wrapped_dim(node, dim, rank)));
+    }
+  }
+  finish(t, node, std::move(made));
+}
+
+// Views and squeezes: sizes that change are 0, inferred.
+void reshape(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNStaticReshape);
+  const std::vector<uint32_t> dims = t.dims_of(node);
+  const std::vector<SymInt>& sizes = spec_of(node).sizes;
+  std::vector<int64_t> asked;
+  if (calls_op(node, "view_copy.default")) asked = integers(node, 1, "size", 0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_inferred =
+        i < asked.size() ? asked[i] == -1 : i < sizes.size() && !sizes[i].is_static();
+    made.list.push_back(is_inferred ? 0 : dims[i]);
+  }
+  if (std::ranges::count(made.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  finish(t, node, std::move(made));
+}
+
+void slice(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNStaticSlice);
+  const TensorSpec& input = spec_of(*operand(node, 0));
+  const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), input.rank());
+  int64_t start = integer(node, 2, "start", 0);
+  if (input.sizes[dim].is_static()) {
+    const int64_t size = input.sizes[dim].value();
+    start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
+  } else if (start < 0 || start > std::numeric_limits<int32_t>::max()) {
+    t.refuse(node, "where it begins is not fixed");
+  }
+  made.list.assign(input.rank(), 0);
+  made.list[dim] = static_cast<uint32_t>(start);
+  made.second_list = t.dims_of(node);
+  finish(t, node, std::move(made));
+}
+
+void pad(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNStaticConstantPad);
+  const size_t rank = spec_of(node).rank();
+  const std::vector<int64_t> padding = integers(node, 1, "pad", 0);
+  if (padding.size() % 2 != 0 || padding.size() / 2 > rank) {
+    t.refuse(node, "its padding has another number of dims than its input");
+  }
+  made.list.assign(rank, 0);
+  made.second_list.assign(rank, 0);
+  // The last dim comes first.
+  for (size_t i = 0; i < padding.size() / 2; ++i) {
+    made.list[rank - 1 - i] = static_cast<uint32_t>(padding[2 * i]);
+    made.second_list[rank - 1 - i] = static_cast<uint32_t>(padding[2 * i + 1]);
+  }
+  made.parameter = static_cast<float>(real(node, 2, "value", 0.0));
+  finish(t, node, std::move(made));
+}
+
+void copy(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNCopy);
+  const TensorSpec& spec = spec_of(node);
+  made.wants_channels_last =
+      spec.rank() == 4 && dim_order_of(spec) == std::vector<uint8_t>{0, 2, 3, 1};
+  finish(t, node, std::move(made));
+}
+
+void mean(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNGlobalAvgPooling2d);
+  made.flags = kKeepDims;
+  finish(t, node, std::move(made));
+}
+
+void upsample(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNStaticResizeBilinear2D);
+  const std::vector<uint32_t> dims = t.dims_of(node);
+  if (dims.size() != 4) t.refuse(node, "its result has not four dims");
+  made.new_height = dims[2];
+  made.new_width = dims[3];
+  made.flags = boolean(node, 2, "align_corners", false) ? kAlignCorners : 0;
+  finish(t, node, std::move(made));
+}
+
+struct Row {
+  std::string_view op;
+  TranslateCall translate;
+};
+constexpr std::array kRows = {
+    Row{"_clone_dim_order.default", copy},
+    Row{"_softmax.default", unary<NodeKind::XNNSoftmax>},
+    Row{"_to_dim_order_copy.default", copy},
+    Row{"abs.default", unary<NodeKind::XNNAbs>},
+    Row{"add.Tensor", binary<NodeKind::XNNAdd>},
+    Row{"addmm.default", translate_linear},
+    Row{"alias_copy.default", copy},
+    Row{"amax.default", translate_amax},
+    Row{"avg_pool2d.default", translate_average_pool},
+    Row{"bmm.default", binary<NodeKind::XNNBatchMatrixMultiply>},
+    Row{"cat.default", cat},
+    Row{"ceil.default", unary<NodeKind::XNNCeiling>},
+    Row{"clamp.default", clamp},
+    Row{"clone.default", copy},
+    Row{"constant_pad_nd.default", pad},
+    Row{"convolution.default", translate_convolution},
+    Row{"cos.default", unary<NodeKind::XNNCos>},
+    Row{"div.Tensor", binary<NodeKind::XNNDiv>},
+    Row{"exp.default", unary<NodeKind::XNNExp>},
+    Row{"floor.default", unary<NodeKind::XNNFloor>},
+    Row{"gelu.default", unary<NodeKind::XNNGelu>},
+    Row{"hardswish.default", unary<NodeKind::XNNHardswish>},
+    Row{"hardtanh.default", hardtanh},
+    Row{"leaky_relu.default", leaky_relu},
+    Row{"linear.default", translate_linear},
+    Row{"log.default", unary<NodeKind::XNNLog>},
+    Row{"max_pool2d.default", translate_max_pool},
+    Row{"maximum.default", binary<NodeKind::XNNMaximum>},
+    Row{"mean.dim", mean},
+    Row{"minimum.default", binary<NodeKind::XNNMinimum>},
+    Row{"mm.default", translate_linear},
+    Row{"mul.Tensor", binary<NodeKind::XNNMultiply>},
+    Row{"neg.default", unary<NodeKind::XNNNegate>},
+    Row{"permute_copy.default", permute},
+    Row{"pow.Tensor_Scalar", unary<NodeKind::XNNSquare>},
+    Row{"prelu.default", binary<NodeKind::XNNPReLU>},
+    Row{"relu.default", relu},
+    Row{"rsqrt.default", unary<NodeKind::XNNReciprocalSquareRoot>},
+    Row{"sigmoid.default", unary<NodeKind::XNNSigmoid>},
+    Row{"sin.default", unary<NodeKind::XNNSin>},
+    Row{"slice_copy.Tensor", slice},
+    Row{"sqrt.default", unary<NodeKind::XNNSquareRoot>},
+    Row{"sub.Tensor", binary<NodeKind::XNNSubtract>},
+    Row{"t_copy.default", permute},
+    Row{"tanh.default", unary<NodeKind::XNNTanh>},
+    Row{"unsqueeze_copy.default", reshape},
+    Row{"upsample_bilinear2d.vec", upsample},
+    Row{"view_copy.default", reshape},
+};
+
+}  // namespace
+
+TranslateCall find_translation(std::string_view op) {
+  const auto found = std::ranges::find(kRows, op, &Row::op);
+  return found == kRows.end() ? nullptr : found->translate;
+}
+
+}  // namespace vitrine::aot::xnnpack

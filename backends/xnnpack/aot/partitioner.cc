@@ -1,0 +1,131 @@
+#include "backends/xnnpack/aot/partitioner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "aot/graph/aot_error.h"
+#include "aot/lowering/partition_nodes.h"
+#include "aot/passes/pass.h"
+#include "backends/xnnpack/aot/xnnpack_backend.h"
+
+namespace vitrine::aot {
+namespace {
+
+using xnnpack::Candidate;
+using xnnpack::Parameters;
+using xnnpack::Refusal;
+using Groups = std::vector<std::vector<Node*>>;
+
+struct Matches {
+  Groups groups;
+  std::map<const Node*, Refusal> refusals;
+};
+
+std::string_view kind_of_rest(const Node& node) {
+  return node.calls(getitem()) ? "it takes a result of a call that is not delegated"
+                               : "it is of no call that is delegated";
+}
+
+Matches match(const Parameters& parameters, Graph& graph,
+              const XnnpackPartitioner::Options& options) {
+  Matches matches;
+  for (Node& node : graph.nodes()) {
+    if (!node.is_call()) continue;
+    const Candidate candidate{parameters, node, options.precisions, options.allows_dynamic_weights};
+    const bool is_left_out = options.products_only && !xnnpack::is_product(node);
+    std::optional<Refusal> refusal =
+        is_left_out ? Refusal{"this partitioner takes convolutions and matrix products only", ""}
+                    : xnnpack::check(candidate);
+    if (refusal) {
+      matches.refusals.emplace(&node, std::move(*refusal));
+    } else {
+      matches.groups.push_back(xnnpack::group_of(candidate));
+    }
+  }
+  return matches;
+}
+
+// One partition a match.
+std::vector<NodePartition> partition_each(const Groups& groups) {
+  std::vector<NodePartition> partitions;
+  std::unordered_set<const Node*> taken;
+  for (const std::vector<Node*>& group : groups) {
+    NodePartition partition;
+    partition.id = partitions.size();
+    for (Node* node : group) {
+      if (!node->is_call()) continue;
+      if (!taken.insert(node).second) {
+        throw AotError(
+            fmt::format("node {}: two matches of the XNNPACK partitioner hold it", node->name()));
+      }
+      partition.nodes.push_back(node);
+    }
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+}  // namespace
+
+XnnpackPartitioner::XnnpackPartitioner(const Options& options)
+    : options_(options), backend_(std::make_shared<XnnpackBackend>()) {}
+
+PartitionResult XnnpackPartitioner::partition(ExportedProgram& program) const {
+  const Parameters parameters(program);
+  Graph& graph = *program.graph;
+  Matches matches = match(parameters, graph, options_);
+  PartitionNodesOptions forming;
+  forming.groups = matches.groups;
+  const std::vector<NodePartition> partitions =
+      options_.per_op ? partition_each(matches.groups) : partition_nodes(graph, {}, forming);
+
+  PartitionResult result;
+  for (const NodePartition& partition : partitions) {
+    const std::string tag = fmt::format("tag{}", partition.id);
+    result.tags.emplace(tag, DelegationSpec{backend_, {}});
+    for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
+  }
+  // Weights go with the calls that were matched with them.
+  for (const std::vector<Node*>& group : matches.groups) {
+    const std::string& tag = group.front()->meta.delegation_tag;
+    for (Node* node : group) {
+      if (!node->is_call() && node->meta.delegation_tag.empty()) node->meta.delegation_tag = tag;
+    }
+  }
+  for_each_call(graph, [&](Node& node) {
+    if (!node.meta.delegation_tag.empty()) return;
+    const auto refusal = matches.refusals.find(&node);
+    if (&node.graph() != &graph) {
+      result.rejections.push_back({&node, "it is in a branch of control flow", ""});
+    } else if (refusal == matches.refusals.end()) {
+      result.rejections.push_back(
+          {&node, "something that is not delegated stands between it and what it is fused with",
+           ""});
+    } else if (node.target().dialect() == Dialect::kPython) {
+      result.rejections.push_back({&node, std::string(kind_of_rest(node)), ""});
+    } else {
+      result.rejections.push_back({&node, refusal->second.rule, refusal->second.remedy});
+    }
+  });
+  return result;
+}
+
+OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const {
+  OpsToKeep keep;
+  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
+    if (rule.keep) keep.targets.push_back(fmt::format("aten.{}", rule.op));
+  }
+  keep.keeps = [parameters = std::make_shared<const Parameters>(program),
+                options = options_](const Node& node) {
+    // A check reads the node only.
+    Node& checked = const_cast<Node&>(node);
+    return !xnnpack::check(
+        {*parameters, checked, options.precisions, options.allows_dynamic_weights});
+  };
+  return keep;
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,31 @@
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/passes/batch_norm.h"
+
+namespace vitrine::aot::xnnpack {
+
+void batch_norms_to_convolutions(Preprocessing& p) {
+  each_call(p.graph(), [&](Node& norm) {
+    if (!is_batch_norm(norm)) return;
+    Node& input = *operand(norm, 0);
+    const ChannelScaling scaling = channel_scaling(p, norm);
+    const auto channels = static_cast<int64_t>(scaling.factors.size());
+    std::vector<float> summands = scaling.summands;
+    for (size_t i = 0; i < summands.size(); ++i) {
+      summands[i] -= scaling.means.at(i) * scaling.factors[i];
+    }
+    const ScalarType dtype = spec_of(input).dtype;
+    Node* weight =
+        p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, scaling.factors);
+    Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands);
+    const Argument ones = std::vector<int64_t>{1, 1};
+    const Argument zeros = std::vector<int64_t>{0, 0};
+    // The layout of a batch norm's result is its input's.
+    Node* call =
+        p.insert(norm, "aten.convolution.default",
+                 {&input, weight, bias, ones, zeros, ones, false, zeros, channels}, spec_of(input));
+    call->meta.debug_handle = norm.meta.debug_handle;
+    replace_batch_norm(p, norm, *call);
+  });
+}
+
+}  // namespace vitrine::aot::xnnpack

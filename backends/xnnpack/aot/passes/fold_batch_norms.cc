@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "backends/xnnpack/aot/passes/batch_norm.h"
+#include "backends/xnnpack/aot/products.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+// The output channel of each run of equal channels in the weight's bytes.
+struct Channels {
+  size_t count = 0;  // of output channels
+  size_t run = 0;    // elements of one channel that lie together
+  size_t inner = 0;  // channels that lie behind one another
+  bool transposed = false;
+  size_t inputs_per_group = 0;
+
+  size_t of(size_t element) const {
+    const size_t at = element / run;
+    if (!transposed) return at;
+    const size_t group = at / inner / inputs_per_group;
+    return group * inner + at % inner;
+  }
+};
+
+Channels channels_of(const Node& call, const TensorData& weight) {
+  Channels channels;
+  const auto size = [&](size_t dim) { return static_cast<size_t>(weight.sizes.at(dim)); };
+  channels.run = 1;
+  for (size_t dim = 2; dim < weight.sizes.size(); ++dim) channels.run *= size(dim);
+  channels.transposed =
+      calls_op(call, "convolution.default") && boolean(call, 6, "transposed", false);
+  if (channels.transposed) {
+    const auto groups = static_cast<size_t>(integer(call, 8, "groups", 1));
+    channels.inner = size(1);
+    channels.inputs_per_group = size(0) / groups;
+    channels.count = channels.inner * groups;
+  } else {
+    channels.run *= size(1);
+    channels.count = size(0);
+  }
+  return channels;
+}
+
+}  // namespace
+
+void fold_batch_norms(Preprocessing& p) {
+  const Parameters parameters(p.program());
+  each_call(p.graph(), [&](Node& norm) {
+    if (!is_batch_norm(norm) || !can_fold_batch_norm(parameters, norm)) return;
+    Node& call = *operand(norm, 0);
+    const Product product = *product_of(call);
+    const TensorData& weight = *static_data(p.program(), product.weight);
+    const Channels channels = channels_of(call, weight);
+    const ChannelScaling scaling = channel_scaling(p, norm);
+    std::vector<float> weights = p.floats(*product.weight);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scaling.factors.at(channels.of(i));
+    std::vector<float> biases = product.bias == nullptr ? std::vector<float>(channels.count, 0.0f)
+                                                        : p.floats(*product.bias);
+    for (size_t i = 0; i < biases.size(); ++i) {
+      biases[i] = (biases[i] - scaling.means.at(i)) * scaling.factors[i] + scaling.summands[i];
+    }
+    const ScalarType dtype = weight.dtype;
+    const std::string name = product.weight->name();
+    const std::string bias_name = product.bias == nullptr ? name + "_bias" : product.bias->name();
+    Node* new_weight = p.add_constant(name + "_fused_bn", weight.sizes, dtype, weights);
+    Node* new_bias = p.add_constant(bias_name + "_fused_bn", {static_cast<int64_t>(biases.size())},
+                                    dtype, biases);
+    ArgumentList args = call.args();
+    args.resize(std::max<size_t>(args.size(), 3));
+    args[1] = new_weight;
+    args[2] = new_bias;
+    call.set_args(std::move(args));
+    replace_batch_norm(p, norm, call);
+  });
+}
+
+}  // namespace vitrine::aot::xnnpack

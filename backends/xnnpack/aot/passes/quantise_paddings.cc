@@ -1,0 +1,24 @@
+#include "backends/xnnpack/aot/preprocessing.h"
+#include "backends/xnnpack/aot/products.h"
+
+namespace vitrine::aot::xnnpack {
+
+void quantise_paddings(Preprocessing& p) {
+  each_call(p.graph(), [&](Node& node) {
+    const std::optional<Product> product = product_of(node);
+    if (!product || product->padding == nullptr || product->precision != kStatic) return;
+    const Node& dequantise = *product->dequantised;
+    const TensorSpec float_spec = spec_of(*product->padding);
+    TensorSpec int_spec = float_spec;
+    int_spec.dtype = spec_of(*operand(dequantise, 0)).dtype;
+    ArgumentList args = dequantise.args();
+    args[0] = product->padding;
+    Node* quantised =
+        p.insert(node, "quantized_decomposed.quantize_per_tensor.default", args, int_spec);
+    args[0] = quantised;
+    Node* padded = p.insert(node, dequantise.target().name(), args, float_spec);
+    node.replace_input(product->padding, padded);
+  });
+}
+
+}  // namespace vitrine::aot::xnnpack

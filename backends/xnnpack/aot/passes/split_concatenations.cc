@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/preprocessing.h"
+#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/rules.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+constexpr size_t kMost = 5;
+
+TensorSpec joined_spec(const ArgumentList& items, size_t dim) {
+  TensorSpec spec = spec_of(*items.front().node());
+  for (size_t i = 1; i < items.size(); ++i) {
+    spec.sizes[dim] = spec.sizes[dim] + spec_of(*items[i].node()).sizes[dim];
+  }
+  spec.strides = dense_strides(spec.sizes, dim_order_of(spec));
+  return spec;
+}
+
+// What comes in between is quantised as the whole result is.
+Node* quantised_like(Preprocessing& p, Node& at, Node* value, const Node& quantise) {
+  const TensorSpec float_spec = spec_of(*value);
+  TensorSpec int_spec = float_spec;
+  int_spec.dtype = spec_of(quantise).dtype;
+  ArgumentList args = quantise.args();
+  args[0] = value;
+  Node* q = p.insert(at, quantise.target().name(), args, int_spec);
+  args[0] = q;
+  return p.insert(at, "quantized_decomposed.dequantize_per_tensor.default", args, float_spec);
+}
+
+}  // namespace
+
+void split_concatenations(Preprocessing& p) {
+  const Parameters parameters(p.program());
+  each_call(p.graph(), [&](Node& node) {
+    if (!calls_op(node, "cat.default")) return;
+    ArgumentList items = *node.args().at(0).list();
+    if (items.size() <= kMost) return;
+    const size_t rank = spec_of(node).rank();
+    const int64_t axis = integer(node, 1, "dim", 0);
+    const size_t dim = wrapped_dim(node, axis, rank);
+    const Node* quantise = quantised_result(parameters, node);
+    while (items.size() > kMost) {
+      ArgumentList first(items.begin(), items.begin() + kMost);
+      const TensorSpec spec = joined_spec(first, dim);
+      Node* part = p.insert(node, node.target().name(), {std::move(first), axis}, spec);
+      part->meta.debug_handle = node.meta.debug_handle;
+      if (quantise != nullptr) part = quantised_like(p, node, part, *quantise);
+      items.erase(items.begin(), items.begin() + kMost);
+      items.insert(items.begin(), part);
+    }
+    node.set_arg(0, std::move(items));
+  });
+}
+
+}  // namespace vitrine::aot::xnnpack

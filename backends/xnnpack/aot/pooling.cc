@@ -1,0 +1,84 @@
+// Poolings, as XNNPACK is told of them.
+#include <algorithm>
+
+#include "backends/xnnpack/aot/translator.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+// Kernel, stride and padding; one number is for both directions, no stride is the kernel's size.
+Window read_window(Translator& t, const Node& node) {
+  const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
+  std::vector<int64_t> stride = integers(node, 2, "stride", 2);
+  std::vector<int64_t> padding = integers(node, 3, "padding", 2);
+  if (kernel.size() != 2) t.refuse(node, "its window is unknown");
+  if (stride.empty()) stride = kernel;
+  if (padding.empty()) padding = {0, 0};
+  const auto size = [](int64_t number) { return static_cast<uint32_t>(number); };
+  Window window;
+  window.kernel_height = size(kernel[0]);
+  window.kernel_width = size(kernel[1]);
+  window.stride_height = size(stride[0]);
+  window.stride_width = size(stride[1]);
+  window.padding_top = window.padding_bottom = size(padding[0]);
+  window.padding_left = window.padding_right = size(padding[1]);
+  return window;
+}
+
+void finish(Translator& t, Node& node, BlobNode made) {
+  made.inputs = {t.input_of(node, *operand(node, 0))};
+  made.output = t.output_of(node);
+  t.append(std::move(made));
+}
+
+// What the last window reaches past the padded input.
+uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
+                  uint32_t stride, uint32_t dilation) {
+  const int64_t reach = int64_t{output - 1} * stride + int64_t{dilation} * (kernel - 1) + 1;
+  return static_cast<uint32_t>(std::max<int64_t>(reach - input - 2 * int64_t{padding}, 0));
+}
+
+}  // namespace
+
+void translate_average_pool(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNAvgPooling2d);
+  made.window = read_window(t, node);
+  made.window.dilation_height = made.window.dilation_width = 0;  // it has none
+  made.flags = kKeepDims;
+  finish(t, node, std::move(made));
+}
+
+void translate_max_pool(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNMaxPooling2d);
+  Window& w = made.window;
+  w = read_window(t, node);
+  std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
+  if (dilation.empty()) dilation = {1, 1};
+  w.dilation_height = static_cast<uint32_t>(dilation[0]);
+  w.dilation_width = static_cast<uint32_t>(dilation[1]);
+  if (boolean(node, 5, "ceil_mode", false)) {
+    // XNNPACK rounds down: with more padding that is the same.
+    const std::vector<uint32_t> input = t.dims_of(*operand(node, 0));
+    const std::vector<uint32_t> output = t.dims_of(node);
+    w.padding_bottom += overhang(input[2], output[2], w.padding_top, w.kernel_height,
+                                 w.stride_height, w.dilation_height);
+    w.padding_right += overhang(input[3], output[3], w.padding_left, w.kernel_width, w.stride_width,
+                                w.dilation_width);
+  }
+  made.flags = kKeepDims;
+  finish(t, node, std::move(made));
+}
+
+void translate_amax(Translator& t, Node& node) {
+  BlobNode made = t.make(node, NodeKind::XNNMaxPooling2d);
+  const std::vector<uint32_t> input = t.dims_of(*operand(node, 0));
+  const std::vector<int64_t> dims = integers(node, 1, "dim", 1);
+  if (dims.size() != 1 || input.size() != 4) t.refuse(node, "it is not over one dim of four");
+  const size_t dim = wrapped_dim(node, dims[0], 4);
+  Window& w = made.window;
+  if (dim == 2) w.kernel_height = w.stride_height = input[2];
+  if (dim == 3) w.kernel_width = w.stride_width = input[3];
+  finish(t, node, std::move(made));
+}
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,130 @@
+#include "backends/xnnpack/aot/preprocessing.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/pass.h"
+#include "backends/xnnpack/aot/arguments.h"
+#include "runtime/core/half.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+struct NamedPass {
+  const char* name;
+  void (*run)(Preprocessing& p);
+};
+constexpr std::array kPasses = {
+    NamedPass{"remove_identity_copies", remove_identity_copies},
+    NamedPass{"restore_linear", restore_linear},
+    NamedPass{"fold_batch_norms", fold_batch_norms},
+    NamedPass{"batch_norms_to_convolutions", batch_norms_to_convolutions},
+    NamedPass{"fuse_activations", fuse_activations},
+    NamedPass{"split_concatenations", split_concatenations},
+    NamedPass{"max_dims_to_amax", max_dims_to_amax},
+    NamedPass{"quantise_paddings", quantise_paddings},
+};
+
+template <class T>
+std::vector<float> widened(const std::vector<std::byte>& bytes) {
+  std::vector<float> numbers(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    T item;
+    std::memcpy(&item, bytes.data() + i * sizeof(T), sizeof(T));
+    numbers[i] = static_cast<float>(item);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<float> Preprocessing::floats(const Node& node) const {
+  const TensorData* data = static_data(program_, &node);
+  if (data == nullptr) throw AotError(fmt::format("node {}: it is no constant", node.name()));
+  const std::vector<std::byte> bytes = row_major_bytes(*data);
+  switch (data->dtype) {
+    case ScalarType::kFloat:
+      return widened<float>(bytes);
+    case ScalarType::kDouble:
+      return widened<double>(bytes);
+    case ScalarType::kHalf:
+      return widened<Half>(bytes);
+    case ScalarType::kBFloat16:
+      return widened<BFloat16>(bytes);
+    default:
+      throw AotError(fmt::format("node {}: its numbers are {}, no floats", node.name(),
+                                 scalar_type_name(data->dtype)));
+  }
+}
+
+Node* Preprocessing::add_constant(std::string_view name, std::vector<int64_t> sizes,
+                                  ScalarType dtype, const std::vector<float>& numbers) {
+  std::vector<std::byte> bytes(numbers.size() * element_size(dtype));
+  if (dtype == ScalarType::kHalf) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const Half item(numbers[i]);
+      std::memcpy(bytes.data() + i * sizeof(Half), &item, sizeof(Half));
+    }
+  } else if (dtype == ScalarType::kFloat) {
+    if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  } else {
+    throw AotError(
+        fmt::format("constant {}: no constants of {} are made", name, scalar_type_name(dtype)));
+  }
+  return program_.add_constant(name, make_tensor_data(dtype, std::move(sizes), std::move(bytes)));
+}
+
+void Preprocessing::absorb(const Node& into, const Node& from) {
+  std::vector<uint32_t> handles = notes_[&from].handles;
+  if (from.meta.debug_handle != 0) handles.push_back(from.meta.debug_handle);
+  std::vector<uint32_t>& all = notes_[&into].handles;
+  all.insert(all.end(), handles.begin(), handles.end());
+}
+
+Node* Preprocessing::insert(Node& at, std::string_view edge_target, ArgumentList args,
+                            TensorSpec spec) {
+  Node* node = graph().call(Target::of(edge_target, Dialect::kEdge), std::move(args), {}, &at);
+  node->meta.value = std::move(spec);
+  node->meta.origin = at.meta.origin;
+  return node;
+}
+
+void Preprocessing::replace(Node& node, Node& by) {
+  notes_.erase(&node);
+  replace_node(program_, node, by);
+}
+
+void Preprocessing::remove_dead_code() {
+  std::vector<Node*> dead;
+  for (Node* node = &graph().nodes().back(); node != nullptr;) {
+    Node* previous = node->previous();
+    if (node->is_call() && node->users().empty() && is_pure(*node)) {
+      notes_.erase(node);
+      graph().erase(node);
+    }
+    node = previous;
+  }
+  for (Node* node : graph().placeholders()) {
+    if (!node->users().empty() || static_data(program_, node) == nullptr) continue;
+    notes_.erase(node);
+    program_.remove_input(node);
+  }
+}
+
+void run_passes(Preprocessing& p) {
+  for (const NamedPass& pass : kPasses) {
+    try {
+      pass.run(p);
+      p.remove_dead_code();
+      lint(p.program());
+    } catch (const AotError& error) {
+      throw AotError(fmt::format("{}: {}", pass.name, error.what()));
+    }
+  }
+}
+
+}  // namespace vitrine::aot::xnnpack

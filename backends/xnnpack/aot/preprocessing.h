@@ -1,0 +1,80 @@
+// A delegate's program while it is made ready for XNNPACK: the graph, and what passes know of its
+// nodes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "backends/xnnpack/aot/blob_graph.h"
+
+namespace vitrine::aot::xnnpack {
+
+struct NodeNotes {
+  std::vector<uint32_t> handles;  // of nodes that went into this one, besides its own
+  std::optional<Bounds> bounds;   // of an activation that was fused
+};
+
+class Preprocessing {
+ public:
+  // Owns neither; `program` is changed.
+  explicit Preprocessing(ExportedProgram& program) : program_(program) {}
+
+  ExportedProgram& program() { return program_; }
+  Graph& graph() { return *program_.graph; }
+  NodeNotes& notes(const Node& node) { return notes_[&node]; }
+
+  // The numbers of a placeholder as f32, row by row. AotError if it has none or they are no floats.
+  std::vector<float> floats(const Node& node) const;
+  Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
+                     const std::vector<float>& numbers);
+
+  // `into` stands for `from` too, and for what that stood for.
+  void absorb(const Node& into, const Node& from);
+  // A new call before `at`, without a source of its own.
+  Node* insert(Node& at, std::string_view edge_target, ArgumentList args, TensorSpec spec);
+  // `by` takes the node's users and its place in the signature; the node goes.
+  void replace(Node& node, Node& by);
+  // Placeholders that nothing uses any more go with the data.
+  void remove_dead_code();
+
+ private:
+  ExportedProgram& program_;
+  std::unordered_map<const Node*, NodeNotes> notes_;
+};
+
+// Calls visit(node) for each call; it may erase the node and insert others before it.
+template <class Visit>
+void each_call(Graph& graph, Visit&& visit) {
+  for (Node* node = graph.nodes().empty() ? nullptr : &graph.nodes().front(); node != nullptr;) {
+    Node* next = node->next();
+    if (node->is_call()) visit(*node);
+    node = next;
+  }
+}
+
+// ---- The passes, in order; one file each (passes/).
+
+// Copies that change nothing. A copy of an input that is an output stays.
+void remove_identity_copies(Preprocessing& p);
+// addmm and mm with a transposed parameter -> linear.
+void restore_linear(Preprocessing& p);
+// Batch norms behind convolutions and linear calls go into their weights.
+void fold_batch_norms(Preprocessing& p);
+// The others become depthwise convolutions of one by one.
+void batch_norms_to_convolutions(Preprocessing& p);
+// relu and hardtanh become bounds of what makes their input, if they alone use it.
+void fuse_activations(Preprocessing& p);
+// Of more than five tensors -> a chain.
+void split_concatenations(Preprocessing& p);
+// max.dim of which only the values are used -> amax.
+void max_dims_to_amax(Preprocessing& p);
+// A zero padding between a dequantise call and a convolution is quantised too.
+void quantise_paddings(Preprocessing& p);
+
+// All of them. AotErrors name pass and node.
+void run_passes(Preprocessing& p);
+
+}  // namespace vitrine::aot::xnnpack

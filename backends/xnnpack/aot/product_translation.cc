@@ -1,0 +1,262 @@
+// Convolutions and matrix products, with their weights, as XNNPACK is told of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/translator.h"
+#include "backends/xnnpack/aot/weights.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using Kind = QuantParams::Kind;
+
+// What an operand's datatype follows from.
+struct Weights {
+  Product product;
+  const Node* source = nullptr;       // the placeholder of the weight
+  std::optional<QuantParams> params;  // of a quantised weight
+  std::vector<float> scales;          // of the weight: one, or one a channel or block
+  bool is_half = false;               // activations are
+};
+
+Weights read_weights(Translator& t, Node& node) {
+  Weights weights;
+  const std::optional<Product> product = product_of(node);
+  if (!product) t.refuse(node, "its operands are no tensors");
+  weights.product = *product;
+  weights.source = product->weight_source();
+  weights.is_half = spec_of(node).dtype == ScalarType::kHalf;
+  if (Node* dequantise = product->weight_dequantise()) {
+    weights.params = quant_params(*dequantise);
+    weights.scales = weights.params->scales == nullptr
+                         ? std::vector{static_cast<float>(weights.params->scale)}
+                         : t.preprocessing().floats(*weights.params->scales);
+  }
+  return weights;
+}
+
+const TensorData& data_of(Translator& t, const Node& node, const Node& source) {
+  const TensorData* data = static_data(t.preprocessing().program(), &source);
+  if (data == nullptr) t.refuse(node, fmt::format("{} is no constant", source.name()));
+  return *data;
+}
+
+// Scale of the activation, of statically quantised products.
+float input_scale(const Weights& weights) {
+  return static_cast<float>(quant_params(*weights.product.dequantised).scale);
+}
+
+std::vector<uint32_t> dims_of(const TensorData& data) {
+  std::vector<uint32_t> dims;
+  for (const int64_t size : data.sizes) dims.push_back(static_cast<uint32_t>(size));
+  return dims;
+}
+
+uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_floats) {
+  Node* bias = weights.product.bias;
+  if (bias == nullptr) return kNoValue;
+  const std::vector<float> numbers = t.preprocessing().floats(*bias);
+  BlobValue value;
+  value.dims = {static_cast<uint32_t>(numbers.size())};
+  if (weights.product.precision != kStatic) {
+    const bool is_half = weights.is_half && !as_floats && weights.product.precision == kFloat;
+    value.datatype = is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
+    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
+                          *bias);
+  }
+  std::vector<float> scales = weights.scales;
+  for (float& scale : scales) scale *= input_scale(weights);
+  Bytes bytes = quantised_bias(numbers, scales);
+  if (weights.params->kind == Kind::kPerTensor) {
+    value.datatype = Datatype::xnn_datatype_qint32;
+    value.quantisation = PerTensor{scales.front(), 0};
+  } else {
+    if (scales.size() != numbers.size()) t.refuse(node, "scales and biases differ in number");
+    value.datatype = Datatype::xnn_datatype_qcint32;
+    value.quantisation = PerChannel{scales, 0};
+  }
+  return t.add_constant(std::move(value), std::move(bytes), *bias);
+}
+
+// Datatype and quantisation of an int8 weight whose output channels are at `channel_dim`.
+void set_quantisation(Translator& t, Node& node, const Weights& weights, int32_t channel_dim,
+                      BlobValue& value) {
+  const QuantParams& params = *weights.params;
+  if (params.kind == Kind::kPerTensor) {
+    value.datatype = Datatype::xnn_datatype_qint8;
+    value.quantisation = PerTensor{weights.scales.front(), static_cast<int32_t>(params.zero_point)};
+    return;
+  }
+  if (value.dims.at(static_cast<size_t>(channel_dim)) != weights.scales.size()) {
+    t.refuse(node, "scales and channels differ in number");
+  }
+  value.datatype = Datatype::xnn_datatype_qcint8;
+  value.quantisation = PerChannel{weights.scales, channel_dim};
+}
+
+// ---- Linear
+
+uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
+  if (!static_data(t.preprocessing().program(), weights.source)) {
+    return t.input_of(node, *weights.product.weight);
+  }
+  const TensorData& data = data_of(t, node, *weights.source);
+  BlobValue value;
+  value.dims = dims_of(data);
+  if (value.dims.size() != 2) t.refuse(node, "its weight is no matrix");
+  if (!weights.params) {
+    const std::vector<float> numbers = t.preprocessing().floats(*weights.source);
+    value.datatype = weights.is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
+    return t.add_constant(value,
+                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
+                          *weights.source);
+  }
+  Bytes bytes = row_major_bytes(data);
+  const QuantParams& params = *weights.params;
+  const bool is_int4 = params.quant_min == -8 && params.quant_max == 7;
+  if (params.kind == Kind::kPerBlock) {
+    const auto size = static_cast<uint32_t>(params.block_size);
+    if (value.dims[1] % size != 0 ||
+        weights.scales.size() != size_t{value.dims[0]} * (value.dims[1] / size)) {
+      t.refuse(node, "scales and blocks differ in number");
+    }
+    value.datatype = Datatype::xnn_datatype_qbint4;
+    value.quantisation = PerBlock{to_bfloat16(weights.scales), static_cast<int32_t>(size)};
+    bytes = packed_int4(bytes, value.dims[1]);
+  } else {
+    set_quantisation(t, node, weights, 0, value);
+    if (is_int4 && params.kind == Kind::kPerChannel) {
+      value.datatype = Datatype::xnn_datatype_qcint4;
+      bytes = packed_int4(bytes, value.dims[1]);
+    }
+  }
+  return t.add_constant(std::move(value), std::move(bytes), *weights.source);
+}
+
+// ---- Convolutions
+
+std::vector<int64_t> pair_of(const Node& node, size_t index, std::string_view name,
+                             int64_t fallback) {
+  std::vector<int64_t> pair = integers(node, index, name, 0);
+  if (pair.empty()) pair = {fallback};
+  // Over one dim: heights count, widths are 1.
+  if (pair.size() == 1) pair.push_back(fallback);
+  return pair;
+}
+
+// [n, c, l] -> [n, c, l, 1], [n, c] -> [n, c, 1, 1].
+uint32_t add_image(Translator& t, Node& node, uint32_t input) {
+  BlobValue value = t.graph().values[input];
+  if (value.dims.size() == 4) return input;
+  value.input.reset();
+  value.dims.resize(4, 1);
+  BlobNode reshape;
+  reshape.kind = NodeKind::XNNStaticReshape;
+  reshape.handles = {node.meta.debug_handle};
+  const std::vector<SymInt>& sizes = spec_of(*operand(node, 0)).sizes;
+  for (size_t i = 0; i < 4; ++i) {
+    reshape.list.push_back(i < sizes.size() && !sizes[i].is_static() ? 0 : value.dims[i]);
+  }
+  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  reshape.inputs = {input};
+  const uint32_t output = t.graph().add_value(std::move(value));
+  reshape.output = output;
+  t.append(std::move(reshape));
+  return output;
+}
+
+void append_flattened(Translator& t, Node& node, BlobNode made) {
+  std::vector<uint32_t> dims = t.dims_of(node);
+  const size_t rank = dims.size();
+  const std::vector<SymInt>& sizes = spec_of(node).sizes;
+  if (rank == 4) {
+    made.output = t.output_of(node);
+    t.append(std::move(made));
+    return;
+  }
+  BlobNode reshape;
+  reshape.kind = NodeKind::XNNStaticReshape;
+  reshape.handles = {node.meta.debug_handle};
+  for (size_t i = 0; i < rank; ++i) {
+    reshape.list.push_back(sizes[i].is_static() ? dims[i] : 0);
+  }
+  if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
+  dims.resize(4, 1);
+  made.output = t.output_like(node, std::move(dims));
+  reshape.inputs = {made.output};
+  reshape.output = t.output_of(node);
+  t.append(std::move(made));
+  t.append(std::move(reshape));
+}
+
+uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const FilterShape& shape) {
+  const TensorData& data = data_of(t, node, *weights.source);
+  // XNNPACK keeps filters of f16 convolutions in f32.
+  const Bytes bytes = weights.params ? row_major_bytes(data)
+                                     : bytes_of_floats(t.preprocessing().floats(*weights.source));
+  ArrangedFilter filter = arranged_filter(bytes, weights.params ? 1 : sizeof(float), shape);
+  BlobValue value;
+  value.dims = filter.dims;
+  if (weights.params) set_quantisation(t, node, weights, filter.channel_dim, value);
+  return t.add_constant(std::move(value), std::move(filter.bytes), *weights.source);
+}
+
+}  // namespace
+
+void translate_linear(Translator& t, Node& node) {
+  const Weights weights = read_weights(t, node);
+  BlobNode made = t.make(node, NodeKind::XNNFullyConnected);
+  const bool is_product_of_rows = !calls_op(node, "linear.default");
+  if (is_product_of_rows && weights.product.transposition == nullptr) {
+    made.flags = kTransposeWeights;
+  }
+  const uint32_t input = t.input_of(node, *weights.product.activation);
+  const uint32_t matrix = add_matrix(t, node, weights);
+  made.inputs = {input, matrix, add_bias(t, node, weights, false)};
+  made.output = t.output_of(node);
+  t.append(std::move(made));
+}
+
+void translate_convolution(Translator& t, Node& node) {
+  const Weights weights = read_weights(t, node);
+  const TensorData& data = data_of(t, node, *weights.source);
+  FilterShape shape;
+  shape.dims = dims_of(data);
+  if (shape.dims.size() == 3) shape.dims.push_back(1);
+  shape.is_transposed = boolean(node, 6, "transposed", false);
+  const int64_t groups = integer(node, 8, "groups", 1);
+  const int64_t split = shape.dims.empty() ? 0 : static_cast<int64_t>(shape.dims[0]);
+  if (shape.dims.size() != 4 || groups < 1 || split % groups != 0) {
+    t.refuse(node, "its weight does not fit its groups");
+  }
+  shape.groups = static_cast<uint32_t>(groups);
+  NodeKind kind = NodeKind::XNNConv2d;
+  if (shape.is_transposed) kind = NodeKind::XNNConvTranspose2d;
+  if (shape.is_depthwise()) kind = NodeKind::XNNDepthwiseConv2d;
+
+  const std::vector<int64_t> stride = pair_of(node, 3, "stride", 1);
+  const std::vector<int64_t> padding = pair_of(node, 4, "padding", 0);
+  const std::vector<int64_t> dilation = pair_of(node, 5, "dilation", 1);
+  const std::vector<int64_t> adjustment = pair_of(node, 7, "output_padding", 0);
+  const auto size = [](int64_t number) { return static_cast<uint32_t>(number); };
+  const uint32_t image = add_image(t, node, t.input_of(node, *weights.product.activation));
+  BlobNode made = t.make(node, kind);
+  made.window = {size(padding[0]),  size(padding[1]), size(padding[0]), size(padding[1]),
+                 shape.dims[2],     shape.dims[3],    size(stride[0]),  size(stride[1]),
+                 size(dilation[0]), size(dilation[1])};
+  made.groups = shape.groups;
+  const uint32_t first = shape.dims[0] / shape.groups;
+  made.group_input_channels = shape.is_transposed ? first : shape.dims[1];
+  made.group_output_channels = shape.is_transposed ? shape.dims[1] : first;
+  if (shape.is_transposed) {
+    made.adjustment_height = size(adjustment[0]);
+    made.adjustment_width = size(adjustment[1]);
+  }
+  const uint32_t filter = add_filter(t, node, weights, shape);
+  made.inputs = {image, filter, add_bias(t, node, weights, true)};
+  append_flattened(t, node, std::move(made));
+}
+
+}  // namespace vitrine::aot::xnnpack

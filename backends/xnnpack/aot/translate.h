@@ -1,0 +1,13 @@
+// The graph of a delegate -> what XNNPACK is to be told.
+#pragma once
+
+#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/preprocessing.h"
+
+namespace vitrine::aot::xnnpack {
+
+// After run_passes. Values are in logical order; `arrange_layouts` follows. AotErrors name the node
+// that cannot be told to XNNPACK.
+BlobGraph translate(Preprocessing& p);
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,72 @@
+// The state of one translation: values by node, and what is quantised.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/blob_graph.h"
+#include "backends/xnnpack/aot/preprocessing.h"
+#include "backends/xnnpack/aot/products.h"
+#include "backends/xnnpack/aot/quantisation.h"
+
+namespace vitrine::aot::xnnpack {
+
+class Translator {
+ public:
+  explicit Translator(Preprocessing& p) : p_(p), parameters_(p.program()) {}
+
+  BlobGraph run();
+
+  // ---- For what the operators are translated with
+
+  Preprocessing& preprocessing() { return p_; }
+  BlobGraph& graph() { return blob_; }
+  // A node that stands for `node`, with its handles and those of the dequantise and quantise calls
+  // that become datatypes of its operands. Appended by `append`.
+  BlobNode make(const Node& node, NodeKind kind);
+  void append(BlobNode node) { blob_.nodes.push_back(std::move(node)); }
+  // The value that `node` reads `input` as: quantised where `node` runs so.
+  uint32_t input_of(const Node& node, Node& input);
+  // The value that `node` makes.
+  uint32_t output_of(const Node& node);
+  // Another value like the one that `node` makes, of other dims.
+  uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
+  // Sizes, for symbols the largest; [1] for a number.
+  std::vector<uint32_t> dims_of(const Node& node) const;
+  uint32_t add_constant(BlobValue value, std::vector<std::byte> bytes, const Node& source);
+  [[noreturn]] void refuse(const Node& node, std::string_view why) const;
+
+ private:
+  void add_inputs();
+  void add_outputs();
+  void translate_call(Node& node);
+  void translate_quantise(Node& node);
+  void translate_dequantise(Node& node);
+  // Of nodes that hold numbers, or of placeholders.
+  uint32_t value_of(Node& node);
+  uint32_t quantised_value(Node& quantised, const QuantParams& params);
+  // Of a dynamically quantised activation.
+  uint32_t dynamic_value(Node& quantise, int32_t nonbatch_dims);
+  Datatype float_datatype(const Node& node) const;
+
+  Preprocessing& p_;
+  Parameters parameters_;
+  BlobGraph blob_;
+  std::unordered_map<const Node*, uint32_t> values_;
+  std::map<std::pair<const Node*, int32_t>, uint32_t> dynamic_values_;
+  std::unordered_map<const Node*, Node*> quantised_results_;  // call -> its quantise call
+};
+
+// Null if there is no such operator.
+using TranslateCall = void (*)(Translator& t, Node& node);
+TranslateCall find_translation(std::string_view op);
+
+void translate_convolution(Translator& t, Node& node);
+void translate_linear(Translator& t, Node& node);
+void translate_average_pool(Translator& t, Node& node);
+void translate_max_pool(Translator& t, Node& node);
+void translate_amax(Translator& t, Node& node);
+
+}  // namespace vitrine::aot::xnnpack

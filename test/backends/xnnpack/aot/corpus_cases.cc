@@ -1,0 +1,68 @@
+#include "test/backends/xnnpack/aot/corpus_cases.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "aot/import/pt2.h"
+#include "aot/passes/pipelines.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::aot::test {
+
+namespace fs = std::filesystem;
+
+std::vector<XnnpackCase> xnnpack_cases() {
+  std::vector<XnnpackCase> cases;
+  const fs::path root = ::vitrine::test::corpus_dir();
+  if (root.empty()) return cases;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const fs::path& file = entry.path();
+    if (file.extension() != ".pt2" || file.string().find("/compat/") != std::string::npos ||
+        file.stem().string().ends_with("_core_aten")) {
+      continue;
+    }
+    const fs::path folder = file.parent_path();
+    const std::string suffix = file.stem().string().substr(5);  // "_a" of "model_a"
+    const fs::path counts = folder / ("delegation" + suffix + ".csv");
+    if (!fs::exists(counts)) continue;
+    const auto about = nlohmann::json::parse(std::ifstream(folder / "case.json"));
+    const std::string partitioner = about.value("partitioner", "");
+    // Of a case with a partitioner a method, those that have delegates.
+    const bool is_per_method = partitioner == "per-method";
+    if (partitioner.find("Xnnpack") == std::string::npos && !is_per_method) continue;
+    const std::string method = suffix.empty() ? "forward" : suffix.substr(1);
+    if (is_per_method && about["delegation"][method]["subgraphs"] == 0) continue;
+    cases.push_back({folder, method, file, counts});
+  }
+  std::ranges::sort(cases, {}, &XnnpackCase::exported);
+  return cases;
+}
+
+std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each) {
+  std::vector<std::shared_ptr<const Partitioner>> partitioners;
+  const auto about = nlohmann::json::parse(std::ifstream(each.folder / "case.json"));
+  const std::string names = about.value("partitioner", "");
+  if (names.find("XnnpackDynamicallyQuantizedPartitioner") != std::string::npos) {
+    XnnpackPartitioner::Options options;
+    options.precisions = xnnpack::kDynamic;
+    options.per_op = true;
+    partitioners.push_back(std::make_shared<XnnpackPartitioner>(options));
+  }
+  partitioners.push_back(std::make_shared<XnnpackPartitioner>());
+  return partitioners;
+}
+
+ExportedProgram edge_program(const XnnpackCase& each,
+                             const std::vector<std::shared_ptr<const Partitioner>>& partitioners) {
+  ExportedProgram program = import_pt2(each.exported);
+  EdgeOptions options;
+  for (const auto& partitioner : partitioners) {
+    options.ops_to_keep.push_back(partitioner->ops_to_keep(program));
+  }
+  to_edge(program, options);
+  return program;
+}
+
+}  // namespace vitrine::aot::test

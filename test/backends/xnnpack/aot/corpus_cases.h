@@ -1,0 +1,32 @@
+// The corpus' programs that ExecuTorch lowered with XnnpackPartitioner, and the same programs as
+// this project lowers them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/lowering/partitioner.h"
+
+namespace vitrine::aot::test {
+
+struct XnnpackCase {
+  std::filesystem::path folder;
+  std::string method;              // "forward"
+  std::filesystem::path exported;  // model.pt2
+  std::filesystem::path counts;    // delegation.csv
+};
+
+// In order of their folders; empty without the corpus.
+std::vector<XnnpackCase> xnnpack_cases();
+
+// The partitioners that lowered it, in order.
+std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each);
+
+// Imported, and in the edge dialect with what the partitioners ask to keep.
+ExportedProgram edge_program(const XnnpackCase& each,
+                             const std::vector<std::shared_ptr<const Partitioner>>& partitioners);
+
+}  // namespace vitrine::aot::test
