@@ -12,6 +12,14 @@
 namespace vitrine::aot::test {
 
 namespace fs = std::filesystem;
+namespace {
+
+std::string partitioner_names(const nlohmann::json& about) {
+  const auto found = about.find("partitioner");
+  return found == about.end() || !found->is_string() ? "" : found->get<std::string>();
+}
+
+}  // namespace
 
 std::vector<XnnpackCase> xnnpack_cases() {
   std::vector<XnnpackCase> cases;
@@ -28,7 +36,7 @@ std::vector<XnnpackCase> xnnpack_cases() {
     const fs::path counts = folder / ("delegation" + suffix + ".csv");
     if (!fs::exists(counts)) continue;
     const auto about = nlohmann::json::parse(std::ifstream(folder / "case.json"));
-    const std::string partitioner = about.value("partitioner", "");
+    const std::string partitioner = partitioner_names(about);
     // Of a case with a partitioner a method, those that have delegates.
     const bool is_per_method = partitioner == "per-method";
     if (partitioner.find("Xnnpack") == std::string::npos && !is_per_method) continue;
@@ -43,7 +51,7 @@ std::vector<XnnpackCase> xnnpack_cases() {
 std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each) {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;
   const auto about = nlohmann::json::parse(std::ifstream(each.folder / "case.json"));
-  const std::string names = about.value("partitioner", "");
+  const std::string names = partitioner_names(about);
   if (names.find("XnnpackDynamicallyQuantizedPartitioner") != std::string::npos) {
     XnnpackPartitioner::Options options;
     options.precisions = xnnpack::kDynamic;
