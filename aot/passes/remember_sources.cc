@@ -9,6 +9,15 @@ void remember_sources(ExportedProgram& program) {
     ++graph_id;
     for (Node& node : graph.nodes()) {
       if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
+      // Results come with their call, whenever torch traces it anew.
+      const Node* call = node.calls(getitem()) ? node.args().at(0).node() : nullptr;
+      if (call != nullptr && call->is_call()) {
+        auto origin = std::make_shared<Origin>();
+        if (node.meta.origin != nullptr) *origin = *node.meta.origin;
+        origin->from_node = call->meta.origin->from_node;
+        node.meta.origin = std::move(origin);
+        continue;
+      }
       if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
       auto origin = std::make_shared<Origin>();
       if (node.meta.origin != nullptr) *origin = *node.meta.origin;

@@ -81,11 +81,13 @@ void read_blocks(const Node& node, const Row& row, QuantParams& params) {
   size_t whole = 0;
   for (size_t dim = 0; dim < block.size(); ++dim) whole += is_whole(dim) ? 1 : 0;
   if (whole == block.size() && !is_dynamic(node)) return;
+  // Four-bit weights are always in blocks, though a row be but one.
+  const bool is_int4 = params.quant_min == -8 && params.quant_max == 7;
   const bool has_own_rows =
       std::all_of(block.begin(), block.end() - 1, [](int64_t b) { return b == 1; });
   if (is_dynamic(node) && has_own_rows && is_whole(block.size() - 1)) {
     params.kind = Kind::kPerToken;
-  } else if (block.size() == 2 && block[0] == 1 && is_whole(1)) {
+  } else if (block.size() == 2 && block[0] == 1 && is_whole(1) && !is_int4) {
     params.kind = Kind::kPerChannel;
     params.axis = 0;
   } else if (block.size() == 2 && block[0] == 1) {

@@ -1,7 +1,8 @@
 #include "backends/xnnpack/aot/passes/batch_norm.h"
 
-#include <cmath>
+#include <fmt/format.h>
 
+#include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/arguments.h"
 
 namespace vitrine::aot::xnnpack {
@@ -10,22 +11,23 @@ bool is_batch_norm(const Node& node) {
   return calls_op(node, "_native_batch_norm_legit_no_training.default");
 }
 
-ChannelScaling channel_scaling(const Preprocessing& p, const Node& norm) {
-  ChannelScaling scaling;
-  scaling.means = p.floats(*operand(norm, 3));
-  const std::vector<float> variances = p.floats(*operand(norm, 4));
-  const size_t channels = variances.size();
+ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
+  ChannelStatistics channels;
+  channels.means = p.floats(*operand(norm, 3));
+  channels.variances = p.floats(*operand(norm, 4));
+  const size_t count = channels.variances.size();
   const Node* weight = operand(norm, 1);
   const Node* bias = operand(norm, 2);
-  const std::vector<float> weights =
-      weight == nullptr ? std::vector<float>(channels, 1.0f) : p.floats(*weight);
-  scaling.summands = bias == nullptr ? std::vector<float>(channels, 0.0f) : p.floats(*bias);
-  const auto eps = static_cast<float>(real(norm, 6, "eps", 1e-5));
-  scaling.factors.resize(channels);
-  for (size_t i = 0; i < channels; ++i) {
-    scaling.factors[i] = weights.at(i) * (1.0f / std::sqrt(variances[i] + eps));
+  channels.weights = weight == nullptr ? std::vector<float>(count, 1.0f) : p.floats(*weight);
+  channels.biases = bias == nullptr ? std::vector<float>(count, 0.0f) : p.floats(*bias);
+  if (channels.means.size() != count || channels.weights.size() != count ||
+      channels.biases.size() != count) {
+    throw AotError(
+        fmt::format("node {}: its parameters have different numbers of channels", norm.name()));
   }
-  return scaling;
+  const auto eps = static_cast<float>(real(norm, 6, "eps", 1e-5));
+  for (float& variance : channels.variances) variance += eps;
+  return channels;
 }
 
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by) {

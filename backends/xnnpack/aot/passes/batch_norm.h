@@ -7,13 +7,15 @@
 
 namespace vitrine::aot::xnnpack {
 
-// A batch norm of fixed statistics multiplies and adds, channel by channel.
-struct ChannelScaling {
-  std::vector<float> factors;  // weight / sqrt(variance + eps)
+// Of a batch norm of fixed statistics, by channel: it gives
+// (x - mean) / sqrt(variance) * weight + bias.
+struct ChannelStatistics {
   std::vector<float> means;
-  std::vector<float> summands;  // bias
+  std::vector<float> variances;  // with eps
+  std::vector<float> weights;
+  std::vector<float> biases;
 };
-ChannelScaling channel_scaling(const Preprocessing& p, const Node& norm);
+ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 
 bool is_batch_norm(const Node& node);
 // The normalised tensor, the first of the call's results, becomes `by`, which stands for the norm

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/passes/batch_norm.h"
 
@@ -7,15 +9,18 @@ void batch_norms_to_convolutions(Preprocessing& p) {
   each_call(p.graph(), [&](Node& norm) {
     if (!is_batch_norm(norm)) return;
     Node& input = *operand(norm, 0);
-    const ChannelScaling scaling = channel_scaling(p, norm);
-    const auto channels = static_cast<int64_t>(scaling.factors.size());
-    std::vector<float> summands = scaling.summands;
-    for (size_t i = 0; i < summands.size(); ++i) {
-      summands[i] -= scaling.means.at(i) * scaling.factors[i];
+    const ChannelStatistics norms = channel_statistics(p, norm);
+    const size_t count = norms.means.size();
+    std::vector<float> factors(count);
+    std::vector<float> summands(count);
+    for (size_t i = 0; i < count; ++i) {
+      const double factor = norms.weights[i] / std::sqrt(double{norms.variances[i]});
+      factors[i] = static_cast<float>(factor);
+      summands[i] = static_cast<float>(norms.biases[i] - norms.means[i] * factor);
     }
+    const auto channels = static_cast<int64_t>(count);
     const ScalarType dtype = spec_of(input).dtype;
-    Node* weight =
-        p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, scaling.factors);
+    Node* weight = p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, factors);
     Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands);
     const Argument ones = std::vector<int64_t>{1, 1};
     const Argument zeros = std::vector<int64_t>{0, 0};

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/passes/batch_norm.h"
 #include "backends/xnnpack/aot/products.h"
 
@@ -51,13 +54,24 @@ void fold_batch_norms(Preprocessing& p) {
     const Product product = *product_of(call);
     const TensorData& weight = *static_data(p.program(), product.weight);
     const Channels channels = channels_of(call, weight);
-    const ChannelScaling scaling = channel_scaling(p, norm);
+    const ChannelStatistics norms = channel_statistics(p, norm);
+    if (norms.means.size() != channels.count) {
+      throw AotError(fmt::format("node {}: its input has {} channels, it has {}", norm.name(),
+                                 channels.count, norms.means.size()));
+    }
+    // In the order of torch.nn.utils.fusion, so that the numbers are the same to the last bit.
+    std::vector<float> inverse(channels.count);
+    for (size_t i = 0; i < inverse.size(); ++i) inverse[i] = 1.0f / std::sqrt(norms.variances[i]);
     std::vector<float> weights = p.floats(*product.weight);
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scaling.factors.at(channels.of(i));
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const size_t channel = channels.of(i);
+      weights[i] *= norms.weights[channel] * inverse[channel];
+    }
     std::vector<float> biases = product.bias == nullptr ? std::vector<float>(channels.count, 0.0f)
                                                         : p.floats(*product.bias);
     for (size_t i = 0; i < biases.size(); ++i) {
-      biases[i] = (biases[i] - scaling.means.at(i)) * scaling.factors[i] + scaling.summands[i];
+      biases[i] = (biases[i] - norms.means.at(i)) * inverse.at(i) * norms.weights.at(i) +
+                  norms.biases.at(i);
     }
     const ScalarType dtype = weight.dtype;
     const std::string name = product.weight->name();
