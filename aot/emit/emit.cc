@@ -1,0 +1,70 @@
+#include "aot/emit/emit.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "aot/emit/method_emitter.h"
+#include "aot/emit/program_writer.h"
+#include "aot/graph/aot_error.h"
+#include "runtime/data/flat_tensor_writer.h"
+
+namespace vitrine::aot {
+namespace {
+
+// Where ExecuTorch puts external constants that name no file of their own.
+constexpr char kDefaultExternalTag[] = "_default_external_constant";
+constexpr size_t kMostAlignment = size_t{1} << 24;
+
+void check_alignment(const char* what, size_t alignment, bool may_be_zero) {
+  const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
+  if ((may_be_zero && alignment == 0) || (is_power && alignment <= kMostAlignment)) return;
+  throw AotError(
+      fmt::format("{} {}: a power of two up to {} is wanted", what, alignment, kMostAlignment));
+}
+
+void check(const EmitOptions& options) {
+  check_alignment("segment alignment", options.segment_alignment, false);
+  check_alignment("constant tensor alignment", options.constant_tensor_alignment, true);
+  check_alignment("delegate alignment", options.delegate_alignment, true);
+  check_alignment("memory planning alignment", options.memory_planning.alignment, false);
+}
+
+std::map<std::string, std::vector<std::byte>> write_external_files(const ProgramParts& parts) {
+  std::map<std::string, std::vector<NamedBytes>> entries;
+  for (const auto& [name, tensor] : parts.external_tensors) {
+    entries[kDefaultExternalTag].push_back(
+        {.key = name,
+         .data = tensor.content.bytes,
+         .layout = TensorLayout{tensor.dtype, tensor.sizes, tensor.dim_order}});
+  }
+  for (const auto& [key, named] : parts.named_data) {
+    if (named.external_tag.empty()) continue;
+    entries[named.external_tag].push_back(
+        {.key = key, .data = *named.bytes, .layout = {}, .alignment = named.alignment});
+  }
+  std::map<std::string, std::vector<std::byte>> files;
+  for (const auto& [tag, of_tag] : entries) {
+    Result<std::vector<std::byte>> file = write_flat_tensor(of_tag);
+    if (!file.ok()) throw AotError(fmt::format("{}.ptd: {}", tag, file.error().message()));
+    files[tag] = std::move(*file);
+  }
+  return files;
+}
+
+}  // namespace
+
+EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
+  if (methods.empty()) throw AotError("a program needs a method");
+  check(options);
+  EmittedProgram emitted;
+  ProgramParts parts;
+  for (const auto& [name, program] : methods) {
+    emitted.debug_info[name] = emit_method(name, program, options, parts);
+  }
+  emitted.ptd = write_external_files(parts);
+  emitted.pte = write_program(parts, options);
+  return emitted;
+}
+
+}  // namespace vitrine::aot

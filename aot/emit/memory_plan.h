@@ -1,0 +1,28 @@
+// Where tensors that live at different times share memory.
+//
+// The algorithms are those of ExecuTorch's memory planning pass, so that plans come out the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace vitrine::aot {
+
+// One tensor's memory. `first` and `last` are the positions of the first and the last node that
+// mention it, inclusive.
+struct Allocation {
+  uint64_t bytes = 0;
+  size_t first = 0;
+  size_t last = 0;
+  uint64_t offset = 0;  // the result
+};
+
+// Sets the offsets, from `begin` on, multiples of `alignment` (a power of two) if `begin` is one.
+// The end of what is used. Largest first; each goes where its neighbours in time leave room in a
+// bucket that is there, else into a new bucket. Throws AotError if it is more than memory can be.
+uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
+// One behind the other.
+uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
+
+}  // namespace vitrine::aot

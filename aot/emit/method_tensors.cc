@@ -1,0 +1,331 @@
+#include "aot/emit/method_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "aot/emit/memory_plan.h"
+#include "aot/emit/node_error.h"
+#include "aot/emit/operator_schema.h"
+#include "aot/passes/out_variants.h"
+#include "runtime/core/checked_math.h"
+
+namespace vitrine::aot {
+namespace {
+
+// XNNPACK reads past the ends of its inputs.
+constexpr uint64_t kXnnpackPadding = 64;
+constexpr size_t kMaxRank = 16;  // of the format
+
+const std::vector<uint8_t> kChannelsLast2d = {0, 2, 3, 1};
+const std::vector<uint8_t> kChannelsLast3d = {0, 2, 3, 4, 1};
+
+bool is_weight(InputSpec::Kind kind) {
+  return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
+         kind == InputSpec::Kind::kTensorConstant;
+}
+
+// Constants are stored in one of the orders that kernels know.
+bool is_kept_order(const std::vector<uint8_t>& order) {
+  return std::ranges::is_sorted(order) || order == kChannelsLast2d || order == kChannelsLast3d;
+}
+
+TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstraints& ranges) {
+  TensorValue value;
+  value.dtype = spec.dtype;
+  value.requires_grad = spec.requires_grad;
+  value.is_dynamic = !spec.is_static();
+  if (spec.rank() > kMaxRank) {
+    fail_at(node, fmt::format("has {} dimensions; programs hold up to {}", spec.rank(), kMaxRank));
+  }
+  for (const SymInt& size : spec.sizes) {
+    const std::optional<int64_t> bound = upper_bound(size, ranges);
+    if (!bound.has_value()) {
+      fail_at(node, fmt::format("its size {} has no upper bound; give one when exporting (max of "
+                                "torch.export.Dim) or with --dynamic",
+                                to_text(size)));
+    }
+    if (*bound < 0 || *bound > std::numeric_limits<int32_t>::max()) {
+      fail_at(node, fmt::format("its size {} may be {}; programs count in 32 bits", to_text(size),
+                                *bound));
+    }
+    value.sizes.push_back(static_cast<int32_t>(*bound));
+  }
+  value.dim_order = dim_order_of(spec);
+  return value;
+}
+
+uint64_t bytes_of(const Node& node, const TensorValue& value) {
+  uint64_t bytes = element_size(value.dtype);
+  for (const int32_t size : value.sizes) {
+    if (mul_overflows(bytes, static_cast<uint64_t>(size), &bytes)) {
+      fail_at(node, "is larger than memory can be");
+    }
+  }
+  return bytes;
+}
+
+// The numbers are of the shape and type that the graph tells.
+void check_data(const Node& node, const MethodTensor& tensor) {
+  const std::vector<int64_t>& sizes = tensor.data->sizes;
+  if (tensor.data->dtype != tensor.value.dtype ||
+      !std::ranges::equal(sizes, tensor.value.sizes, [](int64_t a, int32_t b) { return a == b; })) {
+    fail_at(node, "its numbers are of another shape or type");
+  }
+}
+
+bool is_xnnpack(const std::string& backend_id) {
+  std::string name = backend_id;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name.find("xnnpack") != std::string::npos;
+}
+
+}  // namespace
+
+bool is_delegate_call(const Node& node) {
+  return node.is_call() && node.target().is("executorch_call_delegate");
+}
+
+bool is_condition(const Node& node) { return node.is_call() && node.target().is("cond"); }
+
+bool is_memory_view(const Node& node) { return node.is_call() && node.target().is("memory.view"); }
+
+const LoweredBackendModule& lowered_module_of(const Node& call) {
+  const Node* getter = call.arg(0) == nullptr ? nullptr : call.arg(0)->node();
+  if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
+    fail_at(call, "its first argument is no lowered module");
+  }
+  const auto found = call.graph().lowered_modules().find(getter->attribute());
+  if (found == call.graph().lowered_modules().end() || found->second == nullptr) {
+    fail_at(call, fmt::format("the graph has no lowered module {}", getter->attribute()));
+  }
+  return *found->second;
+}
+
+const Graph& branch_of(const Node& condition, size_t which) {
+  const Argument* arg = condition.arg(1 + which);
+  const Node* getter = arg == nullptr ? nullptr : arg->node();
+  if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
+    fail_at(condition, "a branch is no subgraph");
+  }
+  const auto found = condition.graph().subgraphs().find(getter->attribute());
+  if (found == condition.graph().subgraphs().end()) {
+    fail_at(condition, fmt::format("the graph has no subgraph {}", getter->attribute()));
+  }
+  return *found->second;
+}
+
+MethodTensors::MethodTensors(const ExportedProgram& program,
+                             const EmitOptions::MemoryPlanning& options)
+    : program_(program), options_(options) {
+  const Graph& graph = *program.graph;
+  add_graph(graph, nullptr);
+  if (!options.alloc_graph_output) {
+    graph.output()->args().at(0).each_node([&](Node* node) {
+      for (const size_t id : of(*node)) {
+        if (id == kNoTensor) continue;
+        const MethodTensor& tensor = tensors_[id];
+        if (tensor.weight == nullptr) storages_[tensor.storage].is_planned = false;
+      }
+    });
+  }
+  plan(graph, false, naive_bytes_);
+  plan(graph, options.greedy, planned_bytes_);
+}
+
+const std::vector<size_t>& MethodTensors::of(const Node& node) const {
+  static const Results kNone;
+  const auto found = results_.find(&node);
+  return found == results_.end() ? kNone : found->second;
+}
+
+bool MethodTensors::is_free_view(const Node& node) const {
+  const size_t id = of(node).at(0);
+  return is_memory_view(node) && !tensors_[id].value.is_dynamic &&
+         (storage_of(id).is_planned || tensors_[id].data != nullptr);
+}
+
+// `operands`: what a branch's placeholders stand for.
+void MethodTensors::add_graph(const Graph& graph, const std::vector<const Node*>* operands) {
+  size_t next_operand = 0;
+  for (const Node& node : graph.nodes()) {
+    switch (node.kind()) {
+      case Node::Kind::kPlaceholder:
+        if (operands == nullptr) {
+          add_input(node);
+        } else if (next_operand < operands->size()) {
+          const Node* operand = (*operands)[next_operand++];
+          if (operand != nullptr) results_[&node] = Results(of(*operand));
+        } else {
+          fail_at(node, "the branch takes more than it is given");
+        }
+        break;
+      case Node::Kind::kGetAttr: {
+        const auto constant = graph.tensors().find(node.attribute());
+        if (constant == graph.tensors().end()) break;  // a subgraph or a lowered module
+        results_[&node] = new_tensors(node);
+        MethodTensor& tensor = tensors_[results_[&node].at(0)];
+        tensor.data = &constant->second;
+        if (!is_kept_order(tensor.value.dim_order)) std::ranges::sort(tensor.value.dim_order);
+        tensor.data_order = tensor.value.dim_order;
+        check_data(node, tensor);
+        storages_[tensor.storage].is_planned = false;
+        break;
+      }
+      case Node::Kind::kCall:
+        add_call(node);
+        break;
+      case Node::Kind::kOutput:
+        break;
+    }
+  }
+}
+
+void MethodTensors::add_input(const Node& node) {
+  const InputSpec* spec = program_.input_of(node.name());
+  if (spec == nullptr) fail_at(node, "is not in the signature");
+  if (node.tensor() == nullptr) return;
+  results_[&node] = new_tensors(node);
+  MethodTensor& tensor = tensors_[results_[&node].at(0)];
+  MethodStorage& storage = storages_[tensor.storage];
+  if (!is_weight(spec->kind)) {
+    storage.is_planned = options_.alloc_graph_input;
+    return;
+  }
+  tensor.weight = spec;
+  tensor.data = program_.data_of(*spec);
+  if (tensor.data == nullptr)
+    fail_at(node, fmt::format("there are no numbers for {}", spec->target));
+  storage.is_planned = program_.is_mutated(*spec);
+  if (!storage.is_planned && !is_kept_order(tensor.value.dim_order)) {
+    std::ranges::sort(tensor.value.dim_order);
+  }
+  tensor.data_order = tensor.value.dim_order;
+  check_data(node, tensor);
+}
+
+void MethodTensors::add_call(const Node& node) {
+  const Node* first = node.arg(0) == nullptr ? nullptr : node.arg(0)->node();
+  if (node.target() == getitem()) {
+    const int64_t* index = node.arg(1) == nullptr ? nullptr : node.arg(1)->get<int64_t>();
+    if (first == nullptr || index == nullptr || *index < 0 ||
+        static_cast<size_t>(*index) >= of(*first).size()) {
+      fail_at(node, "takes a result that is not there");
+    }
+    results_[&node] = {of(*first)[static_cast<size_t>(*index)]};
+    return;
+  }
+  if (is_condition(node)) return add_condition(node);
+  if (is_memory_view(node)) {
+    if (first == nullptr || of(*first).size() != 1 || node.tensor() == nullptr) {
+      fail_at(node, "views what is no tensor");
+    }
+    const MethodTensor base = tensors_[of(*first)[0]];
+    const size_t id = new_tensor(node, *node.tensor());
+    storages_.pop_back();
+    tensors_[id].storage = base.storage;
+    tensors_[id].data = base.data;
+    tensors_[id].data_order = base.data_order;
+    tensors_[id].weight = base.weight;
+    results_[&node] = {id};
+    return;
+  }
+  if (has_out_variant(node.target())) {
+    const OperatorSchema* schema = find_operator_schema(out_variant(node.target()));
+    if (schema != nullptr && schema->is_in_place()) {
+      if (first == nullptr) fail_at(node, "writes to what is no tensor");
+      results_[&node] = Results(of(*first));
+      return;
+    }
+  }
+  results_[&node] = new_tensors(node);
+}
+
+void MethodTensors::add_condition(const Node& node) {
+  const Argument* given = node.arg(3);
+  std::vector<const Node*> operands;
+  if (given != nullptr && given->list() != nullptr) {
+    for (const Argument& operand : *given->list()) operands.push_back(operand.node());
+  }
+  for (const size_t which : {size_t{0}, size_t{1}}) add_graph(branch_of(node, which), &operands);
+  results_[&node] = new_tensors(node);
+}
+
+MethodTensors::Results MethodTensors::new_tensors(const Node& node) {
+  if (const TensorSpec* spec = node.tensor()) return {new_tensor(node, *spec)};
+  const Value::Items* items = node.meta.value.items();
+  if (items == nullptr) return {kNoTensor};
+  Results results;
+  for (const Value& item : *items) {
+    results.push_back(item.tensor() == nullptr ? kNoTensor : new_tensor(node, *item.tensor()));
+  }
+  return results;
+}
+
+size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
+  MethodTensor tensor;
+  tensor.value = resolve(node, spec, program_.range_constraints);
+  tensor.storage = storages_.size();
+  storages_.push_back({&node.graph(), bytes_of(node, tensor.value), true});
+  tensors_.push_back(std::move(tensor));
+  return tensors_.size() - 1;
+}
+
+// Branches first, each from the same start: only one of them runs. `end` is the largest so far.
+void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
+  uint64_t begin = 0;
+  for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
+
+  struct Lifetime {
+    size_t first = std::numeric_limits<size_t>::max();
+    size_t last = 0;
+    bool is_listed = false;
+  };
+  std::vector<Lifetime> lifetimes(storages_.size());
+  std::vector<size_t> order;  // storages of this graph, as they appear
+  const size_t last_node = graph.nodes().size() - 1;
+  bool has_xnnpack = false;
+  size_t position = 0;
+  for (const Node& node : graph.nodes()) {
+    has_xnnpack |= is_delegate_call(node) && is_xnnpack(lowered_module_of(node).backend_id);
+    const bool is_input = node.kind() == Node::Kind::kPlaceholder;
+    const auto mention = [&](const Node& mentioned) {
+      for (const size_t id : of(mentioned)) {
+        if (id == kNoTensor || storage_of(id).graph != &graph) continue;
+        Lifetime& lifetime = lifetimes[tensors_[id].storage];
+        lifetime.first = is_input ? 0 : std::min(lifetime.first, position);
+        lifetime.last = std::max(lifetime.last, position);
+        if (is_input && storage_of(id).is_planned && tensors_[id].weight != nullptr) {
+          lifetime.last = last_node;  // it keeps its numbers for the next run
+        }
+        if (!lifetime.is_listed && storage_of(id).is_planned) {
+          order.push_back(tensors_[id].storage);
+          lifetime.is_listed = true;
+        }
+      }
+    };
+    mention(node);
+    for (const Node* input : node.inputs()) mention(*input);
+    ++position;
+  }
+  std::vector<Allocation> allocations;
+  for (const size_t storage : order) {
+    allocations.push_back(
+        {storages_[storage].bytes, lifetimes[storage].first, lifetimes[storage].last, 0});
+  }
+  const auto algorithm = greedy ? plan_greedy : plan_naive;
+  uint64_t used = algorithm(allocations, begin, options_.alignment);
+  if (has_xnnpack) used += kXnnpackPadding;
+  end = std::max(end, used);
+  std::vector<uint64_t> offsets(storages_.size());
+  for (size_t i = 0; i < order.size(); ++i) offsets[order[i]] = allocations[i].offset;
+  for (MethodTensor& tensor : tensors_) {
+    const MethodStorage& storage = storages_[tensor.storage];
+    if (storage.graph == &graph && storage.is_planned) {
+      tensor.value.offset = offsets[tensor.storage];
+    }
+  }
+}
+
+}  // namespace vitrine::aot

@@ -1,0 +1,77 @@
+// The tensors of a method: what each node results in, and where that lies in memory.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "aot/emit/execution_plan.h"
+
+namespace vitrine::aot {
+
+inline constexpr size_t kNoTensor = std::numeric_limits<size_t>::max();
+
+// A tensor that one value of the program stands for. Nodes may share one: a result and the items
+// taken from it, a buffer and what writes to it, a branch's input and what the branch is given.
+struct MethodTensor {
+  TensorValue value;                  // data_index is not set here
+  const TensorData* data = nullptr;   // of constants and of buffers, which have an initial state
+  std::vector<uint8_t> data_order;    // dim order in which the data are stored
+  const InputSpec* weight = nullptr;  // whose tensor it is; null: no weight
+  size_t storage = 0;
+};
+
+// Memory that several tensors may share: static views lie in the memory of what they view.
+struct MethodStorage {
+  const Graph* graph = nullptr;  // whose plan it is in
+  uint64_t bytes = 0;
+  bool is_planned = true;
+};
+
+class MethodTensors {
+ public:
+  // Finds all tensors of the program, branches included, and plans their memory. Both must outlive
+  // this. AotErrors name the node.
+  MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options);
+
+  // One a result; kNoTensor where a result is a number. Empty for nodes without results.
+  const std::vector<size_t>& of(const Node& node) const;
+  const MethodTensor& tensor(size_t id) const { return tensors_[id]; }
+  const MethodStorage& storage_of(size_t id) const { return storages_[tensors_[id].storage]; }
+  // A view that needs no instruction: its memory is known.
+  bool is_free_view(const Node& node) const;
+
+  uint64_t planned_bytes() const { return planned_bytes_; }
+  uint64_t naive_bytes() const { return naive_bytes_; }
+
+ private:
+  using Results = std::vector<size_t>;
+  void add_graph(const Graph& graph, const std::vector<const Node*>* operands);
+  void add_input(const Node& node);
+  void add_call(const Node& node);
+  void add_condition(const Node& node);
+  Results new_tensors(const Node& node);
+  size_t new_tensor(const Node& node, const TensorSpec& spec);
+  void plan(const Graph& graph, bool greedy, uint64_t& end);
+
+  const ExportedProgram& program_;
+  const EmitOptions::MemoryPlanning& options_;
+  std::unordered_map<const Node*, Results> results_;
+  std::vector<MethodTensor> tensors_;
+  std::vector<MethodStorage> storages_;
+  uint64_t planned_bytes_ = 0;
+  uint64_t naive_bytes_ = 0;
+};
+
+// Of a call of a lowered module. AotError if there is none.
+const LoweredBackendModule& lowered_module_of(const Node& call);
+bool is_delegate_call(const Node& node);
+bool is_condition(const Node& node);
+bool is_memory_view(const Node& node);
+// The branches of a condition: if true, else.
+const Graph& branch_of(const Node& condition, size_t which);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,114 @@
+// Programs emitted here, against those that ExecuTorch's own emitter made of the same models.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "aot/emit/emit.h"
+#include "aot/graph/aot_error.h"
+#include "aot/import/pt2.h"
+#include "aot/passes/pipelines.h"
+#include "test/aot/emit/program_text.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+
+namespace vitrine::aot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCore = "_core_aten";
+
+// "model_decode_core_aten.pt2" -> "decode".
+std::string method_of(const fs::path& file, std::string_view suffix) {
+  const std::string stem = file.stem().string();
+  const std::string rest = stem.substr(5, stem.size() - 5 - suffix.size());
+  return rest.empty() ? "forward" : rest.substr(1);
+}
+
+// Settings of to_edge and to_executorch that the passes do not follow by default.
+bool has_other_settings(const std::string& name) {
+  return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
+         name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||
+         name.ends_with("view_copy") || name == "cfg_view_copy_kept";
+}
+
+// What to_executorch was told.
+EmitOptions options_of(const std::string& name) {
+  EmitOptions options;
+  options.emit_debug_maps = false;
+  if (name == "cfg_io_not_planned") {
+    options.memory_planning.alloc_graph_input = false;
+    options.memory_planning.alloc_graph_output = false;
+  }
+  if (name == "cfg_tensor_align_64") options.constant_tensor_alignment = 64;
+  if (name == "cfg_stacktrace") options.emit_stacktrace = true;
+  if (name == "ptd_weights") options.external_constants = true;
+  return options;
+}
+
+std::vector<fs::path> portable_cases() {
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
+    const fs::path& folder = entry.path();
+    if (!fs::exists(folder / "model.pte")) continue;
+    if (folder.string().find("/compat/") != std::string::npos) continue;
+    if (!has_other_settings(folder.filename().string())) cases.push_back(folder);
+  }
+  std::ranges::sort(cases);
+  return cases;
+}
+
+Methods lowered_methods(const fs::path& folder) {
+  Methods methods;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".pt2") continue;
+    if (!entry.path().stem().string().ends_with(kCore)) continue;
+    ExportedProgram program = import_pt2(entry.path());
+    to_edge(program);
+    to_executable(program);
+    methods.emplace(method_of(entry.path(), kCore), std::move(program));
+  }
+  return methods;
+}
+
+bool has_delegate(const std::vector<std::string>& text) {
+  return std::ranges::any_of(text, [](const auto& line) { return line.starts_with("delegate"); });
+}
+
+// Values, instructions, memory plan, constants and segments.
+TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  size_t same = 0;
+  size_t all = 0;
+  for (const fs::path& folder : portable_cases()) {
+    const test::AlignedBytes file = test::read_file_bytes(folder / "model.pte");
+    const std::vector<std::string> theirs =
+        test::program_text({reinterpret_cast<const std::byte*>(file.data()), file.size()});
+    if (has_delegate(theirs)) continue;
+    SCOPED_TRACE(folder.string());
+    try {
+      const Methods methods = lowered_methods(folder);
+      if (methods.empty()) continue;
+      ++all;
+      const EmittedProgram emitted = emit(methods, options_of(folder.filename().string()));
+      const std::vector<std::string> ours = test::program_text(emitted.pte);
+      if (ours == theirs) {
+        ++same;
+        continue;
+      }
+      if (std::getenv("DUMP")) { FILE* f=fopen("/tmp/n/c/x/o.txt","w"); for (auto& l: ours) fprintf(f,"%s\n",l.c_str()); fclose(f); f=fopen("/tmp/n/c/x/e.txt","w"); for (auto& l: theirs) fprintf(f,"%s\n",l.c_str()); fclose(f); std::string c="echo "+folder.string()+"; diff /tmp/n/c/x/o.txt /tmp/n/c/x/e.txt | cut -c1-200 | head -30"; (void)!system(c.c_str()); }
+      const auto [at, expected] = std::ranges::mismatch(ours, theirs);
+      ADD_FAILURE() << "line " << at - ours.begin() << ":\n  " << (at == ours.end() ? "-" : *at)
+                    << "\nnot\n  " << (expected == theirs.end() ? "-" : *expected);
+    } catch (const AotError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  std::printf("%zu of %zu programs are ExecuTorch's\n", same, all);
+  EXPECT_GE(same, 1U);
+}
+
+}  // namespace
+}  // namespace vitrine::aot
