@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "aot/graph/aot_error.h"
@@ -37,13 +38,31 @@ struct Bucket {
   std::vector<Allocation*> held;
 };
 
-// Behind the furthest tensor that lives at the same time: 0 if there is none.
-uint64_t place_in(const Bucket& bucket, const Allocation& wanted, uint64_t alignment) {
-  uint64_t end = 0;
+// The end of the furthest tensor that lives at the same time; empty if there is none.
+std::optional<uint64_t> occupied(const Bucket& bucket, const Allocation& wanted,
+                                 uint64_t alignment) {
+  std::optional<uint64_t> end;
   for (const Allocation* held : bucket.held) {
-    if (meet(*held, wanted)) end = std::max(end, held->offset + aligned(held->bytes, alignment));
+    if (!meet(*held, wanted)) continue;
+    end = std::max(end.value_or(0), held->offset + aligned(held->bytes, alignment));
   }
   return end;
+}
+
+// Sets the offset. Null: no bucket has room.
+Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t alignment) {
+  wanted.offset = 0;
+  for (Bucket& bucket : buckets) {
+    if (!occupied(bucket, wanted, alignment)) return &bucket;
+  }
+  const uint64_t bytes = aligned(wanted.bytes, alignment);
+  for (Bucket& bucket : buckets) {
+    const uint64_t end = *occupied(bucket, wanted, alignment);
+    if (end == 0 || end > bucket.bytes || bytes > bucket.bytes - end) continue;
+    wanted.offset = end;
+    return &bucket;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -57,22 +76,9 @@ uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t
   std::vector<Bucket> buckets;
   for (const size_t i : order) {
     Allocation& wanted = allocations[i];
-    const uint64_t bytes = aligned(wanted.bytes, alignment);
-    Bucket* chosen = nullptr;
-    for (Bucket& bucket : buckets) {
-      wanted.offset = place_in(bucket, wanted, alignment);
-      if (wanted.offset != 0) continue;
-      chosen = &bucket;
-      break;
-    }
-    for (Bucket& bucket : buckets) {
-      if (chosen != nullptr) break;
-      wanted.offset = place_in(bucket, wanted, alignment);
-      if (wanted.offset <= bucket.bytes && bytes <= bucket.bytes - wanted.offset) chosen = &bucket;
-    }
+    Bucket* chosen = find_room(buckets, wanted, alignment);
     if (chosen == nullptr) {
-      wanted.offset = 0;
-      chosen = &buckets.emplace_back(Bucket{bytes, {}});
+      chosen = &buckets.emplace_back(Bucket{aligned(wanted.bytes, alignment), {}});
     }
     chosen->held.push_back(&wanted);
   }

@@ -26,7 +26,7 @@ bool is_weight(InputSpec::Kind kind) {
          kind == InputSpec::Kind::kTensorConstant;
 }
 
-// Constants are stored in one of the orders that kernels know.
+// Those that kernels know.
 bool is_kept_order(const std::vector<uint8_t>& order) {
   return std::ranges::is_sorted(order) || order == kChannelsLast2d || order == kChannelsLast3d;
 }
@@ -53,6 +53,8 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
     value.sizes.push_back(static_cast<int32_t>(*bound));
   }
   value.dim_order = dim_order_of(spec);
+  // Orders that kernels do not know were those of views, which are copies now.
+  if (!is_kept_order(value.dim_order)) std::ranges::sort(value.dim_order);
   return value;
 }
 
@@ -79,6 +81,13 @@ bool is_xnnpack(const std::string& backend_id) {
   std::string name = backend_id;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name.find("xnnpack") != std::string::npos;
+}
+
+// A call whose result is its first argument, changed.
+bool is_write(const Node& node) {
+  if (!node.is_call() || !has_out_variant(node.target())) return false;
+  const OperatorSchema* schema = find_operator_schema(out_variant(node.target()));
+  return schema != nullptr && schema->is_in_place();
 }
 
 }  // namespace
@@ -167,7 +176,6 @@ void MethodTensors::add_graph(const Graph& graph, const std::vector<const Node*>
         results_[&node] = new_tensors(node);
         MethodTensor& tensor = tensors_[results_[&node].at(0)];
         tensor.data = &constant->second;
-        if (!is_kept_order(tensor.value.dim_order)) std::ranges::sort(tensor.value.dim_order);
         tensor.data_order = tensor.value.dim_order;
         check_data(node, tensor);
         storages_[tensor.storage].is_planned = false;
@@ -198,9 +206,6 @@ void MethodTensors::add_input(const Node& node) {
   if (tensor.data == nullptr)
     fail_at(node, fmt::format("there are no numbers for {}", spec->target));
   storage.is_planned = program_.is_mutated(*spec);
-  if (!storage.is_planned && !is_kept_order(tensor.value.dim_order)) {
-    std::ranges::sort(tensor.value.dim_order);
-  }
   tensor.data_order = tensor.value.dim_order;
   check_data(node, tensor);
 }
@@ -231,13 +236,10 @@ void MethodTensors::add_call(const Node& node) {
     results_[&node] = {id};
     return;
   }
-  if (has_out_variant(node.target())) {
-    const OperatorSchema* schema = find_operator_schema(out_variant(node.target()));
-    if (schema != nullptr && schema->is_in_place()) {
-      if (first == nullptr) fail_at(node, "writes to what is no tensor");
-      results_[&node] = Results(of(*first));
-      return;
-    }
+  if (is_write(node)) {
+    if (first == nullptr) fail_at(node, "writes to what is no tensor");
+    results_[&node] = Results(of(*first));
+    return;
   }
   results_[&node] = new_tensors(node);
 }
@@ -313,6 +315,14 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const size_t storage : order) {
     allocations.push_back(
         {storages_[storage].bytes, lifetimes[storage].first, lifetimes[storage].last, 0});
+  }
+  // ExecuTorch's plans have room, for the last moment, for the results of writes to buffers, though
+  // these lie in the buffers. It costs nothing: what was written has left its place.
+  for (const Node* result : graph.output()->inputs()) {
+    if (!is_write(*result)) continue;
+    for (const size_t id : of(*result)) {
+      allocations.push_back({storage_of(id).bytes, last_node, last_node, 0});
+    }
   }
   const auto algorithm = greedy ? plan_greedy : plan_naive;
   uint64_t used = algorithm(allocations, begin, options_.alignment);

@@ -10,6 +10,11 @@ void elide_views(ExportedProgram& program) {
   const Target view = Target::of("memory.view", Dialect::kPython);
   for_each_call(*program.graph, [&](Node& node) {
     if (node.target() != view_copy) return;
+    // A view of a view is one of what that views.
+    const Node* base = node.args().at(0).node();
+    if (base != nullptr && (base->calls(view_copy) || base->calls(view))) {
+      node.set_arg(0, base->args().at(0));
+    }
     // An output has memory of its own, which the caller may give.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });

@@ -31,7 +31,9 @@ std::string method_of(const fs::path& file, std::string_view suffix) {
 bool has_other_settings(const std::string& name) {
   return name.find("_keep") != std::string::npos || name.ends_with("reinplace") ||
          name == "floor_divide__f32" || name == "var__dim" || name.ends_with("skipdo") ||
-         name.ends_with("view_copy") || name == "cfg_view_copy_kept";
+         name.ends_with("view_copy") || name == "cfg_view_copy_kept" ||
+         // Its result has the order of columns before rows, which no kernel writes.
+         name == "nonzero__f32";
 }
 
 // What to_executorch was told.
@@ -98,7 +100,6 @@ TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
         ++same;
         continue;
       }
-      if (std::getenv("DUMP")) { FILE* f=fopen("/tmp/n/c/x/o.txt","w"); for (auto& l: ours) fprintf(f,"%s\n",l.c_str()); fclose(f); f=fopen("/tmp/n/c/x/e.txt","w"); for (auto& l: theirs) fprintf(f,"%s\n",l.c_str()); fclose(f); std::string c="echo "+folder.string()+"; diff /tmp/n/c/x/o.txt /tmp/n/c/x/e.txt | cut -c1-200 | head -30"; (void)!system(c.c_str()); }
       const auto [at, expected] = std::ranges::mismatch(ours, theirs);
       ADD_FAILURE() << "line " << at - ours.begin() << ":\n  " << (at == ours.end() ? "-" : *at)
                     << "\nnot\n  " << (expected == theirs.end() ? "-" : *expected);
@@ -107,7 +108,7 @@ TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
     }
   }
   std::printf("%zu of %zu programs are ExecuTorch's\n", same, all);
-  EXPECT_GE(same, 1U);
+  EXPECT_GE(same, 401U);
 }
 
 }  // namespace

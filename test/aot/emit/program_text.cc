@@ -46,7 +46,12 @@ class TextWriter {
         line("states in {}: {}", states->segment_index(), numbers(states->offsets()));
       }
     }
-    for (const auto* plan : *program_.execution_plan()) write_plan(*plan);
+    for (const auto* plan : *program_.execution_plan()) {
+      // Methods that return constants come from to_edge's options, not from graphs.
+      if (plan->chains()->Get(0)->instructions()->size() != 0 || plan->inputs()->size() != 0) {
+        write_plan(*plan);
+      }
+    }
     return std::move(lines_);
   }
 
@@ -75,10 +80,10 @@ class TextWriter {
 
   std::string data_of(const fbs::Tensor& tensor) const {
     const bool is_state = tensor.allocation_info() != nullptr;
-    if (tensor.data_buffer_idx() == 0) return "";
     if (tensor.extra_tensor_info() != nullptr) {
       return " external " + tensor.extra_tensor_info()->fully_qualified_name()->str();
     }
+    if (tensor.data_buffer_idx() == 0) return "";
     const auto* where =
         is_state ? program_.mutable_data_segments()->Get(0) : program_.constant_segment();
     size_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
@@ -100,7 +105,7 @@ class TextWriter {
         return fmt::format(
             "{} {} {}{}{}{}", schema::EnumNameScalarType(tensor.scalar_type()),
             numbers(tensor.sizes()), numbers(tensor.dim_order()),
-            
+
             place == nullptr
                 ? ""
                 : fmt::format(" @{}:{}", place->memory_id(), place->memory_offset_low()),
