@@ -6,7 +6,9 @@
 
 #include "aot/emit/method_emitter.h"
 #include "aot/emit/program_writer.h"
+#include "aot/emit/record.h"
 #include "aot/graph/aot_error.h"
+#include "devtools/etrecord/embedded_record.h"
 #include "runtime/data/flat_tensor_writer.h"
 
 namespace vitrine::aot {
@@ -61,6 +63,15 @@ EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
   ProgramParts parts;
   for (const auto& [name, program] : methods) {
     emitted.debug_info[name] = emit_method(name, program, options, parts);
+  }
+  if (options.emit_debug_maps) {
+    NamedData record;
+    record.key = etrecord::kEmbeddedRecordKey;
+    record.bytes = std::make_shared<const std::vector<std::byte>>(
+        write_embedded_record(methods, emitted.debug_info));
+    if (!parts.named_data.emplace(record.key, record).second) {
+      throw AotError(fmt::format("a delegate has named data of the name {}", record.key));
+    }
   }
   emitted.ptd = write_external_files(parts);
   emitted.pte = write_program(parts, options);

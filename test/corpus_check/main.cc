@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 
 #include "test/corpus_check/case_runner.h"
+#include "test/corpus_check/lowering.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 
@@ -43,6 +45,24 @@ const char* status_name(CaseResult::Status status) {
   }
 }
 
+// Prints a line a case and counts.
+class Tally {
+ public:
+  void add(const std::string& name, const CaseResult& result) {
+    fmt::print("{} {:<40} abs {:<9.3g} rel {:<9.3g} {}\n", status_name(result.status), name,
+               result.max_abs, result.max_rel, result.reason);
+    ++counts_[static_cast<size_t>(result.status)];
+  }
+  // What the program ends with.
+  int finish() const {
+    fmt::print("{} passed, {} failed, {} skipped\n", counts_[0], counts_[1], counts_[2]);
+    return counts_[1] == 0 && counts_[0] > 0 ? 0 : 1;
+  }
+
+ private:
+  std::array<size_t, 3> counts_{};  // by CaseResult::Status
+};
+
 // Once as it is; or twice, with a new file of packed weights and with what the first run left
 // there.
 CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions options,
@@ -55,6 +75,27 @@ CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions o
   const CaseResult cold = vitrine::corpus::run_case(which, options);
   if (cold.status != CaseResult::Status::kPassed) return cold;
   return vitrine::corpus::run_case(which, options);
+}
+
+// Lowers both forms of the case's exported models and runs each.
+void run_lowered(const fs::path& folder, const std::vector<std::string>& backends,
+                 const vitrine::corpus::RunOptions& options, Tally& tally) {
+  using vitrine::corpus::ExportedForm;
+  constexpr std::array kForms = {std::pair(ExportedForm::kTraining, ""),
+                                 std::pair(ExportedForm::kCoreAten, " core")};
+  for (const auto& [form, suffix] : kForms) {
+    CaseResult result;
+    const vitrine::test::ScratchFolder scratch;
+    try {
+      vitrine::corpus::Case which = vitrine::corpus::read_case(folder);
+      if (!vitrine::corpus::lower_case(which, folder, form, backends, scratch / "")) continue;
+      result = vitrine::corpus::run_case(which, options);
+    } catch (const std::exception& error) {
+      result.status = CaseResult::Status::kFailed;
+      result.reason = error.what();
+    }
+    tally.add(folder.filename().string() + suffix, result);
+  }
 }
 
 }  // namespace
@@ -77,6 +118,10 @@ int main(int argc, char** argv) {
   bool weights_cache = false;
   app.add_flag("--weights_cache", weights_cache,
                "run each case twice: with a new file of packed weights, and with that file");
+  bool lower = false;
+  app.add_flag("--lower", lower, "lower the cases' exported models here and run these");
+  std::vector<std::string> backends;
+  app.add_option("--backend", backends, "of --lower; repeatable")->allow_extra_args(false);
   CLI11_PARSE(app, argc, argv);
 
   options.optimized_kernels = !portable;
@@ -91,12 +136,14 @@ int main(int argc, char** argv) {
     collect(in_corpus ? corpus / given.substr(kCorpusPrefix.size()) : fs::path(given), folders);
   }
   const std::set<std::string> left_out(except.begin(), except.end());
-  size_t passed = 0;
-  size_t failed = 0;
-  size_t skipped = 0;
+  Tally tally;
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
     if (left_out.contains(name)) continue;
+    if (lower) {
+      run_lowered(folder, backends, options, tally);
+      continue;
+    }
     CaseResult result;
     try {
       result = run(vitrine::corpus::read_case(folder), options, weights_cache);
@@ -104,12 +151,7 @@ int main(int argc, char** argv) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();
     }
-    fmt::print("{} {:<40} abs {:<9.3g} rel {:<9.3g} {}\n", status_name(result.status), name,
-               result.max_abs, result.max_rel, result.reason);
-    passed += result.status == CaseResult::Status::kPassed ? 1 : 0;
-    failed += result.status == CaseResult::Status::kFailed ? 1 : 0;
-    skipped += result.status == CaseResult::Status::kSkipped ? 1 : 0;
+    tally.add(name, result);
   }
-  fmt::print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  return tally.finish();
 }

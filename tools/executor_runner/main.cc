@@ -7,6 +7,7 @@
 #include "devtools/etdump/etdump_writer.h"
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/make_profile.h"
+#include "tools/embedded_record.h"
 #include "tools/executor_runner/comparing.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
@@ -35,11 +36,13 @@ void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
 
 // The report is made from the ETDump's bytes, as it would be on another machine.
 void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOptions facts,
-                  const RunnerOptions& options) {
+                  const Program& program, const RunnerOptions& options) {
   const etdump::EtDump trace =
       etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
-  std::optional<etrecord::EtRecord> record;
-  if (!options.etrecord.empty()) record = etrecord::read_etrecord(options.etrecord);
+  std::optional<etrecord::EtRecord> record =
+      options.etrecord.empty() ? embedded_record(program)
+                               : etrecord::read_etrecord(options.etrecord);
+  if (record && facts.run.record.empty()) facts.run.record = facts.run.model;
   const inspector::Profile profile =
       inspector::make_profile(trace, record ? &*record : nullptr, facts);
   write_report(make_report(profile, options.report), options.report);
@@ -127,7 +130,7 @@ int run(const RunnerOptions& options) {
   facts.run.load_ns = session.load_ns();
   facts.run.threads = static_cast<uint32_t>(session.pool()->threads());
   if (options.roofline) facts.run.limits = machine_limits(*facts.run.threads, default_cache_file());
-  report_trace(dump, std::move(facts), options);
+  report_trace(dump, std::move(facts), *session.program(), options);
   return 0;
 }
 

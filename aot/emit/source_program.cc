@@ -1,0 +1,549 @@
+#include "aot/emit/source_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "aot/emit/method_tensors.h"
+#include "aot/emit/node_error.h"
+#include "aot/emit/operator_schema.h"
+#include "aot/passes/out_variants.h"
+
+namespace vitrine::aot {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kSchemaMajor = 5;
+constexpr int kSchemaMinor = 4;
+constexpr int kStrided = 7;
+
+struct DtypeNumber {
+  ScalarType dtype;
+  int number;
+};
+// As ExecuTorch's serialisation numbers them.
+constexpr std::array kDtypes = {
+    DtypeNumber{ScalarType::kByte, 1},           DtypeNumber{ScalarType::kChar, 2},
+    DtypeNumber{ScalarType::kShort, 3},          DtypeNumber{ScalarType::kInt, 4},
+    DtypeNumber{ScalarType::kLong, 5},           DtypeNumber{ScalarType::kHalf, 6},
+    DtypeNumber{ScalarType::kFloat, 7},          DtypeNumber{ScalarType::kDouble, 8},
+    DtypeNumber{ScalarType::kComplexHalf, 9},    DtypeNumber{ScalarType::kComplexFloat, 10},
+    DtypeNumber{ScalarType::kComplexDouble, 11}, DtypeNumber{ScalarType::kBool, 12},
+    DtypeNumber{ScalarType::kBFloat16, 13},      DtypeNumber{ScalarType::kUInt16, 14},
+    DtypeNumber{ScalarType::kFloat8E5M2, 15},    DtypeNumber{ScalarType::kFloat8E4M3FN, 16},
+};
+
+int dtype_number(ScalarType dtype) {
+  const auto found = std::ranges::find(kDtypes, dtype, &DtypeNumber::dtype);
+  return found == kDtypes.end() ? 0 : found->number;
+}
+
+ordered_json of_one(const char* kind, ordered_json content) {
+  ordered_json made = ordered_json::object();
+  made[kind] = std::move(content);
+  return made;
+}
+
+ordered_json of_size(const SymInt& size) {
+  if (size.is_static()) return of_one("as_int", size.value());
+  return of_one("as_expr", {{"expr_str", to_text(size)}});
+}
+
+ordered_json of_sizes(const std::vector<SymInt>& sizes) {
+  ordered_json made = ordered_json::array();
+  for (const SymInt& size : sizes) made.push_back(of_size(size));
+  return made;
+}
+
+ordered_json of_device(const Device& device) {
+  ordered_json made = {{"type", device.type}};
+  if (device.index >= 0) made["index"] = device.index;
+  return made;
+}
+
+int layout_number(Layout layout) {
+  return layout == Layout::kStrided ? kStrided : static_cast<int>(layout);
+}
+
+ordered_json of_tensor(const TensorSpec& spec) {
+  return {{"dtype", dtype_number(spec.dtype)},   {"sizes", of_sizes(spec.sizes)},
+          {"requires_grad", spec.requires_grad}, {"device", of_device(spec.device)},
+          {"strides", of_sizes(spec.strides)},   {"storage_offset", of_size(spec.storage_offset)},
+          {"layout", layout_number(spec.layout)}};
+}
+
+ordered_json of_ancestors(const std::vector<Ancestor>& ancestors) {
+  ordered_json made = ordered_json::array();
+  for (const Ancestor& ancestor : ancestors) {
+    made.push_back({{"name", ancestor.name},
+                    {"target", ancestor.target},
+                    {"graph_id", ancestor.graph_id},
+                    {"pass_name", ancestor.pass_name},
+                    {"action", ancestor.action},
+                    {"from_node", of_ancestors(ancestor.from)}});
+  }
+  return made;
+}
+
+// Null if it is not known how the operator names its arguments.
+const OperatorSchema* schema_of(Target target) {
+  if (has_out_variant(target)) return find_operator_schema(out_variant(target));
+  return find_operator_schema(fmt::format("{}::{}", target.name_space(), target.op()));
+}
+
+std::string target_text(Target target) {
+  // What is a view at run time was a copy in the source.
+  if (target.is("memory.view")) return "executorch.exir.dialects.edge.ops.aten.view_copy.default";
+  if (target.dialect() == Dialect::kEdge) {
+    return fmt::format("executorch.exir.dialects.edge.ops.{}", target.name());
+  }
+  return target.text().starts_with("<") ? target.name() : target.text();
+}
+
+class SourceProgramWriter {
+ public:
+  SourceProgramWriter(const ExportedProgram& program, const SourceProgramOptions& options)
+      : program_(program), options_(options) {}
+
+  std::string write() {
+    ordered_json graph = write_graph(*program_.graph);
+    ordered_json ranges = ordered_json::object();
+    for (const auto& [symbol, range] : program_.range_constraints) {
+      ranges[symbol] = {{"min_val", range.min ? ordered_json(*range.min) : ordered_json()},
+                        {"max_val", range.max ? ordered_json(*range.max) : ordered_json()}};
+    }
+    ordered_json calls = ordered_json::array();
+    for (const ModuleCallEntry& entry : program_.module_call_graph) {
+      ordered_json made = {{"fqn", entry.path}};
+      if (entry.has_signature) {
+        made["signature"] = {{"inputs", ordered_json::array()},
+                             {"outputs", ordered_json::array()},
+                             {"in_spec", entry.in_spec},
+                             {"out_spec", entry.out_spec}};
+      }
+      calls.push_back(std::move(made));
+    }
+    ordered_json opsets = ordered_json::object();
+    for (const auto& [name, version] : program_.opset_version) opsets[name] = version;
+    const ordered_json json = {
+        {"graph_module",
+         {{"graph", std::move(graph)},
+          {"signature", write_signature()},
+          {"module_call_graph", std::move(calls)}}},
+        {"opset_version", std::move(opsets)},
+        {"range_constraints", std::move(ranges)},
+        {"schema_version", {{"major", kSchemaMajor}, {"minor", kSchemaMinor}}},
+        {"dialect", ""},
+        {"verifiers", {"EDGE"}}};
+    // Names and lines of other people's models may hold any bytes.
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  }
+
+ private:
+  struct Parts {
+    ordered_json nodes = ordered_json::array();
+    ordered_json tensors = ordered_json::object();
+    ordered_json integers = ordered_json::object();
+    ordered_json bools = ordered_json::object();
+  };
+
+  ordered_json write_graph(const Graph& graph) {
+    Parts parts;
+    ordered_json inputs = ordered_json::array();
+    for (const Node& node : graph.nodes()) {
+      if (node.kind() == Node::Kind::kPlaceholder) {
+        add_value(node, node.meta.value, name_of(node), parts);
+        const InputSpec* spec =
+            &graph == program_.graph.get() ? program_.input_of(node.name()) : nullptr;
+        inputs.push_back(spec != nullptr && !spec->literal.is_none() ? argument(spec->literal)
+                                                                     : reference(node));
+      } else {
+        add_node(node, parts);
+      }
+    }
+    ordered_json outputs = ordered_json::array();
+    const Argument& results = graph.output()->args().at(0);
+    const bool is_list = results.list() != nullptr;
+    if (is_list) {
+      for (const Argument& item : *results.list()) outputs.push_back(argument(item));
+    } else {
+      outputs.push_back(argument(results));
+    }
+    return {{"inputs", std::move(inputs)},
+            {"outputs", std::move(outputs)},
+            {"nodes", std::move(parts.nodes)},
+            {"tensor_values", std::move(parts.tensors)},
+            {"sym_int_values", std::move(parts.integers)},
+            {"sym_bool_values", std::move(parts.bools)},
+            {"is_single_tensor_return", !is_list},
+            {"custom_obj_values", ordered_json::object()}};
+  }
+
+  // A name for each node that no other has: graphs that are told as one may share names.
+  const std::string& name_of(const Node& node) {
+    const auto [place, is_new] = names_.try_emplace(&node);
+    if (!is_new) return place->second;
+    std::string name = node.name();
+    for (size_t i = 1; !taken_.insert(name).second; ++i)
+      name = fmt::format("{}__{}", node.name(), i);
+    return place->second = std::move(name);
+  }
+
+  // `node` is told by what `other` is told by.
+  void alias(const Node& node, const Node* other) {
+    if (other != nullptr) names_[&node] = name_of(*other);
+  }
+
+  void add_value(const Node& node, const Value& value, const std::string& name, Parts& parts) {
+    if (const TensorSpec* spec = value.tensor()) {
+      parts.tensors[name] = of_tensor(*spec);
+    } else if (const Value::Number* number = value.number()) {
+      ordered_json expression = of_one("as_expr", {{"expr_str", to_text(number->value)}});
+      if (number->kind == Value::Number::Kind::kBool) {
+        parts.bools[name] = std::move(expression);
+      } else {
+        parts.integers[name] = std::move(expression);
+      }
+    }
+    (void)node;
+  }
+
+  // ---- Arguments
+
+  ordered_json reference(const Node& node) {
+    const Value::Number* number = node.meta.value.number();
+    if (number == nullptr) return of_one("as_tensor", {{"name", name_of(node)}});
+    const bool is_bool = number->kind == Value::Number::Kind::kBool;
+    return of_one(is_bool ? "as_sym_bool" : "as_sym_int", {{"as_name", name_of(node)}});
+  }
+
+  ordered_json argument(const Argument& argument) {
+    if (const Node* node = argument.node()) return reference(*node);
+    if (const ArgumentList* items = argument.list()) return list(*items);
+    if (const bool* flag = argument.get<bool>()) return of_one("as_bool", *flag);
+    if (const int64_t* number = argument.get<int64_t>()) return of_one("as_int", *number);
+    if (const double* number = argument.get<double>()) return of_one("as_float", *number);
+    if (const auto* text = argument.get<std::string>()) return of_one("as_string", *text);
+    if (const auto* dtype = argument.get<ScalarType>()) {
+      return of_one("as_scalar_type", dtype_number(*dtype));
+    }
+    if (const auto* format = argument.get<MemoryFormat>()) {
+      return of_one("as_memory_format", static_cast<int>(*format) + 1);
+    }
+    if (const auto* layout = argument.get<Layout>()) {
+      return of_one("as_layout", layout_number(*layout));
+    }
+    if (const auto* device = argument.get<Device>()) return of_one("as_device", of_device(*device));
+    return of_one("as_none", ordered_json::array());
+  }
+
+  ordered_json list(const ArgumentList& items) {
+    const auto any = [&](auto is_so) { return std::ranges::any_of(items, is_so); };
+    const auto all_as = [&](const char* kind, auto make) {
+      ordered_json made = ordered_json::array();
+      for (const Argument& item : items) made.push_back(make(item));
+      return of_one(kind, std::move(made));
+    };
+    const auto is_number = [](const Argument& item) {
+      return item.node() != nullptr && item.node()->meta.value.number() != nullptr;
+    };
+    const auto is_tensor = [&](const Argument& item) {
+      return item.node() != nullptr && !is_number(item);
+    };
+    if (any(is_tensor) && any([](const Argument& item) { return item.is_none(); })) {
+      return all_as("as_optional_tensors", [&](const Argument& item) { return argument(item); });
+    }
+    if (any(is_tensor)) {
+      return all_as("as_tensors", [&](const Argument& item) {
+        return ordered_json{{"name", item.node() == nullptr ? "" : name_of(*item.node())}};
+      });
+    }
+    if (any(is_number)) {
+      return all_as("as_sym_ints", [&](const Argument& item) {
+        return item.node() != nullptr ? ordered_json{{"as_name", name_of(*item.node())}}
+                                      : argument(item);
+      });
+    }
+    if (any([](const Argument& item) { return item.get<double>() != nullptr; })) {
+      return all_as("as_floats", [](const Argument& item) {
+        if (const int64_t* number = item.get<int64_t>()) return ordered_json(double(*number));
+        return ordered_json(item.get<double>() == nullptr ? 0.0 : *item.get<double>());
+      });
+    }
+    if (any([](const Argument& item) { return item.get<bool>() != nullptr; })) {
+      return all_as("as_bools", [](const Argument& item) {
+        return ordered_json(item.get<bool>() != nullptr && *item.get<bool>());
+      });
+    }
+    if (any([](const Argument& item) { return item.get<std::string>() != nullptr; })) {
+      return all_as("as_strings", [](const Argument& item) {
+        return ordered_json(item.get<std::string>() == nullptr ? "" : *item.get<std::string>());
+      });
+    }
+    return all_as("as_ints", [](const Argument& item) {
+      return ordered_json(item.get<int64_t>() == nullptr ? 0 : *item.get<int64_t>());
+    });
+  }
+
+  // ---- Nodes
+
+  void add_node(const Node& node, Parts& parts) {
+    if (!node.is_call() || node.target() == getitem()) return;
+    if (is_delegate_call(node)) return add_delegate(node, parts);
+    if (is_condition(node) && options_.flat) return add_branches(node, parts);
+    parts.nodes.push_back({{"name", name_of(node)},
+                           {"target", target_text(node.target())},
+                           {"inputs", inputs_of(node)},
+                           {"outputs", outputs_of(node, parts)},
+                           {"metadata", metadata_of(node)}});
+  }
+
+  ordered_json inputs_of(const Node& node) {
+    ordered_json inputs = ordered_json::array();
+    const OperatorSchema* schema = schema_of(node.target());
+    for (size_t i = 0; i < node.args().size(); ++i) {
+      const bool is_named =
+          schema != nullptr && i < schema->arguments.size() && !schema->arguments[i].is_keyword;
+      const Node* given = node.args()[i].node();
+      const bool is_branch = given != nullptr && given->kind() == Node::Kind::kGetAttr &&
+                             node.graph().subgraphs().contains(given->attribute());
+      inputs.push_back(
+          {{"name", is_named ? schema->arguments[i].name : ""},
+           {"arg", is_branch ? branch(*given, node.graph()) : argument(node.args()[i])}});
+    }
+    for (const auto& [name, value] : node.kwargs()) {
+      inputs.push_back({{"name", name}, {"arg", argument(value)}});
+    }
+    return inputs;
+  }
+
+  ordered_json branch(const Node& getter, const Graph& graph) {
+    return of_one("as_graph", {{"name", getter.attribute()},
+                               {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
+  }
+
+  // Results of a call with several are known by the items that are taken from it.
+  ordered_json outputs_of(const Node& node, Parts& parts) {
+    const Value::Items* items = node.meta.value.items();
+    ordered_json outputs = ordered_json::array();
+    if (items == nullptr) {
+      add_value(node, node.meta.value, name_of(node), parts);
+      outputs.push_back(reference(node));
+      return outputs;
+    }
+    const OperatorSchema* schema = schema_of(node.target());
+    const bool is_list = schema != nullptr && schema->outs().size() == 1;
+    ordered_json names = ordered_json::array();
+    for (size_t i = 0; i < items->size(); ++i) {
+      const std::string name = name_of_item(node, i);
+      add_value(node, (*items)[i], name, parts);
+      names.push_back({{"name", name}});
+      outputs.push_back(of_one("as_tensor", {{"name", name}}));
+    }
+    if (!is_list) return outputs;
+    return ordered_json::array({of_one("as_tensors", std::move(names))});
+  }
+
+  std::string name_of_item(const Node& node, size_t index) {
+    std::string name;
+    for (const Node* user : node.users()) {
+      if (!user->calls(getitem())) continue;
+      const int64_t* taken = user->args().at(1).get<int64_t>();
+      if (taken == nullptr || static_cast<size_t>(*taken) != index) continue;
+      if (name.empty()) name = name_of(*user);
+      names_[user] = name;
+    }
+    return name.empty() ? fmt::format("{}_unused_{}", name_of(node), index) : name;
+  }
+
+  ordered_json metadata_of(const Node& node) const {
+    ordered_json made = ordered_json::object();
+    const Origin* origin = node.meta.origin.get();
+    if (origin != nullptr) {
+      if (!origin->stack_trace.empty()) made["stack_trace"] = origin->stack_trace;
+      if (!origin->module_stack.empty()) {
+        std::string stack;
+        for (const ModuleStackEntry& entry : origin->module_stack) {
+          if (!stack.empty()) stack += ';';
+          stack += fmt::format("{},{},{}", entry.key, entry.path, entry.type_name);
+        }
+        made["nn_module_stack"] = std::move(stack);
+      }
+      if (options_.ancestors) {
+        if (!origin->source_fn_stack.empty()) made["source_fn_stack"] = origin->source_fn_stack;
+        if (!origin->torch_fn.empty()) made["torch_fn"] = origin->torch_fn;
+      }
+    }
+    if (node.meta.debug_handle != 0) made["debug_handle"] = std::to_string(node.meta.debug_handle);
+    if (origin != nullptr && options_.ancestors && !origin->from_node.empty()) {
+      made["from_node"] = of_ancestors(origin->from_node)
+                              .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    }
+    return made;
+  }
+
+  // ---- Graphs told flat
+
+  // The module's inputs are what the call gives, its results what is taken from the call.
+  void add_delegate(const Node& node, Parts& parts) {
+    if (!options_.flat) fail_at(node, "is a delegate's: a record is of programs before lowering");
+    const ExportedProgram& original = lowered_module_of(node).original;
+    size_t next = 1;
+    for (const Node& taken : original.graph->nodes()) {
+      if (taken.kind() == Node::Kind::kPlaceholder) {
+        const InputSpec* spec = original.input_of(taken.name());
+        const bool is_given = spec == nullptr || spec->kind == InputSpec::Kind::kUserInput;
+        if (is_given && next < node.args().size()) {
+          alias(taken, node.args()[next++].node());
+        } else {
+          add_value(taken, taken.meta.value, name_of(taken), parts);
+        }
+      } else {
+        add_node(taken, parts);
+      }
+    }
+    std::vector<const Node*> results;
+    each_result(*original.graph, [&](const Node* result) { results.push_back(result); });
+    size_t next_user_output = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const OutputSpec* spec =
+          i < original.signature.outputs.size() ? &original.signature.outputs[i] : nullptr;
+      if (spec != nullptr && spec->kind == OutputSpec::Kind::kBufferMutation) continue;
+      give_result(node, next_user_output++, results[i]);
+    }
+  }
+
+  void add_branches(const Node& node, Parts& parts) {
+    const Argument* given = node.arg(3);
+    for (const size_t which : {size_t{0}, size_t{1}}) {
+      const Graph& graph = branch_of(node, which);
+      size_t next = 0;
+      for (const Node& inner : graph.nodes()) {
+        if (inner.kind() == Node::Kind::kPlaceholder) {
+          if (given == nullptr || given->list() == nullptr || next >= given->list()->size()) break;
+          alias(inner, (*given->list())[next++].node());
+        } else {
+          if (inner.kind() == Node::Kind::kGetAttr) {
+            add_value(inner, inner.meta.value, name_of(inner), parts);
+          }
+          add_node(inner, parts);
+        }
+      }
+      // What follows takes the first branch's results.
+      if (which != 0) continue;
+      size_t index = 0;
+      each_result(graph, [&](const Node* result) { give_result(node, index++, result); });
+    }
+  }
+
+  template <class Visit>
+  static void each_result(const Graph& graph, Visit visit) {
+    const Argument& results = graph.output()->args().at(0);
+    if (results.list() == nullptr) {
+      visit(results.node());
+    } else {
+      for (const Argument& item : *results.list()) visit(item.node());
+    }
+  }
+
+  // The `index`-th result of a call is `result`.
+  void give_result(const Node& call, size_t index, const Node* result) {
+    if (result == nullptr) return;
+    if (call.meta.value.items() == nullptr) {
+      alias(call, result);
+      return;
+    }
+    for (const Node* user : call.users()) {
+      if (!user->calls(getitem())) continue;
+      const int64_t* taken = user->args().at(1).get<int64_t>();
+      if (taken != nullptr && static_cast<size_t>(*taken) == index) alias(*user, result);
+    }
+  }
+
+  // ---- Signature
+
+  ordered_json write_signature() {
+    ordered_json inputs = ordered_json::array();
+    for (const InputSpec& spec : program_.signature.inputs) inputs.push_back(of_input(spec));
+    ordered_json outputs = ordered_json::array();
+    for (const OutputSpec& spec : program_.signature.outputs) outputs.push_back(of_output(spec));
+    return {{"input_specs", std::move(inputs)}, {"output_specs", std::move(outputs)}};
+  }
+
+  ordered_json of_input(const InputSpec& spec) {
+    using Kind = InputSpec::Kind;
+    const ordered_json named = {{"name", spec.name}};
+    switch (spec.kind) {
+      case Kind::kParameter:
+        return of_one("parameter", {{"arg", named}, {"parameter_name", spec.target}});
+      case Kind::kBuffer:
+        return of_one(
+            "buffer",
+            {{"arg", named}, {"buffer_name", spec.target}, {"persistent", spec.persistent}});
+      case Kind::kTensorConstant:
+        return of_one("tensor_constant", {{"arg", named}, {"tensor_constant_name", spec.target}});
+      case Kind::kCustomObject:
+        return of_one("custom_obj", {{"arg", named}, {"custom_obj_name", spec.target}});
+      case Kind::kToken:
+        return of_one("token", {{"arg", named}});
+      case Kind::kConstantInput:
+        return of_one("constant_input", {{"name", spec.name}, {"value", argument(spec.literal)}});
+      case Kind::kUserInput:
+        break;
+    }
+    const Node* node = program_.graph->find(spec.name);
+    const bool is_literal = node == nullptr || !spec.literal.is_none();
+    return of_one("user_input", {{"arg", is_literal ? argument(spec.literal) : reference(*node)}});
+  }
+
+  ordered_json of_output(const OutputSpec& spec) {
+    using Kind = OutputSpec::Kind;
+    const ordered_json named = {{"name", result_name(spec)}};
+    switch (spec.kind) {
+      case Kind::kBufferMutation:
+        return of_one("buffer_mutation", {{"arg", named}, {"buffer_name", spec.target}});
+      case Kind::kParameterMutation:
+        return of_one("parameter_mutation", {{"arg", named}, {"parameter_name", spec.target}});
+      case Kind::kUserInputMutation:
+        return of_one("user_input_mutation", {{"arg", named}, {"user_input_name", spec.target}});
+      case Kind::kGradientToParameter:
+        return of_one("gradient_to_parameter", {{"arg", named}, {"parameter_name", spec.target}});
+      case Kind::kGradientToUserInput:
+        return of_one("gradient_to_user_input", {{"arg", named}, {"user_input_name", spec.target}});
+      case Kind::kToken:
+        return of_one("token", {{"arg", named}});
+      case Kind::kLossOutput:
+        return of_one("loss_output", {{"arg", named}});
+      case Kind::kUserOutput:
+        break;
+    }
+    const Node* node = program_.graph->find(spec.name);
+    return of_one("user_output",
+                  {{"arg", node == nullptr ? argument(spec.literal) : reference(*node)}});
+  }
+
+  std::string result_name(const OutputSpec& spec) {
+    const Node* node = program_.graph->find(spec.name);
+    return node == nullptr ? spec.name : name_of(*node);
+  }
+
+  const ExportedProgram& program_;
+  const SourceProgramOptions& options_;
+  std::unordered_map<const Node*, std::string> names_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+std::string source_program_json(const ExportedProgram& program,
+                                const SourceProgramOptions& options) {
+  return SourceProgramWriter(program, options).write();
+}
+
+}  // namespace vitrine::aot

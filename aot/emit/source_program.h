@@ -1,0 +1,23 @@
+// An edge program as the JSON that ETRecords hold (docs/formats/etrecord.md).
+#pragma once
+
+#include <string>
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::aot {
+
+struct SourceProgramOptions {
+  // Calls of delegates are told as the calls that they stand for, conditions as the calls of both
+  // branches, one list for all: what a profile's join needs of a program that is lowered already.
+  bool flat = false;
+  // The nodes that each node was made from: long, and only ExecuTorch's own tools ask for them.
+  bool ancestors = true;
+};
+
+// Schema 5.4 of ExecuTorch's exir/serde. Delegates of programs that are not to be told flat are
+// AotErrors: ExecuTorch records programs before lowering.
+std::string source_program_json(const ExportedProgram& program,
+                                const SourceProgramOptions& options = {});
+
+}  // namespace vitrine::aot

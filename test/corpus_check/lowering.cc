@@ -1,0 +1,50 @@
+#include "test/corpus_check/lowering.h"
+
+#include <map>
+
+#include "tools/files.h"
+#include "tools/pte_lower/backends.h"
+#include "tools/pte_lower/lower.h"
+
+namespace vitrine::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "model.pt2", or "model_decode.pt2" where a case has several methods; "_core_aten" after it.
+fs::path exported_file(const fs::path& folder, const std::string& method, ExportedForm form) {
+  const std::string suffix = form == ExportedForm::kCoreAten ? "_core_aten.pt2" : ".pt2";
+  const fs::path own = folder / ("model_" + method + suffix);
+  if (fs::exists(own)) return own;
+  const fs::path only = folder / ("model" + suffix);
+  return method == "forward" && fs::exists(only) ? only : fs::path();
+}
+
+}  // namespace
+
+bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
+                const std::vector<std::string>& backends, const fs::path& folder) {
+  std::map<std::string, fs::path> files;
+  for (const CaseCall& call : which.calls) {
+    const fs::path file = exported_file(case_folder, call.method, form);
+    if (file.empty()) return false;
+    files[call.method] = file;
+  }
+  tools::LowerOptions options;
+  for (const std::string& name : backends) {
+    options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
+  }
+  // Cases with weights outside of their program are lowered in that way.
+  options.emit.external_constants = !which.data.empty();
+  const tools::LoweredModel model = tools::lower(tools::import_methods(files), options);
+  which.model = folder / "model.pte";
+  tools::write_file(which.model, model.emitted.pte);
+  which.data.clear();
+  for (const auto& [tag, bytes] : model.emitted.ptd) {
+    which.data.push_back(folder / (tag + ".ptd"));
+    tools::write_file(which.data.back(), bytes);
+  }
+  return true;
+}
+
+}  // namespace vitrine::corpus

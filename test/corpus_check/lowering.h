@@ -1,0 +1,22 @@
+// A case's exported models, lowered here, in the place of its program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "test/corpus_check/case_file.h"
+
+namespace vitrine::corpus {
+
+// The forms in which a case has its exported models: as torch.export gives them, and decomposed to
+// core ATen.
+enum class ExportedForm : uint8_t { kTraining, kCoreAten };
+
+// Writes the program, and what .ptd files it has, to `folder`; `which` then names these. False if
+// the case has no exported model of that form for all methods that it calls. Throws what pte_lower
+// would print.
+bool lower_case(Case& which, const std::filesystem::path& case_folder, ExportedForm form,
+                const std::vector<std::string>& backends, const std::filesystem::path& folder);
+
+}  // namespace vitrine::corpus

@@ -1,0 +1,47 @@
+#include "tools/pte_lower/backends.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "backends/xnnpack/aot/partitioner.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+std::shared_ptr<const aot::Partitioner> make_xnnpack() {
+  return std::make_shared<aot::XnnpackPartitioner>();
+}
+
+// What ExecuTorch's XnnpackDynamicallyQuantizedPartitioner does.
+std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
+  aot::XnnpackPartitioner::Options options;
+  options.precisions = aot::xnnpack::kDynamic;
+  options.per_op = true;
+  options.products_only = true;
+  return std::make_shared<aot::XnnpackPartitioner>(options);
+}
+
+constexpr std::array kBackends = {
+    BackendRow{"xnnpack", "XnnpackBackend", "CPU: convolutions, products, elementwise operators",
+               make_xnnpack},
+    BackendRow{"xnnpack-dynamic", "XnnpackBackend",
+               "dynamically quantised products alone, one delegate each; put it before xnnpack",
+               make_xnnpack_dynamic},
+};
+
+}  // namespace
+
+std::span<const BackendRow> lowering_backends() { return kBackends; }
+
+const BackendRow& lowering_backend(std::string_view name) {
+  const auto found = std::ranges::find(kBackends, name, &BackendRow::name);
+  if (found != kBackends.end()) return *found;
+  std::string known = "none";
+  for (const BackendRow& row : kBackends) known += fmt::format(", {}", row.name);
+  throw ToolError(fmt::format("--backend {}: this build has {}", name, known));
+}
+
+}  // namespace vitrine::tools

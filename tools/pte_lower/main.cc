@@ -1,0 +1,92 @@
+// pte_lower: exported models -> programs.
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "tools/files.h"
+#include "tools/pte_lower/backends.h"
+#include "tools/pte_lower/lower.h"
+#include "tools/pte_lower/options.h"
+#include "tools/pte_lower/report.h"
+
+namespace vitrine::tools {
+namespace {
+
+// One line on a terminal that the next step overwrites; nothing elsewhere.
+class ProgressLine {
+ public:
+  ProgressLine() : is_terminal_(isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::string_view step, std::string_view method) const {
+    if (!is_terminal_) return;
+    fmt::print(stderr, "\r\033[K{}{}{} ...", method, method.empty() ? "" : ": ", step);
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (is_terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool is_terminal_;
+};
+
+// Beside the program: a runtime is told where by --data_path.
+void write_external_files(const LoweredModel& model, const std::filesystem::path& program) {
+  for (const auto& [tag, bytes] : model.emitted.ptd) {
+    write_file(program.parent_path() / (tag + ".ptd"), bytes);
+  }
+}
+
+void run(const LoweringOptions& options) {
+  LowerOptions lowering;
+  for (const std::string& name : options.backends) {
+    lowering.partitioners.push_back(lowering_backend(name).make_partitioner());
+  }
+  lowering.filter = OpFilter(options.only_ops, options.excluded_ops);
+  lowering.bounds = options.bounds;
+  lowering.emit = options.emit;
+  lowering.make_record = !options.record.empty();
+  const ProgressLine progress;
+  lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
+
+  progress.show("reading", "");
+  LoweredModel model = lower(import_methods(options.models), lowering);
+  write_external_files(model, options.output);
+  if (!options.record.empty()) write_file(options.record, model.record);
+  if (!options.graphviz.empty()) write_file(options.graphviz, graphviz_text(model));
+  write_file(options.output, model.emitted.pte);
+  progress.clear();
+
+  std::string text;
+  const auto add = [&](bool wanted, auto report) {
+    if (!wanted) return;
+    if (!text.empty()) text += '\n';
+    text += report(model);
+  };
+  add(options.summary, summary_text);
+  add(options.explain, explain_text);
+  add(options.graph, graph_text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+}  // namespace vitrine::tools
+
+int main(int argc, char** argv) {
+  try {
+    int exit_code = 0;
+    const auto options = vitrine::tools::parse_lowering_options(argc, argv, &exit_code);
+    if (!options) return exit_code;
+    vitrine::tools::run(*options);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "pte_lower: {}\n", error.what());
+    return 1;
+  }
+}

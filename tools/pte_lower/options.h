@@ -1,0 +1,33 @@
+// The command line of pte_lower.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "tools/pte_lower/dynamic_bounds.h"
+
+namespace vitrine::tools {
+
+struct LoweringOptions {
+  std::map<std::string, std::filesystem::path> models;  // by method
+  std::filesystem::path output;
+  std::filesystem::path record;    // empty: none
+  std::filesystem::path graphviz;  // empty: none
+  std::vector<std::string> backends;
+  std::vector<std::string> only_ops;
+  std::vector<std::string> excluded_ops;
+  std::vector<DynamicBound> bounds;
+  aot::EmitOptions emit;
+  bool summary = false;
+  bool graph = false;
+  bool explain = false;
+};
+
+// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,77 @@
+#include "tools/pte_lower/report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "devtools/delegation/delegated_graph.h"
+#include "devtools/delegation/delegation_info.h"
+#include "devtools/delegation/explain.h"
+
+namespace vitrine::tools {
+namespace {
+
+// "1.4 MB", as people say it.
+std::string size_text(uint64_t bytes) {
+  constexpr std::array kUnits = {"bytes", "kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  auto size = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; size >= 1000 && unit + 1 < kUnits.size(); ++unit) size /= 1000;
+  return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, kUnits[unit]);
+}
+
+// A heading where there are several methods.
+std::string heading(const LoweredModel& model, const std::string& method) {
+  return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
+}
+
+template <class Text>
+std::string each_method(const LoweredModel& model, Text text) {
+  std::string all;
+  for (const auto& [name, program] : model.methods) {
+    if (!all.empty()) all += '\n';
+    all += heading(model, name) + text(name, program);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string summary_text(const LoweredModel& model) {
+  std::string text = each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
+    const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
+    const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
+    return delegation::format_summary(info) + delegation::format_grid(info) +
+           fmt::format("Planned memory: {} ({} if nothing were shared)\n",
+                       size_text(debug.planned_bytes), size_text(debug.naive_bytes));
+  });
+  text += fmt::format("Program: {}\n", size_text(model.emitted.pte.size()));
+  for (const auto& [tag, bytes] : model.emitted.ptd) {
+    text += fmt::format("{}.ptd: {}\n", tag, size_text(bytes.size()));
+  }
+  return text;
+}
+
+std::string graph_text(const LoweredModel& model) {
+  return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
+    return delegation::format_delegated_graph(*program.graph);
+  });
+}
+
+std::string graphviz_text(const LoweredModel& model) {
+  return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
+    return delegation::format_graphviz(*program.graph);
+  });
+}
+
+std::string explain_text(const LoweredModel& model) {
+  return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
+    const auto found = model.rejections.find(name);
+    if (found == model.rejections.end()) return std::string("No backend was asked.\n");
+    const std::string lines = delegation::explain(program, found->second);
+    return lines.empty() ? std::string("All is delegated.\n") : lines;
+  });
+}
+
+}  // namespace vitrine::tools
