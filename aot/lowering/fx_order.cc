@@ -36,12 +36,11 @@ bool goes_first(const Node& node) {
          std::ranges::count(kFirst, node.target().name()) != 0;
 }
 
-std::vector<Node*> sorted(const std::vector<Node*>& nodes, bool with_priority) {
+std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
   std::unordered_map<const Node*, size_t> missing;
-  for (const Node* node : nodes) missing.emplace(node, 0);
   std::deque<Node*> ready;
   for (Node* node : nodes) {
-    for (const Node* input : node->inputs()) missing[node] += missing.contains(input) ? 1 : 0;
+    missing[node] = node->inputs().size();
     if (missing[node] == 0) ready.push_back(node);
   }
   std::vector<Node*> order;
@@ -50,9 +49,8 @@ std::vector<Node*> sorted(const std::vector<Node*>& nodes, bool with_priority) {
     ready.pop_front();
     order.push_back(node);
     for (Node* user : node->users()) {
-      const auto found = missing.find(user);
-      if (found == missing.end() || --found->second != 0) continue;
-      if (with_priority && goes_first(*user)) {
+      if (--missing[user] != 0) continue;
+      if (goes_first(*user)) {
         ready.push_front(user);
       } else {
         ready.push_back(user);
@@ -74,9 +72,7 @@ std::vector<Node*> all_nodes(Graph& graph) {
 
 }  // namespace
 
-std::vector<Node*> sort_nodes(const std::vector<Node*>& nodes) { return sorted(nodes, false); }
-
-void legalize(Graph& graph) { graph.reorder(sorted(all_nodes(graph), true)); }
+void legalize(Graph& graph) { graph.reorder(sorted(all_nodes(graph))); }
 
 void settle(Graph& graph) { graph.reorder(all_nodes(graph)); }
 

@@ -2,16 +2,12 @@
 // of instructions depend on them.
 #pragma once
 
-#include <vector>
-
 #include "aot/graph/graph.h"
 
 namespace vitrine::aot {
 
-// By the inputs among `nodes`, first come, first served, as torch.fx's topo_sort.
-std::vector<Node*> sort_nodes(const std::vector<Node*>& nodes);
-// The whole graph in the same way, as torch.fx's legalize_graph: what computes with numbers goes
-// before all else that is ready. AotErrors name nodes that wait for each other.
+// By inputs, first come, first served, as torch.fx's legalize_graph: what computes with numbers
+// goes before all else that is ready. AotErrors name a node that waits for what waits for it.
 void legalize(Graph& graph);
 // As if the graph were copied: users are in order of use.
 void settle(Graph& graph);

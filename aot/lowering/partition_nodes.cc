@@ -147,68 +147,28 @@ std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
   return found;
 }
 
-// Steps from the graph's ends, along the shortest way.
-struct Depths {
-  std::vector<size_t> to_output;
-  std::vector<size_t> to_input;
-};
-
-Depths depths_of(const Units& units, const std::vector<size_t>& users_first) {
-  Depths depths{std::vector<size_t>(units.size()), std::vector<size_t>(units.size())};
-  for (const size_t unit : users_first) {
-    size_t least = kNone;
-    units.each_user(unit, [&](size_t user) { least = std::min(least, depths.to_output[user]); });
-    depths.to_output[unit] = least == kNone ? 0 : least + 1;
-  }
-  for (size_t i = users_first.size(); i-- > 0;) {
-    const size_t unit = users_first[i];
-    size_t least = kNone;
-    units.each_input(unit, [&](size_t input) { least = std::min(least, depths.to_input[input]); });
-    depths.to_input[unit] = least == kNone ? 0 : least + 1;
-  }
-  return depths;
-}
-
 class Former {
  public:
   Former(const Units& units, const std::vector<bool>& supported)
       : units_(units),
         supported_(supported),
         order_(units.users_first()),
-        depths_(depths_of(units, order_)),
         partition_of_(units.size(), kNone) {}
 
   // The partition of each unit; kNone if none.
   std::vector<size_t> run() {
-    size_t id = can_have_cycles() ? 1 : 0;
-    const bool is_bounded = id == 1;
+    size_t id = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
-      if (supported_[order_[i]] && partition_of_[order_[i]] == kNone) fill(id++, i, is_bounded);
+      if (supported_[order_[i]] && partition_of_[order_[i]] == kNone) fill(id++, i);
     }
     return partition_of_;
   }
 
  private:
-  bool can_have_cycles() const {
-    return std::ranges::any_of(order_, [&](size_t unit) {
-      if (supported_[unit]) return false;
-      bool has_users = false;
-      bool has_inputs = false;
-      units_.each_user(unit, [&](size_t) { has_users = true; });
-      units_.each_input(unit, [&](size_t) { has_inputs = true; });
-      return has_users && has_inputs;
-    });
-  }
-
   // Takes from order_[start] on what has no way into the partition through others.
-  void fill(size_t id, size_t start, bool is_bounded) {
+  void fill(size_t id, size_t start) {
     std::vector<bool> leads_in(units_.size());   // some way from here ends in the partition
     std::vector<bool> is_barred(units_.size());  // a way from here leads through others into it
-    size_t last = kNone;
-    const auto is_far = [&](size_t unit) {
-      return is_bounded && last != kNone && depths_.to_output[unit] > depths_.to_output[last] + 1 &&
-             depths_.to_input[unit] + 1 < depths_.to_input[last];
-    };
     for (size_t i = start; i < order_.size(); ++i) {
       const size_t unit = order_[i];
       units_.each_user(unit, [&](size_t user) {
@@ -216,20 +176,15 @@ class Former {
         leads_in[unit] = leads_in[unit] || is_inside || leads_in[user];
         is_barred[unit] = is_barred[unit] || (!is_inside && leads_in[user]);
       });
-      if (partition_of_[unit] != kNone || is_barred[unit]) {
-        if (is_far(unit)) break;
-        continue;
+      if (supported_[unit] && partition_of_[unit] == kNone && !is_barred[unit]) {
+        partition_of_[unit] = id;
       }
-      if (!supported_[unit]) continue;
-      partition_of_[unit] = id;
-      last = unit;
     }
   }
 
   const Units& units_;
   const std::vector<bool>& supported_;
   std::vector<size_t> order_;
-  Depths depths_;
   std::vector<size_t> partition_of_;
 };
 

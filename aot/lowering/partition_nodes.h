@@ -24,13 +24,12 @@ struct PartitionNodesOptions {
   bool single_nodes = true;
 };
 
-// As torch.fx's CapabilityBasedPartitioner of torch 2.14. From the end of the graph, each partition
-// takes all supported nodes that it can without a path out of it and back in. Nodes need not be
-// connected. Where nothing supported is near any more, in steps from inputs and from outputs, a
-// partition ends. The results of a call that only getitem takes go where the call goes.
-// Partitions are convex, alone and together: calling each as one leaves no cycle.
-// `supported` may hold placeholders, which come with the first partition that can have them. Time
-// is linear in the graph's size for each partition and each group.
+// As torch.fx's CapabilityBasedPartitioner. From the end of the graph, each partition takes all
+// supported nodes that it can without a path out of it and back in. Nodes need not be connected.
+// The results of a call that only getitem takes go where the call goes. Partitions are convex,
+// alone and together: calling each as one leaves no cycle. `supported` may hold placeholders, which
+// come with the first partition that can have them. Time is linear in the graph's size for each
+// partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

@@ -172,7 +172,10 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
                                       std::string_view tag, GraphSignature* signature) {
   const NodeSet inside(nodes.begin(), nodes.end());
   check_nodes(graph, nodes, inside, tag);
-  const std::vector<Node*> order = sort_nodes({nodes.begin(), nodes.end()});
+  std::vector<Node*> order;
+  for (Node& node : graph.nodes()) {
+    if (inside.contains(&node)) order.push_back(&node);
+  }
 
   Copier copier(graph, inside);
   for (const Node* node : order) copier.copy(*node);
@@ -218,13 +221,27 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
 }
 
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag) {
+  const std::vector<InputSpec>& inputs = owning.signature.inputs;
+  const auto place_in_owning = [&](const Node* node) {
+    return std::ranges::find(inputs, node->name(), &InputSpec::name) - inputs.begin();
+  };
   const auto rank = [&](const Node* node) {
     const InputSpec* spec = owning.input_of(node->name());
     if (spec == nullptr || node->meta.delegation_tag != tag) return 2;
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
+  // The program's own inputs have its order in the places that they came to.
   std::vector<Node*> order = graph.placeholders();
+  std::vector<Node*> own;
+  for (Node* node : order) {
+    if (owning.input_of(node->name()) != nullptr) own.push_back(node);
+  }
+  std::ranges::stable_sort(own, {}, place_in_owning);
+  auto next = own.begin();
+  for (Node*& node : order) {
+    if (owning.input_of(node->name()) != nullptr) node = *next++;
+  }
   std::ranges::stable_sort(order, {}, rank);
   for (Node& node : graph.nodes()) {
     if (node.kind() != Node::Kind::kPlaceholder) order.push_back(&node);

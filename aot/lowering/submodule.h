@@ -28,8 +28,9 @@ struct Submodule {
 Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes,
                                       std::string_view tag, GraphSignature* signature = nullptr);
 
-// Parameters of `owning` that carry the tag first, then its buffers that do, then all others.
-// `graph` is of a submodule: its placeholders have the names that they have in `owning`.
+// Parameters of `owning` that carry the tag first, then its buffers that do, then all others; what
+// are inputs of `owning` come in its order. `graph` is of a submodule: its placeholders have the
+// names that they have in `owning`.
 void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std::string_view tag);
 
 // The call's results in this order: its getitems are renumbered.

@@ -37,7 +37,12 @@ class Maker {
 
   SubmoduleProgram make() {
     arrange_graph_placeholders(*submodule_.graph, owning_, tag_);
-    for (const Node* node : submodule_.graph->placeholders()) add_input(*node);
+    ArgumentList args;
+    for (const Node* node : submodule_.graph->placeholders()) {
+      add_input(*node);
+      args.emplace_back(submodule_.call->graph().find(node->name()));
+    }
+    submodule_.call->set_args(std::move(args));
     add_outputs();
     ExportedProgram& program = made_.program;
     program.graph = std::move(submodule_.graph);

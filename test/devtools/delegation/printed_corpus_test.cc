@@ -1,0 +1,144 @@
+// Lowered as ExecuTorch's partitioner decided, graphs print as ExecuTorch's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+
+#include "aot/graph/aot_error.h"
+#include "aot/import/pt2.h"
+#include "aot/lowering/partition_nodes.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/pipelines.h"
+#include "devtools/delegation/delegated_graph.h"
+#include "devtools/delegation/delegation_info.h"
+#include "test/aot/lowering/printed_partitions.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::delegation {
+namespace {
+
+namespace fs = std::filesystem;
+using aot::Dialect;
+using aot::ExportedProgram;
+using aot::Node;
+using aot::Target;
+
+std::string read(const fs::path& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<fs::path> delegated_cases() {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
+    const fs::path& file = entry.path();
+    if (file.filename() != "delegated_graph.txt" ||
+        file.string().find("/compat/") != std::string::npos ||
+        read(file).find("XnnpackBackend") == std::string::npos ||
+        !fs::exists(file.parent_path() / "model.pt2")) {
+      continue;
+    }
+    folders.push_back(file.parent_path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+// to_edge, with the operators that the printed graph still has kept whole under other names, as
+// ExecuTorch does it.
+ExportedProgram edge_program(const fs::path& folder, const std::string& printed) {
+  ExportedProgram program = aot::import_pt2(folder / "model.pt2");
+  constexpr std::array<std::string_view, 6> kKept = {
+      "aten.linear.default", "aten.max_pool2d.default", "aten.upsample_bilinear2d.vec",
+      "aten.prelu.default",  "aten.hardswish.default",  "aten.hardtanh.default"};
+  aot::for_each_call(*program.graph, [&](Node& node) {
+    if (std::ranges::count(kKept, node.target().name()) == 0 ||
+        printed.find("_ops." + node.target().name() + "]") == std::string::npos) {
+      return;
+    }
+    node.set_target(Target::of("kept." + node.target().name().substr(5)));
+  });
+  aot::to_edge(program);
+  aot::for_each_call(*program.graph, [](Node& node) {
+    if (node.target().name_space() != "kept") return;
+    node.set_target(Target::of("aten." + node.target().name().substr(5), Dialect::kEdge));
+  });
+  program.graph->rename_all([](const Node& node) {
+    return node.is_call() ? aot::default_name(node.target()) : node.name();
+  });
+  const aot::ArgumentList& results = *program.graph->output()->args().at(0).list();
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (const Node* node = results[i].node()) program.signature.outputs.at(i).name = node->name();
+  }
+  return program;
+}
+
+TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  size_t same = 0;
+  size_t all = 0;
+  for (const fs::path& folder : delegated_cases()) {
+    SCOPED_TRACE(folder.string());
+    const std::string printed = read(folder / "delegated_graph.txt");
+    // Two partitioners, whose order the print does not tell.
+    if (folder.filename() == "mlp_dynq") continue;
+    ++all;
+    try {
+      ExportedProgram program = edge_program(folder, printed);
+      const auto delegates = aot::test::printed_delegates(printed);
+      aot::to_backend(program, aot::test::PrintedPartitioner(delegates));
+      const std::string found = format_delegated_graph(*program.graph);
+      // The file keeps the argument's own name, "input", which Python has taken; .pt2 does not.
+      const std::string expected =
+          std::regex_replace(printed, std::regex("\\[target=input\\]"), "[target=input_1]");
+      const DelegationInfo info = delegation_info(*program.graph);
+      const bool is_same = found == expected &&
+                           format_csv(info) == read(folder / "delegation.csv") &&
+                           format_summary(info) + "\n" + format_grid(info) ==
+                               read(folder / "delegation_summary.txt");
+      same += is_same ? 1 : 0;
+      if (!is_same) std::printf("%s prints another graph\n", folder.filename().c_str());
+    } catch (const aot::AotError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("no decomposition"));
+    }
+  }
+  std::printf("%zu of %zu lowered graphs are ExecuTorch's, letter by letter\n", same, all);
+  // The others differ before they are lowered.
+  EXPECT_GE(same, 127U);
+}
+
+// What is delegated is known; which of it goes together is ours to find.
+TEST(PrintedCorpus, PartitionsAreTheSame) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  for (const fs::path& folder : delegated_cases()) {
+    SCOPED_TRACE(folder.string());
+    const std::string printed = read(folder / "delegated_graph.txt");
+    if (folder.filename() == "mlp_dynq") continue;  // a partition a match
+    try {
+      ExportedProgram program = edge_program(folder, printed);
+      auto delegates = aot::test::printed_delegates(printed);
+      std::unordered_set<const Node*> supported;
+      for (const auto& delegate : delegates) {
+        for (const std::string& name : delegate.calls) {
+          supported.insert(program.graph->find(name));
+        }
+      }
+      const auto partitions = aot::partition_nodes(*program.graph, supported);
+      ASSERT_EQ(partitions.size(), delegates.size());
+      std::ranges::reverse(delegates);
+      for (size_t i = 0; i < partitions.size(); ++i) {
+        std::set<std::string> names;
+        for (const Node* node : partitions[i].nodes) names.insert(node->name());
+        EXPECT_EQ(names, delegates[i].calls);
+      }
+    } catch (const aot::AotError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("no decomposition"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::delegation
