@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
@@ -40,6 +41,7 @@ const BackendRegistry& all_backends() {
   static const BackendRegistry registry = [] {
     BackendRegistry backends;
     check(backends.add(&xnnpack_backend()));
+    check(backends.add(&mapping_demo_backend()));
     return backends;
   }();
   return registry;

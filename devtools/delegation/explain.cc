@@ -49,21 +49,26 @@ std::string cost_text(const NodeCost& cost) {
                      scaled(cost.bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}));
 }
 
-// The innermost line of the stack trace: "model.py:28".
+// The innermost line of the stack trace that is not torch's own: "model.py:28".
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
-  const std::string_view trace = node.meta.origin->stack_trace;
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
-  const size_t begin = trace.rfind(kFile);
-  if (begin == std::string_view::npos) return "";
-  const size_t middle = trace.find(kLine, begin);
-  if (middle == std::string_view::npos) return "";
-  std::string_view file = trace.substr(begin + kFile.size(), middle - begin - kFile.size());
-  file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
-  const size_t digits = middle + kLine.size();
-  const size_t end = std::min(trace.find_first_not_of("0123456789", digits), trace.size());
-  return fmt::format(" ({}:{})", file, trace.substr(digits, end - digits));
+  std::string found;
+  std::string_view trace = node.meta.origin->stack_trace;
+  for (size_t begin = trace.find(kFile); begin != std::string_view::npos;
+       begin = trace.find(kFile)) {
+    trace.remove_prefix(begin + kFile.size());
+    const size_t end = trace.find(kLine);
+    if (end == std::string_view::npos) break;
+    std::string_view file = trace.substr(0, end);
+    const bool is_torchs = file.find("-packages/torch/") != std::string_view::npos;
+    trace.remove_prefix(end + kLine.size());
+    if (is_torchs && !found.empty()) continue;
+    file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
+    found = fmt::format(" ({}:{})", file, trace.substr(0, trace.find_first_not_of("0123456789")));
+  }
+  return found;
 }
 
 // Each rule once, in the order of the partitioners.

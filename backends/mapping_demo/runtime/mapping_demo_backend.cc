@@ -1,0 +1,165 @@
+#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
+
+#include <cstring>
+#include <utility>
+
+#include "backends/mapping_demo/runtime/kernels.h"
+#include "backends/mapping_demo/runtime/payload.h"
+#include "runtime/platform/clock.h"
+
+namespace vitrine {
+namespace {
+
+using mapping_demo::Operator;
+using mapping_demo::Plan;
+
+class MappingDemoDelegate final : public Delegate {
+ public:
+  explicit MappingDemoDelegate(Plan plan) : plan_(std::move(plan)), data_(plan_.values.size()) {
+    // Results that are returned are computed in the caller's memory.
+    std::vector<bool> is_returned(plan_.values.size());
+    for (const uint32_t output : plan_.outputs) is_returned[output] = true;
+    results_.resize(plan_.values.size());
+    for (size_t i = plan_.num_inputs; i < plan_.values.size(); ++i) {
+      if (!is_returned[i]) results_[i].resize(mapping_demo::numel(plan_.values[i]));
+    }
+  }
+
+  Error execute(const BackendExecutionContext& context,
+                std::span<EValue* const> arguments) override {
+    VITRINE_RETURN_IF_ERROR(bind(arguments));
+    for (const Operator& each : plan_.operators) {
+      const uint64_t start_ns = context.tracer == nullptr ? 0 : platform::now_ns();
+      run(each);
+      if (context.tracer != nullptr) log(context, each, start_ns);
+    }
+    return return_copies(arguments);
+  }
+
+  void report_memory(DelegateMemory& report) const override {
+    for (const std::vector<float>& result : results_) {
+      report.add(DelegateMemory::Kind::kWorkspace, result.data(), result.size() * sizeof(float));
+    }
+    for (const Operator& each : plan_.operators) {
+      for (const auto* weights : {&each.convolution.weight, &each.convolution.bias}) {
+        report.add(DelegateMemory::Kind::kConstants, weights->data(),
+                   weights->size() * sizeof(float));
+      }
+    }
+  }
+
+ private:
+  // Where each value is in this execution.
+  Error bind(std::span<EValue* const> arguments) {
+    if (arguments.size() != plan_.num_inputs + plan_.outputs.size()) {
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "the delegate has %zu arguments, but is called with %zu",
+                         plan_.num_inputs + plan_.outputs.size(), arguments.size());
+    }
+    for (size_t i = 0; i < plan_.values.size(); ++i) data_[i] = results_[i].data();
+    for (size_t i = 0; i < plan_.num_inputs; ++i) {
+      VITRINE_RETURN_IF_ERROR(check(arguments[i], plan_.values[i], i));
+      if (!arguments[i]->tensor().is_readable()) {
+        return Error::make(ErrorCode::kInvalidArgument, "argument %zu: has no data", i);
+      }
+      // Inputs are only read: no operator's result is one.
+      data_[i] = static_cast<float*>(arguments[i]->tensor().mutable_raw_data());
+    }
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const size_t index = plan_.num_inputs + i;
+      const uint32_t value = plan_.outputs[i];
+      VITRINE_RETURN_IF_ERROR(check(arguments[index], plan_.values[value], index));
+      Tensor& tensor = arguments[index]->tensor();
+      if (!tensor.is_writable()) {
+        return Error::make(ErrorCode::kInvalidArgument, "argument %zu: cannot be written", index);
+      }
+      if (value >= plan_.num_inputs && data_[value] == nullptr) {
+        data_[value] = tensor.mutable_data<float>();
+      }
+    }
+    return Error();
+  }
+
+  static Error check(const EValue* value, const mapping_demo::Sizes& sizes, size_t index) {
+    if (!value->is_tensor()) {
+      return Error::make(ErrorCode::kInvalidArgument, "argument %zu: is not a tensor", index);
+    }
+    const Tensor& tensor = value->tensor();
+    if (tensor.dtype() == ScalarType::kFloat && tensor.is_contiguous() && tensor.has_sizes(sizes)) {
+      return Error();
+    }
+    char text[96];
+    describe(tensor, text, sizeof(text));
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "argument %zu: is %s; the program was lowered for other sizes, or it is not "
+                       "f32 and row-major",
+                       index, text);
+  }
+
+  // Values that are returned twice, or come in and go out.
+  Error return_copies(std::span<EValue* const> arguments) {
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      Tensor& tensor = arguments[plan_.num_inputs + i]->tensor();
+      const float* from = data_[plan_.outputs[i]];
+      if (tensor.raw_data() == from || tensor.nbytes() == 0) continue;
+      std::memmove(tensor.mutable_raw_data(), from, tensor.nbytes());
+    }
+    return Error();
+  }
+
+  void run(const Operator& each) {
+    const auto input = [&](size_t i) {
+      const uint32_t value = each.inputs[i];
+      return std::span<const float>(data_[value], mapping_demo::numel(plan_.values[value]));
+    };
+    float* result = data_[each.result];
+    switch (each.kind) {
+      case Operator::Kind::kConvRelu:
+        return conv_relu(each.convolution, plan_.values[each.inputs[0]], data_[each.inputs[0]],
+                         plan_.values[each.result], result);
+      case Operator::Kind::kSin:
+        return mapping_demo::sin(input(0), result);
+      case Operator::Kind::kCos:
+        return mapping_demo::cos(input(0), result);
+      case Operator::Kind::kDiv:
+        return mapping_demo::div(input(0), data_[each.inputs[1]], result);
+    }
+  }
+
+  static void log(const BackendExecutionContext& context, const Operator& each, uint64_t start_ns) {
+    TraceRecord record;
+    record.kind = TraceRecord::Kind::kDelegateOperator;
+    record.start_ns = start_ns;
+    record.end_ns = platform::now_ns();
+    record.metadata = each.name.c_str();
+    record.metadata_size = static_cast<uint32_t>(each.name.size());
+    record.chain_index = context.chain_index;
+    record.instruction_id = context.instruction_id;
+    record.delegate_debug_id = each.debug_id;
+    context.tracer->record(record);
+  }
+
+  Plan plan_;
+  std::vector<std::vector<float>> results_;  // by value; empty if it lies elsewhere
+  std::vector<float*> data_;                 // by value
+};
+
+class MappingDemoBackend final : public BackendInterface {
+ public:
+  const char* id() const override { return kMappingDemoBackendId; }
+  Result<std::unique_ptr<Delegate>> init(const BackendInitContext&,
+                                         std::span<const std::byte> processed,
+                                         std::span<const CompileSpec>) const override {
+    VITRINE_ASSIGN_OR_RETURN(Plan plan, mapping_demo::read_payload(processed));
+    return std::unique_ptr<Delegate>(std::make_unique<MappingDemoDelegate>(std::move(plan)));
+  }
+};
+
+}  // namespace
+
+const BackendInterface& mapping_demo_backend() {
+  static const MappingDemoBackend backend;
+  return backend;
+}
+
+}  // namespace vitrine

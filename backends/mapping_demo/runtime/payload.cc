@@ -1,0 +1,269 @@
+#include "backends/mapping_demo/runtime/payload.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "runtime/core/checked_math.h"
+#include "runtime/core/tensor.h"
+
+namespace vitrine::mapping_demo {
+namespace {
+
+constexpr uint32_t kMagic = 0x31444D56;
+
+template <class... Args>
+Error wrong(const char* format, Args... args) {
+  return Error::make(ErrorCode::kDelegateInvalidCompatibility, format, args...);
+}
+
+// By Operator::Kind.
+struct KindRow {
+  const char* name;
+  uint32_t num_inputs;
+};
+constexpr std::array<KindRow, 4> kKinds = {
+    KindRow{"conv_relu_op", 1}, KindRow{"sin_decomp_from_tan", 1},
+    KindRow{"cos_decomp_from_tan", 1}, KindRow{"div_decomp_from_tan", 2}};
+
+// "5#conv_relu_op,0,..."
+class TextReader {
+ public:
+  explicit TextReader(std::string_view text) : left_(text) {}
+
+  Result<std::vector<Operator>> read() {
+    uint32_t count = 0;
+    if (!number('#', &count)) return wrong("text: does not begin with a number and \"#\"");
+    // Each takes four characters at least.
+    if (count > left_.size() / 4) return wrong("text: has no room for %u operators", count);
+    std::vector<Operator> operators(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t id = 0;
+      const std::string_view name = until(',');
+      if (name.empty() || !number(',', &id) || id > INT32_MAX) {
+        return wrong("text: operator %u is not \"name,identifier,\"", i);
+      }
+      operators[i].name = name;
+      operators[i].debug_id = static_cast<int32_t>(id);
+    }
+    if (!left_.empty()) return wrong("text: goes on behind its %u operators", count);
+    return operators;
+  }
+
+ private:
+  std::string_view until(char end) {
+    const size_t length = left_.find(end);
+    if (length == std::string_view::npos) return {};
+    const std::string_view found = left_.substr(0, length);
+    left_.remove_prefix(length + 1);
+    return found;
+  }
+
+  bool number(char end, uint32_t* value) {
+    const std::string_view digits = until(end);
+    if (digits.empty()) return false;
+    uint32_t sum = 0;
+    for (const char c : digits) {
+      if (c < '0' || c > '9' || mul_overflows(sum, 10U, &sum) ||
+          add_overflows(sum, static_cast<uint32_t>(c - '0'), &sum)) {
+        return false;
+      }
+    }
+    *value = sum;
+    return true;
+  }
+
+  std::string_view left_;
+};
+
+class PlanReader {
+ public:
+  PlanReader(std::span<const std::byte> words, Plan& plan) : left_(words), plan_(plan) {}
+
+  Error read() {
+    uint32_t magic = 0;
+    uint32_t num_values = 0;
+    uint32_t num_outputs = 0;
+    uint32_t num_operators = 0;
+    VITRINE_RETURN_IF_ERROR(word(&magic));
+    if (magic != kMagic) return wrong("plan: does not begin with \"VMD1\"");
+    VITRINE_RETURN_IF_ERROR(word(&num_values));
+    VITRINE_RETURN_IF_ERROR(word(&plan_.num_inputs));
+    VITRINE_RETURN_IF_ERROR(word(&num_outputs));
+    VITRINE_RETURN_IF_ERROR(word(&num_operators));
+    if (num_operators != plan_.operators.size()) {
+      return wrong("plan: has %u operators, the text %zu", num_operators, plan_.operators.size());
+    }
+    if (uint64_t{plan_.num_inputs} + num_operators != num_values) {
+      return wrong("plan: %u values are not %u inputs and %u results", num_values, plan_.num_inputs,
+                   num_operators);
+    }
+    VITRINE_RETURN_IF_ERROR(has_words(num_values));
+    VITRINE_RETURN_IF_ERROR(has_words(num_outputs));
+    plan_.values.resize(num_values);
+    for (uint32_t i = 0; i < num_values; ++i) VITRINE_RETURN_IF_ERROR(read_value(i));
+    for (uint32_t i = 0; i < plan_.num_inputs; ++i) {
+      uint32_t value = 0;
+      VITRINE_RETURN_IF_ERROR(word(&value));
+      if (value != i) return wrong("plan: input %u is value %u", i, value);
+    }
+    plan_.outputs.resize(num_outputs);
+    for (uint32_t& output : plan_.outputs) {
+      VITRINE_RETURN_IF_ERROR(word(&output));
+      if (output >= num_values) return wrong("plan: there is no value %u to return", output);
+    }
+    for (uint32_t i = 0; i < num_operators; ++i) {
+      if (Error error = read_operator(i); !error.ok()) {
+        return std::move(error).in("operator %u (%s)", i, plan_.operators[i].name.c_str());
+      }
+    }
+    return left_.empty() ? Error() : wrong("plan: %zu bytes stand behind its end", left_.size());
+  }
+
+ private:
+  Error has_words(uint64_t count) const {
+    if (count <= left_.size() / 4) return Error();
+    return wrong("plan: ends too early");
+  }
+
+  Error word(uint32_t* value) {
+    VITRINE_RETURN_IF_ERROR(has_words(1));
+    std::memcpy(value, left_.data(), 4);
+    left_ = left_.subspan(4);
+    return Error();
+  }
+
+  Error size(int32_t* value) {
+    uint32_t read = 0;
+    VITRINE_RETURN_IF_ERROR(word(&read));
+    if (read > INT32_MAX) return wrong("plan: the size %u is too large", read);
+    *value = static_cast<int32_t>(read);
+    return Error();
+  }
+
+  Error sizes(std::span<int32_t> values) {
+    for (int32_t& value : values) VITRINE_RETURN_IF_ERROR(size(&value));
+    return Error();
+  }
+
+  Error floats(int64_t count, std::vector<float>* values) {
+    VITRINE_RETURN_IF_ERROR(has_words(static_cast<uint64_t>(count)));
+    values->resize(static_cast<size_t>(count));
+    if (count > 0) std::memcpy(values->data(), left_.data(), values->size() * 4);
+    left_ = left_.subspan(values->size() * 4);
+    return Error();
+  }
+
+  Error read_value(uint32_t index) {
+    uint32_t rank = 0;
+    VITRINE_RETURN_IF_ERROR(word(&rank));
+    if (rank > kMaxRank) return wrong("value %u: has the rank %u", index, rank);
+    Sizes& value = plan_.values[index];
+    value.resize(rank);
+    VITRINE_RETURN_IF_ERROR(sizes(value));
+    VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(value));
+    if (index < plan_.num_inputs) return Error();
+    if (count > (kMaxResultBytes - result_bytes_) / 4) {
+      return wrong("value %u: results take more than %lld bytes", index,
+                   static_cast<long long>(kMaxResultBytes));
+    }
+    result_bytes_ += count * 4;
+    return Error();
+  }
+
+  Error read_operator(uint32_t index) {
+    Operator& made = plan_.operators[index];
+    uint32_t kind = 0;
+    VITRINE_RETURN_IF_ERROR(word(&kind));
+    if (kind >= kKinds.size()) return wrong("there is no kind %u", kind);
+    if (made.name != kKinds[kind].name) return wrong("is of kind %s", kKinds[kind].name);
+    made.kind = static_cast<Operator::Kind>(kind);
+    VITRINE_RETURN_IF_ERROR(word(&made.result));
+    if (made.result != plan_.num_inputs + index) return wrong("makes value %u", made.result);
+    for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
+      VITRINE_RETURN_IF_ERROR(word(&made.inputs[i]));
+      if (made.inputs[i] >= made.result) {
+        return wrong("reads value %u, which is not made yet", made.inputs[i]);
+      }
+    }
+    if (made.kind == Operator::Kind::kConvRelu) return read_convolution(made);
+    for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
+      if (plan_.values[made.inputs[i]] != plan_.values[made.result]) {
+        return wrong("input %u has other sizes than its result", i);
+      }
+    }
+    return Error();
+  }
+
+  Error read_convolution(Operator& made) {
+    Convolution& conv = made.convolution;
+    VITRINE_RETURN_IF_ERROR(sizes(conv.stride));
+    VITRINE_RETURN_IF_ERROR(sizes(conv.padding));
+    VITRINE_RETURN_IF_ERROR(sizes(conv.dilation));
+    VITRINE_RETURN_IF_ERROR(size(&conv.groups));
+    VITRINE_RETURN_IF_ERROR(sizes(conv.weight_sizes));
+    uint32_t has_bias = 0;
+    VITRINE_RETURN_IF_ERROR(word(&has_bias));
+    if (has_bias > 1) return wrong("the word for the bias is %u", has_bias);
+    VITRINE_RETURN_IF_ERROR(
+        check_shapes(conv, plan_.values[made.inputs[0]], plan_.values[made.result]));
+    VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(conv.weight_sizes));
+    VITRINE_RETURN_IF_ERROR(floats(count, &conv.weight));
+    return floats(has_bias == 1 ? conv.weight_sizes[0] : 0, &conv.bias);
+  }
+
+  static Error check_shapes(const Convolution& conv, const Sizes& input, const Sizes& result) {
+    if (input.size() != 4 || result.size() != 4) return wrong("takes and gives four dimensions");
+    const auto [out, in, height, width] = conv.weight_sizes;
+    if (conv.groups < 1 || out < 1 || in < 1 || out % conv.groups != 0 ||
+        int64_t{in} * conv.groups != input[1]) {
+      return wrong("%d groups do not split %d channels to %d", conv.groups, input[1], out);
+    }
+    if (result[0] != input[0] || result[1] != out) return wrong("its result has other channels");
+    const Pair window = {height, width};
+    for (size_t i = 0; i < 2; ++i) {
+      if (window[i] < 1 || conv.stride[i] < 1 || conv.dilation[i] < 1) {
+        return wrong("window, stride and dilation are at least 1");
+      }
+      const int64_t reach = int64_t{conv.dilation[i]} * (window[i] - 1) + 1;
+      const int64_t room = int64_t{input[i + 2]} + 2 * int64_t{conv.padding[i]} - reach;
+      const int64_t expected = room < 0 ? 0 : room / conv.stride[i] + 1;
+      if (expected != result[i + 2]) {
+        return wrong("dimension %zu of its result is %d, not %lld", i + 2, result[i + 2],
+                     static_cast<long long>(expected));
+      }
+    }
+    return Error();
+  }
+
+  std::span<const std::byte> left_;
+  Plan& plan_;
+  int64_t result_bytes_ = 0;
+};
+
+}  // namespace
+
+size_t numel(const Sizes& sizes) {
+  size_t count = 1;
+  for (const int32_t size : sizes) count *= static_cast<size_t>(size);
+  return count;
+}
+
+Result<Plan> read_payload(std::span<const std::byte> payload) {
+  const auto end = std::find(payload.begin(), payload.end(), std::byte{0});
+  const auto length = static_cast<size_t>(end - payload.begin());
+  Plan plan;
+  VITRINE_ASSIGN_OR_RETURN(
+      plan.operators, TextReader({reinterpret_cast<const char*>(payload.data()), length}).read());
+  const size_t begin = round_up(length + 1, 4);
+  if (begin >= payload.size()) {
+    return wrong(
+        "the payload ends with its text: ExecuTorch's demo keeps no weights, so that its programs "
+        "cannot be run; lower the model with Vitrine");
+  }
+  VITRINE_RETURN_IF_ERROR(PlanReader(payload.subspan(begin), plan).read());
+  return plan;
+}
+
+}  // namespace vitrine::mapping_demo

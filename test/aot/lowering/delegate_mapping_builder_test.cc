@@ -1,0 +1,70 @@
+#include "aot/lowering/delegate_mapping_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "test/aot/lowering/program_builder.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::ThrowsMessage;
+
+struct MappingTest : testing::Test {
+  test::ProgramBuilder b;
+  Node* x = b.input("x");                          // has no handle
+  Node* first = b.call("aten.relu.default", {x});  // 1
+  Node* second = b.call("aten.abs.default", {x});  // 2
+  const std::vector<const Node*> both = {second, first, second, x};
+};
+
+TEST_F(MappingTest, GeneratesIdentifiers) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_EQ(builder.insert(both), DelegateIdentifier(0U));
+  EXPECT_EQ(builder.insert(*second), DelegateIdentifier(1U));
+  EXPECT_EQ(builder.insert(*second), DelegateIdentifier(2U));
+  EXPECT_THAT(builder.mapping(), ElementsAre(Pair(DelegateIdentifier(0U), ElementsAre(1U, 2U)),
+                                             Pair(DelegateIdentifier(1U), ElementsAre(2U)),
+                                             Pair(DelegateIdentifier(2U), ElementsAre(2U))));
+}
+
+TEST_F(MappingTest, GeneratedIdentifiersCannotBeGiven) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_THAT([&] { builder.insert(*first, DelegateIdentifier(4U)); },
+              ThrowsMessage<AotError>(HasSubstr("4 cannot be given")));
+  EXPECT_THAT(builder.mapping(), IsEmpty());
+}
+
+TEST_F(MappingTest, GivenIdentifiersAreNumbersOrTexts) {
+  DelegateMappingBuilder builder;
+  EXPECT_EQ(builder.insert(*first, DelegateIdentifier("conv")), DelegateIdentifier("conv"));
+  const std::vector<uint32_t> handles = {9, 0, 3};
+  EXPECT_EQ(builder.insert_handles(handles, DelegateIdentifier(7U)), DelegateIdentifier(7U));
+  EXPECT_THAT(builder.mapping(), ElementsAre(Pair(DelegateIdentifier("conv"), ElementsAre(1U)),
+                                             Pair(DelegateIdentifier(7U), ElementsAre(3U, 9U))));
+}
+
+TEST_F(MappingTest, AnIdentifierIsNeededOnce) {
+  DelegateMappingBuilder builder;
+  EXPECT_THAT([&] { builder.insert(*first); },
+              ThrowsMessage<AotError>(HasSubstr("needs an identifier")));
+  builder.insert(*first, DelegateIdentifier("conv"));
+  EXPECT_THAT([&] { builder.insert(*second, DelegateIdentifier("conv")); },
+              ThrowsMessage<AotError>(HasSubstr("there is an entry for \"conv\" already")));
+}
+
+TEST_F(MappingTest, AHandleIsNeededAndAFailureUsesUpTheIdentifier) {
+  DelegateMappingBuilder builder(true);
+  EXPECT_THAT([&] { builder.insert(*x); },
+              ThrowsMessage<AotError>(HasSubstr("the entry for 0 has no debug handle")));
+  EXPECT_THAT([&] { builder.insert_handles({}); }, ThrowsMessage<AotError>(HasSubstr("for 1")));
+  EXPECT_EQ(builder.insert(*first), DelegateIdentifier(2U));
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,139 @@
+// Small programs, made for one test each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/lowering/partitioner.h"
+
+namespace vitrine::aot::test {
+
+// All tensors are f32 [2, 2]; calls get debug handles 1, 2, 3 ... in order.
+class ProgramBuilder {
+ public:
+  Node* parameter(const std::string& name) { return weight(name, InputSpec::Kind::kParameter); }
+  Node* buffer(const std::string& name) { return weight(name, InputSpec::Kind::kBuffer); }
+  Node* constant(const std::string& name) { return weight(name, InputSpec::Kind::kTensorConstant); }
+  Node* input(const std::string& name) {
+    return placeholder(name, {.kind = InputSpec::Kind::kUserInput});
+  }
+  Node* call(const char* op, ArgumentList args, const std::string& tag = "") {
+    return call_in(*program.graph, op, std::move(args), tag);
+  }
+  // Of a subgraph, too.
+  Node* call_in(Graph& graph, const char* op, ArgumentList args, const std::string& tag = "") {
+    Node* node = graph.call(Target::of(op, Dialect::kEdge), std::move(args));
+    node->meta.value = spec();
+    node->meta.debug_handle = ++handles_;
+    node->meta.delegation_tag = tag;
+    return node;
+  }
+  // A call with several results, and its getitems.
+  std::vector<Node*> split(Node* value, int64_t count, const std::string& tag = "") {
+    Node* node =
+        call("aten.split_with_sizes_copy.default", {value, std::vector<int64_t>{1, 1}}, tag);
+    node->meta.value = Value::Items(static_cast<size_t>(count), Value(spec()));
+    std::vector<Node*> nodes = {node};
+    for (int64_t i = 0; i < count; ++i) {
+      nodes.push_back(program.graph->call(getitem(), {node, i}));
+      nodes.back()->meta = node->meta;
+      nodes.back()->meta.value = spec();
+    }
+    return nodes;
+  }
+  void returns(const Node* node) { result(node, {.name = node->name()}); }
+  void mutates(const Node* buffer, const Node* value) {
+    OutputSpec output;
+    output.kind = OutputSpec::Kind::kBufferMutation;
+    output.name = value->name();
+    output.target = program.input_of(buffer->name())->target;
+    result(value, std::move(output));
+  }
+  ExportedProgram& finish() {
+    program.graph->set_output(Argument::tuple(results_));
+    return program;
+  }
+
+  static TensorSpec spec() { return contiguous_spec(ScalarType::kFloat, {2, 2}); }
+
+  ExportedProgram program;
+
+ private:
+  Node* placeholder(const std::string& name, InputSpec spec_of_it) {
+    Node* node = program.graph->placeholder(name);
+    node->meta.value = spec();
+    spec_of_it.name = node->name();
+    program.signature.inputs.push_back(std::move(spec_of_it));
+    return node;
+  }
+  Node* weight(const std::string& name, InputSpec::Kind kind) {
+    InputSpec made;
+    made.kind = kind;
+    made.target = "of." + name;
+    TensorMap& map =
+        kind == InputSpec::Kind::kTensorConstant ? program.constants : program.state_dict;
+    map[made.target] =
+        make_tensor_data(ScalarType::kFloat, {2, 2}, std::vector<std::byte>(16, std::byte{1}));
+    return placeholder(name, std::move(made));
+  }
+  void result(const Node* node, OutputSpec output) {
+    results_.emplace_back(program.graph->find(node->name()));
+    program.signature.outputs.push_back(std::move(output));
+  }
+
+  uint32_t handles_ = 0;
+  ArgumentList results_;
+};
+
+// Its payload is its id and the number of calls; it can be told to change its copy.
+class NamedBackend final : public Backend {
+ public:
+  explicit NamedBackend(std::string id) : id_(std::move(id)) {}
+  std::string id() const override { return id_; }
+  PreprocessResult preprocess(ExportedProgram& program,
+                              std::span<const CompileSpec> specs) const override {
+    PreprocessResult result;
+    for (const char c : id_) result.processed_bytes.push_back(static_cast<std::byte>(c));
+    for (const CompileSpec& spec : specs) {
+      result.processed_bytes.insert(result.processed_bytes.end(), spec.value.begin(),
+                                    spec.value.end());
+    }
+    for (Node& node : program.graph->nodes()) {
+      if (node.is_call()) node.set_target(Target::of("changed.by_backend.default"));
+    }
+    return result;
+  }
+
+ private:
+  std::string id_;
+};
+
+// Tags what a function says, after what the nodes have had when it was made.
+class FunctionPartitioner final : public Partitioner {
+ public:
+  using Function = std::function<PartitionResult(ExportedProgram&)>;
+  explicit FunctionPartitioner(Function function) : function_(std::move(function)) {}
+  PartitionResult partition(ExportedProgram& program) const override { return function_(program); }
+
+ private:
+  Function function_;
+};
+
+// Tags nodes by name with tags of one backend.
+inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
+                                   const std::string& backend_id = "Named") {
+  return FunctionPartitioner([tags, backend_id](ExportedProgram& program) {
+    PartitionResult result;
+    for (const auto& [name, tag] : tags) {
+      if (Node* node = program.graph->find(name)) node->meta.delegation_tag = tag;
+      for (auto& [attribute, graph] : program.graph->subgraphs()) {
+        if (Node* node = graph->find(name)) node->meta.delegation_tag = tag;
+      }
+      result.tags[tag] = {std::make_shared<NamedBackend>(backend_id), {}};
+    }
+    return result;
+  });
+}
+
+}  // namespace vitrine::aot::test
