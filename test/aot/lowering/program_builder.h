@@ -15,9 +15,7 @@ class ProgramBuilder {
   Node* parameter(const std::string& name) { return weight(name, InputSpec::Kind::kParameter); }
   Node* buffer(const std::string& name) { return weight(name, InputSpec::Kind::kBuffer); }
   Node* constant(const std::string& name) { return weight(name, InputSpec::Kind::kTensorConstant); }
-  Node* input(const std::string& name) {
-    return placeholder(name, {.kind = InputSpec::Kind::kUserInput});
-  }
+  Node* input(const std::string& name) { return placeholder(name, InputSpec()); }
   Node* call(const char* op, ArgumentList args, const std::string& tag = "") {
     return call_in(*program.graph, op, std::move(args), tag);
   }
@@ -42,7 +40,11 @@ class ProgramBuilder {
     }
     return nodes;
   }
-  void returns(const Node* node) { result(node, {.name = node->name()}); }
+  void returns(const Node* node) {
+    OutputSpec output;
+    output.name = node->name();
+    result(node, std::move(output));
+  }
   void mutates(const Node* buffer, const Node* value) {
     OutputSpec output;
     output.kind = OutputSpec::Kind::kBufferMutation;

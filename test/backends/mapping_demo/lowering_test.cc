@@ -1,0 +1,116 @@
+// The ahead-of-time half: what is taken, the payload's text, and the map.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "aot/graph/aot_error.h"
+#include "aot/import/pt2.h"
+#include "aot/lowering/lowered_modules.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/mapping_demo/aot/mapping_demo.h"
+#include "test/backends/mapping_demo/demo_model.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::mapping_demo {
+namespace {
+
+using aot::AotError;
+using aot::DelegateIdentifier;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+const test::ConvolutionSpec kSmall = {{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}};
+
+std::string text_of(const aot::LoweredBackendModule& module) {
+  return reinterpret_cast<const char*>(module.processed_bytes->data());  // up to the zero
+}
+
+TEST(MappingDemo, OneIdentifierForTwoNodesThreeForOne) {
+  const auto module = aot::to_backend(MappingDemo(), test::demo_model(kSmall));
+  EXPECT_EQ(text_of(*module),
+            "4#conv_relu_op,0,sin_decomp_from_tan,1,cos_decomp_from_tan,2,div_decomp_from_tan,3,");
+  EXPECT_THAT(module->delegate_map, ElementsAre(Pair(DelegateIdentifier(0U), ElementsAre(1U, 2U)),
+                                                Pair(DelegateIdentifier(1U), ElementsAre(3U)),
+                                                Pair(DelegateIdentifier(2U), ElementsAre(3U)),
+                                                Pair(DelegateIdentifier(3U), ElementsAre(3U))));
+}
+
+TEST(MappingDemo, TheCorpusModelGivesExecuTorchsTextAndMap) {
+  VITRINE_CORPUS_CASE(folder, "conv_relu_tan");
+  aot::ExportedProgram program = aot::import_pt2(folder / "model.pt2");
+  aot::to_edge(program);
+  const auto module = aot::to_backend(MappingDemo(), program);
+  std::ifstream stream(folder / "model.pte", std::ios::binary);
+  const std::string pte(std::istreambuf_iterator<char>(stream), {});
+  EXPECT_NE(pte.find(text_of(*module)), std::string::npos);
+  const auto expected = nlohmann::json::parse(
+      std::ifstream(folder / "delegate_map.json"))["forward"]["0"]["delegate_map"];
+  EXPECT_EQ(module->delegate_map.size(), expected.size());
+  for (const auto& [id, handles] : module->delegate_map) {
+    EXPECT_EQ(handles,
+              expected[std::to_string(std::get<uint32_t>(id))].get<std::vector<uint32_t>>());
+  }
+}
+
+TEST(MappingDemo, OtherCallsAreRefusedByName) {
+  aot::ExportedProgram program = test::demo_model(kSmall);
+  program.graph->find("aten_tan_default")
+      ->set_target(aot::Target::of("aten.erf.default", aot::Dialect::kEdge));
+  EXPECT_THAT([&] { aot::to_backend(MappingDemo(), program); },
+              ThrowsMessage<AotError>(
+                  "BackendWithDelegateMappingDemo: node aten_tan_default: aten.erf.default: only "
+                  "convolution with relu, and tan, are known"));
+}
+
+struct PartitionerTest : testing::Test {
+  aot::ExportedProgram program = test::demo_model(kSmall);
+  aot::Node* conv = program.graph->find("aten_convolution_default");
+  aot::Node* relu = program.graph->find("aten_relu_default");
+  aot::Node* tan = program.graph->find("aten_tan_default");
+
+  std::vector<aot::Rejection> lower() { return aot::to_backend(program, MappingDemoPartitioner()); }
+};
+
+TEST_F(PartitionerTest, TakesAllWithWeights) {
+  EXPECT_THAT(lower(), SizeIs(0));
+  EXPECT_THAT(program.state_dict, SizeIs(0));
+  ASSERT_THAT(program.graph->lowered_modules(), SizeIs(1));
+  EXPECT_THAT(program.graph->lowered_modules().begin()->second->original.state_dict, SizeIs(2));
+}
+
+TEST_F(PartitionerTest, AConvolutionNeedsItsRelu) {
+  tan->set_arg(0, conv);  // a second user
+  const std::vector<aot::Rejection> rejections = lower();
+  ASSERT_THAT(rejections, SizeIs(2));
+  EXPECT_THAT(rejections[0].rule, HasSubstr("must go to one relu"));
+}
+
+TEST_F(PartitionerTest, OtherShapesAndTypesAreRejectedWithReasons) {
+  conv->set_arg(6, true);
+  std::vector<aot::Rejection> rejections = lower();
+  ASSERT_THAT(rejections, SizeIs(2));
+  EXPECT_EQ(rejections[0].rule, "it is transposed");
+  EXPECT_EQ(rejections[1].node, relu);
+  EXPECT_THAT(rejections[1].rule, HasSubstr("behind no convolution that is taken"));
+  EXPECT_THAT(program.graph->lowered_modules(), SizeIs(1));  // tan
+}
+
+TEST_F(PartitionerTest, DynamicSizesAreRejected) {
+  program.range_constraints["s0"] = {1, 8};
+  aot::TensorSpec spec = *relu->tensor();
+  spec.sizes[0] = aot::SymInt(aot::Expression::symbol("s0"));
+  tan->meta.value = spec;
+  const std::vector<aot::Rejection> rejections = lower();
+  ASSERT_THAT(rejections, SizeIs(1));
+  EXPECT_THAT(rejections[0].rule, HasSubstr("sizes that are not fixed: f32[s0, 2, 2, 2]"));
+  EXPECT_EQ(rejections[0].remedy, "export with static shapes");
+}
+
+}  // namespace
+}  // namespace vitrine::mapping_demo
