@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -205,12 +206,49 @@ std::string to_text(const SymInt& value) {
   return value.is_static() ? fmt::format("{}", value.value()) : to_text(value.expression());
 }
 
+namespace {
+
+// A product: its constant, and its other factors by their texts.
+struct Product {
+  int64_t constant = 1;
+  std::multimap<std::string, Expression::Pointer> factors;
+};
+
+void collect(const Expression::Pointer& expression, Product& product) {
+  int64_t constant = 0;
+  if (expression->kind() == Expression::Kind::kInteger &&
+      !mul_overflows(product.constant, expression->integer_value(), &constant)) {
+    product.constant = constant;
+  } else if (expression->kind() == Expression::Kind::kFunction && expression->name() == "Mul") {
+    for (const Expression::Pointer& argument : expression->arguments()) collect(argument, product);
+  } else {
+    product.factors.emplace(to_text(*expression), expression);
+  }
+}
+
+Product product_of(const SymInt& value) {
+  Product product;
+  collect(value.as_expression(), product);
+  return product;
+}
+
+SymInt value_of(const Product& product) {
+  if (product.factors.empty() || product.constant == 0) return product.constant;
+  std::vector<Expression::Pointer> arguments;
+  if (product.constant != 1) arguments.push_back(Expression::integer(product.constant));
+  for (const auto& [text, factor] : product.factors) arguments.push_back(factor);
+  return SymInt(arguments.size() == 1 ? arguments.front()
+                                      : Expression::function("Mul", std::move(arguments)));
+}
+
+}  // namespace
+
 SymInt operator*(const SymInt& a, const SymInt& b) {
   int64_t value = 0;
   if (a.is_static() && b.is_static() && !mul_overflows(a.value(), b.value(), &value)) return value;
-  if (a.is_static() && a.value() == 1) return b;
-  if (b.is_static() && b.value() == 1) return a;
-  return SymInt(Expression::function("Mul", {a.as_expression(), b.as_expression()}));
+  Product product = product_of(a);
+  collect(b.as_expression(), product);
+  return value_of(product);
 }
 
 SymInt operator+(const SymInt& a, const SymInt& b) {
@@ -219,6 +257,49 @@ SymInt operator+(const SymInt& a, const SymInt& b) {
   if (a.is_static() && a.value() == 0) return b;
   if (b.is_static() && b.value() == 0) return a;
   return SymInt(Expression::function("Add", {a.as_expression(), b.as_expression()}));
+}
+
+SymInt operator-(const SymInt& a, const SymInt& b) {
+  if (same(a, b)) return 0;
+  return a + SymInt(-1) * b;
+}
+
+SymInt operator/(const SymInt& a, const SymInt& b) {
+  if (b.is_static() && b.value() == 1) return a;
+  if (a.is_static() && b.is_static() && a.value() >= 0 && b.value() > 0) {
+    return a.value() / b.value();
+  }
+  Product above = product_of(a);
+  Product below = product_of(b);
+  for (auto factor = below.factors.begin(); factor != below.factors.end();) {
+    const auto found = above.factors.find(factor->first);
+    if (found == above.factors.end()) {
+      ++factor;
+    } else {
+      above.factors.erase(found);
+      factor = below.factors.erase(factor);
+    }
+  }
+  if (below.factors.empty() && below.constant != 0 && above.constant % below.constant == 0) {
+    above.constant /= below.constant;
+    return value_of(above);
+  }
+  return SymInt(Expression::function(
+      "FloorDiv", {value_of(above).as_expression(), value_of(below).as_expression()}));
+}
+
+bool same(const SymInt& a, const SymInt& b) {
+  if (a.is_static() || b.is_static()) return a == b;
+  if (a == b) return true;
+  const Product of_a = product_of(a);
+  const Product of_b = product_of(b);
+  return of_a.constant == of_b.constant &&
+         std::ranges::equal(of_a.factors, of_b.factors,
+                            [](const auto& x, const auto& y) { return x.first == y.first; });
+}
+
+bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b) {
+  return std::ranges::equal(a, b, [](const SymInt& x, const SymInt& y) { return same(x, y); });
 }
 
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols) {

@@ -83,6 +83,12 @@ class SymInt {
 std::string to_text(const SymInt& value);
 SymInt operator*(const SymInt& a, const SymInt& b);
 SymInt operator+(const SymInt& a, const SymInt& b);
+SymInt operator-(const SymInt& a, const SymInt& b);
+// Rounded down, of numbers >= 0 by numbers > 0. Factors that both have cancel.
+SymInt operator/(const SymInt& a, const SymInt& b);
+// Equal, or products of the same factors.
+bool same(const SymInt& a, const SymInt& b);
+bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
 // The least number that the value cannot exceed; empty if there is none.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "aot/import/import_error.h"
+#include "aot/import/keyword_arguments.h"
 #include "aot/import/node_metadata.h"
 #include "aot/import/tensor_meta.h"
 
@@ -287,7 +288,11 @@ void GraphReader::read_node(const JsonValue& value) {
   ArgumentMap kwargs;
   value.at("inputs").each_item([&](const JsonValue& input) {
     Argument arg = argument(input.at("arg"));
-    if (input.holds("kind") && input.at("kind").integer() == kKeyword) {
+    const bool has_kind = input.holds("kind");
+    const bool is_keyword =
+        has_kind ? input.at("kind").integer() == kKeyword
+                 : !kwargs.empty() || is_keyword_only(target, input.at("name").string());
+    if (is_keyword) {
       kwargs.emplace_back(input.at("name").string(), std::move(arg));
     } else {
       if (!kwargs.empty()) input.fail("is positional after a keyword");

@@ -9,44 +9,6 @@
 #include "aot/passes/pass.h"
 
 namespace vitrine::aot {
-namespace {
-
-// The strides of a view of other sizes; nothing if elements do not lie so. As ATen's computeStride.
-std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
-                                                const std::vector<SymInt>& sizes) {
-  if (spec.strides == contiguous_strides(spec.sizes)) return contiguous_strides(sizes);
-  const auto is_static = [](const std::vector<SymInt>& values) {
-    return std::ranges::all_of(values, [](const SymInt& value) { return value.is_static(); });
-  };
-  if (!is_static(spec.sizes) || !is_static(spec.strides) || !is_static(sizes)) return {};
-  std::vector<SymInt> strides(sizes.size());
-  auto at = static_cast<std::ptrdiff_t>(sizes.size()) - 1;
-  int64_t base = spec.strides.empty() ? 1 : spec.strides.back().value();
-  int64_t elements = 1;
-  int64_t viewed = 1;
-  for (size_t i = spec.sizes.size(); i-- > 0;) {
-    elements *= spec.sizes[i].value();
-    const bool chunk_ends = i == 0 || (spec.sizes[i - 1].value() != 1 &&
-                                       spec.strides[i - 1].value() != elements * base);
-    if (!chunk_ends) continue;
-    while (at >= 0 && (viewed < elements || sizes[static_cast<size_t>(at)].value() == 1)) {
-      strides[static_cast<size_t>(at)] = viewed * base;
-      viewed *= sizes[static_cast<size_t>(at)].value();
-      --at;
-    }
-    if (viewed != elements) return {};
-    if (i > 0) {
-      base = spec.strides[i - 1].value();
-      elements = 1;
-      viewed = 1;
-    }
-  }
-  if (at != -1) return {};
-  return strides;
-}
-
-}  // namespace
-
 Argument Decomposition::arg(size_t index, std::string_view name, Argument fallback) const {
   if (const Argument* found = node_.arg(index)) return *found;
   if (const Argument* found = node_.kwarg(name)) return *found;
@@ -201,14 +163,6 @@ Argument size_argument(const std::vector<SymInt>& sizes) {
     items.emplace_back(size.value());
   }
   return items;
-}
-
-size_t wrapped(int64_t dim, size_t rank) {
-  const auto count = static_cast<int64_t>(rank);
-  if (dim < -count || dim >= std::max<int64_t>(count, 1)) {
-    throw AotError(fmt::format("dim {} of a tensor of rank {}", dim, rank));
-  }
-  return static_cast<size_t>(dim < 0 ? dim + count : dim);
 }
 
 }  // namespace vitrine::aot

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "aot/graph/exported_program.h"
+#include "aot/shapes/call.h"
+#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 
@@ -60,7 +62,5 @@ std::span<const DecompositionRow> value_decompositions();
 
 // Sizes that are numbers, as an argument. AotError if one is a symbol.
 Argument size_argument(const std::vector<SymInt>& sizes);
-// A dim counted from the end -> from the start.
-size_t wrapped(int64_t dim, size_t rank);
 
 }  // namespace vitrine::aot

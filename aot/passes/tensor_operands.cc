@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace vitrine::aot {
 namespace {
@@ -38,65 +37,11 @@ constexpr std::array kOperands = {
     TensorOperands{"aten.fill.Tensor", kBoth, Promotion::kNone},
 };
 
-enum class Kind : uint8_t { kBool, kInteger, kFloat, kComplex };
-
-Kind kind_of(ScalarType type) {
-  if (type == ScalarType::kBool) return Kind::kBool;
-  if (is_complex(type)) return Kind::kComplex;
-  return is_floating(type) ? Kind::kFloat : Kind::kInteger;
-}
-
-bool is_unsigned(ScalarType type) {
-  return type == ScalarType::kByte || type == ScalarType::kUInt16 || type == ScalarType::kUInt32 ||
-         type == ScalarType::kUInt64;
-}
-
-// torch.promote_types, of types whose values torch computes with.
-ScalarType promote(ScalarType a, ScalarType b) {
-  if (a == b) return a;
-  if (kind_of(a) != kind_of(b)) {
-    const ScalarType higher = kind_of(a) > kind_of(b) ? a : b;
-    const ScalarType lower = higher == a ? b : a;
-    // complex64 and double are complex128 together.
-    if (higher == ScalarType::kComplexFloat && lower == ScalarType::kDouble) {
-      return ScalarType::kComplexDouble;
-    }
-    return higher;
-  }
-  if (kind_of(a) == Kind::kFloat && element_size(a) == 2 && element_size(b) == 2) {
-    return ScalarType::kFloat;  // f16 and bf16
-  }
-  if (element_size(a) != element_size(b)) {
-    const ScalarType wider = element_size(a) > element_size(b) ? a : b;
-    return wider;
-  }
-  // u8 and i8 fit into i16.
-  if (is_unsigned(a) != is_unsigned(b) && element_size(a) == 1) return ScalarType::kShort;
-  return a;
-}
-
-std::optional<ScalarType> promote(std::optional<ScalarType> a, std::optional<ScalarType> b) {
-  if (!a || !b) return a ? a : b;
-  return promote(*a, *b);
-}
-
 }  // namespace
 
 const TensorOperands* tensor_operands(Target target) {
   const auto found = std::ranges::find(kOperands, target.name(), &TensorOperands::name);
   return found == kOperands.end() ? nullptr : &*found;
-}
-
-ScalarType result_type(std::span<const TensorSpec* const> tensors) {
-  std::optional<ScalarType> with_dims;
-  std::optional<ScalarType> without;
-  for (const TensorSpec* tensor : tensors) {
-    auto& group = tensor->rank() > 0 ? with_dims : without;
-    group = promote(group, tensor->dtype);
-  }
-  if (!with_dims) return without.value_or(ScalarType::kFloat);
-  if (!without || kind_of(*with_dims) >= kind_of(*without)) return *with_dims;
-  return promote(*with_dims, *without);
 }
 
 }  // namespace vitrine::aot

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "aot/graph/node.h"
+#include "aot/shapes/promotion.h"
 
 namespace vitrine::aot {
 
@@ -23,8 +23,5 @@ struct TensorOperands {
 
 // Null if the operator takes no number in a tensor's place.
 const TensorOperands* tensor_operands(Target target);
-
-// torch.result_type of tensors: those with dims outweigh those without, of the same kind of number.
-ScalarType result_type(std::span<const TensorSpec* const> tensors);
 
 }  // namespace vitrine::aot

@@ -1,0 +1,139 @@
+#include "aot/shapes/infer.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+Infer find(std::string_view name) {
+  static const std::unordered_map<std::string_view, Infer> kTable = [] {
+    std::unordered_map<std::string_view, Infer> table;
+    for (const auto& rows : {elementwise_results(), reduction_results(), view_results(),
+                             layer_results(), selection_results(), maker_results()}) {
+      for (const InferRow& row : rows) table.emplace(row.target, row.infer);
+    }
+    return table;
+  }();
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? nullptr : found->second;
+}
+
+// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is no copy.
+std::string view_of(Target target) {
+  constexpr std::string_view kCopy = "_copy";
+  if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";
+  return fmt::format("aten.{}.{}", target.op().substr(0, target.op().size() - kCopy.size()),
+                     target.overload());
+}
+
+void make_contiguous(Value& value) {
+  if (auto* tensor = std::get_if<TensorSpec>(&value.content)) {
+    tensor->strides = contiguous_strides(tensor->sizes);
+    tensor->storage_offset = 0;
+  } else if (auto* items = std::get_if<Value::Items>(&value.content)) {
+    for (Value& item : *items) make_contiguous(item);
+  }
+}
+
+bool has_dialect(Target target) {
+  return target.dialect() == Dialect::kAten || target.dialect() == Dialect::kEdge;
+}
+
+}  // namespace
+
+bool can_infer(Target target) {
+  if (target == getitem()) return true;
+  if (!target || !has_dialect(target)) return false;
+  return find(target.name()) != nullptr || find(view_of(target)) != nullptr;
+}
+
+Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) {
+  const Call call(target, args, kwargs);
+  if (target == getitem()) {
+    const Node* tuple = args.empty() ? nullptr : args[0].node();
+    const Value::Items* items = tuple == nullptr ? nullptr : tuple->meta.value.items();
+    const int64_t index = call.integer(1, "index");
+    if (items == nullptr || index < 0 || static_cast<size_t>(index) >= items->size()) {
+      call.refuse("there is no such item");
+    }
+    return (*items)[static_cast<size_t>(index)];
+  }
+  if (has_dialect(target)) {
+    try {
+      if (const Infer row = find(target.name())) return row(call);
+      if (const Infer row = find(view_of(target))) {
+        Value value = row(call);
+        make_contiguous(value);
+        return value;
+      }
+    } catch (const AotError& error) {
+      const std::string_view text = error.what();
+      if (text.starts_with(target.name())) throw;
+      throw AotError(fmt::format("{}: {}", target.name(), text));
+    }
+  }
+  call.refuse("its result's shape is not known");
+}
+
+SymInt product_of(const std::vector<SymInt>& sizes) {
+  SymInt product = 1;
+  for (const SymInt& size : sizes) product = product * size;
+  return product;
+}
+
+std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec* const> operands) {
+  std::vector<SymInt> sizes;
+  for (const TensorSpec* operand : operands) {
+    if (operand->rank() > sizes.size()) {
+      sizes.insert(sizes.begin(), operand->rank() - sizes.size(), SymInt(1));
+    }
+  }
+  for (const TensorSpec* operand : operands) {
+    const size_t added = sizes.size() - operand->rank();
+    for (size_t i = 0; i < operand->rank(); ++i) {
+      SymInt& size = sizes[i + added];
+      if (operand->sizes[i] == SymInt(1) || same(size, operand->sizes[i])) continue;
+      // Of a number and a symbol that must be equal the number says more.
+      if (size.is_static() && size.value() != 1) {
+        if (operand->sizes[i].is_static()) {
+          call.refuse(
+              fmt::format("sizes {} and {} do not fit", to_text(size), to_text(operand->sizes[i])));
+        }
+        continue;
+      }
+      size = operand->sizes[i];
+    }
+  }
+  return sizes;
+}
+
+std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
+                                   const std::vector<SymInt>& elements) {
+  SymInt* open = nullptr;
+  SymInt others = 1;
+  for (SymInt& size : sizes) {
+    if (size == SymInt(-1)) {
+      if (open != nullptr) call.refuse("two of its sizes are -1");
+      open = &size;
+    } else {
+      others = others * size;
+    }
+  }
+  const SymInt all = product_of(elements);
+  if (open != nullptr) {
+    if (others == SymInt(0)) call.refuse("its -1 may be anything");
+    *open = all / others;
+    others = others * *open;
+  }
+  if (others.is_static() && all.is_static() && !(others == all)) {
+    call.refuse(fmt::format("{} elements do not become {}", to_text(all), to_text(others)));
+  }
+  return sizes;
+}
+
+}  // namespace vitrine::aot

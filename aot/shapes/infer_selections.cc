@@ -1,0 +1,216 @@
+// Results of what picks, joins, orders and repeats elements.
+#include <algorithm>
+
+#include "aot/shapes/infer.h"
+#include "aot/shapes/promotion.h"
+#include "aot/shapes/strides.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+
+bool is_empty_vector(const TensorSpec& spec) {
+  return spec.rank() == 1 && spec.sizes[0] == SymInt(0);
+}
+
+Value concatenated(const Call& call) {
+  const std::vector<const TensorSpec*> tensors = call.tensors(0, "tensors");
+  if (tensors.empty()) call.refuse("it joins nothing");
+  // Tensors of shape [0] count for nothing, whatever the others' rank.
+  const auto first = std::ranges::find_if(
+      tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
+  TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
+  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
+  if (spec.rank() == 0) call.refuse("its inputs have no dims");
+  spec.sizes[dim] = 0;
+  for (const TensorSpec* tensor : tensors) {
+    if (is_empty_vector(*tensor) && spec.rank() != 1) continue;
+    if (tensor->rank() != spec.rank()) call.refuse("its inputs differ in rank");
+    for (size_t i = 0; i < spec.rank(); ++i) {
+      const bool fits = !tensor->sizes[i].is_static() || !spec.sizes[i].is_static() ||
+                        tensor->sizes[i] == spec.sizes[i];
+      if (i != dim && !fits) call.refuse("its inputs differ in a dim that is not joined");
+    }
+    spec.sizes[dim] = spec.sizes[dim] + tensor->sizes[dim];
+  }
+  spec.dtype = result_type(tensors);
+  const bool channels_last = std::ranges::all_of(
+      tensors, [](const TensorSpec* tensor) { return is_channels_last(*tensor); });
+  spec.strides = channels_last ? channels_last_strides(spec.sizes) : contiguous_strides(spec.sizes);
+  spec.storage_offset = 0;
+  return spec;
+}
+
+Value stacked(const Call& call) {
+  const std::vector<const TensorSpec*> tensors = call.tensors(0, "tensors");
+  if (tensors.empty()) call.refuse("it joins nothing");
+  Sizes sizes = tensors.front()->sizes;
+  const size_t dim = wrapped(call.integer(1, "dim", 0), sizes.size() + 1);
+  sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim),
+               SymInt(static_cast<int64_t>(tensors.size())));
+  return contiguous_spec(result_type(tensors), std::move(sizes));
+}
+
+// x[i, j]: indices broadcast together, and stand where the first was if they are neighbours, else
+// in front.
+Value indexed(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const Argument* list = call.find(1, "indices");
+  if (list == nullptr || list->list() == nullptr) call.refuse("its indices are no list");
+  std::vector<const TensorSpec*> indices;
+  std::vector<size_t> places;
+  Sizes kept;
+  size_t dim = 0;
+  for (const Argument& item : *list->list()) {
+    const Node* node = item.node();
+    if (node == nullptr) {
+      if (dim >= self.rank()) call.refuse("it has more indices than dims");
+      kept.push_back(self.sizes[dim++]);
+      continue;
+    }
+    if (node->tensor() == nullptr) call.refuse("an index is no tensor");
+    if (node->tensor()->dtype == ScalarType::kBool)
+      call.refuse("how many a mask picks is not known");
+    if (dim >= self.rank()) call.refuse("it has more indices than dims");
+    indices.push_back(node->tensor());
+    places.push_back(dim++);
+  }
+  if (indices.empty()) call.refuse("it has no index");
+  const Sizes picked = broadcast_sizes(call, indices);
+  const bool are_neighbours = places.back() - places.front() + 1 == places.size();
+  const size_t front = are_neighbours ? places.front() : 0;
+  for (; dim < self.rank(); ++dim) kept.push_back(self.sizes[dim]);
+  kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(front), picked.begin(), picked.end());
+  return contiguous_spec(self.dtype, std::move(kept));
+}
+
+Value like_self(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  if (!is_dense(spec)) spec.strides = contiguous_strides(spec.sizes);
+  spec.storage_offset = 0;
+  return spec;
+}
+Value contiguous_like_self(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  return contiguous_spec(self.dtype, self.sizes);
+}
+
+Value index_select(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
+  const TensorSpec& index = call.tensor(2, "index");
+  if (spec.rank() > 0) spec.sizes[dim] = index.rank() == 0 ? SymInt(1) : index.sizes[0];
+  return contiguous_spec(spec.dtype, spec.sizes);
+}
+
+Value gathered(const Call& call) {
+  const TensorSpec& index = call.tensor(2, "index");
+  return contiguous_spec(call.tensor(0, "self").dtype, index.sizes);
+}
+
+Value padded(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const Sizes pads = call.sizes(1, "pad");
+  if (pads.size() % 2 != 0 || pads.size() / 2 > self.rank()) call.refuse("its pads do not fit");
+  Sizes sizes = self.sizes;
+  for (size_t i = 0; i < pads.size() / 2; ++i) {
+    SymInt& size = sizes[sizes.size() - 1 - i];
+    size = size + pads[2 * i] + pads[2 * i + 1];
+    if (size.is_static() && size.value() < 0) call.refuse("it cuts off more than there is");
+  }
+  TensorSpec spec = contiguous_spec(self.dtype, std::move(sizes));
+  if (is_channels_last(self)) spec.strides = channels_last_strides(spec.sizes);
+  return spec;
+}
+
+Value repeated(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  Sizes sizes = call.sizes(1, "repeats");
+  // tile: repeats may be fewer than dims.
+  if (call.target().op() == "tile") {
+    if (sizes.size() < self.rank()) sizes.insert(sizes.begin(), self.rank() - sizes.size(), 1);
+  }
+  if (sizes.size() < self.rank()) call.refuse("it has fewer repeats than its input dims");
+  const size_t added = sizes.size() - self.rank();
+  for (size_t i = 0; i < self.rank(); ++i) sizes[i + added] = sizes[i + added] * self.sizes[i];
+  return contiguous_spec(self.dtype, std::move(sizes));
+}
+
+Value repeat_interleave(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const SymInt repeats = call.size(1, "repeats");
+  Sizes sizes = self.sizes;
+  if (call.find(2, "dim") == nullptr) {
+    sizes = {product_of(self.sizes) * repeats};
+  } else {
+    SymInt& size = sizes.at(wrapped(call.integer(2, "dim"), self.rank()));
+    size = size * repeats;
+  }
+  return contiguous_spec(self.dtype, std::move(sizes));
+}
+
+Value topk(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  Sizes sizes = self.sizes;
+  const size_t dim = wrapped(call.integer(2, "dim", -1), self.rank());
+  if (self.rank() > 0) sizes[dim] = call.size(1, "k");
+  return Value::Items{contiguous_spec(self.dtype, sizes),
+                      contiguous_spec(ScalarType::kLong, sizes)};
+}
+
+Value sorted(const Call& call) {
+  const TensorSpec values = *like_self(call).tensor();
+  TensorSpec indices = values;
+  indices.dtype = ScalarType::kLong;
+  return Value::Items{values, indices};
+}
+
+Value one_hot(const Call& call) {
+  Sizes sizes = call.tensor(0, "self").sizes;
+  const int64_t classes = call.integer(1, "num_classes", -1);
+  if (classes < 1) call.refuse("its num_classes is not given");
+  sizes.emplace_back(classes);
+  return contiguous_spec(ScalarType::kLong, std::move(sizes));
+}
+
+constexpr InferRow kRows[] = {
+    {"aten.cat.default", concatenated},
+    {"aten.constant_pad_nd.default", padded},
+    {"aten.copy.default", like_self},
+    {"aten.flip.default", like_self},
+    {"aten.gather.default", gathered},
+    {"aten.index.Tensor", indexed},
+    {"aten.index_put.default", like_self},
+    {"aten.index_select.default", index_select},
+    {"aten.masked_scatter.default", like_self},
+    {"aten.one_hot.default", one_hot},
+    {"aten.pad.default", padded},
+    {"aten.reflection_pad1d.default", padded},
+    {"aten.reflection_pad2d.default", padded},
+    {"aten.reflection_pad3d.default", padded},
+    {"aten.repeat.default", repeated},
+    {"aten.repeat_interleave.self_int", repeat_interleave},
+    {"aten.replication_pad1d.default", padded},
+    {"aten.replication_pad2d.default", padded},
+    {"aten.replication_pad3d.default", padded},
+    {"aten.roll.default", contiguous_like_self},
+    {"aten.scatter.src", like_self},
+    {"aten.scatter.value", like_self},
+    {"aten.scatter_add.default", like_self},
+    {"aten.select_scatter.default", like_self},
+    {"aten.slice_scatter.default", like_self},
+    {"aten.sort.default", sorted},
+    {"aten.sort.stable", sorted},
+    {"aten.stack.default", stacked},
+    {"aten.tile.default", repeated},
+    {"aten.topk.default", topk},
+    {"aten.tril.default", contiguous_like_self},
+    {"aten.triu.default", contiguous_like_self},
+};
+
+}  // namespace
+
+std::span<const InferRow> selection_results() { return kRows; }
+
+}  // namespace vitrine::aot

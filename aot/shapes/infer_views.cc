@@ -1,0 +1,361 @@
+// Results of views: the same elements, in other dims.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aot/shapes/infer.h"
+#include "aot/shapes/strides.h"
+
+namespace vitrine::aot {
+namespace {
+
+template <class T>
+void erase_at(std::vector<T>& items, size_t index) {
+  items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
+}
+template <class T>
+void insert_at(std::vector<T>& items, size_t index, T item) {
+  items.insert(items.begin() + static_cast<std::ptrdiff_t>(index), std::move(item));
+}
+
+Value alias(const Call& call) { return call.tensor(0, "self"); }
+
+Value permute(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const std::vector<int64_t> dims = call.integers(1, "dims", self.rank(), 0);
+  TensorSpec spec = self;
+  std::vector<bool> seen(self.rank());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t from = wrapped(dims[i], self.rank());
+    if (seen.at(from)) call.refuse("it names a dim twice");
+    seen[from] = true;
+    spec.sizes[i] = self.sizes[from];
+    spec.strides[i] = self.strides[from];
+  }
+  return spec;
+}
+
+Value swapped(TensorSpec spec, int64_t a, int64_t b) {
+  if (spec.rank() == 0) return spec;
+  const size_t first = wrapped(a, spec.rank());
+  const size_t second = wrapped(b, spec.rank());
+  std::swap(spec.sizes[first], spec.sizes[second]);
+  std::swap(spec.strides[first], spec.strides[second]);
+  return spec;
+}
+Value transpose(const Call& call) {
+  return swapped(call.tensor(0, "self"), call.integer(1, "dim0"), call.integer(2, "dim1"));
+}
+Value t(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  if (self.rank() > 2) call.refuse("its input has more than two dims");
+  return self.rank() < 2 ? Value(self) : swapped(self, 0, 1);
+}
+
+// A view where strides allow one, else a contiguous copy.
+TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
+  const std::optional<std::vector<SymInt>> strides = view_strides(self, sizes);
+  TensorSpec spec = self;
+  if (!strides) return contiguous_spec(self.dtype, std::move(sizes));
+  spec.sizes = std::move(sizes);
+  spec.strides = *strides;
+  return spec;
+}
+
+Value view(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  return reshaped(self, resolved_sizes(call, call.sizes(1, "size"), self.sizes));
+}
+
+Value flatten(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  if (self.rank() == 0) return reshaped(self, {1});
+  const size_t first = wrapped(call.integer(1, "start_dim", 0), self.rank());
+  const size_t last = wrapped(call.integer(2, "end_dim", -1), self.rank());
+  if (first > last) call.refuse("its first dim comes after its last");
+  std::vector<SymInt> sizes(self.sizes.begin(),
+                            self.sizes.begin() + static_cast<std::ptrdiff_t>(first));
+  SymInt joined = 1;
+  for (size_t i = first; i <= last; ++i) joined = joined * self.sizes[i];
+  sizes.push_back(joined);
+  sizes.insert(sizes.end(), self.sizes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+               self.sizes.end());
+  return reshaped(self, std::move(sizes));
+}
+
+Value unflatten(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(1, "dim"), self.rank());
+  const std::vector<SymInt> inner =
+      resolved_sizes(call, call.sizes(2, "sizes"), {self.sizes.at(dim)});
+  std::vector<SymInt> sizes = self.sizes;
+  erase_at(sizes, dim);
+  sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), inner.begin(), inner.end());
+  return reshaped(self, std::move(sizes));
+}
+
+Value expand(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  TensorSpec spec = self;
+  spec.sizes = call.sizes(1, "size");
+  if (spec.sizes.size() < self.rank()) call.refuse("it has fewer sizes than its input dims");
+  const size_t added = spec.sizes.size() - self.rank();
+  spec.strides.assign(spec.sizes.size(), 0);
+  for (size_t i = added; i < spec.sizes.size(); ++i) {
+    const SymInt& from = self.sizes[i - added];
+    if (spec.sizes[i] == SymInt(-1)) spec.sizes[i] = from;
+    if (same(spec.sizes[i], from)) {
+      spec.strides[i] = self.strides[i - added];
+    } else if (!(from == SymInt(1))) {
+      call.refuse(fmt::format("size {} does not become {}", to_text(from), to_text(spec.sizes[i])));
+    }
+  }
+  // Strides of new dims in front are as if they were of size 1 before.
+  for (size_t i = added; i-- > 0;) {
+    if (spec.sizes[i] == SymInt(1) && i + 1 < spec.sizes.size()) {
+      spec.strides[i] = spec.sizes[i + 1] * spec.strides[i + 1];
+    } else if (spec.sizes[i] == SymInt(1)) {
+      spec.strides[i] = 1;
+    }
+  }
+  return spec;
+}
+
+Value squeeze(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const bool all = call.find(1, "dim") == nullptr;
+  std::vector<bool> gone(self.rank(), all);
+  if (!all && self.rank() > 0) {
+    for (const int64_t dim : call.integers(1, "dim", 0, 0))
+      gone.at(wrapped(dim, self.rank())) = true;
+  }
+  TensorSpec spec = self;
+  for (size_t i = self.rank(); i-- > 0;) {
+    if (!gone[i] || !(self.sizes[i] == SymInt(1))) continue;
+    erase_at(spec.sizes, i);
+    erase_at(spec.strides, i);
+  }
+  return spec;
+}
+
+Value unsqueeze(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank() + 1);
+  const SymInt stride = dim < spec.rank() ? spec.sizes[dim] * spec.strides[dim] : SymInt(1);
+  insert_at(spec.sizes, dim, SymInt(1));
+  insert_at(spec.strides, dim, stride);
+  return spec;
+}
+
+Value select(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  if (spec.rank() == 0) call.refuse("its input has no dims");
+  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
+  SymInt index = call.size(2, "index");
+  if (index.is_static() && index.value() < 0) index = index + spec.sizes[dim];
+  spec.storage_offset = spec.storage_offset + index * spec.strides[dim];
+  erase_at(spec.sizes, dim);
+  erase_at(spec.strides, dim);
+  return spec;
+}
+
+// Counted from the end if negative, and not outside.
+SymInt clamped(const SymInt& index, const SymInt& size) {
+  if (!index.is_static()) return index;
+  if (!size.is_static()) {
+    if (index.value() > (int64_t{1} << 62)) return size;
+    return index.value() < 0 ? size + index : index;
+  }
+  const int64_t at = index.value() < 0 ? index.value() + size.value() : index.value();
+  return std::clamp<int64_t>(at, 0, size.value());
+}
+
+Value slice(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  if (spec.rank() == 0) call.refuse("its input has no dims");
+  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
+  const int64_t step = call.integer(4, "step", 1);
+  if (step < 1) call.refuse("its step is not positive");
+  const SymInt whole = spec.sizes[dim];
+  const SymInt start = clamped(call.size(2, "start", 0), whole);
+  const SymInt end = clamped(call.size(3, "end", INT64_MAX), whole);
+  SymInt length = end - start;
+  if (length.is_static()) length = std::max<int64_t>(length.value(), 0);
+  spec.sizes[dim] = step == 1 ? length : (length + SymInt(step - 1)) / SymInt(step);
+  spec.storage_offset = spec.storage_offset + start * spec.strides[dim];
+  spec.strides[dim] = spec.strides[dim] * SymInt(step);
+  return spec;
+}
+
+Value narrow(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
+  spec.storage_offset =
+      spec.storage_offset + clamped(call.size(2, "start"), spec.sizes.at(dim)) * spec.strides[dim];
+  spec.sizes.at(dim) = call.size(3, "length");
+  return spec;
+}
+
+Value pieces(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
+  Value::Items items;
+  for (const SymInt& size : sizes) {
+    spec.sizes.at(dim) = size;
+    items.emplace_back(spec);
+    spec.storage_offset = spec.storage_offset + size * spec.strides[dim];
+  }
+  return items;
+}
+
+// No more pieces than a graph can use.
+constexpr int64_t kMaxPieces = 1 << 20;
+
+Value equal_pieces(const Call& call, int64_t piece, int64_t dim) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const size_t at = wrapped(dim, self.rank());
+  if (self.rank() == 0 || !self.sizes[at].is_static()) call.refuse("it splits no known size");
+  const int64_t whole = self.sizes[at].value();
+  if (piece < 1 || whole / piece > kMaxPieces) call.refuse("its pieces are too small");
+  std::vector<SymInt> sizes;
+  for (int64_t left = whole; left > 0; left -= piece) sizes.emplace_back(std::min(piece, left));
+  if (sizes.empty()) sizes.emplace_back(0);
+  return pieces(self, at, sizes);
+}
+
+Value split(const Call& call) {
+  return equal_pieces(call, call.integer(1, "split_size"), call.integer(2, "dim", 0));
+}
+
+Value chunk(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(2, "dim", 0), self.rank());
+  const int64_t chunks = call.integer(1, "chunks");
+  if (self.rank() == 0 || !self.sizes[dim].is_static()) call.refuse("it splits no known size");
+  if (chunks < 1) call.refuse("it splits into nothing");
+  const int64_t whole = self.sizes[dim].value();
+  return equal_pieces(call, std::max<int64_t>((whole + chunks - 1) / chunks, 1),
+                      call.integer(2, "dim", 0));
+}
+
+Value split_with_sizes(const Call& call) {
+  const TensorSpec& self = call.tensor(0, "self");
+  if (self.rank() == 0) call.refuse("its input has no dims");
+  return pieces(self, wrapped(call.integer(2, "dim", 0), self.rank()),
+                call.sizes(1, "split_sizes"));
+}
+
+Value unbind(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  if (spec.rank() == 0) call.refuse("its input has no dims");
+  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
+  if (!spec.sizes[dim].is_static() || spec.sizes[dim].value() > kMaxPieces) {
+    call.refuse("it takes apart no known size");
+  }
+  const int64_t count = spec.sizes[dim].value();
+  const SymInt stride = spec.strides[dim];
+  erase_at(spec.sizes, dim);
+  erase_at(spec.strides, dim);
+  Value::Items items;
+  for (int64_t i = 0; i < count; ++i) {
+    items.emplace_back(spec);
+    spec.storage_offset = spec.storage_offset + stride;
+  }
+  return items;
+}
+
+Value diagonal(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  const int64_t offset = call.integer(1, "offset", 0);
+  size_t first = wrapped(call.integer(2, "dim1", 0), spec.rank());
+  size_t second = wrapped(call.integer(3, "dim2", 1), spec.rank());
+  if (first == second || spec.rank() < 2) call.refuse("it needs two dims");
+  if (!spec.sizes[first].is_static() || !spec.sizes[second].is_static()) {
+    call.refuse("its dims are symbols");
+  }
+  const int64_t rows = spec.sizes[first].value();
+  const int64_t columns = spec.sizes[second].value();
+  const int64_t length =
+      offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns);
+  const SymInt stride = spec.strides[first] + spec.strides[second];
+  const SymInt shift =
+      offset >= 0 ? SymInt(offset) * spec.strides[second] : SymInt(-offset) * spec.strides[first];
+  if (length > 0) spec.storage_offset = spec.storage_offset + shift;
+  if (first < second) std::swap(first, second);
+  for (const size_t dim : {first, second}) {
+    erase_at(spec.sizes, dim);
+    erase_at(spec.strides, dim);
+  }
+  spec.sizes.emplace_back(std::max<int64_t>(length, 0));
+  spec.strides.push_back(stride);
+  return spec;
+}
+
+Value unfold(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  const size_t dim = wrapped(call.integer(1, "dimension"), spec.rank());
+  const int64_t size = call.integer(2, "size");
+  const int64_t step = call.integer(3, "step");
+  if (step < 1 || size < 0) call.refuse("its size or step is not positive");
+  const SymInt inner = spec.rank() == 0 ? SymInt(1) : spec.strides[dim];
+  if (spec.rank() > 0) {
+    spec.sizes[dim] = (spec.sizes[dim] - SymInt(size)) / SymInt(step) + SymInt(1);
+    spec.strides[dim] = spec.strides[dim] * SymInt(step);
+  }
+  spec.sizes.emplace_back(size);
+  spec.strides.push_back(inner);
+  return spec;
+}
+
+Value as_strided(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  spec.sizes = call.sizes(1, "size");
+  spec.strides = call.sizes(2, "stride");
+  if (spec.sizes.size() != spec.strides.size())
+    call.refuse("its sizes and strides differ in number");
+  spec.storage_offset = call.size(3, "storage_offset", spec.storage_offset);
+  return spec;
+}
+
+Value view_as_real(const Call& call) {
+  TensorSpec spec = call.tensor(0, "self");
+  if (!is_complex(spec.dtype)) call.refuse("its input is not complex");
+  spec.dtype = spec.dtype == ScalarType::kComplexDouble ? ScalarType::kDouble : ScalarType::kFloat;
+  for (SymInt& stride : spec.strides) stride = stride * SymInt(2);
+  spec.storage_offset = spec.storage_offset * SymInt(2);
+  spec.sizes.emplace_back(2);
+  spec.strides.emplace_back(1);
+  return spec;
+}
+
+constexpr InferRow kRows[] = {
+    {"aten.alias.default", alias},
+    {"aten.as_strided.default", as_strided},
+    {"aten.chunk.default", chunk},
+    {"aten.detach.default", alias},
+    {"aten.diagonal.default", diagonal},
+    {"aten.expand.default", expand},
+    {"aten.flatten.using_ints", flatten},
+    {"aten.narrow.default", narrow},
+    {"aten.permute.default", permute},
+    {"aten.reshape.default", view},
+    {"aten.select.int", select},
+    {"aten.slice.Tensor", slice},
+    {"aten.split.Tensor", split},
+    {"aten.split_with_sizes.default", split_with_sizes},
+    {"aten.squeeze.default", squeeze},
+    {"aten.squeeze.dim", squeeze},
+    {"aten.squeeze.dims", squeeze},
+    {"aten.t.default", t},
+    {"aten.transpose.int", transpose},
+    {"aten.unbind.int", unbind},
+    {"aten.unflatten.int", unflatten},
+    {"aten.unfold.default", unfold},
+    {"aten.unsqueeze.default", unsqueeze},
+    {"aten.view.default", view},
+    {"aten.view_as_real.default", view_as_real},
+};
+
+}  // namespace
+
+std::span<const InferRow> view_results() { return kRows; }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,26 @@
+// How results lie in memory, as PyTorch's own operators lay them out.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "aot/graph/tensor_spec.h"
+
+namespace vitrine::aot {
+
+// Row-major; dims of size 1 may have any stride.
+bool is_contiguous(const TensorSpec& spec);
+// Channels innermost, of rank 4 or 5, and not row-major as well.
+bool is_channels_last(const TensorSpec& spec);
+std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes);
+// Whether elements fill their memory without gaps or overlap. False if that cannot be told.
+bool is_dense(const TensorSpec& spec);
+// Strides of a view of other sizes; nothing if elements do not lie so. As ATen's computeStride.
+std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
+                                                const std::vector<SymInt>& sizes);
+// Of the result of an element-wise operator: the order of dims that its inputs have.
+std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> inputs,
+                                        const std::vector<SymInt>& sizes);
+
+}  // namespace vitrine::aot
