@@ -81,7 +81,9 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
                std::span<const OpsToKeep> ops_to_keep) {
   std::map<std::string_view, Decompose> table;
   for (const auto& rows :
-       {layer_decompositions(), shape_decompositions(), value_decompositions()}) {
+       {activation_decompositions(), image_decompositions(), layer_decompositions(),
+        maker_decompositions(), product_decompositions(), recurrent_decompositions(),
+        reduction_decompositions(), shape_decompositions(), value_decompositions()}) {
     for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
   }
   for (const std::string& name : preserved) table.erase(name);

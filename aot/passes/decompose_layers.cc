@@ -1,109 +1,47 @@
-// Decompositions of layers: products, convolutions, norms, pools.
+// Decompositions of convolutions and norms.
 #include <array>
+#include <limits>
 
 #include "aot/passes/decomposition.h"
 
 namespace vitrine::aot {
 namespace {
 
-std::vector<SymInt> product_sizes(const TensorSpec& a, const TensorSpec& b) {
-  return {a.sizes.at(a.rank() - 2), b.sizes.at(b.rank() - 1)};
-}
-
-// x of rank >= 3 times a matrix: rows of all batches at once.
-Node* folded_product(Decomposition& to, Node* x, Node* matrix, Node* bias) {
-  const TensorSpec& spec = *x->tensor();
-  SymInt rows = 1;
-  for (size_t i = 0; i + 1 < spec.rank(); ++i) rows = rows * spec.sizes[i];
-  const std::vector<SymInt> flat = {rows, spec.sizes.back()};
-  const std::vector<SymInt> product = {rows, matrix->tensor()->sizes.at(1)};
-  std::vector<SymInt> result = spec.sizes;
-  result.back() = product.back();
-  x = to.reshape(x, size_argument(flat), flat);
-  const TensorSpec made = contiguous_spec(spec.dtype, product);
-  Node* y = bias == nullptr ? to.call("aten.mm.default", {x, matrix}, made)
-                            : to.call("aten.addmm.default", {bias, x, matrix}, made);
-  return to.reshape(y, size_argument(result), result);
-}
-
-void linear(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* weight = to.tensor(1);
-  Node* bias = to.arg(2, "bias").node();
-  const TensorSpec spec = to.spec();
-  const size_t rank = x->tensor()->rank();
-  if (rank == 2) {
-    Node* transposed = to.permute(weight, {1, 0});
-    to.replace(bias == nullptr ? to.call("aten.mm.default", {x, transposed}, spec)
-                               : to.call("aten.addmm.default", {bias, x, transposed}, spec));
-    return;
+// "valid" is none; "same" keeps the size. What it adds to one side only is padded before: `x`.
+Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
+  std::vector<int64_t> padding(dims, 0);
+  if (word == "valid") return padding;
+  if (word != "same") to.refuse("its padding is not known");
+  const std::vector<int64_t> dilation = to.integers(5, "dilation", dims, 1);
+  std::vector<int64_t> extra(2 * dims, 0);
+  bool is_lopsided = false;
+  for (size_t i = 0; i < dims; ++i) {
+    const SymInt& kernel = to.tensor(1)->tensor()->sizes.at(i + 2);
+    if (!kernel.is_static()) to.refuse("its window is a symbol");
+    const int64_t total = dilation[i] * (kernel.value() - 1);
+    padding[i] = total / 2;
+    extra[2 * (dims - 1 - i) + 1] = total % 2;
+    is_lopsided = is_lopsided || total % 2 != 0;
   }
-  if (rank < 2) to.refuse("its input is a vector");
-  if (rank == 3 && bias != nullptr) {
-    // The view comes first.
-    const TensorSpec& input = *x->tensor();
-    const SymInt rows = input.sizes[0] * input.sizes[1];
-    const std::vector<SymInt> flat = {rows, input.sizes[2]};
-    Node* view = to.reshape(x, size_argument(flat), flat);
-    Node* transposed = to.permute(weight, {1, 0});
-    Node* product = to.call("aten.addmm.default", {bias, view, transposed},
-                            contiguous_spec(spec.dtype, {rows, transposed->tensor()->sizes.at(1)}));
-    to.replace(to.reshape(product, size_argument(spec.sizes), spec.sizes));
-    return;
-  }
-  Node* product = folded_product(to, x, to.permute(weight, {1, 0}), nullptr);
-  if (bias != nullptr) product = to.call("aten.add.Tensor", {product, bias}, spec);
-  to.replace(product);
-}
-
-void matmul(Decomposition& to) {
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
-  const TensorSpec spec = to.spec();
-  const size_t rank_a = a->tensor()->rank();
-  const size_t rank_b = b->tensor()->rank();
-  if (rank_a == 1 && rank_b == 1) {
-    Node* products = to.call("aten.mul.Tensor", {a, b}, *a->tensor());
-    to.replace(to.call("aten.sum.dim_IntList", {products, std::vector<int64_t>{0}}, spec));
-  } else if (rank_a == 2 && rank_b == 2) {
-    to.replace(to.call("aten.mm.default", {a, b}, spec));
-  } else if (rank_a >= 3 && rank_b == 2) {
-    to.replace(folded_product(to, a, b, nullptr));
-  } else if (rank_a >= 2 && rank_b >= 2) {
-    const std::vector<SymInt> batch(spec.sizes.begin(), spec.sizes.end() - 2);
-    SymInt batches = 1;
-    for (const SymInt& size : batch) batches = batches * size;
-    const auto flat = [&](Node* x) {
-      const std::vector<SymInt> matrix(x->tensor()->sizes.end() - 2, x->tensor()->sizes.end());
-      std::vector<SymInt> sizes = batch;
-      sizes.insert(sizes.end(), matrix.begin(), matrix.end());
-      x = to.expand(x, sizes);
-      const std::vector<SymInt> folded = {batches, matrix[0], matrix[1]};
-      return to.reshape(x, size_argument(folded), folded);
-    };
-    Node* flat_a = flat(a);
-    Node* flat_b = flat(b);
-    std::vector<SymInt> sizes = {batches};
-    for (const SymInt& size : product_sizes(*a->tensor(), *b->tensor())) sizes.push_back(size);
-    Node* product =
-        to.call("aten.bmm.default", {flat_a, flat_b}, contiguous_spec(spec.dtype, sizes));
-    to.replace(to.reshape(product, size_argument(spec.sizes), spec.sizes));
-  } else {
-    to.refuse("products of matrices and vectors are not supported");
-  }
+  if (is_lopsided) x = to.make("aten.constant_pad_nd.default", {x, extra, 0});
+  return padding;
 }
 
 template <size_t dims>
 void convolution(Decomposition& to) {
-  if (to.node().target().overload() != "default") to.refuse("its padding is a word");
+  Node* x = to.tensor(0);
+  Argument padding;
+  if (const Argument word = to.arg(4, "padding"); word.get<std::string>() != nullptr) {
+    padding = padding_of_word(to, *word.get<std::string>(), dims, x);
+  }
   const auto list = [&](size_t index, const char* name, int64_t fallback) -> Argument {
     return to.integers(index, name, dims, fallback);
   };
-  to.replace(to.call(
-      "aten.convolution.default",
-      {to.tensor(0), to.tensor(1), to.arg(2, "bias"), list(3, "stride", 1), list(4, "padding", 0),
-       list(5, "dilation", 1), false, std::vector<int64_t>(dims, 0), to.integer(6, "groups", 1)},
-      to.spec()));
+  to.replace(to.call("aten.convolution.default",
+                     {x, to.tensor(1), to.arg(2, "bias"), list(3, "stride", 1),
+                      padding.is_none() ? list(4, "padding", 0) : padding, list(5, "dilation", 1),
+                      false, std::vector<int64_t>(dims, 0), to.integer(6, "groups", 1)},
+                     to.spec()));
 }
 
 template <size_t dims>
@@ -160,38 +98,82 @@ void group_norm(Decomposition& to) {
   to.replace(to.item(norm, 0));
 }
 
-void adaptive_average_pool(Decomposition& to) {
-  const std::vector<int64_t> size = to.integers(1, "output_size", 2, 1);
-  if (size == std::vector<int64_t>{1, 1}) {
-    to.replace(
-        to.call("aten.mean.dim", {to.tensor(0), std::vector<int64_t>{-1, -2}, true}, to.spec()));
-  } else {
-    to.replace(to.call("aten._adaptive_avg_pool2d.default", {to.tensor(0), size}, to.spec()));
+// Each channel of each sample by itself: samples become channels of one.
+void instance_norm(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  if (sizes.size() < 3) to.refuse("its input has no channels");
+  const SymInt batch = sizes[0];
+  const auto repeated = [&](const Argument& argument) -> Argument {
+    if (argument.node() == nullptr) return {};
+    return to.make("aten.repeat.default", {argument, ArgumentList{to.size(batch)}});
+  };
+  const bool uses_input = to.boolean(5, "use_input_stats", true);
+  if (uses_input && to.arg(3, "running_mean").node() != nullptr) {
+    to.refuse("it updates its running statistics");
   }
+  std::vector<SymInt> joined = sizes;
+  joined[0] = 1;
+  joined[1] = batch * sizes[1];
+  const Argument weight = repeated(to.arg(1, "weight"));
+  const Argument bias = repeated(to.arg(2, "bias"));
+  const Argument momentum = to.arg(6, "momentum");
+  const Argument eps = to.arg(7, "eps");
+  Node* norm = nullptr;
+  if (uses_input) {
+    norm = to.make("aten._native_batch_norm_legit.no_stats",
+                   {to.reshape(x, joined), weight, bias, true, momentum, eps});
+  } else {
+    const Argument mean = repeated(to.arg(3, "running_mean"));
+    const Argument variance = repeated(to.arg(4, "running_var"));
+    norm = to.make("aten._native_batch_norm_legit_no_training.default",
+                   {to.reshape(x, joined), weight, bias, mean, variance, momentum, eps});
+  }
+  to.replace(to.reshape(to.item(norm, 0), sizes));
 }
 
-void max_pool(Decomposition& to) {
-  TensorSpec indices = to.spec();
-  indices.dtype = ScalarType::kLong;
-  Node* pool = to.call("aten.max_pool2d_with_indices.default", to.node().args(),
-                       Value::Items{to.spec(), indices});
-  to.replace(to.item(pool, 0));
+double epsilon(ScalarType dtype) {
+  return dtype == ScalarType::kDouble ? std::numeric_limits<double>::epsilon()
+                                      : static_cast<double>(std::numeric_limits<float>::epsilon());
+}
+
+// x / sqrt(mean(x^2) + eps) * weight; of narrow types in f32.
+void rms_norm(Decomposition& to) {
+  const ScalarType dtype = to.tensor(0)->tensor()->dtype;
+  const bool is_narrow = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+  Node* x = is_narrow ? to.convert(to.tensor(0), ScalarType::kFloat) : to.tensor(0);
+  const size_t rank = x->tensor()->rank();
+  const size_t count = to.integers(1, "normalized_shape", 0, 0).size();
+  if (count == 0 || count > rank) to.refuse("its normalized_shape does not fit");
+  std::vector<int64_t> dims;
+  for (size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
+  Argument eps = to.arg(3, "eps");
+  if (eps.is_none()) eps = epsilon(x->tensor()->dtype);
+  Node* squares = to.make("aten.pow.Tensor_Scalar", {x, 2});
+  Node* mean = to.make("aten.mean.dim", {squares, dims, true});
+  Node* scale = to.make("aten.rsqrt.default", {to.make("aten.add.Scalar", {mean, eps})});
+  Node* result = to.make("aten.mul.Tensor", {x, scale});
+  if (const Argument weight = to.arg(2, "weight"); weight.node() != nullptr) {
+    result = to.make("aten.mul.Tensor", {result, weight});
+  }
+  to.replace(to.convert(result, to.spec().dtype));
 }
 
 constexpr std::array kRows = {
-    DecompositionRow{"aten.adaptive_avg_pool2d.default", adaptive_average_pool},
     DecompositionRow{"aten.batch_norm.default", batch_norm},
     DecompositionRow{"aten.conv1d.default", convolution<1>},
+    DecompositionRow{"aten.conv1d.padding", convolution<1>},
     DecompositionRow{"aten.conv2d.default", convolution<2>},
+    DecompositionRow{"aten.conv2d.padding", convolution<2>},
+    DecompositionRow{"aten.conv3d.padding", convolution<3>},
+    DecompositionRow{"aten.instance_norm.default", instance_norm},
+    DecompositionRow{"aten.rms_norm.default", rms_norm},
     DecompositionRow{"aten.conv3d.default", convolution<3>},
     DecompositionRow{"aten.conv_transpose1d.default", transposed_convolution<1>},
     DecompositionRow{"aten.conv_transpose2d.input", transposed_convolution<2>},
     DecompositionRow{"aten.conv_transpose3d.input", transposed_convolution<3>},
     DecompositionRow{"aten.group_norm.default", group_norm},
     DecompositionRow{"aten.layer_norm.default", layer_norm},
-    DecompositionRow{"aten.linear.default", linear},
-    DecompositionRow{"aten.matmul.default", matmul},
-    DecompositionRow{"aten.max_pool2d.default", max_pool},
 };
 
 }  // namespace

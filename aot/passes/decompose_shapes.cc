@@ -1,6 +1,7 @@
 // Decompositions of what changes shapes.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "aot/passes/decomposition.h"
 
@@ -11,13 +12,13 @@ namespace {
 void reshape(Decomposition& to) {
   const Argument asked = to.arg(1, "shape");
   const TensorSpec& spec = to.spec();
-  to.replace(to.reshape(to.tensor(0), asked.list() != nullptr ? asked : size_argument(spec.sizes),
+  to.replace(to.reshape(to.tensor(0), asked.list() != nullptr ? asked : to.size_list(spec.sizes),
                         spec.sizes));
 }
 
 void flatten(Decomposition& to) {
   const std::vector<SymInt> sizes = to.spec().sizes;
-  to.replace(to.reshape(to.tensor(0), size_argument(sizes), sizes));
+  to.replace(to.reshape(to.tensor(0), sizes));
 }
 
 void transpose(Decomposition& to) {
@@ -49,7 +50,7 @@ void stack(Decomposition& to) {
         to.call("aten.cat.default",
                 at == 0 ? ArgumentList{*tensors} : ArgumentList{*tensors, static_cast<int64_t>(at)},
                 contiguous_spec(spec.dtype, joined));
-    to.replace(to.reshape(made, size_argument(spec.sizes), spec.sizes));
+    to.replace(to.reshape(made, spec.sizes));
     return;
   }
   TensorSpec single = spec;
@@ -73,7 +74,7 @@ void split(Decomposition& to) {
   const TensorSpec& input = *to.tensor(0)->tensor();
   const size_t at = wrapped(dim, input.rank());
   if (!input.sizes[at].is_static()) to.refuse("it splits a symbolic size");
-  const bool is_chunk = to.node().target().op() == "chunk";
+  const bool is_chunk = to.node().target().op().ends_with("chunk");
   const int64_t whole = input.sizes[at].value();
   const int64_t number = to.integer(1, "chunks", 1);
   if (number < 1) to.refuse("it splits into nothing");
@@ -123,15 +124,195 @@ void contiguous(Decomposition& to) {
                      {{"memory_format", to.arg(1, "memory_format", MemoryFormat::kContiguous)}}));
 }
 
-void pad(Decomposition& to) {
-  const Argument mode = to.arg(2, "mode", "constant");
-  if (mode.get<std::string>() == nullptr || *mode.get<std::string>() != "constant") {
-    to.refuse("it does not pad with a constant");
+// movedim: these dims go to those places, the others keep their order.
+void move_dims(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const size_t rank = x->tensor()->rank();
+  const std::vector<int64_t> from = to.integers(1, "source", 0, 0);
+  const std::vector<int64_t> at = to.integers(2, "destination", 0, 0);
+  if (from.size() != at.size()) to.refuse("its dims and places differ in number");
+  std::vector<int64_t> dims(rank, -1);
+  std::vector<bool> moved(rank);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t dim = wrapped(from[i], rank);
+    dims.at(wrapped(at[i], rank)) = static_cast<int64_t>(dim);
+    moved.at(dim) = true;
   }
-  Argument value = to.arg(3, "value", 0);
-  if (value.is_none()) value = 0;
+  size_t next = 0;
+  for (int64_t& dim : dims) {
+    if (dim >= 0) continue;
+    while (next < rank && moved[next]) ++next;
+    if (next == rank) to.refuse("it names a dim twice");
+    dim = static_cast<int64_t>(next++);
+  }
+  to.replace(to.permute(x, dims));
+}
+
+// The last two dims change places.
+void transpose_matrices(Decomposition& to) { to.replace(to.transpose(to.tensor(0), -2, -1)); }
+
+// All dims in reverse.
+void reverse_dims(Decomposition& to) {
+  Node* x = to.tensor(0);
+  std::vector<int64_t> dims(x->tensor()->rank());
+  std::iota(dims.rbegin(), dims.rend(), int64_t{0});
+  to.replace(to.permute(x, dims));
+}
+
+void narrow(Decomposition& to) {
+  const Argument start = to.arg(2, "start");
+  const SymInt first = size_of(start).value_or(SymInt(0));
+  const SymInt length = size_of(to.arg(3, "length")).value_or(SymInt(0));
+  to.replace(to.call("aten.slice.Tensor",
+                     {to.tensor(0), to.arg(1, "dim"), start, to.size(first + length)}, to.spec()));
+}
+
+void reshape_as(Decomposition& to) {
+  const std::vector<SymInt> sizes = to.tensor(1)->tensor()->sizes;
+  to.replace(to.reshape(to.tensor(0), sizes));
+}
+void expand_as(Decomposition& to) {
+  const std::vector<SymInt> sizes = to.tensor(1)->tensor()->sizes;
+  to.replace(to.expand(to.tensor(0), sizes));
+}
+void broadcast(Decomposition& to) {
+  to.replace(to.call("aten.expand.default", {to.tensor(0), to.arg(1, "size")}, to.spec()));
+}
+
+void tile(Decomposition& to) {
+  std::vector<int64_t> repeats = to.integers(1, "dims", 0, 0);
+  const size_t rank = to.tensor(0)->tensor()->rank();
+  if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  to.replace(to.make("aten.repeat.default", {to.tensor(0), repeats}));
+}
+
+// Each element so many times, one after another.
+void repeat_interleave(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const int64_t repeats = to.integer(1, "repeats", 1);
+  std::vector<SymInt> result = to.spec().sizes;
+  if (to.arg(2, "dim").is_none()) {
+    SymInt count = 1;
+    for (const SymInt& size : x->tensor()->sizes) count = count * size;
+    x = to.reshape(x, {count});
+  }
+  const size_t dim =
+      to.arg(2, "dim").is_none() ? 0 : wrapped(to.integer(2, "dim", 0), x->tensor()->rank());
+  Node* apart = to.make("aten.unsqueeze.default", {x, static_cast<int64_t>(dim + 1)});
+  std::vector<SymInt> sizes = apart->tensor()->sizes;
+  sizes[dim + 1] = repeats;
+  apart = to.expand(apart, sizes);
+  apart = to.make("aten.clone.default", {apart}, {{"memory_format", MemoryFormat::kContiguous}});
+  to.replace(to.reshape(apart, result));
+}
+
+// Along each dim by index: where an element comes from is (i + size - shift) mod size.
+void roll(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const std::vector<int64_t> shifts = to.integers(1, "shifts", 0, 0);
+  std::vector<int64_t> dims = to.integers(2, "dims", 0, 0);
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  if (dims.empty()) {
+    if (shifts.size() != 1) to.refuse("it has several shifts and no dims");
+    SymInt count = 1;
+    for (const SymInt& size : sizes) count = count * size;
+    x = to.reshape(x, {count});
+    dims = {0};
+  }
+  if (shifts.size() != dims.size()) to.refuse("its shifts and dims differ in number");
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t dim = wrapped(dims[i], x->tensor()->rank());
+    const SymInt size = x->tensor()->sizes.at(dim);
+    if (!size.is_static()) to.refuse("it rolls along a symbolic size");
+    if (size.value() == 0) continue;
+    const int64_t start = ((-shifts[i]) % size.value() + size.value()) % size.value();
+    Node* index = to.make("aten.add.Tensor", {to.range(0, size), start});
+    index = to.make("aten.fmod.Scalar", {index, size.value()});
+    x = to.make("aten.index_select.default", {x, static_cast<int64_t>(dim), index});
+  }
+  to.replace(to.reshape(x, sizes));
+}
+
+// Views of the inputs that repeat along the others' dims.
+void meshgrid(Decomposition& to) {
+  const Argument* list = to.node().arg(0);
+  if (list == nullptr || list->list() == nullptr) to.refuse("it takes no list");
+  const Argument indexing = to.arg(1, "indexing", "ij");
+  const bool swaps = indexing.get<std::string>() != nullptr &&
+                     *indexing.get<std::string>() == "xy" && list->list()->size() >= 2;
+  std::vector<Node*> inputs;
+  for (const Argument& item : *list->list()) {
+    Node* node = item.node();
+    if (node == nullptr || node->tensor() == nullptr || node->tensor()->rank() > 1) {
+      to.refuse("it takes something that is no vector");
+    }
+    inputs.push_back(node);
+  }
+  if (swaps) std::swap(inputs[0], inputs[1]);
+  std::vector<SymInt> sizes;
+  for (const Node* input : inputs) {
+    sizes.push_back(input->tensor()->rank() == 0 ? SymInt(1) : input->tensor()->sizes[0]);
+  }
+  std::vector<Node*> results;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<SymInt> single(inputs.size(), SymInt(1));
+    single[i] = sizes[i];
+    results.push_back(to.expand(to.reshape(inputs[i], single), sizes));
+  }
+  if (swaps) {
+    for (Node*& result : results) result = to.transpose(result, 0, 1);
+    std::swap(results[0], results[1]);
+  }
+  to.replace_items(results);
+}
+
+// hstack, vstack, dstack: tensors get the dims that they lack, and are joined.
+void stack_along(Decomposition& to) {
+  const Argument* list = to.node().arg(0);
+  if (list == nullptr || list->list() == nullptr) to.refuse("it joins no list");
+  const std::string_view op = to.node().target().op();
+  ArgumentList parts;
+  int64_t dim = 0;
+  for (const Argument& item : *list->list()) {
+    Node* node = item.node();
+    if (node == nullptr || node->tensor() == nullptr)
+      to.refuse("it joins something else than tensors");
+    std::vector<SymInt> sizes = node->tensor()->sizes;
+    if (op == "hstack") {
+      if (sizes.empty()) sizes = {1};
+      dim = sizes.size() == 1 ? 0 : 1;
+    } else if (op == "vstack") {
+      while (sizes.size() < 2) sizes.insert(sizes.begin(), SymInt(1));
+    } else {
+      if (sizes.empty()) sizes = {1};
+      if (sizes.size() == 1) sizes.insert(sizes.begin(), SymInt(1));
+      if (sizes.size() == 2) sizes.emplace_back(1);
+      dim = 2;
+    }
+    parts.emplace_back(to.reshape(node, sizes));
+  }
   to.replace(
-      to.call("aten.constant_pad_nd.default", {to.tensor(0), to.arg(1, "pad"), value}, to.spec()));
+      to.make("aten.cat.default", dim == 0 ? ArgumentList{parts} : ArgumentList{parts, dim}));
+}
+
+// A copy in which one slice is another tensor.
+void select_scatter(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const TensorSpec spec = *x->tensor();
+  const size_t dim = wrapped(to.integer(2, "dim", 0), spec.rank());
+  const SymInt& size = spec.sizes.at(dim);
+  int64_t index = to.integer(3, "index", 0);
+  if (index < 0 && !size.is_static()) to.refuse("it counts from the end of a symbolic size");
+  if (index < 0) index += size.value();
+  std::vector<int64_t> column(spec.rank(), 1);
+  column[dim] = -1;
+  std::vector<SymInt> sizes(spec.rank(), SymInt(1));
+  sizes[dim] = size;
+  Node* mask = to.reshape(to.range(0, size), column, sizes);
+  mask = to.make("aten.eq.Scalar", {mask, index});
+  Node* source = to.make("aten.unsqueeze.default", {to.tensor(1), static_cast<int64_t>(dim)});
+  source = to.expand(source, spec.sizes);
+  to.replace(to.make("aten.where.self", {mask, source, x}));
 }
 
 constexpr std::array kRows = {
@@ -139,7 +320,31 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.contiguous.default", contiguous},
     DecompositionRow{"aten.detach.default", identity},
     DecompositionRow{"aten.flatten.using_ints", flatten},
-    DecompositionRow{"aten.pad.default", pad},
+    DecompositionRow{"aten.dstack.default", stack_along},
+    DecompositionRow{"aten.expand_as.default", expand_as},
+    DecompositionRow{"aten.broadcast_to.default", broadcast},
+    DecompositionRow{"aten.hstack.default", stack_along},
+    DecompositionRow{"aten.mT.default", transpose_matrices},
+    DecompositionRow{"aten.meshgrid.default", meshgrid},
+    DecompositionRow{"aten.meshgrid.indexing", meshgrid},
+    DecompositionRow{"aten.moveaxis.int", move_dims},
+    DecompositionRow{"aten.moveaxis.intlist", move_dims},
+    DecompositionRow{"aten.movedim.int", move_dims},
+    DecompositionRow{"aten.movedim.intlist", move_dims},
+    DecompositionRow{"aten.narrow.default", narrow},
+    DecompositionRow{"aten.numpy_T.default", reverse_dims},
+    DecompositionRow{"aten.ravel.default", flatten},
+    DecompositionRow{"aten.repeat_interleave.self_int", repeat_interleave},
+    DecompositionRow{"aten.reshape_as.default", reshape_as},
+    DecompositionRow{"aten.roll.default", roll},
+    DecompositionRow{"aten.select_scatter.default", select_scatter},
+    DecompositionRow{"aten.swapaxes.default", transpose},
+    DecompositionRow{"aten.swapdims.default", transpose},
+    DecompositionRow{"aten.tile.default", tile},
+    DecompositionRow{"aten.unsafe_chunk.default", split},
+    DecompositionRow{"aten.unsafe_split.Tensor", split},
+    DecompositionRow{"aten.view_as.default", reshape_as},
+    DecompositionRow{"aten.vstack.default", stack_along},
     DecompositionRow{"aten.reshape.default", reshape},
     DecompositionRow{"aten.split.Tensor", split},
     DecompositionRow{"aten.squeeze.dim", squeeze},

@@ -1,78 +1,25 @@
-// Decompositions of element-wise operators, conversions and makers of tensors.
+// Decompositions of element-wise operators that are no activations, and other names of operators.
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "aot/passes/decomposition.h"
+#include "aot/shapes/promotion.h"
 
 namespace vitrine::aot {
 namespace {
-
-void dropout(Decomposition& to) {
-  if (to.boolean(2, "train", false)) to.refuse("it is in training mode");
-  to.replace(to.tensor(0));
-}
-
-void relu6(Decomposition& to) {
-  to.replace(to.call("aten.hardtanh.default", {to.tensor(0), 0, 6}, to.spec()));
-}
-
-void silu(Decomposition& to) {
-  Node* gate = to.call("aten.sigmoid.default", {to.tensor(0)}, to.spec());
-  to.replace(to.call("aten.mul.Tensor", {to.tensor(0), gate}, to.spec()));
-}
-
-// softmax and log_softmax of an input of the result's dtype.
-void softmax(Decomposition& to) {
-  Node* x = to.tensor(0);
-  if (x->tensor()->dtype != to.spec().dtype) to.refuse("it converts its input");
-  const bool is_log = to.node().target().op() == "log_softmax";
-  to.replace(to.call(is_log ? "aten._log_softmax.default" : "aten._softmax.default",
-                     {x, to.integer(1, "dim", 0), false}, to.spec()));
-}
-
-void convert(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const TensorSpec& before = *x->tensor();
-  const TensorSpec& after = to.spec();
-  if (before.dtype == after.dtype && before.strides == after.strides) return to.replace(x);
-  ArgumentMap kwargs;
-  if (before.dtype != after.dtype) kwargs.emplace_back("dtype", after.dtype);
-  to.replace(to.call("aten._to_copy.default", {x}, after, std::move(kwargs)));
-}
-
-void clone(Decomposition& to) {
-  to.replace(to.call("aten.clone.default", {to.tensor(0)}, to.spec()));
-}
-
-void alias_copy(Decomposition& to) {
-  Node* alias = to.call("aten.alias.default", {to.tensor(0)}, to.spec());
-  to.replace(to.call("aten.clone.default", {alias}, to.spec()));
-}
-
-void fill(Decomposition& to) {
-  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
-}
-
-void fill_with_tensor(Decomposition& to) {
-  to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
-}
 
 void floor_divide(Decomposition& to) {
   to.replace(to.call("aten.div.Tensor_mode", {to.tensor(0), to.arg(1, "other")}, to.spec(),
                      {{"rounding_mode", "floor"}}));
 }
 
-void variance(Decomposition& to) {
-  const bool is_unbiased = to.boolean(2, "unbiased", true);
-  to.replace(
-      to.call("aten.var.correction", {to.tensor(0), to.arg(1, "dim")}, to.spec(),
-              {{"correction", is_unbiased ? 1 : 0}, {"keepdim", to.boolean(3, "keepdim", false)}}));
-}
-
 void masked_fill(Decomposition& to) {
   const TensorSpec& spec = to.spec();
-  Node* value =
-      to.call("aten.scalar_tensor.default", {to.arg(2, "value")}, contiguous_spec(spec.dtype, {}),
-              {{"dtype", spec.dtype}, {"layout", Layout::kStrided}, {"device", Device()}});
+  const Argument given = to.arg(2, "value");
+  Node* value = given.node() != nullptr && given.node()->tensor() != nullptr
+                    ? to.convert(given.node(), spec.dtype)
+                    : to.scalar(given, spec.dtype);
   to.replace(to.call("aten.where.self", {to.tensor(1), value, to.tensor(0)}, spec));
 }
 
@@ -81,62 +28,170 @@ void reverse_subtract(Decomposition& to) {
                      to.kwargs({"alpha"})));
 }
 
-void sum(Decomposition& to) {
-  to.replace(to.call("aten.sum.dim_IntList", {to.tensor(0), ArgumentList()}, to.spec(),
-                     to.kwargs({"dtype"})));
+// where with numbers: these are tensors of the result's dtype.
+void where(Decomposition& to) {
+  ArgumentList args = {to.tensor(0), to.arg(1, "self"), to.arg(2, "other")};
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (args[i].node() == nullptr) args[i] = to.scalar(args[i], to.spec().dtype);
+  }
+  to.replace(to.make("aten.where.self", std::move(args)));
 }
 
-template <int value>
-void filled(Decomposition& to) {
-  const ScalarType dtype = to.spec().dtype;
-  const bool is_float = is_floating(dtype) || is_complex(dtype);
-  const Argument number = dtype == ScalarType::kBool ? Argument(value != 0)
-                          : is_float                 ? Argument(static_cast<double>(value))
-                                                     : Argument(value);
-  to.replace(to.call("aten.full.default", {to.arg(0, "size"), number}, to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+// self + value * a * b, and self + value * a / b
+void add_product(Decomposition& to) {
+  const bool divides = to.node().target().op() == "addcdiv";
+  Node* term =
+      to.make(divides ? "aten.div.Tensor" : "aten.mul.Tensor", {to.tensor(1), to.tensor(2)});
+  const Argument value = to.arg(99, "value", 1);
+  const bool is_one = (value.get<int64_t>() != nullptr && *value.get<int64_t>() == 1) ||
+                      (value.get<double>() != nullptr && *value.get<double>() == 1);
+  if (!is_one) term = to.make("aten.mul.Tensor", {term, value});
+  to.replace(to.make("aten.add.Tensor", {to.tensor(0), term}));
 }
 
-template <int value>
-void filled_like(Decomposition& to) {
-  to.replace(to.call("aten.full_like.default", {to.tensor(0), value}, to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+// start + weight (end - start)
+void interpolate(Decomposition& to) {
+  Node* difference = to.make("aten.sub.Tensor", {to.tensor(1), to.tensor(0)});
+  Node* step = to.make("aten.mul.Tensor", {difference, to.arg(2, "weight")});
+  to.replace(to.make("aten.add.Tensor", {to.tensor(0), step}));
 }
 
-void arange(Decomposition& to) {
+void square(Decomposition& to) { to.replace(to.make("aten.pow.Tensor_Scalar", {to.tensor(0), 2})); }
+void exp2(Decomposition& to) { to.replace(to.make("aten.pow.Scalar", {2.0, to.tensor(0)})); }
+void complement_of_erf(Decomposition& to) {
+  to.replace(to.make("aten.sub.Tensor", {1, to.make("aten.erf.default", {to.tensor(0)})}));
+}
+void fraction(Decomposition& to) {
+  Node* whole = to.make("aten.trunc.default", {to.tensor(0)});
+  to.replace(to.make("aten.sub.Tensor", {to.tensor(0), whole}));
+}
+
+void clamp_below(Decomposition& to) {
+  to.replace(to.call("aten.clamp.default", {to.tensor(0), to.arg(1, "min")}, to.spec()));
+}
+void clamp_above(Decomposition& to) {
+  to.replace(
+      to.call("aten.clamp.default", {to.tensor(0), Argument(), to.arg(1, "max")}, to.spec()));
+}
+
+// x == x, and |x| is not infinite.
+void is_finite(Decomposition& to) {
+  Node* x = to.tensor(0);
+  Node* is_number = to.make("aten.logical_not.default", {to.make("aten.isnan.default", {x})});
+  Node* is_bounded = to.make("aten.logical_not.default", {to.make("aten.isinf.default", {x})});
+  to.replace(to.make("aten.logical_and.default", {is_number, is_bounded}));
+}
+
+void replace_nan(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const ScalarType dtype = x->tensor()->dtype;
+  double largest = std::numeric_limits<float>::max();
+  if (dtype == ScalarType::kDouble) largest = std::numeric_limits<double>::max();
+  if (dtype == ScalarType::kHalf) largest = 65504;
+  if (dtype == ScalarType::kBFloat16) largest = 3.3895313892515355e38;
+  if (!is_floating(dtype)) return to.replace(x);
+  const auto value = [&](size_t index, const char* name, double fallback) {
+    const Argument given = to.arg(index, name);
+    return to.scalar(given.is_none() ? Argument(fallback) : given, dtype);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Node* is_nan = to.make("aten.isnan.default", {x});
+  Node* result = to.make("aten.where.self", {is_nan, value(1, "nan", 0), x});
+  Node* is_high = to.make("aten.eq.Scalar", {x, kInfinity});
+  result = to.make("aten.where.self", {is_high, value(2, "posinf", largest), result});
+  Node* is_low = to.make("aten.eq.Scalar", {x, -kInfinity});
+  to.replace(to.make("aten.where.self", {is_low, value(3, "neginf", -largest), result}));
+}
+
+// The same arguments, another name.
+struct Renaming {
+  std::string_view from;
+  std::string_view to;
+};
+constexpr std::array kRenamings = {
+    Renaming{"aten.__and__.Scalar", "aten.bitwise_and.Scalar"},
+    Renaming{"aten.__and__.Tensor", "aten.bitwise_and.Tensor"},
+    Renaming{"aten.__or__.Scalar", "aten.bitwise_or.Scalar"},
+    Renaming{"aten.__or__.Tensor", "aten.bitwise_or.Tensor"},
+    Renaming{"aten.__xor__.Scalar", "aten.bitwise_xor.Scalar"},
+    Renaming{"aten.__xor__.Tensor", "aten.bitwise_xor.Tensor"},
+    Renaming{"aten.absolute.default", "aten.abs.default"},
+    Renaming{"aten.arccos.default", "aten.acos.default"},
+    Renaming{"aten.arcsin.default", "aten.asin.default"},
+    Renaming{"aten.arctan.default", "aten.atan.default"},
+    Renaming{"aten.arctan2.default", "aten.atan2.default"},
+    Renaming{"aten.cdist.default", "aten._cdist_forward.default"},
+    Renaming{"aten.clip.default", "aten.clamp.default"},
+    Renaming{"aten.concat.default", "aten.cat.default"},
+    Renaming{"aten.conj_physical.default", "aten._conj_physical.default"},
+    Renaming{"aten.divide.Scalar", "aten.div.Tensor"},
+    Renaming{"aten.divide.Tensor", "aten.div.Tensor"},
+    Renaming{"aten.greater.Scalar", "aten.gt.Scalar"},
+    Renaming{"aten.greater.Tensor", "aten.gt.Tensor"},
+    Renaming{"aten.greater_equal.Scalar", "aten.ge.Scalar"},
+    Renaming{"aten.greater_equal.Tensor", "aten.ge.Tensor"},
+    Renaming{"aten.item.default", "aten._local_scalar_dense.default"},
+    Renaming{"aten.less.Scalar", "aten.lt.Scalar"},
+    Renaming{"aten.less.Tensor", "aten.lt.Tensor"},
+    Renaming{"aten.less_equal.Scalar", "aten.le.Scalar"},
+    Renaming{"aten.less_equal.Tensor", "aten.le.Tensor"},
+    Renaming{"aten.max.other", "aten.maximum.default"},
+    Renaming{"aten.min.other", "aten.minimum.default"},
+    Renaming{"aten.multiply.Scalar", "aten.mul.Tensor"},
+    Renaming{"aten.multiply.Tensor", "aten.mul.Tensor"},
+    Renaming{"aten.negative.default", "aten.neg.default"},
+    Renaming{"aten.not_equal.Scalar", "aten.ne.Scalar"},
+    Renaming{"aten.not_equal.Tensor", "aten.ne.Tensor"},
+    Renaming{"aten.pdist.default", "aten._pdist_forward.default"},
+    Renaming{"aten.subtract.Tensor", "aten.sub.Tensor"},
+    Renaming{"aten.true_divide.Tensor", "aten.div.Tensor"},
+};
+
+void rename(Decomposition& to) {
+  const auto row = std::ranges::find(kRenamings, to.node().target().name(), &Renaming::from);
   ArgumentList args = to.node().args();
-  if (to.node().target().overload() == "default") args.insert(args.begin(), Argument(0));
-  to.replace(to.call("aten.arange.start_step", std::move(args), to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+  // cdist leaves open how it computes; the operator asks.
+  if (row->to == "aten._cdist_forward.default") {
+    args = {to.tensor(0), to.tensor(1), to.arg(2, "p", 2.0), to.arg(3, "compute_mode")};
+  }
+  to.replace(to.call(row->to, std::move(args), to.node().meta.value, to.node().kwargs()));
 }
 
 constexpr std::array kRows = {
-    DecompositionRow{"aten.alias_copy.default", alias_copy},
-    DecompositionRow{"aten.arange.default", arange},
-    DecompositionRow{"aten.arange.start", arange},
-    DecompositionRow{"aten.dropout.default", dropout},
-    DecompositionRow{"aten.fill.Scalar", fill},
-    DecompositionRow{"aten.fill.Tensor", fill_with_tensor},
+    DecompositionRow{"aten.addcdiv.default", add_product},
+    DecompositionRow{"aten.addcmul.default", add_product},
+    DecompositionRow{"aten.clamp_max.default", clamp_above},
+    DecompositionRow{"aten.clamp_min.default", clamp_below},
+    DecompositionRow{"aten.erfc.default", complement_of_erf},
+    DecompositionRow{"aten.exp2.default", exp2},
     DecompositionRow{"aten.floor_divide.default", floor_divide},
-    DecompositionRow{"aten.lift_fresh_copy.default", clone},
-    DecompositionRow{"aten.log_softmax.int", softmax},
+    DecompositionRow{"aten.frac.default", fraction},
+    DecompositionRow{"aten.isfinite.default", is_finite},
+    DecompositionRow{"aten.lerp.Scalar", interpolate},
+    DecompositionRow{"aten.lerp.Tensor", interpolate},
     DecompositionRow{"aten.masked_fill.Scalar", masked_fill},
-    DecompositionRow{"aten.ones.default", filled<1>},
-    DecompositionRow{"aten.ones_like.default", filled_like<1>},
-    DecompositionRow{"aten.relu6.default", relu6},
+    DecompositionRow{"aten.masked_fill.Tensor", masked_fill},
+    DecompositionRow{"aten.nan_to_num.default", replace_nan},
     DecompositionRow{"aten.rsub.Scalar", reverse_subtract},
-    DecompositionRow{"aten.silu.default", silu},
-    DecompositionRow{"aten.softmax.int", softmax},
-    DecompositionRow{"aten.sum.default", sum},
-    DecompositionRow{"aten.to.dtype", convert},
-    DecompositionRow{"aten.to.dtype_layout", convert},
-    DecompositionRow{"aten.var.dim", variance},
-    DecompositionRow{"aten.zeros.default", filled<0>},
-    DecompositionRow{"aten.zeros_like.default", filled_like<0>},
+    DecompositionRow{"aten.rsub.Tensor", reverse_subtract},
+    DecompositionRow{"aten.square.default", square},
+    DecompositionRow{"aten.where.Scalar", where},
+    DecompositionRow{"aten.where.ScalarOther", where},
+    DecompositionRow{"aten.where.ScalarSelf", where},
 };
+
+// These rows and the renamings.
+constexpr auto kAll = [] {
+  std::array<DecompositionRow, kRows.size() + kRenamings.size()> all;
+  std::ranges::copy(kRows, all.begin());
+  std::ranges::transform(kRenamings, all.begin() + kRows.size(), [](const Renaming& each) {
+    return DecompositionRow{each.from, rename};
+  });
+  return all;
+}();
 
 }  // namespace
 
-std::span<const DecompositionRow> value_decompositions() { return kRows; }
+std::span<const DecompositionRow> value_decompositions() { return kAll; }
 
 }  // namespace vitrine::aot

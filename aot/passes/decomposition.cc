@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pass.h"
+#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 Argument Decomposition::arg(size_t index, std::string_view name, Argument fallback) const {
@@ -81,19 +83,39 @@ Node* Decomposition::call(std::string_view target, ArgumentList args, Value valu
                      std::move(value));
 }
 
+Node* Decomposition::make(std::string_view target, ArgumentList args, ArgumentMap kwargs) {
+  const Target called = Target::of(target);
+  Value value;
+  try {
+    value = infer(called, args, kwargs);
+  } catch (const AotError& error) {
+    refuse(error.what());
+  }
+  return insert_like(node_, called, std::move(args), std::move(kwargs), std::move(value));
+}
+
+Node* Decomposition::scalar(Argument value, ScalarType dtype) {
+  return make("aten.scalar_tensor.default", {std::move(value)},
+              {{"dtype", dtype}, {"layout", Layout::kStrided}, {"device", Device()}});
+}
+
+Node* Decomposition::range(const SymInt& start, const SymInt& end) {
+  return make("aten.arange.start_step", {size(start), size(end)},
+              {{"layout", Layout::kStrided}, {"device", Device()}, {"pin_memory", false}});
+}
+
+Node* Decomposition::convert(Node* input, ScalarType dtype) {
+  if (input->tensor()->dtype == dtype) return input;
+  return make("aten._to_copy.default", {input}, {{"dtype", dtype}});
+}
+
 Node* Decomposition::item(Node* tuple, size_t index) {
   return insert_like(node_, getitem(), {tuple, static_cast<int64_t>(index)}, {},
                      tuple->meta.value.items()->at(index));
 }
 
 Node* Decomposition::permute(Node* input, const std::vector<int64_t>& dims) {
-  TensorSpec spec = *input->tensor();
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const size_t from = wrapped(dims[i], dims.size());
-    spec.sizes.at(i) = input->tensor()->sizes.at(from);
-    spec.strides.at(i) = input->tensor()->strides.at(from);
-  }
-  return call("aten.permute.default", {input, dims}, std::move(spec));
+  return make("aten.permute.default", {input, dims});
 }
 
 Node* Decomposition::transpose(Node* input, int64_t a, int64_t b) {
@@ -106,31 +128,76 @@ Node* Decomposition::transpose(Node* input, int64_t a, int64_t b) {
 }
 
 Node* Decomposition::expand(Node* input, const std::vector<SymInt>& sizes) {
-  TensorSpec spec = *input->tensor();
-  const size_t added = sizes.size() - spec.rank();
-  std::vector<SymInt> strides(sizes.size(), 0);
-  for (size_t i = 0; i < spec.rank(); ++i) {
-    if (spec.sizes[i] == sizes[i + added]) strides[i + added] = spec.strides[i];
-  }
-  spec.sizes = sizes;
-  spec.strides = std::move(strides);
-  return call("aten.expand.default", {input, size_argument(sizes)}, std::move(spec));
+  return make("aten.expand.default", {input, size_list(sizes)});
 }
 
-Node* Decomposition::reshape(Node* input, const Argument& sizes,
-                             const std::vector<SymInt>& result) {
-  if (input->tensor()->sizes == result) return input;
-  std::optional<std::vector<SymInt>> strides = view_strides(*input->tensor(), result);
+Node* Decomposition::reshape(Node* input, const std::vector<SymInt>& sizes) {
+  return same(input->tensor()->sizes, sizes) ? input : reshape(input, size_list(sizes), sizes);
+}
+
+Node* Decomposition::reshape(Node* input, const Argument& asked, const std::vector<SymInt>& sizes) {
+  if (same(input->tensor()->sizes, sizes)) return input;
+  std::optional<std::vector<SymInt>> strides = view_strides(*input->tensor(), sizes);
   if (!strides) {
-    input = call("aten.clone.default", {input},
-                 contiguous_spec(input->tensor()->dtype, input->tensor()->sizes),
-                 {{"memory_format", MemoryFormat::kContiguous}});
-    strides = contiguous_strides(result);
+    input = make("aten.clone.default", {input}, {{"memory_format", MemoryFormat::kContiguous}});
+    strides = contiguous_strides(sizes);
   }
   TensorSpec spec = *input->tensor();
-  spec.sizes = result;
+  spec.sizes = sizes;
   spec.strides = std::move(*strides);
-  return call("aten.view.default", {input, sizes}, std::move(spec));
+  return call("aten.view.default", {input, asked}, std::move(spec));
+}
+
+Argument Decomposition::size_list(const std::vector<SymInt>& sizes) {
+  ArgumentList items;
+  for (const SymInt& each : sizes) items.push_back(size(each));
+  return items;
+}
+
+Argument Decomposition::size(const SymInt& size) {
+  if (size.is_static()) return size.value();
+  Value::Number number;
+  number.value = size;
+  // The nearest one that is there.
+  for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
+    const Value::Number* found = node->meta.value.number();
+    if (found != nullptr && found->kind == Value::Number::Kind::kInt && same(found->value, size)) {
+      return node;
+    }
+  }
+  for (Node* node = node_.previous(); node != nullptr; node = node->previous()) {
+    const TensorSpec* spec = node->tensor();
+    for (size_t i = 0; spec != nullptr && i < spec->rank(); ++i) {
+      if (!same(spec->sizes[i], size)) continue;
+      return insert_like(node_, Target::of("aten.sym_size.int"), {node, static_cast<int64_t>(i)},
+                         {}, number);
+    }
+  }
+  struct Operator {
+    std::string_view function;
+    std::string_view python;
+  };
+  constexpr std::array kOperators = {Operator{"Add", "_operator.add"},
+                                     Operator{"Mul", "_operator.mul"},
+                                     Operator{"FloorDiv", "_operator.floordiv"}};
+  const Expression& expression = size.expression();
+  const auto found = std::ranges::find(kOperators, expression.name(), &Operator::function);
+  if (expression.kind() != Expression::Kind::kFunction || found == kOperators.end() ||
+      expression.arguments().empty()) {
+    refuse(fmt::format("the size {} is of no tensor", to_text(size)));
+  }
+  SymInt value(expression.arguments().front());
+  Argument result = this->size(value);
+  for (size_t i = 1; i < expression.arguments().size(); ++i) {
+    const SymInt next(expression.arguments()[i]);
+    value = found->function == "Add"   ? value + next
+            : found->function == "Mul" ? value * next
+                                       : value / next;
+    number.value = value;
+    result = insert_like(node_, Target::of(found->python, Dialect::kPython),
+                         {result, this->size(next)}, {}, number);
+  }
+  return result;
 }
 
 void Decomposition::replace(Node* other) { replace_node(program_, node_, *other); }
@@ -152,17 +219,6 @@ void Decomposition::replace_items(std::span<Node* const> results) {
     user->set_args({result, 0});
   }
   node_.graph().erase(&node_);
-}
-
-Argument size_argument(const std::vector<SymInt>& sizes) {
-  ArgumentList items;
-  for (const SymInt& size : sizes) {
-    if (!size.is_static()) {
-      throw AotError(fmt::format("no decomposition: the size {} is a symbol", to_text(size)));
-    }
-    items.emplace_back(size.value());
-  }
-  return items;
 }
 
 }  // namespace vitrine::aot

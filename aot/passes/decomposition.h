@@ -32,13 +32,25 @@ class Decomposition {
   [[noreturn]] void refuse(std::string_view why) const;
 
   Node* call(std::string_view target, ArgumentList args, Value value, ArgumentMap kwargs = {});
+  // With the result that aot/shapes tells.
+  Node* make(std::string_view target, ArgumentList args, ArgumentMap kwargs = {});
+  // aten.scalar_tensor of a number.
+  Node* scalar(Argument value, ScalarType dtype);
+  // arange(start, end) of i64.
+  Node* range(const SymInt& start, const SymInt& end);
+  Node* convert(Node* input, ScalarType dtype);  // itself if it is of that dtype
   Node* item(Node* tuple, size_t index);
   Node* permute(Node* input, const std::vector<int64_t>& dims);
   Node* transpose(Node* input, int64_t a, int64_t b);
   Node* expand(Node* input, const std::vector<SymInt>& sizes);
-  // aten.view, after a copy if the strides do not allow one. `sizes` as the call is to have them;
-  // the result's are `result`.
-  Node* reshape(Node* input, const Argument& sizes, const std::vector<SymInt>& result);
+  // aten.view, after a copy if the strides do not allow one.
+  Node* reshape(Node* input, const std::vector<SymInt>& sizes);
+  // The same with sizes as the call is to have them.
+  Node* reshape(Node* input, const Argument& asked, const std::vector<SymInt>& sizes);
+  // Sizes as an argument: symbols are nodes, which are made if there are none yet. AotError if a
+  // symbol is no size of an operand nor made of such.
+  Argument size_list(const std::vector<SymInt>& sizes);
+  Argument size(const SymInt& size);
 
   // The node goes; `other` takes its place.
   void replace(Node* other);
@@ -55,12 +67,15 @@ struct DecompositionRow {
   std::string_view target;
   Decompose decompose;
 };
-// By kind: layers with weights; changes of shape; all else.
-std::span<const DecompositionRow> layer_decompositions();
+// By kind.
+std::span<const DecompositionRow> activation_decompositions();
+std::span<const DecompositionRow> image_decompositions();      // pools, resizing, padding
+std::span<const DecompositionRow> layer_decompositions();      // convolutions, norms
+std::span<const DecompositionRow> maker_decompositions();      // of tensors, masks and copies
+std::span<const DecompositionRow> product_decompositions();    // of matrices; attention
+std::span<const DecompositionRow> recurrent_decompositions();  // LSTM, GRU, RNN
+std::span<const DecompositionRow> reduction_decompositions();
 std::span<const DecompositionRow> shape_decompositions();
-std::span<const DecompositionRow> value_decompositions();
-
-// Sizes that are numbers, as an argument. AotError if one is a symbol.
-Argument size_argument(const std::vector<SymInt>& sizes);
+std::span<const DecompositionRow> value_decompositions();  // element-wise
 
 }  // namespace vitrine::aot

@@ -1,0 +1,239 @@
+// Decompositions of pools, of resizing, and of padding.
+#include <algorithm>
+#include <array>
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+namespace {
+
+void adaptive_average_pool(Decomposition& to) {
+  const std::vector<int64_t> size = to.integers(1, "output_size", 2, 1);
+  if (size == std::vector<int64_t>{1, 1}) {
+    to.replace(
+        to.call("aten.mean.dim", {to.tensor(0), std::vector<int64_t>{-1, -2}, true}, to.spec()));
+  } else {
+    to.replace(to.call("aten._adaptive_avg_pool2d.default", {to.tensor(0), size}, to.spec()));
+  }
+}
+
+void max_pool(Decomposition& to) {
+  TensorSpec indices = to.spec();
+  indices.dtype = ScalarType::kLong;
+  Node* pool = to.call("aten.max_pool2d_with_indices.default", to.node().args(),
+                       Value::Items{to.spec(), indices});
+  to.replace(to.item(pool, 0));
+}
+
+// Of one dim: as images of height 1.
+Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.tensor(0), -2}); }
+Node* from_image(Decomposition& to, Node* image) {
+  return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
+}
+// A window's argument, with what the other dim has.
+Argument with_height(Decomposition& to, size_t index, std::string_view name, int64_t height,
+                     int64_t fallback) {
+  return std::vector<int64_t>{height, to.integers(index, name, 1, fallback)[0]};
+}
+// A stride that is not given is the window's size.
+Argument stride_with_height(Decomposition& to) {
+  const Argument given = to.arg(2, "stride");
+  const bool is_given =
+      given.get<int64_t>() != nullptr || (given.list() != nullptr && !given.list()->empty());
+  return with_height(to, is_given ? 2 : 1, is_given ? "stride" : "kernel_size", 1, 1);
+}
+
+void adaptive_average_pool1d(Decomposition& to) {
+  Node* image = as_image(to);
+  to.replace(from_image(to, to.make("aten.adaptive_avg_pool2d.default",
+                                    {image, with_height(to, 1, "output_size", 1, 1)})));
+}
+void average_pool1d(Decomposition& to) {
+  ArgumentList args = {as_image(to),
+                       with_height(to, 1, "kernel_size", 1, 1),
+                       stride_with_height(to),
+                       with_height(to, 3, "padding", 0, 0),
+                       to.boolean(4, "ceil_mode", false),
+                       to.boolean(5, "count_include_pad", true)};
+  to.replace(from_image(to, to.make("aten.avg_pool2d.default", std::move(args))));
+}
+void max_pool1d(Decomposition& to) {
+  ArgumentList args = {as_image(to),
+                       with_height(to, 1, "kernel_size", 1, 1),
+                       stride_with_height(to),
+                       with_height(to, 3, "padding", 0, 0),
+                       with_height(to, 4, "dilation", 1, 1),
+                       to.boolean(5, "ceil_mode", false)};
+  Node* pool = to.make("aten.max_pool2d_with_indices.default", std::move(args));
+  to.replace(from_image(to, to.item(pool, 0)));
+}
+void adaptive_max_pool1d(Decomposition& to) {
+  Node* pool = to.make("aten.adaptive_max_pool2d.default",
+                       {as_image(to), with_height(to, 1, "output_size", 1, 1)});
+  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
+                                        from_image(to, to.item(pool, 1))};
+  to.replace_items(results);
+}
+
+// Of one dim, by the operator of two: (input, output_size?, [align_corners,] scale_factors?).
+void resize1d(Decomposition& to, const char* target, bool has_corners) {
+  const size_t scales_at = has_corners ? 3 : 2;
+  const SymInt size = to.spec().sizes.back();
+  ArgumentList args = {as_image(to), Argument()};
+  Argument scales;
+  const Argument factors = to.arg(scales_at, "scale_factors");
+  if (to.arg(1, "output_size").is_none() && factors.list() != nullptr) {
+    scales = ArgumentList{1.0, factors.list()->at(0)};
+  } else {
+    args[1] = ArgumentList{1, to.size(size)};
+  }
+  if (has_corners) args.push_back(to.arg(2, "align_corners", false));
+  args.push_back(scales);
+  to.replace(from_image(to, to.make(target, std::move(args))));
+}
+void resize_nearest1d(Decomposition& to) { resize1d(to, "aten.upsample_nearest2d.vec", false); }
+void resize_linear1d(Decomposition& to) { resize1d(to, "aten.upsample_bilinear2d.vec", true); }
+
+void resize_antialiased(Decomposition& to) {
+  const std::vector<SymInt>& sizes = to.spec().sizes;
+  ArgumentList args = {to.tensor(0), to.size_list({sizes.at(2), sizes.at(3)}),
+                       to.arg(2, "align_corners", false)};
+  if (const Argument factors = to.arg(3, "scale_factors"); factors.list() != nullptr) {
+    args.insert(args.end(), factors.list()->begin(), factors.list()->end());
+  }
+  to.replace(to.call("aten._upsample_bilinear2d_aa.default", std::move(args), to.spec()));
+}
+
+void grid_sample(Decomposition& to) {
+  if (to.tensor(0)->tensor()->rank() != 4) to.refuse("it samples volumes");
+  to.replace(to.call("aten.grid_sampler_2d.default", to.node().args(), to.spec()));
+}
+
+// Channels -> a square of pixels each, or back: split, permute, join.
+void pixel_shuffle(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const bool spreads = to.node().target().op() == "pixel_shuffle";
+  const int64_t factor = to.integer(1, spreads ? "upscale_factor" : "downscale_factor", 1);
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const std::vector<SymInt> result = to.spec().sizes;
+  const auto outer = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
+  if (outer < 0 || factor < 1) to.refuse("it has no images");
+  std::vector<SymInt> apart(sizes.begin(), sizes.begin() + outer);
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < outer; ++i) dims.push_back(i);
+  const auto put = [&](std::initializer_list<SymInt> items, std::initializer_list<int64_t> order) {
+    apart.insert(apart.end(), items);
+    for (const int64_t dim : order) dims.push_back(outer + dim);
+  };
+  const SymInt& channels = spreads ? result[result.size() - 3] : sizes[sizes.size() - 3];
+  const SymInt& height = spreads ? sizes[sizes.size() - 2] : result[result.size() - 2];
+  const SymInt& width = spreads ? sizes.back() : result.back();
+  if (spreads) {
+    put({channels, SymInt(factor), SymInt(factor), height, width}, {0, 3, 1, 4, 2});
+  } else {
+    put({channels, height, SymInt(factor), width, SymInt(factor)}, {0, 2, 4, 1, 3});
+  }
+  x = to.permute(to.reshape(x, apart), dims);
+  x = to.make("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kContiguous}});
+  x = to.reshape(x, result);
+  to.replace(to.make("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kContiguous}}));
+}
+
+void channel_shuffle(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const SymInt groups = to.integer(1, "groups", 1);
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  if (sizes.size() < 3) to.refuse("it has no images");
+  std::vector<SymInt> apart = sizes;
+  apart[1] = sizes[1] / groups;
+  apart.insert(apart.begin() + 1, groups);
+  Node* swapped = to.transpose(to.reshape(x, apart), 1, 2);
+  to.replace(to.reshape(swapped, sizes));
+}
+
+enum class Padding : uint8_t { kReflect, kReplicate, kCircular };
+
+// Which element of the dim each of the result's is.
+Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64_t before,
+                   int64_t after) {
+  Node* index = to.range(-before, size + SymInt(after));
+  const SymInt last = size - SymInt(1);
+  switch (padding) {
+    case Padding::kReplicate:
+      return to.make("aten.clamp.default", {index, 0, to.size(last)});
+    case Padding::kCircular:
+      return to.make("aten.remainder.Scalar", {index, to.size(size)});
+    case Padding::kReflect:
+      break;
+  }
+  // last - |last - |i||
+  for (int times = 0; times < 2; ++times) {
+    index = to.make("aten.abs.default", {index});
+    index = to.make("aten.sub.Tensor", {to.size(last), index});
+  }
+  return index;
+}
+
+void pad_by_index(Decomposition& to, Padding padding) {
+  Node* x = to.tensor(0);
+  const std::vector<int64_t> pads = to.integers(1, "padding", 0, 0);
+  const size_t rank = x->tensor()->rank();
+  if (pads.size() % 2 != 0 || pads.size() / 2 > rank) to.refuse("its pads do not fit");
+  const size_t dims = pads.size() / 2;
+  for (size_t i = 0; i < dims; ++i) {
+    const size_t dim = rank - dims + i;
+    const int64_t before = pads[2 * (dims - 1 - i)];
+    const int64_t after = pads[2 * (dims - 1 - i) + 1];
+    ArgumentList indices(dim);
+    indices.emplace_back(source_index(to, padding, x->tensor()->sizes[dim], before, after));
+    indices.resize(rank);
+    x = to.make("aten.index.Tensor", {x, indices});
+  }
+  to.replace(x);
+}
+template <Padding padding>
+void padded(Decomposition& to) {
+  pad_by_index(to, padding);
+}
+
+void pad(Decomposition& to) {
+  const Argument given = to.arg(2, "mode", "constant");
+  const std::string mode = given.get<std::string>() == nullptr ? "" : *given.get<std::string>();
+  if (mode == "reflect") return pad_by_index(to, Padding::kReflect);
+  if (mode == "replicate") return pad_by_index(to, Padding::kReplicate);
+  if (mode == "circular") return pad_by_index(to, Padding::kCircular);
+  if (mode != "constant") to.refuse("its mode is not known");
+  Argument value = to.arg(3, "value", 0);
+  if (value.is_none()) value = 0;
+  to.replace(
+      to.call("aten.constant_pad_nd.default", {to.tensor(0), to.arg(1, "pad"), value}, to.spec()));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten._upsample_bilinear2d_aa.vec", resize_antialiased},
+    DecompositionRow{"aten.adaptive_avg_pool1d.default", adaptive_average_pool1d},
+    DecompositionRow{"aten.adaptive_avg_pool2d.default", adaptive_average_pool},
+    DecompositionRow{"aten.adaptive_max_pool1d.default", adaptive_max_pool1d},
+    DecompositionRow{"aten.avg_pool1d.default", average_pool1d},
+    DecompositionRow{"aten.channel_shuffle.default", channel_shuffle},
+    DecompositionRow{"aten.grid_sampler.default", grid_sample},
+    DecompositionRow{"aten.max_pool1d.default", max_pool1d},
+    DecompositionRow{"aten.max_pool2d.default", max_pool},
+    DecompositionRow{"aten.pad.default", pad},
+    DecompositionRow{"aten.pixel_shuffle.default", pixel_shuffle},
+    DecompositionRow{"aten.pixel_unshuffle.default", pixel_shuffle},
+    DecompositionRow{"aten.reflection_pad1d.default", padded<Padding::kReflect>},
+    DecompositionRow{"aten.reflection_pad2d.default", padded<Padding::kReflect>},
+    DecompositionRow{"aten.reflection_pad3d.default", padded<Padding::kReflect>},
+    DecompositionRow{"aten.replication_pad1d.default", padded<Padding::kReplicate>},
+    DecompositionRow{"aten.replication_pad2d.default", padded<Padding::kReplicate>},
+    DecompositionRow{"aten.replication_pad3d.default", padded<Padding::kReplicate>},
+    DecompositionRow{"aten.upsample_linear1d.vec", resize_linear1d},
+    DecompositionRow{"aten.upsample_nearest1d.vec", resize_nearest1d},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> image_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,193 @@
+// Decompositions of what makes tensors, masks and copies.
+#include <array>
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+namespace {
+
+void dropout(Decomposition& to) {
+  if (to.boolean(2, "train", false)) to.refuse("it is in training mode");
+  to.replace(to.tensor(0));
+}
+
+// to.dtype and its like: the result's spec says to what.
+void convert(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const TensorSpec& before = *x->tensor();
+  const TensorSpec& after = to.spec();
+  if (before.dtype == after.dtype && before.strides == after.strides) return to.replace(x);
+  ArgumentMap kwargs;
+  if (before.dtype != after.dtype) kwargs.emplace_back("dtype", after.dtype);
+  to.replace(to.call("aten._to_copy.default", {x}, after, std::move(kwargs)));
+}
+
+void clone(Decomposition& to) {
+  to.replace(to.call("aten.clone.default", {to.tensor(0)}, to.spec()));
+}
+
+void alias_copy(Decomposition& to) {
+  Node* alias = to.call("aten.alias.default", {to.tensor(0)}, to.spec());
+  to.replace(to.call("aten.clone.default", {alias}, to.spec()));
+}
+
+void fill(Decomposition& to) {
+  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+}
+void fill_with_tensor(Decomposition& to) {
+  to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+}
+
+template <int value>
+void filled(Decomposition& to) {
+  const ScalarType dtype = to.spec().dtype;
+  const bool is_float = is_floating(dtype) || is_complex(dtype);
+  const Argument number = dtype == ScalarType::kBool ? Argument(value != 0)
+                          : is_float                 ? Argument(static_cast<double>(value))
+                                                     : Argument(value);
+  to.replace(to.call("aten.full.default", {to.arg(0, "size"), number}, to.spec(),
+                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+}
+template <int value>
+void filled_like(Decomposition& to) {
+  to.replace(to.call("aten.full_like.default", {to.tensor(0), value}, to.spec(),
+                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+}
+
+// new_zeros(self, size) and its like: of self's dtype if none is asked for.
+void filled_new(Decomposition& to) {
+  const std::string_view op = to.node().target().op();
+  const ScalarType dtype = to.spec().dtype;
+  Argument number = op == "new_full" ? to.arg(2, "fill_value") : Argument(op == "new_ones" ? 1 : 0);
+  to.replace(to.call("aten.full.default", {to.arg(1, "size"), number}, to.spec(),
+                     {{"dtype", dtype},
+                      {"layout", Layout::kStrided},
+                      {"device", Device()},
+                      {"pin_memory", false}}));
+}
+
+void arange(Decomposition& to) {
+  ArgumentList args = to.node().args();
+  if (to.node().target().overload() == "default") args.insert(args.begin(), Argument(0));
+  to.replace(to.call("aten.arange.start_step", std::move(args), to.spec(),
+                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+}
+
+// 1 where the row's index is the column's.
+void eye(Decomposition& to) {
+  const std::vector<SymInt>& sizes = to.spec().sizes;
+  const auto count = [&](const SymInt& size) {
+    const bool fits_a_byte = size.is_static() && size.value() <= 255;
+    return to.make("aten.arange.start_step", {0, to.size(size)},
+                   {{"dtype", fits_a_byte ? ScalarType::kByte : ScalarType::kLong},
+                    {"layout", Layout::kStrided},
+                    {"device", Device()},
+                    {"pin_memory", false}});
+  };
+  Node* rows = count(sizes.at(0));
+  Node* columns = count(sizes.at(1));
+  rows = to.make("aten.unsqueeze.default", {rows, -1});
+  to.replace(to.convert(to.make("aten.eq.Tensor", {rows, columns}), to.spec().dtype));
+}
+
+double number(Decomposition& to, size_t index, std::string_view name) {
+  const Argument found = to.arg(index, name);
+  if (const auto* value = found.get<double>()) return *value;
+  if (const auto* value = found.get<int64_t>()) return static_cast<double>(*value);
+  to.refuse("an end of it is no number");
+}
+
+// Counted from the nearer end, so that both ends are exact.
+void linspace(Decomposition& to) {
+  const Argument start = to.arg(0, "start");
+  const Argument end = to.arg(1, "end");
+  const int64_t steps = to.integer(2, "steps", 1);
+  const ScalarType dtype = to.spec().dtype;
+  if (!is_floating(dtype)) to.refuse("it counts integers");
+  if (steps < 1) to.refuse("it has no steps");
+  const double step =
+      steps == 1 ? 0
+                 : (number(to, 1, "end") - number(to, 0, "start")) / static_cast<double>(steps - 1);
+  if (steps == 1) {
+    to.replace(to.make("aten.full.default", {std::vector<int64_t>{1}, start}, {{"dtype", dtype}}));
+    return;
+  }
+  Node* index = to.range(0, steps);
+  Node* is_first = to.make("aten.lt.Scalar", {index, static_cast<double>(steps) / 2});
+  Node* first = to.make("aten.mul.Tensor", {to.convert(index, dtype), step});
+  first = to.make("aten.add.Tensor", {first, start});
+  Node* second = to.convert(to.make("aten.sub.Tensor", {steps - 1, index}), dtype);
+  second = to.make("aten.mul.Tensor", {second, step});
+  second = to.make("aten.sub.Tensor", {end, second});
+  to.replace(to.make("aten.where.self", {is_first, first, second}));
+}
+
+// tril and triu: by the distance from the diagonal.
+void triangle(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const TensorSpec& spec = *x->tensor();
+  if (spec.rank() < 2) to.refuse("its input is no matrix");
+  const SymInt rows = spec.sizes[spec.rank() - 2];
+  const SymInt columns = spec.sizes[spec.rank() - 1];
+  Node* column = to.make("aten.unsqueeze.default", {to.range(0, columns), -2});
+  Node* row = to.make("aten.unsqueeze.default", {to.range(0, rows), -1});
+  Node* distance = to.make("aten.sub.Tensor", {column, row});
+  const bool is_lower = to.node().target().op() == "tril";
+  Node* kept = to.make(is_lower ? "aten.le.Scalar" : "aten.ge.Scalar",
+                       {distance, to.integer(1, "diagonal", 0)});
+  if (spec.dtype == ScalarType::kBool) {
+    to.replace(to.make("aten.logical_and.default", {kept, x}));
+  } else {
+    to.replace(to.make("aten.where.self", {kept, x, to.scalar(0, spec.dtype)}));
+  }
+}
+
+void one_hot(Decomposition& to) {
+  const int64_t classes = to.integer(1, "num_classes", -1);
+  if (classes < 1) to.refuse("its num_classes is not given");
+  Node* labels = to.make("aten.unsqueeze.default", {to.tensor(0), -1});
+  Node* numbers = to.make("aten.arange.start_step", {0, classes},
+                          {{"dtype", ScalarType::kLong},
+                           {"layout", Layout::kStrided},
+                           {"device", Device()},
+                           {"pin_memory", false}});
+  Node* equal = to.make("aten.eq.Tensor", {labels, numbers});
+  to.replace(to.convert(equal, ScalarType::kLong));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.alias_copy.default", alias_copy},
+    DecompositionRow{"aten.alpha_dropout.default", dropout},
+    DecompositionRow{"aten.arange.default", arange},
+    DecompositionRow{"aten.arange.start", arange},
+    DecompositionRow{"aten.dropout.default", dropout},
+    DecompositionRow{"aten.eye.default", eye},
+    DecompositionRow{"aten.eye.m", eye},
+    DecompositionRow{"aten.feature_dropout.default", dropout},
+    DecompositionRow{"aten.fill.Scalar", fill},
+    DecompositionRow{"aten.fill.Tensor", fill_with_tensor},
+    DecompositionRow{"aten.lift_fresh_copy.default", clone},
+    DecompositionRow{"aten.linspace.default", linspace},
+    DecompositionRow{"aten.new_full.default", filled_new},
+    DecompositionRow{"aten.new_ones.default", filled_new},
+    DecompositionRow{"aten.new_zeros.default", filled_new},
+    DecompositionRow{"aten.one_hot.default", one_hot},
+    DecompositionRow{"aten.ones.default", filled<1>},
+    DecompositionRow{"aten.ones_like.default", filled_like<1>},
+    DecompositionRow{"aten.to.device", convert},
+    DecompositionRow{"aten.to.dtype", convert},
+    DecompositionRow{"aten.to.dtype_layout", convert},
+    DecompositionRow{"aten.to.other", convert},
+    DecompositionRow{"aten.tril.default", triangle},
+    DecompositionRow{"aten.triu.default", triangle},
+    DecompositionRow{"aten.type_as.default", convert},
+    DecompositionRow{"aten.zero.default", filled_like<0>},
+    DecompositionRow{"aten.zeros.default", filled<0>},
+    DecompositionRow{"aten.zeros_like.default", filled_like<0>},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> maker_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

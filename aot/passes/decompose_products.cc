@@ -1,0 +1,259 @@
+// Decompositions of products of matrices, and of attention, which is made of them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+
+SymInt product_of(const Sizes& sizes) {
+  SymInt product = 1;
+  for (const SymInt& size : sizes) product = product * size;
+  return product;
+}
+
+// x of any rank, by rows, times a matrix: one product, of all batches at once.
+Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
+  Sizes rows = x->tensor()->sizes;
+  const SymInt inner = rows.back();
+  rows.pop_back();
+  const SymInt count = product_of(rows);
+  Sizes result = rows;
+  if (matrix->tensor()->rank() == 1) {
+    Node* flat = to.reshape(x, {count, inner});
+    return to.reshape(to.make("aten.mv.default", {flat, matrix}), result);
+  }
+  result.push_back(matrix->tensor()->sizes[1]);
+  Node* flat = to.reshape(x, {count, inner});
+  return to.reshape(to.make("aten.mm.default", {flat, matrix}), result);
+}
+
+// Whether rows of all batches lie one after another: then no copy is needed to fold them.
+bool folds(const TensorSpec& spec) {
+  for (size_t i = 0; i + 2 < spec.rank(); ++i) {
+    if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;
+  }
+  return true;
+}
+
+Node* batched_product(Decomposition& to, Node* a, Node* b) {
+  const TensorSpec left = *a->tensor();
+  const TensorSpec right = *b->tensor();
+  const bool column = right.rank() == 1;
+  const SymInt rows = left.rank() > 1 ? left.sizes[left.rank() - 2] : SymInt(1);
+  const SymInt inner = left.sizes.back();
+  const SymInt right_inner = column ? right.sizes[0] : right.sizes[right.rank() - 2];
+  const SymInt columns = column ? SymInt(1) : right.sizes.back();
+  // The batch dims of both together.
+  Sizes batch(std::max(left.rank(), right.rank()) - 2, SymInt(1));
+  for (const TensorSpec* spec : {&left, &right}) {
+    for (size_t i = 0; i + 2 < spec->rank(); ++i) {
+      const SymInt& size = spec->sizes[spec->rank() - 3 - i];
+      SymInt& joined = batch[batch.size() - 1 - i];
+      if (joined == SymInt(1)) joined = size;
+    }
+  }
+  const auto with_batch = [&](std::initializer_list<SymInt> sizes) {
+    Sizes all = batch;
+    all.insert(all.end(), sizes);
+    return all;
+  };
+  const SymInt batches = product_of(batch);
+  a = to.expand(a, with_batch({rows, inner}));
+  a = to.reshape(a, {batches, rows, inner});
+  b = to.expand(b, column ? with_batch({right_inner}) : with_batch({right_inner, columns}));
+  b = to.reshape(b, {batches, right_inner, columns});
+  Node* product = to.make("aten.bmm.default", {a, b});
+  Sizes result = batch;
+  if (left.rank() > 1) result.push_back(rows);
+  if (!column) result.push_back(columns);
+  return to.reshape(product, result);
+}
+
+// torch.matmul, by the operands' ranks.
+Node* matrix_product(Decomposition& to, Node* a, Node* b) {
+  const size_t rank_a = a->tensor()->rank();
+  const size_t rank_b = b->tensor()->rank();
+  if (rank_a == 0 || rank_b == 0) to.refuse("an operand has no dims");
+  if (rank_a == 1 && rank_b == 1) return to.make("aten.dot.default", {a, b});
+  if (rank_a == 2 && rank_b == 1) return to.make("aten.mv.default", {a, b});
+  if (rank_a == 1 && rank_b == 2) {
+    Node* row = to.make("aten.unsqueeze.default", {a, 0});
+    Node* product = to.make("aten.mm.default", {row, b});
+    return to.make("aten.squeeze.dims", {product, std::vector<int64_t>{0}});
+  }
+  if (rank_a == 2 && rank_b == 2) return to.make("aten.mm.default", {a, b});
+  const bool many_rows = rank_a >= 3 && rank_b <= 2;
+  const bool many_columns = rank_b >= 3 && rank_a == 1;
+  if (many_rows && folds(*a->tensor())) return folded_product(to, a, b);
+  if (many_columns && folds(*to.transpose(b, -2, -1)->tensor())) {
+    return folded_product(to, to.transpose(b, -2, -1), a);
+  }
+  return batched_product(to, a, b);
+}
+
+void matmul(Decomposition& to) { to.replace(matrix_product(to, to.tensor(0), to.tensor(1))); }
+
+void linear(Decomposition& to) {
+  Node* x = to.tensor(0);
+  Node* weight = to.tensor(1);
+  Node* bias = to.arg(2, "bias").node();
+  if (weight->tensor()->rank() != 2) to.refuse("its weight is no matrix");
+  const Sizes result = to.spec().sizes;
+  const TensorSpec spec = *x->tensor();
+  if (bias != nullptr && (spec.rank() == 2 || (spec.rank() > 2 && is_contiguous(spec)))) {
+    // Rows of all batches at once; the view comes before the transposition.
+    const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
+    Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});
+    Node* transposed = to.permute(weight, {1, 0});
+    return to.replace(to.reshape(to.make("aten.addmm.default", {bias, flat, transposed}), result));
+  }
+  Node* product = matrix_product(to, x, to.permute(weight, {1, 0}));
+  if (bias != nullptr) product = to.make("aten.add.Tensor", {product, bias});
+  to.replace(product);
+}
+
+void dot(Decomposition& to) {
+  Node* products = to.make("aten.mul.Tensor", {to.tensor(0), to.tensor(1)});
+  to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{0}}));
+}
+
+void matrix_times_vector(Decomposition& to) {
+  Node* products = to.make("aten.mul.Tensor", {to.tensor(0), to.tensor(1)});
+  to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{1}}));
+}
+
+void outer(Decomposition& to) {
+  Node* column = to.make("aten.unsqueeze.default", {to.tensor(0), 1});
+  to.replace(to.make("aten.mul.Tensor", {column, to.tensor(1)}));
+}
+
+bool is_one(const Argument& number) {
+  return (number.get<int64_t>() != nullptr && *number.get<int64_t>() == 1) ||
+         (number.get<double>() != nullptr && *number.get<double>() == 1);
+}
+
+// beta * self + alpha * product
+template <class Product>
+void scaled_sum(Decomposition& to, Product product) {
+  Node* self = to.tensor(0);
+  Node* result = product();
+  const Argument alpha = to.arg(99, "alpha", 1);
+  const Argument beta = to.arg(99, "beta", 1);
+  if (!is_one(alpha)) result = to.make("aten.mul.Tensor", {result, alpha});
+  if (!is_one(beta)) self = to.make("aten.mul.Tensor", {self, beta});
+  to.replace(to.make("aten.add.Tensor", {self, result}));
+}
+void baddbmm(Decomposition& to) {
+  scaled_sum(to, [&] { return to.make("aten.bmm.default", {to.tensor(1), to.tensor(2)}); });
+}
+void addmv(Decomposition& to) {
+  scaled_sum(to, [&] { return to.make("aten.mv.default", {to.tensor(1), to.tensor(2)}); });
+}
+
+// The mask that adds nothing where `mask` is true, and -inf where it is not.
+Node* additive_mask(Decomposition& to, Node* mask, ScalarType dtype) {
+  if (mask->tensor()->dtype != ScalarType::kBool) return mask;
+  Node* hidden = to.scalar(-std::numeric_limits<double>::infinity(), dtype);
+  return to.make("aten.where.self", {mask, to.scalar(0.0, dtype), hidden});
+}
+
+// Rows in which everything is masked are 0, not NaN.
+Node* safe_softmax(Decomposition& to, Node* scores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Node* weights = to.make("aten._softmax.default", {scores, -1, false});
+  Node* hidden = to.make("aten.eq.Scalar", {scores, -kInfinity});
+  Node* seen = to.make("aten.logical_not.default", {hidden});
+  Node* any = to.make("aten.any.dim", {seen, -1, true});
+  Node* none = to.make("aten.logical_not.default", {any});
+  Node* zeros = to.make("aten.full_like.default", {weights, 0},
+                        {{"pin_memory", false}, {"memory_format", MemoryFormat::kPreserve}});
+  return to.make("aten.where.self", {none, zeros, weights});
+}
+
+// Heads of keys and values that several heads of queries share.
+Node* repeat_heads(Decomposition& to, Node* x, const SymInt& heads) {
+  const size_t rank = x->tensor()->rank();
+  if (rank < 3 || same(x->tensor()->sizes[rank - 3], heads)) return x;
+  const SymInt times = heads / x->tensor()->sizes[rank - 3];
+  return to.make("aten.repeat_interleave.self_int", {x, to.size(times), -3});
+}
+
+void attention(Decomposition& to) {
+  Node* query = to.tensor(0);
+  Node* key = to.tensor(1);
+  Node* value = to.tensor(2);
+  Node* mask = to.arg(3, "attn_mask").node();
+  const Argument dropout = to.arg(4, "dropout_p", 0.0);
+  const bool no_dropout = (dropout.get<double>() != nullptr && *dropout.get<double>() == 0) ||
+                          (dropout.get<int64_t>() != nullptr && *dropout.get<int64_t>() == 0);
+  if (!no_dropout) to.refuse("it drops out");
+  const TensorSpec spec = *query->tensor();
+  const size_t rank = spec.rank();
+  if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is no matrix");
+  const Argument asked = to.arg(99, "scale");
+  double scale = 0;
+  if (asked.get<double>() != nullptr) {
+    scale = *asked.get<double>();
+  } else if (asked.is_none() && spec.sizes.back().is_static() && spec.sizes.back().value() > 0) {
+    scale = 1 / std::sqrt(static_cast<double>(spec.sizes.back().value()));
+  } else {
+    to.refuse("its scale is not known");
+  }
+  if (scale < 0) to.refuse("its scale is negative");
+  const double root = std::sqrt(scale);
+  // As ATen's flash kernel lays it out: heads inside of the sequence.
+  const bool is_flash = rank == 4 && key->tensor()->rank() == 4 && value->tensor()->rank() == 4 &&
+                        same(value->tensor()->sizes.back(), spec.sizes.back());
+  if (to.boolean(99, "enable_gqa", false) && rank >= 3) {
+    key = repeat_heads(to, key, spec.sizes[rank - 3]);
+    value = repeat_heads(to, value, spec.sizes[rank - 3]);
+  }
+  if (to.boolean(5, "is_causal", false)) {
+    if (mask != nullptr) to.refuse("it has a mask and is causal");
+    const Sizes square = {spec.sizes[rank - 2], key->tensor()->sizes[key->tensor()->rank() - 2]};
+    mask = to.make("aten.full.default", {to.size_list(square), true},
+                   {{"dtype", ScalarType::kBool},
+                    {"layout", Layout::kStrided},
+                    {"device", Device()},
+                    {"pin_memory", false}});
+    mask = to.make("aten.tril.default", {mask});
+  }
+  if (mask != nullptr) mask = additive_mask(to, mask, spec.dtype);
+  query = to.make("aten.mul.Scalar", {query, root});
+  key = to.make("aten.mul.Scalar", {to.transpose(key, -2, -1), root});
+  Node* scores = matrix_product(to, query, key);
+  if (mask != nullptr) scores = to.make("aten.add.Tensor", {scores, mask});
+  Node* result = matrix_product(to, safe_softmax(to, scores), value);
+  if (is_flash) {
+    result = to.permute(result, {2, 0, 1, 3});
+    result =
+        to.make("aten.clone.default", {result}, {{"memory_format", MemoryFormat::kContiguous}});
+    result = to.permute(result, {1, 2, 0, 3});
+  }
+  to.replace(result);
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.addmv.default", addmv},
+    DecompositionRow{"aten.baddbmm.default", baddbmm},
+    DecompositionRow{"aten.dot.default", dot},
+    DecompositionRow{"aten.linalg_matmul.default", matmul},
+    DecompositionRow{"aten.linear.default", linear},
+    DecompositionRow{"aten.matmul.default", matmul},
+    DecompositionRow{"aten.mv.default", matrix_times_vector},
+    DecompositionRow{"aten.outer.default", outer},
+    DecompositionRow{"aten.scaled_dot_product_attention.default", attention},
+    DecompositionRow{"aten.vdot.default", dot},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> product_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

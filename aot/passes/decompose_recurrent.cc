@@ -1,0 +1,256 @@
+// Decompositions of recurrent layers: step by step, as PyTorch's own.
+#include <algorithm>
+#include <array>
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+namespace {
+
+struct Weights {
+  Node* input = nullptr;
+  Node* hidden = nullptr;
+  Argument input_bias;
+  Argument hidden_bias;
+  Node* projection = nullptr;  // of LSTMs
+};
+
+struct Layers {
+  std::vector<Weights> weights;  // forward and backward of the first layer, of the second, ...
+  int64_t count = 0;
+  bool bidirectional = false;
+  bool batch_first = false;
+  bool has_biases = false;
+};
+
+// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+Layers read_layers(Decomposition& to, bool may_project) {
+  if (to.boolean(6, "train", false)) to.refuse("it is in training mode");
+  Layers layers;
+  layers.has_biases = to.boolean(3, "has_biases", true);
+  layers.count = to.integer(4, "num_layers", 1);
+  layers.bidirectional = to.boolean(7, "bidirectional", false);
+  layers.batch_first = to.boolean(8, "batch_first", false);
+  const Argument params = to.arg(2, "params");
+  if (params.list() == nullptr || layers.count < 1) to.refuse("its weights are no list");
+  const ArgumentList& items = *params.list();
+  const size_t directions = layers.bidirectional ? 2 : 1;
+  const size_t plain = layers.has_biases ? 4 : 2;
+  const size_t parts = static_cast<size_t>(layers.count) * directions;
+  const size_t each = items.size() / std::max<size_t>(parts, 1);
+  const bool projects = may_project && each == plain + 1;
+  if (each * parts != items.size() || !(each == plain || projects)) {
+    to.refuse("its weights are of another number");
+  }
+  for (size_t i = 0; i < items.size(); i += each) {
+    Weights weights;
+    for (size_t j = 0; j < each; ++j) {
+      if (items[i + j].node() == nullptr || items[i + j].node()->tensor() == nullptr) {
+        to.refuse("a weight is no tensor");
+      }
+    }
+    weights.input = items[i].node();
+    weights.hidden = items[i + 1].node();
+    if (layers.has_biases) {
+      weights.input_bias = items[i + 2];
+      weights.hidden_bias = items[i + 3];
+    }
+    if (projects) weights.projection = items[i + plain].node();
+    layers.weights.push_back(std::move(weights));
+  }
+  return layers;
+}
+
+Node* linear(Decomposition& to, Node* x, Node* weight, const Argument& bias) {
+  return to.make("aten.linear.default",
+                 bias.is_none() ? ArgumentList{x, weight} : ArgumentList{x, weight, bias});
+}
+
+// Items of the first dim.
+std::vector<Node*> unbind(Decomposition& to, Node* x) {
+  const SymInt& size = x->tensor()->sizes.at(0);
+  if (!size.is_static()) to.refuse("its length or number of layers is a symbol");
+  std::vector<Node*> slices;
+  for (int64_t i = 0; i < size.value(); ++i) {
+    slices.push_back(to.make("aten.slice.Tensor", {x, 0, i, i + 1}));
+  }
+  for (Node*& slice : slices) {
+    slice = to.make("aten.squeeze.dims", {slice, std::vector<int64_t>{0}});
+  }
+  return slices;
+}
+
+std::vector<Node*> chunk(Decomposition& to, Node* x, int64_t count, int64_t dim) {
+  const SymInt& whole = x->tensor()->sizes.at(static_cast<size_t>(dim));
+  if (!whole.is_static() || whole.value() % count != 0) to.refuse("its gates do not divide");
+  const std::vector<int64_t> sizes(static_cast<size_t>(count), whole.value() / count);
+  Node* pieces = to.make("aten.split_with_sizes.default", {x, sizes, dim});
+  std::vector<Node*> items;
+  for (size_t i = 0; i < sizes.size(); ++i) items.push_back(to.item(pieces, i));
+  return items;
+}
+
+Node* add(Decomposition& to, Node* a, Node* b) { return to.make("aten.add.Tensor", {a, b}); }
+Node* multiply(Decomposition& to, Node* a, Node* b) { return to.make("aten.mul.Tensor", {a, b}); }
+Node* sigmoid(Decomposition& to, Node* x) { return to.make("aten.sigmoid.default", {x}); }
+Node* tanh(Decomposition& to, Node* x) { return to.make("aten.tanh.default", {x}); }
+
+// What one direction of one layer hands on.
+struct Ends {
+  Node* output = nullptr;  // of all steps
+  Node* hidden = nullptr;
+  Node* cell = nullptr;  // of LSTMs
+};
+
+Node* projected_input(Decomposition& to, Node* x, const Weights& weights, bool backward) {
+  Node* projected = linear(to, x, weights.input, weights.input_bias);
+  if (backward) projected = to.make("aten.flip.default", {projected, std::vector<int64_t>{0}});
+  return projected;
+}
+
+Node* joined(Decomposition& to, std::vector<Node*> steps, bool backward) {
+  if (backward) std::ranges::reverse(steps);
+  return to.make("aten.cat.default", {ArgumentList(steps.begin(), steps.end())});
+}
+
+Node* without_first_dim(Decomposition& to, Node* x) {
+  return to.make("aten.squeeze.dims", {x, std::vector<int64_t>{0}});
+}
+
+Ends lstm_layer(Decomposition& to, Node* x, Node* hidden, Node* cell, const Weights& weights,
+                bool backward) {
+  hidden = to.make("aten.unsqueeze.default", {hidden, 0});
+  cell = to.make("aten.unsqueeze.default", {cell, 0});
+  std::vector<Node*> steps;
+  for (Node* step : unbind(to, projected_input(to, x, weights, backward))) {
+    Node* gates = add(to, linear(to, hidden, weights.hidden, weights.hidden_bias), step);
+    const std::vector<Node*> parts = chunk(to, gates, 4, 2);
+    Node* in = sigmoid(to, parts[0]);
+    Node* forget = sigmoid(to, parts[1]);
+    Node* candidate = tanh(to, parts[2]);
+    Node* out = sigmoid(to, parts[3]);
+    Node* kept = multiply(to, forget, cell);
+    cell = add(to, kept, multiply(to, in, candidate));
+    hidden = multiply(to, out, tanh(to, cell));
+    if (weights.projection != nullptr) hidden = linear(to, hidden, weights.projection, {});
+    steps.push_back(hidden);
+  }
+  Ends ends;
+  ends.output = joined(to, steps, backward);
+  ends.hidden = without_first_dim(to, hidden);
+  ends.cell = without_first_dim(to, cell);
+  return ends;
+}
+
+Node* gru_step(Decomposition& to, Node* step, Node* hidden, const Weights& weights) {
+  const std::vector<Node*> of_input = chunk(to, step, 3, 1);
+  const std::vector<Node*> of_hidden =
+      chunk(to, linear(to, hidden, weights.hidden, weights.hidden_bias), 3, 2);
+  Node* reset = sigmoid(to, add(to, of_hidden[0], of_input[0]));
+  Node* update = sigmoid(to, add(to, of_hidden[1], of_input[1]));
+  Node* candidate = tanh(to, add(to, of_input[2], multiply(to, of_hidden[2], reset)));
+  Node* difference = to.make("aten.sub.Tensor", {hidden, candidate});
+  return add(to, multiply(to, difference, update), candidate);
+}
+template <int kind>  // 0: tanh, 1: relu
+Node* plain_step(Decomposition& to, Node* step, Node* hidden, const Weights& weights) {
+  Node* sum = add(to, linear(to, hidden, weights.hidden, weights.hidden_bias), step);
+  return kind == 0 ? tanh(to, sum) : to.make("aten.relu.default", {sum});
+}
+
+using Step = Node* (*)(Decomposition&, Node*, Node*, const Weights&);
+
+Ends layer(Decomposition& to, Node* x, Node* hidden, const Weights& weights, bool backward,
+           Step step) {
+  Node* input = projected_input(to, x, weights, backward);
+  hidden = to.make("aten.unsqueeze.default", {hidden, 0});
+  std::vector<Node*> steps;
+  for (Node* each : unbind(to, input)) {
+    hidden = step(to, each, hidden, weights);
+    steps.push_back(hidden);
+  }
+  Ends ends;
+  ends.output = joined(to, steps, backward);
+  ends.hidden = without_first_dim(to, hidden);
+  return ends;
+}
+
+// All layers; `run(x, index, weights, backward)` is one direction of one.
+template <class Run>
+Node* all_layers(Decomposition& to, const Layers& layers, std::vector<Ends>& ends, Run run) {
+  Node* x = to.tensor(0);
+  if (x->tensor()->rank() != 3) to.refuse("its input has no batch");
+  if (layers.batch_first) x = to.transpose(x, 0, 1);
+  const size_t directions = layers.bidirectional ? 2 : 1;
+  for (size_t i = 0; i < layers.weights.size(); i += directions) {
+    ends.push_back(run(x, i, layers.weights[i], false));
+    Node* output = ends.back().output;
+    if (layers.bidirectional) {
+      ends.push_back(run(x, i + 1, layers.weights[i + 1], true));
+      output = to.make("aten.cat.default", {ArgumentList{output, ends.back().output}, 2});
+    }
+    x = output;
+  }
+  return layers.batch_first ? to.transpose(x, 0, 1) : x;
+}
+
+Node* stacked(Decomposition& to, const std::vector<Ends>& ends, Node* Ends::*member) {
+  ArgumentList items;
+  for (const Ends& each : ends) items.emplace_back(each.*member);
+  return to.make("aten.stack.default", {items});
+}
+
+void lstm(Decomposition& to) {
+  const Argument states = to.arg(1, "hx");
+  if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
+  for (const Argument& state : *states.list()) {
+    if (state.node() == nullptr || state.node()->tensor() == nullptr ||
+        state.node()->tensor()->rank() != 3) {
+      to.refuse("a state is no tensor of three dims");
+    }
+  }
+  const Layers layers = read_layers(to, true);
+  const std::vector<Node*> hidden = unbind(to, (*states.list())[0].node());
+  const std::vector<Node*> cells = unbind(to, (*states.list())[1].node());
+  if (hidden.size() != layers.weights.size() || cells.size() != layers.weights.size()) {
+    to.refuse("its states are of another number than its layers");
+  }
+  std::vector<Ends> ends;
+  Node* output =
+      all_layers(to, layers, ends, [&](Node* x, size_t i, const Weights& weights, bool backward) {
+        return lstm_layer(to, x, hidden[i], cells[i], weights, backward);
+      });
+  const std::array<Node*, 3> results = {output, stacked(to, ends, &Ends::hidden),
+                                        stacked(to, ends, &Ends::cell)};
+  to.replace_items(results);
+}
+
+template <Step step>
+void recurrent(Decomposition& to) {
+  if (to.tensor(1)->tensor()->rank() != 3) to.refuse("its state has no three dims");
+  const Layers layers = read_layers(to, false);
+  const std::vector<Node*> hidden = unbind(to, to.tensor(1));
+  if (hidden.size() != layers.weights.size()) {
+    to.refuse("its states are of another number than its layers");
+  }
+  std::vector<Ends> ends;
+  Node* output =
+      all_layers(to, layers, ends, [&](Node* x, size_t i, const Weights& weights, bool backward) {
+        return layer(to, x, hidden[i], weights, backward, step);
+      });
+  const std::array<Node*, 2> results = {output, stacked(to, ends, &Ends::hidden)};
+  to.replace_items(results);
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.gru.input", recurrent<gru_step>},
+    DecompositionRow{"aten.lstm.input", lstm},
+    DecompositionRow{"aten.rnn_relu.input", recurrent<plain_step<1>>},
+    DecompositionRow{"aten.rnn_tanh.input", recurrent<plain_step<0>>},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> recurrent_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,244 @@
+// Decompositions of reductions: norms of vectors, deviations, tests of all elements, losses.
+#include <array>
+#include <cmath>
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+namespace {
+
+// None, one dim or a list, as a list; none is all dims.
+Argument dims_of(Decomposition& to, size_t index) {
+  const Argument dims = to.arg(index, "dim");
+  if (dims.get<int64_t>() != nullptr) return ArgumentList{dims};
+  return dims.is_none() ? Argument(ArgumentList()) : dims;
+}
+
+ArgumentList with_keepdim(ArgumentList args, bool keepdim) {
+  if (keepdim) args.emplace_back(true);
+  return args;
+}
+
+void sum(Decomposition& to) {
+  to.replace(to.call("aten.sum.dim_IntList", {to.tensor(0), ArgumentList()}, to.spec(),
+                     to.kwargs({"dtype"})));
+}
+
+struct Deviation {
+  Argument dims;
+  Argument correction;
+  bool keepdim = false;
+};
+
+// .correction(self, dim, *, correction, keepdim), .dim(self, dim, unbiased, keepdim) and
+// .default(self, unbiased)
+Deviation read_deviation(Decomposition& to) {
+  const std::string_view overload = to.node().target().overload();
+  Deviation read;
+  if (overload == "correction") {
+    read.dims = to.arg(1, "dim");
+    read.correction = to.arg(99, "correction", 1);
+    if (read.correction.is_none()) read.correction = 1;
+    read.keepdim = to.boolean(99, "keepdim", false);
+    return read;
+  }
+  const bool has_dims = overload == "dim";
+  if (has_dims) read.dims = to.arg(1, "dim");
+  read.correction = to.boolean(has_dims ? 2 : 1, "unbiased", true) ? 1.0 : 0.0;
+  read.keepdim = has_dims && to.boolean(3, "keepdim", false);
+  return read;
+}
+
+Node* variance_of(Decomposition& to, const Deviation& read) {
+  ArgumentMap kwargs = {{"correction", read.correction}};
+  if (read.keepdim) kwargs.emplace_back("keepdim", true);
+  return to.make("aten.var.correction", {to.tensor(0), read.dims}, std::move(kwargs));
+}
+
+void variance(Decomposition& to) {
+  Deviation read = read_deviation(to);
+  if (const auto* value = read.correction.get<double>()) {
+    read.correction = static_cast<int64_t>(*value);
+  }
+  to.replace(variance_of(to, read));
+}
+void deviation(Decomposition& to) {
+  to.replace(to.make("aten.sqrt.default", {variance_of(to, read_deviation(to))}));
+}
+
+Node* mean_of(Decomposition& to, const Deviation& read) {
+  return to.make(
+      "aten.mean.dim",
+      with_keepdim({to.tensor(0), read.dims.is_none() ? Argument(ArgumentList()) : read.dims},
+                   read.keepdim));
+}
+void variance_and_mean(Decomposition& to) {
+  const Deviation read = read_deviation(to);
+  const std::array<Node*, 2> results = {variance_of(to, read), mean_of(to, read)};
+  to.replace_items(results);
+}
+void deviation_and_mean(Decomposition& to) {
+  const Deviation read = read_deviation(to);
+  const std::array<Node*, 2> results = {to.make("aten.sqrt.default", {variance_of(to, read)}),
+                                        mean_of(to, read)};
+  to.replace_items(results);
+}
+
+// (sum |x|^p)^(1/p), and its limits.
+Node* vector_norm(Decomposition& to, Node* x, double order, const Argument& dims, bool keepdim) {
+  const auto reduce = [&](const char* target, Node* values) {
+    return to.make(target, with_keepdim({values, dims}, keepdim));
+  };
+  if (std::isinf(order)) {
+    return reduce(order > 0 ? "aten.amax.default" : "aten.amin.default",
+                  to.make("aten.abs.default", {x}));
+  }
+  if (order == 0) {
+    Node* nonzero = to.make("aten.ne.Scalar", {x, 0});
+    return reduce("aten.sum.dim_IntList", to.convert(nonzero, x->tensor()->dtype));
+  }
+  if (order == 1) return reduce("aten.sum.dim_IntList", to.make("aten.abs.default", {x}));
+  const bool is_even = std::fmod(order, 2) == 0;
+  if (!is_even) x = to.make("aten.abs.default", {x});
+  const bool is_whole = std::trunc(order) == order && std::abs(order) < 1e9;
+  const Argument exponent = is_whole ? Argument(static_cast<int64_t>(order)) : Argument(order);
+  Node* total = reduce("aten.sum.dim_IntList", to.make("aten.pow.Tensor_Scalar", {x, exponent}));
+  return to.make("aten.pow.Tensor_Scalar", {total, 1 / order});
+}
+
+double order_of(Decomposition& to) {
+  const Argument order = to.arg(1, "ord", 2);
+  if (const auto* value = order.get<double>()) return *value;
+  if (const auto* value = order.get<int64_t>()) return static_cast<double>(*value);
+  if (order.is_none()) return 2;
+  to.refuse("its order is no number");
+}
+
+// (self, ord, dim, keepdim, *, dtype)
+void norm(Decomposition& to) {
+  Node* x = to.convert(to.tensor(0), to.spec().dtype);
+  if (!is_floating(x->tensor()->dtype)) to.refuse("its input is no real number");
+  to.replace(vector_norm(to, x, order_of(to), dims_of(to, 2), to.boolean(3, "keepdim", false)));
+}
+
+// dot(a, b) / (max(|a|, eps) max(|b|, eps))
+void cosine_similarity(Decomposition& to) {
+  Node* a = to.tensor(0);
+  Node* b = to.tensor(1);
+  const ArgumentList dims = {to.arg(2, "dim", 1)};
+  const Argument eps = to.arg(3, "eps", 1e-8);
+  const auto scaled = [&](Node* x) {
+    Node* length = vector_norm(to, x, 2, dims, true);
+    length = to.make("aten.clamp.default", {length, eps});
+    return to.make("aten.div.Tensor", {x, length});
+  };
+  Node* product = to.make("aten.mul.Tensor", {scaled(a), scaled(b)});
+  to.replace(to.make("aten.sum.dim_IntList", {product, dims}));
+}
+
+// log(sum(exp(x))), with the largest taken out.
+void log_sum_exp(Decomposition& to) {
+  Node* x = to.tensor(0);
+  if (!is_floating(x->tensor()->dtype)) x = to.convert(x, ScalarType::kFloat);
+  const Argument dims = dims_of(to, 1);
+  const bool keepdim = to.boolean(2, "keepdim", false);
+  Node* largest = to.make("aten.amax.default", {x, dims, true});
+  Node* infinite = to.make("aten.isinf.default", {largest});
+  Node* zero = to.scalar(0, x->tensor()->dtype);
+  largest = to.make("aten.where.self", {infinite, zero, largest});
+  Node* powers = to.make("aten.exp.default", {to.make("aten.sub.Tensor", {x, largest})});
+  Node* total = to.make("aten.sum.dim_IntList", with_keepdim({powers, dims}, keepdim));
+  if (!keepdim) largest = to.reshape(largest, total->tensor()->sizes);
+  to.replace(to.make("aten.add.Tensor", {to.make("aten.log.default", {total}), largest}));
+}
+
+// all(x) = not any(not x)
+void all(Decomposition& to) {
+  Node* x = to.make("aten.logical_not.default", {to.tensor(0)});
+  const std::string_view overload = to.node().target().overload();
+  ArgumentList args = to.node().args();
+  args[0] = x;
+  Node* any = to.make(overload == "dim" ? "aten.any.dim" : "aten.any.dims", std::move(args));
+  to.replace(to.make("aten.logical_not.default", {any}));
+}
+
+void extremes(Decomposition& to) {
+  const Argument dim = to.arg(99, "dim");
+  const bool keepdim = to.boolean(99, "keepdim", false);
+  const ArgumentList args =
+      with_keepdim({to.tensor(0), dim.is_none() ? ArgumentList() : ArgumentList{dim}}, keepdim);
+  const std::array<Node*, 2> results = {to.make("aten.amin.default", args),
+                                        to.make("aten.amax.default", args)};
+  to.replace_items(results);
+}
+
+// Sorted order of the dim.
+void argsort(Decomposition& to) {
+  Node* sorted = nullptr;
+  if (to.node().target().overload() == "stable") {
+    sorted = to.make("aten.sort.stable", {to.tensor(0)},
+                     {{"stable", to.arg(99, "stable")},
+                      {"dim", to.arg(1, "dim", -1)},
+                      {"descending", to.arg(2, "descending", false)}});
+  } else {
+    sorted = to.make("aten.sort.default",
+                     {to.tensor(0), to.arg(1, "dim", -1), to.arg(2, "descending", false)});
+  }
+  to.replace(to.item(sorted, 1));
+}
+
+// Losses: 0 keeps all elements, 1 takes their mean, 2 their sum.
+void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
+  switch (to.integer(reduction_at, "reduction", 1)) {
+    case 0:
+      return to.replace(loss);
+    case 1:
+      return to.replace(to.make("aten.mean.default", {loss}));
+    case 2:
+      return to.replace(to.make("aten.sum.dim_IntList", {loss, ArgumentList()}));
+    default:
+      to.refuse("its reduction is not known");
+  }
+}
+Node* difference(Decomposition& to) {
+  return to.make("aten.sub.Tensor", {to.tensor(0), to.tensor(1)});
+}
+void squared_loss(Decomposition& to) {
+  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {difference(to), 2}), 2);
+}
+void absolute_loss(Decomposition& to) {
+  reduce_loss(to, to.make("aten.abs.default", {difference(to)}), 2);
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.all.default", all},
+    DecompositionRow{"aten.all.dim", all},
+    DecompositionRow{"aten.all.dims", all},
+    DecompositionRow{"aten.aminmax.default", extremes},
+    DecompositionRow{"aten.argsort.default", argsort},
+    DecompositionRow{"aten.argsort.stable", argsort},
+    DecompositionRow{"aten.cosine_similarity.default", cosine_similarity},
+    DecompositionRow{"aten.l1_loss.default", absolute_loss},
+    DecompositionRow{"aten.linalg_vector_norm.default", norm},
+    DecompositionRow{"aten.logsumexp.default", log_sum_exp},
+    DecompositionRow{"aten.mse_loss.default", squared_loss},
+    DecompositionRow{"aten.norm.Scalar", norm},
+    DecompositionRow{"aten.norm.ScalarOpt_dim", norm},
+    DecompositionRow{"aten.std.correction", deviation},
+    DecompositionRow{"aten.std.default", deviation},
+    DecompositionRow{"aten.std.dim", deviation},
+    DecompositionRow{"aten.std_mean.correction", deviation_and_mean},
+    DecompositionRow{"aten.std_mean.default", deviation_and_mean},
+    DecompositionRow{"aten.std_mean.dim", deviation_and_mean},
+    DecompositionRow{"aten.sum.default", sum},
+    DecompositionRow{"aten.var.default", variance},
+    DecompositionRow{"aten.var.dim", variance},
+    DecompositionRow{"aten.var_mean.default", variance_and_mean},
+    DecompositionRow{"aten.var_mean.dim", variance_and_mean},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> reduction_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot
