@@ -75,10 +75,7 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
   }
 }
 
-}  // namespace
-
-void decompose(ExportedProgram& program, std::span<const std::string> preserved,
-               std::span<const OpsToKeep> ops_to_keep) {
+std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
   std::map<std::string_view, Decompose> table;
   for (const auto& rows :
        {activation_decompositions(), image_decompositions(), layer_decompositions(),
@@ -87,15 +84,44 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
     for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
   }
   for (const std::string& name : preserved) table.erase(name);
+  return table;
+}
+
+// What a partitioner may keep of some calls.
+void erase_kept(std::map<std::string_view, Decompose>& table,
+                std::span<const OpsToKeep> ops_to_keep) {
+  for (const OpsToKeep& each : ops_to_keep) {
+    for (const std::string& name : each.targets) {
+      if (may_keep(name)) table.erase(name);
+    }
+  }
+}
+
+bool stays(const Node&) { return false; }
+
+}  // namespace
+
+void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved,
+                             std::span<const OpsToKeep> ops_to_keep) {
+  bool writes = false;
+  for_each_call(*program.graph, [&](Node& node) {
+    const std::string_view op = node.target().op();
+    writes = writes || (op.ends_with('_') && !op.ends_with("__"));
+  });
+  if (!writes) return;
+  std::map<std::string_view, Decompose> table = table_without(preserved);
+  erase_kept(table, ops_to_keep);
+  apply(program, table, stays);
+}
+
+void decompose(ExportedProgram& program, std::span<const std::string> preserved,
+               std::span<const OpsToKeep> ops_to_keep) {
+  const std::map<std::string_view, Decompose> table = table_without(preserved);
   std::unordered_set<const Node*> kept;
   if (!ops_to_keep.empty()) {
     std::map<std::string_view, Decompose> others = table;
-    for (const OpsToKeep& each : ops_to_keep) {
-      for (const std::string& name : each.targets) {
-        if (may_keep(name)) others.erase(name);
-      }
-    }
-    apply(program, others, [](const Node&) { return false; });
+    erase_kept(others, ops_to_keep);
+    apply(program, others, stays);
     for (const OpsToKeep& each : ops_to_keep) {
       for_each_call(*program.graph, [&](Node& node) {
         const std::string& name = node.target().name();

@@ -1,4 +1,6 @@
 // Decompositions of pools, of resizing, and of padding.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -199,8 +201,15 @@ void padded(Decomposition& to) {
 void pad(Decomposition& to) {
   const Argument given = to.arg(2, "mode", "constant");
   const std::string mode = given.get<std::string>() == nullptr ? "" : *given.get<std::string>();
-  if (mode == "reflect") return pad_by_index(to, Padding::kReflect);
-  if (mode == "replicate") return pad_by_index(to, Padding::kReplicate);
+  if (mode == "reflect" || mode == "replicate") {
+    // By an operator of its own, which a backend may keep.
+    const size_t dims = to.integers(1, "pad", 0, 0).size() / 2;
+    if (dims < 1 || dims > 3) to.refuse("it pads none or too many dims");
+    to.replace(to.make(fmt::format("aten.{}_pad{}d.default",
+                                   mode == "reflect" ? "reflection" : "replication", dims),
+                       {to.tensor(0), to.arg(1, "pad")}));
+    return;
+  }
   if (mode == "circular") return pad_by_index(to, Padding::kCircular);
   if (mode != "constant") to.refuse("its mode is not known");
   Argument value = to.arg(3, "value", 0);

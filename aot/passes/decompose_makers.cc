@@ -1,4 +1,6 @@
 // Decompositions of what makes tensors, masks and copies.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "aot/passes/decomposition.h"
@@ -26,9 +28,13 @@ void clone(Decomposition& to) {
   to.replace(to.call("aten.clone.default", {to.tensor(0)}, to.spec()));
 }
 
-void alias_copy(Decomposition& to) {
-  Node* alias = to.call("aten.alias.default", {to.tensor(0)}, to.spec());
-  to.replace(to.call("aten.clone.default", {alias}, to.spec()));
+// "aten.t_copy.default" -> the view, and a copy of it.
+void copy_of_view(Decomposition& to) {
+  const Target target = to.node().target();
+  const std::string_view op = target.op().substr(0, target.op().rfind("_copy"));
+  const std::string view = fmt::format("aten.{}.{}", op, target.overload());
+  Node* made = to.make(view, to.node().args(), to.node().kwargs());
+  to.replace(to.make("aten.clone.default", {made}, {{"memory_format", MemoryFormat::kContiguous}}));
 }
 
 void fill(Decomposition& to) {
@@ -156,7 +162,20 @@ void one_hot(Decomposition& to) {
 }
 
 constexpr std::array kRows = {
-    DecompositionRow{"aten.alias_copy.default", alias_copy},
+    DecompositionRow{"aten.alias_copy.default", copy_of_view},
+    DecompositionRow{"aten.diagonal_copy.default", copy_of_view},
+    DecompositionRow{"aten.expand_copy.default", copy_of_view},
+    DecompositionRow{"aten.permute_copy.default", copy_of_view},
+    DecompositionRow{"aten.select_copy.int", copy_of_view},
+    DecompositionRow{"aten.slice_copy.Tensor", copy_of_view},
+    DecompositionRow{"aten.squeeze_copy.default", copy_of_view},
+    DecompositionRow{"aten.squeeze_copy.dim", copy_of_view},
+    DecompositionRow{"aten.squeeze_copy.dims", copy_of_view},
+    DecompositionRow{"aten.t_copy.default", copy_of_view},
+    DecompositionRow{"aten.transpose_copy.int", copy_of_view},
+    DecompositionRow{"aten.unfold_copy.default", copy_of_view},
+    DecompositionRow{"aten.unsqueeze_copy.default", copy_of_view},
+    DecompositionRow{"aten.view_copy.default", copy_of_view},
     DecompositionRow{"aten.alpha_dropout.default", dropout},
     DecompositionRow{"aten.arange.default", arange},
     DecompositionRow{"aten.arange.start", arange},

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/einsum.h"
 
 namespace vitrine::aot {
 namespace {
@@ -243,6 +243,7 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.addmv.default", addmv},
     DecompositionRow{"aten.baddbmm.default", baddbmm},
     DecompositionRow{"aten.dot.default", dot},
+    DecompositionRow{"aten.einsum.default", decompose_einsum},
     DecompositionRow{"aten.linalg_matmul.default", matmul},
     DecompositionRow{"aten.linear.default", linear},
     DecompositionRow{"aten.matmul.default", matmul},

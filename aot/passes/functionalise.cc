@@ -1,95 +1,364 @@
+// Writes to tensors -> new values, as PyTorch's own functionalisation does it: all that shares
+// memory with what is written sees the write, and views are made anew where they are next read.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
+#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {
 
-bool writes_to_argument(const Node& node) {
+bool is_write(const Node& node) {
+  if (!node.is_call() || node.target().dialect() != Dialect::kAten) return false;
   const std::string_view op = node.target().op();
-  return node.target().dialect() == Dialect::kAten && op.ends_with('_') && !op.ends_with("__");
+  return op.ends_with('_') && !op.ends_with("__");
 }
 
-// Users of `node` that come after `place` take `other`.
-void replace_later_uses(Node& node, Node& place, Node& other) {
-  for (Node* after = place.next(); after != nullptr; after = after->next()) {
-    if (after != &other) after->replace_input(&node, &other);
-  }
+// Views with several results, which getitem takes.
+bool is_tuple_of_views(const Node& node) {
+  return node.is_call() && is_view(node.target()) && node.tensor() == nullptr;
+}
+bool is_one_view(const Node& node) {
+  if (!node.is_call()) return false;
+  if (node.target() != getitem()) return is_view(node.target()) && node.tensor() != nullptr;
+  const Node* tuple = node.args().at(0).node();
+  return tuple != nullptr && is_tuple_of_views(*tuple);
 }
 
-// Tells the signature that the input behind `node` ends as `value`.
-void add_mutation(ExportedProgram& program, const Node& node, Node& value) {
-  const InputSpec* input = program.input_of(node.name());
-  OutputSpec mutation;
-  mutation.name = value.name();
-  mutation.target = input->target;
-  mutation.kind = OutputSpec::Kind::kBufferMutation;
-  if (input->kind == InputSpec::Kind::kParameter) {
-    mutation.kind = OutputSpec::Kind::kParameterMutation;
-  } else if (input->kind == InputSpec::Kind::kUserInput) {
-    mutation.kind = OutputSpec::Kind::kUserInputMutation;
-    mutation.target = node.name();
+// New calls stand before `at` and for the same source.
+Node* make(Node& at, std::string_view target, ArgumentList args, ArgumentMap kwargs = {}) {
+  const Target called = Target::of(target);
+  Value value = infer(called, args, kwargs);
+  return insert_like(at, called, std::move(args), std::move(kwargs), std::move(value));
+}
+
+ArgumentList sizes_of(const Node& node, const Node& like) {
+  ArgumentList sizes;
+  for (const SymInt& size : like.tensor()->sizes) {
+    if (!size.is_static()) {
+      throw AotError(fmt::format("node {}: writes through a view of symbolic sizes", node.name()));
+    }
+    sizes.emplace_back(size.value());
   }
-  // Mutations stand before the user outputs, in the order of the inputs.
-  ArgumentList results = *program.graph->output()->args().at(0).list();
-  size_t place = 0;
-  for (const InputSpec& spec : program.signature.inputs) {
-    if (spec.name == node.name()) break;
-    for (const OutputSpec& output : program.signature.outputs) {
-      if (output.kind == OutputSpec::Kind::kUserOutput) continue;
-      place += output.target == (spec.target.empty() ? spec.name : spec.target) ? 1 : 0;
+  return sizes;
+}
+
+// Inverses: what `input` is when `value` takes the place of its view.
+using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
+
+Node* from_alias(Node&, const Node&, Node&, Node& value) { return &value; }
+Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
+  return make(at, "aten.reshape.default", {&value, sizes_of(view, input)});
+}
+Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
+  const ArgumentList& dims = *view.args().at(1).list();
+  std::vector<int64_t> back(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    back.at(wrapped(*dims[i].get<int64_t>(), dims.size())) = static_cast<int64_t>(i);
+  }
+  return make(at, "aten.permute.default", {&value, back});
+}
+Node* from_squeeze(Node& at, const Node&, Node& input, Node& value) {
+  // Which dims went shows in the sizes: those of 1 that the value has not.
+  Node* result = &value;
+  for (size_t i = 0; i < input.tensor()->rank(); ++i) {
+    const bool missing =
+        input.tensor()->sizes[i] == SymInt(1) &&
+        result->tensor()->rank() < input.tensor()->rank() &&
+        (i >= result->tensor()->rank() || !(result->tensor()->sizes[i] == SymInt(1)));
+    if (missing) result = make(at, "aten.unsqueeze.default", {result, static_cast<int64_t>(i)});
+  }
+  return result;
+}
+Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
+  return make(at, "aten.squeeze.dims", {&value, ArgumentList{view.args().at(1)}});
+}
+// slice and select: the other arguments are the same.
+Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
+  ArgumentList args = {&input, &value};
+  args.insert(args.end(), view.args().begin() + 1, view.args().end());
+  return make(at, target, std::move(args));
+}
+Node* from_slice(Node& at, const Node& view, Node& input, Node& value) {
+  return scattered(at, "aten.slice_scatter.default", view, input, value);
+}
+Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
+  return scattered(at, "aten.select_scatter.default", view, input, value);
+}
+// A piece of split_with_sizes.
+Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
+  const Node& tuple = *view.args().at(0).node();
+  const Argument* sizes = tuple.arg(1);
+  const int64_t index = *view.args().at(1).get<int64_t>();
+  int64_t start = 0;
+  int64_t length = 0;
+  for (int64_t i = 0; i <= index; ++i) {
+    const auto* size = sizes->list()->at(static_cast<size_t>(i)).get<int64_t>();
+    if (size == nullptr) throw AotError(fmt::format("node {}: a piece is a symbol", view.name()));
+    start += length;
+    length = *size;
+  }
+  const Argument dim = tuple.arg(2) == nullptr ? Argument(0) : *tuple.arg(2);
+  return make(at, "aten.slice_scatter.default", {&input, &value, dim, start, start + length});
+}
+
+struct InverseRow {
+  std::string_view view;
+  Inverse inverse;
+};
+constexpr std::array kInverses = {
+    InverseRow{"aten.alias.default", from_alias},
+    InverseRow{"aten.detach.default", from_alias},
+    InverseRow{"aten.permute.default", from_permute},
+    InverseRow{"aten.select.int", from_select},
+    InverseRow{"aten.slice.Tensor", from_slice},
+    InverseRow{"aten.split_with_sizes.default", from_piece},
+    InverseRow{"aten.squeeze.default", from_squeeze},
+    InverseRow{"aten.squeeze.dim", from_squeeze},
+    InverseRow{"aten.squeeze.dims", from_squeeze},
+    InverseRow{"aten.unsqueeze.default", from_unsqueeze},
+    InverseRow{"aten.view.default", from_reshape},
+};
+
+Inverse inverse_of(const Node& view) {
+  const Node& op = view.target() == getitem() ? *view.args().at(0).node() : view;
+  const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
+  if (row == kInverses.end()) {
+    throw AotError(fmt::format("node {}: a write through {} is not supported", view.name(),
+                               op.target().name()));
+  }
+  return row->inverse;
+}
+
+// The memory behind a tensor and all its views.
+struct Storage {
+  Node* origin = nullptr;  // what it was first
+  Node* base = nullptr;    // what it is now, but for the updates
+  size_t generation = 0;   // how many writes there were
+  struct Update {
+    Node* value = nullptr;
+    std::vector<Node*> views;  // through which it was written
+  };
+  std::vector<Update> updates;
+};
+
+// A tensor of the graph as it was.
+struct Alias {
+  Storage* storage = nullptr;
+  std::vector<Node*> views;  // that make it of the storage's base
+  size_t generation = 0;     // of the storage when `value` was made
+  Node* value = nullptr;
+};
+
+class Functionaliser {
+ public:
+  Functionaliser(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {}
+
+  void run() {
+    std::vector<Node*> nodes;  // as they were: those made on the way are values already
+    bool writes = false;
+    for (Node& node : graph_.nodes()) {
+      nodes.push_back(&node);
+      writes = writes || is_write(node);
+    }
+    if (!writes) return;
+    for (Node* node : nodes) visit(*node);
+  }
+
+ private:
+  Alias& alias_of(Node& node) {
+    // A call that writes returns the tensor that it wrote.
+    Node* tensor = written_by_.contains(&node) ? written_by_.at(&node) : &node;
+    const auto [found, is_new] = aliases_.try_emplace(tensor);
+    if (is_new) {
+      storages_.push_back(std::make_unique<Storage>());
+      storages_.back()->origin = storages_.back()->base = tensor;
+      found->second.storage = storages_.back().get();
+      found->second.value = tensor;
+    }
+    return found->second;
+  }
+
+  Node* view_again(const Node& view, Node& input, Node& at) {
+    if (view.target() != getitem()) {
+      ArgumentList args = view.args();
+      args[0] = &input;
+      return insert_like(at, view.target(), std::move(args), view.kwargs(), view.meta.value);
+    }
+    const Node& old = *view.args().at(0).node();
+    ArgumentList args = old.args();
+    args[0] = &input;
+    Node* tuple = insert_like(at, old.target(), std::move(args), old.kwargs(), old.meta.value);
+    return insert_like(at, getitem(), {tuple, view.args().at(1)}, {}, view.meta.value);
+  }
+
+  void apply_updates(Storage& storage, Node& at) {
+    const std::vector<Storage::Update> updates = std::exchange(storage.updates, {});
+    for (const Storage::Update& update : updates) {
+      std::vector<Node*> inputs = {storage.base};
+      for (size_t i = 0; i + 1 < update.views.size(); ++i) {
+        inputs.push_back(view_again(*update.views[i], *inputs.back(), at));
+      }
+      Node* value = update.value;
+      for (size_t i = update.views.size(); i-- > 0;) {
+        value = inverse_of(*update.views[i])(at, *update.views[i], *inputs[i], *value);
+      }
+      storage.base = value;
     }
   }
-  results.insert(results.begin() + static_cast<std::ptrdiff_t>(place), &value);
-  program.signature.outputs.insert(
-      program.signature.outputs.begin() + static_cast<std::ptrdiff_t>(place), mutation);
-  program.graph->output()->set_args({Argument::tuple(std::move(results))});
-}
 
-}  // namespace
+  // What the tensor is at `at`.
+  Node* value_of(Node& node, Node& at) {
+    Alias& alias = alias_of(node);
+    if (alias.generation != alias.storage->generation) {
+      apply_updates(*alias.storage, at);
+      alias.value = alias.storage->base;
+      for (const Node* view : alias.views) alias.value = view_again(*view, *alias.value, at);
+      alias.generation = alias.storage->generation;
+    }
+    return alias.value;
+  }
 
-void functionalise(ExportedProgram& program) {
-  std::vector<std::pair<Node*, Node*>> mutated;  // inputs and what they end as
-  for_each_call(*program.graph, [&](Node& node) {
-    if (!writes_to_argument(node)) return;
+  void take_values(Node& node) {
+    const auto value = [&](Node* input) {
+      return input->tensor() == nullptr ? input : value_of(*input, node);
+    };
+    ArgumentList args;
+    for (const Argument& arg : node.args()) args.push_back(arg.with_nodes(value));
+    ArgumentMap kwargs;
+    for (const auto& [key, arg] : node.kwargs()) kwargs.emplace_back(key, arg.with_nodes(value));
+    node.set_args(std::move(args));
+    node.set_kwargs(std::move(kwargs));
+  }
+
+  void visit(Node& node) {
+    if (node.kind() == Node::Kind::kOutput) return finish(node);
+    if (!node.is_call()) return;
+    if (node.target().is("aten.detach_.default"))
+      node.set_target(Target::of("aten.detach.default"));
+    if (is_write(node)) return write(node);
+    Node* input = node.args().empty() ? nullptr : node.args()[0].node();
+    if (is_tuple_of_views(node) && input != nullptr) tuple_input_[&node] = input;
+    if (!is_one_view(node) || input == nullptr) return take_values(node);
+    if (node.target() == getitem()) {
+      input = tuple_input_.at(input);
+    } else {
+      take_values(node);
+    }
+    const Alias& of_input = alias_of(*input);
+    Alias alias;
+    alias.storage = of_input.storage;
+    alias.views = of_input.views;
+    alias.views.push_back(&node);
+    alias.value = &node;
+    aliases_[&node] = std::move(alias);
+  }
+
+  void write(Node& node) {
     Node* written = node.args().at(0).node();
     if (written == nullptr || written->tensor() == nullptr) {
       throw AotError(fmt::format("node {}: writes to something that is no tensor", node.name()));
     }
-    // A copy of the same kind is its source; it converts or repeats otherwise.
-    Node* value = &node;
-    Node* source = node.target().is("aten.copy_.default") ? node.args().at(1).node() : nullptr;
-    if (source != nullptr && source->tensor() != nullptr &&
-        source->tensor()->dtype == written->tensor()->dtype &&
-        source->tensor()->sizes == written->tensor()->sizes) {
-      value = source;
+    if (written_by_.contains(written)) written = written_by_.at(written);
+    take_values(node);
+    Node* value = functional(node);
+    Alias& alias = alias_of(*written);
+    alias.storage->updates.push_back({value, alias.views});
+    alias.generation = ++alias.storage->generation;
+    alias.value = value;
+    written_by_[&node] = written;
+    if (alias.storage->origin->kind() != Node::Kind::kPlaceholder) return;
+    if (&graph_ != program_.graph.get()) {
+      throw AotError(fmt::format("node {}: a branch writes to its input", node.name()));
     }
+  }
+
+  // The value that the call writes; the call itself without its underscore, but for copies.
+  Node* functional(Node& node) {
     const std::string name(node.target().name());
     const size_t underscore = name.find("_.", name.find('.') + 1);
     node.set_target(Target::of(name.substr(0, underscore) + name.substr(underscore + 1)));
-    replace_later_uses(*written, node, *value);
-    if (value != &node) node.replace_all_uses_with(value);
-    for (auto& [input, last] : mutated) {
-      if (last == written) {
-        last = value;
-        return;
+    if (!node.target().is("aten.copy.default")) return &node;
+    Node* source = node.args().at(1).node();
+    const TensorSpec& spec = *node.args().at(0).node()->tensor();
+    if (source == nullptr || source->tensor() == nullptr) return &node;
+    if (source->tensor()->dtype != spec.dtype) {
+      source = make(node, "aten._to_copy.default", {source}, {{"dtype", spec.dtype}});
+    }
+    if (!same(source->tensor()->sizes, spec.sizes)) {
+      source = make(node, "aten.expand.default", {source, sizes_of(node, *node.args()[0].node())});
+    }
+    return source;
+  }
+
+  void finish(Node& output) {
+    // Inputs that were written come first, in their order.
+    std::vector<std::pair<Node*, Node*>> ends;
+    for (Node* input : graph_.placeholders()) {
+      const auto found = aliases_.find(input);
+      if (found != aliases_.end() && found->second.storage->origin == input &&
+          found->second.storage->generation > 0) {
+        ends.emplace_back(input, value_of(*input, output));
       }
     }
-    if (written->kind() != Node::Kind::kPlaceholder) return;
-    if (&written->graph() != program.graph.get()) {
-      throw AotError(fmt::format("node {}: a branch writes to its input", node.name()));
+    take_values(output);
+    if (&graph_ != program_.graph.get()) return;
+    for (const auto& [input, value] : ends) add_mutation(*input, *value);
+    const ArgumentList& results = *output.args().at(0).list();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Node* node = results[i].node();
+      program_.signature.outputs.at(i).name = node == nullptr ? "" : node->name();
     }
-    mutated.emplace_back(written, value);
-  });
-  for (const auto& [input, value] : mutated) add_mutation(program, *input, *value);
-  // What returned the mutated tensor returns its successor now.
-  const ArgumentList& results = *program.graph->output()->args().at(0).list();
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Node* node = results[i].node();
-    program.signature.outputs.at(i).name = node == nullptr ? "" : node->name();
   }
+
+  // Tells the signature that the input ends as `value`.
+  void add_mutation(const Node& input, Node& value) {
+    const InputSpec* spec = program_.input_of(input.name());
+    OutputSpec mutation;
+    mutation.name = value.name();
+    mutation.target = spec->target;
+    mutation.kind = OutputSpec::Kind::kBufferMutation;
+    if (spec->kind == InputSpec::Kind::kParameter) {
+      mutation.kind = OutputSpec::Kind::kParameterMutation;
+    } else if (spec->kind == InputSpec::Kind::kUserInput) {
+      mutation.kind = OutputSpec::Kind::kUserInputMutation;
+      mutation.target = input.name();
+    }
+    ArgumentList results = *graph_.output()->args().at(0).list();
+    size_t place = 0;
+    for (const InputSpec& each : program_.signature.inputs) {
+      if (each.name == input.name()) break;
+      for (const OutputSpec& output : program_.signature.outputs) {
+        if (output.kind == OutputSpec::Kind::kUserOutput) continue;
+        place += output.target == (each.target.empty() ? each.name : each.target) ? 1 : 0;
+      }
+    }
+    const auto at = static_cast<std::ptrdiff_t>(place);
+    results.insert(results.begin() + at, &value);
+    program_.signature.outputs.insert(program_.signature.outputs.begin() + at, mutation);
+    graph_.output()->set_args({Argument::tuple(std::move(results))});
+  }
+
+  ExportedProgram& program_;
+  Graph& graph_;
+  std::unordered_map<Node*, Alias> aliases_;
+  std::vector<std::unique_ptr<Storage>> storages_;
+  std::unordered_map<Node*, Node*> written_by_;   // calls that write -> what they write
+  std::unordered_map<Node*, Node*> tuple_input_;  // tuples of views -> what they were of
+};
+
+}  // namespace
+
+void functionalise(ExportedProgram& program) {
+  for_each_graph(*program.graph, [&](Graph& graph) { Functionaliser(program, graph).run(); });
 }
 
 }  // namespace vitrine::aot

@@ -15,6 +15,10 @@ void remember_sources(ExportedProgram& program);
 
 // Calls that write to an argument ("relu_") -> calls that do not, and mutations in the signature.
 void functionalise(ExportedProgram& program);
+// As `decompose`, if there are calls that write to an argument, and before these are
+// functionalised: only of plain views it can be told what shares memory. Unknown operators stay.
+void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
+                             std::span<const OpsToKeep> ops_to_keep = {});
 // Operators that core ATen has not -> those that it has, by the table of decompositions. AotErrors
 // name what has no decomposition, and its line in the user's model.
 //

@@ -8,6 +8,10 @@ namespace vitrine::aot {
 void to_edge(ExportedProgram& program, const EdgeOptions& options) {
   std::vector<Pass> passes = {
       {"remember_sources", remember_sources},
+      {"decompose_around_writes",
+       [&](ExportedProgram& each) {
+         decompose_around_writes(each, options.preserve_ops, options.ops_to_keep);
+       }},
       {"functionalise", functionalise},
       {"decompose",
        [&](ExportedProgram& each) { decompose(each, options.preserve_ops, options.ops_to_keep); }},

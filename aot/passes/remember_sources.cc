@@ -21,9 +21,15 @@ void remember_sources(ExportedProgram& program) {
       if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
       auto origin = std::make_shared<Origin>();
       if (node.meta.origin != nullptr) *origin = *node.meta.origin;
+      // What takes a part of a result is made with the result.
+      const Node* source = &node;
+      while (source->is_call() && source->target() == getitem() &&
+             source->args().at(0).node() != nullptr) {
+        source = source->args()[0].node();
+      }
       Ancestor self;
-      self.name = node.name();
-      self.target = node.is_call() ? node.target().name() : node.attribute();
+      self.name = source->name();
+      self.target = source->is_call() ? source->target().name() : source->attribute();
       self.graph_id = graph_id;
       origin->from_node.push_back(std::move(self));
       node.meta.origin = std::move(origin);

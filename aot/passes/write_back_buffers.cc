@@ -21,6 +21,12 @@ Node* mutated_input(ExportedProgram& program, const OutputSpec& output) {
       fmt::format("result {} mutates \"{}\", which is no input", output.name, output.target));
 }
 
+// Whether the value is in the input's memory already.
+bool writes_to(const Node& value, const Node& input) {
+  return value.is_call() && value.target().op().ends_with('_') && !value.args().empty() &&
+         value.args()[0].node() == &input;
+}
+
 }  // namespace
 
 void write_back_buffers(ExportedProgram& program) {
@@ -35,7 +41,7 @@ void write_back_buffers(ExportedProgram& program) {
     }
     Node* input = mutated_input(program, output);
     Node* value = results[i].node();
-    if (value == nullptr || value == input) continue;
+    if (value == nullptr || value == input || writes_to(*value, *input)) continue;
     Node* copy = program.graph->call(Target::of("aten.copy_.default", Dialect::kEdge),
                                      {input, value}, {}, &result);
     copy->meta.value = input->meta.value;  // it stands for nothing in the source

@@ -1,0 +1,11 @@
+// The decomposition of einsum, which has a language of its own.
+#pragma once
+
+#include "aot/passes/decomposition.h"
+
+namespace vitrine::aot {
+
+// Refuses diagonals ("ii->i").
+void decompose_einsum(Decomposition& to);
+
+}  // namespace vitrine::aot
