@@ -107,13 +107,17 @@ const TensorData* static_data(const ExportedProgram& program, const Node* node) 
 
 Parameters::Parameters(const ExportedProgram& program) : graph_(program.graph.get()) {
   for (const InputSpec& input : program.signature.inputs) {
-    if (program.data_of(input) != nullptr && !program.is_mutated(input)) names_.insert(input.name);
+    const TensorData* data = program.data_of(input);
+    if (data != nullptr && !program.is_mutated(input)) by_name_.emplace(input.name, *data);
   }
 }
 
-bool Parameters::has(const Node* node) const {
-  return node != nullptr && node->kind() == Node::Kind::kPlaceholder && &node->graph() == graph_ &&
-         names_.contains(node->name());
+const TensorData* Parameters::find(const Node* node) const {
+  if (node == nullptr || node->kind() != Node::Kind::kPlaceholder || &node->graph() != graph_) {
+    return nullptr;
+  }
+  const auto found = by_name_.find(node->name());
+  return found == by_name_.end() ? nullptr : &found->second;
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,16 +34,17 @@ const TensorSpec& spec_of(const Node& node);
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);
 
-// Which placeholders have static data. It stays true when the program is moved, not when it is
-// copied or its signature is changed.
+// The static data of a program's placeholders, as static_data finds them. It stays true when the
+// program is moved, not when it is copied or its signature is changed.
 class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);
-  bool has(const Node* node) const;
+  bool has(const Node* node) const { return find(node) != nullptr; }
+  const TensorData* find(const Node* node) const;
 
  private:
   const Graph* graph_;
-  std::set<std::string, std::less<>> names_;
+  TensorMap by_name_;
 };
 
 }  // namespace vitrine::aot::xnnpack

@@ -96,7 +96,8 @@ struct BlobNode {
 
 struct BlobOutput {
   uint32_t value = kNoValue;
-  bool wants_channels_last = false;
+  // In which its dims are to lie in memory; empty for the logical order.
+  std::vector<uint32_t> dim_order;
 };
 
 struct BlobGraph {

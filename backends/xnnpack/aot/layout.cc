@@ -223,8 +223,22 @@ class Arranger {
     const auto producer = producer_.find(output.value);
     std::vector<uint32_t> served;
     if (producer != producer_.end()) served = producer->second->handles;
+    const std::vector<uint32_t>& order = output.dim_order;
+    const bool wants_channels_last = std::ranges::equal(order, kToChannelsLast);
     if (is_image(output.value)) {
-      output.value = converted(output.value, output.wants_channels_last, served);
+      output.value = converted(output.value, wants_channels_last, served);
+    }
+    if (!order.empty() && !wants_channels_last) {
+      BlobNode node;
+      node.kind = NodeKind::XNNStaticTranspose;
+      node.inputs = {output.value};
+      node.list = order;
+      node.handles = served;
+      node.output = add_like(output.value, false);
+      for (size_t i = 0; i < order.size(); ++i) {
+        value(node.output).dims[i] = value(output.value).dims[order[i]];
+      }
+      output.value = insert(graph_.nodes.end(), std::move(node));
     }
     const BlobValue& found = value(output.value);
     if (found.input || found.output || found.is_constant()) {

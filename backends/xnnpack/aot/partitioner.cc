@@ -35,10 +35,7 @@ Matches match(const Parameters& parameters, Graph& graph,
   for (Node& node : graph.nodes()) {
     if (!node.is_call()) continue;
     const Candidate candidate{parameters, node, options.precisions, options.allows_dynamic_weights};
-    const bool is_left_out = options.products_only && !xnnpack::is_product(node);
-    std::optional<Refusal> refusal =
-        is_left_out ? Refusal{"this partitioner takes convolutions and matrix products only", ""}
-                    : xnnpack::check(candidate);
+    std::optional<Refusal> refusal = xnnpack::check(candidate);
     if (refusal) {
       matches.refusals.emplace(&node, std::move(*refusal));
     } else {

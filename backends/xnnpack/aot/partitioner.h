@@ -17,8 +17,6 @@ class XnnpackPartitioner final : public Partitioner {
     uint8_t precisions = xnnpack::kAnyPrecision;
     // A partition for each match; ExecuTorch's dynamically quantising partitioner does so.
     bool per_op = false;
-    // Only matrix products and convolutions.
-    bool products_only = false;
     bool allows_dynamic_weights = false;  // of f32 linear calls
   };
 

@@ -34,6 +34,10 @@ Tail tail_of(const Node& node) {
   return tail;
 }
 
+bool is_all_zero(const TensorData& data) {
+  return std::ranges::all_of(row_major_bytes(data), [](std::byte b) { return b == std::byte{0}; });
+}
+
 std::optional<Refusal> check_weight(const Candidate& candidate, const Product& product) {
   if (product.precision == kFloat && candidate.allows_dynamic_weights &&
       calls_op(candidate.node, "linear.default")) {
@@ -51,6 +55,11 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
   if (params.kind == Kind::kPerToken || params.dtype != ScalarType::kChar) {
     return Refusal{"its weight is quantised in a way that XNNPACK has not",
                    "quantise it to int8 per tensor or per channel"};
+  }
+  const TensorData* zero_points = candidate.parameters.find(params.zero_points);
+  if (params.zero_point != 0 || (zero_points != nullptr && !is_all_zero(*zero_points))) {
+    return Refusal{"its weight is quantised with zero points other than 0",
+                   "quantise weights symmetrically"};
   }
   if (params.kind == Kind::kPerTensor && product.precision == kDynamic) {
     return Refusal{"a dynamically quantised call needs a weight quantised per channel or block",
@@ -79,25 +88,36 @@ std::optional<Refusal> check_activation(const Product& product) {
   }
   if (product.precision == kStatic) {
     const QuantParams params = quant_params(*product.dequantised);
-    if (params.kind != Kind::kPerTensor || params.scales != nullptr) {
-      return Refusal{"its input is not quantised per tensor, with fixed numbers",
+    if (params.kind != Kind::kPerTensor || params.scales != nullptr ||
+        params.dtype != ScalarType::kChar) {
+      return Refusal{"its input is not quantised to int8 per tensor, with fixed numbers",
                      "quantise activations per tensor"};
     }
     return {};
   }
   const Node* quantise = operand(*product.dequantised, 0);
-  if (quantise == nullptr || !is_quantise(*quantise) || product.padding != nullptr) {
+  if (quantise == nullptr || !is_quantise(*quantise) || product.padding != nullptr ||
+      spec_of(*quantise).dtype != ScalarType::kChar) {
     return Refusal{"its input is not quantised where it is used", ""};
   }
   return {};
 }
 
+// int8 with fixed numbers for the whole tensor.
+std::optional<QuantParams> quantised_result_params(const Node& quantise) {
+  const QuantParams params = quant_params(quantise);
+  const bool fits = params.kind == Kind::kPerTensor && params.scales == nullptr &&
+                    params.dtype == ScalarType::kChar;
+  return fits ? std::optional(params) : std::nullopt;
+}
+
 std::optional<Refusal> check_result(const Product& product) {
   if (product.precision != kStatic) return {};
   const Tail tail = tail_of(*product.node);
-  if (tail.quantise == nullptr) {
-    return Refusal{"its input and weight are quantised, its result is not, or is used twice",
-                   "quantise the result too"};
+  if (tail.quantise == nullptr || quantised_result_params(*tail.quantise) == std::nullopt) {
+    return Refusal{
+        "its input and weight are quantised to int8, its result is not, or is used twice",
+        "quantise the result too"};
   }
   return {};
 }

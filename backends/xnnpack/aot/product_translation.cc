@@ -27,6 +27,9 @@ Weights read_weights(Translator& t, Node& node) {
   if (!product) t.refuse(node, "its operands are no tensors");
   weights.product = *product;
   weights.source = product->weight_source();
+  if (product->precision == kStatic && !t.is_quantised(node)) {
+    t.refuse(node, "its weight is quantised, its result is not");
+  }
   weights.is_half = spec_of(node).dtype == ScalarType::kHalf;
   if (Node* dequantise = product->weight_dequantise()) {
     weights.params = quant_params(*dequantise);

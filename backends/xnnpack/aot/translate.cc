@@ -17,9 +17,14 @@ PerTensor per_tensor(const QuantParams& params) {
   return {static_cast<float>(params.scale), static_cast<int32_t>(params.zero_point)};
 }
 
-bool is_channels_last(const TensorSpec& spec) {
-  return spec.rank() == 4 && dim_order_of(spec) == std::vector<uint8_t>{0, 2, 3, 1};
+// Empty for the logical order.
+std::vector<uint32_t> order_of(const TensorSpec& spec) {
+  const std::vector<uint8_t> order = dim_order_of(spec);
+  if (std::ranges::is_sorted(order)) return {};
+  return {order.begin(), order.end()};
 }
+
+const std::vector<uint32_t> kChannelsLast = {0, 2, 3, 1};
 
 void add_handle(std::vector<uint32_t>& handles, const Node& node) {
   if (node.meta.debug_handle != 0) handles.push_back(node.meta.debug_handle);
@@ -205,10 +210,34 @@ void Translator::add_inputs() {
     } else {
       id = value_of(*node);
     }
+    const std::vector<uint32_t> order = order_of(spec_of(*node));
+    if (!order.empty() && order != kChannelsLast) {
+      reorder_input(*node, position);
+      continue;
+    }
     blob_.values[id].input = position;
-    blob_.values[id].is_channels_last = is_channels_last(spec_of(*node));
+    blob_.values[id].is_channels_last = !order.empty();
     blob_.inputs[position] = id;
   }
+}
+
+void Translator::reorder_input(Node& node, uint32_t position) {
+  const std::vector<uint32_t> order = order_of(spec_of(node));
+  const uint32_t logical = values_.at(&node);
+  BlobValue value = blob_.values[logical];
+  if (value.datatype == Datatype::xnn_datatype_qint8) refuse(node, "the order of its dims");
+  BlobNode transpose;
+  transpose.kind = NodeKind::XNNStaticTranspose;
+  transpose.list.resize(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    value.dims[i] = blob_.values[logical].dims[order[i]];
+    transpose.list[order[i]] = i;
+  }
+  value.input = position;
+  for (const Node* user : node.users()) add_handle(transpose.handles, *user);
+  transpose.output = logical;
+  transpose.inputs = {blob_.inputs[position] = blob_.add_value(std::move(value))};
+  append(std::move(transpose));
 }
 
 void Translator::add_outputs() {
@@ -217,7 +246,7 @@ void Translator::add_outputs() {
     Node* node = result.node();
     if (node == nullptr) refuse(*p_.graph().output(), "a result is no tensor");
     if (!values_.contains(node) && !is_quantise(*node)) refuse(*node, "nothing computes it");
-    blob_.outputs.push_back({value_of(*node), is_channels_last(spec_of(*node))});
+    blob_.outputs.push_back({value_of(*node), order_of(spec_of(*node))});
   }
 }
 

@@ -36,11 +36,15 @@ class Translator {
   // Sizes, for symbols the largest; [1] for a number.
   std::vector<uint32_t> dims_of(const Node& node) const;
   uint32_t add_constant(BlobValue value, std::vector<std::byte> bytes, const Node& source);
+  // Whether it runs in int8.
+  bool is_quantised(const Node& node) const { return quantised_results_.contains(&node); }
   [[noreturn]] void refuse(const Node& node, std::string_view why) const;
 
  private:
   void add_inputs();
   void add_outputs();
+  // An input whose dims lie in another order than XNNPACK's two is brought into the logical one.
+  void reorder_input(Node& node, uint32_t position);
   void translate_call(Node& node);
   void translate_quantise(Node& node);
   void translate_dequantise(Node& node);

@@ -25,8 +25,7 @@ ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
     throw AotError(
         fmt::format("node {}: its parameters have different numbers of channels", norm.name()));
   }
-  const auto eps = static_cast<float>(real(norm, 6, "eps", 1e-5));
-  for (float& variance : channels.variances) variance += eps;
+  channels.eps = real(norm, 6, "eps", 1e-5);
   return channels;
 }
 

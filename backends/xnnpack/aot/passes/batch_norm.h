@@ -8,12 +8,13 @@
 namespace vitrine::aot::xnnpack {
 
 // Of a batch norm of fixed statistics, by channel: it gives
-// (x - mean) / sqrt(variance) * weight + bias.
+// (x - mean) / sqrt(variance + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
-  std::vector<float> variances;  // with eps
+  std::vector<float> variances;
   std::vector<float> weights;
   std::vector<float> biases;
+  double eps = 1e-5;
 };
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm);
 

@@ -14,7 +14,7 @@ void batch_norms_to_convolutions(Preprocessing& p) {
     std::vector<float> factors(count);
     std::vector<float> summands(count);
     for (size_t i = 0; i < count; ++i) {
-      const double factor = norms.weights[i] / std::sqrt(double{norms.variances[i]});
+      const double factor = norms.weights[i] / std::sqrt(norms.variances[i] + norms.eps);
       factors[i] = static_cast<float>(factor);
       summands[i] = static_cast<float>(norms.biases[i] - norms.means[i] * factor);
     }

@@ -61,7 +61,10 @@ void fold_batch_norms(Preprocessing& p) {
     }
     // In the order of torch.nn.utils.fusion, so that the numbers are the same to the last bit.
     std::vector<float> inverse(channels.count);
-    for (size_t i = 0; i < inverse.size(); ++i) inverse[i] = 1.0f / std::sqrt(norms.variances[i]);
+    const auto eps = static_cast<float>(norms.eps);
+    for (size_t i = 0; i < inverse.size(); ++i) {
+      inverse[i] = 1.0f / std::sqrt(norms.variances[i] + eps);
+    }
     std::vector<float> weights = p.floats(*product.weight);
     for (size_t i = 0; i < weights.size(); ++i) {
       const size_t channel = channels.of(i);

@@ -1,0 +1,505 @@
+// Each row of the rules: a call that passes, one that breaks the rule, and the reason given.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/aot/partitioner.h"
+#include "backends/xnnpack/aot/rules.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string reason_against(TestProgram& t, Node* node,
+                           uint8_t precisions = xnnpack::kAnyPrecision) {
+  const xnnpack::Parameters parameters(t.program);
+  const auto refusal = xnnpack::check({parameters, *node, precisions});
+  return refusal ? refusal->rule : "";
+}
+
+using Make = Node* (*)(TestProgram& t);
+struct Row {
+  const char* name;
+  Make make;
+  const char* reason;  // part of it; empty: it passes
+};
+
+Node* images(TestProgram& t) { return t.input("x", {1, 4, 8, 8}); }
+Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
+const std::vector<int64_t> kTwo = {2, 2};
+const std::vector<int64_t> kOnes = {1, 1};
+const std::vector<int64_t> kZeros = {0, 0};
+
+Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, bool transposed = false,
+                  int64_t groups = 1) {
+  return t.call("aten.convolution.default",
+                {input, weight, bias == nullptr ? Argument() : Argument(bias), kOnes, kZeros, kOnes,
+                 transposed, kZeros, groups},
+                {1, 4, 8, 8});
+}
+
+Node* pool(TestProgram& t, ArgumentList rest) {
+  ArgumentList args = {images(t), kTwo, kTwo, kZeros};
+  args.insert(args.end(), rest.begin(), rest.end());
+  return t.call("aten.avg_pool2d.default", args, {1, 4, 4, 4});
+}
+
+Node* batch_norm(TestProgram& t, Node* input, Node* mean) {
+  Node* norm = t.call("aten._native_batch_norm_legit_no_training.default",
+                      {input, t.parameter("w", {4}), t.parameter("b", {4}), mean,
+                       t.parameter("var", {4}), 0.1, 1e-5},
+                      {});
+  const Value value = *input->tensor();
+  norm->meta.value = Value(Value::Items{value, value, value});
+  Node* item = t.program.graph->call(getitem(), {norm, 0});
+  item->meta.value = value;
+  return norm;
+}
+
+Node* quantised_convolution(TestProgram& t, int64_t zero_point, bool result, bool transposed) {
+  Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
+  Node* weight = t.dequantise_channels(
+      t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16, 1)),
+      t.parameter("s", {4}, {1, 1, 1, 1}),
+      t.int8_parameter("z", {4}, std::vector<int8_t>(4, static_cast<int8_t>(zero_point))), 0);
+  Node* call = convolution(t, input, weight, t.parameter("b", {4}), transposed);
+  if (result) t.quantise(call, 0.1, 0);
+  return call;
+}
+
+Node* max_dim(TestProgram& t, int64_t dim, bool keep, int64_t index) {
+  Node* input = images(t);
+  Node* node = t.call("aten.max.dim", {input, dim, keep}, {});
+  const Value value = contiguous_spec(ScalarType::kFloat, {1, 4, 1, 8});
+  node->meta.value = Value(Value::Items{value, value});
+  Node* item = t.program.graph->call(getitem(), {node, index});
+  item->meta.value = value;
+  return node;
+}
+
+const Row kRows[] = {
+    {"AddOfFloats",
+     [](TestProgram& t) {
+       return t.call("aten.add.Tensor", {matrix(t), t.input("y", {4})}, {2, 4});
+     },
+     ""},
+    {"AddWithAlpha",
+     [](TestProgram& t) {
+       return t.call("aten.add.Tensor", {matrix(t), t.input("y", {4})}, {2, 4}, ScalarType::kFloat,
+                     {{"alpha", 2}});
+     },
+     "alpha"},
+    {"AddOfIntegers",
+     [](TestProgram& t) {
+       return t.call("aten.add.Tensor",
+                     {t.input("x", {2}, ScalarType::kInt), t.input("y", {2}, ScalarType::kInt)},
+                     {2}, ScalarType::kInt);
+     },
+     "is i32, not f32"},
+    {"MixedDtypes",
+     [](TestProgram& t) {
+       return t.call("aten.mul.Tensor", {t.input("x", {2}), t.input("y", {2}, ScalarType::kHalf)},
+                     {2});
+     },
+     "different dtypes"},
+    {"EmptyTensor",
+     [](TestProgram& t) {
+       return t.call("aten.abs.default", {t.input("x", {0, 2})}, {0, 2});
+     },
+     "is empty"},
+    {"SevenDims",
+     [](TestProgram& t) {
+       return t.call("aten.abs.default", {t.input("x", {1, 1, 1, 1, 1, 1, 2})},
+                     {1, 1, 1, 1, 1, 1, 2});
+     },
+     "more than 6 dims"},
+    {"UnknownOperator",
+     [](TestProgram& t) {
+       return t.call("aten.tan.default", {matrix(t)}, {2, 4});
+     },
+     "has no aten.tan.default"},
+    {"Gelu",
+     [](TestProgram& t) {
+       return t.call("aten.gelu.default", {matrix(t)}, {2, 4});
+     },
+     ""},
+    {"GeluOfHalves",
+     [](TestProgram& t) {
+       return t.call("aten.gelu.default", {t.input("x", {2}, ScalarType::kHalf)}, {2},
+                     ScalarType::kHalf);
+     },
+     "f32 only"},
+    {"Square",
+     [](TestProgram& t) {
+       return t.call("aten.pow.Tensor_Scalar", {matrix(t), 2}, {2, 4});
+     },
+     ""},
+    {"Cube",
+     [](TestProgram& t) {
+       return t.call("aten.pow.Tensor_Scalar", {matrix(t), 3}, {2, 4});
+     },
+     "exponent"},
+    {"SquareByFloat",
+     [](TestProgram& t) {
+       return t.call("aten.pow.Tensor_Scalar", {matrix(t), 2.0}, {2, 4});
+     },
+     "exponent"},
+    {"SoftmaxOverLast",
+     [](TestProgram& t) {
+       return t.call("aten._softmax.default", {matrix(t), 1, false}, {2, 4});
+     },
+     ""},
+    {"SoftmaxOverFirst",
+     [](TestProgram& t) {
+       return t.call("aten._softmax.default", {matrix(t), 0, false}, {2, 4});
+     },
+     "last dim"},
+    {"SoftmaxOverNone",
+     [](TestProgram& t) {
+       return t.call("aten._softmax.default", {matrix(t), 5, false}, {2, 4});
+     },
+     "dim 5"},
+    {"Prelu",
+     [](TestProgram& t) {
+       return t.call("aten.prelu.default", {images(t), t.parameter("w", {4})}, {1, 4, 8, 8});
+     },
+     ""},
+    {"PreluOfInput",
+     [](TestProgram& t) {
+       return t.call("aten.prelu.default", {images(t), t.input("w", {4})}, {1, 4, 8, 8});
+     },
+     "slopes"},
+    {"PreluOfThreeDims",
+     [](TestProgram& t) {
+       return t.call("aten.prelu.default", {t.input("x", {2, 4, 3}), t.parameter("w", {4})},
+                     {2, 4, 3});
+     },
+     "3 dims"},
+    {"AveragePool",
+     [](TestProgram& t) {
+       return pool(t, {false, false});
+     },
+     ""},
+    {"AveragePoolByArea",
+     [](TestProgram& t) {
+       return pool(t, {false, false, 4});
+     },
+     ""},
+    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts what it pads"},
+    {"AveragePoolRoundsUp",
+     [](TestProgram& t) {
+       return pool(t, {true, false});
+     },
+     "ceil_mode"},
+    {"AveragePoolDivides",
+     [](TestProgram& t) {
+       return pool(t, {false, false, 3});
+     },
+     "divides"},
+    {"MaxPool",
+     [](TestProgram& t) {
+       return t.call("aten.max_pool2d.default", {images(t), kTwo, kTwo}, {1, 4, 4, 4});
+     },
+     ""},
+    {"MaxPoolSkips",
+     [](TestProgram& t) {
+       return t.call("aten.max_pool2d.default", {images(t), kOnes, kTwo}, {1, 4, 4, 4});
+     },
+     "stride is larger"},
+    {"MaxPoolRoundsUpUnknown",
+     [](TestProgram& t) {
+       return t.call("aten.max_pool2d.default",
+                     {t.dynamic_input("x", {1, 4, 7, 7}, 3), kTwo, kTwo, kZeros, kOnes, true},
+                     {-1, 4, 4, 4});
+     },
+     "ceil_mode"},
+    {"MaxDim", [](TestProgram& t) { return max_dim(t, 2, true, 0); }, ""},
+    {"MaxDimIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
+    {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); },
+     "height or a width"},
+    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "a dim less"},
+    {"Mean",
+     [](TestProgram& t) {
+       return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1, -2}, true},
+                     {1, 4, 1, 1});
+     },
+     ""},
+    {"MeanOfOneDim",
+     [](TestProgram& t) {
+       return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1}, true}, {1, 4, 8, 1});
+     },
+     "heights and widths"},
+    {"MeanDrops",
+     [](TestProgram& t) {
+       return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{2, 3}}, {1, 4});
+     },
+     "fewer dims"},
+    {"Upsample",
+     [](TestProgram& t) {
+       return t.call("aten.upsample_bilinear2d.vec",
+                     {images(t), Argument(), false, std::vector<int64_t>{2, 2}}, {1, 4, 16, 16});
+     },
+     ""},
+    {"UpsampleUnknown",
+     [](TestProgram& t) {
+       return t.call(
+           "aten.upsample_bilinear2d.vec",
+           {t.dynamic_input("x", {1, 4, 8, 8}, 3), Argument(), false, std::vector<int64_t>{2, 2}},
+           {-1, 4, 16, 16});
+     },
+     "known only"},
+    {"Cat",
+     [](TestProgram& t) {
+       return t.call("aten.cat.default", {ArgumentList{matrix(t), t.input("y", {2, 4})}}, {4, 4});
+     },
+     ""},
+    {"CatOfOne",
+     [](TestProgram& t) {
+       Node* x = matrix(t);
+       return t.call("aten.cat.default", {ArgumentList{x, x}}, {4, 4});
+     },
+     "fewer than two"},
+    {"Pad",
+     [](TestProgram& t) {
+       return t.call("aten.constant_pad_nd.default", {matrix(t), std::vector<int64_t>{1, 0}, 0.0},
+                     {2, 5});
+     },
+     ""},
+    {"PadNegative",
+     [](TestProgram& t) {
+       return t.call("aten.constant_pad_nd.default", {matrix(t), std::vector<int64_t>{-1, 0}, 0.0},
+                     {2, 3});
+     },
+     "negative"},
+    {"Slice",
+     [](TestProgram& t) {
+       return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 1, 3}, {2, 2});
+     },
+     ""},
+    {"SliceSteps",
+     [](TestProgram& t) {
+       return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 0, 4, 2}, {2, 2});
+     },
+     "step"},
+    {"SliceOfNothing",
+     [](TestProgram& t) {
+       return t.call("aten.slice_copy.Tensor", {matrix(t), 1, 1, 1}, {2, 0});
+     },
+     "is empty"},
+    {"SliceUnknown",
+     [](TestProgram& t) {
+       return t.call("aten.slice_copy.Tensor", {t.dynamic_input("x", {1, 4}, 5), 0, 1, 3}, {-1, 4});
+     },
+     "known only"},
+    {"View",
+     [](TestProgram& t) {
+       return t.call("aten.view_copy.default", {matrix(t), std::vector<int64_t>{-1}}, {8});
+     },
+     ""},
+    {"ViewOfSymbols",
+     [](TestProgram& t) {
+       Node* x = matrix(t);
+       return t.call("aten.view_copy.default", {x, ArgumentList{Argument(t.input("n", {})), 4}},
+                     {2, 4});
+     },
+     "known only"},
+    {"Unsqueeze",
+     [](TestProgram& t) {
+       return t.call("aten.unsqueeze_copy.default", {matrix(t), -1}, {2, 4, 1});
+     },
+     ""},
+    {"UnsqueezeFirst",
+     [](TestProgram& t) {
+       return t.call("aten.unsqueeze_copy.default", {matrix(t), 0}, {1, 2, 4});
+     },
+     "not the last"},
+    {"Clone",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._clone_dim_order.default", {images(t)}, {1, 4, 8, 8});
+     },
+     ""},
+    {"CloneReorders",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._clone_dim_order.default",
+                     {t.input_in_order("x", {1, 4, 8, 8}, {0, 2, 3, 1})}, {1, 4, 8, 8});
+     },
+     "order of dims"},
+    {"ToOtherOrder",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._to_dim_order_copy.default",
+                     {t.input_in_order("x", {1, 4, 8, 8}, {0, 2, 3, 1})}, {1, 4, 8, 8});
+     },
+     ""},
+    {"ToHalf",
+     [](TestProgram& t) {
+       return t.call("dim_order_ops._to_dim_order_copy.default", {matrix(t)}, {2, 4},
+                     ScalarType::kHalf);
+     },
+     "converts f32 to f16"},
+    {"BatchNorm", [](TestProgram& t) { return batch_norm(t, images(t), t.parameter("m", {4})); },
+     ""},
+    {"BatchNormOfInputs",
+     [](TestProgram& t) { return batch_norm(t, images(t), t.input("m", {4})); }, "parameters"},
+    {"BatchNormOfFive",
+     [](TestProgram& t) {
+       return batch_norm(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("m", {4}));
+     },
+     "5 dims"},
+    {"Convolution",
+     [](TestProgram& t) {
+       return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.parameter("b", {4}));
+     },
+     ""},
+    {"ConvolutionByInput",
+     [](TestProgram& t) {
+       return convolution(t, images(t), t.input("w", {4, 4, 1, 1}), nullptr);
+     },
+     "its weight w is computed"},
+    {"ConvolutionPlusInput",
+     [](TestProgram& t) {
+       return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.input("b", {4}));
+     },
+     "its bias"},
+    {"ConvolutionOfVolumes",
+     [](TestProgram& t) {
+       return convolution(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("w", {4, 4, 1, 1, 1}),
+                          nullptr);
+     },
+     "one and two dims"},
+    {"QuantisedConvolution",
+     [](TestProgram& t) { return quantised_convolution(t, 0, true, false); }, ""},
+    {"QuantisedToFloat", [](TestProgram& t) { return quantised_convolution(t, 0, false, false); },
+     "its result is not"},
+    {"QuantisedAsymmetrically",
+     [](TestProgram& t) { return quantised_convolution(t, 3, true, false); }, "zero points"},
+    {"QuantisedTransposed", [](TestProgram& t) { return quantised_convolution(t, 0, true, true); },
+     "axis 1"},
+    {"WeightQuantisedOnly",
+     [](TestProgram& t) {
+       return convolution(
+           t, images(t),
+           t.dequantise(t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16)), 0.1, 0),
+           nullptr);
+     },
+     "its input is not"},
+    {"Linear",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
+     },
+     ""},
+    {"LinearByInput",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default", {matrix(t), t.input("w", {3, 4})}, {2, 3});
+     },
+     "its weight"},
+    {"DynamicLinearPerTensor",
+     [](TestProgram& t) {
+       Node* x = t.dynamically_quantised(matrix(t));
+       return t.call(
+           "aten.linear.default",
+           {x, t.dequantise(t.int8_parameter("w", {3, 4}, std::vector<int8_t>(12)), 0.1, 0)},
+           {2, 3});
+     },
+     "per channel or block"},
+    {"DynamicDepthwise",
+     [](TestProgram& t) {
+       Node* x = t.dynamically_quantised(images(t));
+       Node* w = t.dequantise_channels(t.int8_parameter("w", {4, 1, 1, 1}, std::vector<int8_t>(4)),
+                                       t.parameter("s", {4}),
+                                       t.int8_parameter("z", {4}, std::vector<int8_t>(4)), 0);
+       return convolution(t, x, w, nullptr, false, 4);
+     },
+     "neither depthwise nor transposed"},
+    {"Addmm",
+     [](TestProgram& t) {
+       Node* w = t.parameter("w", {3, 4});
+       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
+       return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), p}, {2, 3});
+     },
+     ""},
+    {"AddmmOfComputed",
+     [](TestProgram& t) {
+       return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), t.input("w", {4, 3})},
+                     {2, 3});
+     },
+     "its weight"},
+    {"AddmmScaled",
+     [](TestProgram& t) {
+       return t.call("aten.addmm.default",
+                     {t.parameter("b", {3}), matrix(t), t.parameter("w", {4, 3})}, {2, 3},
+                     ScalarType::kFloat, {{"alpha", 2}});
+     },
+     "alpha or beta"},
+    {"QuantiseToInt8", [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 0); }, ""},
+};
+
+class Rules : public testing::TestWithParam<Row> {};
+
+TEST_P(Rules, Say) {
+  TestProgram t;
+  Node* node = GetParam().make(t);
+  const std::string reason = reason_against(t, node);
+  if (*GetParam().reason == '\0') {
+    EXPECT_THAT(reason, IsEmpty());
+  } else {
+    EXPECT_THAT(reason, HasSubstr(GetParam().reason));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(kRows),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
+  TestProgram t;
+  Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
+  EXPECT_EQ(reason_against(t, linear, xnnpack::kFloat), "");
+  EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
+}
+
+TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
+  TestProgram t;
+  Node* x = matrix(t);
+  Node* w = t.parameter("w", {4, 4});
+  Node* linear = t.call("aten.linear.default", {x, w}, {2, 4});
+  Node* tan = t.call("aten.tan.default", {linear}, {2, 4});
+  Node* sum = t.call("aten.add.Tensor", {tan, x}, {2, 4});
+  t.output({sum});
+  const PartitionResult result = XnnpackPartitioner().partition(t.program);
+  EXPECT_EQ(result.tags.size(), 2u);
+  EXPECT_FALSE(linear->meta.delegation_tag.empty());
+  EXPECT_EQ(w->meta.delegation_tag, linear->meta.delegation_tag);
+  EXPECT_FALSE(sum->meta.delegation_tag.empty());
+  EXPECT_NE(sum->meta.delegation_tag, linear->meta.delegation_tag);
+  EXPECT_TRUE(x->meta.delegation_tag.empty());
+  ASSERT_EQ(result.rejections.size(), 1u);
+  EXPECT_EQ(result.rejections[0].node, tan);
+  EXPECT_THAT(result.rejections[0].rule, HasSubstr("aten.tan.default"));
+}
+
+TEST(XnnpackPartitioner, KeepsWhatItTakesOnly) {
+  TestProgram t;
+  Node* x = matrix(t);
+  Node* kept = t.call("aten.linear.default", {x, t.parameter("w", {3, 4})}, {2, 3});
+  Node* other = t.call("aten.linear.default", {x, t.input("v", {3, 4})}, {2, 3});
+  const OpsToKeep keep = XnnpackPartitioner().ops_to_keep(t.program);
+  EXPECT_THAT(keep.targets, testing::Contains("aten.linear.default"));
+  EXPECT_THAT(keep.targets, testing::Not(testing::Contains("aten.add.Tensor")));
+  EXPECT_TRUE(keep.keeps(*kept));
+  EXPECT_FALSE(keep.keeps(*other));
+}
+
+TEST(XnnpackPartitioner, MakesAPartitionAMatchIfAsked) {
+  TestProgram t;
+  Node* first = t.call("aten.abs.default", {matrix(t)}, {2, 4});
+  Node* second = t.call("aten.neg.default", {first}, {2, 4});
+  t.output({second});
+  XnnpackPartitioner::Options options;
+  options.per_op = true;
+  EXPECT_EQ(XnnpackPartitioner(options).partition(t.program).tags.size(), 2u);
+  EXPECT_NE(first->meta.delegation_tag, second->meta.delegation_tag);
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test
