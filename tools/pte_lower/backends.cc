@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "tools/tool_error.h"
 
@@ -20,8 +21,11 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   aot::XnnpackPartitioner::Options options;
   options.precisions = aot::xnnpack::kDynamic;
   options.per_op = true;
-  options.products_only = true;
   return std::make_shared<aot::XnnpackPartitioner>(options);
+}
+
+std::shared_ptr<const aot::Partitioner> make_mapping_demo() {
+  return std::make_shared<mapping_demo::MappingDemoPartitioner>();
 }
 
 constexpr std::array kBackends = {
@@ -30,6 +34,8 @@ constexpr std::array kBackends = {
     BackendRow{"xnnpack-dynamic", "XnnpackBackend",
                "dynamically quantised products alone, one delegate each; put it before xnnpack",
                make_xnnpack_dynamic},
+    BackendRow{"mapping-demo", "BackendWithDelegateMappingDemo",
+               "an example for authors of backends: convolution with relu, tan", make_mapping_demo},
 };
 
 }  // namespace

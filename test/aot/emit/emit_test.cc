@@ -1,0 +1,315 @@
+// Rules of emission, on graphs made for them.
+#include "aot/emit/emit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "aot/graph/aot_error.h"
+#include "devtools/etrecord/embedded_record.h"
+#include "devtools/etrecord/etrecord.h"
+#include "runtime/data/flat_tensor.h"
+#include "runtime/program/program.h"
+#include "schema/program_generated.h"
+#include "test/support/file_bytes.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fbs = schema::program;
+
+TensorSpec floats(std::vector<SymInt> sizes) {
+  return contiguous_spec(ScalarType::kFloat, std::move(sizes));
+}
+
+TensorData numbers(const std::vector<float>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return make_tensor_data(ScalarType::kFloat, {static_cast<int64_t>(values.size())},
+                          std::move(bytes));
+}
+
+Target edge(std::string_view name) { return Target::of(name, Dialect::kEdge); }
+
+void add_weight(ExportedProgram& program, const std::string& name, InputSpec::Kind kind,
+                TensorData data) {
+  Node* node = program.graph->placeholder(name);
+  node->meta.value = floats({data.sizes[0]});
+  InputSpec spec;
+  spec.kind = kind;
+  spec.name = name;
+  spec.target = "model." + name;
+  program.signature.inputs.push_back(spec);
+  program.state_dict.emplace(spec.target, std::move(data));
+}
+
+Node* add_input(ExportedProgram& program, const std::string& name, std::vector<SymInt> sizes) {
+  Node* node = program.graph->placeholder(name);
+  node->meta.value = floats(std::move(sizes));
+  InputSpec spec;
+  spec.name = name;
+  program.signature.inputs.push_back(spec);
+  return node;
+}
+
+Node* call(ExportedProgram& program, std::string_view name, ArgumentList args) {
+  Node* first = args.at(0).node();
+  Node* node = program.graph->call(edge(name), std::move(args));
+  node->meta.value = first->meta.value;
+  node->meta.debug_handle = static_cast<uint32_t>(program.graph->nodes().size());
+  return node;
+}
+
+void set_outputs(ExportedProgram& program, const std::vector<Node*>& results) {
+  ArgumentList items;
+  for (Node* result : results) {
+    items.emplace_back(result);
+    OutputSpec spec;
+    spec.name = result->name();
+    program.signature.outputs.push_back(spec);
+  }
+  program.graph->set_output(Argument::tuple(std::move(items)));
+}
+
+// relu(x + weight)
+ExportedProgram small_program(std::vector<SymInt> sizes = {3}) {
+  ExportedProgram program;
+  add_weight(program, "weight", InputSpec::Kind::kParameter, numbers({1, 2, 3}));
+  Node* x = add_input(program, "x", std::move(sizes));
+  Node* sum = call(program, "aten.add.Tensor", {x, program.graph->find("weight")});
+  set_outputs(program, {call(program, "aten.relu.default", {sum})});
+  return program;
+}
+
+Methods methods_of(ExportedProgram program) {
+  Methods methods;
+  methods.emplace("forward", std::move(program));
+  return methods;
+}
+
+test::AlignedBytes aligned(const std::vector<std::byte>& bytes) {
+  test::AlignedBytes copy(bytes.size());
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  return copy;
+}
+
+std::string error_of(const Methods& methods, const EmitOptions& options = {}) {
+  try {
+    emit(methods, options);
+  } catch (const AotError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const fbs::Program& root(const std::vector<std::byte>& pte) { return *fbs::GetProgram(pte.data()); }
+
+TEST(EmitTest, TheRuntimeLoadsIt) {
+  const EmittedProgram emitted = emit(methods_of(small_program()));
+  const test::AlignedBytes bytes = aligned(emitted.pte);
+  const auto program = Program::load(
+      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+  ASSERT_TRUE(program.ok()) << program.error().message();
+}
+
+TEST(EmitTest, TwoRunsGiveTheSameBytes) {
+  EXPECT_EQ(emit(methods_of(small_program())).pte, emit(methods_of(small_program())).pte);
+}
+
+TEST(EmitTest, TheHeaderTellsWhereSegmentsAre) {
+  EmitOptions options;
+  options.segment_alignment = 4096;
+  options.constant_tensor_alignment = 256;
+  const std::vector<std::byte> pte = emit(methods_of(small_program()), options).pte;
+  const auto number = [&](size_t at) {
+    uint64_t value = 0;
+    std::memcpy(&value, pte.data() + at, sizeof value);
+    return value;
+  };
+  EXPECT_EQ(std::memcmp(pte.data() + 4, "ET12eh00", 8), 0);
+  EXPECT_EQ(number(12) & 0xffffffffU, 32U);
+  EXPECT_EQ(number(24), 4096U);
+  EXPECT_LE(number(16), number(24));
+  EXPECT_EQ(number(24) + number(32), pte.size());
+  for (const auto* segment : *root(pte).segments()) EXPECT_EQ(segment->offset() % 4096, 0U);
+  // What the header pushes back keeps its alignment.
+  uint32_t offset = 0;
+  std::memcpy(&offset, pte.data(), sizeof offset);
+  EXPECT_GT(offset, 8U + 256U);
+}
+
+TEST(EmitTest, AProgramWithoutSegmentsHasNoHeader) {
+  ExportedProgram program;
+  Node* x = add_input(program, "x", {3});
+  set_outputs(program, {call(program, "aten.relu.default", {x})});
+  EmitOptions options;
+  options.emit_debug_maps = false;
+  const std::vector<std::byte> pte = emit(methods_of(std::move(program)), options).pte;
+  EXPECT_NE(std::memcmp(pte.data() + 8, "eh00", 4), 0);
+  EXPECT_EQ(root(pte).segments()->size(), 1U);
+  EXPECT_EQ(root(pte).segments()->Get(0)->size(), 0U);
+}
+
+TEST(EmitTest, MethodsShareConstants) {
+  Methods methods;
+  methods.emplace("decode", small_program());
+  methods.emplace("encode", small_program());
+  const EmittedProgram emitted = emit(methods);
+  const fbs::Program& program = root(emitted.pte);
+  EXPECT_EQ(program.constant_segment()->offsets()->size(), 2U);
+  ASSERT_EQ(program.execution_plan()->size(), 2U);
+  EXPECT_EQ(program.execution_plan()->Get(0)->name()->str(), "decode");
+}
+
+TEST(EmitTest, ConstantsGoToAFileOfTheirOwn) {
+  EmitOptions options;
+  options.external_constants = true;
+  const EmittedProgram emitted = emit(methods_of(small_program()), options);
+  ASSERT_EQ(emitted.ptd.size(), 1U);
+  const test::AlignedBytes bytes = aligned(emitted.ptd.begin()->second);
+  const auto map = load_flat_tensor(
+      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+  ASSERT_TRUE(map.ok()) << map.error().message();
+  ASSERT_EQ((*map)->size(), 1U);
+  EXPECT_EQ((*map)->key(0), "model.weight");
+  EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
+}
+
+ExportedProgram counter(std::vector<float> state) {
+  ExportedProgram program;
+  add_weight(program, "state", InputSpec::Kind::kBuffer, numbers(state));
+  Node* x = add_input(program, "x", {2});
+  Node* buffer = program.graph->find("state");
+  Node* sum = call(program, "aten.add.Tensor", {buffer, x});
+  Node* written = call(program, "aten.copy_.default", {buffer, sum});
+  set_outputs(program, {written, sum});
+  program.signature.outputs[0].kind = OutputSpec::Kind::kBufferMutation;
+  program.signature.outputs[0].target = "model.state";
+  return program;
+}
+
+TEST(EmitTest, BuffersKeepAnInitialStateThatIsNotZero) {
+  EXPECT_EQ(root(emit(methods_of(counter({0, 0}))).pte).mutable_data_segments(), nullptr);
+  const EmittedProgram emitted = emit(methods_of(counter({0, 5})));
+  const auto* states = root(emitted.pte).mutable_data_segments();
+  ASSERT_NE(states, nullptr);
+  EXPECT_EQ(states->Get(0)->offsets()->size(), 2U);
+  // The buffer's new value stays inside.
+  EXPECT_EQ(root(emitted.pte).execution_plan()->Get(0)->outputs()->size(), 1U);
+}
+
+TEST(EmitTest, DynamicSizesAreStoredByTheirBound) {
+  ExportedProgram program;
+  program.range_constraints["s0"] = {1, 8};
+  Node* x = add_input(program, "x", {SymInt(Expression::symbol("s0")), 3});
+  set_outputs(program, {call(program, "aten.relu.default", {x})});
+  const EmittedProgram emitted = emit(methods_of(std::move(program)));
+  const auto* value = root(emitted.pte).execution_plan()->Get(0)->values()->Get(0);
+  const fbs::Tensor* tensor = value->val_as_Tensor();
+  EXPECT_THAT(std::vector<int32_t>(tensor->sizes()->begin(), tensor->sizes()->end()),
+              ElementsAre(8, 3));
+  EXPECT_EQ(tensor->shape_dynamism(), fbs::TensorShapeDynamism::DYNAMIC_BOUND);
+}
+
+TEST(EmitTest, SizesWithoutABoundAreErrors) {
+  ExportedProgram program;
+  program.range_constraints["s0"] = {1, std::nullopt};
+  Node* x = add_input(program, "x", {SymInt(Expression::symbol("s0"))});
+  set_outputs(program, {call(program, "aten.relu.default", {x})});
+  EXPECT_THAT(error_of(methods_of(std::move(program))),
+              testing::AllOf(HasSubstr("node x"), HasSubstr("s0 has no upper bound")));
+}
+
+TEST(EmitTest, ErrorsNameMethodNodeAndLine) {
+  ExportedProgram program;
+  Node* x = add_input(program, "x", {3});
+  Node* unknown = call(program, "aten.no_such_op.default", {x});
+  auto origin = std::make_shared<Origin>();
+  origin->stack_trace = "File \"/home/me/model.py\", line 12, in forward\n    y = no_such(x)";
+  unknown->meta.origin = origin;
+  set_outputs(program, {unknown});
+  EXPECT_THAT(error_of(methods_of(std::move(program))),
+              HasSubstr("method forward: node aten_no_such_op_default (aten.no_such_op.default), "
+                        "model.py:12: "));
+}
+
+TEST(EmitTest, ArgumentsThatTheKernelDoesNotTakeAreErrors) {
+  ExportedProgram program;
+  Node* x = add_input(program, "x", {3});
+  set_outputs(program, {call(program, "aten.relu.default", {x, 1})});
+  EXPECT_THAT(error_of(methods_of(std::move(program))), HasSubstr("gives 2 arguments"));
+}
+
+TEST(EmitTest, AlignmentsArePowersOfTwo) {
+  EmitOptions options;
+  options.segment_alignment = 100;
+  EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("segment alignment 100"));
+  options = {};
+  options.constant_tensor_alignment = 3;
+  EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("constant tensor"));
+  options = {};
+  options.segment_alignment = 0;
+  EXPECT_THAT(error_of(methods_of(small_program()), options), HasSubstr("segment alignment 0"));
+}
+
+TEST(EmitTest, AProgramNeedsAMethod) { EXPECT_THAT(error_of({}), HasSubstr("method")); }
+
+// relu_a or relu_b of x, whichever the condition says: the branches' memory is the same memory.
+TEST(EmitTest, BranchesShareMemory) {
+  ExportedProgram program;
+  Node* p = add_input(program, "p", {});
+  p->meta.value = contiguous_spec(ScalarType::kBool, {});
+  Node* x = add_input(program, "x", {64});
+  for (const char* name : {"yes", "no"}) {
+    auto branch = std::make_unique<Graph>();
+    Node* operand = branch->placeholder("operand");
+    operand->meta.value = x->meta.value;
+    Node* result = branch->call(edge("aten.relu.default"), {operand});
+    result->meta.value = x->meta.value;
+    branch->set_output(Argument::tuple({result}));
+    program.graph->subgraphs()[name] = std::move(branch);
+  }
+  Node* yes = program.graph->get_attr("yes");
+  Node* no = program.graph->get_attr("no");
+  Node* chosen = program.graph->call(Target::of("cond", Dialect::kHigherOrder),
+                                     {p, yes, no, Argument::tuple({x})});
+  chosen->meta.value = Value::Items{x->meta.value};
+  Node* item = program.graph->call(getitem(), {chosen, 0});
+  item->meta.value = x->meta.value;
+  set_outputs(program, {item});
+  EmitOptions options;
+  options.emit_debug_maps = false;
+  const EmittedProgram emitted = emit(methods_of(std::move(program)), options);
+  const auto* plan = root(emitted.pte).execution_plan()->Get(0);
+  // A branch's result, the input, the condition's result; the flag fits behind none of them.
+  EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 3 * 256 + 16);
+  ASSERT_EQ(plan->chains()->Get(0)->instructions()->size(), 6U);
+  const auto* jump = plan->chains()->Get(0)->instructions()->Get(0)->instr_args_as_JumpFalseCall();
+  ASSERT_NE(jump, nullptr);
+  EXPECT_EQ(jump->destination_instruction(), 4);
+}
+
+TEST(EmitTest, TheRecordInsideTellsEachInstructionsSource) {
+  const EmittedProgram emitted = emit(methods_of(small_program()));
+  const test::AlignedBytes bytes = aligned(emitted.pte);
+  auto program = Program::load(
+      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+  ASSERT_TRUE(program.ok());
+  const auto data = (*program)->named_data().get(etrecord::kEmbeddedRecordKey);
+  ASSERT_TRUE(data.ok());
+  const etrecord::EtRecord record = etrecord::parse_etrecord((*data).bytes());
+  const etrecord::MethodRecord& method = record.methods.at("forward");
+  ASSERT_EQ(method.graph.nodes.size(), 2U);
+  EXPECT_EQ(method.graph.nodes[0].target, "aten.add.Tensor");
+  EXPECT_EQ(method.graph.nodes[1].inputs, std::vector<size_t>{0});
+  EXPECT_EQ(method.handles_of_instruction.at(1).at(0), method.graph.nodes[1].debug_handle);
+  EmitOptions without;
+  without.emit_debug_maps = false;
+  EXPECT_EQ(root(emit(methods_of(small_program()), without).pte).named_data(), nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::aot
