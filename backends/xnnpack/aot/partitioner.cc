@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_set>
 
@@ -75,7 +76,12 @@ PartitionResult XnnpackPartitioner::partition(ExportedProgram& program) const {
   Graph& graph = *program.graph;
   Matches matches = match(parameters, graph, options_);
   PartitionNodesOptions forming;
-  forming.groups = matches.groups;
+  // Weights may be shared by partitions, so they join none together.
+  for (const std::vector<Node*>& group : matches.groups) {
+    std::vector<Node*>& calls = forming.groups.emplace_back();
+    std::ranges::copy_if(group, std::back_inserter(calls),
+                         [](const Node* node) { return node->is_call(); });
+  }
   const std::vector<NodePartition> partitions =
       options_.per_op ? partition_each(matches.groups) : partition_nodes(graph, {}, forming);
 

@@ -1,0 +1,75 @@
+#include "test/backends/xnnpack/aot/delegate_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "aot/lowering/to_backend.h"
+#include "backends/xnnpack/aot/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "test/backends/xnnpack/aot/blob_text.h"
+#include "test/backends/xnnpack/aot/named_data_view.h"
+#include "tools/host_tensor.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+std::unique_ptr<tools::HostTensor> make_tensor(const TensorSpec& spec, int64_t batch) {
+  std::vector<int32_t> sizes;
+  for (const SymInt& size : spec.sizes) {
+    sizes.push_back(static_cast<int32_t>(size.is_static() ? size.value() : batch));
+  }
+  return std::make_unique<tools::HostTensor>(spec.dtype, sizes, dim_order_of(spec));
+}
+
+}  // namespace
+
+std::shared_ptr<const LoweredBackendModule> lowered(const TestProgram& t) {
+  return to_backend(XnnpackBackend(), t.program);
+}
+
+std::vector<std::string> node_types(const LoweredBackendModule& module) {
+  std::vector<std::string> types;
+  for (const std::string& line : describe_blob(*module.processed_bytes).nodes) {
+    types.push_back(line.substr(0, line.find(' ')));
+  }
+  return types;
+}
+
+std::vector<std::vector<float>> run(const LoweredBackendModule& module,
+                                    const std::vector<std::vector<float>>& inputs, int64_t batch) {
+  const NamedDataView keys(module.named_data);
+  BackendInitContext context;
+  context.named_data = &keys;
+  vitrine::XnnpackBackend backend;
+  Result<std::unique_ptr<Delegate>> loaded = backend.init(context, *module.processed_bytes, {});
+  EXPECT_TRUE(loaded.ok()) << loaded.error().message();
+  if (!loaded.ok()) return {};
+  std::vector<std::unique_ptr<tools::HostTensor>> tensors;
+  for (const InputSpec& input : module.original.signature.inputs) {
+    if (input.kind != InputSpec::Kind::kUserInput) continue;
+    const Node* node = module.original.graph->find(input.name);
+    tensors.push_back(make_tensor(*node->tensor(), batch));
+    const std::vector<float>& numbers = inputs.at(tensors.size() - 1);
+    tensors.back()->set_from_logical(std::as_bytes(std::span(numbers)));
+  }
+  const size_t first_output = tensors.size();
+  for (const Argument& result : *module.original.graph->output()->args()[0].list()) {
+    tensors.push_back(make_tensor(*result.node()->tensor(), batch));
+  }
+  std::vector<EValue> values;
+  for (const auto& tensor : tensors) values.emplace_back(&tensor->tensor());
+  std::vector<EValue*> arguments;
+  for (EValue& value : values) arguments.push_back(&value);
+  const Error error = (*loaded)->execute({}, arguments);
+  EXPECT_TRUE(error.ok()) << error.message();
+  std::vector<std::vector<float>> outputs;
+  for (size_t i = first_output; i < tensors.size(); ++i) {
+    const std::vector<std::byte> bytes = tools::logical_bytes(tensors[i]->tensor());
+    std::vector<float>& numbers = outputs.emplace_back(bytes.size() / sizeof(float));
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  }
+  return outputs;
+}
+
+}  // namespace vitrine::aot::test

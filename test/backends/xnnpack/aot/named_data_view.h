@@ -1,0 +1,31 @@
+// The constants of a lowered module as the run-time half looks them up.
+#pragma once
+
+#include <vector>
+
+#include "aot/graph/lowered_module.h"
+#include "runtime/data/named_data.h"
+
+namespace vitrine::aot::test {
+
+class NamedDataView final : public NamedDataMap {
+ public:
+  // Does not own them.
+  explicit NamedDataView(const std::vector<NamedData>& data) : data_(data) {}
+  size_t size() const override { return data_.size(); }
+  std::string_view key(size_t index) const override { return data_[index].key; }
+  Result<DataBuffer> get(std::string_view key) const override {
+    for (const NamedData& each : data_) {
+      if (each.key == key) return DataBuffer(std::span<const std::byte>(*each.bytes));
+    }
+    return Error::make(ErrorCode::kNotFound, "is not there");
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional<TensorLayout>();
+  }
+
+ private:
+  const std::vector<NamedData>& data_;
+};
+
+}  // namespace vitrine::aot::test

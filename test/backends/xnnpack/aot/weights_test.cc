@@ -1,0 +1,88 @@
+#include "backends/xnnpack/aot/weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/sha256.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using testing::ElementsAre;
+
+Bytes bytes_of(std::initializer_list<int> numbers) {
+  Bytes bytes;
+  for (const int number : numbers) bytes.push_back(static_cast<std::byte>(number));
+  return bytes;
+}
+
+std::vector<int32_t> int32s(const Bytes& bytes) {
+  std::vector<int32_t> numbers(bytes.size() / 4);
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+// The examples of FIPS 180-4.
+TEST(Sha256, KnownTexts) {
+  const auto digest = [](std::string_view text) {
+    return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
+  };
+  EXPECT_EQ(digest(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(digest(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Filters, OutputsFirstChannelsLast) {
+  Bytes bytes(2 * 3 * 2 * 2);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+  const ArrangedFilter filter = arranged_filter(bytes, 1, {{2, 3, 2, 2}, false, 1});
+  EXPECT_THAT(filter.dims, ElementsAre(2, 2, 2, 3));
+  EXPECT_EQ(filter.channel_dim, 0);
+  for (size_t o = 0; o < 2; ++o) {
+    for (size_t at = 0; at < 4; ++at) {
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(filter.bytes[(o * 4 + at) * 3 + i], bytes[(o * 3 + i) * 4 + at]);
+      }
+    }
+  }
+}
+
+TEST(Filters, DepthwiseOutputsLast) {
+  const ArrangedFilter filter =
+      arranged_filter(bytes_of({1, 2, 3, 4, 5, 6}), 1, {{3, 1, 1, 2}, false, 3});
+  EXPECT_THAT(filter.dims, ElementsAre(1, 1, 2, 3));
+  EXPECT_EQ(filter.channel_dim, 3);
+  EXPECT_EQ(filter.bytes, bytes_of({1, 3, 5, 2, 4, 6}));
+}
+
+// in 4, groups 2, two outputs a group.
+TEST(Filters, TransposedByGroup) {
+  const ArrangedFilter filter =
+      arranged_filter(bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 1, {{4, 2, 1, 1}, true, 2});
+  EXPECT_THAT(filter.dims, ElementsAre(4, 1, 1, 2));
+  EXPECT_EQ(filter.bytes, bytes_of({1, 3, 2, 4, 5, 7, 6, 8}));
+}
+
+TEST(Biases, RoundToEvenAndSaturate) {
+  EXPECT_THAT(int32s(quantised_bias({0.5f, 1.5f, -2.5f, 1e30f, -1e30f}, {1.0f})),
+              ElementsAre(0, 2, -2, INT32_MAX, INT32_MIN));
+  EXPECT_THAT(int32s(quantised_bias({1.0f, 1.0f}, {0.5f, 0.25f})), ElementsAre(2, 4));
+}
+
+TEST(FourBits, TwoInAByteRowsPadded) {
+  EXPECT_EQ(packed_int4(bytes_of({-8, 7, 0, 1, -1, 2}), 3), bytes_of({0xf0, 0x88, 0x79, 0x8a}));
+  EXPECT_THROW(packed_int4(bytes_of({8}), 1), AotError);
+}
+
+TEST(Bfloat16, RoundsToNearest) {
+  EXPECT_THAT(to_bfloat16({1.0f, 1.00390625f, 1.01171875f}), ElementsAre(0x3f80, 0x3f80, 0x3f82));
+}
+
+}  // namespace
+}  // namespace vitrine::aot::xnnpack
