@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
+#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {
@@ -39,17 +41,34 @@ constexpr std::array kViews = {
 bool is_view(Target target) { return std::ranges::count(kViews, target.name(), &View::view) != 0; }
 
 void views_to_copies(ExportedProgram& program) {
-  for_each_call(*program.graph, [](Node& node) {
+  // Nodes whose strides are others now, and with them those of what is made of them.
+  std::unordered_set<const Node*> changed;
+  const auto set_strides = [&](Node& node, const TensorSpec& spec) {
+    if (spec.strides != node.tensor()->strides) changed.insert(&node);
+    node.meta.value = spec;
+  };
+  for_each_call(*program.graph, [&](Node& node) {
+    const TensorSpec* spec = node.tensor();
     const auto found = std::ranges::find(kViews, node.target().name(), &View::view);
-    if (found == kViews.end()) return;
-    node.set_target(Target::of(found->copy));
-    // A copy is dense, whatever the view's strides were.
-    if (const TensorSpec* spec = node.tensor()) {
+    if (found != kViews.end()) {
+      node.set_target(Target::of(found->copy));
+      if (spec == nullptr) return;
+      // A copy is dense, whatever the view's strides were.
       TensorSpec dense = *spec;
       dense.strides = contiguous_strides(dense.sizes);
       dense.storage_offset = 0;
-      node.meta.value = std::move(dense);
+      set_strides(node, dense);
+      return;
     }
+    const std::vector<Node*> inputs = node.inputs();
+    const bool follows =
+        std::ranges::any_of(inputs, [&](const Node* input) { return changed.contains(input); });
+    if (!follows || spec == nullptr || !can_infer(node.target())) return;
+    const Value result = infer(node.target(), node.args(), node.kwargs());
+    if (result.tensor() == nullptr || result.tensor()->sizes != spec->sizes) return;
+    TensorSpec moved = *spec;
+    moved.strides = result.tensor()->strides;
+    set_strides(node, moved);
   });
 }
 
