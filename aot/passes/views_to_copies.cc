@@ -63,7 +63,17 @@ void views_to_copies(ExportedProgram& program) {
     const std::vector<Node*> inputs = node.inputs();
     const bool follows =
         std::ranges::any_of(inputs, [&](const Node* input) { return changed.contains(input); });
-    if (!follows || spec == nullptr || !can_infer(node.target())) return;
+    if (!follows || spec == nullptr) return;
+    // Quantised numbers lie as those that they are made of.
+    const TensorSpec* first = inputs.front()->tensor();
+    const std::string_view space = node.target().name_space();
+    if ((space == "quantized_decomposed" || space == "torchao") && first != nullptr &&
+        first->sizes == spec->sizes) {
+      TensorSpec moved = *spec;
+      moved.strides = first->strides;
+      set_strides(node, moved);
+    }
+    if (!can_infer(node.target())) return;
     const Value result = infer(node.target(), node.args(), node.kwargs());
     if (result.tensor() == nullptr || result.tensor()->sizes != spec->sizes) return;
     TensorSpec moved = *spec;

@@ -81,6 +81,15 @@ Node* operand(const Node& node, size_t index, std::string_view name) {
   return found == nullptr ? nullptr : found->node();
 }
 
+Node& required(const Node& node, size_t index, std::string_view name) {
+  Node* found = operand(node, index, name);
+  if (found == nullptr) {
+    throw AotError(fmt::format("node {} ({}): its argument {} is no tensor", node.name(),
+                               node.target().name(), index));
+  }
+  return *found;
+}
+
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank) {
   const auto count = static_cast<int64_t>(rank);
   if (dim < -count || dim >= count) {

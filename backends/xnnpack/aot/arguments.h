@@ -24,6 +24,8 @@ bool boolean(const Node& node, size_t index, std::string_view name, bool fallbac
 std::vector<int64_t> integers(const Node& node, size_t index, std::string_view name, size_t count);
 // Null if it is not given, or no node.
 Node* operand(const Node& node, size_t index, std::string_view name = {});
+// The same; AotError if it is not given, or no node.
+Node& required(const Node& node, size_t index, std::string_view name = {});
 // A dim counted from the end -> from the start. AotError if there is no such dim.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 

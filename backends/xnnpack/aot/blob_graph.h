@@ -53,7 +53,6 @@ struct BlobValue {
   std::optional<uint32_t> input;                       // position among the delegate's inputs
   std::optional<uint32_t> output;                      // among its outputs
   std::shared_ptr<const std::vector<std::byte>> data;  // of constants
-  std::string external_tag;                            // of the .ptd that `data` goes to
   bool is_channels_last = false;                       // its four dims lie as NHWC
 
   bool is_constant() const { return data != nullptr; }

@@ -165,7 +165,7 @@ class Arranger {
     if (value(id).is_constant()) {
       const uint32_t made = add_like(id, channels_last);
       const BlobValue& from = value(id);
-      const size_t width = from.data->size() / elements_of(from);
+      const size_t width = from.data->size() / std::max<size_t>(elements_of(from), 1);
       value(made).data =
           std::make_shared<const Bytes>(permuted(*from.data, width, from.dims, kToChannelsLast));
       return made;

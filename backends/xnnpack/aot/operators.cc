@@ -13,7 +13,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 void finish(Translator& t, Node& node, BlobNode made) {
-  made.inputs.insert(made.inputs.begin(), t.input_of(node, *operand(node, 0)));
+  made.inputs.insert(made.inputs.begin(), t.input_of(node, required(node, 0)));
   made.output = t.output_of(node);
   t.append(std::move(made));
 }
@@ -26,7 +26,7 @@ void unary(Translator& t, Node& node) {
 template <NodeKind kind>
 void binary(Translator& t, Node& node) {
   BlobNode made = t.make(node, kind);
-  made.inputs = {t.input_of(node, *operand(node, 0)), t.input_of(node, *operand(node, 1))};
+  made.inputs = {t.input_of(node, required(node, 0)), t.input_of(node, required(node, 1))};
   made.output = t.output_of(node);
   t.append(std::move(made));
 }
@@ -60,7 +60,8 @@ void leaky_relu(Translator& t, Node& node) {
 void cat(Translator& t, Node& node) {
   constexpr std::array kKinds = {NodeKind::XNNConcatenate2, NodeKind::XNNConcatenate3,
                                  NodeKind::XNNConcatenate4, NodeKind::XNNConcatenate5};
-  const ArgumentList* items = node.args().at(0).list();
+  const Argument* list = argument(node, 0, "tensors");
+  const ArgumentList* items = list == nullptr ? nullptr : list->list();
   if (items == nullptr || items->size() < 2 || items->size() > 5) {
     t.refuse(node, "it has not 2 to 5 inputs");
   }
@@ -106,7 +107,7 @@ void reshape(Translator& t, Node& node) {
 
 void slice(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNStaticSlice);
-  const TensorSpec& input = spec_of(*operand(node, 0));
+  const TensorSpec& input = spec_of(required(node, 0));
   const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), input.rank());
   int64_t start = integer(node, 2, "start", 0);
   if (input.sizes[dim].is_static()) {
@@ -116,7 +117,7 @@ void slice(Translator& t, Node& node) {
     t.refuse(node, "where it begins is not fixed");
   }
   made.list.assign(input.rank(), 0);
-  made.list[dim] = static_cast<uint32_t>(start);
+  made.list[dim] = t.size_of(node, start);
   made.second_list = t.dims_of(node);
   finish(t, node, std::move(made));
 }
@@ -132,8 +133,8 @@ void pad(Translator& t, Node& node) {
   made.second_list.assign(rank, 0);
   // The last dim comes first.
   for (size_t i = 0; i < padding.size() / 2; ++i) {
-    made.list[rank - 1 - i] = static_cast<uint32_t>(padding[2 * i]);
-    made.second_list[rank - 1 - i] = static_cast<uint32_t>(padding[2 * i + 1]);
+    made.list[rank - 1 - i] = t.size_of(node, padding[2 * i]);
+    made.second_list[rank - 1 - i] = t.size_of(node, padding[2 * i + 1]);
   }
   made.parameter = static_cast<float>(real(node, 2, "value", 0.0));
   finish(t, node, std::move(made));

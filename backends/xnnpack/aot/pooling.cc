@@ -14,7 +14,7 @@ Window read_window(Translator& t, const Node& node) {
   if (kernel.size() != 2) t.refuse(node, "its window is unknown");
   if (stride.empty()) stride = kernel;
   if (padding.empty()) padding = {0, 0};
-  const auto size = [](int64_t number) { return static_cast<uint32_t>(number); };
+  const auto size = [&](int64_t number) { return t.size_of(node, number); };
   Window window;
   window.kernel_height = size(kernel[0]);
   window.kernel_width = size(kernel[1]);
@@ -26,7 +26,7 @@ Window read_window(Translator& t, const Node& node) {
 }
 
 void finish(Translator& t, Node& node, BlobNode made) {
-  made.inputs = {t.input_of(node, *operand(node, 0))};
+  made.inputs = {t.input_of(node, required(node, 0))};
   made.output = t.output_of(node);
   t.append(std::move(made));
 }
@@ -34,8 +34,9 @@ void finish(Translator& t, Node& node, BlobNode made) {
 // What the last window reaches past the padded input.
 uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
                   uint32_t stride, uint32_t dilation) {
-  const int64_t reach = int64_t{output - 1} * stride + int64_t{dilation} * (kernel - 1) + 1;
-  return static_cast<uint32_t>(std::max<int64_t>(reach - input - 2 * int64_t{padding}, 0));
+  const int64_t reach =
+      (int64_t{output} - 1) * stride + int64_t{dilation} * (int64_t{kernel} - 1) + 1;
+  return static_cast<uint32_t>(std::max<int64_t>(reach - int64_t{input} - 2 * int64_t{padding}, 0));
 }
 
 }  // namespace
@@ -54,12 +55,13 @@ void translate_max_pool(Translator& t, Node& node) {
   w = read_window(t, node);
   std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
   if (dilation.empty()) dilation = {1, 1};
-  w.dilation_height = static_cast<uint32_t>(dilation[0]);
-  w.dilation_width = static_cast<uint32_t>(dilation[1]);
+  w.dilation_height = t.size_of(node, dilation[0]);
+  w.dilation_width = t.size_of(node, dilation[1]);
   if (boolean(node, 5, "ceil_mode", false)) {
     // XNNPACK rounds down: with more padding that is the same.
-    const std::vector<uint32_t> input = t.dims_of(*operand(node, 0));
+    const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
+    if (input.size() != 4 || output.size() != 4) t.refuse(node, "its input is no batch of images");
     w.padding_bottom += overhang(input[2], output[2], w.padding_top, w.kernel_height,
                                  w.stride_height, w.dilation_height);
     w.padding_right += overhang(input[3], output[3], w.padding_left, w.kernel_width, w.stride_width,
@@ -71,7 +73,7 @@ void translate_max_pool(Translator& t, Node& node) {
 
 void translate_amax(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNMaxPooling2d);
-  const std::vector<uint32_t> input = t.dims_of(*operand(node, 0));
+  const std::vector<uint32_t> input = t.dims_of(required(node, 0));
   const std::vector<int64_t> dims = integers(node, 1, "dim", 1);
   if (dims.size() != 1 || input.size() != 4) t.refuse(node, "it is not over one dim of four");
   const size_t dim = wrapped_dim(node, dims[0], 4);

@@ -269,7 +269,7 @@ std::optional<Refusal> check_batch_norm(const Candidate& candidate) {
     return Refusal{"its parameters are computed, or written to, when the program runs",
                    "export the model in evaluation mode"};
   }
-  const TensorSpec& input = spec_of(*operand(node, 0));
+  const TensorSpec& input = spec_of(required(node, 0));
   if (can_fold_batch_norm(candidate.parameters, node)) return {};
   if (input.rank() < 2 || input.rank() > 4) {
     return Refusal{fmt::format("its input has {} dims, not 2, 3 or 4", input.rank()), ""};

@@ -66,8 +66,7 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
   if (weights.product.precision != kStatic) {
     const bool is_half = weights.is_half && !as_floats && weights.product.precision == kFloat;
     value.datatype = is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
-    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
-                          *bias);
+    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
   }
   std::vector<float> scales = weights.scales;
   for (float& scale : scales) scale *= input_scale(weights);
@@ -80,7 +79,7 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
     value.datatype = Datatype::xnn_datatype_qcint32;
     value.quantisation = PerChannel{scales, 0};
   }
-  return t.add_constant(std::move(value), std::move(bytes), *bias);
+  return t.add_constant(std::move(value), std::move(bytes));
 }
 
 // Datatype and quantisation of an int8 weight whose output channels are at `channel_dim`.
@@ -113,8 +112,7 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
     const std::vector<float> numbers = t.preprocessing().floats(*weights.source);
     value.datatype = weights.is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
     return t.add_constant(value,
-                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
-                          *weights.source);
+                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
   }
   Bytes bytes = row_major_bytes(data);
   const QuantParams& params = *weights.params;
@@ -135,7 +133,7 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
       bytes = packed_int4(bytes, value.dims[1]);
     }
   }
-  return t.add_constant(std::move(value), std::move(bytes), *weights.source);
+  return t.add_constant(std::move(value), std::move(bytes));
 }
 
 // ---- Convolutions
@@ -158,7 +156,7 @@ uint32_t add_image(Translator& t, Node& node, uint32_t input) {
   BlobNode reshape;
   reshape.kind = NodeKind::XNNStaticReshape;
   reshape.handles = {node.meta.debug_handle};
-  const std::vector<SymInt>& sizes = spec_of(*operand(node, 0)).sizes;
+  const std::vector<SymInt>& sizes = spec_of(required(node, 0)).sizes;
   for (size_t i = 0; i < 4; ++i) {
     reshape.list.push_back(i < sizes.size() && !sizes[i].is_static() ? 0 : value.dims[i]);
   }
@@ -203,7 +201,7 @@ uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const Fil
   BlobValue value;
   value.dims = filter.dims;
   if (weights.params) set_quantisation(t, node, weights, filter.channel_dim, value);
-  return t.add_constant(std::move(value), std::move(filter.bytes), *weights.source);
+  return t.add_constant(std::move(value), std::move(filter.bytes));
 }
 
 }  // namespace
@@ -243,7 +241,7 @@ void translate_convolution(Translator& t, Node& node) {
   const std::vector<int64_t> padding = pair_of(node, 4, "padding", 0);
   const std::vector<int64_t> dilation = pair_of(node, 5, "dilation", 1);
   const std::vector<int64_t> adjustment = pair_of(node, 7, "output_padding", 0);
-  const auto size = [](int64_t number) { return static_cast<uint32_t>(number); };
+  const auto size = [&](int64_t number) { return t.size_of(node, number); };
   const uint32_t image = add_image(t, node, t.input_of(node, *weights.product.activation));
   BlobNode made = t.make(node, kind);
   made.window = {size(padding[0]),  size(padding[1]), size(padding[0]), size(padding[1]),

@@ -37,7 +37,7 @@ bool is_zero_padding(const Node& node) {
 bool is_quantised(const Node* weight) {
   return weight != nullptr &&
          (is_dequantise(*weight) || (is_transposition(*weight) && operand(*weight, 0) != nullptr &&
-                                     is_dequantise(*operand(*weight, 0))));
+                                     is_dequantise(required(*weight, 0))));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::optional<Product> product_of(Node& node) {
   }
   Node* activation = product.activation;
   if (is_zero_padding(*activation) && activation->users().size() == 1 &&
-      operand(*activation, 0) != nullptr && is_dequantise(*operand(*activation, 0))) {
+      operand(*activation, 0) != nullptr && is_dequantise(required(*activation, 0))) {
     product.padding = activation;
     activation = operand(*activation, 0);
   }

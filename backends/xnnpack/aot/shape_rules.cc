@@ -9,7 +9,7 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 const TensorSpec& input_of(const Candidate& candidate) {
-  return spec_of(*operand(candidate.node, 0));
+  return spec_of(required(candidate.node, 0));
 }
 
 Refusal unknown_size(std::string_view what) {

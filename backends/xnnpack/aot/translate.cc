@@ -60,10 +60,7 @@ std::vector<uint32_t> Translator::dims_of(const Node& node) const {
       const Range range = bounds(size.expression(), p_.program().range_constraints);
       largest = range.max.value_or(std::max<int64_t>(range.min.value_or(1), 1));
     }
-    if (largest < 0 || largest > std::numeric_limits<int32_t>::max()) {
-      refuse(node, fmt::format("it has a dim of {}", largest));
-    }
-    dims.push_back(static_cast<uint32_t>(largest));
+    dims.push_back(size_of(node, largest));
   }
   if (dims.empty()) dims.push_back(1);
   return dims;
@@ -76,7 +73,14 @@ Datatype Translator::float_datatype(const Node& node) const {
   refuse(node, fmt::format("it is {}", scalar_type_name(dtype)));
 }
 
-uint32_t Translator::add_constant(BlobValue value, std::vector<std::byte> bytes, const Node&) {
+uint32_t Translator::size_of(const Node& node, int64_t number) const {
+  if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
+    refuse(node, fmt::format("{} is no size", number));
+  }
+  return static_cast<uint32_t>(number);
+}
+
+uint32_t Translator::add_constant(BlobValue value, std::vector<std::byte> bytes) {
   value.data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return blob_.add_value(std::move(value));
 }
@@ -92,7 +96,7 @@ uint32_t Translator::value_of(Node& node) {
   if (parameters_.has(&node)) {
     const std::vector<float> numbers = p_.floats(node);
     const bool is_half = value.datatype == Datatype::xnn_datatype_fp16;
-    id = add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers), node);
+    id = add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
   } else {
     id = blob_.add_value(std::move(value));
   }
@@ -120,7 +124,7 @@ uint32_t Translator::quantised_value(Node& quantised, const QuantParams& params)
   value.dims = dims_of(quantised);
   value.quantisation = quantisation;
   if (const TensorData* data = static_data(p_.program(), &quantised)) {
-    return values_[&quantised] = add_constant(std::move(value), row_major_bytes(*data), quantised);
+    return values_[&quantised] = add_constant(std::move(value), row_major_bytes(*data));
   }
   return values_[&quantised] = blob_.add_value(std::move(value));
 }
@@ -129,7 +133,7 @@ uint32_t Translator::dynamic_value(Node& quantise, int32_t nonbatch_dims) {
   const auto key = std::pair{static_cast<const Node*>(&quantise), nonbatch_dims};
   const auto found = dynamic_values_.find(key);
   if (found != dynamic_values_.end()) return found->second;
-  Node& source = *operand(quantise, 0);
+  Node& source = required(quantise, 0);
   BlobValue value;
   value.datatype = Datatype::xnn_datatype_qdint8;
   value.dims = dims_of(source);
@@ -172,7 +176,7 @@ BlobNode Translator::make(const Node& node, NodeKind kind) {
 
 uint32_t Translator::input_of(const Node& node, Node& input) {
   if (!is_dequantise(input)) return value_of(input);
-  Node& quantised = *operand(input, 0);
+  Node& quantised = required(input, 0);
   if (is_dynamic(input)) {
     const bool is_convolution = calls_op(node, "convolution.default");
     return dynamic_value(quantised, is_convolution ? 3 : 1);
@@ -265,7 +269,7 @@ void Translator::translate_call(Node& node) {
 }
 
 void Translator::translate_quantise(Node& node) {
-  Node& source = *operand(node, 0);
+  Node& source = required(node, 0);
   if (is_dynamic(node)) return;  // made where it is used, in the form that is wanted there
   const auto of_source = quantised_results_.find(&source);
   if (of_source != quantised_results_.end() && of_source->second == &node) return;
@@ -276,7 +280,7 @@ void Translator::translate_quantise(Node& node) {
 }
 
 void Translator::translate_dequantise(Node& node) {
-  Node& source = *operand(node, 0);
+  Node& source = required(node, 0);
   if (is_dynamic(node) || parameters_.has(&source)) return;
   // Calls that run in int8 read the quantised value.
   const bool is_read = std::ranges::any_of(

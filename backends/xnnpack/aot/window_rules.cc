@@ -9,7 +9,7 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 const TensorSpec& input_of(const Candidate& candidate) {
-  return spec_of(*operand(candidate.node, 0));
+  return spec_of(required(candidate.node, 0));
 }
 
 std::optional<Refusal> check_images(const Candidate& candidate) {
@@ -29,7 +29,10 @@ std::optional<Refusal> check_average_pool(const Candidate& candidate) {
   if (boolean(node, 5, "count_include_pad", true)) {
     return Refusal{"it counts what it pads", "set count_include_pad to False"};
   }
-  const int64_t area = kernel[0] * kernel[1];
+  int64_t area = 0;
+  if (__builtin_mul_overflow(kernel[0], kernel[1], &area)) {
+    return Refusal{"its window is too large", ""};
+  }
   if (integer(node, 6, "divisor_override", area) != area) {
     return Refusal{"it divides by another number than its window holds", "leave out the divisor"};
   }

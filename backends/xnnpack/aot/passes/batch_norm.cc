@@ -13,8 +13,8 @@ bool is_batch_norm(const Node& node) {
 
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
   ChannelStatistics channels;
-  channels.means = p.floats(*operand(norm, 3));
-  channels.variances = p.floats(*operand(norm, 4));
+  channels.means = p.floats(required(norm, 3));
+  channels.variances = p.floats(required(norm, 4));
   const size_t count = channels.variances.size();
   const Node* weight = operand(norm, 1);
   const Node* bias = operand(norm, 2);

@@ -8,7 +8,7 @@ namespace vitrine::aot::xnnpack {
 void batch_norms_to_convolutions(Preprocessing& p) {
   each_call(p.graph(), [&](Node& norm) {
     if (!is_batch_norm(norm)) return;
-    Node& input = *operand(norm, 0);
+    Node& input = required(norm, 0);
     const ChannelStatistics norms = channel_statistics(p, norm);
     const size_t count = norms.means.size();
     std::vector<float> factors(count);

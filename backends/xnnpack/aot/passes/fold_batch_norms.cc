@@ -34,6 +34,9 @@ Channels channels_of(const Node& call, const TensorData& weight) {
       calls_op(call, "convolution.default") && boolean(call, 6, "transposed", false);
   if (channels.transposed) {
     const auto groups = static_cast<size_t>(integer(call, 8, "groups", 1));
+    if (groups == 0 || size(0) % groups != 0) {
+      throw AotError(fmt::format("node {}: its weight does not fit its groups", call.name()));
+    }
     channels.inner = size(1);
     channels.inputs_per_group = size(0) / groups;
     channels.count = channels.inner * groups;
@@ -50,7 +53,7 @@ void fold_batch_norms(Preprocessing& p) {
   const Parameters parameters(p.program());
   each_call(p.graph(), [&](Node& norm) {
     if (!is_batch_norm(norm) || !can_fold_batch_norm(parameters, norm)) return;
-    Node& call = *operand(norm, 0);
+    Node& call = required(norm, 0);
     const Product product = *product_of(call);
     const TensorData& weight = *static_data(p.program(), product.weight);
     const Channels channels = channels_of(call, weight);
@@ -72,6 +75,10 @@ void fold_batch_norms(Preprocessing& p) {
     }
     std::vector<float> biases = product.bias == nullptr ? std::vector<float>(channels.count, 0.0f)
                                                         : p.floats(*product.bias);
+    if (biases.size() != channels.count) {
+      throw AotError(fmt::format("node {}: it has {} channels and {} biases", call.name(),
+                                 channels.count, biases.size()));
+    }
     for (size_t i = 0; i < biases.size(); ++i) {
       biases[i] = (biases[i] - norms.means.at(i)) * inverse.at(i) * norms.weights.at(i) +
                   norms.biases.at(i);

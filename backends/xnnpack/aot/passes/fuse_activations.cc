@@ -25,7 +25,7 @@ void fuse_activations(Preprocessing& p) {
   each_call(p.graph(), [&](Node& node) {
     const std::optional<Bounds> bounds = bounds_of(node);
     if (!bounds) return;
-    Node& source = *operand(node, 0);
+    Node& source = required(node, 0);
     if (!source.is_call() || source.users().size() != 1 || p.notes(source).bounds ||
         std::ranges::count(kBounded, op_name(source)) == 0) {
       return;

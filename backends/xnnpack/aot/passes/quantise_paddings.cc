@@ -10,7 +10,7 @@ void quantise_paddings(Preprocessing& p) {
     const Node& dequantise = *product->dequantised;
     const TensorSpec float_spec = spec_of(*product->padding);
     TensorSpec int_spec = float_spec;
-    int_spec.dtype = spec_of(*operand(dequantise, 0)).dtype;
+    int_spec.dtype = spec_of(required(dequantise, 0)).dtype;
     ArgumentList args = dequantise.args();
     args[0] = product->padding;
     Node* quantised =

@@ -21,7 +21,7 @@ bool is_output(const Node& node) {
 void remove_identity_copies(Preprocessing& p) {
   each_call(p.graph(), [&](Node& node) {
     if (!is_copy(node)) return;
-    Node& source = *operand(node, 0);
+    Node& source = required(node, 0);
     const TensorSpec& before = spec_of(source);
     const TensorSpec& after = spec_of(node);
     if (before.dtype != after.dtype || dim_order_of(before) != dim_order_of(after)) return;

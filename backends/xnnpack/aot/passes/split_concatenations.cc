@@ -37,8 +37,13 @@ void split_concatenations(Preprocessing& p) {
   const Parameters parameters(p.program());
   each_call(p.graph(), [&](Node& node) {
     if (!calls_op(node, "cat.default")) return;
-    ArgumentList items = *node.args().at(0).list();
+    const Argument* tensors = argument(node, 0, "tensors");
+    if (tensors == nullptr || tensors->list() == nullptr) return;
+    ArgumentList items = *tensors->list();
     if (items.size() <= kMost) return;
+    for (const Argument& item : items) {
+      if (item.node() == nullptr) return;  // it will be refused
+    }
     const size_t rank = spec_of(node).rank();
     const int64_t axis = integer(node, 1, "dim", 0);
     const size_t dim = wrapped_dim(node, axis, rank);

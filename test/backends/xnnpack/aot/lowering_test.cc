@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/rules.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/test_program.h"
@@ -498,6 +499,31 @@ TEST(Payloads, OfWhatXnnpackHasNotAreErrorsThatNameTheNode) {
     FAIL() << "no error";
   } catch (const AotError& error) {
     EXPECT_THAT(error.what(), HasSubstr("aten_tan_default"));
+  }
+}
+
+// Graphs come from files: arguments may be missing, or of any kind.
+TEST(Payloads, OfCallsWithoutFittingArgumentsAreErrors) {
+  const std::vector<ArgumentList> lists = {
+      {}, {1, 2, 3}, {"text"}, {Argument(), Argument(), Argument(), Argument(), Argument()}};
+  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
+    for (const ArgumentList& args : lists) {
+      for (const bool has_input : {false, true}) {
+        TestProgram t;
+        Node* x = t.input("x", {1, 2, 4, 4});
+        ArgumentList all = args;
+        if (has_input) all.insert(all.begin(), x);
+        Node* node = t.call("aten." + std::string(rule.op), all, {1, 2, 4, 4});
+        t.output({node});
+        const xnnpack::Parameters parameters(t.program);
+        const bool is_taken = !xnnpack::check({parameters, *node});
+        try {
+          lowered(t);
+        } catch (const AotError& error) {
+          EXPECT_FALSE(is_taken && has_input && args.empty()) << rule.op << ": " << error.what();
+        }
+      }
+    }
   }
 }
 
