@@ -82,14 +82,24 @@ class Arranger {
       // Weights of matrix products lie as they are.
       const bool is_any = need == Need::kAny;
       if (!is_any) return convert_inputs(node, false);
-      const auto lies_so = [&](uint32_t id) { return value(id).is_channels_last; };
+      const auto lies_so = [&](uint32_t id) {
+        return id != kNoValue && value(id).is_channels_last;
+      };
       if (std::ranges::none_of(node.inputs, lies_so)) return;
-      const bool can = std::ranges::all_of(node.inputs, [&](uint32_t id) { return is_image(id); });
+      const bool can = is_image(node.output) && has_lists_of_four(node) &&
+                       std::ranges::all_of(node.inputs, [&](uint32_t id) {
+                         return id == kNoValue || is_image(id);
+                       });
       convert_inputs(node, can);
       if (!can) return;
       move_parameters(node);
     }
-    value(node.output).is_channels_last = true;
+    if (is_image(node.output)) value(node.output).is_channels_last = true;
+  }
+
+  static bool has_lists_of_four(const BlobNode& node) {
+    return (node.list.empty() || node.list.size() == 4) &&
+           (node.second_list.empty() || node.second_list.size() == 4);
   }
 
   void convert_inputs(BlobNode& node, bool channels_last) {

@@ -79,13 +79,14 @@ void cat(Translator& t, Node& node) {
 void permute(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNStaticTranspose);
   const size_t rank = spec_of(node).rank();
-  if (argument(node, 1, "dims") == nullptr) {
-    made.list = {1, 0};  // t_copy
+  if (calls_op(node, "t_copy.default") && rank == 2) {
+    made.list = {1, 0};
   } else {
     for (const int64_t dim : integers(node, 1, "dims", rank)) {
       made.list.push_back(static_cast<uint32_t>(wrapped_dim(node, dim, rank)));
     }
   }
+  if (made.list.size() != rank) t.refuse(node, "its dims are unknown");
   finish(t, node, std::move(made));
 }
 

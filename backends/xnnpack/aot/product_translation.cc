@@ -181,7 +181,7 @@ void append_flattened(Translator& t, Node& node, BlobNode made) {
   reshape.kind = NodeKind::XNNStaticReshape;
   reshape.handles = {node.meta.debug_handle};
   for (size_t i = 0; i < rank; ++i) {
-    reshape.list.push_back(sizes[i].is_static() ? dims[i] : 0);
+    reshape.list.push_back(i >= sizes.size() || sizes[i].is_static() ? dims[i] : 0);
   }
   if (std::ranges::count(reshape.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
   dims.resize(4, 1);

@@ -15,7 +15,17 @@ namespace {
 
 // ---- Checks of one line
 
+std::optional<Refusal> check_operands(const Candidate& candidate) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    if (operand(candidate.node, i) == nullptr) {
+      return Refusal{"one of its operands is no tensor", "make it a tensor"};
+    }
+  }
+  return {};
+}
+
 std::optional<Refusal> check_alpha(const Candidate& candidate) {
+  if (auto refusal = check_operands(candidate)) return refusal;
   if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
   return Refusal{"its alpha is not 1", "multiply in a call of its own"};
 }
@@ -78,11 +88,11 @@ constexpr std::array kRules = {
     Rule{"tanh.default"},
 
     Rule{"add.Tensor", kBoth, check_alpha, nullptr, "relu.default"},
-    Rule{"bmm.default"},
-    Rule{"div.Tensor"},
-    Rule{"maximum.default"},
-    Rule{"minimum.default"},
-    Rule{"mul.Tensor", kBoth},
+    Rule{"bmm.default", kFloat, check_operands},
+    Rule{"div.Tensor", kFloat, check_operands},
+    Rule{"maximum.default", kFloat, check_operands},
+    Rule{"minimum.default", kFloat, check_operands},
+    Rule{"mul.Tensor", kBoth, check_operands},
     Rule{"sub.Tensor", kBoth, check_alpha},
 
     Rule{"clamp.default", kBoth, nullptr, nullptr, {}, false, kMoves},

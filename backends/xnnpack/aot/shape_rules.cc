@@ -39,7 +39,10 @@ std::optional<Refusal> check_pad(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_permute(const Candidate& candidate) {
-  if (input_of(candidate).rank() == 0) return Refusal{"it permutes no dims", ""};
+  const size_t rank = input_of(candidate).rank();
+  if (rank == 0 || integers(candidate.node, 1, "dims", rank).size() != rank) {
+    return Refusal{"it permutes no dims", ""};
+  }
   return {};
 }
 

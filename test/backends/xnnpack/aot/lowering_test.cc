@@ -502,6 +502,11 @@ TEST(Payloads, OfWhatXnnpackHasNotAreErrorsThatNameTheNode) {
   }
 }
 
+// Operators that are nothing without their second argument, which checks of parameters ask for.
+bool needs_more(std::string_view op) {
+  return op == "quantize_per_tensor.default" || op == "dequantize_per_tensor.default";
+}
+
 // Graphs come from files: arguments may be missing, or of any kind.
 TEST(Payloads, OfCallsWithoutFittingArgumentsAreErrors) {
   const std::vector<ArgumentList> lists = {
@@ -520,7 +525,8 @@ TEST(Payloads, OfCallsWithoutFittingArgumentsAreErrors) {
         try {
           lowered(t);
         } catch (const AotError& error) {
-          EXPECT_FALSE(is_taken && has_input && args.empty()) << rule.op << ": " << error.what();
+          EXPECT_FALSE(is_taken && has_input && args.empty() && !needs_more(rule.op))
+              << rule.op << ": " << error.what();
         }
       }
     }
