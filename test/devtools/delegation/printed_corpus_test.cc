@@ -8,10 +8,13 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
+#include "aot/lowering/constant_tags.h"
+#include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/partition_nodes.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/pipelines.h"
+#include "backends/mapping_demo/aot/mapping_demo.h"
 #include "devtools/delegation/delegated_graph.h"
 #include "devtools/delegation/delegation_info.h"
 #include "test/aot/lowering/printed_partitions.h"
@@ -138,6 +141,73 @@ TEST(PrintedCorpus, PartitionsAreTheSame) {
       EXPECT_THAT(error.what(), testing::HasSubstr("no decomposition"));
     }
   }
+}
+
+// The whole model is one delegate there, whose only result needs no getitem.
+TEST(PrintedCorpus, TheMappingDemoPrintsTheSame) {
+  VITRINE_CORPUS_CASE(folder, "conv_relu_tan");
+  ExportedProgram whole = aot::import_pt2(folder / "model.pt2");
+  aot::to_edge(whole);
+  ExportedProgram program =
+      aot::delegate_program(aot::to_backend(mapping_demo::MappingDemo(), whole));
+  Node* item = program.graph->find("getitem");
+  item->replace_all_uses_with(item->args()[0].node());
+  program.graph->erase(item);
+  EXPECT_EQ(format_delegated_graph(*program.graph), read(folder / "delegated_graph.txt"));
+  const DelegationInfo info = delegation_info(*program.graph);
+  EXPECT_EQ(format_csv(info), read(folder / "delegation.csv"));
+  EXPECT_EQ(format_summary(info) + "\n" + format_grid(info),
+            read(folder / "delegation_summary.txt"));
+}
+
+// What ExecuTorch's documentation prints for MobileNetV2: dropout has left a clone, and the
+// partitioner takes neither that nor the view before it.
+TEST(PrintedCorpus, TheDocumentedMobileNet) {
+  VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
+  ExportedProgram program = edge_program(folder, read(folder / "delegated_graph.txt"));
+  Node* linear = program.graph->find("aten_linear_default");
+  Node* dropped = linear->args()[0].node();
+  Node* clone = aot::insert_like(*linear, Target::of("aten.clone.default", Dialect::kEdge),
+                                 {dropped}, {}, dropped->meta.value);
+  linear->set_arg(0, clone);
+  class AllButViewAndClone final : public aot::Partitioner {
+   public:
+    aot::PartitionResult partition(ExportedProgram& each) const override {
+      std::unordered_set<const Node*> supported;
+      for (const Node& node : each.graph->nodes()) {
+        if (node.is_call() && !node.target().is("aten.view_copy.default") &&
+            !node.target().is("aten.clone.default")) {
+          supported.insert(&node);
+        }
+      }
+      aot::PartitionResult result;
+      for (const aot::NodePartition& partition : aot::partition_nodes(*each.graph, supported)) {
+        const std::string tag = "tag" + std::to_string(partition.id);
+        for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
+        result.tags[tag] = {std::make_shared<aot::test::EmptyBackend>("XnnpackBackend"), {}};
+      }
+      aot::tag_constants(each);
+      return result;
+    }
+  };
+  aot::to_backend(program, AllButViewAndClone());
+  const DelegationInfo info = delegation_info(*program.graph);
+  EXPECT_EQ(format_summary(info),
+            "Total delegated subgraphs: 2\n"
+            "Number of delegated nodes: 203\n"
+            "Number of non-delegated nodes: 4\n");
+  EXPECT_EQ(format_csv(info),
+            "op_type,occurrences_in_delegated_graphs,occurrences_in_non_delegated_graphs\n"
+            "aten__native_batch_norm_legit_no_training_default,52,0\n"
+            "aten_add_tensor,10,0\n"
+            "aten_clone_default,0,1\n"
+            "aten_convolution_default,52,0\n"
+            "aten_hardtanh_default,35,0\n"
+            "aten_linear_default,1,0\n"
+            "aten_mean_dim,1,0\n"
+            "aten_view_copy_default,0,1\n"
+            "getitem,52,2\n"
+            "Total,203,4\n");
 }
 
 }  // namespace
