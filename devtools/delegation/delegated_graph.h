@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "aot/graph/graph.h"
+#include "aot/graph/exported_program.h"
 
 namespace vitrine::delegation {
 
@@ -13,6 +13,6 @@ std::string format_delegated_graph(const aot::Graph& graph);
 
 // For Graphviz's dot: calls as boxes with operator and shape, each delegate a cluster around its
 // original graph, each subgraph of control flow a dashed one. Weights are left out.
-std::string format_graphviz(const aot::Graph& graph);
+std::string format_graphviz(const aot::ExportedProgram& program);
 
 }  // namespace vitrine::delegation

@@ -42,9 +42,9 @@ std::string shape_of(const aot::Value& value) {
 // Nodes' names are unique in their graph only: a cluster's get its path before them.
 class Writer {
  public:
-  std::string write(const Graph& graph) {
+  std::string write(const ExportedProgram& program) {
     text_ = "digraph delegation {\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n";
-    write_graph(graph, "", "  ", nullptr);
+    write_graph(*program.graph, "", "  ", &program);
     return text_ + edges_ + "}\n";
   }
 
@@ -157,6 +157,6 @@ class Writer {
 
 }  // namespace
 
-std::string format_graphviz(const Graph& graph) { return Writer().write(graph); }
+std::string format_graphviz(const ExportedProgram& program) { return Writer().write(program); }
 
 }  // namespace vitrine::delegation

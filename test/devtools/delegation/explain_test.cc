@@ -129,13 +129,13 @@ TEST_F(ExplainTest, GraphvizDrawsDelegatesAsClusters) {
   aot::to_backend(
       program,
       aot::test::tagging({{"aten_add_tensor", "t0"}, {"p_w", "t0"}, {"aten_relu_default", "t1"}}));
-  const std::string dot = format_graphviz(*program.graph);
+  const std::string dot = format_graphviz(program);
   EXPECT_THAT(dot, HasSubstr("subgraph \"cluster_executorch_call_delegate/\" {\n"
                              "    label=\"lowered_module_0 (Named)\";"));
   EXPECT_THAT(dot, HasSubstr("\"x\" -> \"executorch_call_delegate/x\";"));
   EXPECT_THAT(dot, HasSubstr("\"executorch_call_delegate/output\" -> \"getitem"));
   EXPECT_THAT(dot, HasSubstr("\"aten_erf_default\" [label=\"aten.erf.default\\nf32[2, 2]\"];"));
-  EXPECT_THAT(dot, HasSubstr("\"aten_erf_default\" -> \"executorch_call_delegate_1/"));
+  EXPECT_THAT(dot, HasSubstr("\"aten_mul_tensor\" -> \"executorch_call_delegate_1/"));
   EXPECT_THAT(dot, Not(HasSubstr("p_w")));
   EXPECT_TRUE(dot.starts_with("digraph delegation {\n"));
   EXPECT_TRUE(dot.ends_with("}\n"));
