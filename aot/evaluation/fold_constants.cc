@@ -1,0 +1,170 @@
+#include "aot/evaluation/fold_constants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "aot/evaluation/evaluate.h"
+#include "aot/graph/aot_error.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/out_variants.h"
+
+namespace vitrine::aot {
+namespace {
+
+// Their results are not the same each time, or not defined.
+constexpr std::array<std::string_view, 6> kNeverFolded = {
+    "aten.rand.default",        "aten.randn.default", "aten.native_dropout.default",
+    "aten.empty.memory_format", "aten.copy_.default", "dim_order_ops._empty_dim_order.default"};
+
+// 0 if that is not known.
+uint64_t bytes_of(const Value& value) {
+  uint64_t bytes = 0;
+  if (const TensorSpec* spec = value.tensor()) {
+    bytes = element_size(spec->dtype);
+    for (const SymInt& size : spec->sizes) {
+      if (!size.is_static() ||
+          __builtin_mul_overflow(bytes, static_cast<uint64_t>(size.value()), &bytes)) {
+        return 0;
+      }
+    }
+  } else if (const Value::Items* items = value.items()) {
+    for (const Value& item : *items) bytes += bytes_of(item);
+  }
+  return bytes;
+}
+
+bool is_static(const Value& value) {
+  if (const TensorSpec* spec = value.tensor()) return spec->is_static();
+  const Value::Items* items = value.items();
+  return items != nullptr && std::ranges::all_of(*items, is_static);
+}
+
+bool is_weight(const ExportedProgram& program, const Node& node) {
+  if (node.kind() != Node::Kind::kPlaceholder) return false;
+  const InputSpec* spec = program.input_of(node.name());
+  return spec != nullptr && program.data_of(*spec) != nullptr && !program.is_mutated(*spec);
+}
+
+class Folder {
+ public:
+  Folder(ExportedProgram& program, const FoldOptions& options)
+      : program_(program), options_(options) {}
+
+  size_t run() {
+    for (Node& node : program_.graph->nodes()) {
+      if (is_weight(program_, node)) {
+        known_.insert(&node);
+        sizes_[&node] = bytes_of(node.meta.value);
+      } else if (may_fold(node)) {
+        known_.insert(&node);
+      }
+    }
+    find_results();
+    if (results_.empty()) return 0;
+    replace(evaluate(part()));
+    const size_t before = program_.graph->nodes().size();
+    program_.graph->remove_dead_code();
+    const size_t folded = before - program_.graph->nodes().size();
+    for (Node* input : program_.graph->placeholders()) {
+      if (input->users().empty() && is_weight(program_, *input)) program_.remove_input(input);
+    }
+    lint(program_);
+    return folded;
+  }
+
+ private:
+  bool may_fold(const Node& node) {
+    if (!node.is_call() || !is_pure(node) || !is_static(node.meta.value)) return false;
+    const Target target = node.target();
+    const bool is_item = target == getitem();
+    if (!is_item &&
+        (!has_out_variant(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
+      return false;
+    }
+    const std::vector<Node*> inputs = node.inputs();
+    uint64_t taken = 0;
+    for (const Node* input : inputs) {
+      if (!known_.contains(input)) return false;
+      taken += sizes_[input];
+    }
+    const uint64_t bytes = bytes_of(node.meta.value);
+    if (bytes > taken && bytes - taken > options_.max_growth) return false;
+    sizes_[&node] = is_item ? taken : std::max(taken, bytes);
+    if (inputs.empty()) makers_.insert(&node);
+    return true;
+  }
+
+  // Known calls whose result others take.
+  void find_results() {
+    for (Node& node : program_.graph->nodes()) {
+      if (!node.is_call() || !known_.contains(&node) || makers_.contains(&node)) continue;
+      if (node.tensor() == nullptr) continue;
+      const bool is_taken = std::ranges::any_of(
+          node.users(), [&](const Node* user) { return !known_.contains(user); });
+      if (is_taken) results_.push_back(&node);
+    }
+  }
+
+  // The program that computes them.
+  ExportedProgram part() {
+    ExportedProgram part = program_.copy();
+    ArgumentList outputs;
+    part.signature.outputs.clear();
+    for (const Node* result : results_) {
+      outputs.emplace_back(part.graph->find(result->name()));
+      OutputSpec spec;
+      spec.name = result->name();
+      part.signature.outputs.push_back(std::move(spec));
+    }
+    part.graph->output()->set_args({Argument::tuple(std::move(outputs))});
+    part.graph->remove_dead_code();
+    part.graph->subgraphs().clear();
+    for (Node* input : part.graph->placeholders()) {
+      if (input->users().empty()) part.remove_input(input);
+    }
+    return part;
+  }
+
+  void replace(std::vector<TensorData> values) {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      Node& result = *results_[i];
+      const TensorSpec spec = *result.tensor();
+      if (values.at(i).dtype != spec.dtype || values[i].sizes.size() != spec.rank()) {
+        throw AotError(fmt::format("node {}: its value is of another kind", result.name()));
+      }
+      std::string name;
+      do {
+        name = fmt::format("_prop_tensor_constant{}", number_++);
+      } while (program_.constants.contains(name));
+      Node* constant = program_.add_constant(name, std::move(values[i]));
+      for (OutputSpec& output : program_.signature.outputs) {
+        if (output.name == result.name()) output.name = constant->name();
+      }
+      result.replace_all_uses_with(constant);
+    }
+  }
+
+  ExportedProgram& program_;
+  const FoldOptions& options_;
+  std::unordered_set<const Node*> known_;  // weights, and calls of known inputs
+  std::unordered_set<const Node*> makers_;
+  std::unordered_map<const Node*, uint64_t> sizes_;  // bytes of all that a known node is made of
+  std::vector<Node*> results_;
+  size_t number_ = 0;
+};
+
+}  // namespace
+
+size_t fold_constants(ExportedProgram& program, const FoldOptions& options) {
+  try {
+    return Folder(program, options).run();
+  } catch (const AotError& error) {
+    throw AotError(fmt::format("fold_constants: {}", error.what()));
+  }
+}
+
+}  // namespace vitrine::aot

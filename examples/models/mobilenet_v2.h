@@ -1,0 +1,19 @@
+// MobileNetV2 as torchvision has it, with seeded weights.
+#pragma once
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::examples {
+
+struct MobileNetV2Options {
+  double width = 1.0;        // factor on channels
+  int64_t image_size = 224;  // pixels a side, a multiple of 32
+  int64_t classes = 1000;
+  uint64_t seed = 1;
+};
+
+// In training IR, as torch.export gives it. Input x: f32[1, 3, size, size]; result: f32[1,
+// classes].
+aot::ExportedProgram mobilenet_v2(const MobileNetV2Options& options = {});
+
+}  // namespace vitrine::examples

@@ -1,0 +1,28 @@
+// Two small transformers with seeded weights: an encoder, and a decoder that keeps its keys and
+// values.
+#pragma once
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::examples {
+
+struct TransformerOptions {
+  int64_t layers = 2;
+  int64_t features = 64;  // a multiple of heads
+  int64_t heads = 4;
+  int64_t hidden = 128;
+  int64_t words = 256;  // of the vocabulary
+  int64_t length = 32;  // tokens; of the decoder, how many it remembers
+  int64_t batch = 1;    // of the encoder, at most, if `dynamic_batch`
+  bool dynamic_batch = false;
+  uint64_t seed = 1;
+};
+
+// Input tokens: i64[batch, length]; result: f32[batch, length, features].
+aot::ExportedProgram transformer_encoder(const TransformerOptions& options = {});
+
+// One step. Inputs token: i64[1, 1] and position: i64[1], 0 <= position < length; result:
+// f32[1, 1, words]. Keys and values of the steps before are buffers, which each step writes to.
+aot::ExportedProgram cached_decoder(const TransformerOptions& options = {});
+
+}  // namespace vitrine::examples

@@ -1,0 +1,124 @@
+// Models built here, against the same models as torch.export gives them.
+#include "aot/builder/model_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+
+#include "aot/builder/layers.h"
+#include "aot/graph/aot_error.h"
+#include "aot/graph/print.h"
+#include "aot/import/pt2.h"
+#include "aot/passes/pipelines.h"
+#include "examples/models/mobilenet_v2.h"
+#include "test/aot/passes/pte_instructions.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::aot {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string line_of(const Node& node) {
+  std::string line = format_node(node);
+  line += node.tensor() == nullptr ? "" : " " + to_text(*node.tensor());
+  if (node.meta.origin != nullptr) {
+    for (const ModuleStackEntry& entry : node.meta.origin->module_stack) {
+      line += "\n  " + entry.key + " " + entry.path + " " + entry.type_name;
+    }
+  }
+  return line;
+}
+
+TEST(MobileNetV2, IsTorchvisionsGraph) {
+  const fs::path file = test::corpus_dir() / "mv2_025_portable" / "model.pt2";
+  if (test::corpus_dir().empty() || !fs::exists(file)) {
+    GTEST_SKIP() << "needs the corpus of real programs";
+  }
+  const ExportedProgram expected = import_pt2(file);
+  const ExportedProgram built =
+      examples::mobilenet_v2({.width = 0.25, .image_size = 128, .classes = 100});
+  auto ours = built.graph->nodes().begin();
+  for (const Node& theirs : expected.graph->nodes()) {
+    ASSERT_NE(ours, built.graph->nodes().end());
+    EXPECT_EQ(line_of(*ours), line_of(theirs));
+    ++ours;
+  }
+  EXPECT_EQ(ours, built.graph->nodes().end());
+  ASSERT_EQ(built.signature.inputs.size(), expected.signature.inputs.size());
+  for (size_t i = 0; i < built.signature.inputs.size(); ++i) {
+    EXPECT_EQ(built.signature.inputs[i].kind, expected.signature.inputs[i].kind);
+    EXPECT_EQ(built.signature.inputs[i].target, expected.signature.inputs[i].target);
+  }
+}
+
+TEST(MobileNetV2, BecomesExecuTorchsEdgeGraph) {
+  const fs::path folder = test::corpus_dir() / "mv2_portable";
+  if (test::corpus_dir().empty() || !fs::exists(folder)) {
+    GTEST_SKIP() << "needs the corpus of real programs";
+  }
+  ExportedProgram program = examples::mobilenet_v2();
+  to_edge(program);
+  std::ifstream stream(folder / "delegated_graph.txt");
+  const std::string expected(std::istreambuf_iterator<char>(stream), {});
+  const std::string found =
+      std::regex_replace(format_graph(*program.graph), std::regex("\n    "), "\n  ") + "\n";
+  EXPECT_EQ(found, expected);
+  to_executable(program);
+  EXPECT_EQ(test::graph_instructions(*program.graph),
+            test::pte_instructions(folder / "model.pte").at("forward"));
+}
+
+TEST(ModelBuilder, NotesModulesAndLines) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
+  x = nn::linear(build, "fc", x, 4);
+  const int line = __LINE__ + 1;
+  x = build.call("aten.relu.default", {x});
+  const ExportedProgram program = build.finish({x});
+  const Node* linear = program.graph->find("linear");
+  ASSERT_NE(linear, nullptr);
+  ASSERT_EQ(linear->meta.origin->module_stack.size(), 2U);
+  EXPECT_EQ(linear->meta.origin->module_stack[1].path, "fc");
+  EXPECT_EQ(linear->meta.origin->module_stack[1].key, "L__self__fc");
+  EXPECT_THAT(program.graph->find("relu")->meta.origin->stack_trace,
+              testing::AllOf(testing::HasSubstr("builder/model_builder_test.cc"),
+                             testing::HasSubstr("line " + std::to_string(line))));
+  EXPECT_EQ(program.signature.inputs[0].target, "fc.weight");
+  EXPECT_EQ(program.signature.inputs[1].name, "p_fc_bias");
+  EXPECT_EQ(program.signature.inputs[2].name, "x");
+}
+
+TEST(ModelBuilder, NamesTheModuleOfAnError) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 8});
+  const auto module = build.module("head", "Head");
+  Node* weight = build.parameter("weight", {4, 7});
+  try {
+    build.call("aten.linear.default", {x, weight});
+    FAIL() << "was taken";
+  } catch (const AotError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("head (File"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("features differ: 8 and 7"));
+  }
+}
+
+TEST(ModelBuilder, SharesAWeightThatIsAskedForTwice) {
+  ModelBuilder build("Net");
+  EXPECT_EQ(build.parameter("weight", {4, 8}), build.parameter("weight", {4, 8}));
+}
+
+TEST(ModelBuilder, GivesTheSameWeightsEachTime) {
+  const ExportedProgram a =
+      examples::mobilenet_v2({.width = 0.25, .image_size = 32, .classes = 10});
+  const ExportedProgram b =
+      examples::mobilenet_v2({.width = 0.25, .image_size = 32, .classes = 10});
+  for (const auto& [name, data] : a.state_dict) {
+    EXPECT_EQ(row_major_bytes(data), row_major_bytes(b.state_dict.at(name))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot
