@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -114,10 +115,13 @@ std::vector<TensorData> evaluate(const ExportedProgram& program,
   set_inputs(*method, inputs, memory);
   check(method->execute());
   std::vector<TensorData> results;
-  for (size_t i = 0; i < method->num_outputs(); ++i) {
+  // Inputs that the program mutates are results of the method as well, before the user's.
+  const auto user_outputs = static_cast<size_t>(std::ranges::count(
+      program.signature.outputs, OutputSpec::Kind::kUserOutput, &OutputSpec::kind));
+  const size_t count = method->num_outputs();
+  for (size_t i = count - std::min(count, user_outputs); i < count; ++i) {
     const EValue& output = method->output(i);
-    if (!output.is_tensor()) throw AotError(fmt::format("evaluation: output {} is no tensor", i));
-    results.push_back(copy_of(output.tensor()));
+    if (output.is_tensor()) results.push_back(copy_of(output.tensor()));
   }
   return results;
 }

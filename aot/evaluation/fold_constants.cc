@@ -121,7 +121,13 @@ class Folder {
       part.signature.outputs.push_back(std::move(spec));
     }
     part.graph->output()->set_args({Argument::tuple(std::move(outputs))});
-    part.graph->remove_dead_code();
+    // All else goes, what has effects too.
+    Node* previous = nullptr;
+    for (Node* node = part.graph->output()->previous(); node != nullptr; node = previous) {
+      previous = node->previous();
+      const bool is_input = node->kind() == Node::Kind::kPlaceholder;
+      if (!is_input && node->users().empty()) part.graph->erase(node);
+    }
     part.graph->subgraphs().clear();
     for (Node* input : part.graph->placeholders()) {
       if (input->users().empty()) part.remove_input(input);

@@ -62,6 +62,7 @@ bool is_core(const Node& node) {
 template <class IsWhole>
 void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
            const IsWhole& is_whole) {
+  bool resized = false;
   for (bool changed = true; changed;) {
     changed = false;
     for_each_call(*program.graph, [&](Node& node) {
@@ -71,8 +72,13 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
       Decomposition decomposition(program, node);
       found->second(decomposition);
       changed = true;
+      resized = resized || decomposition.changed_sizes();
     });
   }
+  if (!resized) return;
+  // torch 2.6 records the states of an LSTM with a dim too many: what takes them changes as well.
+  program.graph->remove_dead_code();
+  propagate_specs(program);
 }
 
 std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {

@@ -210,7 +210,8 @@ void repeat_interleave(Decomposition& to) {
 void roll(Decomposition& to) {
   Node* x = to.tensor(0);
   const std::vector<int64_t> shifts = to.integers(1, "shifts", 0, 0);
-  std::vector<int64_t> dims = to.integers(2, "dims", 0, 0);
+  std::vector<int64_t> dims;
+  if (!to.arg(2, "dims").is_none()) dims = to.integers(2, "dims", 0, 0);
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   if (dims.empty()) {
     if (shifts.size() != 1) to.refuse("it has several shifts and no dims");

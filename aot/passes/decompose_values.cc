@@ -24,8 +24,10 @@ void masked_fill(Decomposition& to) {
 }
 
 void reverse_subtract(Decomposition& to) {
+  // Of numbers alpha stands by position.
+  const Argument alpha = to.arg(2, "alpha");
   to.replace(to.call("aten.sub.Tensor", {to.arg(1, "other"), to.tensor(0)}, to.spec(),
-                     to.kwargs({"alpha"})));
+                     alpha.is_none() ? ArgumentMap{} : ArgumentMap{{"alpha", alpha}}));
 }
 
 // where with numbers: these are tensors of the result's dtype.

@@ -200,7 +200,15 @@ Argument Decomposition::size(const SymInt& size) {
   return result;
 }
 
-void Decomposition::replace(Node* other) { replace_node(program_, node_, *other); }
+void Decomposition::note_sizes(const Node& before, const Node& after) {
+  const bool has_both = before.tensor() != nullptr && after.tensor() != nullptr;
+  if (has_both && !same(before.tensor()->sizes, after.tensor()->sizes)) changed_sizes_ = true;
+}
+
+void Decomposition::replace(Node* other) {
+  note_sizes(node_, *other);
+  replace_node(program_, node_, *other);
+}
 
 void Decomposition::replace_items(std::span<Node* const> results) {
   const std::vector<Node*> users = node_.users();
@@ -211,6 +219,7 @@ void Decomposition::replace_items(std::span<Node* const> results) {
       refuse("an unknown result is taken");
     }
     Node* result = results[static_cast<size_t>(*index)];
+    note_sizes(*user, *result);
     for (OutputSpec& output : program_.signature.outputs) {
       if (output.name == user->name()) output.name = result->name();
     }

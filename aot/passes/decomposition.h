@@ -52,14 +52,20 @@ class Decomposition {
   Argument size_list(const std::vector<SymInt>& sizes);
   Argument size(const SymInt& size);
 
+  // Whether a result that took another's place is of other sizes, so that what follows is as well.
+  bool changed_sizes() const { return changed_sizes_; }
+
   // The node goes; `other` takes its place.
   void replace(Node* other);
   // Getitem i takes results[i].
   void replace_items(std::span<Node* const> results);
 
  private:
+  void note_sizes(const Node& before, const Node& after);
+
   ExportedProgram& program_;
   Node& node_;
+  bool changed_sizes_ = false;
 };
 
 using Decompose = void (*)(Decomposition&);

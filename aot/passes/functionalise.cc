@@ -33,11 +33,18 @@ bool is_one_view(const Node& node) {
   return tuple != nullptr && is_tuple_of_views(*tuple);
 }
 
-// New calls stand before `at` and for the same source.
-Node* make(Node& at, std::string_view target, ArgumentList args, ArgumentMap kwargs = {}) {
+// New calls stand before `at` and for the same source; at the end of the graph for that of `view`.
+Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
+             Value value) {
+  Node* node = insert_like(at, target, std::move(args), std::move(kwargs), std::move(value));
+  if (node->meta.origin == nullptr) node->meta.origin = view.meta.origin;
+  return node;
+}
+Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
+           ArgumentMap kwargs = {}) {
   const Target called = Target::of(target);
   Value value = infer(called, args, kwargs);
-  return insert_like(at, called, std::move(args), std::move(kwargs), std::move(value));
+  return insert(at, view, called, std::move(args), std::move(kwargs), std::move(value));
 }
 
 ArgumentList sizes_of(const Node& node, const Node& like) {
@@ -56,7 +63,7 @@ using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
 
 Node* from_alias(Node&, const Node&, Node&, Node& value) { return &value; }
 Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
-  return make(at, "aten.reshape.default", {&value, sizes_of(view, input)});
+  return make(at, view, "aten.reshape.default", {&value, sizes_of(view, input)});
 }
 Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   const ArgumentList& dims = *view.args().at(1).list();
@@ -64,9 +71,9 @@ Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   for (size_t i = 0; i < dims.size(); ++i) {
     back.at(wrapped(*dims[i].get<int64_t>(), dims.size())) = static_cast<int64_t>(i);
   }
-  return make(at, "aten.permute.default", {&value, back});
+  return make(at, view, "aten.permute.default", {&value, back});
 }
-Node* from_squeeze(Node& at, const Node&, Node& input, Node& value) {
+Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
   // Which dims went shows in the sizes: those of 1 that the value has not.
   Node* result = &value;
   for (size_t i = 0; i < input.tensor()->rank(); ++i) {
@@ -74,18 +81,19 @@ Node* from_squeeze(Node& at, const Node&, Node& input, Node& value) {
         input.tensor()->sizes[i] == SymInt(1) &&
         result->tensor()->rank() < input.tensor()->rank() &&
         (i >= result->tensor()->rank() || !(result->tensor()->sizes[i] == SymInt(1)));
-    if (missing) result = make(at, "aten.unsqueeze.default", {result, static_cast<int64_t>(i)});
+    if (missing)
+      result = make(at, view, "aten.unsqueeze.default", {result, static_cast<int64_t>(i)});
   }
   return result;
 }
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
-  return make(at, "aten.squeeze.dims", {&value, ArgumentList{view.args().at(1)}});
+  return make(at, view, "aten.squeeze.dims", {&value, ArgumentList{view.args().at(1)}});
 }
 // slice and select: the other arguments are the same.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
   ArgumentList args = {&input, &value};
   args.insert(args.end(), view.args().begin() + 1, view.args().end());
-  return make(at, target, std::move(args));
+  return make(at, view, target, std::move(args));
 }
 Node* from_slice(Node& at, const Node& view, Node& input, Node& value) {
   return scattered(at, "aten.slice_scatter.default", view, input, value);
@@ -107,7 +115,7 @@ Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
     length = *size;
   }
   const Argument dim = tuple.arg(2) == nullptr ? Argument(0) : *tuple.arg(2);
-  return make(at, "aten.slice_scatter.default", {&input, &value, dim, start, start + length});
+  return make(at, view, "aten.slice_scatter.default", {&input, &value, dim, start, start + length});
 }
 
 struct InverseRow {
@@ -191,13 +199,13 @@ class Functionaliser {
     if (view.target() != getitem()) {
       ArgumentList args = view.args();
       args[0] = &input;
-      return insert_like(at, view.target(), std::move(args), view.kwargs(), view.meta.value);
+      return insert(at, view, view.target(), std::move(args), view.kwargs(), view.meta.value);
     }
     const Node& old = *view.args().at(0).node();
     ArgumentList args = old.args();
     args[0] = &input;
-    Node* tuple = insert_like(at, old.target(), std::move(args), old.kwargs(), old.meta.value);
-    return insert_like(at, getitem(), {tuple, view.args().at(1)}, {}, view.meta.value);
+    Node* tuple = insert(at, view, old.target(), std::move(args), old.kwargs(), old.meta.value);
+    return insert(at, view, getitem(), {tuple, view.args().at(1)}, {}, view.meta.value);
   }
 
   void apply_updates(Storage& storage, Node& at) {
@@ -291,10 +299,11 @@ class Functionaliser {
     const TensorSpec& spec = *node.args().at(0).node()->tensor();
     if (source == nullptr || source->tensor() == nullptr) return &node;
     if (source->tensor()->dtype != spec.dtype) {
-      source = make(node, "aten._to_copy.default", {source}, {{"dtype", spec.dtype}});
+      source = make(node, node, "aten._to_copy.default", {source}, {{"dtype", spec.dtype}});
     }
     if (!same(source->tensor()->sizes, spec.sizes)) {
-      source = make(node, "aten.expand.default", {source, sizes_of(node, *node.args()[0].node())});
+      source =
+          make(node, node, "aten.expand.default", {source, sizes_of(node, *node.args()[0].node())});
     }
     return source;
   }

@@ -30,6 +30,9 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved 
 // that ExecuTorch excepts.
 bool may_keep(std::string_view target);
 
+// Results' dtypes, sizes and strides anew, where aot/shapes knows the operator.
+void propagate_specs(ExportedProgram& program);
+
 void remove_dead_code(ExportedProgram& program);
 // Parameters that nothing uses; buffers stay.
 void remove_unused_parameters(ExportedProgram& program);

@@ -89,6 +89,13 @@ Value variance_and_mean(const Call& call) {
 // (self, ord, dim, keepdim, *, dtype)
 Value norm(const Call& call) { return along_dims<Dtype::kSame, 2, 3>(call); }
 
+// (x1, x2, dim, eps)
+Value similarity(const Call& call) {
+  const TensorSpec* const inputs[] = {&call.tensor(0, "x1"), &call.tensor(1, "x2")};
+  TensorSpec spec = contiguous_spec(inputs[0]->dtype, broadcast_sizes(call, inputs));
+  return contiguous_spec(spec.dtype, reduced(call, spec, {call.integer(2, "dim", 1)}, false));
+}
+
 Value running(const Call& call) {
   TensorSpec spec = call.tensor(0, "self");
   wrapped(call.integer(1, "dim"), spec.rank());
@@ -131,6 +138,7 @@ constexpr InferRow kRows[] = {
     {"aten.any.dims", along_dims<Dtype::kBool>},
     {"aten.argmax.default", along_dims<Dtype::kLong>},
     {"aten.argmin.default", along_dims<Dtype::kLong>},
+    {"aten.cosine_similarity.default", similarity},
     {"aten.cumsum.default", cumulative},
     {"aten.linalg_vector_norm.default", norm},
     {"aten.log_softmax.int", softmax},

@@ -4,15 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <fstream>
 #include <regex>
 
 #include "aot/builder/layers.h"
+#include "aot/evaluation/evaluate.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/print.h"
 #include "aot/import/pt2.h"
 #include "aot/passes/pipelines.h"
 #include "examples/models/mobilenet_v2.h"
+#include "examples/models/transformer.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
 
@@ -118,6 +123,61 @@ TEST(ModelBuilder, GivesTheSameWeightsEachTime) {
   for (const auto& [name, data] : a.state_dict) {
     EXPECT_EQ(row_major_bytes(data), row_major_bytes(b.state_dict.at(name))) << name;
   }
+}
+
+std::vector<float> floats_of(const TensorData& data) {
+  std::vector<float> values(data.storage.size() / sizeof(float));
+  std::memcpy(values.data(), data.storage.data(), data.storage.size());
+  return values;
+}
+
+TensorData tokens(int64_t batch, int64_t length, int64_t first) {
+  std::vector<std::byte> bytes(static_cast<size_t>(batch * length) * sizeof(int64_t));
+  for (int64_t i = 0; i < batch * length; ++i) {
+    const int64_t token = (first + i) * 7 % 50;
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof(int64_t), &token, sizeof(token));
+  }
+  return make_tensor_data(ScalarType::kLong, {batch, length}, std::move(bytes));
+}
+
+// A batch of symbolic size gives for each sample what a batch of one gives.
+TEST(Transformer, RunsWithADynamicBatch) {
+  examples::TransformerOptions options;
+  options.length = 5;
+  options.batch = 4;
+  options.dynamic_batch = true;
+  ExportedProgram dynamic = examples::transformer_encoder(options);
+  to_edge(dynamic);
+  options.dynamic_batch = false;
+  options.batch = 1;
+  ExportedProgram single = examples::transformer_encoder(options);
+  to_edge(single);
+  for (const int64_t batch : {1, 3, 4}) {
+    const std::vector<TensorData> all = {tokens(batch, 5, 0)};
+    const std::vector<float> found = floats_of(evaluate(dynamic, all)[0]);
+    ASSERT_EQ(found.size(), static_cast<size_t>(batch * 5 * options.features));
+    for (int64_t i = 0; i < batch; ++i) {
+      const std::vector<TensorData> sample = {tokens(1, 5, i * 5)};
+      const std::vector<float> expected = floats_of(evaluate(single, sample)[0]);
+      for (size_t j = 0; j < expected.size(); ++j) {
+        ASSERT_NEAR(found[static_cast<size_t>(i) * expected.size() + j], expected[j], 1e-5f);
+      }
+    }
+  }
+}
+
+TEST(Transformer, DecoderWritesItsCaches) {
+  ExportedProgram program = examples::cached_decoder();
+  to_edge(program);
+  const auto mutations = std::ranges::count(program.signature.outputs,
+                                            OutputSpec::Kind::kBufferMutation, &OutputSpec::kind);
+  EXPECT_EQ(mutations, 4);
+  std::vector<std::byte> first(sizeof(int64_t));
+  const std::vector<TensorData> inputs = {
+      tokens(1, 1, 3), make_tensor_data(ScalarType::kLong, {1}, std::move(first))};
+  const std::vector<float> logits = floats_of(evaluate(program, inputs)[0]);
+  ASSERT_EQ(logits.size(), 256U);
+  for (const float logit : logits) ASSERT_TRUE(std::isfinite(logit));
 }
 
 }  // namespace
