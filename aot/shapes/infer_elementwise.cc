@@ -90,6 +90,8 @@ Value glu(const Call& call) {
 }
 
 constexpr InferRow kRows[] = {
+    {"aten.__lshift__.Scalar", kBinary},
+    {"aten.__rshift__.Scalar", kBinary},
     {"aten.abs.default", absolute},
     {"aten.acos.default", kUnaryFloat},
     {"aten.acosh.default", kUnaryFloat},

@@ -140,6 +140,27 @@ Value linspace(const Call& call) {
   return contiguous_spec(call.dtype(99, "dtype", ScalarType::kFloat), {call.size(2, "steps")});
 }
 
+// quantize_per_tensor(input, scale, zero_point, min, max, dtype); per channel the axis comes
+// between.
+template <size_t dtype_at>
+Value quantized(const Call& call) {
+  TensorSpec spec = call.tensor(0, "input");
+  spec.dtype = call.dtype(dtype_at, "dtype", ScalarType::kChar);
+  lay_out(call, spec, 99, MemoryFormat::kPreserve);
+  return spec;
+}
+Value dequantized(const Call& call) {
+  TensorSpec spec = call.tensor(0, "input");
+  spec.dtype = call.dtype(99, "out_dtype", ScalarType::kFloat);
+  lay_out(call, spec, 99, MemoryFormat::kPreserve);
+  return spec;
+}
+// A scale and a zero point.
+Value quantization_parameters(const Call&) {
+  return Value::Items{contiguous_spec(ScalarType::kDouble, {SymInt(1)}),
+                      contiguous_spec(ScalarType::kLong, {SymInt(1)})};
+}
+
 constexpr InferRow kRows[] = {
     {"aten._conj_physical.default", copied<99>},
     {"aten._to_copy.default", copied<99>},
@@ -161,6 +182,13 @@ constexpr InferRow kRows[] = {
     {"aten.ones_like.default", copied<99>},
     {"aten.scalar_tensor.default", scalar_tensor},
     {"aten.to.dtype", converted},
+    {"quantized_decomposed.choose_qparams.tensor", quantization_parameters},
+    {"quantized_decomposed.dequantize_per_channel.default", dequantized},
+    {"quantized_decomposed.dequantize_per_tensor.default", dequantized},
+    {"quantized_decomposed.dequantize_per_tensor.tensor", dequantized},
+    {"quantized_decomposed.quantize_per_channel.default", quantized<6>},
+    {"quantized_decomposed.quantize_per_tensor.default", quantized<5>},
+    {"quantized_decomposed.quantize_per_tensor.tensor", quantized<5>},
     {"aten.zeros.default", made},
     {"aten.zeros_like.default", copied<99>},
 };

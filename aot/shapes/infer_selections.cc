@@ -166,6 +166,12 @@ Value sorted(const Call& call) {
   return Value::Items{values, indices};
 }
 
+Value sorted_order(const Call& call) {
+  TensorSpec spec = *like_self(call).tensor();
+  spec.dtype = ScalarType::kLong;
+  return spec;
+}
+
 Value one_hot(const Call& call) {
   Sizes sizes = call.tensor(0, "self").sizes;
   const int64_t classes = call.integer(1, "num_classes", -1);
@@ -175,6 +181,8 @@ Value one_hot(const Call& call) {
 }
 
 constexpr InferRow kRows[] = {
+    {"aten.argsort.default", sorted_order},
+    {"aten.argsort.stable", sorted_order},
     {"aten.cat.default", concatenated},
     {"aten.constant_pad_nd.default", padded},
     {"aten.copy.default", like_self},

@@ -11,12 +11,14 @@
 #include <regex>
 
 #include "aot/builder/layers.h"
+#include "aot/builder/seeded_weights.h"
 #include "aot/evaluation/evaluate.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/print.h"
 #include "aot/import/pt2.h"
 #include "aot/passes/pipelines.h"
 #include "examples/models/mobilenet_v2.h"
+#include "examples/models/quantised_mlp.h"
 #include "examples/models/transformer.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
@@ -178,6 +180,49 @@ TEST(Transformer, DecoderWritesItsCaches) {
   const std::vector<float> logits = floats_of(evaluate(program, inputs)[0]);
   ASSERT_EQ(logits.size(), 256U);
   for (const float logit : logits) ASSERT_TRUE(std::isfinite(logit));
+}
+
+// Against the same layers in double precision, rounded to int8 where the model is.
+TEST(QuantisedMlp, ComputesWhatItsIntegersSay) {
+  examples::QuantisedMlpOptions options;
+  options.inputs = 6;
+  options.hidden = 5;
+  options.outputs = 3;
+  ExportedProgram program = examples::quantised_mlp(options);
+  const TensorData input = seeded_weights("input", 3, {1, 6}, 1);
+  std::vector<double> x;
+  for (const float value : floats_of(input)) x.push_back(static_cast<double>(value));
+  const auto round_all = [&] {
+    for (double& value : x) {
+      value = std::clamp(std::nearbyint(value * 32), -128.0, 127.0) / 32;
+    }
+  };
+  const auto linear = [&](const std::string& layer) {
+    const TensorData& weight = program.state_dict.at(layer + ".weight");
+    const std::vector<float> scales = floats_of(program.state_dict.at(layer + ".scales"));
+    const std::vector<float> bias = floats_of(program.state_dict.at(layer + ".bias"));
+    std::vector<double> y;
+    for (size_t row = 0; row < bias.size(); ++row) {
+      double sum = static_cast<double>(bias[row]);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const auto number = static_cast<int8_t>(weight.storage[row * x.size() + i]);
+        sum += x[i] * number * static_cast<double>(scales[row]);
+      }
+      y.push_back(sum);
+    }
+    x = y;
+  };
+  round_all();
+  linear("up");
+  for (double& value : x) value = std::max(value, 0.0);
+  round_all();
+  linear("down");
+  round_all();
+  to_edge(program);
+  const std::vector<TensorData> inputs = {input};
+  const std::vector<float> found = floats_of(evaluate(program, inputs)[0]);
+  ASSERT_EQ(found.size(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(static_cast<double>(found[i]), x[i]);
 }
 
 }  // namespace

@@ -67,5 +67,20 @@ TEST(TensorSpec, KnowsItsDimOrder) {
   EXPECT_EQ(to_text(spec), "f32[2, 1, 1]");
 }
 
+TEST(Symbolic, ArithmeticIsOfFactors) {
+  const SymInt s0(Expression::symbol("s0"));
+  const SymInt s1(Expression::symbol("s1"));
+  EXPECT_EQ(to_text(SymInt(6) * s0 * SymInt(2)), "12*s0");
+  EXPECT_EQ(to_text(s1 * s0), "s0*s1");
+  EXPECT_EQ(s0 * SymInt(0), SymInt(0));
+  EXPECT_EQ(to_text(s0 * s1 * SymInt(4) / (s1 * SymInt(2))), "2*s0");
+  EXPECT_EQ(s0 / s0, SymInt(1));
+  EXPECT_EQ(to_text(s0 / SymInt(2)), "s0//2");
+  EXPECT_EQ(s0 - s0, SymInt(0));
+  EXPECT_EQ(SymInt(7) / SymInt(2), SymInt(3));
+  EXPECT_TRUE(same(s0 * s1, s1 * s0));
+  EXPECT_FALSE(same(s0, s1));
+}
+
 }  // namespace
 }  // namespace vitrine::aot

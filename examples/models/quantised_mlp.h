@@ -1,0 +1,20 @@
+// A quantised MLP as PyTorch's pt2e flow leaves one: int8 weights a channel, int8 activations a
+// tensor, f32 between each dequantisation and quantisation.
+#pragma once
+
+#include "aot/graph/exported_program.h"
+
+namespace vitrine::examples {
+
+struct QuantisedMlpOptions {
+  int64_t batch = 1;
+  int64_t inputs = 32;
+  int64_t hidden = 64;
+  int64_t outputs = 10;
+  uint64_t seed = 1;
+};
+
+// Input x: f32[batch, inputs], best in [-1, 1]; result: f32[batch, outputs].
+aot::ExportedProgram quantised_mlp(const QuantisedMlpOptions& options = {});
+
+}  // namespace vitrine::examples
