@@ -18,6 +18,9 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
   for (size_t i = 0; i < dims; ++i) {
     const SymInt& kernel = to.tensor(1)->tensor()->sizes.at(i + 2);
     if (!kernel.is_static()) to.refuse("its window is a symbol");
+    if (kernel.value() > INT32_MAX || dilation[i] > INT32_MAX || dilation[i] < 1) {
+      to.refuse("its window is too large");
+    }
     const int64_t total = dilation[i] * (kernel.value() - 1);
     padding[i] = total / 2;
     extra[2 * (dims - 1 - i) + 1] = total % 2;

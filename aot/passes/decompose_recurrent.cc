@@ -7,6 +7,9 @@
 namespace vitrine::aot {
 namespace {
 
+// Each becomes some twenty calls.
+constexpr int64_t kMaxSteps = 1 << 16;
+
 struct Weights {
   Node* input = nullptr;
   Node* hidden = nullptr;
@@ -70,6 +73,7 @@ Node* linear(Decomposition& to, Node* x, Node* weight, const Argument& bias) {
 std::vector<Node*> unbind(Decomposition& to, Node* x) {
   const SymInt& size = x->tensor()->sizes.at(0);
   if (!size.is_static()) to.refuse("its length or number of layers is a symbol");
+  if (size.value() > kMaxSteps) to.refuse("it has too many steps");
   std::vector<Node*> slices;
   for (int64_t i = 0; i < size.value(); ++i) {
     slices.push_back(to.make("aten.slice.Tensor", {x, 0, i, i + 1}));

@@ -8,6 +8,9 @@
 namespace vitrine::aot {
 namespace {
 
+// No more results of one call than a graph can use.
+constexpr int64_t kMaxPieces = 1 << 16;
+
 // Sizes of the result; with one -1 where the call asked for it, or has symbols.
 void reshape(Decomposition& to) {
   const Argument asked = to.arg(1, "shape");
@@ -78,6 +81,9 @@ void split(Decomposition& to) {
   const int64_t whole = input.sizes[at].value();
   const int64_t number = to.integer(1, "chunks", 1);
   if (number < 1) to.refuse("it splits into nothing");
+  if (is_chunk ? number > kMaxPieces : whole / number > kMaxPieces) {
+    to.refuse("it has too many pieces");
+  }
   const int64_t piece = is_chunk ? (whole + number - 1) / number : number;
   for (int64_t left = whole; left > 0; left -= piece) {
     sizes.push_back(std::min(piece, left));
@@ -100,6 +106,7 @@ void unbind(Decomposition& to) {
   const int64_t dim = to.integer(1, "dim", 0);
   const size_t at = wrapped(dim, input.rank());
   if (!input.sizes[at].is_static()) to.refuse("it takes apart a symbolic size");
+  if (input.sizes[at].value() > kMaxPieces) to.refuse("it takes apart too much");
   TensorSpec slice = input;
   slice.sizes[at] = 1;
   TensorSpec item = slice;
@@ -226,7 +233,7 @@ void roll(Decomposition& to) {
     const SymInt size = x->tensor()->sizes.at(dim);
     if (!size.is_static()) to.refuse("it rolls along a symbolic size");
     if (size.value() == 0) continue;
-    const int64_t start = ((-shifts[i]) % size.value() + size.value()) % size.value();
+    const int64_t start = (size.value() - shifts[i] % size.value()) % size.value();
     Node* index = to.make("aten.add.Tensor", {to.range(0, size), start});
     index = to.make("aten.fmod.Scalar", {index, size.value()});
     x = to.make("aten.index_select.default", {x, static_cast<int64_t>(dim), index});

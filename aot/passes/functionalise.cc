@@ -66,10 +66,11 @@ Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
   return make(at, view, "aten.reshape.default", {&value, sizes_of(view, input)});
 }
 Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
-  const ArgumentList& dims = *view.args().at(1).list();
+  const Call call(view.target(), view.args(), view.kwargs());
+  const std::vector<int64_t> dims = call.integers(1, "dims", view.tensor()->rank(), 0);
   std::vector<int64_t> back(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
-    back.at(wrapped(*dims[i].get<int64_t>(), dims.size())) = static_cast<int64_t>(i);
+    back.at(wrapped(dims[i], dims.size())) = static_cast<int64_t>(i);
   }
   return make(at, view, "aten.permute.default", {&value, back});
 }
@@ -104,18 +105,20 @@ Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
 // A piece of split_with_sizes.
 Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
   const Node& tuple = *view.args().at(0).node();
-  const Argument* sizes = tuple.arg(1);
-  const int64_t index = *view.args().at(1).get<int64_t>();
-  int64_t start = 0;
-  int64_t length = 0;
-  for (int64_t i = 0; i <= index; ++i) {
-    const auto* size = sizes->list()->at(static_cast<size_t>(i)).get<int64_t>();
-    if (size == nullptr) throw AotError(fmt::format("node {}: a piece is a symbol", view.name()));
-    start += length;
-    length = *size;
+  const Call of_tuple(tuple.target(), tuple.args(), tuple.kwargs());
+  const Call of_item(view.target(), view.args(), view.kwargs());
+  const std::vector<int64_t> sizes = of_tuple.integers(1, "split_sizes", 0, 0);
+  const int64_t index = of_item.integer(1, "index");
+  SymInt start = 0;
+  for (size_t i = 0; i < sizes.size() && static_cast<int64_t>(i) < index; ++i) {
+    start = start + SymInt(sizes[i]);
   }
-  const Argument dim = tuple.arg(2) == nullptr ? Argument(0) : *tuple.arg(2);
-  return make(at, view, "aten.slice_scatter.default", {&input, &value, dim, start, start + length});
+  if (index < 0 || static_cast<size_t>(index) >= sizes.size() || !start.is_static()) {
+    throw AotError(fmt::format("node {}: there is no such piece", view.name()));
+  }
+  const SymInt end = start + SymInt(sizes[static_cast<size_t>(index)]);
+  return make(at, view, "aten.slice_scatter.default",
+              {&input, &value, of_tuple.integer(2, "dim", 0), start.value(), end.value()});
 }
 
 struct InverseRow {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
 
@@ -14,6 +16,9 @@ void run_passes(ExportedProgram& program, std::span<const Pass> passes) {
       lint(program);
     } catch (const AotError& error) {
       throw AotError(fmt::format("{}: {}", pass.name, error.what()));
+    } catch (const std::out_of_range&) {
+      // Passes read arguments by position.
+      throw AotError(fmt::format("{}: a call has fewer arguments than its operator", pass.name));
     }
   }
 }

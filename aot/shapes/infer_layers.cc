@@ -96,9 +96,17 @@ Value linear(const Call& call) {
   return contiguous(input, std::move(sizes));
 }
 
+// What windows may be, so that their products fit.
+int64_t bounded(const Call& call, int64_t value) {
+  if (value > INT32_MAX || value < -INT32_MAX) call.refuse("its window is too large");
+  return value;
+}
+
 // The size of a dim after a window has gone over it.
-SymInt window(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-              bool ceil_mode = false) {
+SymInt window(const Call& call, const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
+              int64_t dilation, bool ceil_mode = false) {
+  if (size.is_static() && size.value() > INT64_C(1) << 48) call.refuse("its input is too large");
+  for (const int64_t value : {kernel, stride, padding, dilation}) bounded(call, value);
   const SymInt span = size + SymInt(2 * padding - dilation * (kernel - 1) - 1);
   const SymInt steps =
       ceil_mode ? (span + SymInt(stride - 1)) / SymInt(stride) : span / SymInt(stride);
@@ -137,12 +145,17 @@ TensorSpec convolved(const Call& call, const ConvolutionArguments& with, size_t 
     const SymInt& size = input.sizes[first + i];
     if (with.stride[i] < 1 || with.dilation[i] < 1)
       call.refuse("a stride or dilation is not positive");
+    for (const int64_t value :
+         {kernel, with.padding[i], with.dilation[i], with.output_padding[i]}) {
+      bounded(call, value);
+    }
     if (with.transposed) {
       sizes.push_back((size - SymInt(1)) * SymInt(with.stride[i]) +
                       SymInt(with.dilation[i] * (kernel - 1) - 2 * with.padding[i] +
                              with.output_padding[i] + 1));
     } else {
-      sizes.push_back(window(size, kernel, with.stride[i], with.padding[i], with.dilation[i]));
+      sizes.push_back(
+          window(call, size, kernel, with.stride[i], with.padding[i], with.dilation[i]));
     }
     if (sizes.back().is_static() && sizes.back().value() < 1)
       call.refuse("its window exceeds its input");
@@ -171,6 +184,7 @@ Value conv(const Call& call) {
   ConvolutionArguments with;
   with.stride = call.integers(3, "stride", dims, 1);
   with.dilation = call.integers(5, "dilation", dims, 1);
+  with.output_padding.assign(dims, 0);
   with.groups = call.integer(6, "groups", 1);
   const Argument* padding = call.find(4, "padding");
   const auto* word = padding == nullptr ? nullptr : padding->get<std::string>();
@@ -212,7 +226,7 @@ Sizes pooled(const Call& call, size_t dims, bool has_dilation) {
   for (size_t i = 0; i < dims; ++i) {
     SymInt& size = sizes[sizes.size() - dims + i];
     if (stride[i] < 1 || kernel[i] < 1) call.refuse("a window or stride is not positive");
-    size = window(size, kernel[i], stride[i], padding[i], dilation[i], ceil_mode);
+    size = window(call, size, kernel[i], stride[i], padding[i], dilation[i], ceil_mode);
     if (size.is_static() && size.value() < 1) call.refuse("its window exceeds its input");
   }
   return sizes;
@@ -348,7 +362,9 @@ Value resized(const Call& call) {
       call.refuse("a scale factor is no number");
     const double whole = std::floor(*factor);
     if (size.is_static()) {
-      size = static_cast<int64_t>(std::floor(static_cast<double>(size.value()) * *factor));
+      const double scaled = std::floor(static_cast<double>(size.value()) * *factor);
+      if (!(scaled < 1e15)) call.refuse("its result is too large");
+      size = static_cast<int64_t>(scaled);
     } else if (whole == *factor) {
       size = size * SymInt(static_cast<int64_t>(whole));
     } else {

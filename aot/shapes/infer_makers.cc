@@ -1,6 +1,7 @@
 // Results of what makes tensors, copies and converts them.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "aot/shapes/infer.h"
 #include "aot/shapes/strides.h"
@@ -120,6 +121,10 @@ Value arange(const Call& call) {
   const SymInt distance = call.size(has_start ? 1 : 0, "end") - first;
   if (by == 0) call.refuse("its step is 0");
   if (distance.is_static()) {
+    constexpr int64_t kMost = INT64_C(1) << 62;
+    if (std::abs(distance.value() / 2) > kMost / 2 || by > kMost || by < -kMost) {
+      call.refuse("it runs too far");
+    }
     const int64_t length =
         by > 0 ? (distance.value() + by - 1) / by : (distance.value() + by + 1) / by;
     if (length < 0) call.refuse("it never arrives");

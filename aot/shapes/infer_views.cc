@@ -271,6 +271,7 @@ Value diagonal(const Call& call) {
   if (!spec.sizes[first].is_static() || !spec.sizes[second].is_static()) {
     call.refuse("its dims are symbols");
   }
+  if (offset > INT32_MAX || offset < -INT32_MAX) call.refuse("its offset is too large");
   const int64_t rows = spec.sizes[first].value();
   const int64_t columns = spec.sizes[second].value();
   const int64_t length =

@@ -1,0 +1,81 @@
+// Programs of the corpus with an argument damaged: passes throw AotErrors or take them, nothing
+// else.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "aot/graph/aot_error.h"
+#include "aot/import/pt2.h"
+#include "aot/passes/pipelines.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::aot {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Argument> damages() {
+  return {Argument(),
+          Argument(std::numeric_limits<int64_t>::min()),
+          Argument(std::numeric_limits<int64_t>::max()),
+          Argument(-1),
+          Argument(0.5),
+          Argument("text"),
+          Argument(ArgumentList()),
+          Argument(ArgumentList{Argument(std::numeric_limits<int64_t>::max())}),
+          Argument(ArgumentList{Argument()})};
+}
+
+// The nth damage of a program; false if there are not so many.
+bool damage(ExportedProgram& program, size_t number) {
+  const std::vector<Argument> all = damages();
+  for (Node& node : program.graph->nodes()) {
+    if (!node.is_call()) continue;
+    const size_t count = node.args().size() * (all.size() + 1);
+    if (number >= count) {
+      number -= count;
+      continue;
+    }
+    const size_t place = number / (all.size() + 1);
+    const size_t kind = number % (all.size() + 1);
+    if (kind < all.size()) {
+      node.set_arg(place, all[kind]);
+    } else {  // cut off
+      ArgumentList args = node.args();
+      args.resize(place);
+      node.set_args(std::move(args));
+    }
+    return true;
+  }
+  return false;
+}
+
+TEST(DamagedProgram, IsTakenOrRefused) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  size_t refused = 0;
+  size_t taken = 0;
+  for (const auto& entry : fs::directory_iterator(test::corpus_dir() / "ops_portable")) {
+    const fs::path file = entry.path() / "model.pt2";
+    if (!fs::exists(file)) continue;
+    const ExportedProgram original = import_pt2(file);
+    for (size_t number = 0;; ++number) {
+      ExportedProgram program = original.copy();
+      if (!damage(program, number)) break;
+      SCOPED_TRACE(entry.path().filename().string() + " " + std::to_string(number));
+      try {
+        to_edge(program);
+        to_executable(program);
+        ++taken;
+      } catch (const AotError&) {
+        ++refused;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "not an AotError: " << error.what();
+      }
+    }
+  }
+  std::printf("%zu damaged programs refused, %zu taken\n", refused, taken);
+  EXPECT_GT(refused, 1000U);
+}
+
+}  // namespace
+}  // namespace vitrine::aot
