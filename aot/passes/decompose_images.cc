@@ -212,8 +212,8 @@ void pad(Decomposition& to) {
   }
   if (mode == "circular") return pad_by_index(to, Padding::kCircular);
   if (mode != "constant") to.refuse("its mode is not known");
-  Argument value = to.arg(3, "value", 0);
-  if (value.is_none()) value = 0;
+  Argument value = to.arg(3, "value", 0.0);
+  if (value.is_none()) value = 0.0;
   to.replace(
       to.call("aten.constant_pad_nd.default", {to.tensor(0), to.arg(1, "pad"), value}, to.spec()));
 }

@@ -44,15 +44,22 @@ void fill_with_tensor(Decomposition& to) {
   to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
 }
 
+// The call's own, and the layout and device that it has without saying so.
+ArgumentMap maker_kwargs(Decomposition& to, bool tells_dtype) {
+  ArgumentMap kwargs = to.kwargs({"dtype"});
+  if (kwargs.empty() && tells_dtype) kwargs.emplace_back("dtype", to.spec().dtype);
+  kwargs.emplace_back("layout", Layout::kStrided);
+  kwargs.emplace_back("device", Device());
+  kwargs.emplace_back("pin_memory", false);
+  return kwargs;
+}
+
 template <int value>
 void filled(Decomposition& to) {
-  const ScalarType dtype = to.spec().dtype;
-  const bool is_float = is_floating(dtype) || is_complex(dtype);
-  const Argument number = dtype == ScalarType::kBool ? Argument(value != 0)
-                          : is_float                 ? Argument(static_cast<double>(value))
-                                                     : Argument(value);
-  to.replace(to.call("aten.full.default", {to.arg(0, "size"), number}, to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+  const bool is_bool = to.spec().dtype == ScalarType::kBool;
+  const Argument number = is_bool ? Argument(value != 0) : Argument(value);
+  to.replace(
+      to.call("aten.full.default", {to.arg(0, "size"), number}, to.spec(), maker_kwargs(to, true)));
 }
 template <int value>
 void filled_like(Decomposition& to) {
@@ -75,8 +82,8 @@ void filled_new(Decomposition& to) {
 void arange(Decomposition& to) {
   ArgumentList args = to.node().args();
   if (to.node().target().overload() == "default") args.insert(args.begin(), Argument(0));
-  to.replace(to.call("aten.arange.start_step", std::move(args), to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+  to.replace(
+      to.call("aten.arange.start_step", std::move(args), to.spec(), maker_kwargs(to, false)));
 }
 
 // 1 where the row's index is the column's.

@@ -107,6 +107,10 @@ void linear(Decomposition& to) {
   const Sizes result = to.spec().sizes;
   const TensorSpec spec = *x->tensor();
   if (bias != nullptr && (spec.rank() == 2 || (spec.rank() > 2 && is_contiguous(spec)))) {
+    if (spec.rank() == 2) {
+      Node* transposed = to.permute(weight, {1, 0});
+      return to.replace(to.make("aten.addmm.default", {bias, x, transposed}));
+    }
     // Rows of all batches at once; the view comes before the transposition.
     const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
     Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});

@@ -19,9 +19,12 @@ void reshape(Decomposition& to) {
                         spec.sizes));
 }
 
+// Of one dim it is nothing.
 void flatten(Decomposition& to) {
   const std::vector<SymInt> sizes = to.spec().sizes;
-  to.replace(to.reshape(to.tensor(0), sizes));
+  Node* x = to.tensor(0);
+  const bool is_same = to.node().target().op() == "flatten" && same(x->tensor()->sizes, sizes);
+  to.replace(is_same ? x : to.reshape(x, sizes));
 }
 
 void transpose(Decomposition& to) {
@@ -238,7 +241,7 @@ void roll(Decomposition& to) {
     index = to.make("aten.fmod.Scalar", {index, size.value()});
     x = to.make("aten.index_select.default", {x, static_cast<int64_t>(dim), index});
   }
-  to.replace(to.reshape(x, sizes));
+  to.replace(same(x->tensor()->sizes, sizes) ? x : to.reshape(x, sizes));
 }
 
 // Views of the inputs that repeat along the others' dims.
@@ -297,7 +300,8 @@ void stack_along(Decomposition& to) {
       if (sizes.size() == 2) sizes.emplace_back(1);
       dim = 2;
     }
-    parts.emplace_back(to.reshape(node, sizes));
+    const bool has_all = sizes.size() == node->tensor()->rank();
+    parts.emplace_back(has_all ? node : to.reshape(node, sizes));
   }
   to.replace(
       to.make("aten.cat.default", dim == 0 ? ArgumentList{parts} : ArgumentList{parts, dim}));

@@ -132,11 +132,10 @@ Node* Decomposition::expand(Node* input, const std::vector<SymInt>& sizes) {
 }
 
 Node* Decomposition::reshape(Node* input, const std::vector<SymInt>& sizes) {
-  return same(input->tensor()->sizes, sizes) ? input : reshape(input, size_list(sizes), sizes);
+  return reshape(input, size_list(sizes), sizes);
 }
 
 Node* Decomposition::reshape(Node* input, const Argument& asked, const std::vector<SymInt>& sizes) {
-  if (same(input->tensor()->sizes, sizes)) return input;
   std::optional<std::vector<SymInt>> strides = view_strides(*input->tensor(), sizes);
   if (!strides) {
     input = make("aten.clone.default", {input}, {{"memory_format", MemoryFormat::kContiguous}});

@@ -45,10 +45,9 @@ constexpr std::array<std::string_view, 10> kHostHeaders = {
     "iomanip",  "ios",     "exception", "stdexcept", "typeinfo"};
 
 // Device-side files in rooms of the host.
-constexpr std::array<std::string_view, 4> kDeviceFiles = {"devtools/etdump/etdump_writer.",
-                                                          "devtools/etdump/trace_buffer.",
-                                                          "devtools/etdump/value_buffer.",
-                                                          "devtools/etdump/extensions."};
+constexpr std::array<std::string_view, 4> kDeviceFiles = {
+    "devtools/etdump/etdump_writer.", "devtools/etdump/trace_buffer.",
+    "devtools/etdump/value_buffer.", "devtools/etdump/extensions."};
 
 bool lies_in(std::string_view path, std::string_view folder) {
   return folder.empty() || path == folder ||
@@ -114,9 +113,9 @@ const std::vector<Room>& rooms() {
       {"backends/xnnpack/runtime",
        {"runtime/backend", "runtime/trace", "runtime/threadpool", "schema"},
        kDevice},
-      {"backends/xnnpack/aot", {"aot", "schema"}},
+      {"backends/xnnpack/aot", {"aot/graph", "aot/passes", "aot/lowering", "schema"}},
       {"backends/mapping_demo/runtime", {"runtime/backend", "runtime/trace"}, kDevice},
-      {"backends/mapping_demo/aot", {"aot"}},
+      {"backends/mapping_demo/aot", {"aot/graph", "aot/passes", "aot/lowering"}},
       {"aot/graph", {"runtime/core"}},
       {"aot/import", {"aot/graph", "runtime/platform"}},
       {"aot/shapes", {"aot/graph"}},
