@@ -61,7 +61,7 @@ std::string graph_text(const LoweredModel& model) {
 
 std::string graphviz_text(const LoweredModel& model) {
   return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
-    return delegation::format_graphviz(*program.graph);
+    return delegation::format_graphviz(program);
   });
 }
 

@@ -1,0 +1,113 @@
+// One delegate becomes a program that runs, and whose trace leads back to the source.
+#include "aot/emit/lowered_module_buffer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "aot/import/pt2.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/mapping_demo/aot/mapping_demo.h"
+#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
+#include "runtime/executor/method.h"
+#include "test/backends/mapping_demo/demo_model.h"
+#include "test/support/corpus.h"
+#include "test/support/tensor_factory.h"
+
+namespace vitrine::aot {
+namespace {
+
+std::vector<float> read_floats(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+struct BufferTest : testing::Test {
+  // Of a program in a file, which the mapping demo runs.
+  std::unique_ptr<Method> load(const std::vector<std::byte>& pte) {
+    const std::string path = testing::TempDir() + "/lowered_module.pte";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(pte.data()), static_cast<std::streamsize>(pte.size()));
+    EXPECT_TRUE(backends.add(&mapping_demo_backend()).ok());
+    auto source = map_file(path.c_str());
+    EXPECT_TRUE(source.ok());
+    auto program = Program::load(std::move(*source));
+    EXPECT_TRUE(program.ok()) << program.error().message();
+    MethodOptions options;
+    options.kernels = &kernels;
+    options.backends = &backends;
+    options.tracer = &tracer;
+    auto method = Method::load(*program, "forward", options);
+    EXPECT_TRUE(method.ok()) << method.error().message();
+    return method.ok() ? std::move(*method) : nullptr;
+  }
+
+  KernelRegistry kernels;
+  BackendRegistry backends;
+  vitrine::test::RecordingTracer tracer;
+  vitrine::test::TensorFactory factory;
+};
+
+TEST_F(BufferTest, RunsAloneAndItsTraceLeadsToTheSource) {
+  VITRINE_CORPUS_CASE(folder, "conv_relu_tan");
+  ExportedProgram program = import_pt2(folder / "model.pt2");
+  to_edge(program);
+  const auto module = to_backend(mapping_demo::MappingDemo(), program);
+  const EmittedProgram emitted = lowered_module_buffer(module);
+  EXPECT_EQ(emitted.pte, lowered_module_buffer(module).pte);
+  const auto method = load(emitted.pte);
+  ASSERT_NE(method, nullptr);
+  Tensor& x = factory.make<float>({1, 3, 16, 16}, read_floats(folder / "input_0.bin"));
+  ASSERT_TRUE(method->set_input(0, EValue(&x)).ok());
+  const Error error = method->execute();
+  ASSERT_TRUE(error.ok()) << error.message();
+  ASSERT_EQ(method->num_outputs(), 1U);
+  const std::vector<float> expected = read_floats(folder / "expected_0.bin");
+  const Tensor& y = method->output(0).tensor();
+  ASSERT_EQ(static_cast<size_t>(y.numel()), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
+  }
+
+  // Each operator that was logged has an entry, and the entries together have all handles.
+  std::set<uint32_t> handles;
+  size_t operators = 0;
+  const MethodDebugInfo& debug = emitted.debug_info.at("forward");
+  for (const TraceRecord& record : tracer.records) {
+    if (record.kind != TraceRecord::Kind::kDelegateOperator) continue;
+    ++operators;
+    const auto delegate = debug.delegates.find(static_cast<uint32_t>(record.instruction_id));
+    ASSERT_NE(delegate, debug.delegates.end());
+    const DelegateIdentifier id(static_cast<uint32_t>(record.delegate_debug_id));
+    const auto entry = std::ranges::find(delegate->second.map, id, &DelegateMap::value_type::first);
+    ASSERT_NE(entry, delegate->second.map.end());
+    handles.insert(entry->second.begin(), entry->second.end());
+  }
+  EXPECT_EQ(operators, 5U);
+  EXPECT_THAT(handles, testing::ElementsAre(1U, 2U, 3U, 4U, 5U));
+}
+
+TEST_F(BufferTest, OptionsAreThoseOfPrograms) {
+  const auto module =
+      to_backend(mapping_demo::MappingDemo(),
+                 vitrine::test::demo_model({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
+  EmitOptions wide;
+  wide.segment_alignment = 4096;
+  EmitOptions inside;
+  inside.extract_delegate_segments = false;
+  EXPECT_GE(lowered_module_buffer(module, wide).pte.size(), 4096U);
+  for (const EmitOptions& options : {EmitOptions(), wide, inside}) {
+    const auto method = load(lowered_module_buffer(module, options).pte);
+    ASSERT_NE(method, nullptr);
+    backends = BackendRegistry();
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot
