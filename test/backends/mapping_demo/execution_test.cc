@@ -194,7 +194,8 @@ TEST_F(MappingDemoExecution, DamagedPayloadsAreErrors) {
 TEST_F(MappingDemoExecution, PayloadsAreRefusedByPlace) {
   const auto text = [&](const std::string& bytes) {
     std::vector<std::byte> payload(bytes.size());
-    std::memcpy(payload.data(), bytes.data(), bytes.size());
+    std::ranges::transform(bytes, payload.begin(),
+                           [](char c) { return static_cast<std::byte>(c); });
     return load_error(payload);
   };
   EXPECT_THAT(text(""), HasSubstr("does not begin with a number"));
