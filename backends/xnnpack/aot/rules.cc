@@ -61,6 +61,18 @@ std::optional<Refusal> check_prelu(const Candidate& candidate) {
   return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
 }
 
+std::optional<Refusal> check_conversion(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  if (is_quantise(node) || is_dequantise(node)) {
+    const QuantParams params = quant_params(node);
+    if (params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
+        params.dtype == ScalarType::kChar) {
+      return {};
+    }
+  }
+  return Refusal{"it is not to or from int8 with fixed numbers", "quantise to int8"};
+}
+
 std::vector<Node*> group_prelu(const Candidate& candidate) {
   return {&candidate.node, operand(candidate.node, 1)};
 }
@@ -124,8 +136,8 @@ constexpr std::array kRules = {
     Rule{"linear.default", kAnyPrecision, check_linear, group_product, {}, kKeep},
     Rule{"mm.default", kAnyPrecision, check_matrix_product, group_product},
 
-    Rule{"dequantize_per_tensor.default", kStatic},
-    Rule{"quantize_per_tensor.default", kStatic},
+    Rule{"dequantize_per_tensor.default", kStatic, check_conversion},
+    Rule{"quantize_per_tensor.default", kStatic, check_conversion},
 };
 
 // ---- What holds for all

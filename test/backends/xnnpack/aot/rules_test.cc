@@ -432,6 +432,17 @@ const Row kRows[] = {
                      ScalarType::kFloat, {{"alpha", 2}});
      },
      "alpha or beta"},
+    {"QuantiseToBytes",
+     [](TestProgram& t) {
+       return t.call("quantized_decomposed.quantize_per_tensor.default",
+                     {matrix(t), 0.1, 0, 0, 255, ScalarType::kByte}, {2, 4}, ScalarType::kByte);
+     },
+     "is u8"},
+    {"MulByNumber",
+     [](TestProgram& t) {
+       return t.call("aten.mul.Tensor", {matrix(t), 2.0}, {2, 4});
+     },
+     "no tensor"},
     {"QuantiseToInt8", [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 0); }, ""},
 };
 
