@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "tools/tool_error.h"
 
@@ -38,19 +39,37 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const std::filesystem::path temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  File file(std::fopen(temporary.c_str(), "wbe"));
-  if (!file) fail(temporary, "cannot create");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() &&
-                       std::fflush(file.get()) == 0;
-  file.reset();
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    std::remove(temporary.c_str());
-    errno = reason;
-    fail(path, "cannot write");
+NewFile::NewFile(std::filesystem::path path)
+    : path_(std::move(path)),
+      temporary_(fmt::format("{}.{}.tmp", path_.string(), ::getpid())),
+      file_(std::fopen(temporary_.c_str(), "wbe")) {
+  if (file_ == nullptr) tools::fail(temporary_, "cannot create");
+}
+
+NewFile::~NewFile() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void NewFile::append(std::span<const std::byte> bytes) {
+  size_ += bytes.size();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+    tools::fail(path_, "cannot write");
   }
+}
+
+void NewFile::commit() {
+  const bool is_closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (!is_closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    tools::fail(path_, "cannot write");
+  }
+  temporary_.clear();
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  NewFile file(path);
+  file.append(bytes);
+  file.commit();
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

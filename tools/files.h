@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -16,5 +18,26 @@ std::vector<std::byte> read_file(const std::filesystem::path& path);
 // run leaves the old one alone.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+// The same for bytes that come piece by piece. What is not committed goes without a trace. Throws
+// ToolError naming the file.
+class NewFile {
+ public:
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void append(std::span<const std::byte> bytes);
+  // The file has its name from here on.
+  void commit();
+  uint64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::FILE* file_ = nullptr;
+  uint64_t size_ = 0;
+};
 
 }  // namespace vitrine::tools

@@ -57,6 +57,15 @@ std::map<std::string, std::vector<std::byte>> write_external_files(const Program
 }  // namespace
 
 EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
+  std::vector<std::byte> pte;
+  EmittedProgram emitted = emit_to(
+      [&](std::span<const std::byte> bytes) { pte.insert(pte.end(), bytes.begin(), bytes.end()); },
+      methods, options);
+  emitted.pte = std::move(pte);
+  return emitted;
+}
+
+EmittedProgram emit_to(const ByteSink& sink, const Methods& methods, const EmitOptions& options) {
   if (methods.empty()) throw AotError("a program needs a method");
   check(options);
   EmittedProgram emitted;
@@ -74,7 +83,7 @@ EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
     }
   }
   emitted.ptd = write_external_files(parts);
-  emitted.pte = write_program(parts, options);
+  write_program(parts, options, sink);
   return emitted;
 }
 

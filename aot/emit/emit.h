@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,5 +53,11 @@ struct EmittedProgram {
 
 // Methods as `to_executable` leaves them. Two runs give the same bytes. AotErrors name the node.
 EmittedProgram emit(const Methods& methods, const EmitOptions& options = {});
+
+// The same with the program's bytes going to `sink`, piece by piece and in order:
+// EmittedProgram::pte stays empty, and weights are not copied. What `sink` throws comes out.
+using ByteSink = std::function<void(std::span<const std::byte>)>;
+EmittedProgram emit_to(const ByteSink& sink, const Methods& methods,
+                       const EmitOptions& options = {});
 
 }  // namespace vitrine::aot

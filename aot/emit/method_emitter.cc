@@ -371,7 +371,11 @@ class MethodEmitter {
       if (given == nullptr && !to.has_default && !to.is_optional) {
         fail_at(node, fmt::format("gives no {}", to.name));
       }
-      call.args.push_back(emit_argument(node, given == nullptr ? to.default_value : *given, to));
+      const Argument& argument = given == nullptr ? to.default_value : *given;
+      // The order of the result as it is stored, which may be simpler than that of the export.
+      const bool is_order =
+          to.name == "dim_order" && argument.list() != nullptr && tensors_.of(node).size() == 1;
+      call.args.push_back(emit_argument(node, is_order ? order_of_result(node) : argument, to));
     }
     if (outs.empty() && !schema->is_in_place()) results = make_values(node);
     if (results.size() == 1 && !out_is_list) {
@@ -381,6 +385,11 @@ class MethodEmitter {
     }
     add_handle(node);
     add_instruction(node, std::move(call));
+  }
+
+  Argument order_of_result(const Node& node) const {
+    const std::vector<uint8_t>& order = tensors_.tensor(tensors_.of(node)[0]).value.dim_order;
+    return std::vector<int64_t>(order.begin(), order.end());
   }
 
   // What has no place in the kernel's arguments must not be lost, but for where and how tensors are

@@ -1,6 +1,7 @@
 #include "aot/emit/program_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "aot/graph/aot_error.h"
@@ -40,7 +41,7 @@ class ProgramWriter {
         constant_alignment_(std::max(options.constant_tensor_alignment, kLeastAlignment)),
         delegate_alignment_(std::max(options.delegate_alignment, kLeastAlignment)) {}
 
-  std::vector<std::byte> write() {
+  void write(const ByteSink& sink) {
     const auto constants = add_pool_segment(parts_.constants, constant_alignment_);
     std::vector<fb::Offset<fbs::SubsegmentOffsets>> states;
     if (!parts_.initial_states.entries().empty()) {
@@ -61,7 +62,7 @@ class ProgramWriter {
     builder_.Finish(fbs::CreateProgram(builder_, 0, all_plans, no_buffers, inline_data, segments,
                                        constants, all_states, all_named),
                     kIdentifier);
-    return assemble();
+    assemble(sink);
   }
 
  private:
@@ -317,36 +318,45 @@ class ProgramWriter {
 
   // ---- The file
 
-  std::vector<std::byte> assemble() const {
+  void assemble(const ByteSink& sink) const {
     const auto table = std::as_bytes(std::span(builder_.GetBufferPointer(), builder_.GetSize()));
     const uint64_t segment_bytes = segments_end();
-    if (segment_bytes == 0) return {table.begin(), table.end()};
+    if (segment_bytes == 0) return sink(table);
     // The header is padded so that what follows keeps its alignment.
     const size_t inserted = round_up(
         kHeaderBytes, std::max({constant_alignment_, delegate_alignment_, kLeastAlignment}));
     const size_t program_bytes = table.size() + inserted;
     const size_t base = round_up(program_bytes, options_.segment_alignment);
-    std::vector<std::byte> file(base + segment_bytes);
-    const auto store = [&file](size_t at, auto number) {
-      fb::WriteScalar(reinterpret_cast<uint8_t*>(file.data() + at), number);
+    std::vector<std::byte> head(kHeaderAt + inserted);
+    const auto store = [&head](size_t at, auto number) {
+      fb::WriteScalar(reinterpret_cast<uint8_t*>(head.data() + at), number);
     };
-    std::memcpy(file.data(), table.data(), kHeaderAt);
+    std::memcpy(head.data(), table.data(), kHeaderAt);
     const auto root = fb::ReadScalar<uint32_t>(table.data());
     store(0, static_cast<uint32_t>(root + inserted));
-    std::memcpy(file.data() + kHeaderAt, kHeaderMagic, 4);
+    std::memcpy(head.data() + kHeaderAt, kHeaderMagic, 4);
     store(kHeaderAt + 4, static_cast<uint32_t>(kHeaderBytes));
     store(kHeaderAt + 8, static_cast<uint64_t>(program_bytes));
     store(kHeaderAt + 16, static_cast<uint64_t>(base));
     store(kHeaderAt + 24, segment_bytes);
-    std::memcpy(file.data() + kHeaderAt + inserted, table.data() + kHeaderAt,
-                table.size() - kHeaderAt);
+    sink(head);
+    sink(table.subspan(kHeaderAt));
+    uint64_t written = program_bytes;
     for (const Segment& segment : segments_) {
       for (const auto& [at, bytes] : segment.pieces) {
         if (bytes.empty()) continue;
-        std::memcpy(file.data() + base + segment.offset + at, bytes.data(), bytes.size());
+        write_zeros(base + segment.offset + at - written, sink);
+        sink(bytes);
+        written = base + segment.offset + at + bytes.size();
       }
     }
-    return file;
+  }
+
+  static void write_zeros(uint64_t count, const ByteSink& sink) {
+    static constexpr std::array<std::byte, 4096> kZeros{};
+    for (; count > 0; count -= std::min<uint64_t>(count, kZeros.size())) {
+      sink(std::span(kZeros).first(std::min<uint64_t>(count, kZeros.size())));
+    }
   }
 
   const ProgramParts& parts_;
@@ -361,7 +371,7 @@ class ProgramWriter {
 
 }  // namespace
 
-std::vector<std::byte> write_program(const ProgramParts& parts, const EmitOptions& options) {
+void write_program(const ProgramParts& parts, const EmitOptions& options, const ByteSink& sink) {
   // The builder stops the process at 2 GiB: what goes into it is bounded before.
   constexpr uint64_t kMostInTable = uint64_t{1} << 30;
   uint64_t in_table = 0;
@@ -378,7 +388,7 @@ std::vector<std::byte> write_program(const ProgramParts& parts, const EmitOption
   if (in_table > kMostInTable) {
     throw AotError("the program's tables would be larger than 1 GiB: keep delegates in segments");
   }
-  return ProgramWriter(parts, options).write();
+  ProgramWriter(parts, options).write(sink);
 }
 
 }  // namespace vitrine::aot

@@ -18,14 +18,17 @@ std::string read_text(const std::filesystem::path& path) {
 
 }  // namespace
 
-CommandResult executor_runner(const std::string& arguments) {
+CommandResult run_tool(const std::string& tool, const std::string& arguments) {
   const ScratchFolder scratch;
-  const std::string command = std::string(VITRINE_EMULATOR " " VITRINE_EXECUTOR_RUNNER) + " " +
-                              arguments + " >" + (scratch / "out").string() + " 2>" +
-                              (scratch / "err").string();
+  const std::string command = std::string(VITRINE_EMULATOR " ") + tool + " " + arguments + " >" +
+                              (scratch / "out").string() + " 2>" + (scratch / "err").string();
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(scratch / "out"),
           read_text(scratch / "err")};
+}
+
+CommandResult executor_runner(const std::string& arguments) {
+  return run_tool(VITRINE_EXECUTOR_RUNNER, arguments);
 }
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// Runs executor_runner as a user does.
+// Runs the command-line tools as a user does.
 #pragma once
 
 #include <string>
@@ -14,6 +14,7 @@ struct CommandResult {
 };
 
 // `arguments` go through the shell.
+CommandResult run_tool(const std::string& tool, const std::string& arguments);
 CommandResult executor_runner(const std::string& arguments);
 
 }  // namespace vitrine::test

@@ -107,7 +107,17 @@ LoweredModel lower(aot::Methods exported, const LowerOptions& options) {
               [&, &method = name] { aot::to_executable(executable.find(method)->second); });
   }
   tell("writing", "");
-  model.emitted = aot::emit(executable, options.emit);
+  std::vector<std::byte> pte;
+  const auto keep = [&](std::span<const std::byte> bytes) {
+    pte.insert(pte.end(), bytes.begin(), bytes.end());
+  };
+  const aot::ByteSink sink = options.sink ? options.sink : aot::ByteSink(keep);
+  const auto count_bytes = [&](std::span<const std::byte> bytes) {
+    model.program_bytes += bytes.size();
+    sink(bytes);
+  };
+  model.emitted = aot::emit_to(count_bytes, executable, options.emit);
+  model.emitted.pte = std::move(pte);
   if (options.make_record) {
     tell("recording", "");
     model.record = aot::write_record(edge_programs, model.emitted.debug_info);

@@ -23,12 +23,15 @@ struct LowerOptions {
   std::vector<DynamicBound> bounds;
   aot::EmitOptions emit;
   bool make_record = false;
+  // Where the program's bytes go, in order; null: to LoweredModel::emitted.
+  aot::ByteSink sink;
   // Told what begins, for a method or, if that is empty, for all. May be null.
   std::function<void(std::string_view step, std::string_view method)> progress;
 };
 
 struct LoweredModel {
   aot::EmittedProgram emitted;
+  uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless asked for
   // As the backends left them, for reports. The rejections' nodes are in their graphs.
   aot::Methods methods;

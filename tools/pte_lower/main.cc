@@ -55,12 +55,15 @@ void run(const LoweringOptions& options) {
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
 
+  NewFile program(options.output);
+  lowering.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
+
   progress.show("reading", "");
-  LoweredModel model = lower(import_methods(options.models), lowering);
+  const LoweredModel model = lower(import_methods(options.models), lowering);
   write_external_files(model, options.output);
   if (!options.record.empty()) write_file(options.record, model.record);
   if (!options.graphviz.empty()) write_file(options.graphviz, graphviz_text(model));
-  write_file(options.output, model.emitted.pte);
+  program.commit();
   progress.clear();
 
   std::string text;

@@ -46,7 +46,7 @@ std::string summary_text(const LoweredModel& model) {
            fmt::format("Planned memory: {} ({} if nothing were shared)\n",
                        size_text(debug.planned_bytes), size_text(debug.naive_bytes));
   });
-  text += fmt::format("Program: {}\n", size_text(model.emitted.pte.size()));
+  text += fmt::format("Program: {}\n", size_text(model.program_bytes));
   for (const auto& [tag, bytes] : model.emitted.ptd) {
     text += fmt::format("{}.ptd: {}\n", tag, size_text(bytes.size()));
   }

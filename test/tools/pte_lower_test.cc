@@ -1,0 +1,234 @@
+// pte_lower's command line: what it writes runs, joins to its source, and errors say why.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "devtools/etrecord/etrecord.h"
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+#include "tools/files.h"
+
+namespace vitrine::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+CommandResult pte_lower(const std::string& arguments) {
+  return run_tool(VITRINE_PTE_LOWER, arguments);
+}
+
+const std::string& model() {
+  static const std::string kModel = (samples_dir() / "linear_relu/model.pt2").string();
+  return kModel;
+}
+
+std::string symbolic_model() { return (samples_dir() / "pt2_symint/model.pt2").string(); }
+
+std::string text_of(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = tools::read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void expect_outputs(const std::filesystem::path& program, const std::string& more = "") {
+  const ScratchFolder scratch;
+  const std::string inputs = (samples_dir() / "linear_relu/input_0.bin").string();
+  const CommandResult run = executor_runner(program.string() + " --inputs " + inputs + more +
+                                            " --output_file " + (scratch / "y").string());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<std::byte> actual = tools::read_file(scratch / "y-0.bin");
+  const std::vector<std::byte> expected =
+      tools::read_file(samples_dir() / "linear_relu/expected_0.bin");
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t at = 0; at < actual.size(); at += sizeof(float)) {
+    float a = 0;
+    float e = 0;
+    std::memcpy(&a, &actual[at], sizeof a);
+    std::memcpy(&e, &expected[at], sizeof e);
+    EXPECT_NEAR(a, e, 1e-4 + 1e-4 * std::abs(e));
+  }
+}
+
+TEST(PteLowerTest, WithoutABackendKernelsRunIt) {
+  const ScratchFolder scratch;
+  const CommandResult result = pte_lower(model() + " -o " + (scratch / "m.pte").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "");  // progress is for terminals
+  expect_outputs(scratch / "m.pte");
+}
+
+TEST(PteLowerTest, XnnpackRunsIt) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      pte_lower(model() + " --backend xnnpack -o " + (scratch / "m.pte").string() + " --summary");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 1\n"
+                                    "Number of delegated nodes: 3\n"
+                                    "Number of non-delegated nodes: 1\n"));
+  expect_outputs(scratch / "m.pte");
+}
+
+// Every row of a profile of a delegate has a source op.
+void expect_all_joined(const std::string& profile) {
+  size_t operators = 0;
+  const json parsed = json::parse(profile);
+  for (const json& row : parsed["rows"]) {
+    if (row["where"] != "delegate") continue;
+    ++operators;
+    EXPECT_EQ(row["join"], "exact") << row;
+    EXPECT_FALSE(row["source_ops"].empty() && row["inserted_for"].empty()) << row;
+  }
+  EXPECT_GT(operators, 0U);
+}
+
+TEST(PteLowerTest, ProfilesJoinWithoutASecondFile) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  ASSERT_EQ(pte_lower(model() + " --backend xnnpack -o " + program).exit_code, 0);
+  const CommandResult run =
+      executor_runner("--profile --format json --num_executions 3 " + program);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  expect_all_joined(run.out);
+  EXPECT_THAT(run.out, HasSubstr("aten.linear.default"));
+}
+
+TEST(PteLowerTest, ProfilesJoinThroughTheRecord) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const std::string record = (scratch / "m.etrecord").string();
+  ASSERT_EQ(pte_lower(model() + " --backend xnnpack --no-debug-maps -o " + program +
+                      " --etrecord " + record)
+                .exit_code,
+            0);
+  const CommandResult run = executor_runner("--profile --format json --num_executions 3 " +
+                                            program + " --etrecord " + record);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  expect_all_joined(run.out);
+  const etrecord::EtRecord read = etrecord::read_etrecord(record);
+  EXPECT_EQ(read.methods.at("forward").graph.nodes.size(), 3U);
+}
+
+TEST(PteLowerTest, TheSameBytesComeOutOfTwoRuns) {
+  const ScratchFolder scratch;
+  for (const char* name : {"a", "b"}) {
+    ASSERT_EQ(pte_lower(model() + " --backend xnnpack -o " + (scratch / name).string() +
+                        " --etrecord " + (scratch / (std::string(name) + ".etrecord")).string())
+                  .exit_code,
+              0);
+  }
+  EXPECT_EQ(tools::read_file(scratch / "a"), tools::read_file(scratch / "b"));
+  EXPECT_EQ(tools::read_file(scratch / "a.etrecord"), tools::read_file(scratch / "b.etrecord"));
+}
+
+TEST(PteLowerTest, SomeOperatorsCanBeKeptFromDelegates) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  CommandResult result = pte_lower(model() + " --backend xnnpack --exclude-op relu -o " + program +
+                                   " --summary --explain");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 2\n"));
+  EXPECT_THAT(result.out, HasSubstr("kept from delegates by --only-op or --exclude-op"));
+  expect_outputs(program);
+  result = pte_lower(model() + " --backend xnnpack --only-op aten.relu.default -o " + program +
+                     " --summary");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Number of delegated nodes: 1\n"));
+  expect_outputs(program);
+}
+
+TEST(PteLowerTest, WeightsGoToAFileBesideTheProgram) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  ASSERT_EQ(pte_lower(model() + " --external-constants -o " + program).exit_code, 0);
+  const auto data = scratch / "_default_external_constant.ptd";
+  ASSERT_TRUE(std::filesystem::exists(data));
+  expect_outputs(program, " --data_path " + data.string());
+}
+
+TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const CommandResult result =
+      pte_lower("--method encode=" + model() + " --method decode=" + model() + " -o " + program +
+                " --summary");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(result.out.find("decode\n"), result.out.find("encode\n"));
+  for (const char* method : {"encode", "decode"}) {
+    EXPECT_EQ(executor_runner(program + " --method_name " + method).exit_code, 0);
+  }
+}
+
+TEST(PteLowerTest, DynamicSizesMayBeNarrowed) {
+  const ScratchFolder scratch;
+  const std::string wide = (scratch / "wide.pte").string();
+  const std::string narrow = (scratch / "narrow.pte").string();
+  ASSERT_EQ(pte_lower(symbolic_model() + " -o " + wide).exit_code, 0);
+  const CommandResult result = pte_lower(symbolic_model() + " --dynamic x.0=1:2 -o " + narrow);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(executor_runner("--print_output summary " + wide).out, HasSubstr("output 0: f32[8"));
+  EXPECT_THAT(executor_runner("--print_output summary " + narrow).out,
+              HasSubstr("output 0: f32[2"));
+}
+
+TEST(PteLowerTest, GraphsShowWhatIsInsideDelegates) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      pte_lower(model() + " --backend xnnpack --graph --graphviz " + (scratch / "m.dot").string() +
+                " -o " + (scratch / "m.pte").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("    lowered graph():\n"));
+  EXPECT_THAT(text_of(scratch / "m.dot"), HasSubstr("digraph"));
+}
+
+struct BadCommand {
+  const char* name;
+  std::string arguments;
+  const char* said;
+};
+
+class BadLoweringTest : public testing::TestWithParam<BadCommand> {};
+
+// A run that fails leaves no program.
+TEST_P(BadLoweringTest, FailsAndSaysWhy) {
+  const ScratchFolder scratch;
+  const auto program = scratch / "m.pte";
+  const CommandResult result = pte_lower(GetParam().arguments + " -o " + program.string());
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr(GetParam().said));
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(std::filesystem::exists(program));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PteLower, BadLoweringTest,
+    testing::Values(
+        BadCommand{"NoModel", "", "give a model"},
+        BadCommand{"MissingFile", "/nowhere/model.pt2", "/nowhere/model.pt2"},
+        BadCommand{"NotAnArchive", (samples_dir() / "linear_relu/input_0.bin").string(),
+                   "input_0.bin"},
+        BadCommand{"NoSuchBackend", model() + " --backend tpu", "none, xnnpack"},
+        BadCommand{"NoneAndAnother", model() + " --backend none --backend xnnpack", "none"},
+        BadCommand{"UnknownOperator", model() + " --backend xnnpack --exclude-op con",
+                   "no such operator; it has aten."},
+        BadCommand{"BadMethod", "--method forward", "NAME=FILE"},
+        BadCommand{"MethodTwice", model() + " --method forward=" + model(), "same method"},
+        BadCommand{"OddAlignment", model() + " --segment-alignment 100", "power of two"},
+        BadCommand{"ZeroAlignment", model() + " --segment-alignment 0", "power of two"},
+        BadCommand{"BadBounds", model() + " --dynamic x=1", "NAME=MIN:MAX"},
+        BadCommand{"StaticSize", model() + " --dynamic input.0=1:2", "always 4"},
+        BadCommand{"UnknownSize", symbolic_model() + " --dynamic y.0=1:2", "x.0"},
+        BadCommand{"WiderBounds", symbolic_model() + " --dynamic x.0=1:1000", "exported for"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(PteLowerTest, HelpFitsAScreen) {
+  const CommandResult result = pte_lower("--help");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 50);
+}
+
+}  // namespace
+}  // namespace vitrine::test
