@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/xnnpack/aot/translator.h"
+#include "backends/xnnpack/aot/weights.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
@@ -49,6 +50,37 @@ void relu(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNClamp);
   made.bounds = Bounds{0.0f, kInfinity};
   finish(t, node, std::move(made));
+}
+
+// The format's Gelu is the exact one. The approximation
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is told step by step.
+void gelu(Translator& t, Node& node) {
+  const Argument* approximation = argument(node, 1, "approximate");
+  const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();
+  if (name == nullptr || *name != "tanh") return unary<NodeKind::XNNGelu>(t, node);
+  const auto step = [&](NodeKind kind, std::vector<uint32_t> inputs, bool is_last = false) {
+    BlobNode made = t.make(node, kind);
+    made.inputs = std::move(inputs);
+    made.output = is_last ? t.output_of(node) : t.output_like(node, t.dims_of(node));
+    const uint32_t output = made.output;
+    t.append(std::move(made));
+    return output;
+  };
+  const auto number = [&](float value) {
+    BlobValue constant;
+    constant.dims = {1};
+    return t.add_constant(std::move(constant), bytes_of_floats({value}));
+  };
+  const uint32_t x = t.input_of(node, required(node, 0));
+  const uint32_t square = step(NodeKind::XNNMultiply, {x, x});
+  const uint32_t cube = step(NodeKind::XNNMultiply, {square, x});
+  const uint32_t scaled = step(NodeKind::XNNMultiply, {cube, number(0.044715f)});
+  const uint32_t sum = step(NodeKind::XNNAdd, {x, scaled});
+  const uint32_t inner = step(NodeKind::XNNMultiply, {sum, number(0.7978845608028654f)});
+  const uint32_t tanh = step(NodeKind::XNNTanh, {inner});
+  const uint32_t factor = step(NodeKind::XNNAdd, {tanh, number(1.0f)});
+  const uint32_t half = step(NodeKind::XNNMultiply, {x, number(0.5f)});
+  step(NodeKind::XNNMultiply, {half, factor}, true);
 }
 
 void leaky_relu(Translator& t, Node& node) {
@@ -190,7 +222,7 @@ constexpr std::array kRows = {
     Row{"div.Tensor", binary<NodeKind::XNNDiv>},
     Row{"exp.default", unary<NodeKind::XNNExp>},
     Row{"floor.default", unary<NodeKind::XNNFloor>},
-    Row{"gelu.default", unary<NodeKind::XNNGelu>},
+    Row{"gelu.default", gelu},
     Row{"hardswish.default", unary<NodeKind::XNNHardswish>},
     Row{"hardtanh.default", hardtanh},
     Row{"leaky_relu.default", leaky_relu},
