@@ -20,7 +20,11 @@ void convert(Decomposition& to) {
   const TensorSpec& after = to.spec();
   if (before.dtype == after.dtype && before.strides == after.strides) return to.replace(x);
   ArgumentMap kwargs;
-  if (before.dtype != after.dtype) kwargs.emplace_back("dtype", after.dtype);
+  if (to.node().target().overload() == "dtype_layout") {
+    kwargs = to.kwargs({"dtype", "layout", "device", "memory_format"});
+  } else if (before.dtype != after.dtype) {
+    kwargs.emplace_back("dtype", after.dtype);
+  }
   to.replace(to.call("aten._to_copy.default", {x}, after, std::move(kwargs)));
 }
 
@@ -38,7 +42,8 @@ void copy_of_view(Decomposition& to) {
 }
 
 void fill(Decomposition& to) {
-  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec(),
+                     {{"pin_memory", false}}));
 }
 void fill_with_tensor(Decomposition& to) {
   to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
@@ -63,8 +68,11 @@ void filled(Decomposition& to) {
 }
 template <int value>
 void filled_like(Decomposition& to) {
-  to.replace(to.call("aten.full_like.default", {to.tensor(0), value}, to.spec(),
-                     to.kwargs({"dtype", "layout", "device", "pin_memory"})));
+  ArgumentMap kwargs = to.kwargs({"dtype", "layout", "device"});
+  kwargs.emplace_back("pin_memory", false);
+  kwargs.emplace_back("memory_format", to.arg(99, "memory_format", MemoryFormat::kPreserve));
+  to.replace(
+      to.call("aten.full_like.default", {to.tensor(0), value}, to.spec(), std::move(kwargs)));
 }
 
 // new_zeros(self, size) and its like: of self's dtype if none is asked for.

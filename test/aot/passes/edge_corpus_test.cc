@@ -203,6 +203,37 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
 TEST(EdgeCorpus, PrintsCoreAtenAsTheSameGraphs) { expect_same_graphs(true, 38); }
 TEST(EdgeCorpus, PrintsTrainingIrAsTheSameGraphs) { expect_same_graphs(false, 38); }
 
+// PyTorch's own decompositions of a program, next to it, become the same graph as ours.
+TEST(EdgeCorpus, DecomposesAsPyTorchDoes) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  size_t same = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
+    const fs::path& file = entry.path();
+    const std::string stem = file.stem().string();
+    if (file.extension() != ".pt2" || stem.ends_with("_core_aten")) continue;
+    if (file.string().find("/compat/") != std::string::npos) continue;
+    const fs::path folder = file.parent_path();
+    const fs::path decomposed = folder / (stem + "_core_aten.pt2");
+    if (!fs::exists(decomposed) || !preserved_in(folder.filename().string()).empty()) continue;
+    SCOPED_TRACE(file.string());
+    ExportedProgram ours = import_pt2(file);
+    ExportedProgram theirs = import_pt2(decomposed);
+    try {
+      to_edge(ours, edge_options(folder));
+      to_edge(theirs, edge_options(folder));
+    } catch (const AotError& error) {
+      ADD_FAILURE() << error.what();
+      continue;
+    }
+    const std::string found = format_graph(*ours.graph);
+    const std::string expected = format_graph(*theirs.graph);
+    EXPECT_EQ(found, expected);
+    same += found == expected ? 1 : 0;
+  }
+  std::printf("%zu graphs are PyTorch's decompositions\n", same);
+  EXPECT_GE(same, 520U);
+}
+
 void expect_same_handles(bool core_aten, size_t at_least) {
   if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
   size_t same = 0;
