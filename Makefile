@@ -1,11 +1,10 @@
 # A thin face over the CMake presets (CMakePresets.json).
-#   make         build       make demo    profile a real model
+#   make         build       make demo    lower and profile MobileNetV2
 #   make test    all tests   make bench   benchmarks      make clean
 # PRESET=debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)
-SAMPLE := test/samples/mv2_025_xnnpack
 
 .PHONY: build setup configure demo test bench lint clean
 
@@ -20,7 +19,8 @@ configure: setup
 	@cmake --preset $(PRESET)
 
 demo: build
-	$(BUILD)/bin/executor_runner --profile $(SAMPLE)/model.pte --inputs $(SAMPLE)/input_0.bin --etrecord $(SAMPLE)/etrecord.bin
+	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
+	$(BUILD)/bin/executor_runner --profile $(BUILD)/mobilenet_v2.pte
 
 test: build
 	ctest --preset $(PRESET)

@@ -1,0 +1,78 @@
+// Lowers a model from C++: build (or import) it, choose a backend, write the program.
+//
+//   lower_a_model mobilenet_v2 model.pte
+//
+// executor_runner runs and profiles what comes out; --profile needs no second file.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "aot/emit/emit.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "devtools/delegation/delegation_info.h"
+#include "examples/models/mobilenet_v2.h"
+#include "examples/models/quantised_mlp.h"
+#include "examples/models/transformer.h"
+#include "tools/files.h"
+
+using namespace vitrine;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+struct Model {
+  std::string_view name;
+  aot::ExportedProgram (*build)();
+};
+// A model of yours: aot::import_pt2("model.pt2"), or aot/builder/model_builder.h.
+constexpr Model kModels[] = {
+    {"mobilenet_v2", [] { return examples::mobilenet_v2(); }},
+    {"quantised_mlp", [] { return examples::quantised_mlp(); }},
+    {"transformer_encoder", [] { return examples::transformer_encoder(); }},
+    {"cached_decoder", [] { return examples::cached_decoder(); }},
+};
+
+void lower(aot::ExportedProgram program, const char* file) {
+  // The partitioner says first which operators it wants whole, then takes what it can.
+  const aot::XnnpackPartitioner xnnpack;
+  aot::EdgeOptions edge;
+  edge.ops_to_keep.push_back(xnnpack.ops_to_keep(program));
+  aot::to_edge(program, edge);
+  aot::to_backend(program, xnnpack);
+
+  const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
+  std::printf("%s%s", delegation::format_summary(info).c_str(),
+              delegation::format_grid(info).c_str());
+
+  aot::to_executable(program);
+  aot::Methods methods;
+  methods.emplace("forward", std::move(program));
+  tools::NewFile pte(file);
+  aot::emit_to([&](std::span<const std::byte> bytes) { pte.append(bytes); }, methods);
+  pte.commit();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view name = argc == 3 ? argv[1] : "";
+  const auto* model = std::ranges::find(kModels, name, &Model::name);
+  if (model == std::end(kModels)) {
+    std::fprintf(stderr, "usage: lower_a_model MODEL model.pte\nmodels:");
+    for (const Model& each : kModels) std::fprintf(stderr, " %s", std::string(each.name).c_str());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  try {
+    lower(model->build(), argv[2]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
