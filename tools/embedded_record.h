@@ -9,7 +9,7 @@
 namespace vitrine::tools {
 
 // What pte_lower put into the program (docs/formats/program.md). Empty if there is none; an
-// EtRecordError if it is damaged.
+// FormatError if it is damaged.
 std::optional<etrecord::EtRecord> embedded_record(const Program& program);
 
 }  // namespace vitrine::tools

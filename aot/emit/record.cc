@@ -43,7 +43,7 @@ std::vector<std::byte> write(const Methods& programs, const DebugInfo& debug_inf
   members.num_outputs_map = etrecord::num_outputs_map_json(records);
   try {
     return etrecord::write_etrecord(members);
-  } catch (const etrecord::EtRecordError& error) {
+  } catch (const FormatError& error) {
     throw AotError(error.what());
   }
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aot/graph/graph.h"
-#include "aot/import/json.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::aot {
 

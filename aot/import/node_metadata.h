@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "aot/graph/node.h"
-#include "aot/import/json.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::aot {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aot/graph/exported_program.h"
-#include "aot/import/json.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::aot {
 

@@ -6,12 +6,12 @@
 
 #include "aot/graph/lint.h"
 #include "aot/import/import_error.h"
-#include "aot/import/json.h"
-#include "aot/import/pickle_reader.h"
 #include "aot/import/program_reader.h"
+#include "aot/import/saved_tensors.h"
 #include "aot/import/weights_reader.h"
-#include "aot/import/zip_archive.h"
-#include "runtime/platform/file.h"
+#include "devtools/containers/format_error.h"
+#include "devtools/containers/json.h"
+#include "devtools/containers/zip_archive.h"
 
 namespace vitrine::aot {
 namespace {
@@ -49,7 +49,7 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   const auto expect = [&](const std::string& name, std::string_view wanted, bool is_required) {
     const std::string member = root + name;
     if (!is_required && !archive.has(member)) return;
-    const Bytes bytes = archive.read(member, kMaxTextBytes);
+    const SharedBytes bytes = archive.read(member, kMaxTextBytes);
     if (bytes.text() == wanted) return;
     fail(archive, member, fmt::format("is \"{}\", not \"{}\"", bytes.text(), wanted));
   };
@@ -97,36 +97,39 @@ ExportedProgram read_flat_zip(const ZipArchive& archive) {
   return program;
 }
 
-}  // namespace
-
-ExportedProgram parse_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                          const std::string& source) {
-  const ZipArchive archive({bytes, std::move(owner)}, source);
+ExportedProgram read(const ZipArchive& archive) {
   const std::string root = root_folder(archive);
   if (root.empty() && !archive.has("version")) {
-    throw ImportError(fmt::format(
-        "{}: is not a .pt2 file: it has neither <folder>/archive_format nor version", source));
+    throw ImportError(
+        fmt::format("{}: is not a .pt2 file: it has neither <folder>/archive_format nor version",
+                    archive.source()));
   }
   ExportedProgram program = root.empty() ? read_flat_zip(archive) : read_archive(archive, root);
   try {
     lint(program);
   } catch (const AotError& error) {
-    throw ImportError(fmt::format("{}: {}", source, error.what()));
+    throw ImportError(fmt::format("{}: {}", archive.source(), error.what()));
   }
   return program;
 }
 
+// What is wrong with archive, JSON or pickle is an error of the import.
+template <class Open>
+ExportedProgram import(Open open) try {
+  return read(open());
+} catch (const FormatError& error) {
+  throw ImportError(error.what());
+}
+
+}  // namespace
+
+ExportedProgram parse_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                          const std::string& source) {
+  return import([&] { return ZipArchive({bytes, std::move(owner)}, source); });
+}
+
 ExportedProgram import_pt2(const std::filesystem::path& file) {
-  Result<platform::File> opened = platform::File::open(file.c_str());
-  if (!opened.ok()) {
-    throw ImportError(fmt::format("{}: {}", file.string(), opened.error().message()));
-  }
-  Result<platform::Mapping> mapped = platform::Mapping::map(*opened);
-  if (!mapped.ok()) {
-    throw ImportError(fmt::format("{}: {}", file.string(), mapped.error().message()));
-  }
-  const auto mapping = std::make_shared<const platform::Mapping>(std::move(*mapped));
-  return parse_pt2(mapping->bytes(), mapping, file.string());
+  return import([&] { return ZipArchive::open(file); });
 }
 
 }  // namespace vitrine::aot

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aot/graph/tensor_spec.h"
-#include "aot/import/json.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::aot {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "aot/import/json.h"
-#include "aot/import/pickle_reader.h"
+#include "aot/import/saved_tensors.h"
 #include "aot/import/tensor_meta.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::aot {
 namespace {
@@ -35,7 +35,7 @@ TensorData read_tensor(const ZipArchive& archive, const std::string& folder,
   for (const SymInt& stride : spec.strides) data.strides.push_back(static_value(stride, meta));
   data.storage_offset = static_value(spec.storage_offset, meta);
   data.requires_grad = spec.requires_grad;
-  Bytes record = archive.read(folder + name, kMaxRecordBytes);
+  SharedBytes record = archive.read(folder + name, kMaxRecordBytes);
   data.storage = record.span;
   data.owner = std::move(record.owner);
   if (const std::string wrong = data.check(); !wrong.empty()) meta.fail(wrong);

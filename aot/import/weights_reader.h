@@ -4,7 +4,7 @@
 #include <string>
 
 #include "aot/graph/exported_program.h"
-#include "aot/import/zip_archive.h"
+#include "devtools/containers/zip_archive.h"
 
 namespace vitrine::aot {
 

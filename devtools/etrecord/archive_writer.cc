@@ -36,7 +36,7 @@ ArchiveWriter::~ArchiveWriter() {
 }
 
 void ArchiveWriter::fail(std::string_view what, const char* reason) const {
-  throw EtRecordError(fmt::format("cannot write a record: {}: {}", what, reason));
+  throw FormatError(fmt::format("cannot write a record: {}: {}", what, reason));
 }
 
 void ArchiveWriter::add(const std::string& name, std::string_view content) {

@@ -12,7 +12,7 @@ struct zip_source;
 
 namespace vitrine::etrecord {
 
-// Errors are EtRecordErrors. Members carry no time of their own.
+// Errors are FormatErrors. Members carry no time of their own.
 class ArchiveWriter {
  public:
   ArchiveWriter();

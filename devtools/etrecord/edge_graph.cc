@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "devtools/etrecord/json_reader.h"
+#include "devtools/containers/json.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -155,6 +155,17 @@ DebugHandle parse_handle(const JsonValue& value) {
   return handle;
 }
 
+// An integer, a bool, or a list of them; what is none of these is left out.
+void append_integers(const JsonValue& value, std::vector<int64_t>& integers) {
+  if (value.is_list()) {
+    value.each_item([&](const JsonValue& item) { append_integers(item, integers); });
+  } else if (value.is_boolean()) {
+    integers.push_back(value.boolean() ? 1 : 0);
+  } else if (value.is_integer()) {
+    integers.push_back(value.integer());
+  }
+}
+
 class GraphReader {
  public:
   EdgeGraph read(const JsonValue& program) {
@@ -225,7 +236,7 @@ class GraphReader {
       if (value != value_of_.end()) argument.values.push_back(value->second);
     });
     for (const char* kind : kIntegerKinds) {
-      if (arg.has(kind)) arg.at(kind).append_integers(argument.integers);
+      if (arg.has(kind)) append_integers(arg.at(kind), argument.integers);
     }
     if (!argument.values.empty() || !argument.integers.empty()) {
       node.arguments.push_back(std::move(argument));
@@ -291,8 +302,8 @@ class GraphReader {
       found = true;
       if (nesting == kMaxNesting) call.fail("lowered modules are nested too deep");
       const JsonValue text = input.at("arg").at("as_string");
-      const nlohmann::json json = parse_json(text.string(), text.place());
-      read_program(JsonValue(json, text.place()).at("original_module"),
+      const JsonDocument document(text.string(), text.path());
+      read_program(document.root().at("original_module"),
                    fmt::format("{}{}/", prefix, input.at("name").string()), nesting + 1);
     });
     return found;
@@ -321,9 +332,9 @@ std::string normalized_module_path(std::string_view path) {
   return text;
 }
 
-EdgeGraph parse_edge_program(std::string json, const std::string& place) {
-  const nlohmann::json document = parse_json(std::move(json), place);
-  return GraphReader().read(JsonValue(document, place));
+EdgeGraph parse_edge_program(std::string_view json, const std::string& place) {
+  const JsonDocument document(json, place);
+  return GraphReader().read(document.root());
 }
 
 }  // namespace vitrine::etrecord

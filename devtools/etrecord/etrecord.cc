@@ -5,9 +5,9 @@
 #include <charconv>
 #include <utility>
 
-#include "devtools/etrecord/archive.h"
+#include "devtools/containers/json.h"
+#include "devtools/containers/zip_archive.h"
 #include "devtools/etrecord/edge_graph.h"
-#include "devtools/etrecord/json_reader.h"
 #include "devtools/etrecord/member_names.h"
 
 namespace vitrine::etrecord {
@@ -38,7 +38,7 @@ int32_t parse_instruction(const std::string& text, const JsonValue& value) {
 
 std::vector<DebugHandle> parse_handles(const JsonValue& value) {
   std::vector<DebugHandle> handles;
-  if (value.is_array()) {
+  if (value.is_list()) {
     value.each_item([&](const JsonValue& item) { handles.push_back(item.integer<DebugHandle>()); });
   } else {
     handles.push_back(value.integer<DebugHandle>());
@@ -58,12 +58,12 @@ DelegateEntry parse_delegate(const JsonValue& value) {
 
 class RecordReader {
  public:
-  explicit RecordReader(const Archive& archive) : archive_(archive) {}
+  explicit RecordReader(const ZipArchive& archive) : archive_(archive) {}
 
   EtRecord read() {
     if (!archive_.has(kIdentifier)) {
-      throw EtRecordError(fmt::format("{}: has no member {}: this is not an ETRecord",
-                                      archive_.source(), kIdentifier));
+      throw FormatError(fmt::format("{}: has no member {}: this is not an ETRecord",
+                                    archive_.source(), kIdentifier));
     }
     read_map(kHandleMap, true,
              [](MethodRecord& method, int32_t instruction, const JsonValue& value) {
@@ -87,9 +87,9 @@ class RecordReader {
   void read_map(const std::string& member, bool is_required, Read read_value) {
     if (!is_required && !archive_.has(member)) return;
     const std::string place = fmt::format("{}: {}", archive_.source(), member);
-    const nlohmann::json json = parse_json(archive_.read(member, kMaxMapBytes), place);
-    if (json.is_null() && !is_required) return;
-    JsonValue(json, place).each_member([&](const std::string& name, const JsonValue& instructions) {
+    const JsonDocument document(archive_.read_checked(member, kMaxMapBytes), place);
+    if (document.root().is_null() && !is_required) return;
+    document.root().each_member([&](const std::string& name, const JsonValue& instructions) {
       MethodRecord& method = record_.methods[name];
       if (instructions.is_null()) return;
       instructions.each_member([&](const std::string& instruction, const JsonValue& value) {
@@ -100,32 +100,32 @@ class RecordReader {
 
   void read_programs() {
     bool found = false;
-    for (const std::string& member : archive_.members()) {
+    for (const std::string& member : archive_.names()) {
       const std::string name = method_of(member);
       if (name.empty()) continue;
       found = true;
       record_.methods[name].graph =
-          parse_edge_program(archive_.read(member, kMaxProgramBytes),
+          parse_edge_program(archive_.read_checked(member, kMaxProgramBytes),
                              fmt::format("{}: {}", archive_.source(), member));
     }
     if (!found) {
-      throw EtRecordError(fmt::format("{}: has no edge program (member {} or {}/<method>)",
-                                      archive_.source(), kEdgeProgram, kEdgeProgram));
+      throw FormatError(fmt::format("{}: has no edge program (member {} or {}/<method>)",
+                                    archive_.source(), kEdgeProgram, kEdgeProgram));
     }
   }
 
-  const Archive& archive_;
+  const ZipArchive& archive_;
   EtRecord record_;
 };
 
 }  // namespace
 
 EtRecord read_etrecord(const std::filesystem::path& file) {
-  return RecordReader(Archive::open(file)).read();
+  return RecordReader(ZipArchive::open(file)).read();
 }
 
 EtRecord parse_etrecord(std::span<const std::byte> bytes, std::string_view source) {
-  return RecordReader(Archive::open(bytes, std::string(source))).read();
+  return RecordReader(ZipArchive({bytes, nullptr}, std::string(source))).read();
 }
 
 }  // namespace vitrine::etrecord

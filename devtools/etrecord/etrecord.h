@@ -2,7 +2,7 @@
 //
 // Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md). Only the members that the
 // join needs are read, so a record with large weights opens fast. The archive is untrusted: an
-// EtRecordError names the file, the member and the place in it. Host side.
+// FormatError names the file, the member and the place in it. Host side.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,13 @@
 #include <filesystem>
 #include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace vitrine::etrecord {
+#include "devtools/containers/format_error.h"
 
-class EtRecordError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace vitrine::etrecord {
 
 using DebugHandle = uint32_t;  // 0 is unset
 

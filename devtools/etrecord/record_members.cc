@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "devtools/etrecord/archive.h"
+#include "devtools/containers/zip_archive.h"
 #include "devtools/etrecord/archive_writer.h"
 #include "devtools/etrecord/member_names.h"
 
@@ -43,14 +43,14 @@ bool is_side_file(std::string_view member) {
 
 class MembersReader {
  public:
-  explicit MembersReader(const Archive& archive) : archive_(archive) {}
+  explicit MembersReader(const ZipArchive& archive) : archive_(archive) {}
 
   RecordMembers read() {
     if (!archive_.has(kIdentifier)) {
-      throw EtRecordError(fmt::format("{}: has no member {}: this is not an ETRecord",
-                                      archive_.source(), kIdentifier));
+      throw FormatError(fmt::format("{}: has no member {}: this is not an ETRecord",
+                                    archive_.source(), kIdentifier));
     }
-    for (const std::string& member : archive_.members()) read_member(member);
+    for (const std::string& member : archive_.names()) read_member(member);
     if (result_.debug_handle_map.empty()) fail(kHandleMap, "is not in the archive");
     if (result_.edge_programs.empty()) fail(kEdgeProgram, "is not in the archive");
     return std::move(result_);
@@ -58,11 +58,10 @@ class MembersReader {
 
  private:
   [[noreturn]] void fail(std::string_view member, std::string_view what) const {
-    throw EtRecordError(fmt::format("{}: {}: {}", archive_.source(), member, what));
+    throw FormatError(fmt::format("{}: {}: {}", archive_.source(), member, what));
   }
 
   void read_member(const std::string& member) {
-    if (std::ranges::count(archive_.members(), member) != 1) fail(member, "is there twice");
     if (member == kIdentifier || is_side_file(member)) return;
     if (member == kHandleMap) {
       result_.debug_handle_map = text(member);
@@ -86,7 +85,7 @@ class MembersReader {
   }
 
   std::string text(const std::string& member) const {
-    return archive_.read(member, kMaxMemberBytes);
+    return archive_.read_checked(member, kMaxMemberBytes);
   }
 
   ProgramMembers program(const std::string& member) const {
@@ -101,7 +100,7 @@ class MembersReader {
     return result;
   }
 
-  const Archive& archive_;
+  const ZipArchive& archive_;
   RecordMembers result_;
 };
 
@@ -113,13 +112,13 @@ void add_program(ArchiveWriter& archive, const std::string& name, const ProgramM
 void check_name(const std::string& name) {
   for (const std::string_view reserved : kReserved) {
     if (name.find(reserved) != std::string::npos) {
-      throw EtRecordError(fmt::format(
+      throw FormatError(fmt::format(
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
   // ExecuTorch adds the method where there is none; readers tell side files by their ends.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
-    throw EtRecordError(fmt::format(
+    throw FormatError(fmt::format(
         "cannot write a record: {} is not of the form name/method, or ends as a side file", name));
   }
 }
@@ -138,23 +137,23 @@ std::string map_json(const std::map<std::string, MethodRecord, std::less<>>& met
 }  // namespace
 
 RecordMembers read_record_members(const std::filesystem::path& file) {
-  return MembersReader(Archive::open(file)).read();
+  return MembersReader(ZipArchive::open(file)).read();
 }
 
 RecordMembers parse_record_members(std::span<const std::byte> bytes, std::string_view source) {
-  return MembersReader(Archive::open(bytes, std::string(source))).read();
+  return MembersReader(ZipArchive({bytes, nullptr}, std::string(source))).read();
 }
 
 std::vector<std::byte> write_etrecord(const RecordMembers& members) {
   if (members.edge_programs.empty() || members.debug_handle_map.empty()) {
-    throw EtRecordError("cannot write a record without an edge program and a debug handle map");
+    throw FormatError("cannot write a record without an edge program and a debug handle map");
   }
   ArchiveWriter archive;
   archive.add(kIdentifier, {});
   if (members.exported_program) add_program(archive, kExportedProgram, *members.exported_program);
   for (const auto& [method, program] : members.edge_programs) {
     if (is_side_file(method)) {
-      throw EtRecordError(
+      throw FormatError(
           fmt::format("cannot write a record: method {} ends as a side file", method));
     }
     add_program(archive, fmt::format("{}/{}", kEdgeProgram, method), program);

@@ -46,14 +46,14 @@ struct RecordMembers {
   bool operator==(const RecordMembers&) const = default;
 };
 
-// An EtRecordError names the file and the member that is missing, repeated, or larger than the
+// A FormatError names the file and the member that is missing, repeated, or larger than the
 // limits of docs/formats/etrecord.md. Contents of members are not looked at.
 RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
 // The archive: current layout, members stored, no times: equal records give equal bytes.
-// EtRecordError if there is no edge program or debug handle map, or a name is reserved.
+// FormatError if there is no edge program or debug handle map, or a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
 // The JSON maps of methods whose instructions are known. A delegate call's handles are always a

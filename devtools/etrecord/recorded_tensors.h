@@ -26,7 +26,7 @@ struct RecordedTensor {
 using RecordedValue = std::variant<std::monostate, bool, int64_t, double, RecordedTensor>;
 
 // RecordMembers::reference_outputs: by method, the outputs of each test set. `place` names the
-// archive in an EtRecordError: a plain pickle (as ExecuTorch wrote up to 0.7) is refused, and so is
+// archive in a FormatError: a plain pickle (as ExecuTorch wrote up to 0.7) is refused, and so is
 // an archive whose tensors reach out of their storage, or that would become far more than it is.
 std::map<std::string, std::vector<std::vector<RecordedValue>>> parse_reference_outputs(
     std::string_view archive, const std::string& place = "reference_outputs");

@@ -55,11 +55,11 @@ std::string attempt_etrecord(std::span<const std::byte> bytes) {
     if (members.representative_inputs) {
       static_cast<void>(etrecord::parse_representative_inputs(*members.representative_inputs));
     }
-  } catch (const etrecord::EtRecordError&) {
+  } catch (const FormatError&) {
   }
   try {
     static_cast<void>(etrecord::parse_etrecord(bytes, "file"));
-  } catch (const etrecord::EtRecordError& error) {
+  } catch (const FormatError& error) {
     return error.what();
   }
   return "";
@@ -69,7 +69,7 @@ std::string attempt_recorded_tensors(std::span<const std::byte> bytes) try {
   static_cast<void>(etrecord::parse_reference_outputs(
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "file"));
   return "";
-} catch (const etrecord::EtRecordError& error) {
+} catch (const FormatError& error) {
   return error.what();
 }
 

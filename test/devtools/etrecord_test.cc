@@ -56,7 +56,7 @@ Members sample_without(const std::string& member) {
 std::string error_of(const std::vector<std::byte>& bytes) {
   try {
     parse_etrecord(bytes, "x.etrecord");
-  } catch (const EtRecordError& error) {
+  } catch (const FormatError& error) {
     return error.what();
   }
   return "";
@@ -108,7 +108,7 @@ TEST(EtRecord, SaysWhatIsMissing) {
               HasSubstr("debug_handle_map"));
   EXPECT_THAT(error_of(make_archive(sample_without("edge_dialect_exported_program/forward"))),
               HasSubstr("no edge program"));
-  EXPECT_THROW(read_etrecord("/no/such/file"), EtRecordError);
+  EXPECT_THROW(read_etrecord("/no/such/file"), FormatError);
 }
 
 TEST(EtRecord, SaysWhereJsonIsWrong) {
@@ -116,7 +116,7 @@ TEST(EtRecord, SaysWhereJsonIsWrong) {
   EXPECT_THAT(error_with("debug_handle_map", "{\"forward"), HasSubstr("is not JSON"));
   EXPECT_THAT(error_with("debug_handle_map", "[]"), HasSubstr("is not an object"));
   EXPECT_THAT(error_with("debug_handle_map", R"({"forward": {"x": 1}})"),
-              AllOf(HasSubstr("[\"forward\"][\"x\"]"), HasSubstr("instruction")));
+              AllOf(HasSubstr("forward.x"), HasSubstr("instruction")));
   EXPECT_THAT(error_with("debug_handle_map", R"({"forward": {"0": [1, -1]}})"),
               AllOf(HasSubstr("[1]"), HasSubstr("out of range")));
   EXPECT_THAT(error_with("debug_handle_map", R"({"forward": {"0": 18446744073709551615}})"),
@@ -145,9 +145,9 @@ TEST(EtRecord, AcceptsPythonsInfinitiesOutsideOfStrings) {
 
 TEST(EtRecord, SurvivesDeepNesting) {
   const std::string deep(1 << 20, '[');
-  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("is not JSON"));
+  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("nests deeper than 200 levels"));
   std::string closed = deep + std::string(deep.size(), ']');
-  EXPECT_THAT(error_with("debug_handle_map", closed), HasSubstr("is not an object"));
+  EXPECT_THAT(error_with("debug_handle_map", closed), HasSubstr("nests deeper than 200 levels"));
 }
 
 // A lowered module within a lowered module within ...

@@ -42,7 +42,7 @@ template <class Act>
 std::string error_of(Act act) {
   try {
     act();
-  } catch (const EtRecordError& error) {
+  } catch (const FormatError& error) {
     return error.what();
   }
   return "";

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "devtools/containers/zip_archive.h"
 #include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/archive.h"
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/comparison.h"
 #include "devtools/inspector/make_profile.h"
@@ -105,7 +105,7 @@ TEST(ComparingTest, AlignsEveryOpOfMobileNetV2) {
   const etrecord::EtRecord record = etrecord::read_etrecord(delegated / "etrecord.bin");
   // Both were lowered from one edge program, which the corpus has in one record only; the portable
   // program's map of handles is there as a file.
-  const auto archive = etrecord::Archive::open(delegated / "etrecord.bin");
+  const auto archive = ZipArchive::open(delegated / "etrecord.bin");
   const std::string graph = "edge_dialect_exported_program/forward";
   std::ifstream map_file(portable / "debug_handle_map.json");
   const std::string map{std::istreambuf_iterator<char>(map_file), {}};

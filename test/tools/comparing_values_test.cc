@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "devtools/etrecord/archive.h"
+#include "devtools/containers/zip_archive.h"
 #include "runtime/program/extended_header.h"
 #include "runtime/program/program.h"
 #include "test/devtools/record_builder.h"
@@ -135,7 +135,7 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
   VITRINE_CORPUS_CASE(delegated, "encoder_layer_sdpa");
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
   const ScratchFolder scratch;
-  const auto archive = etrecord::Archive::open(delegated / "etrecord.bin");
+  const auto archive = ZipArchive::open(delegated / "etrecord.bin");
   const std::string graph = "edge_dialect_exported_program/forward";
   std::ifstream map_file(portable / "debug_handle_map.json");
   const std::string map{std::istreambuf_iterator<char>(map_file), {}};

@@ -1,53 +1,26 @@
 // What is in a .pt2: its models' graphs and weights, as torch.export wrote them. Both layouts: the
 // archive (torch 2.8 and later) and the flat zip before it.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "devtools/etrecord/archive.h"
-#include "devtools/etrecord/json_reader.h"
+#include "aot/import/tensor_meta.h"
+#include "devtools/containers/json.h"
+#include "devtools/containers/zip_archive.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
 
 namespace vitrine::tools {
 namespace {
 
-using etrecord::Archive;
-using etrecord::JsonValue;
-
 constexpr uint64_t kMaxJsonBytes = uint64_t{256} << 20;
 constexpr uint64_t kMaxTextBytes = 4096;
 constexpr char kFlatModel[] = "serialized_exported_program.json";
 
-// torch's own numbering, not the programs'.
-constexpr const char* kDtypes[] = {
-    "?",   "u8",  "i8",       "i16",    "i32",        "i64",        "f16",       "f32", "f64",
-    "c32", "c64", "c128",     "bool",   "bf16",       "?",          "?",         "?",   "?",
-    "?",   "?",   "?",        "?",      "?",          "?",          "?",         "?",   "?",
-    "?",   "u16", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0fnu", "u32", "u64"};
-
-std::string dtype_name(int64_t number) {
-  if (number < 0 || number >= static_cast<int64_t>(std::size(kDtypes))) return "?";
-  return kDtypes[number];
-}
-
-// "f32[1,s0]" of a TensorMeta.
-std::string tensor_text(const JsonValue& meta) {
-  std::vector<std::string> sizes;
-  meta.at("sizes").each_item([&](const JsonValue& size) {
-    if (size.has("as_int")) {
-      sizes.push_back(std::to_string(size.at("as_int").integer<int64_t>()));
-    } else {
-      sizes.push_back(size.at("as_expr").at("expr_str").string());
-    }
-  });
-  return fmt::format("{}[{}]", dtype_name(meta.at("dtype").integer<int64_t>()),
-                     fmt::join(sizes, ","));
-}
+std::string tensor_text(const JsonValue& meta) { return aot::to_text(aot::read_tensor_meta(meta)); }
 
 // Inputs or outputs of `kind` ("user_input"), with their shapes.
 Json arguments(const JsonValue& specs, const char* kind, const JsonValue& graph) {
@@ -62,8 +35,7 @@ Json arguments(const JsonValue& specs, const char* kind, const JsonValue& graph)
     const std::string& name = argument.at("as_tensor").at("name").string();
     const JsonValue values = graph.at("tensor_values");
     list.push_back(
-        {{"name", name},
-         {"tensor", values.has(name.c_str()) ? tensor_text(values.at(name.c_str())) : "?"}});
+        {{"name", name}, {"tensor", values.has(name) ? tensor_text(values.at(name)) : "?"}});
   });
   return list;
 }
@@ -80,18 +52,18 @@ Json model_json(const std::string& name, const JsonValue& model) {
     if (target.starts_with(kPrefix)) target.erase(0, kPrefix.size());
     ++ops[target];
   });
-  Json json = {{"name", name},
-               {"schema_version",
-                fmt::format("{}.{}", model.at("schema_version").at("major").integer<int64_t>(),
-                            model.at("schema_version").at("minor").integer<int64_t>())},
-               {"nodes", nodes},
-               {"inputs", arguments(signature.at("input_specs"), "user_input", graph)},
-               {"outputs", arguments(signature.at("output_specs"), "user_output", graph)},
-               {"operators", Json::array()}};
+  Json json = {
+      {"name", name},
+      {"schema_version", fmt::format("{}.{}", model.at("schema_version").at("major").integer(),
+                                     model.at("schema_version").at("minor").integer())},
+      {"nodes", nodes},
+      {"inputs", arguments(signature.at("input_specs"), "user_input", graph)},
+      {"outputs", arguments(signature.at("output_specs"), "user_output", graph)},
+      {"operators", Json::array()}};
   if (model.has("torch_version")) json["torch_version"] = model.at("torch_version").string();
   if (model.has("opset_version")) {
     model.at("opset_version").each_member([&](const std::string& domain, const JsonValue& number) {
-      json["opset_version"][domain] = number.integer<int64_t>();
+      json["opset_version"][domain] = number.integer();
     });
   }
   for (const auto& [op, calls] : ops) {
@@ -100,46 +72,44 @@ Json model_json(const std::string& name, const JsonValue& model) {
   return json;
 }
 
-void add_model(const Archive& archive, const std::string& member, const std::string& name,
+void add_model(const ZipArchive& archive, const std::string& member, const std::string& name,
                Json& json) {
   const std::string place = fmt::format("{}: {}", archive.source(), member);
-  const nlohmann::json document = etrecord::parse_json(archive.read(member, kMaxJsonBytes), place);
-  json["models"].push_back(model_json(name, JsonValue(document, place)));
+  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), place);
+  json["models"].push_back(model_json(name, document.root()));
 }
 
 // Of a payload configuration: {"config": {name: {path_name, tensor_meta}}}.
-void add_payload(const Archive& archive, const std::string& member, Json& list) {
+void add_payload(const ZipArchive& archive, const std::string& member, Json& list) {
   const std::string place = fmt::format("{}: {}", archive.source(), member);
-  const nlohmann::json document = etrecord::parse_json(archive.read(member, kMaxJsonBytes), place);
+  const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), place);
   const std::string folder = member.substr(0, member.rfind('/') + 1);
-  JsonValue(document, place)
-      .at("config")
-      .each_member([&](const std::string& name, const JsonValue& entry) {
-        const std::string& record = entry.at("path_name").string();
-        Json json = {{"key", name}, {"record", record}};
-        const bool is_tensor = entry.has("tensor_meta") && !entry.at("tensor_meta").is_null();
-        json["tensor"] = is_tensor ? Json(tensor_text(entry.at("tensor_meta"))) : Json();
-        json["bytes"] = archive.bytes_of(folder + record);
-        list.push_back(std::move(json));
-      });
+  document.root().at("config").each_member([&](const std::string& name, const JsonValue& entry) {
+    const std::string& record = entry.at("path_name").string();
+    Json json = {{"key", name}, {"record", record}};
+    const bool is_tensor = entry.has("tensor_meta") && !entry.at("tensor_meta").is_null();
+    json["tensor"] = is_tensor ? Json(tensor_text(entry.at("tensor_meta"))) : Json();
+    json["bytes"] = archive.size_of(folder + record);
+    list.push_back(std::move(json));
+  });
 }
 
 }  // namespace
 
 void describe_exported_model(const OpenedFile& file, Json& json) {
-  const Archive archive = Archive::open(file.bytes, file.name);
+  const ZipArchive archive({file.bytes, nullptr}, file.name);
   json["layout"] = archive.has(kFlatModel) ? "flat (torch 2.7 and earlier)" : "archive";
   json["models"] = Json::array();
   json["weights"] = Json::array();
   json["constants"] = Json::array();
   if (archive.has(kFlatModel)) {
-    json["version"] = archive.read("version", kMaxTextBytes);
+    json["version"] = archive.read("version", kMaxTextBytes).text();
     add_model(archive, kFlatModel, "model", json);
   } else {
-    const std::string& first = archive.members().front();
+    const std::string& first = archive.names().front();
     const std::string root = first.substr(0, first.find('/') + 1);
-    json["version"] = archive.read(root + "archive_version", kMaxTextBytes);
-    for (const std::string& member : archive.members()) {
+    json["version"] = archive.read(root + "archive_version", kMaxTextBytes).text();
+    for (const std::string& member : archive.names()) {
       const std::string_view rest =
           std::string_view(member).substr(member.starts_with(root) ? root.size() : member.size());
       constexpr std::string_view kModels = "models/", kJson = ".json";

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "devtools/bundled_program/bundled_program.h"
+#include "devtools/containers/zip_archive.h"
 #include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/archive.h"
 #include "devtools/etrecord/etrecord.h"
 #include "runtime/data/flat_tensor.h"
 #include "schema/flat_tensor_generated.h"
@@ -118,7 +118,7 @@ void describe_record(const OpenedFile& file, Json& json) {
                                {"instructions", method.handles_of_instruction.size()},
                                {"delegates", std::move(delegates)}});
   }
-  const etrecord::Archive archive = etrecord::Archive::open(file.bytes, file.name);
+  const ZipArchive archive({file.bytes, nullptr}, file.name);
   json["members"] = members_json(archive);
 }
 

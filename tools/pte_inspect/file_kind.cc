@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "devtools/etrecord/archive.h"
+#include "devtools/containers/zip_archive.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
@@ -40,9 +40,9 @@ constexpr KindName kNames[] = {
 };
 
 FileKind kind_of_archive(std::span<const std::byte> bytes, const std::string& name) {
-  const etrecord::Archive archive = etrecord::Archive::open(bytes, name);
+  const ZipArchive archive({bytes, nullptr}, name);
   if (archive.has("ETRECORD_V0")) return FileKind::kRecord;
-  const bool is_model = std::ranges::any_of(archive.members(), [](std::string_view member) {
+  const bool is_model = std::ranges::any_of(archive.names(), [](std::string_view member) {
     return member.ends_with("/archive_format") || member == "serialized_exported_program.json";
   });
   if (is_model) return FileKind::kExportedModel;

@@ -79,10 +79,10 @@ Json xnnpack_json(const XnnpackGraph& loaded) {
   return json;
 }
 
-Json members_json(const etrecord::Archive& archive) {
+Json members_json(const ZipArchive& archive) {
   Json members = Json::array();
-  for (const std::string& name : archive.members()) {
-    members.push_back({{"name", name}, {"bytes", archive.bytes_of(name)}});
+  for (const std::string& name : archive.names()) {
+    members.push_back({{"name", name}, {"bytes", archive.size_of(name)}});
   }
   return members;
 }

@@ -7,7 +7,7 @@
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
-#include "devtools/etrecord/archive.h"
+#include "devtools/containers/zip_archive.h"
 #include "runtime/data/data_source.h"
 #include "runtime/data/named_data.h"
 #include "runtime/program/program.h"
@@ -49,6 +49,6 @@ std::span<const int32_t> arguments_of(const Call& call) {
 }
 
 // [{"name", "bytes"}]
-Json members_json(const etrecord::Archive& archive);
+Json members_json(const ZipArchive& archive);
 
 }  // namespace vitrine::tools

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-namespace vitrine::aot {
+namespace vitrine {
 
 // Bytes and what keeps them in memory.
-struct Bytes {
+struct SharedBytes {
   std::span<const std::byte> span;
   std::shared_ptr<const void> owner;
 
@@ -23,19 +24,25 @@ struct Bytes {
 };
 
 // The directory is read here, since libzip does not tell where members lie; what is packed, libzip
-// unpacks. The format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are ImportErrors that begin
-// with `source`. Contents of plain members are not checked against their CRC.
+// unpacks. The format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are FormatErrors that begin
+// with `source`.
 class ZipArchive {
  public:
-  // Members share `bytes.owner`.
-  ZipArchive(Bytes bytes, std::string source);
+  // Members share `bytes.owner`. Refused as a whole if members repeat or overlap.
+  ZipArchive(SharedBytes bytes, std::string source);
+  // Maps the file, which must not change while its bytes are in use.
+  static ZipArchive open(const std::filesystem::path& file);
 
   const std::string& source() const { return source_; }
   // In archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
+  // Of its content; 0 if it is absent.
+  uint64_t size_of(std::string_view name) const;
   // An error if it is absent or larger than `max_bytes`.
-  Bytes read(std::string_view name, uint64_t max_bytes) const;
+  SharedBytes read(std::string_view name, uint64_t max_bytes) const;
+  // A copy, checked against its CRC.
+  std::string read_checked(std::string_view name, uint64_t max_bytes) const;
 
  private:
   struct Member {
@@ -47,12 +54,14 @@ class ZipArchive {
   [[noreturn]] void fail(std::string_view place, std::string_view what) const;
   void read_directory();
   std::span<const std::byte> data_of(std::string_view name, const Member& member) const;
-  Bytes unpack(const std::string& name, const Member& member) const;
+  const Member& find(std::string_view name, uint64_t max_bytes) const;
+  template <class Buffer>
+  void unpack(std::string_view name, const Member& member, Buffer& to) const;
 
-  Bytes bytes_;
+  SharedBytes bytes_;
   std::string source_;
   std::vector<std::string> names_;
   std::map<std::string, Member, std::less<>> members_;
 };
 
-}  // namespace vitrine::aot
+}  // namespace vitrine

@@ -1,12 +1,12 @@
-#include "aot/import/zip_archive.h"
+#include "devtools/containers/zip_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/import/import_error.h"
+#include "devtools/containers/format_error.h"
 #include "test/aot/import/pt2_writer.h"
 
-namespace vitrine::aot {
+namespace vitrine {
 namespace {
 
 using testing::HasSubstr;
@@ -18,7 +18,7 @@ TEST(ZipArchive, ReadsPlainMembersInPlace) {
   const std::vector<std::byte> bytes = test::write_zip(kMembers);
   const ZipArchive archive({bytes, nullptr}, "test.zip");
   EXPECT_THAT(archive.names(), testing::ElementsAre("a", "folder/b"));
-  const Bytes member = archive.read("folder/b", 3000);
+  const SharedBytes member = archive.read("folder/b", 3000);
   EXPECT_EQ(member.text(), kMembers[1].second);
   EXPECT_GE(member.span.data(), bytes.data());
   EXPECT_LT(member.span.data(), bytes.data() + bytes.size());
@@ -30,14 +30,24 @@ TEST(ZipArchive, UnpacksPackedMembers) {
   EXPECT_EQ(archive.read("folder/b", 3000).text(), kMembers[1].second);
 }
 
+TEST(ZipArchive, ChecksCopiesAgainstTheirCrc) {
+  std::vector<std::byte> bytes = test::write_zip(kMembers);
+  EXPECT_EQ(ZipArchive({bytes, nullptr}, "test.zip").read_checked("a", 5), "first");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  bytes[text.find("first")] = std::byte{'F'};
+  const ZipArchive damaged({bytes, nullptr}, "test.zip");
+  EXPECT_THAT([&] { damaged.read_checked("a", 5); },
+              ThrowsMessage<FormatError>(HasSubstr("test.zip: a: CRC error")));
+}
+
 TEST(ZipArchive, RefusesWhatIsTooLarge) {
   const std::vector<std::byte> bytes = test::write_zip(kMembers);
   const ZipArchive archive({bytes, nullptr}, "test.zip");
   EXPECT_THAT([&] { archive.read("folder/b", 2999); },
-              ThrowsMessage<ImportError>(
+              ThrowsMessage<FormatError>(
                   HasSubstr("test.zip: folder/b: has 3000 bytes; at most 2999 are read")));
   EXPECT_THAT([&] { archive.read("c", 1); },
-              ThrowsMessage<ImportError>(HasSubstr("test.zip: c: is not in the archive")));
+              ThrowsMessage<FormatError>(HasSubstr("test.zip: c: is not in the archive")));
 }
 
 TEST(ZipArchive, RefusesBombs) {
@@ -45,7 +55,7 @@ TEST(ZipArchive, RefusesBombs) {
       test::write_zip({{"bomb", std::string(size_t{1} << 22, '\0')}}, true);
   const ZipArchive archive({bytes, nullptr}, "test.zip");
   EXPECT_THAT([&] { archive.read("bomb", UINT64_MAX); },
-              ThrowsMessage<ImportError>(HasSubstr("test.zip: bomb: unpacks from")));
+              ThrowsMessage<FormatError>(HasSubstr("test.zip: bomb: unpacks from")));
 }
 
 TEST(ZipArchive, RefusesWhatIsNoArchive) {
@@ -54,9 +64,9 @@ TEST(ZipArchive, RefusesWhatIsNoArchive) {
       [&] {
         ZipArchive({bytes, nullptr}, "test.zip");
       },
-      ThrowsMessage<ImportError>(HasSubstr("test.zip: is no zip archive")));
-  EXPECT_THROW(ZipArchive({{}, nullptr}, "test.zip"), ImportError);
+      ThrowsMessage<FormatError>(HasSubstr("test.zip: is no zip archive")));
+  EXPECT_THROW(ZipArchive({{}, nullptr}, "test.zip"), FormatError);
 }
 
 }  // namespace
-}  // namespace vitrine::aot
+}  // namespace vitrine

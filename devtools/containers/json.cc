@@ -1,11 +1,11 @@
-#include "aot/import/json.h"
+#include "devtools/containers/json.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "aot/import/import_error.h"
+#include "devtools/containers/format_error.h"
 
-namespace vitrine::aot {
+namespace vitrine {
 namespace {
 
 // The deepest nesting of brackets outside of strings.
@@ -81,7 +81,7 @@ bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::s
 JsonDocument::JsonDocument(std::string_view text, std::string place, size_t max_depth)
     : place_(std::move(place)) {
   if (depth_of(text) > max_depth) {
-    throw ImportError(fmt::format("{}: nests deeper than {} levels", place_, max_depth));
+    throw FormatError(fmt::format("{}: nests deeper than {} levels", place_, max_depth));
   }
   try {
     const bool has_python_numbers = text.find("NaN") != std::string_view::npos ||
@@ -89,17 +89,20 @@ JsonDocument::JsonDocument(std::string_view text, std::string place, size_t max_
     json_ = has_python_numbers ? nlohmann::json::parse(quote_python_numbers(text))
                                : nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw ImportError(fmt::format("{}: is not JSON: {}", place_, error.what()));
+    throw FormatError(fmt::format("{}: is not JSON: {}", place_, error.what()));
   }
 }
 
 JsonValue JsonDocument::root() const { return {json_, *this}; }
 
-void JsonDocument::fail(const nlohmann::json& value, std::string_view what) const {
+std::string JsonDocument::path_of(const nlohmann::json& value) const {
   std::string path;
   find_path(json_, value, path);
-  throw ImportError(path.empty() ? fmt::format("{}: {}", place_, what)
-                                 : fmt::format("{}: {}: {}", place_, path, what));
+  return path.empty() ? place_ : fmt::format("{}: {}", place_, path);
+}
+
+void JsonValue::fail(std::string_view what) const {
+  throw FormatError(fmt::format("{}: {}", path(), what));
 }
 
 JsonValue JsonValue::at(std::string_view key) const {
@@ -130,7 +133,7 @@ double JsonValue::number() const {
   return value_->get<double>();
 }
 
-int64_t JsonValue::integer() const {
+int64_t JsonValue::wide_integer() const {
   if (!value_->is_number_integer()) fail("is not an integer");
   if (value_->is_number_unsigned() && !std::in_range<int64_t>(value_->get<uint64_t>())) {
     fail("is out of range");
@@ -149,4 +152,4 @@ std::pair<const std::string&, JsonValue> JsonValue::variant() const {
   return {item.key(), JsonValue(*item, *document_)};
 }
 
-}  // namespace vitrine::aot
+}  // namespace vitrine

@@ -1,4 +1,4 @@
-#include "aot/import/zip_archive.h"
+#include "devtools/containers/zip_archive.h"
 
 #include <fmt/format.h>
 #include <zip.h>
@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "aot/import/import_error.h"
+#include "devtools/containers/format_error.h"
 #include "runtime/core/checked_math.h"
+#include "runtime/platform/file.h"
 
-namespace vitrine::aot {
+namespace vitrine {
 namespace {
 
 constexpr uint32_t kEndSignature = 0x06054b50;
@@ -43,13 +44,26 @@ T number_at(std::span<const std::byte> bytes, size_t offset) {
 
 }  // namespace
 
-ZipArchive::ZipArchive(Bytes bytes, std::string source)
+ZipArchive::ZipArchive(SharedBytes bytes, std::string source)
     : bytes_(std::move(bytes)), source_(std::move(source)) {
   read_directory();
 }
 
+ZipArchive ZipArchive::open(const std::filesystem::path& file) {
+  const auto check = [&]<class T>(Result<T> result) {
+    if (!result.ok()) {
+      throw FormatError(fmt::format("{}: {}", file.string(), result.error().message()));
+    }
+    return std::move(*result);
+  };
+  const platform::File opened = check(platform::File::open(file.c_str()));
+  const auto mapping =
+      std::make_shared<const platform::Mapping>(check(platform::Mapping::map(opened)));
+  return {{mapping->bytes(), mapping}, file.string()};
+}
+
 void ZipArchive::fail(std::string_view place, std::string_view what) const {
-  throw ImportError(place.empty() ? fmt::format("{}: {}", source_, what)
+  throw FormatError(place.empty() ? fmt::format("{}: {}", source_, what)
                                   : fmt::format("{}: {}: {}", source_, place, what));
 }
 
@@ -85,6 +99,7 @@ void ZipArchive::read_directory() {
   const std::span<const std::byte> directory = all.subspan(offset, size);
 
   size_t at = 0;
+  uint64_t packed = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const auto place = [&] { return fmt::format("directory entry {}", i); };
     if (!range_fits(at, kEntrySize, directory.size()) ||
@@ -123,6 +138,10 @@ void ZipArchive::read_directory() {
       field += 4 + length;
     }
     at += kEntrySize + name_size + extra_size + comment_size;
+    // Members that share bytes would let a small file become many large ones.
+    if (add_overflows(packed, member.packed_size, &packed) || packed > all.size()) {
+      fail(name, "claims bytes of others, or more than the file has: members overlap, refused");
+    }
     names_.push_back(name);
     if (!members_.emplace(std::move(name), member).second) {
       fail(names_.back(), "is in the archive twice");
@@ -142,15 +161,29 @@ std::span<const std::byte> ZipArchive::data_of(std::string_view name, const Memb
   return all.subspan(data, member.packed_size);
 }
 
-Bytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
+uint64_t ZipArchive::size_of(std::string_view name) const {
+  const auto found = members_.find(name);
+  return found == members_.end() ? 0 : found->second.size;
+}
+
+const ZipArchive::Member& ZipArchive::find(std::string_view name, uint64_t max_bytes) const {
   const auto found = members_.find(name);
   if (found == members_.end()) fail(name, "is not in the archive");
   const Member& member = found->second;
   if (member.size > max_bytes) {
     fail(name, fmt::format("has {} bytes; at most {} are read", member.size, max_bytes));
   }
+  return member;
+}
+
+SharedBytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
+  const Member& member = find(name, max_bytes);
   const std::span<const std::byte> data = data_of(name, member);
-  if (member.method != kStored) return unpack(found->first, member);
+  if (member.method != kStored) {
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    unpack(name, member, *bytes);
+    return {*bytes, bytes};
+  }
   if (member.size != member.packed_size) {
     fail(name,
          fmt::format("is not packed, yet has {} bytes of {}", member.packed_size, member.size));
@@ -158,7 +191,14 @@ Bytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
   return {data, bytes_.owner};
 }
 
-Bytes ZipArchive::unpack(const std::string& name, const Member& member) const {
+std::string ZipArchive::read_checked(std::string_view name, uint64_t max_bytes) const {
+  std::string bytes;
+  unpack(name, find(name, max_bytes), bytes);
+  return bytes;
+}
+
+template <class Buffer>
+void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to) const {
   if (member.size / kMaxRatio > member.packed_size) {
     fail(name,
          fmt::format("unpacks from {} to {} bytes: refused", member.packed_size, member.size));
@@ -177,22 +217,20 @@ Bytes ZipArchive::unpack(const std::string& name, const Member& member) const {
   }
   zip_error_fini(&error);
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
-      zip_fopen(archive.get(), name.c_str(), ZIP_FL_ENC_RAW), zip_fclose);
+      zip_fopen(archive.get(), std::string(name).c_str(), ZIP_FL_ENC_RAW), zip_fclose);
   if (file == nullptr) fail(name, zip_strerror(archive.get()));
   // In pieces, so that a false size costs little; to the end, so that libzip checks the CRC.
   constexpr size_t kPiece = size_t{1} << 20;
-  auto bytes = std::make_shared<std::vector<std::byte>>();
   for (;;) {
-    const size_t have = bytes->size();
-    bytes->resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
-    const zip_int64_t got = zip_fread(file.get(), bytes->data() + have, bytes->size() - have);
+    const size_t have = to.size();
+    to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
+    const zip_int64_t got = zip_fread(file.get(), to.data() + have, to.size() - have);
     if (got < 0) fail(name, zip_file_strerror(file.get()));
-    bytes->resize(have + static_cast<size_t>(got));
+    to.resize(have + static_cast<size_t>(got));
     if (got == 0) break;
-    if (bytes->size() > member.size) fail(name, "unpacks to more than the directory says");
+    if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
   }
-  if (bytes->size() != member.size) fail(name, "is cut short");
-  return {std::span<const std::byte>(*bytes), bytes};
+  if (to.size() != member.size) fail(name, "is cut short");
 }
 
-}  // namespace vitrine::aot
+}  // namespace vitrine

@@ -1,4 +1,4 @@
-#include "devtools/etrecord/pickle.h"
+#include "devtools/containers/pickle.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <unordered_map>
 
-#include "devtools/etrecord/etrecord.h"
+#include "devtools/containers/format_error.h"
 
-namespace vitrine::etrecord {
+namespace vitrine {
 namespace {
 
 using Kind = PickleNode::Kind;
@@ -39,7 +39,7 @@ class Unpickler {
   using Step = void (Unpickler::*)();
 
   [[noreturn]] void fail(std::string_view what) const {
-    throw EtRecordError(fmt::format("{}: byte {}: {}", place_, begin_, what));
+    throw FormatError(fmt::format("{}: byte {}: {}", place_, begin_, what));
   }
 
   std::string_view take(size_t count) {
@@ -191,12 +191,22 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
+  // What is set on an OrderedDict besides its items says nothing of the data.
+  void build() {
+    pop();
+    top(Kind::kDict);
+  }
   void reduce() {
     const size_t arguments = pop();
     const size_t callee = pop();
     if (pickle_.nodes[callee].kind != Kind::kGlobal ||
         pickle_.nodes[arguments].kind != Kind::kList) {
       fail("a call of something that is no global");
+    }
+    if (pickle_.nodes[callee].text == "collections OrderedDict" &&
+        pickle_.nodes[arguments].items.empty()) {
+      push_new(Kind::kDict);
+      return;
     }
     push_new(Kind::kCall).items = {callee, arguments};
   }
@@ -236,6 +246,7 @@ class Unpickler {
     steps['u'] = &Unpickler::set_marked;
     steps['Q'] = &Unpickler::persistent;
     steps['R'] = &Unpickler::reduce;
+    steps['b'] = &Unpickler::build;
     return steps;
   }
   static const std::array<Step, 256> kSteps;
@@ -257,4 +268,4 @@ Pickle parse_pickle(std::string_view bytes, const std::string& place) {
   return Unpickler(bytes, place).parse();
 }
 
-}  // namespace vitrine::etrecord
+}  // namespace vitrine

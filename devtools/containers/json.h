@@ -9,20 +9,21 @@
 #include <string_view>
 #include <utility>
 
-namespace vitrine::aot {
+namespace vitrine {
 
 class JsonValue;
 
 // A parsed text. `place` names it in errors.
 class JsonDocument {
  public:
-  // ImportError if it is not JSON or nests deeper than `max_depth`.
+  // FormatError if it is not JSON or nests deeper than `max_depth`.
   JsonDocument(std::string_view text, std::string place, size_t max_depth = 200);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonValue root() const;
-  [[noreturn]] void fail(const nlohmann::json& value, std::string_view what) const;
+  // "model.json: nodes[3].name": slow, for errors.
+  std::string path_of(const nlohmann::json& value) const;
 
  private:
   nlohmann::json json_;
@@ -36,9 +37,13 @@ class JsonValue {
   JsonValue(const nlohmann::json& value, const JsonDocument& document)
       : value_(&value), document_(&document) {}
 
-  [[noreturn]] void fail(std::string_view what) const { document_->fail(*value_, what); }
+  [[noreturn]] void fail(std::string_view what) const;
+  std::string path() const { return document_->path_of(*value_); }
   bool is_null() const { return value_->is_null(); }
   bool is_string() const { return value_->is_string(); }
+  bool is_list() const { return value_->is_array(); }
+  bool is_boolean() const { return value_->is_boolean(); }
+  bool is_integer() const { return value_->is_number_integer(); }
   bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
   // Present and not null.
   bool holds(std::string_view key) const { return has(key) && !at(key).is_null(); }
@@ -47,7 +52,12 @@ class JsonValue {
   const std::string& string() const;
   bool boolean() const;
   double number() const;  // also "Infinity", "-Infinity", "NaN"
-  int64_t integer() const;
+  template <class T = int64_t>
+  T integer() const {
+    const int64_t value = wide_integer();
+    if (!std::in_range<T>(value)) fail(fmt::format("is {}, out of range", value));
+    return static_cast<T>(value);
+  }
   size_t size() const;  // of a list
 
   // The only key of an object, and its value.
@@ -68,8 +78,10 @@ class JsonValue {
   }
 
  private:
+  int64_t wide_integer() const;
+
   const nlohmann::json* value_;
   const JsonDocument* document_;
 };
 
-}  // namespace vitrine::aot
+}  // namespace vitrine

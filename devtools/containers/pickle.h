@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace vitrine::etrecord {
+namespace vitrine {
 
 // Nodes refer to each other by position and may be shared, even in cycles: whoever walks them
 // bounds the walk.
@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Protocol 2, as torch.save writes it, and what later ones add for plain data. An EtRecordError
+// Protocol 2, as torch.save writes it, and what later ones add for plain data. A FormatError
 // says at which byte of `place` it is something else.
 Pickle parse_pickle(std::string_view bytes, const std::string& place);
 
-}  // namespace vitrine::etrecord
+}  // namespace vitrine
