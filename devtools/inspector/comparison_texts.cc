@@ -73,6 +73,10 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
   return texts;
 }
 
+nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts) {
+  return {{"op", texts.op}, {"module", texts.module}, {"rows_a", op.rows_a}, {"rows_b", op.rows_b}};
+}
+
 const char* alignment_name(Alignment alignment) {
   switch (alignment) {
     case Alignment::kHandles:

@@ -43,4 +43,10 @@ nlohmann::ordered_json output_json(const OutputDifference& output) {
   return json;
 }
 
+nlohmann::ordered_json outputs_json(const std::vector<OutputDifference>& outputs) {
+  auto list = nlohmann::ordered_json::array();
+  for (const OutputDifference& output : outputs) list.push_back(output_json(output));
+  return list;
+}
+
 }  // namespace vitrine::inspector

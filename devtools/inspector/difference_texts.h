@@ -14,5 +14,6 @@ std::vector<std::string> output_facts(const OutputDifference& output);
 
 // Figures that are infinite are null.
 nlohmann::ordered_json output_json(const OutputDifference& output);
+nlohmann::ordered_json outputs_json(const std::vector<OutputDifference>& outputs);
 
 }  // namespace vitrine::inspector

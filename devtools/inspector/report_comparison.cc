@@ -249,14 +249,10 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
                                    const Profile& b) {
   Json ops = Json::array();
   for (const ComparedOp& op : comparison.ops) {
-    const ComparedTexts texts = compared_texts(op, a, b);
-    Json json = {
-        {"op", texts.op}, {"module", texts.module}, {"rows_a", op.rows_a}, {"rows_b", op.rows_b}};
+    Json json = compared_json(op, compared_texts(op, a, b));
     json.update(times_json(op));
     ops.push_back(std::move(json));
   }
-  Json outputs = Json::array();
-  for (const OutputDifference& output : comparison.outputs) outputs.push_back(output_json(output));
   const auto side = [](const Profile& profile, size_t used) {
     return Json{{"model", profile.run.model},
                 {"method", profile.method},
@@ -271,7 +267,7 @@ std::string report_comparison_json(const Comparison& comparison, const Profile& 
                      {"wall", times_json(comparison.wall)},
                      {"ops", ops},
                      {"unattributed", times_json(comparison.unattributed)},
-                     {"outputs", outputs},
+                     {"outputs", outputs_json(comparison.outputs)},
                      {"notes", comparison.notes}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -157,17 +157,11 @@ std::string report_values_json(const ValueComparison& comparison, const Profile&
   using Json = nlohmann::ordered_json;
   Json values = Json::array();
   for (const ComparedValue& value : comparison.values) {
-    const ComparedTexts texts = texts_of(value, a, b);
-    Json json = {{"op", texts.op},
-                 {"module", texts.module},
-                 {"rows_a", value.op.rows_a},
-                 {"rows_b", value.op.rows_b},
-                 {"lines", value.lines}};
+    Json json = compared_json(value.op, texts_of(value, a, b));
+    json["lines"] = value.lines;
     json.update(output_json(value.difference));
     values.push_back(std::move(json));
   }
-  Json outputs = Json::array();
-  for (const OutputDifference& output : comparison.outputs) outputs.push_back(output_json(output));
   const auto side = [](const Profile& profile, size_t recorded) {
     return Json{{"model", profile.run.model}, {"method", profile.method}, {"recorded", recorded}};
   };
@@ -179,7 +173,7 @@ std::string report_values_json(const ValueComparison& comparison, const Profile&
       {"min_sqnr_db", comparison.min_sqnr_db},
       {"first_below", comparison.first_below ? Json(*comparison.first_below) : Json()},
       {"values", values},
-      {"outputs", outputs},
+      {"outputs", outputs_json(comparison.outputs)},
       {"notes", comparison.notes}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

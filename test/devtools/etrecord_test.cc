@@ -13,6 +13,7 @@
 #include "devtools/etrecord/edge_graph.h"
 #include "test/devtools/record_builder.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -201,11 +202,6 @@ TEST(ModulePath, IsWithoutTheRootsPrefix) {
   EXPECT_EQ(normalized_module_path("L['s"), "");
 }
 
-nlohmann::json read_json(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return nlohmann::json::parse(stream);
-}
-
 TEST(EtRecordCorpus, EveryRecordIsReadAndKnowsTheNodesOfItsHandles) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
@@ -233,7 +229,7 @@ TEST(EtRecordCorpus, EveryRecordIsReadAndKnowsTheNodesOfItsHandles) {
     }
     const auto maps = entry.path().parent_path() / "debug_handle_map.json";
     if (name != "etrecord.bin" || !std::filesystem::exists(maps)) continue;
-    const nlohmann::json expected_maps = read_json(maps);
+    const nlohmann::json expected_maps = test::read_json(maps);
     for (const auto& [method_name, instructions] : expected_maps.items()) {
       for (const auto& [instruction, handles] : instructions.items()) {
         const auto expected = handles.is_array() ? handles.get<std::vector<DebugHandle>>()
@@ -255,7 +251,7 @@ TEST(EtRecordCorpus, NamesSourcesAsTheIndependentReferenceDoes) {
     if (!std::filesystem::exists(file)) continue;
     SCOPED_TRACE(file.string());
     const EtRecord record = read_etrecord(file);
-    const nlohmann::json reference = read_json(entry.path());
+    const nlohmann::json reference = test::read_json(entry.path());
     for (const auto& [method, delegates] : reference.at("methods").items()) {
       for (const auto& delegate : delegates) {
         for (const auto& node : delegate.at("nodes")) {

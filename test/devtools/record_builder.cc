@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "devtools/containers/zip_archive.h"
+#include "test/support/read_json.h"
+
 namespace vitrine::test {
 
 std::vector<std::byte> make_archive(const Members& members, bool compressed) {
@@ -30,6 +33,15 @@ std::vector<std::byte> make_archive(const Members& members, bool compressed) {
   zip_source_close(target);
   zip_source_free(target);
   return bytes;
+}
+
+std::vector<std::byte> record_of_portable(const std::filesystem::path& delegated,
+                                          const std::filesystem::path& portable) {
+  constexpr char kGraph[] = "edge_dialect_exported_program/forward";
+  const ZipArchive archive = ZipArchive::open(delegated / "etrecord.bin");
+  return make_archive({{"ETRECORD_V0", ""},
+                       {kGraph, archive.read_checked(kGraph, uint64_t{64} << 20)},
+                       {"debug_handle_map", read_json(portable / "debug_handle_map.json").dump()}});
 }
 
 std::string edge_program_json(const std::vector<NodeText>& nodes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,12 @@ using Members = std::vector<std::pair<std::string, std::string>>;
 
 // A zip archive, stored without compression unless asked for.
 std::vector<std::byte> make_archive(const Members& members, bool compressed = false);
+
+// A record for the portable program in `portable`, which was lowered from the same edge program as
+// the delegated one: the corpus has the graph in the latter's record only, and the former's map of
+// handles as a file.
+std::vector<std::byte> record_of_portable(const std::filesystem::path& delegated,
+                                          const std::filesystem::path& portable);
 
 struct NodeText {
   std::string name;

@@ -11,6 +11,7 @@
 
 #include "test/devtools/record_builder.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -125,11 +126,6 @@ TEST(RecordMembers, RefusesMembersThatOverlap) {
               AllOf(HasSubstr("x.etrecord"), HasSubstr("overlap")));
 }
 
-nlohmann::json read_json(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return nlohmann::json::parse(stream);
-}
-
 TEST(RecordMembersCorpus, StockRecordsSurviveBeingWrittenAnew) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t records = 0;
@@ -163,11 +159,11 @@ TEST(RecordMembersCorpus, MapsAreWrittenAsExecuTorchDoes) {
     SCOPED_TRACE(file.string());
     const EtRecord record = read_etrecord(file);
     EXPECT_EQ(nlohmann::json::parse(debug_handle_map_json(record.methods)),
-              read_json(entry.path() / "debug_handle_map.json"));
+              test::read_json(entry.path() / "debug_handle_map.json"));
     EXPECT_EQ(nlohmann::json::parse(delegate_map_json(record.methods)),
-              read_json(entry.path() / "delegate_map.json"));
+              test::read_json(entry.path() / "delegate_map.json"));
     EXPECT_EQ(nlohmann::json::parse(num_outputs_map_json(record.methods)),
-              read_json(entry.path() / "instruction_id_to_num_outs_map.json"));
+              test::read_json(entry.path() / "instruction_id_to_num_outs_map.json"));
     ++compared;
   }
   EXPECT_GE(compared, 20u);

@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "devtools/containers/zip_archive.h"
 #include "devtools/etdump/etdump_reader.h"
 #include "devtools/etrecord/etrecord.h"
 #include "devtools/inspector/comparison.h"
 #include "devtools/inspector/make_profile.h"
 #include "test/devtools/record_builder.h"
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 #include "test/tools/command.h"
 #include "tools/files.h"
 
@@ -97,24 +97,13 @@ void expect_all_aligned(const Side& delegated, const Side& portable, const json&
   EXPECT_NEAR(sum_b, comparison.wall.b.avg, 1);
 }
 
-json read_json(const fs::path& path) { return json::parse(std::ifstream(path)); }
-
 TEST(ComparingTest, AlignsEveryOpOfMobileNetV2) {
   VITRINE_CORPUS_CASE(delegated, "mv2_xnnpack");
   const fs::path portable = corpus_dir() / "mv2_portable";
   const etrecord::EtRecord record = etrecord::read_etrecord(delegated / "etrecord.bin");
-  // Both were lowered from one edge program, which the corpus has in one record only; the portable
-  // program's map of handles is there as a file.
-  const auto archive = ZipArchive::open(delegated / "etrecord.bin");
-  const std::string graph = "edge_dialect_exported_program/forward";
-  std::ifstream map_file(portable / "debug_handle_map.json");
-  const std::string map{std::istreambuf_iterator<char>(map_file), {}};
-  const std::vector<std::byte> bytes =
-      make_archive({{"ETRECORD_V0", ""},
-                    {graph, archive.read(graph, uint64_t{64} << 20)},
-                    {"debug_handle_map", map}});
+  const std::vector<std::byte> bytes = record_of_portable(delegated, portable);
   expect_all_aligned(run(delegated, record), run(portable, etrecord::parse_etrecord(bytes)),
-                     json::parse(map).at("forward"));
+                     read_json(portable / "debug_handle_map.json").at("forward"));
 }
 
 TEST(ComparingTest, AlignsEveryOpOfTheSmallMobileNetV2) {

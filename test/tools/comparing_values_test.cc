@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "devtools/containers/zip_archive.h"
 #include "runtime/program/extended_header.h"
 #include "runtime/program/program.h"
 #include "test/devtools/record_builder.h"
@@ -135,15 +134,7 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
   VITRINE_CORPUS_CASE(delegated, "encoder_layer_sdpa");
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
   const ScratchFolder scratch;
-  const auto archive = ZipArchive::open(delegated / "etrecord.bin");
-  const std::string graph = "edge_dialect_exported_program/forward";
-  std::ifstream map_file(portable / "debug_handle_map.json");
-  const std::string map{std::istreambuf_iterator<char>(map_file), {}};
-  const std::vector<std::byte> record =
-      make_archive({{"ETRECORD_V0", ""},
-                    {graph, archive.read(graph, uint64_t{64} << 20)},
-                    {"debug_handle_map", map}});
-  tools::write_file(scratch / "portable.etrecord", record);
+  tools::write_file(scratch / "portable.etrecord", record_of_portable(delegated, portable));
   const CommandResult result = compare(
       (portable / "model.pte").string() + " --etrecord " + (scratch / "portable.etrecord").string(),
       (delegated / "model.pte").string() + " --compare_etrecord " +

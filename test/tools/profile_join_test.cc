@@ -10,6 +10,7 @@
 #include <set>
 
 #include "test/support/corpus.h"
+#include "test/support/read_json.h"
 #include "test/tools/command.h"
 
 namespace vitrine::test {
@@ -19,8 +20,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int kInsertedHandle = 65535;
-
-json read_json(const fs::path& path) { return json::parse(std::ifstream(path)); }
 
 std::vector<std::string> strings(const json& list, const char* field) {
   std::vector<std::string> result;

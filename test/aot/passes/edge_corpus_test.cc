@@ -147,35 +147,7 @@ void expect_same_instructions(bool core_aten, size_t at_least) {
 
 TEST(EdgeCorpus, CoreAtenBecomesTheSameInstructions) { expect_same_instructions(true, 404); }
 
-TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
-  size_t same = 0;
-  for (const Case& each : portable_cases(false)) {
-    SCOPED_TRACE(each.exported.string());
-    const auto methods = test::pte_instructions(each.folder / "model.pte");
-    const auto expected = methods.find(each.method);
-    if (expected == methods.end() || !is_portable(expected->second)) continue;
-    ExportedProgram program = import_pt2(each.exported);
-    try {
-      to_edge(program, edge_options(each.folder));
-      to_executable(program, executable_options(each.folder));
-    } catch (const AotError& error) {
-      ADD_FAILURE() << error.what();
-      continue;
-    }
-    const test::Instructions found = test::graph_instructions(*program.graph);
-    const auto [ours, theirs] = std::ranges::mismatch(found, expected->second);
-    if (found != expected->second) {
-      ADD_FAILURE() << "instruction " << ours - found.begin() << " of " << found.size() << " is "
-                    << (ours == found.end() ? "missing" : *ours) << ", not "
-                    << (theirs == expected->second.end() ? "the end" : *theirs) << " of "
-                    << expected->second.size();
-    }
-    same += found == expected->second ? 1 : 0;
-  }
-  std::printf("%zu programs have ExecuTorch's instructions\n", same);
-  EXPECT_GE(same, 359U);
-}
+TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) { expect_same_instructions(false, 359); }
 
 void expect_same_graphs(bool core_aten, size_t at_least) {
   if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "schema/program_generated.h"
-#include "test/support/program_builder.h"
+#include "test/runtime/program/whole_program.h"
 
 namespace vitrine {
 namespace {
@@ -170,45 +170,8 @@ bool verify_as_generated(const AlignedBytes& file) {
   return fbs::VerifyProgramBuffer(verifier);
 }
 
-// Something of every table.
-AlignedBytes program() {
-  test::ProgramBuilder builder;
-  const uint32_t constant = builder.constant(test::Bytes(24));
-  const uint32_t state = builder.initial_state(test::Bytes(24));
-  builder.named_data("key", test::bytes_of("data"));
-  test::MethodSpec& forward = builder.method("forward");
-  forward.buffer_sizes = {0, 64};
-  forward.buffer_devices = {fbs::DeviceType::CPU};
-  const int planned = forward.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 0}});
-  forward.tensor({.sizes = {2, 3}, .data = constant});
-  forward.tensor({.sizes = {2, 3}, .planned = test::Planned{1, 32}, .data = state});
-  forward.tensor({.sizes = {2, 3}, .external = "weights"});
-  const int integer = forward.integer(1);
-  forward.none();
-  forward.boolean(true);
-  forward.real(1.5);
-  forward.string("text");
-  forward.int_list({integer, integer});
-  forward.double_list({1, 2});
-  forward.bool_list({1, 0});
-  forward.tensor_list({planned});
-  forward.optional_tensor_list({-1, planned});
-  forward.inputs = {planned};
-  forward.outputs = {planned};
-  forward.op("test::op", "out");
-  forward.delegate({.id = "Backend",
-                    .payload = test::bytes_of("blob"),
-                    .compile_specs = {{"key", test::bytes_of("v")}}});
-  forward.kernel_call(0, {planned, planned});
-  forward.delegate_call(0, {planned, planned});
-  forward.move(integer, integer);
-  forward.jump_false(integer, 5);
-  forward.free(planned);
-  return builder.build();
-}
-
 TEST(TableVerifier, AgreesWithTheGeneratedOneOnDamagedPrograms) {
-  const AlignedBytes sound = program();
+  const AlignedBytes sound = test::whole_program().build();
   ASSERT_TRUE(verify(sound));
   ASSERT_TRUE(verify_as_generated(sound));
   size_t accepted = 0;
@@ -246,7 +209,7 @@ TEST(TableVerifier, AgreesWithTheGeneratedOneOnDamagedPrograms) {
 }
 
 TEST(TableVerifier, AgreesWithTheGeneratedOneOnCutPrograms) {
-  const AlignedBytes sound = program();
+  const AlignedBytes sound = test::whole_program().build();
   for (size_t size = 64; size < sound.size(); ++size) {
     const AlignedBytes file(sound.begin(), sound.begin() + static_cast<ptrdiff_t>(size));
     ASSERT_EQ(verify(file), verify_as_generated(file)) << size << " bytes";
@@ -254,7 +217,7 @@ TEST(TableVerifier, AgreesWithTheGeneratedOneOnCutPrograms) {
 }
 
 TEST(TableVerifier, BoundsTheNumberOfTables) {
-  const AlignedBytes file = program();
+  const AlignedBytes file = test::whole_program().build();
   EXPECT_FALSE(verify_tables(file, program_shapes(), program_shape::kProgram, 10));
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runtime/program/program.h"
-#include "test/support/program_builder.h"
+#include "test/runtime/program/whole_program.h"
 
 namespace vitrine {
 namespace {
@@ -23,59 +23,10 @@ using test::MethodSpec;
 using test::Planned;
 using test::ProgramBuilder;
 using test::TensorSpec;
+using enum test::WholeProgramValue;
 using testing::HasSubstr;
 
 constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();
-
-// The values of the sound program's one method.
-enum Value : size_t {
-  kPlanned,
-  kConstant,
-  kState,
-  kExternal,
-  kInt,
-  kString,
-  kIntList,
-  kDoubleList,
-  kBoolList,
-  kTensorList,
-  kOptionalList,
-};
-
-// A program with something of every kind.
-ProgramBuilder sound() {
-  ProgramBuilder builder;
-  const uint32_t constant = builder.constant(test::Bytes(24));
-  const uint32_t state = builder.initial_state(test::Bytes(24));
-  builder.named_data("key", bytes_of("data"));
-  MethodSpec& forward = builder.method("forward");
-  forward.buffer_sizes = {0, 64};
-  forward.buffer_devices = {fbs::DeviceType::CPU};
-  const int planned = forward.tensor({.sizes = {2, 3}, .planned = Planned{1, 0}});
-  forward.tensor({.sizes = {2, 3}, .data = constant});
-  forward.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}, .data = state});
-  forward.tensor({.sizes = {2, 3}, .external = "weights"});
-  const int integer = forward.integer(1);
-  forward.string("text");
-  forward.int_list({integer, integer});
-  forward.double_list({1, 2});
-  forward.bool_list({1, 0});
-  forward.tensor_list({planned});
-  forward.optional_tensor_list({-1, planned});
-  forward.inputs = {planned};
-  forward.outputs = {planned};
-  forward.op("test::op", "out");
-  forward.delegate(
-      {.id = "Backend", .payload = bytes_of("blob"), .compile_specs = {{"key", bytes_of("v")}}});
-  forward.delegate(
-      {.id = "Backend", .location = fbs::DataLocation::SEGMENT, .payload = bytes_of("blob")});
-  forward.kernel_call(0, {planned, planned});
-  forward.delegate_call(0, {planned, planned});
-  forward.move(integer, integer);
-  forward.jump_false(integer, 5);
-  forward.free(planned);
-  return builder;
-}
 
 Error load(const ProgramBuilder& builder) {
   const AlignedBytes file = builder.build();
@@ -83,7 +34,7 @@ Error load(const ProgramBuilder& builder) {
 }
 
 TEST(ProgramVerifier, SoundProgramsPass) {
-  const Error error = load(sound());
+  const Error error = load(test::whole_program());
   EXPECT_TRUE(error.ok()) << error.message();
 }
 
@@ -95,14 +46,15 @@ struct Damage {
 };
 
 // One way to damage a value.
-Damage value_damage(const char* name, Value which, void (*inflict)(test::ValueSpec&),
-                    const char* message, ErrorCode code = ErrorCode::kInvalidProgram) {
+Damage value_damage(const char* name, test::WholeProgramValue which,
+                    void (*inflict)(test::ValueSpec&), const char* message,
+                    ErrorCode code = ErrorCode::kInvalidProgram) {
   return {
       name,
       [which, inflict](ProgramBuilder&, MethodSpec& forward) { inflict(forward.values[which]); },
       message, code};
 }
-Damage tensor_damage(const char* name, Value which, void (*inflict)(TensorSpec&),
+Damage tensor_damage(const char* name, test::WholeProgramValue which, void (*inflict)(TensorSpec&),
                      const char* message, ErrorCode code = ErrorCode::kInvalidProgram) {
   return {name,
           [which, inflict](ProgramBuilder&, MethodSpec& forward) {
@@ -174,9 +126,9 @@ const Damage kPlanDamages[] = {
      [](auto&, auto& forward) {
        forward.inputs = {0, 99};
      },
-     "execution_plan[0]: inputs[1]: value 99 of 11"},
+     "execution_plan[0]: inputs[1]: value 99 of 14"},
     {"NegativeOutput", [](auto&, auto& forward) { forward.outputs = {-1}; },
-     "execution_plan[0]: outputs[0]: value -1 of 11"},
+     "execution_plan[0]: outputs[0]: value -1 of 14"},
     {"OperatorWithoutName", [](auto&, auto& forward) { forward.operators[0].name.reset(); },
      "execution_plan[0]: operators[0].name: is missing"},
     {"DelegateWithoutId", [](auto&, auto& forward) { forward.delegates[0].id.reset(); },
@@ -217,7 +169,7 @@ const Damage kValueDamages[] = {
     value_damage(
         "IntOutOfRange", kIntList,
         [](auto& value) {
-          value.items = {{4, 11}};
+          value.items = {{4, 14}};
         },
         "values[6]: items[1]: is not an Int value"),
     value_damage(
@@ -401,23 +353,23 @@ const Damage kInstructionDamages[] = {
     instruction_damage(
         "KernelArgument", 0,
         [](auto& instruction) {
-          instruction.args = {0, 11};
+          instruction.args = {0, 14};
         },
-        "instructions[0]: args[1]: value 11 of 11"),
+        "instructions[0]: args[1]: value 14 of 14"),
     instruction_damage(
         "Delegate", 1, [](auto& instruction) { instruction.first = 2; },
         "instructions[1]: delegate_index: no such delegate"),
     instruction_damage(
         "DelegateArgument", 1, [](auto& instruction) { instruction.args = {-5}; },
-        "instructions[1]: args[0]: value -5 of 11"),
+        "instructions[1]: args[0]: value -5 of 14"),
     instruction_damage(
-        "MoveFrom", 2, [](auto& instruction) { instruction.first = 11; },
+        "MoveFrom", 2, [](auto& instruction) { instruction.first = 14; },
         "instructions[2]: move_from or move_to: no such value"),
     instruction_damage(
         "MoveTo", 2, [](auto& instruction) { instruction.second = -1; },
         "instructions[2]: move_from or move_to: no such value"),
     instruction_damage(
-        "Condition", 3, [](auto& instruction) { instruction.first = 11; },
+        "Condition", 3, [](auto& instruction) { instruction.first = 14; },
         "instructions[3]: cond_value_index: no such value"),
     instruction_damage(
         "Destination", 3, [](auto& instruction) { instruction.second = 6; },
@@ -426,14 +378,14 @@ const Damage kInstructionDamages[] = {
         "NegativeDestination", 3, [](auto& instruction) { instruction.second = -1; },
         "instructions[3]: destination_instruction: outside the chain"),
     instruction_damage(
-        "Freed", 4, [](auto& instruction) { instruction.first = 11; },
+        "Freed", 4, [](auto& instruction) { instruction.first = 14; },
         "instructions[4]: value_index: no such value"),
 };
 
 class DamageTest : public testing::TestWithParam<Damage> {};
 
 TEST_P(DamageTest, IsFoundAndPlaced) {
-  ProgramBuilder builder = sound();
+  ProgramBuilder builder = test::whole_program();
   GetParam().inflict(builder, builder.methods[0]);
   const Error error = load(builder);
   EXPECT_EQ(error.code(), GetParam().code);

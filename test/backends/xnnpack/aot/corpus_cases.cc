@@ -21,20 +21,21 @@ std::string partitioner_names(const nlohmann::json& about) {
 
 }  // namespace
 
-std::vector<XnnpackCase> xnnpack_cases() {
+std::vector<XnnpackCase> xnnpack_cases(Lowered lowered) {
   std::vector<XnnpackCase> cases;
   const fs::path root = ::vitrine::test::corpus_dir();
   if (root.empty()) return cases;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const fs::path& file = entry.path();
-    if (file.extension() != ".pt2" || file.string().find("/compat/") != std::string::npos ||
+    const bool is_older = file.string().find("/compat/") != std::string::npos;
+    if (file.extension() != ".pt2" || is_older != (lowered == Lowered::kByOlderOnes) ||
         file.stem().string().ends_with("_core_aten")) {
       continue;
     }
     const fs::path folder = file.parent_path();
     const std::string suffix = file.stem().string().substr(5);  // "_a" of "model_a"
-    const fs::path counts = folder / ("delegation" + suffix + ".csv");
-    if (!fs::exists(counts)) continue;
+    const fs::path table = folder / ("delegation" + suffix + ".csv");
+    if (!fs::exists(table)) continue;
     const auto about = nlohmann::json::parse(std::ifstream(folder / "case.json"));
     const std::string partitioner = partitioner_names(about);
     // Of a case with a partitioner a method, those that have delegates.
@@ -42,7 +43,8 @@ std::vector<XnnpackCase> xnnpack_cases() {
     if (partitioner.find("Xnnpack") == std::string::npos && !is_per_method) continue;
     const std::string method = suffix.empty() ? "forward" : suffix.substr(1);
     if (is_per_method && about["delegation"][method]["subgraphs"] == 0) continue;
-    cases.push_back({folder, method, file, counts});
+    cases.push_back(
+        {folder, method, file, table, folder / ("delegation_summary" + suffix + ".txt")});
   }
   std::ranges::sort(cases, {}, &XnnpackCase::exported);
   return cases;

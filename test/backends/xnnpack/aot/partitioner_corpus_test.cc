@@ -1,116 +1,67 @@
-// What is delegated, against the counts of ExecuTorch's own lowering.
+// What is delegated, against the reports of ExecuTorch's own lowering.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
+#include <iterator>
+#include <string_view>
 
 #include "aot/graph/aot_error.h"
+#include "aot/lowering/to_backend.h"
+#include "devtools/delegation/delegation_info.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
+#include "test/support/corpus.h"
 
 namespace vitrine::aot::test {
 namespace {
 
-struct Counts {
-  int delegated = 0;
-  int rest = 0;
-  friend bool operator==(const Counts&, const Counts&) = default;
-};
-using CountsByOp = std::map<std::string, Counts>;
-
-CountsByOp read_counts(const std::filesystem::path& file) {
-  CountsByOp counts;
+std::string read(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  while (std::getline(stream, line)) {
-    std::istringstream cells(line);
-    std::string op, delegated, rest;
-    std::getline(cells, op, ',');
-    std::getline(cells, delegated, ',');
-    std::getline(cells, rest, ',');
-    if (op != "Total") counts[op] = {std::stoi(delegated), std::stoi(rest)};
-  }
-  return counts;
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string op_type(const Node& node) {
-  std::string name = node.name();
-  const size_t line = name.rfind('_');
-  if (line != std::string::npos && line + 1 < name.size() &&
-      name.find_first_not_of("0123456789", line + 1) == std::string::npos) {
-    name.resize(line);
-  }
-  return name;
-}
-
-// As lowering would leave it: each result of a partition is a getitem of its call.
-CountsByOp count(const ExportedProgram& program) {
-  CountsByOp counts;
-  for (const Node& node : program.graph->nodes()) {
-    if (!node.is_call()) continue;
-    const std::string& tag = node.meta.delegation_tag;
-    Counts& of_op = counts[op_type(node)];
-    (tag.empty() ? of_op.rest : of_op.delegated) += 1;
-    if (tag.empty()) continue;
-    for (const Node* user : node.users()) {
-      if (user->meta.delegation_tag == tag) continue;
-      counts["getitem"].rest += 1;
-      break;
-    }
-  }
-  return counts;
-}
-
-std::string text(const CountsByOp& counts) {
-  std::string all;
-  for (const auto& [op, of_op] : counts) {
-    all += op + "," + std::to_string(of_op.delegated) + "," + std::to_string(of_op.rest) + "\n";
-  }
-  return all;
-}
-
-TEST(XnnpackPartitionerCorpus, DelegatesWhatExecuTorchDelegates) {
-  const std::vector<XnnpackCase> cases = xnnpack_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the corpus of real programs";
-  size_t same = 0;
+// Byte for byte: the table, and the summary with its grid (the file has an empty line between).
+void expect_same_reports(const std::vector<XnnpackCase>& cases) {
+  size_t summaries = 0;
   for (const XnnpackCase& each : cases) {
     SCOPED_TRACE(each.exported.string());
     try {
       const auto partitioners = partitioners_of(each);
       ExportedProgram program = edge_program(each, partitioners);
-      size_t number = 0;
-      std::set<std::string> tags;
-      for (const auto& partitioner : partitioners) {
-        std::map<const Node*, std::string> before;
-        for (Node& node : program.graph->nodes()) {
-          before[&node] = node.meta.delegation_tag;
-          node.meta.delegation_tag.clear();
-        }
-        const PartitionResult result = partitioner->partition(program);
-        // A call in an earlier partition stays there.
-        for (Node& node : program.graph->nodes()) {
-          std::string& tag = node.meta.delegation_tag;
-          if (!tag.empty()) tag = std::to_string(number) + tag;
-          if (!before[&node].empty()) tag = before[&node];
-          if (node.is_call() && !tag.empty()) tags.insert(tag);
-        }
-        ++number;
-        for (const Rejection& rejection : result.rejections) {
-          EXPECT_FALSE(rejection.rule.empty()) << rejection.node->name();
-        }
+      for (const Rejection& rejection : to_backend(program, partitioners)) {
+        EXPECT_FALSE(rejection.rule.empty()) << rejection.node->name();
       }
-      CountsByOp found = count(program);
-      const CountsByOp expected = read_counts(each.counts);
-      EXPECT_EQ(text(found), text(expected));
-      same += found == expected ? 1 : 0;
+      const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
+      EXPECT_EQ(delegation::format_csv(info), read(each.table));
+      if (!std::filesystem::exists(each.summary)) continue;
+      ++summaries;
+      EXPECT_EQ(delegation::format_summary(info) + "\n" + delegation::format_grid(info),
+                read(each.summary));
     } catch (const AotError& error) {
       ADD_FAILURE() << error.what();
     }
   }
-  std::printf("%zu of %zu programs are delegated as ExecuTorch does\n", same, cases.size());
+  std::printf("%zu tables, %zu summaries\n", cases.size(), summaries);
+}
+
+TEST(XnnpackPartitionerCorpus, ReportsAreExecuTorchs) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  expect_same_reports(xnnpack_cases());
+}
+
+// ExecuTorch 0.5 left views, clones and gelu, of which attention has many, to kernels.
+TEST(XnnpackPartitionerCorpus, ReportsOfOlderModelsAreExecuTorchs) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  constexpr std::array<std::string_view, 3> kWithAttention = {
+      "encoder_layer_sdpa", "kv_cache_xnnpack", "softmax_layernorm_attention"};
+  std::vector<XnnpackCase> cases = xnnpack_cases(Lowered::kByOlderOnes);
+  std::erase_if(cases, [&](const XnnpackCase& each) {
+    return std::ranges::count(kWithAttention, each.folder.filename().string()) != 0;
+  });
+  EXPECT_GE(cases.size(), 13U);
+  expect_same_reports(cases);
 }
 
 }  // namespace
