@@ -23,7 +23,8 @@ fs::path exported_file(const fs::path& folder, const std::string& method, Export
 }  // namespace
 
 bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
-                const std::vector<std::string>& backends, const fs::path& folder) {
+                const std::vector<std::string>& backends, const LoweringFlags& flags,
+                const fs::path& folder) {
   std::map<std::string, fs::path> files;
   for (const CaseCall& call : which.calls) {
     const fs::path file = exported_file(case_folder, call.method, form);
@@ -34,8 +35,9 @@ bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
   for (const std::string& name : backends) {
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
   }
+  options.fold_constants = flags.fold_constants;
   // Cases with weights outside of their program are lowered in that way.
-  options.emit.external_constants = !which.data.empty();
+  options.emit.external_constants = flags.external_constants || !which.data.empty();
   const tools::LoweredModel model = tools::lower(tools::import_methods(files), options);
   which.model = folder / "model.pte";
   tools::write_file(which.model, model.emitted.pte);

@@ -13,10 +13,16 @@ namespace vitrine::corpus {
 // core ATen.
 enum class ExportedForm : uint8_t { kTraining, kCoreAten };
 
+struct LoweringFlags {
+  bool fold_constants = false;
+  bool external_constants = false;  // cases that have such are always lowered so
+};
+
 // Writes the program, and what .ptd files it has, to `folder`; `which` then names these. False if
 // the case has no exported model of that form for all methods that it calls. Throws what pte_lower
 // would print.
 bool lower_case(Case& which, const std::filesystem::path& case_folder, ExportedForm form,
-                const std::vector<std::string>& backends, const std::filesystem::path& folder);
+                const std::vector<std::string>& backends, const LoweringFlags& flags,
+                const std::filesystem::path& folder);
 
 }  // namespace vitrine::corpus

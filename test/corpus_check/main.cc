@@ -6,8 +6,10 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "test/corpus_check/case_runner.h"
+#include "test/corpus_check/known_failures.h"
 #include "test/corpus_check/lowering.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
@@ -34,33 +36,45 @@ void collect(const fs::path& path, std::vector<fs::path>& folders) {
   folders.insert(folders.end(), found.begin(), found.end());
 }
 
-const char* status_name(CaseResult::Status status) {
-  switch (status) {
-    case CaseResult::Status::kPassed:
-      return "pass";
-    case CaseResult::Status::kFailed:
-      return "FAIL";
-    default:
-      return "skip";
-  }
-}
-
-// Prints a line a case and counts.
+// Prints a line a case and counts. What is known to fail must fail, and say so.
 class Tally {
  public:
-  void add(const std::string& name, const CaseResult& result) {
-    fmt::print("{} {:<40} abs {:<9.3g} rel {:<9.3g} {}\n", status_name(result.status), name,
-               result.max_abs, result.max_rel, result.reason);
-    ++counts_[static_cast<size_t>(result.status)];
+  explicit Tally(vitrine::corpus::KnownFailures known) : known_(std::move(known)) {}
+
+  void add(const std::string& name, const vitrine::corpus::Run& run, const CaseResult& result) {
+    const vitrine::corpus::KnownFailure* known = known_.find(run);
+    Verdict verdict = verdict_of(result.status);
+    std::string remark = result.reason;
+    if (known != nullptr && verdict == kPass) {
+      verdict = kFail;
+      remark = "it passes: strike it from known_failures.json";
+    } else if (known != nullptr && verdict == kFail &&
+               result.reason.find(known->says) != std::string::npos) {
+      verdict = kKnown;
+      remark = fmt::format("{} ({})", result.reason, known->why);
+    }
+    constexpr std::array kNames = {"pass", "FAIL", "skip", "know"};
+    fmt::print("{} {:<40} abs {:<9.3g} rel {:<9.3g} {}\n", kNames[verdict], name, result.max_abs,
+               result.max_rel, remark);
+    ++counts_[verdict];
   }
   // What the program ends with.
   int finish() const {
-    fmt::print("{} passed, {} failed, {} skipped\n", counts_[0], counts_[1], counts_[2]);
-    return counts_[1] == 0 && counts_[0] > 0 ? 0 : 1;
+    fmt::print("{} passed, {} failed, {} skipped, {} failed as known\n", counts_[kPass],
+               counts_[kFail], counts_[kSkip], counts_[kKnown]);
+    return counts_[kFail] == 0 && counts_[kPass] + counts_[kKnown] > 0 ? 0 : 1;
   }
 
  private:
-  std::array<size_t, 3> counts_{};  // by CaseResult::Status
+  enum Verdict : uint8_t { kPass, kFail, kSkip, kKnown };
+
+  static Verdict verdict_of(CaseResult::Status status) {
+    if (status == CaseResult::Status::kPassed) return kPass;
+    return status == CaseResult::Status::kFailed ? kFail : kSkip;
+  }
+
+  vitrine::corpus::KnownFailures known_;
+  std::array<size_t, 4> counts_{};  // by Verdict
 };
 
 // Once as it is; or twice, with a new file of packed weights and with what the first run left
@@ -79,22 +93,30 @@ CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions o
 
 // Lowers both forms of the case's exported models and runs each.
 void run_lowered(const fs::path& folder, const std::vector<std::string>& backends,
+                 const vitrine::corpus::LoweringFlags& flags,
                  const vitrine::corpus::RunOptions& options, Tally& tally) {
   using vitrine::corpus::ExportedForm;
-  constexpr std::array kForms = {std::pair(ExportedForm::kTraining, ""),
-                                 std::pair(ExportedForm::kCoreAten, " core")};
-  for (const auto& [form, suffix] : kForms) {
+  struct Row {
+    ExportedForm form;
+    const char* name;
+    const char* suffix;
+  };
+  constexpr std::array kForms = {Row{ExportedForm::kTraining, "training", ""},
+                                 Row{ExportedForm::kCoreAten, "core", " core"}};
+  const std::string used = backends.empty() ? "none" : fmt::format("{}", fmt::join(backends, "+"));
+  for (const auto& [form, form_name, suffix] : kForms) {
     CaseResult result;
     const vitrine::test::ScratchFolder scratch;
     try {
       vitrine::corpus::Case which = vitrine::corpus::read_case(folder);
-      if (!vitrine::corpus::lower_case(which, folder, form, backends, scratch / "")) continue;
+      if (!vitrine::corpus::lower_case(which, folder, form, backends, flags, scratch / ""))
+        continue;
       result = vitrine::corpus::run_case(which, options);
     } catch (const std::exception& error) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();
     }
-    tally.add(folder.filename().string() + suffix, result);
+    tally.add(folder.filename().string() + suffix, {folder, form_name, used}, result);
   }
 }
 
@@ -122,6 +144,9 @@ int main(int argc, char** argv) {
   app.add_flag("--lower", lower, "lower the cases' exported models here and run these");
   std::vector<std::string> backends;
   app.add_option("--backend", backends, "of --lower; repeatable")->allow_extra_args(false);
+  vitrine::corpus::LoweringFlags flags;
+  app.add_flag("--fold_constants", flags.fold_constants, "of --lower, as pte_lower has it");
+  app.add_flag("--external_constants", flags.external_constants, "the same");
   CLI11_PARSE(app, argc, argv);
 
   options.optimized_kernels = !portable;
@@ -136,12 +161,12 @@ int main(int argc, char** argv) {
     collect(in_corpus ? corpus / given.substr(kCorpusPrefix.size()) : fs::path(given), folders);
   }
   const std::set<std::string> left_out(except.begin(), except.end());
-  Tally tally;
+  Tally tally(vitrine::corpus::KnownFailures::read(VITRINE_KNOWN_FAILURES));
   for (const fs::path& folder : folders) {
     const std::string name = folder.filename().string();
     if (left_out.contains(name)) continue;
     if (lower) {
-      run_lowered(folder, backends, options, tally);
+      run_lowered(folder, backends, flags, options, tally);
       continue;
     }
     CaseResult result;
@@ -151,7 +176,7 @@ int main(int argc, char** argv) {
       result.status = CaseResult::Status::kFailed;
       result.reason = error.what();
     }
-    tally.add(name, result);
+    tally.add(name, {folder, "program", ""}, result);
   }
   return tally.finish();
 }
