@@ -38,11 +38,14 @@ bool is_all_zero(const TensorData& data) {
   return std::ranges::all_of(row_major_bytes(data), [](std::byte b) { return b == std::byte{0}; });
 }
 
+// Of matrix products in floats, if the partitioner was told so.
+bool may_compute_weights(const Candidate& candidate, const Product& product) {
+  return product.precision == kFloat && candidate.allows_dynamic_weights &&
+         !calls_op(candidate.node, "convolution.default");
+}
+
 std::optional<Refusal> check_weight(const Candidate& candidate, const Product& product) {
-  if (product.precision == kFloat && candidate.allows_dynamic_weights &&
-      calls_op(candidate.node, "linear.default")) {
-    return {};
-  }
+  if (may_compute_weights(candidate, product)) return {};
   const Node* source = product.weight_source();
   if (!candidate.parameters.has(source)) {
     return Refusal{fmt::format("its weight {} is computed, or written to, when the program runs",
@@ -129,7 +132,8 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
     return Refusal{"it is quantised in a way that this partitioner does not take",
                    "use a partitioner for all precisions"};
   }
-  if (product->bias != nullptr && !candidate.parameters.has(product->bias)) {
+  if (product->bias != nullptr && !candidate.parameters.has(product->bias) &&
+      !may_compute_weights(candidate, *product)) {
     return Refusal{"its bias is computed, or written to, when the program runs",
                    "make it a parameter"};
   }
@@ -158,11 +162,13 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
   }
   const bool is_transposed = boolean(node, 6, "transposed", false);
   const int64_t groups = integer(node, 8, "groups", 1);
-  const bool is_depthwise = !is_transposed && weight.sizes[1] == SymInt(1);
-  if (product.precision == kDynamic && (weight.rank() != 4 || is_depthwise || is_transposed)) {
+  // One input channel a group.
+  const bool is_depthwise =
+      weight.sizes[is_transposed ? 0 : 1] == SymInt(is_transposed ? groups : 1);
+  if (product.precision == kDynamic && (weight.rank() != 4 || is_depthwise)) {
     return Refusal{
-        "of dynamically quantised convolutions XNNPACK has only those over two dims, neither "
-        "depthwise nor transposed",
+        "of dynamically quantised convolutions XNNPACK has only those over two dims that are not "
+        "depthwise",
         "quantise it statically, or leave it in floats"};
   }
   if (Node* dequantise = product.weight_dequantise()) {
@@ -222,7 +228,7 @@ std::vector<Node*> group_product(const Candidate& candidate) {
   const auto add = [&](Node* node) {
     if (node != nullptr && std::ranges::find(group, node) == group.end()) group.push_back(node);
   };
-  add(product->bias);
+  if (candidate.parameters.has(product->bias)) add(product->bias);
   const bool has_weight = candidate.parameters.has(product->weight_source());
   if (has_weight) {
     add(product->transposition);

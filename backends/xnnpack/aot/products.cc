@@ -30,8 +30,20 @@ bool is_transposition(const Node& node) {
          integers(node, 1, "dims", 2) == std::vector<int64_t>{1, 0};
 }
 
-bool is_zero_padding(const Node& node) {
-  return calls_op(node, "constant_pad_nd.default") && real(node, 2, "value", 0.0) == 0.0;
+// A convolution takes up zeros that are put around its images, and around nothing else.
+bool takes_up(const Product& product, const Node& padding) {
+  if (!calls_op(padding, "constant_pad_nd.default") || padding.users().size() != 1 ||
+      !calls_op(*product.node, "convolution.default") ||
+      boolean(*product.node, 6, "transposed", false) || real(padding, 2, "value", 0.0) != 0.0) {
+    return false;
+  }
+  const size_t rank = spec_of(*product.weight).rank();
+  const std::vector<int64_t> amounts = integers(padding, 1, "pad", 0);
+  for (size_t i = 0; i < amounts.size(); ++i) {
+    const bool is_spatial = i / 2 + 2 < rank;
+    if (amounts[i] < 0 || (amounts[i] != 0 && !is_spatial)) return false;
+  }
+  return true;
 }
 
 bool is_quantised(const Node* weight) {
@@ -67,8 +79,8 @@ std::optional<Product> product_of(Node& node) {
     product.transposition = product.weight;
   }
   Node* activation = product.activation;
-  if (is_zero_padding(*activation) && activation->users().size() == 1 &&
-      operand(*activation, 0) != nullptr && is_dequantise(required(*activation, 0))) {
+  if (takes_up(product, *activation) && operand(*activation, 0) != nullptr &&
+      is_dequantise(required(*activation, 0))) {
     product.padding = activation;
     activation = operand(*activation, 0);
   }
@@ -92,7 +104,9 @@ bool can_fold_batch_norm(const Parameters& parameters, const Node& norm) {
   if (product->bias != nullptr && !parameters.has(product->bias)) return false;
   // Channels are dim 1 of what a batch norm takes, and the last one of what a linear call makes.
   if (calls_op(*source, "linear.default")) return spec_of(*source).rank() == 2;
-  return true;
+  // XNNPACK has no others: what makes the input would stay outside.
+  const size_t rank = spec_of(*product->weight).rank();
+  return rank == 3 || rank == 4;
 }
 
 }  // namespace vitrine::aot::xnnpack

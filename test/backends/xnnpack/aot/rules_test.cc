@@ -69,6 +69,28 @@ Node* quantised_convolution(TestProgram& t, int64_t zero_point, bool result, boo
   return call;
 }
 
+Node* quantised_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis) {
+  size_t count = 1;
+  for (const int64_t size : sizes) count *= static_cast<size_t>(size);
+  const int64_t channels = sizes.at(static_cast<size_t>(axis));
+  Node* weight = t.int8_parameter("w", std::move(sizes), std::vector<int8_t>(count, 1));
+  return t.dequantise_channels(
+      weight, t.parameter("s", {channels}),
+      t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
+}
+
+// Zeros, or what is given, put around int8 images before a convolution.
+Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double value = 0.0,
+                         bool transposed = false) {
+  Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
+  Node* padded =
+      t.call("aten.constant_pad_nd.default", {input, std::move(amounts), value}, {1, 4, 8, 8});
+  Node* weight = quantised_weight(t, {4, 4, 1, 1}, transposed ? 1 : 0);
+  Node* call = convolution(t, padded, weight, nullptr, transposed);
+  t.quantise(call, 0.1, 0);
+  return call;
+}
+
 Node* max_dim(TestProgram& t, int64_t dim, bool keep, int64_t index) {
   Node* input = images(t);
   Node* node = t.call("aten.max.dim", {input, dim, keep}, {});
@@ -293,6 +315,11 @@ const Row kRows[] = {
        return t.call("aten.slice_copy.Tensor", {t.dynamic_input("x", {1, 4}, 5), 0, 1, 3}, {-1, 4});
      },
      "known only"},
+    {"SliceOfUnknown",
+     [](TestProgram& t) {
+       return t.call("aten.slice_copy.Tensor", {t.dynamic_input("x", {1, 4}, 5), 1, 1, 3}, {1, 2});
+     },
+     "known only"},
     {"View",
      [](TestProgram& t) {
        return t.call("aten.view_copy.default", {matrix(t), std::vector<int64_t>{-1}}, {8});
@@ -347,6 +374,14 @@ const Row kRows[] = {
        return batch_norm(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("m", {4}));
      },
      "5 dims"},
+    {"BatchNormBehindVolumes",
+     [](TestProgram& t) {
+       Node* call = convolution(t, t.input("x", {1, 4, 2, 2, 2}), t.parameter("v", {4, 4, 1, 1, 1}),
+                                nullptr);
+       call->meta.value = contiguous_spec(ScalarType::kFloat, {1, 4, 2, 2, 2});
+       return batch_norm(t, call, t.parameter("m", {4}));
+     },
+     "5 dims"},
     {"Convolution",
      [](TestProgram& t) {
        return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.parameter("b", {4}));
@@ -384,6 +419,53 @@ const Row kRows[] = {
            nullptr);
      },
      "its input is not"},
+    {"QuantisedPadded",
+     [](TestProgram& t) {
+       return padded_convolution(t, {1, 1, 1, 1});
+     },
+     ""},
+    {"QuantisedPaddedByOnes",
+     [](TestProgram& t) {
+       return padded_convolution(t, {1, 1, 1, 1}, 1.0);
+     },
+     "its input is not"},
+    {"QuantisedCropped",
+     [](TestProgram& t) {
+       return padded_convolution(t, {-1, 1});
+     },
+     "its input is not"},
+    {"QuantisedPaddedChannels",
+     [](TestProgram& t) {
+       return padded_convolution(t, {0, 0, 0, 0, 1, 0});
+     },
+     "its input is not"},
+    {"QuantisedPaddedTransposed",
+     [](TestProgram& t) {
+       return padded_convolution(t, {1, 1, 1, 1}, 0.0, true);
+     },
+     "its input is not"},
+    {"QuantisedPaddedLinear",
+     [](TestProgram& t) {
+       Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
+       Node* padded =
+           t.call("aten.constant_pad_nd.default", {x, std::vector<int64_t>{1, 0}, 0.0}, {2, 5});
+       Node* call = t.call("aten.linear.default", {padded, quantised_weight(t, {3, 5}, 0)}, {2, 3});
+       t.quantise(call, 0.1, 0);
+       return call;
+     },
+     "its input is not"},
+    {"DynamicTransposed",
+     [](TestProgram& t) {
+       return convolution(t, t.dynamically_quantised(images(t)),
+                          quantised_weight(t, {4, 4, 1, 1}, 1), nullptr, true);
+     },
+     ""},
+    {"DynamicTransposedOfOneChannel",
+     [](TestProgram& t) {
+       return convolution(t, t.dynamically_quantised(t.input("x", {1, 1, 8, 8})),
+                          quantised_weight(t, {1, 4, 1, 1}, 1), nullptr, true);
+     },
+     "not depthwise"},
     {"Linear",
      [](TestProgram& t) {
        return t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
@@ -411,7 +493,7 @@ const Row kRows[] = {
                                        t.int8_parameter("z", {4}, std::vector<int8_t>(4)), 0);
        return convolution(t, x, w, nullptr, false, 4);
      },
-     "neither depthwise nor transposed"},
+     "not depthwise"},
     {"Addmm",
      [](TestProgram& t) {
        Node* w = t.parameter("w", {3, 4});
@@ -467,6 +549,30 @@ TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
   Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
   EXPECT_EQ(reason_against(t, linear, xnnpack::kFloat), "");
   EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
+}
+
+// What ExecuTorch calls force_non_static_weights_for_f32_linear.
+TEST(ComputedWeights, AreTakenOfMatrixProductsIfAsked) {
+  TestProgram t;
+  Node* x = matrix(t);
+  Node* w = t.input("w", {3, 4});
+  Node* b = t.input("b", {3});
+  Node* linear = t.call("aten.linear.default", {x, w, b}, {2, 3});
+  Node* addmm = t.call("aten.addmm.default", {b, x, t.input("v", {4, 3})}, {2, 3});
+  Node* product = t.call("aten.mm.default", {x, t.input("u", {4, 3})}, {2, 3});
+  Node* conv = convolution(t, images(t), t.input("k", {4, 4, 1, 1}), nullptr);
+  t.output({linear, addmm, product, conv});
+  const xnnpack::Parameters parameters(t.program);
+  for (Node* node : {linear, addmm, product}) {
+    EXPECT_TRUE(xnnpack::check({parameters, *node})) << node->name();
+    EXPECT_FALSE(xnnpack::check({parameters, *node, xnnpack::kAnyPrecision, true})) << node->name();
+  }
+  EXPECT_TRUE(xnnpack::check({parameters, *conv, xnnpack::kAnyPrecision, true}));
+  XnnpackPartitioner::Options options;
+  options.allows_dynamic_weights = true;
+  XnnpackPartitioner(options).partition(t.program);
+  EXPECT_FALSE(linear->meta.delegation_tag.empty());
+  EXPECT_TRUE(b->meta.delegation_tag.empty());
 }
 
 TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
