@@ -14,8 +14,6 @@
 namespace vitrine::aot {
 namespace {
 
-// Where ExecuTorch puts external constants that name no file of their own.
-constexpr char kDefaultExternalTag[] = "_default_external_constant";
 constexpr size_t kMostAlignment = size_t{1} << 24;
 
 void check_alignment(const char* what, size_t alignment, bool may_be_zero) {

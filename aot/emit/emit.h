@@ -13,6 +13,9 @@
 
 namespace vitrine::aot {
 
+// The .ptd of weights that name no file of their own, without its ending; as ExecuTorch calls it.
+inline constexpr char kDefaultExternalTag[] = "_default_external_constant";
+
 using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // by name: "forward"
 
 // The defaults are ExecuTorch's.
@@ -21,7 +24,7 @@ struct EmitOptions {
   size_t segment_alignment = 128;        // in bytes, powers of two
   size_t constant_tensor_alignment = 0;  // 0: as the format asks
   size_t delegate_alignment = 0;
-  bool external_constants = false;  // to one .ptd
+  bool external_constants = false;  // to one .ptd; for delegates': tag_external_constants
   bool emit_stacktrace = false;
   bool emit_debug_maps = true;  // as named data, for profiles without a second file
   struct MemoryPlanning {

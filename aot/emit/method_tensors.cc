@@ -83,6 +83,16 @@ bool is_xnnpack(const std::string& backend_id) {
   return name.find("xnnpack") != std::string::npos;
 }
 
+// In branches, too: these read what lies in the memory of the graph around them.
+bool calls_xnnpack(const Graph& graph) {
+  const bool itself = std::ranges::any_of(graph.nodes(), [](const Node& node) {
+    return is_delegate_call(node) && is_xnnpack(lowered_module_of(node).backend_id);
+  });
+  return itself || std::ranges::any_of(graph.subgraphs(), [](const auto& subgraph) {
+           return calls_xnnpack(*subgraph.second);
+         });
+}
+
 // A call whose result is its first argument, changed.
 bool is_write(const Node& node) {
   if (!node.is_call() || !has_out_variant(node.target())) return false;
@@ -287,10 +297,9 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   std::vector<Lifetime> lifetimes(storages_.size());
   std::vector<size_t> order;  // storages of this graph, as they appear
   const size_t last_node = graph.nodes().size() - 1;
-  bool has_xnnpack = false;
+  const bool has_xnnpack = calls_xnnpack(graph);
   size_t position = 0;
   for (const Node& node : graph.nodes()) {
-    has_xnnpack |= is_delegate_call(node) && is_xnnpack(lowered_module_of(node).backend_id);
     const bool is_input = node.kind() == Node::Kind::kPlaceholder;
     const auto mention = [&](const Node& mentioned) {
       for (const size_t id : of(mentioned)) {

@@ -69,6 +69,8 @@ struct NodeMeta {
   uint32_t debug_handle = 0;             // 0: none
   std::string delegation_tag;            // of a partition; empty: none
   bool no_copy = false;                  // a constant that partitions must not each get a copy of
+  // Of a constant: the .ptd that it goes to if a delegate takes it; empty: into the program.
+  std::string external_tag;
 };
 
 class Node {

@@ -87,6 +87,14 @@ void tag_mutated_buffers(ExportedProgram& program) {
   }
 }
 
+void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of) {
+  for (Node* node : program.graph->placeholders()) {
+    const InputSpec* spec = program.input_of(node->name());
+    if (spec == nullptr || !has_data(spec->kind) || program.is_mutated(*spec)) continue;
+    node->meta.external_tag = file_of(*spec);
+  }
+}
+
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag) {
   for (Node* node : program.graph->placeholders()) {
     if (node->meta.delegation_tag != tag) continue;

@@ -283,7 +283,10 @@ std::string out_variant(Target target) {
   }
   const auto other = std::ranges::find(kOthers, target.name(), &Row::name);
   if (other != kOthers.end()) return std::string(other->overload);
-  throw AotError(fmt::format("{} has no variant that writes to given memory", target.name()));
+  throw AotError(
+      fmt::format("{} has no variant that writes to given memory: no kernel can run it, only a "
+                  "backend that takes it",
+                  target.name()));
 }
 
 }  // namespace vitrine::aot

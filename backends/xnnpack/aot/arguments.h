@@ -42,6 +42,8 @@ class Parameters {
  public:
   explicit Parameters(const ExportedProgram& program);
   bool has(const Node* node) const { return find(node) != nullptr; }
+  // Whether a node is in the program's own graph, not in a branch.
+  bool is_outermost(const Node& node) const { return &node.graph() == graph_; }
   const TensorData* find(const Node* node) const;
 
  private:

@@ -53,7 +53,8 @@ struct BlobValue {
   std::optional<uint32_t> input;                       // position among the delegate's inputs
   std::optional<uint32_t> output;                      // among its outputs
   std::shared_ptr<const std::vector<std::byte>> data;  // of constants
-  bool is_channels_last = false;                       // its four dims lie as NHWC
+  std::string external_tag;       // of constants: the .ptd that they go to; empty: the program
+  bool is_channels_last = false;  // its four dims lie as NHWC
 
   bool is_constant() const { return data != nullptr; }
 };

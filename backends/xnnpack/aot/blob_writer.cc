@@ -77,11 +77,12 @@ class Writer {
     return bytes;
   }
 
-  uint32_t constant(const Bytes& bytes, const char* prefix) {
+  // The same bytes are one entry, in the place that the first of them asks for.
+  uint32_t constant(const Bytes& bytes, const char* prefix, const std::string& external_tag) {
     const std::string key = prefix + sha256_hex(*bytes);
     constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),
                                                       bytes->size(), out_.CreateString(key)));
-    if (keys_.insert(key).second) named_data_.push_back({key, bytes, 16, {}});
+    if (keys_.insert(key).second) named_data_.push_back({key, bytes, 16, external_tag});
     return static_cast<uint32_t>(constants_.size() - 1);
   }
 
@@ -92,7 +93,7 @@ class Writer {
               fb::CreatePerTensorQuant(out_, tensor->scale, tensor->zero_point).Union()};
     }
     if (const auto* channel = std::get_if<PerChannel>(&value.quantisation)) {
-      const uint32_t scales = constant(bytes_of(channel->scales), "scale_");
+      const uint32_t scales = constant(bytes_of(channel->scales), "scale_", value.external_tag);
       const auto none = out_.CreateVector(std::vector<float>());
       return {fb::XNNQuantParams::PerChannelQuant,
               fb::CreatePerChannelQuant(out_, none, channel->dim, scales,
@@ -100,7 +101,7 @@ class Writer {
                   .Union()};
     }
     if (const auto* block = std::get_if<PerBlock>(&value.quantisation)) {
-      const uint32_t scales = constant(bytes_of(block->scales), "scale_");
+      const uint32_t scales = constant(bytes_of(block->scales), "scale_", value.external_tag);
       const auto none = out_.CreateVector(std::vector<float>());
       return {fb::XNNQuantParams::PerChannelGroupQuant,
               fb::CreatePerChannelGroupQuant(out_, none, 0, block->size, 0, scales,
@@ -123,7 +124,7 @@ class Writer {
       external = static_cast<uint32_t>(graph_.inputs.size()) + *value.output;
       flags = kIsOutput;
     }
-    const uint32_t data = value.data == nullptr ? 0 : constant(value.data, "");
+    const uint32_t data = value.data == nullptr ? 0 : constant(value.data, "", value.external_tag);
     const auto dims = out_.CreateVector(value.dims);
     const auto tensor =
         fb::CreateXNNTensorValue(out_, value.datatype, static_cast<uint32_t>(value.dims.size()),

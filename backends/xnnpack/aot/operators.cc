@@ -69,7 +69,7 @@ void gelu(Translator& t, Node& node) {
   const auto number = [&](float value) {
     BlobValue constant;
     constant.dims = {1};
-    return t.add_constant(std::move(constant), bytes_of_floats({value}));
+    return t.add_constant(std::move(constant), bytes_of_floats({value}), nullptr);
   };
   const uint32_t x = t.input_of(node, required(node, 0));
   const uint32_t square = step(NodeKind::XNNMultiply, {x, x});

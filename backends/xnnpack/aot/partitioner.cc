@@ -9,7 +9,6 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/lowering/partition_nodes.h"
-#include "aot/passes/pass.h"
 #include "backends/xnnpack/aot/xnnpack_backend.h"
 
 namespace vitrine::aot {
@@ -66,54 +65,97 @@ std::vector<NodePartition> partition_each(const Groups& groups) {
   return partitions;
 }
 
+// Tags graph by graph. A partition's tag is its own, whichever graph it is in.
+class Tagging {
+ public:
+  Tagging(const ExportedProgram& program, const XnnpackPartitioner::Options& options,
+          std::shared_ptr<const Backend> backend)
+      : parameters_(program), options_(options), backend_(std::move(backend)) {}
+
+  PartitionResult run(Graph& graph) {
+    tag(graph);
+    visit_branches(graph);
+    return std::move(result_);
+  }
+
+ private:
+  void visit_branches(Graph& graph) {
+    for (auto& [name, branch] : graph.subgraphs()) {
+      if (options_.in_branches) {
+        tag(*branch);
+      } else {
+        each_call(*branch, [&](Node& node) {
+          reject(node, {"it is in a branch of control flow", "ask the partitioner for branches"});
+        });
+      }
+      visit_branches(*branch);
+    }
+  }
+
+  void tag(Graph& graph) {
+    const Matches matches = match(parameters_, graph, options_);
+    PartitionNodesOptions forming;
+    // Weights may be shared by partitions, so they join none together.
+    for (const std::vector<Node*>& group : matches.groups) {
+      std::vector<Node*>& calls = forming.groups.emplace_back();
+      std::ranges::copy_if(group, std::back_inserter(calls),
+                           [](const Node* node) { return node->is_call(); });
+    }
+    const std::vector<NodePartition> partitions =
+        options_.per_op ? partition_each(matches.groups) : partition_nodes(graph, {}, forming);
+    const size_t first = next_tag_;
+    for (const NodePartition& partition : partitions) {
+      const std::string tag = fmt::format("tag{}", first + partition.id);
+      next_tag_ = std::max(next_tag_, first + partition.id + 1);
+      result_.tags.emplace(tag, DelegationSpec{backend_, {}});
+      for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
+    }
+    // Weights go with the calls that were matched with them.
+    for (const std::vector<Node*>& group : matches.groups) {
+      const std::string& tag = group.front()->meta.delegation_tag;
+      for (Node* node : group) {
+        if (!node->is_call() && node->meta.delegation_tag.empty()) node->meta.delegation_tag = tag;
+      }
+    }
+    each_call(graph, [&](Node& node) {
+      if (node.meta.delegation_tag.empty()) reject(node, reason_against(node, matches));
+    });
+  }
+
+  static Refusal reason_against(const Node& node, const Matches& matches) {
+    const auto refusal = matches.refusals.find(&node);
+    if (refusal == matches.refusals.end()) {
+      return {"something that is not delegated stands between it and what it is fused with", ""};
+    }
+    if (node.target().dialect() == Dialect::kPython) return {std::string(kind_of_rest(node)), ""};
+    return refusal->second;
+  }
+
+  void reject(const Node& node, Refusal refusal) {
+    result_.rejections.push_back({&node, std::move(refusal.rule), std::move(refusal.remedy)});
+  }
+
+  template <class Visit>
+  static void each_call(Graph& graph, Visit&& visit) {
+    for (Node& node : graph.nodes()) {
+      if (node.is_call()) visit(node);
+    }
+  }
+
+  const Parameters parameters_;
+  const XnnpackPartitioner::Options& options_;
+  std::shared_ptr<const Backend> backend_;
+  PartitionResult result_;
+  size_t next_tag_ = 0;
+};
+
 }  // namespace
 
 XnnpackPartitioner::XnnpackPartitioner(const Options& options)
     : options_(options), backend_(std::make_shared<XnnpackBackend>()) {}
 
 PartitionResult XnnpackPartitioner::partition(ExportedProgram& program) const {
-  const Parameters parameters(program);
-  Graph& graph = *program.graph;
-  Matches matches = match(parameters, graph, options_);
-  PartitionNodesOptions forming;
-  // Weights may be shared by partitions, so they join none together.
-  for (const std::vector<Node*>& group : matches.groups) {
-    std::vector<Node*>& calls = forming.groups.emplace_back();
-    std::ranges::copy_if(group, std::back_inserter(calls),
-                         [](const Node* node) { return node->is_call(); });
-  }
-  const std::vector<NodePartition> partitions =
-      options_.per_op ? partition_each(matches.groups) : partition_nodes(graph, {}, forming);
-
-  PartitionResult result;
-  for (const NodePartition& partition : partitions) {
-    const std::string tag = fmt::format("tag{}", partition.id);
-    result.tags.emplace(tag, DelegationSpec{backend_, {}});
-    for (Node* node : partition.nodes) node->meta.delegation_tag = tag;
-  }
-  // Weights go with the calls that were matched with them.
-  for (const std::vector<Node*>& group : matches.groups) {
-    const std::string& tag = group.front()->meta.delegation_tag;
-    for (Node* node : group) {
-      if (!node->is_call() && node->meta.delegation_tag.empty()) node->meta.delegation_tag = tag;
-    }
-  }
-  for_each_call(graph, [&](Node& node) {
-    if (!node.meta.delegation_tag.empty()) return;
-    const auto refusal = matches.refusals.find(&node);
-    if (&node.graph() != &graph) {
-      result.rejections.push_back({&node, "it is in a branch of control flow", ""});
-    } else if (refusal == matches.refusals.end()) {
-      result.rejections.push_back(
-          {&node, "something that is not delegated stands between it and what it is fused with",
-           ""});
-    } else if (node.target().dialect() == Dialect::kPython) {
-      result.rejections.push_back({&node, std::string(kind_of_rest(node)), ""});
-    } else {
-      result.rejections.push_back({&node, refusal->second.rule, refusal->second.remedy});
-    }
-  });
-  return result;
+  return Tagging(program, options_, backend_).run(*program.graph);
 }
 
 OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const {
@@ -123,6 +165,7 @@ OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const 
   }
   keep.keeps = [parameters = std::make_shared<const Parameters>(program),
                 options = options_](const Node& node) {
+    if (!options.in_branches && !parameters->is_outermost(node)) return false;
     // A check reads the node only.
     Node& checked = const_cast<Node&>(node);
     return !xnnpack::check(

@@ -17,7 +17,10 @@ class XnnpackPartitioner final : public Partitioner {
     uint8_t precisions = xnnpack::kAnyPrecision;
     // A partition for each match; ExecuTorch's dynamically quantising partitioner does so.
     bool per_op = false;
-    bool allows_dynamic_weights = false;  // of f32 linear calls
+    bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
+    // Also calls in branches of control flow. Weights are arguments there: what asks for constant
+    // ones stays outside. ExecuTorch's partitioner looks at the program's own graph alone.
+    bool in_branches = false;
   };
 
   XnnpackPartitioner() : XnnpackPartitioner(Options()) {}

@@ -19,6 +19,7 @@ struct NamedPass {
   void (*run)(Preprocessing& p);
 };
 constexpr std::array kPasses = {
+    NamedPass{"lift_attributes", lift_attributes},
     NamedPass{"remove_identity_copies", remove_identity_copies},
     NamedPass{"restore_linear", restore_linear},
     NamedPass{"fold_batch_norms", fold_batch_norms},
@@ -62,7 +63,8 @@ std::vector<float> Preprocessing::floats(const Node& node) const {
 }
 
 Node* Preprocessing::add_constant(std::string_view name, std::vector<int64_t> sizes,
-                                  ScalarType dtype, const std::vector<float>& numbers) {
+                                  ScalarType dtype, const std::vector<float>& numbers,
+                                  const Node& source) {
   std::vector<std::byte> bytes(numbers.size() * element_size(dtype));
   if (dtype == ScalarType::kHalf) {
     for (size_t i = 0; i < numbers.size(); ++i) {
@@ -75,7 +77,10 @@ Node* Preprocessing::add_constant(std::string_view name, std::vector<int64_t> si
     throw AotError(
         fmt::format("constant {}: no constants of {} are made", name, scalar_type_name(dtype)));
   }
-  return program_.add_constant(name, make_tensor_data(dtype, std::move(sizes), std::move(bytes)));
+  Node* node =
+      program_.add_constant(name, make_tensor_data(dtype, std::move(sizes), std::move(bytes)));
+  node->meta.external_tag = source.meta.external_tag;
+  return node;
 }
 
 void Preprocessing::absorb(const Node& into, const Node& from) {

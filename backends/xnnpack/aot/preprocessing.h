@@ -28,8 +28,9 @@ class Preprocessing {
 
   // The numbers of a placeholder as f32, row by row. AotError if it has none or they are no floats.
   std::vector<float> floats(const Node& node) const;
+  // `source`: the constant that it is made of, whose place it goes to.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,
-                     const std::vector<float>& numbers);
+                     const std::vector<float>& numbers, const Node& source);
 
   // `into` stands for `from` too, and for what that stood for.
   void absorb(const Node& into, const Node& from);
@@ -57,6 +58,8 @@ void each_call(Graph& graph, Visit&& visit) {
 
 // ---- The passes, in order; one file each (passes/).
 
+// Numbers that a branch holds itself become constants of the delegate.
+void lift_attributes(Preprocessing& p);
 // Copies that change nothing. A copy of an input that is an output stays.
 void remove_identity_copies(Preprocessing& p);
 // addmm and mm with a transposed parameter -> linear.

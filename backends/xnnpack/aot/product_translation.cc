@@ -60,13 +60,15 @@ std::vector<uint32_t> dims_of(const TensorData& data) {
 uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_floats) {
   Node* bias = weights.product.bias;
   if (bias == nullptr) return kNoValue;
+  if (static_data(t.preprocessing().program(), bias) == nullptr) return t.input_of(node, *bias);
   const std::vector<float> numbers = t.preprocessing().floats(*bias);
   BlobValue value;
   value.dims = {static_cast<uint32_t>(numbers.size())};
   if (weights.product.precision != kStatic) {
     const bool is_half = weights.is_half && !as_floats && weights.product.precision == kFloat;
     value.datatype = is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
-    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
+    return t.add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
+                          bias);
   }
   std::vector<float> scales = weights.scales;
   for (float& scale : scales) scale *= input_scale(weights);
@@ -79,7 +81,7 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
     value.datatype = Datatype::xnn_datatype_qcint32;
     value.quantisation = PerChannel{scales, 0};
   }
-  return t.add_constant(std::move(value), std::move(bytes));
+  return t.add_constant(std::move(value), std::move(bytes), bias);
 }
 
 // Datatype and quantisation of an int8 weight whose output channels are at `channel_dim`.
@@ -112,7 +114,8 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
     const std::vector<float> numbers = t.preprocessing().floats(*weights.source);
     value.datatype = weights.is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;
     return t.add_constant(value,
-                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
+                          weights.is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers),
+                          weights.source);
   }
   Bytes bytes = row_major_bytes(data);
   const QuantParams& params = *weights.params;
@@ -133,7 +136,7 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
       bytes = packed_int4(bytes, value.dims[1]);
     }
   }
-  return t.add_constant(std::move(value), std::move(bytes));
+  return t.add_constant(std::move(value), std::move(bytes), weights.source);
 }
 
 // ---- Convolutions
@@ -201,7 +204,7 @@ uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const Fil
   BlobValue value;
   value.dims = filter.dims;
   if (weights.params) set_quantisation(t, node, weights, filter.channel_dim, value);
-  return t.add_constant(std::move(value), std::move(filter.bytes));
+  return t.add_constant(std::move(value), std::move(filter.bytes), weights.source);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Candidate {
   const Parameters& parameters;
   Node& node;
   uint8_t precisions = kAnyPrecision;   // that the partitioner was made for
-  bool allows_dynamic_weights = false;  // of f32 linear calls
+  bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
 };
 
 using Check = std::optional<Refusal> (*)(const Candidate& candidate);

@@ -80,7 +80,9 @@ uint32_t Translator::size_of(const Node& node, int64_t number) const {
   return static_cast<uint32_t>(number);
 }
 
-uint32_t Translator::add_constant(BlobValue value, std::vector<std::byte> bytes) {
+uint32_t Translator::add_constant(BlobValue value, std::vector<std::byte> bytes,
+                                  const Node* source) {
+  if (source != nullptr) value.external_tag = source->meta.external_tag;
   value.data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return blob_.add_value(std::move(value));
 }
@@ -96,7 +98,7 @@ uint32_t Translator::value_of(Node& node) {
   if (parameters_.has(&node)) {
     const std::vector<float> numbers = p_.floats(node);
     const bool is_half = value.datatype == Datatype::xnn_datatype_fp16;
-    id = add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers));
+    id = add_constant(value, is_half ? bytes_of_halves(numbers) : bytes_of_floats(numbers), &node);
   } else {
     id = blob_.add_value(std::move(value));
   }
@@ -124,7 +126,7 @@ uint32_t Translator::quantised_value(Node& quantised, const QuantParams& params)
   value.dims = dims_of(quantised);
   value.quantisation = quantisation;
   if (const TensorData* data = static_data(p_.program(), &quantised)) {
-    return values_[&quantised] = add_constant(std::move(value), row_major_bytes(*data));
+    return values_[&quantised] = add_constant(std::move(value), row_major_bytes(*data), &quantised);
   }
   return values_[&quantised] = blob_.add_value(std::move(value));
 }

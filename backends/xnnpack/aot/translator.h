@@ -35,7 +35,8 @@ class Translator {
   uint32_t output_like(const Node& node, std::vector<uint32_t> dims);
   // Sizes, for symbols the largest; [1] for a number.
   std::vector<uint32_t> dims_of(const Node& node) const;
-  uint32_t add_constant(BlobValue value, std::vector<std::byte> bytes);
+  // `source`: the constant that the bytes are made of, whose place they go to; null if none.
+  uint32_t add_constant(BlobValue value, std::vector<std::byte> bytes, const Node* source);
   // AotError if it is negative or too large.
   uint32_t size_of(const Node& node, int64_t number) const;
   // Whether it runs in int8.

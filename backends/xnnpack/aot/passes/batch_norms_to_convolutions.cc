@@ -20,8 +20,10 @@ void batch_norms_to_convolutions(Preprocessing& p) {
     }
     const auto channels = static_cast<int64_t>(count);
     const ScalarType dtype = spec_of(input).dtype;
-    Node* weight = p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, factors);
-    Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands);
+    const Node& variances = required(norm, 4);
+    Node* weight =
+        p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, factors, variances);
+    Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands, variances);
     const Argument ones = std::vector<int64_t>{1, 1};
     const Argument zeros = std::vector<int64_t>{0, 0};
     // The layout of a batch norm's result is its input's.

@@ -86,9 +86,10 @@ void fold_batch_norms(Preprocessing& p) {
     const ScalarType dtype = weight.dtype;
     const std::string name = product.weight->name();
     const std::string bias_name = product.bias == nullptr ? name + "_bias" : product.bias->name();
-    Node* new_weight = p.add_constant(name + "_fused_bn", weight.sizes, dtype, weights);
+    Node* new_weight =
+        p.add_constant(name + "_fused_bn", weight.sizes, dtype, weights, *product.weight);
     Node* new_bias = p.add_constant(bias_name + "_fused_bn", {static_cast<int64_t>(biases.size())},
-                                    dtype, biases);
+                                    dtype, biases, *product.weight);
     ArgumentList args = call.args();
     args.resize(std::max<size_t>(args.size(), 3));
     args[1] = new_weight;

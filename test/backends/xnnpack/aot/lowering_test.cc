@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/rules.h"
@@ -148,6 +149,20 @@ TEST(Linear, TakesAnyBatch) {
   const auto module = lowered(t);
   EXPECT_THAT(run(*module, {{3, 1, 5, 2, 9, 9}}, 3)[0], ElementsAre(2, 3, 0));
   EXPECT_THAT(run(*module, {{3, 1}}, 1)[0], ElementsAre(2));
+}
+
+TEST(Linear, TakesComputedWeightsAndBiases) {
+  TestProgram t;
+  Node* x = t.input("x", {1, 3});
+  Node* w = t.input("w", {2, 3});
+  Node* b = t.input("b", {2});
+  Node* turned = t.input("turned", {3, 2});
+  t.output({t.call("aten.linear.default", {x, w, b}, {1, 2}),
+            t.call("aten.addmm.default", {b, x, turned}, {1, 2})});
+  const auto results =
+      run(*lowered(t), {{1, 10, 100}, {1, 2, 3, 4, 5, 6}, {0.5f, -0.5f}, {1, 4, 2, 5, 3, 6}});
+  EXPECT_THAT(results[0], ElementsAre(321.5f, 653.5f));
+  EXPECT_THAT(results[1], ElementsAre(321.5f, 653.5f));
 }
 
 TEST(BatchNorm, FoldsIntoAGroupedConvolution) {
@@ -330,6 +345,20 @@ TEST(Quantised, RowsAreQuantisedWhenTheyCome) {
   expect_near(run(*module, {{1, 1, 1, 1, 0, 0, 0, -8}})[0], {6, -15}, 0.15f);
 }
 
+// Over one point: each output is a sum over the inputs.
+TEST(Quantised, TransposedConvolutionsQuantiseWhatComes) {
+  TestProgram t;
+  Node* x = t.dynamically_quantised(t.input("x", {1, 2, 1, 1}));
+  Node* w = t.dequantise_channels(t.int8_parameter("w", {2, 3, 1, 1}, {10, 20, -30, 40, 50, 60}),
+                                  t.parameter("s", {3}, {0.1f, 0.2f, 0.05f}),
+                                  t.int8_parameter("z", {3}, {0, 0, 0}), 1);
+  t.output({convolution(t, x, w, t.parameter("b", {3}, {1, 0, -1}), {1, 3, 1, 1}, 0, 1, true)});
+  const auto module = lowered(t);
+  EXPECT_THAT(node_types(*module), testing::Contains("ConvTranspose2d"));
+  // 1 * 1 + 2 * 4 + 1, 1 * 4 + 2 * 10, -1.5 + 2 * 3 - 1
+  expect_near(run(*module, {{1, 2}})[0], {10, 24, 3.5f}, 0.15f);
+}
+
 TEST(Maxima, OverHeightsArePoolings) {
   TestProgram t;
   Node* x = t.input("x", {1, 1, 2, 3});
@@ -489,6 +518,37 @@ TEST(Outputs, MayBeInputsAndComeTwice) {
   EXPECT_THAT(results[0], ElementsAre(-1, 2, -3));
   EXPECT_THAT(results[1], ElementsAre(1, 2, 3));
   EXPECT_THAT(results[2], ElementsAre(1, 2, 3));
+}
+
+// Where their weights are to lie, constants and scales made of them go.
+TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
+  TestProgram t;
+  Node* x = t.dynamically_quantised(t.input("x", {2, 4}));
+  Node* w = t.int8_parameter("w", {1, 4}, {1, 2, 3, 4});
+  Node* deq =
+      t.dequantise_channels(w, t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
+  Node* b = t.parameter("b", {1}, {3});
+  w->meta.external_tag = "weights";
+  b->meta.external_tag = "biases";
+  t.output({t.call("aten.linear.default", {x, deq, b}, {2, 1})});
+  std::map<size_t, std::string> files;  // by size in bytes and kind
+  const auto quantised = lowered(t);
+  for (const NamedData& data : quantised->named_data) {
+    files[data.bytes->size() + (data.key.starts_with("scale_") ? 100 : 0)] +=
+        data.external_tag + (data.bytes->size() == 4 && data.key.starts_with("scale_") ? "!" : "");
+  }
+  // Four int8 weights and one f32 bias are both of four bytes.
+  EXPECT_THAT(files[4], testing::AnyOf("weightsbiases", "biasesweights"));
+  EXPECT_EQ(files[104], "weights!");
+
+  TestProgram folded;
+  Node* kernel = folded.parameter("k", {2, 3, 1, 1}, ramp(6));
+  kernel->meta.external_tag = "weights";
+  Node* call = convolution(folded, folded.input("x", {1, 3, 2, 2}), kernel, nullptr, {1, 2, 2, 2});
+  folded.output({batch_norm(folded, call, {1, 2})});
+  const auto module = lowered(folded);
+  EXPECT_THAT(module->named_data, testing::SizeIs(2));
+  for (const NamedData& data : module->named_data) EXPECT_EQ(data.external_tag, "weights");
 }
 
 TEST(Payloads, AreTheSameEachTime) {
