@@ -20,6 +20,10 @@ constexpr std::array<std::string_view, 6> kNeverFolded = {
     "aten.rand.default",        "aten.randn.default", "aten.native_dropout.default",
     "aten.empty.memory_format", "aten.copy_.default", "dim_order_ops._empty_dim_order.default"};
 
+bool is_quantisation(Target target) {
+  return target.name_space() == "quantized_decomposed" || target.name_space() == "torchao";
+}
+
 // 0 if that is not known.
 uint64_t bytes_of(const Value& value) {
   uint64_t bytes = 0;
@@ -80,6 +84,7 @@ class Folder {
   bool may_fold(const Node& node) {
     if (!node.is_call() || !is_pure(node) || !is_static(node.meta.value)) return false;
     const Target target = node.target();
+    if (options_.keeps_quantisation && is_quantisation(target)) return false;
     const bool is_item = target == getitem();
     if (!is_item &&
         (!has_out_variant(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {

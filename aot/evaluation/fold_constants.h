@@ -8,6 +8,8 @@ namespace vitrine::aot {
 struct FoldOptions {
   // Results that take more than this and more than what they are made of stay calls.
   size_t max_growth = size_t{1} << 20;  // in bytes, of each result
+  // Calls that quantise or dequantise stay: backends know quantised weights by them.
+  bool keeps_quantisation = false;
 };
 
 // Calls of the edge dialect all of whose inputs are weights that nothing mutates, or such calls,

@@ -24,6 +24,13 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   return std::make_shared<aot::XnnpackPartitioner>(options);
 }
 
+// More than ExecuTorch's, which leaves branches to kernels.
+std::shared_ptr<const aot::Partitioner> make_xnnpack_branches() {
+  aot::XnnpackPartitioner::Options options;
+  options.in_branches = true;
+  return std::make_shared<aot::XnnpackPartitioner>(options);
+}
+
 std::shared_ptr<const aot::Partitioner> make_mapping_demo() {
   return std::make_shared<mapping_demo::MappingDemoPartitioner>();
 }
@@ -34,6 +41,8 @@ constexpr std::array kBackends = {
     BackendRow{"xnnpack-dynamic", "XnnpackBackend",
                "dynamically quantised products alone, one delegate each; put it before xnnpack",
                make_xnnpack_dynamic},
+    BackendRow{"xnnpack-branches", "XnnpackBackend", "as xnnpack, in branches of control flow too",
+               make_xnnpack_branches},
     BackendRow{"mapping-demo", "BackendWithDelegateMappingDemo",
                "an example for authors of backends: convolution with relu, tan", make_mapping_demo},
 };

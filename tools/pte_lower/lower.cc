@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "aot/emit/record.h"
+#include "aot/evaluation/fold_constants.h"
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
+#include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "tools/tool_error.h"
@@ -26,6 +28,11 @@ void add_operators(const Graph& graph, std::set<std::string>& operators) {
     }
   }
   for (const auto& [name, subgraph] : graph.subgraphs()) add_operators(*subgraph, operators);
+}
+
+// Numbers that the lowering lifted out of calls are code rather than weights.
+std::string file_of_weight(const aot::InputSpec& weight) {
+  return weight.name.starts_with("_lifted_tensor") ? "" : aot::kDefaultExternalTag;
 }
 
 // Errors of a method's steps name it where there are several.
@@ -86,6 +93,11 @@ LoweredModel lower(aot::Methods exported, const LowerOptions& options) {
       }
       aot::to_edge(each, edge);
       kept[method] = std::move(edge.ops_to_keep);
+      if (options.fold_constants) {
+        aot::FoldOptions fold;
+        fold.keeps_quantisation = true;
+        aot::fold_constants(each, fold);
+      }
     });
     add_operators(*program.graph, operators);
     if (options.make_record) edge_programs.emplace(name, program.copy());
@@ -97,6 +109,7 @@ LoweredModel lower(aot::Methods exported, const LowerOptions& options) {
     if (!partitioners.empty()) {
       tell("to backends", name);
       of_method(name, count, [&, &method = name, &each = program] {
+        if (options.emit.external_constants) aot::tag_external_constants(each, file_of_weight);
         model.rejections[method] = aot::to_backend(each, partitioners);
         aot::require_kept_ops_lowered(each, kept[method]);
       });

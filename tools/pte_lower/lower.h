@@ -21,7 +21,9 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const aot::Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
+  // Weights that delegates keep by name go to the .ptd too, if constants are external.
   aot::EmitOptions emit;
+  bool fold_constants = false;  // before delegation
   bool make_record = false;
   // Where the program's bytes go, in order; null: to LoweredModel::emitted.
   aot::ByteSink sink;

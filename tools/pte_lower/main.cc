@@ -51,6 +51,7 @@ void run(const LoweringOptions& options) {
   lowering.filter = OpFilter(options.only_ops, options.excluded_ops);
   lowering.bounds = options.bounds;
   lowering.emit = options.emit;
+  lowering.fold_constants = options.fold_constants;
   lowering.make_record = !options.record.empty();
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };

@@ -80,6 +80,8 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
   app.add_flag("--explain", options.explain, "print why the rest is not, most expensive first");
   app.add_flag("--graph", options.graph, "print the graph, with what is inside delegates");
   app.add_option("--graphviz", options.graphviz, "writes the graph for dot")->type_name("FILE");
+  app.add_flag("--fold-constants", options.fold_constants,
+               "compute what needs no input now, not at each run");
   app.add_flag("--external-constants", options.emit.external_constants,
                "weights to a file beside the program (.ptd)");
   app.add_option("--segment-alignment", options.emit.segment_alignment, "of weights and delegates")

@@ -22,6 +22,7 @@ struct LoweringOptions {
   std::vector<std::string> excluded_ops;
   std::vector<DynamicBound> bounds;
   aot::EmitOptions emit;
+  bool fold_constants = false;
   bool summary = false;
   bool graph = false;
   bool explain = false;

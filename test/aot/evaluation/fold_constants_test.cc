@@ -66,6 +66,27 @@ TEST(FoldConstants, LeavesWhatNeedsAnInputOrIsMutated) {
   EXPECT_EQ(count_calls(program, "aten.mul.Tensor"), 1U);
 }
 
+// A backend that runs int8 must still see that the weight is int8.
+TEST(FoldConstants, LeavesQuantisedWeightsToBackends) {
+  const auto made = [] {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {2});
+    Node* weight = build.parameter(
+        "weight", make_tensor_data(ScalarType::kChar, {2}, {std::byte{2}, std::byte{4}}));
+    Node* real = build.call("quantized_decomposed.dequantize_per_tensor.default",
+                            {weight, 0.5, 0, -128, 127, ScalarType::kChar});
+    ExportedProgram program = build.finish({build.call("aten.mul.Tensor", {x, real})});
+    to_edge(program);
+    return program;
+  };
+  ExportedProgram kept = made();
+  FoldOptions options;
+  options.keeps_quantisation = true;
+  EXPECT_EQ(fold_constants(kept, options), 0U);
+  ExportedProgram folded = made();
+  EXPECT_EQ(fold_constants(folded), 1U);
+}
+
 TEST(FoldConstants, LeavesWhatWouldGrowTooMuch) {
   const auto repeated = [](int64_t times) {
     ModelBuilder build("Net");
