@@ -142,6 +142,15 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
   return check_result(*product);
 }
 
+// Whether one call of the model became both, as linear becomes a transposition and a product. True
+// where that is not told.
+bool are_of_one_call(const Node& a, const Node& b) {
+  if (a.meta.origin == nullptr || b.meta.origin == nullptr) return true;
+  const Origin& of_a = *a.meta.origin;
+  const Origin& of_b = *b.meta.origin;
+  return of_a.source_fn_stack == of_b.source_fn_stack && of_a.torch_fn == of_b.torch_fn;
+}
+
 bool all_are(const Parameters& parameters, std::initializer_list<const Node*> nodes) {
   return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
@@ -214,6 +223,11 @@ std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
   }
   if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
     return Refusal{"what it adds is no row of numbers", "add it in a call of its own"};
+  }
+  // To ExecuTorch this is a weight that is computed.
+  if (product.transposition != nullptr && !are_of_one_call(*product.transposition, *product.node)) {
+    return Refusal{"the model transposes its weight in a call of its own",
+                   "use torch.nn.functional.linear"};
   }
   if (product.precision != kFloat && product.transposition == nullptr) {
     return Refusal{"its quantised weight is not transposed", "keep linear from being decomposed"};

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <sstream>
+
 #include "backends/xnnpack/aot/partitioner.h"
 #include "backends/xnnpack/aot/rules.h"
 #include "test/backends/xnnpack/aot/test_program.h"
@@ -31,6 +35,12 @@ Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
 const std::vector<int64_t> kTwo = {2, 2};
 const std::vector<int64_t> kOnes = {1, 1};
 const std::vector<int64_t> kZeros = {0, 0};
+
+std::shared_ptr<const Origin> source(const char* torch_fn) {
+  auto origin = std::make_shared<Origin>();
+  origin->torch_fn = torch_fn;
+  return origin;
+}
 
 Node* convolution(TestProgram& t, Node* input, Node* weight, Node* bias, bool transposed = false,
                   int64_t groups = 1) {
@@ -501,6 +511,26 @@ const Row kRows[] = {
        return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), p}, {2, 3});
      },
      ""},
+    {"MatmulOfTransposed",
+     [](TestProgram& t) {
+       Node* w = t.parameter("w", {3, 4});
+       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
+       Node* mm = t.call("aten.mm.default", {matrix(t), p}, {2, 3});
+       p->meta.origin = source("t_1;method_descriptor.t");
+       mm->meta.origin = source("matmul_1;method_descriptor.matmul");
+       return mm;
+     },
+     "transposes its weight"},
+    {"DecomposedLinear",
+     [](TestProgram& t) {
+       Node* w = t.parameter("w", {3, 4});
+       Node* p = t.call("aten.permute_copy.default", {w, std::vector<int64_t>{1, 0}}, {4, 3});
+       Node* mm = t.call("aten.mm.default", {matrix(t), p}, {2, 3});
+       p->meta.origin = source("linear_1;builtin_function_or_method.linear");
+       mm->meta.origin = source("linear_1;builtin_function_or_method.linear");
+       return mm;
+     },
+     ""},
     {"AddmmOfComputed",
      [](TestProgram& t) {
        return t.call("aten.addmm.default", {t.parameter("b", {3}), matrix(t), t.input("w", {4, 3})},
@@ -543,6 +573,44 @@ TEST_P(Rules, Say) {
 
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(kRows),
                          [](const auto& row) { return std::string(row.param.name); });
+
+// ExecuTorch 1.4's configurations, operator by operator: precisions, and what is kept whole.
+struct Config {
+  const char* ops;
+  uint8_t precisions;
+};
+constexpr uint8_t kFloatAndStatic = xnnpack::kFloat | xnnpack::kStatic;
+constexpr Config kConfigs[] = {
+    {"abs.default ceil.default exp.default floor.default log.default neg.default sin.default "
+     "cos.default tanh.default sigmoid.default rsqrt.default sqrt.default hardswish.default "
+     "leaky_relu.default maximum.default minimum.default div.Tensor bmm.default gelu.default "
+     "pow.Tensor_Scalar _softmax.default avg_pool2d.default max.dim upsample_bilinear2d.vec "
+     "constant_pad_nd.default clone.default _clone_dim_order.default prelu.default "
+     "_native_batch_norm_legit_no_training.default",
+     xnnpack::kFloat},
+    {"add.Tensor sub.Tensor mul.Tensor relu.default hardtanh.default clamp.default "
+     "permute_copy.default max_pool2d.default mean.dim cat.default slice_copy.Tensor "
+     "view_copy.default unsqueeze_copy.default _to_dim_order_copy.default",
+     kFloatAndStatic},
+    {"convolution.default linear.default addmm.default mm.default", xnnpack::kAnyPrecision},
+    {"quantize_per_tensor.default dequantize_per_tensor.default", xnnpack::kStatic},
+};
+constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
+                                      "prelu.default", "upsample_bilinear2d.vec"};
+
+TEST(RulesTable, IsExecuTorchs) {
+  std::map<std::string, uint8_t> expected;
+  for (const Config& config : kConfigs) {
+    std::istringstream ops(config.ops);
+    for (std::string op; ops >> op;) expected[op] = config.precisions;
+  }
+  std::map<std::string, uint8_t> found;
+  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
+    found[std::string(rule.op)] = rule.precisions;
+    EXPECT_EQ(rule.keep, std::ranges::count(kKept, rule.op) != 0) << rule.op;
+  }
+  EXPECT_EQ(found, expected);
+}
 
 TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
   TestProgram t;
