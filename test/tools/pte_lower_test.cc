@@ -149,6 +149,30 @@ TEST(PteLowerTest, WeightsGoToAFileBesideTheProgram) {
   expect_outputs(program, " --data_path " + data.string());
 }
 
+TEST(PteLowerTest, DelegatesWeightsGoToThatFileToo) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  ASSERT_EQ(pte_lower(model() + " --backend xnnpack --external-constants -o " + program).exit_code,
+            0);
+  const auto data = scratch / "_default_external_constant.ptd";
+  ASSERT_TRUE(std::filesystem::exists(data));
+  expect_outputs(program, " --data_path " + data.string());
+  const CommandResult alone = executor_runner(program);
+  EXPECT_NE(alone.exit_code, 0);
+  EXPECT_THAT(alone.err, HasSubstr("no named data for key"));
+}
+
+TEST(PteLowerTest, WhatNeedsNoInputCanBeComputedAhead) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const std::string options = " -o " + program + " --summary";
+  ASSERT_THAT(pte_lower(model() + options).out, HasSubstr("permute"));
+  const CommandResult result = pte_lower(model() + options + " --fold-constants");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("permute")));
+  expect_outputs(program);
+}
+
 TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();

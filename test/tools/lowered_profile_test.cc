@@ -1,0 +1,152 @@
+// Profiles of programs lowered here, read without a second file: every operator that a delegate ran
+// has its source, and every source call of a delegate stands behind one.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "devtools/etrecord/record_members.h"
+#include "test/support/corpus.h"
+#include "test/tools/command.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Exported models by method, not in their decomposed forms.
+std::map<std::string, fs::path> exported_methods(const fs::path& folder) {
+  std::map<std::string, fs::path> methods;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("model") || !name.ends_with(".pt2") || name.ends_with("_core_aten.pt2")) {
+      continue;
+    }
+    const std::string method = name.substr(5, name.size() - 9);
+    methods[method.empty() ? "forward" : method.substr(1)] = entry.path();
+  }
+  return methods;
+}
+
+struct Lowered {
+  std::string program;
+  json handles;    // by method and instruction, from a record that the profile does not see
+  json delegates;  // likewise
+};
+
+Lowered lower(const std::map<std::string, fs::path>& methods, const std::string& backends,
+              const ScratchFolder& scratch) {
+  Lowered made;
+  made.program = (scratch / "m.pte").string();
+  const std::string record = (scratch / "m.etrecord").string();
+  std::string command = backends + " -o " + made.program + " --etrecord " + record;
+  for (const auto& [name, file] : methods) command += " --method " + name + "=" + file.string();
+  const CommandResult result = run_tool(VITRINE_PTE_LOWER, command);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  if (result.exit_code != 0) return made;
+  const etrecord::RecordMembers members = etrecord::read_record_members(record);
+  made.handles = json::parse(members.debug_handle_map);
+  made.delegates = json::parse(members.delegate_map.value_or("{}"));
+  return made;
+}
+
+// How many operators of delegates there were.
+size_t check_profile(const std::string& program, const std::string& method, const json& handles,
+                     const json& delegates, bool all_run) {
+  const CommandResult run = executor_runner(
+      "--profile --format json --num_executions 2 --method_name " + method + " " + program);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  if (run.exit_code != 0) return 0;
+  size_t operators = 0;
+  std::map<std::string, std::set<uint32_t>> found;  // handles by instruction
+  const json profile = json::parse(run.out);
+  for (const json& row : profile.at("rows")) {
+    if (row.at("where") != "delegate") continue;
+    ++operators;
+    EXPECT_EQ(row.at("join"), "exact") << row;
+    // A layout change stands for no source op; it serves some.
+    const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
+    EXPECT_TRUE(is_inserted || !row.at("source_ops").empty()) << row;
+    std::set<uint32_t>& of_call = found[std::to_string(row.at("instruction").get<int64_t>())];
+    for (const json& handle : row.at("debug_handles")) of_call.insert(handle.get<uint32_t>());
+  }
+  for (const auto& [instruction, delegate] : delegates.items()) {
+    const bool has_run = found.contains(instruction);
+    EXPECT_TRUE(has_run || !all_run) << "nothing of call " << instruction << " is in the profile";
+    if (!has_run) continue;
+    for (const json& handle : handles.at(instruction)) {
+      EXPECT_TRUE(found[instruction].contains(handle.get<uint32_t>()))
+          << "handle " << handle << " of call " << instruction << " stands nowhere";
+    }
+  }
+  return operators;
+}
+
+size_t check_case(const fs::path& folder, const std::string& backends, bool all_run = true) {
+  SCOPED_TRACE(folder.string());
+  const ScratchFolder scratch;
+  const auto methods = exported_methods(folder);
+  const Lowered lowered = lower(methods, backends, scratch);
+  size_t operators = 0;
+  for (const auto& [method, delegates] : lowered.delegates.items()) {
+    operators +=
+        check_profile(lowered.program, method, lowered.handles.at(method), delegates, all_run);
+  }
+  return operators;
+}
+
+struct ProfiledModel {
+  const char* name;
+  const char* backends = "--backend xnnpack";
+};
+void PrintTo(const ProfiledModel& model, std::ostream* out) { *out << model.backends; }
+
+class LoweredProfileTest : public testing::TestWithParam<ProfiledModel> {};
+
+TEST_P(LoweredProfileTest, LeadsToTheSource) {
+  VITRINE_CORPUS_CASE(folder, GetParam().name);
+  EXPECT_GT(check_case(folder, GetParam().backends), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, LoweredProfileTest,
+    testing::Values(ProfiledModel{"bundled_linear_relu"}, ProfiledModel{"channels_last_conv"},
+                    ProfiledModel{"conv_relu_tan_xnnpack"}, ProfiledModel{"digits_xnnpack"},
+                    ProfiledModel{"digits_xnnpack_q8"}, ProfiledModel{"dynamic_batch_xnnpack"},
+                    ProfiledModel{"encoder_layer_sdpa"}, ProfiledModel{"f16_conv"},
+                    ProfiledModel{"gru_portable"}, ProfiledModel{"kv_cache_xnnpack"},
+                    ProfiledModel{"linear_relu"}, ProfiledModel{"lstm_portable"},
+                    ProfiledModel{"mlp_dynq", "--backend xnnpack-dynamic --backend xnnpack"},
+                    ProfiledModel{"mlp_qb4w"}, ProfiledModel{"multi_method"},
+                    ProfiledModel{"multi_method_shared_xnnpack"}, ProfiledModel{"mv2_025_xnnpack"},
+                    ProfiledModel{"mv2_xnnpack"}, ProfiledModel{"mv2_xnnpack_q8"},
+                    ProfiledModel{"softmax_layernorm_attention"},
+                    ProfiledModel{"split_concat_pool"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+// Only what the condition asks for runs.
+TEST(LoweredProfileTest, LeadsToTheSourceFromBranches) {
+  VITRINE_CORPUS_CASE(folder, "cond_model");
+  EXPECT_GT(check_case(folder, "--backend xnnpack-branches", false), 0U);
+}
+
+TEST(LoweredProfileTest, LeadsToTheSourceOfEachOperator) {
+  VITRINE_CORPUS_CASE(folder, "ops_xnnpack");
+  size_t cases = 0;
+  size_t operators = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!fs::exists(entry.path() / "model.pt2")) continue;
+    const size_t found = check_case(entry.path(), "--backend xnnpack");
+    cases += found > 0 ? 1 : 0;
+    operators += found;
+  }
+  std::printf("%zu operators of %zu programs\n", operators, cases);
+  EXPECT_GT(cases, 100U);
+}
+
+}  // namespace
+}  // namespace vitrine::test
