@@ -7,11 +7,13 @@
 #include <cstring>
 
 #include "aot/graph/aot_error.h"
+#include "aot/lowering/to_backend.h"
 #include "devtools/etrecord/embedded_record.h"
 #include "devtools/etrecord/etrecord.h"
 #include "runtime/data/flat_tensor.h"
 #include "runtime/program/program.h"
 #include "schema/program_generated.h"
+#include "test/aot/lowering/program_builder.h"
 #include "test/support/file_bytes.h"
 
 namespace vitrine::aot {
@@ -90,8 +92,8 @@ Methods methods_of(ExportedProgram program) {
   return methods;
 }
 
-test::AlignedBytes aligned(const std::vector<std::byte>& bytes) {
-  test::AlignedBytes copy(bytes.size());
+vitrine::test::AlignedBytes aligned(const std::vector<std::byte>& bytes) {
+  vitrine::test::AlignedBytes copy(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   return copy;
 }
@@ -109,7 +111,7 @@ const fbs::Program& root(const std::vector<std::byte>& pte) { return *fbs::GetPr
 
 TEST(EmitTest, TheRuntimeLoadsIt) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
-  const test::AlignedBytes bytes = aligned(emitted.pte);
+  const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
   const auto program = Program::load(
       std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
   ASSERT_TRUE(program.ok()) << program.error().message();
@@ -169,7 +171,7 @@ TEST(EmitTest, ConstantsGoToAFileOfTheirOwn) {
   options.external_constants = true;
   const EmittedProgram emitted = emit(methods_of(small_program()), options);
   ASSERT_EQ(emitted.ptd.size(), 1U);
-  const test::AlignedBytes bytes = aligned(emitted.ptd.begin()->second);
+  const vitrine::test::AlignedBytes bytes = aligned(emitted.ptd.begin()->second);
   const auto map = load_flat_tensor(
       std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
   ASSERT_TRUE(map.ok()) << map.error().message();
@@ -257,8 +259,8 @@ TEST(EmitTest, AlignmentsArePowersOfTwo) {
 
 TEST(EmitTest, AProgramNeedsAMethod) { EXPECT_THAT(error_of({}), HasSubstr("method")); }
 
-// relu_a or relu_b of x, whichever the condition says: the branches' memory is the same memory.
-TEST(EmitTest, BranchesShareMemory) {
+// relu of x in one branch or in the other, as p says.
+ExportedProgram conditional_program() {
   ExportedProgram program;
   Node* p = add_input(program, "p", {});
   p->meta.value = contiguous_spec(ScalarType::kBool, {});
@@ -280,9 +282,13 @@ TEST(EmitTest, BranchesShareMemory) {
   Node* item = program.graph->call(getitem(), {chosen, 0});
   item->meta.value = x->meta.value;
   set_outputs(program, {item});
+  return program;
+}
+
+TEST(EmitTest, BranchesShareMemory) {
   EmitOptions options;
   options.emit_debug_maps = false;
-  const EmittedProgram emitted = emit(methods_of(std::move(program)), options);
+  const EmittedProgram emitted = emit(methods_of(conditional_program()), options);
   const auto* plan = root(emitted.pte).execution_plan()->Get(0);
   // A branch's result, the input, the condition's result; the flag fits behind none of them.
   EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 3 * 256 + 16);
@@ -292,9 +298,27 @@ TEST(EmitTest, BranchesShareMemory) {
   EXPECT_EQ(jump->destination_instruction(), 4);
 }
 
+// XNNPACK reads past the ends of its inputs: of a branch's, which lie outside of it, too.
+TEST(EmitTest, MemoryAroundABranchHasRoomForItsDelegates) {
+  const auto planned = [](const char* backend) {
+    ExportedProgram program = conditional_program();
+    to_backend(program, test::FunctionPartitioner([&](ExportedProgram& each) {
+                 PartitionResult result;
+                 result.tags["tag"] = {std::make_shared<test::NamedBackend>(backend), {}};
+                 for (auto& [name, branch] : each.graph->subgraphs()) {
+                   branch->find("aten_relu_default")->meta.delegation_tag = "tag";
+                 }
+                 return result;
+               }));
+    return emit(methods_of(std::move(program))).debug_info.at("forward").planned_bytes;
+  };
+  // Behind the branches' memory, and behind that around them.
+  EXPECT_EQ(planned("XnnpackBackend"), planned("AnotherBackend") + 2 * 64);
+}
+
 TEST(EmitTest, TheRecordInsideTellsEachInstructionsSource) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
-  const test::AlignedBytes bytes = aligned(emitted.pte);
+  const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
   auto program = Program::load(
       std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
   ASSERT_TRUE(program.ok());

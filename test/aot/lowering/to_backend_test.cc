@@ -254,6 +254,32 @@ TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
   EXPECT_EQ(state->meta.delegation_tag, "");
 }
 
+TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
+  b.parameter("p");
+  b.returns(relu);
+  b.mutates(state, sum);
+  ExportedProgram& program = b.finish();
+  tag_external_constants(program, [](const InputSpec& weight) { return "file_" + weight.name; });
+  EXPECT_EQ(state->meta.external_tag, "");
+  EXPECT_EQ(x->meta.external_tag, "");
+  EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
+}
+
+// Copies for partitions go where the weight goes.
+TEST(ToBackend, SharedWeightsKeepTheirFile) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  Node* x = b.input("x");
+  Node* a = b.call("aten.add.Tensor", {x, p});
+  b.returns(b.call("aten.mul.Tensor", {a, p}));
+  ExportedProgram& program = b.finish();
+  tag_external_constants(program, [](const InputSpec&) { return std::string("weights"); });
+  to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
+  EXPECT_EQ(program.graph->find("p_copy_0")->meta.external_tag, "weights");
+  const Node* taken = module(program, "lowered_module_0").original.graph->find("p");
+  EXPECT_EQ(taken->meta.external_tag, "weights");
+}
+
 TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
   ProgramBuilder b;
   Node* x = b.input("x");
