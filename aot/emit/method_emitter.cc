@@ -263,8 +263,9 @@ class MethodEmitter {
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
-      const Ids& all = values_.at(node.args().at(0).node());
-      values_[&node] = {all.at(static_cast<size_t>(*node.args().at(1).get<int64_t>()))};
+      // That there is such a result the memory plan has seen.
+      const Ids all = values_[&node.need_node(0)];
+      values_[&node] = {all.at(static_cast<size_t>(*node.need(1).get<int64_t>()))};
     } else if (is_condition(node)) {
       emit_condition(node);
     } else if (is_delegate_call(node)) {
@@ -315,8 +316,8 @@ class MethodEmitter {
     sizes.type = ArgumentType::kInts;
     KernelCall call;
     call.op = view_operator();
-    call.args.push_back(value_of(node, *node.args().at(0).node()));
-    call.args.push_back(emit_argument(node, node.args().at(1), sizes));
+    call.args.push_back(value_of(node, node.need_node(0)));
+    call.args.push_back(emit_argument(node, node.need(1), sizes));
     values_[&node] = {value_of_tensor_[id] = add_value(viewed.value)};
     call.args.push_back(values_[&node][0]);
     add_handle(node);
@@ -347,7 +348,7 @@ class MethodEmitter {
     // Memory for results comes before arguments, as ExecuTorch's programs have it.
     Ids results;
     if (schema->is_in_place()) {
-      results = values_[&node] = {value_of(node, *node.args().at(0).node())};
+      results = values_[&node] = {value_of(node, node.need_node(0))};
     } else if (!outs.empty()) {
       results = make_values(node);
       if (!out_is_list && results.size() != outs.size()) {
@@ -491,7 +492,10 @@ class MethodEmitter {
     size_t next = 0;
     for (const Node& node : graph.nodes()) {
       if (node.kind() != Node::Kind::kPlaceholder) continue;
-      const Argument& operand = given->list()->at(next++);
+      if (given == nullptr || given->list() == nullptr || next >= given->list()->size()) {
+        fail_at(condition, fmt::format("gives its branches no {}", node.name()));
+      }
+      const Argument& operand = (*given->list())[next++];
       const OperatorArgument any;
       values_[&node] = {emit_argument(condition, operand, any)};
     }
@@ -499,7 +503,7 @@ class MethodEmitter {
   }
 
   void emit_moves(const Node& output, const Ids& results) {
-    const Argument& given = output.args().at(0);
+    const Argument& given = output.need(0);
     const ArgumentList one = {given};
     const ArgumentList& items = given.list() == nullptr ? one : *given.list();
     if (items.size() != results.size()) fail_at(output, "the branches have different results");
@@ -512,7 +516,7 @@ class MethodEmitter {
   // Mutated buffers and parameters stay inside.
   void emit_outputs() {
     const Node& output = *program_.graph->output();
-    const ArgumentList* items = output.args().at(0).list();
+    const ArgumentList* items = output.need(0).list();
     if (items == nullptr) fail_at(output, "the results are no list");
     for (size_t i = 0; i < items->size(); ++i) {
       using Kind = OutputSpec::Kind;

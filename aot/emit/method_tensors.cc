@@ -141,7 +141,7 @@ MethodTensors::MethodTensors(const ExportedProgram& program,
   const Graph& graph = *program.graph;
   add_graph(graph, nullptr);
   if (!options.alloc_graph_output) {
-    graph.output()->args().at(0).each_node([&](Node* node) {
+    graph.output()->need(0).each_node([&](Node* node) {
       for (const size_t id : of(*node)) {
         if (id == kNoTensor) continue;
         const MethodTensor& tensor = tensors_[id];
@@ -224,8 +224,8 @@ void MethodTensors::add_call(const Node& node) {
   const Node* first = node.arg(0) == nullptr ? nullptr : node.arg(0)->node();
   if (node.target() == getitem()) {
     const int64_t* index = node.arg(1) == nullptr ? nullptr : node.arg(1)->get<int64_t>();
-    if (first == nullptr || index == nullptr || *index < 0 ||
-        static_cast<size_t>(*index) >= of(*first).size()) {
+    if (first == nullptr || first->meta.value.items() == nullptr || index == nullptr ||
+        *index < 0 || static_cast<size_t>(*index) >= of(*first).size()) {
       fail_at(node, "takes a result that is not there");
     }
     results_[&node] = {of(*first)[static_cast<size_t>(*index)]};

@@ -168,7 +168,7 @@ class SourceProgramWriter {
       }
     }
     ordered_json outputs = ordered_json::array();
-    const Argument& results = graph.output()->args().at(0);
+    const Argument& results = graph.output()->need(0);
     const bool is_list = results.list() != nullptr;
     if (is_list) {
       for (const Argument& item : *results.list()) outputs.push_back(argument(item));
@@ -354,7 +354,7 @@ class SourceProgramWriter {
     std::string name;
     for (const Node* user : node.users()) {
       if (!user->calls(getitem())) continue;
-      const int64_t* taken = user->args().at(1).get<int64_t>();
+      const int64_t* taken = user->need(1).get<int64_t>();
       if (taken == nullptr || static_cast<size_t>(*taken) != index) continue;
       if (name.empty()) name = name_of(*user);
       names_[user] = name;
@@ -444,7 +444,7 @@ class SourceProgramWriter {
 
   template <class Visit>
   static void each_result(const Graph& graph, Visit visit) {
-    const Argument& results = graph.output()->args().at(0);
+    const Argument& results = graph.output()->need(0);
     if (results.list() == nullptr) {
       visit(results.node());
     } else {
@@ -461,7 +461,7 @@ class SourceProgramWriter {
     }
     for (const Node* user : call.users()) {
       if (!user->calls(getitem())) continue;
-      const int64_t* taken = user->args().at(1).get<int64_t>();
+      const int64_t* taken = user->need(1).get<int64_t>();
       if (taken != nullptr && static_cast<size_t>(*taken) == index) alias(*user, result);
     }
   }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <unordered_set>
+#include <utility>
 
 #include "aot/graph/aot_error.h"
 
@@ -46,8 +48,39 @@ constexpr std::array<std::string_view, 36> kPythonNames = {
 
 bool is_pythons(std::string_view name) { return std::ranges::binary_search(kPythonNames, name); }
 
-void add_unique(std::vector<Node*>& nodes, Node* node) {
-  if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+// More than a model can need; less than what a small file could unfold to.
+constexpr size_t kMaxNodes = size_t{1} << 18;
+
+// Nodes, each once, in the order in which they came.
+class DistinctNodes {
+ public:
+  void add(Node* node) {
+    if (nodes_.size() < kFew) {
+      if (std::ranges::find(nodes_, node) != nodes_.end()) return;
+    } else {
+      if (seen_.empty()) seen_.insert(nodes_.begin(), nodes_.end());
+      if (!seen_.insert(node).second) return;
+    }
+    nodes_.push_back(node);
+  }
+  bool has(const Node* node) const {
+    return seen_.empty() ? std::ranges::find(nodes_, node) != nodes_.end() : seen_.contains(node);
+  }
+  const std::vector<Node*>& nodes() const { return nodes_; }
+  std::vector<Node*> take() { return std::move(nodes_); }
+
+ private:
+  static constexpr size_t kFew = 16;  // as fast to search through
+  std::vector<Node*> nodes_;
+  std::unordered_set<const Node*> seen_;
+};
+
+DistinctNodes nodes_in(const ArgumentList& args, const ArgumentMap& kwargs) {
+  DistinctNodes found;
+  const auto add = [&](Node* node) { found.add(node); };
+  for (const Argument& arg : args) arg.each_node(add);
+  for (const auto& [key, arg] : kwargs) arg.each_node(add);
+  return found;
 }
 
 }  // namespace
@@ -61,24 +94,39 @@ const Argument* Node::kwarg(std::string_view name) const {
   return found == kwargs_.end() ? nullptr : &found->second;
 }
 
-std::vector<Node*> Node::inputs() const {
-  std::vector<Node*> nodes;
-  const auto add = [&](Node* node) { add_unique(nodes, node); };
-  for (const Argument& arg : args_) arg.each_node(add);
-  for (const auto& [key, arg] : kwargs_) arg.each_node(add);
-  return nodes;
+const Argument& Node::need(size_t index) const {
+  if (index >= args_.size()) {
+    throw AotError(fmt::format("node {}{}: has {} arguments; one more is wanted at position {}",
+                               name_, is_call() ? fmt::format(" ({})", target_.name()) : "",
+                               args_.size(), index));
+  }
+  return args_[index];
 }
 
-void Node::update_uses(const std::vector<Node*>& before) {
-  const std::vector<Node*> after = inputs();
-  for (Node* node : before) {
-    if (std::ranges::find(after, node) == after.end()) std::erase(node->users_, this);
+Node& Node::need_node(size_t index) const {
+  Node* found = need(index).node();
+  if (found == nullptr) {
+    throw AotError(fmt::format("node {}{}: its argument {} is a literal, not what a node computes",
+                               name_, is_call() ? fmt::format(" ({})", target_.name()) : "",
+                               index));
   }
-  for (Node* node : after) {
+  return *found;
+}
+
+std::vector<Node*> Node::inputs() const { return nodes_in(args_, kwargs_).take(); }
+
+void Node::update_uses(const std::vector<Node*>& before) {
+  const DistinctNodes after = nodes_in(args_, kwargs_);
+  DistinctNodes old;
+  for (Node* node : before) {
+    old.add(node);
+    if (!after.has(node)) std::erase(node->users_, this);
+  }
+  for (Node* node : after.nodes()) {
     if (node->graph_ != graph_) {
       throw AotError(fmt::format("node {}: takes {}, a node of another graph", name_, node->name_));
     }
-    add_unique(node->users_, this);
+    if (!old.has(node)) node->users_.push_back(this);
   }
 }
 
@@ -96,7 +144,8 @@ void Node::set_kwargs(ArgumentMap kwargs) {
 
 void Node::set_arg(size_t index, Argument value) {
   const std::vector<Node*> before = inputs();
-  args_.at(index) = std::move(value);
+  need(index);
+  args_[index] = std::move(value);
   update_uses(before);
 }
 
@@ -142,6 +191,10 @@ std::string Graph::unique_name(std::string_view base, bool python_is_taken) {
 }
 
 Node* Graph::insert(Node::Kind kind, std::string_view name, Node* before) {
+  if (nodes_.size() >= kMaxNodes) {
+    throw AotError(
+        fmt::format("node {}: the graph has {} nodes already, which is the most", name, kMaxNodes));
+  }
   std::string unique = unique_name(name, kind != Node::Kind::kPlaceholder);
   const auto place = nodes_.emplace(before == nullptr ? nodes_.end() : before->place_);
   Node* node = &*place;

@@ -92,9 +92,12 @@ class Node {
   // Null if there are not so many, or none of that name.
   const Argument* arg(size_t index) const { return index < args_.size() ? &args_[index] : nullptr; }
   const Argument* kwarg(std::string_view name) const;
+  // AotErrors name this node if there are not so many, or if that one is no node.
+  const Argument& need(size_t index) const;
+  Node& need_node(size_t index) const;
   void set_args(ArgumentList args);
   void set_kwargs(ArgumentMap kwargs);
-  void set_arg(size_t index, Argument value);  // `index` < args().size()
+  void set_arg(size_t index, Argument value);  // AotError if there are not so many
   void replace_input(Node* old_input, Node* new_input);
   // Distinct nodes that this one takes, in order of first mention.
   std::vector<Node*> inputs() const;

@@ -124,7 +124,7 @@ std::string format_node(const Node& node) {
     case Node::Kind::kGetAttr:
       return head("get_attr", node.attribute());
     case Node::Kind::kOutput:
-      return fmt::format("return {}", format(node.args().at(0), ""));
+      return fmt::format("return {}", format(node.need(0), ""));
     case Node::Kind::kCall:
       break;
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aot/graph/aot_error.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::aot {
@@ -149,6 +150,10 @@ Expression::Pointer Expression::real(double value) {
 Expression::Pointer Expression::function(std::string name, std::vector<Pointer> arguments) {
   Expression made;
   made.kind_ = Kind::kFunction;
+  for (const Pointer& argument : arguments) made.terms_ += argument->terms_;
+  if (made.terms_ > kMaxTerms) {
+    throw AotError(fmt::format("a size is an expression of more than {} terms", kMaxTerms));
+  }
   made.name_ = std::move(name);
   made.arguments_ = std::move(arguments);
   return std::make_shared<const Expression>(std::move(made));
@@ -280,7 +285,8 @@ SymInt operator/(const SymInt& a, const SymInt& b) {
       factor = below.factors.erase(factor);
     }
   }
-  if (below.factors.empty() && below.constant != 0 && above.constant % below.constant == 0) {
+  // Not by negative numbers: one quotient does not fit.
+  if (below.factors.empty() && below.constant > 0 && above.constant % below.constant == 0) {
     above.constant /= below.constant;
     return value_of(above);
   }

@@ -28,6 +28,9 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
+  // AotError if the tree would have more than kMaxTerms nodes: parts are shared, so that a few
+  // steps could make one that no text can hold.
+  static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
   Kind kind() const { return kind_; }
@@ -42,6 +45,7 @@ class Expression {
   std::string name_;
   int64_t integer_ = 0;
   double real_ = 0;
+  size_t terms_ = 1;  // nodes of the tree
   std::vector<Pointer> arguments_;
 };
 

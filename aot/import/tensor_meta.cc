@@ -76,7 +76,7 @@ SymInt read_sym_int(const JsonValue& value) {
   const JsonValue text = content.at("expr_str");
   try {
     return SymInt(parse_expression(text.string()));
-  } catch (const ImportError& error) {
+  } catch (const AotError& error) {
     text.fail(error.what());
   }
 }

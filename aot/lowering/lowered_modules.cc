@@ -90,7 +90,7 @@ ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> mod
     program.signature.inputs.push_back(*spec);
   }
 
-  const ArgumentList& results = *original.graph->output()->args().at(0).list();
+  const ArgumentList& results = *original.graph->output()->need(0).list();
   Value::Items values;
   std::vector<size_t> returned;
   for (size_t i = 0; i < results.size(); ++i) {

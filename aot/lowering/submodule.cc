@@ -250,7 +250,7 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
 }
 
 void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) {
-  const ArgumentList before = *submodule.graph->output()->args().at(0).list();
+  const ArgumentList before = *submodule.graph->output()->need(0).list();
   ArgumentList after;
   std::vector<int64_t> new_index(before.size());
   for (const size_t index : order) {
@@ -260,7 +260,7 @@ void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) 
   submodule.call->meta.value = values_of(after);
   submodule.graph->output()->set_args({Argument(std::move(after))});
   for (Node* user : submodule.call->users()) {
-    const int64_t* index = user->calls(getitem()) ? user->args().at(1).get<int64_t>() : nullptr;
+    const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
     if (index == nullptr) {
       throw AotError(fmt::format("node {}: takes all results of {} at once", user->name(),
                                  submodule.call->name()));

@@ -22,7 +22,7 @@ InputSpec user_input(const Node& placeholder) {
 }
 
 int64_t index_of(const Node& item) {
-  const int64_t* index = item.calls(getitem()) ? item.args().at(1).get<int64_t>() : nullptr;
+  const int64_t* index = item.calls(getitem()) ? item.need(1).get<int64_t>() : nullptr;
   if (index == nullptr) {
     throw AotError(fmt::format("node {}: takes all results of a partition at once", item.name()));
   }
@@ -107,7 +107,7 @@ class Maker {
   }
 
   void add_outputs() {
-    const size_t count = submodule_.graph->output()->args().at(0).list()->size();
+    const size_t count = submodule_.graph->output()->need(0).list()->size();
     std::vector<const OutputSpec*> mutations(count, nullptr);
     for (const Node* item : submodule_.call->users()) {
       const OutputSpec* mutation = taken_mutation(*item);
@@ -122,7 +122,7 @@ class Maker {
       }
     }
     if (!made_.consumed_outputs.empty()) arrange_graph_outputs(submodule_, order);
-    const ArgumentList& results = *submodule_.graph->output()->args().at(0).list();
+    const ArgumentList& results = *submodule_.graph->output()->need(0).list();
     for (size_t i = 0; i < count; ++i) {
       OutputSpec output;
       output.name = results[i].node()->name();
@@ -153,7 +153,7 @@ SubmoduleProgram create_exported_program_from_submodule(Submodule& submodule,
 void adjust_owning_program(ExportedProgram& owning, Node& call, const SubmoduleProgram& taken) {
   if (!taken.consumed_outputs.empty()) {
     Node& output = *owning.graph->output();
-    const ArgumentList before = *output.args().at(0).list();
+    const ArgumentList before = *output.need(0).list();
     ArgumentList after;
     std::vector<OutputSpec> specs;
     for (size_t i = 0; i < before.size(); ++i) {

@@ -213,7 +213,7 @@ void Decomposition::replace_items(std::span<Node* const> results) {
   const std::vector<Node*> users = node_.users();
   for (Node* user : users) {
     if (!user->calls(getitem())) refuse("something takes all of its results at once");
-    const auto* index = user->args().at(1).get<int64_t>();
+    const auto* index = user->need(1).get<int64_t>();
     if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results.size()) {
       refuse("an unknown result is taken");
     }

@@ -11,9 +11,9 @@ void elide_views(ExportedProgram& program) {
   for_each_call(*program.graph, [&](Node& node) {
     if (node.target() != view_copy) return;
     // A view of a view is one of what that views.
-    const Node* base = node.args().at(0).node();
+    const Node* base = node.need(0).node();
     if (base != nullptr && (base->calls(view_copy) || base->calls(view))) {
-      node.set_arg(0, base->args().at(0));
+      node.set_arg(0, base->need(0));
     }
     // An output has memory of its own, which the caller may give.
     const bool is_result = std::ranges::any_of(

@@ -29,7 +29,7 @@ bool is_tuple_of_views(const Node& node) {
 bool is_one_view(const Node& node) {
   if (!node.is_call()) return false;
   if (node.target() != getitem()) return is_view(node.target()) && node.tensor() != nullptr;
-  const Node* tuple = node.args().at(0).node();
+  const Node* tuple = node.need(0).node();
   return tuple != nullptr && is_tuple_of_views(*tuple);
 }
 
@@ -88,7 +88,7 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
   return result;
 }
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
-  return make(at, view, "aten.squeeze.dims", {&value, ArgumentList{view.args().at(1)}});
+  return make(at, view, "aten.squeeze.dims", {&value, ArgumentList{view.need(1)}});
 }
 // slice and select: the other arguments are the same.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
@@ -104,7 +104,7 @@ Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
 }
 // A piece of split_with_sizes.
 Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
-  const Node& tuple = *view.args().at(0).node();
+  const Node& tuple = *view.need(0).node();
   const Call of_tuple(tuple.target(), tuple.args(), tuple.kwargs());
   const Call of_item(view.target(), view.args(), view.kwargs());
   const std::vector<int64_t> sizes = of_tuple.integers(1, "split_sizes", 0, 0);
@@ -140,7 +140,7 @@ constexpr std::array kInverses = {
 };
 
 Inverse inverse_of(const Node& view) {
-  const Node& op = view.target() == getitem() ? *view.args().at(0).node() : view;
+  const Node& op = view.target() == getitem() ? *view.need(0).node() : view;
   const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
   if (row == kInverses.end()) {
     throw AotError(fmt::format("node {}: a write through {} is not supported", view.name(),
@@ -204,11 +204,11 @@ class Functionaliser {
       args[0] = &input;
       return insert(at, view, view.target(), std::move(args), view.kwargs(), view.meta.value);
     }
-    const Node& old = *view.args().at(0).node();
+    const Node& old = *view.need(0).node();
     ArgumentList args = old.args();
     args[0] = &input;
     Node* tuple = insert(at, view, old.target(), std::move(args), old.kwargs(), old.meta.value);
-    return insert(at, view, getitem(), {tuple, view.args().at(1)}, {}, view.meta.value);
+    return insert(at, view, getitem(), {tuple, view.need(1)}, {}, view.meta.value);
   }
 
   void apply_updates(Storage& storage, Node& at) {
@@ -274,7 +274,7 @@ class Functionaliser {
   }
 
   void write(Node& node) {
-    Node* written = node.args().at(0).node();
+    Node* written = node.need(0).node();
     if (written == nullptr || written->tensor() == nullptr) {
       throw AotError(fmt::format("node {}: writes to something that is no tensor", node.name()));
     }
@@ -298,8 +298,8 @@ class Functionaliser {
     const size_t underscore = name.find("_.", name.find('.') + 1);
     node.set_target(Target::of(name.substr(0, underscore) + name.substr(underscore + 1)));
     if (!node.target().is("aten.copy.default")) return &node;
-    Node* source = node.args().at(1).node();
-    const TensorSpec& spec = *node.args().at(0).node()->tensor();
+    Node* source = node.need(1).node();
+    const TensorSpec& spec = *node.need(0).node()->tensor();
     if (source == nullptr || source->tensor() == nullptr) return &node;
     if (source->tensor()->dtype != spec.dtype) {
       source = make(node, node, "aten._to_copy.default", {source}, {{"dtype", spec.dtype}});
@@ -324,7 +324,7 @@ class Functionaliser {
     take_values(output);
     if (&graph_ != program_.graph.get()) return;
     for (const auto& [input, value] : ends) add_mutation(*input, *value);
-    const ArgumentList& results = *output.args().at(0).list();
+    const ArgumentList& results = *output.need(0).list();
     for (size_t i = 0; i < results.size(); ++i) {
       const Node* node = results[i].node();
       program_.signature.outputs.at(i).name = node == nullptr ? "" : node->name();
@@ -344,7 +344,7 @@ class Functionaliser {
       mutation.kind = OutputSpec::Kind::kUserInputMutation;
       mutation.target = input.name();
     }
-    ArgumentList results = *graph_.output()->args().at(0).list();
+    ArgumentList results = *graph_.output()->need(0).list();
     size_t place = 0;
     for (const InputSpec& each : program_.signature.inputs) {
       if (each.name == input.name()) break;

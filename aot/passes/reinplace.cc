@@ -21,7 +21,7 @@ void reinplace(ExportedProgram& program) {
   std::unordered_set<const Node*> read_later;
   for (Node* node = &graph.nodes().back(); node != nullptr; node = node->previous()) {
     if (node->calls(index_put)) {
-      const Node* written = node->args().at(0).node();
+      const Node* written = node->need(0).node();
       if (written != nullptr && !read_later.contains(written) &&
           may_be_written(program, *written)) {
         node->set_target(in_place);

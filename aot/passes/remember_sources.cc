@@ -10,7 +10,7 @@ void remember_sources(ExportedProgram& program) {
     for (Node& node : graph.nodes()) {
       if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
       // Results come with their call, whenever torch traces it anew.
-      const Node* call = node.calls(getitem()) ? node.args().at(0).node() : nullptr;
+      const Node* call = node.calls(getitem()) ? node.need(0).node() : nullptr;
       if (call != nullptr && call->is_call()) {
         auto origin = std::make_shared<Origin>();
         if (node.meta.origin != nullptr) *origin = *node.meta.origin;
@@ -24,7 +24,7 @@ void remember_sources(ExportedProgram& program) {
       // What takes a part of a result is made with the result.
       const Node* source = &node;
       while (source->is_call() && source->target() == getitem() &&
-             source->args().at(0).node() != nullptr) {
+             source->need(0).node() != nullptr) {
         source = source->args()[0].node();
       }
       Ancestor self;

@@ -14,7 +14,7 @@ bool is_empty(const Argument& argument) {
 }
 
 void prune_empty_tensors(Node& node) {
-  const ArgumentList* tensors = node.args().at(0).list();
+  const ArgumentList* tensors = node.need(0).list();
   if (tensors == nullptr) return;
   ArgumentList kept;
   for (const Argument& tensor : *tensors) {
@@ -27,7 +27,7 @@ bool changes_nothing(const Node& node) {
   const bool is_slice = node.target().is("aten.slice_copy.Tensor");
   const bool is_conversion = node.target().is("aten._to_copy.default");
   if (!is_slice && !is_conversion) return false;
-  const Node* input = node.args().at(0).node();
+  const Node* input = node.need(0).node();
   if (input == nullptr || input->tensor() == nullptr || node.tensor() == nullptr) return false;
   const TensorSpec& before = *input->tensor();
   const TensorSpec& after = *node.tensor();

@@ -51,7 +51,7 @@ void to_edge_dialect(ExportedProgram& program) {
                  : (node.kind() == Node::Kind::kGetAttr ? node.attribute() : node.name());
     });
   });
-  const ArgumentList& results = *program.graph->output()->args().at(0).list();
+  const ArgumentList& results = *program.graph->output()->need(0).list();
   for (size_t i = 0; i < results.size(); ++i) {
     if (const Node* node = results[i].node()) program.signature.outputs.at(i).name = node->name();
   }

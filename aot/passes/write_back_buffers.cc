@@ -31,7 +31,7 @@ bool writes_to(const Node& value, const Node& input) {
 
 void write_back_buffers(ExportedProgram& program) {
   Node& result = *program.graph->output();
-  ArgumentList results = *result.args().at(0).list();
+  ArgumentList results = *result.need(0).list();
   for (size_t i = 0; i < results.size(); ++i) {
     OutputSpec& output = program.signature.outputs.at(i);
     if (output.kind != OutputSpec::Kind::kBufferMutation &&

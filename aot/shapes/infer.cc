@@ -40,6 +40,18 @@ void make_contiguous(Value& value) {
   }
 }
 
+// As many as exports may have: calls that add dims could go on without end.
+constexpr size_t kMaxRank = 64;
+
+void check_rank(const Call& call, const Value& value) {
+  if (const TensorSpec* tensor = value.tensor(); tensor != nullptr && tensor->rank() > kMaxRank) {
+    call.refuse(fmt::format("its result has {} dims", tensor->rank()));
+  }
+  if (const Value::Items* items = value.items()) {
+    for (const Value& item : *items) check_rank(call, item);
+  }
+}
+
 bool has_dialect(Target target) {
   return target.dialect() == Dialect::kAten || target.dialect() == Dialect::kEdge;
 }
@@ -65,10 +77,12 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
   }
   if (has_dialect(target)) {
     try {
-      if (const Infer row = find(target.name())) return row(call);
-      if (const Infer row = find(view_of(target))) {
-        Value value = row(call);
-        make_contiguous(value);
+      const Infer own = find(target.name());
+      const Infer of_view = own == nullptr ? find(view_of(target)) : nullptr;
+      if (own != nullptr || of_view != nullptr) {
+        Value value = own != nullptr ? own(call) : of_view(call);
+        check_rank(call, value);
+        if (of_view != nullptr) make_contiguous(value);
         return value;
       }
     } catch (const AotError& error) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/core/checked_math.h"
+
 namespace vitrine::aot {
 namespace {
 
@@ -82,13 +84,21 @@ std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
   int64_t elements = 1;
   int64_t viewed = 1;
   for (size_t i = spec.sizes.size(); i-- > 0;) {
-    elements *= spec.sizes[i].value();
-    const bool chunk_ends = i == 0 || (spec.sizes[i - 1].value() != 1 &&
-                                       spec.strides[i - 1].value() != elements * base);
+    int64_t reach = 0;
+    if (mul_overflows(elements, spec.sizes[i].value(), &elements) ||
+        mul_overflows(elements, base, &reach)) {
+      return {};
+    }
+    const bool chunk_ends =
+        i == 0 || (spec.sizes[i - 1].value() != 1 && spec.strides[i - 1].value() != reach);
     if (!chunk_ends) continue;
     while (at >= 0 && (viewed < elements || sizes[static_cast<size_t>(at)].value() == 1)) {
-      strides[static_cast<size_t>(at)] = viewed * base;
-      viewed *= sizes[static_cast<size_t>(at)].value();
+      int64_t stride = 0;
+      if (mul_overflows(viewed, base, &stride) ||
+          mul_overflows(viewed, sizes[static_cast<size_t>(at)].value(), &viewed)) {
+        return {};
+      }
+      strides[static_cast<size_t>(at)] = stride;
       --at;
     }
     if (viewed != elements) return {};

@@ -110,11 +110,11 @@ class Writer {
   void add_conv_relu(const Node& convolution, const Node& relu) {
     done_[&relu] = true;
     const std::array<const Node*, 2> sources = {&convolution, &relu};
-    const uint32_t input = value_of(convolution.args().at(0));
+    const uint32_t input = value_of(convolution.need(0));
     add_operator(Kind::kConvRelu, sources, relu, &relu);
     append_word(operators_, input);
     for (const size_t arg : {3, 4, 5}) add_pair(convolution, arg);  // stride, padding, dilation
-    const int64_t* groups = convolution.args().at(8).get<int64_t>();
+    const int64_t* groups = convolution.need(8).get<int64_t>();
     if (groups == nullptr) throw AotError(fmt::format("node {}: no groups", convolution.name()));
     append_word(operators_, word_of(convolution, *groups));
     const aot::TensorData& weight = constant(convolution.args()[1]);
@@ -127,7 +127,7 @@ class Writer {
 
   // One number stands for both directions.
   void add_pair(const Node& node, size_t arg) {
-    const aot::ArgumentList* items = node.args().at(arg).list();
+    const aot::ArgumentList* items = node.need(arg).list();
     if (items == nullptr || items->empty()) {
       throw AotError(fmt::format("node {}: argument {} is no list", node.name(), arg));
     }
@@ -151,7 +151,7 @@ class Writer {
 
   void add_tan(const Node& tan) {
     const std::array<const Node*, 1> sources = {&tan};
-    const uint32_t input = value_of(tan.args().at(0));
+    const uint32_t input = value_of(tan.need(0));
     const uint32_t sine = add_operator(Kind::kSin, sources, tan, nullptr);
     append_word(operators_, input);
     const uint32_t cosine = add_operator(Kind::kCos, sources, tan, nullptr);
@@ -162,7 +162,7 @@ class Writer {
   }
 
   void write_plan(std::vector<std::byte>& bytes) const {
-    const aot::ArgumentList& results = *program_.graph->output()->args().at(0).list();
+    const aot::ArgumentList& results = *program_.graph->output()->need(0).list();
     append_word(bytes, kMagic);
     append_word(bytes, static_cast<uint32_t>(values_.size()));
     append_word(bytes, num_inputs_);

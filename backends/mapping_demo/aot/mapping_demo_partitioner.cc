@@ -35,7 +35,7 @@ class Tagger {
       } else if (is_tan(node)) {
         if (accepts(node, refusal_of_tan(node))) supported.insert(&node);
       } else if (is_relu(node)) {
-        const Node* before = node.args().at(0).node();
+        const Node* before = node.need(0).node();
         const bool is_fused = before != nullptr && is_convolution(*before) &&
                               !refusal_of_conv_relu(program_, *before);
         if (!is_fused) refuse(node, {"it stands behind no convolution that is taken", ""});

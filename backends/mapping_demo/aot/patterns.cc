@@ -64,17 +64,17 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
   if (relu == nullptr) {
     return Refusal{"its result must go to one relu, and nowhere else", "put a ReLU behind it"};
   }
-  const bool* transposed = convolution.args().at(kTransposed).get<bool>();
+  const bool* transposed = convolution.need(kTransposed).get<bool>();
   if (transposed == nullptr || *transposed) return Refusal{"it is transposed", ""};
   for (const Arg arg : {kWeight, kBias}) {
-    if (convolution.args().at(arg).is_none()) continue;
+    if (convolution.need(arg).is_none()) continue;
     const Node* weight = convolution.args()[arg].node();
     if (weight == nullptr || !is_constant(program, *weight)) {
       return Refusal{"weight and bias must be constants", "make them parameters of the model"};
     }
     if (auto refusal = refusal_of_tensor(*weight)) return refusal;
   }
-  const Node* input = convolution.args().at(kInput).node();
+  const Node* input = convolution.need(kInput).node();
   if (input == nullptr) return Refusal{"its input is no tensor", ""};
   for (const Node* each : {input, &convolution, relu}) {
     if (auto refusal = refusal_of_tensor(*each)) return refusal;
@@ -84,7 +84,7 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
 }
 
 std::optional<Refusal> refusal_of_tan(const Node& tan) {
-  const Node* input = tan.args().at(0).node();
+  const Node* input = tan.need(0).node();
   if (input == nullptr) return Refusal{"its input is no tensor", ""};
   if (auto refusal = refusal_of_tensor(*input)) return refusal;
   return refusal_of_tensor(tan);

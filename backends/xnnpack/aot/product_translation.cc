@@ -36,6 +36,10 @@ Weights read_weights(Translator& t, Node& node) {
     weights.scales = weights.params->scales == nullptr
                          ? std::vector{static_cast<float>(weights.params->scale)}
                          : t.preprocessing().floats(*weights.params->scales);
+    if (weights.scales.empty() ||
+        (weights.params->kind == Kind::kPerTensor && weights.scales.size() != 1)) {
+      t.refuse(node, fmt::format("its weight has {} scales", weights.scales.size()));
+    }
   }
   return weights;
 }
@@ -71,6 +75,9 @@ uint32_t add_bias(Translator& t, Node& node, const Weights& weights, bool as_flo
                           bias);
   }
   std::vector<float> scales = weights.scales;
+  if (scales.size() != 1 && scales.size() != numbers.size()) {
+    t.refuse(node, "scales and biases differ in number");
+  }
   for (float& scale : scales) scale *= input_scale(weights);
   Bytes bytes = quantised_bias(numbers, scales);
   if (weights.params->kind == Kind::kPerTensor) {

@@ -123,6 +123,10 @@ QuantParams quant_params(const Node& node) {
   if (params.zero_points == nullptr) {
     params.zero_point = integer(node, row->scale + 1, "zero_point", 0);
   }
+  if (params.zero_point < INT32_MIN || params.zero_point > INT32_MAX) {
+    throw AotError(
+        fmt::format("node {}: its zero point {} does not fit", node.name(), params.zero_point));
+  }
   params.quant_min = integer(node, row->range, "quant_min", -128);
   params.quant_max = integer(node, row->range + 1, "quant_max", 127);
   // The quantised tensor tells its own dtype.

@@ -57,6 +57,9 @@ std::optional<Refusal> check_slice(const Candidate& candidate) {
     if (size.value() == 0) return Refusal{"its result is empty", ""};
   }
   if (!input_of(candidate).is_static()) return unknown_size("its input's size");
+  if (input_of(candidate).rank() != spec_of(node).rank()) {
+    return Refusal{"its input and its result differ in rank", ""};
+  }
   return {};
 }
 

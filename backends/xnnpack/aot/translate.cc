@@ -247,7 +247,7 @@ void Translator::reorder_input(Node& node, uint32_t position) {
 }
 
 void Translator::add_outputs() {
-  const ArgumentList& results = *p_.graph().output()->args().at(0).list();
+  const ArgumentList& results = *p_.graph().output()->need(0).list();
   for (const Argument& result : results) {
     Node* node = result.node();
     if (node == nullptr) refuse(*p_.graph().output(), "a result is no tensor");

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/preprocessing.h"
 #include "backends/xnnpack/aot/quantisation.h"
@@ -10,7 +13,12 @@ namespace {
 
 constexpr size_t kMost = 5;
 
-TensorSpec joined_spec(const ArgumentList& items, size_t dim) {
+TensorSpec joined_spec(const Node& node, const ArgumentList& items, size_t dim) {
+  for (const Argument& item : items) {
+    if (spec_of(*item.node()).rank() != spec_of(node).rank()) {
+      throw AotError(fmt::format("node {}: joins tensors of other ranks", node.name()));
+    }
+  }
   TensorSpec spec = spec_of(*items.front().node());
   for (size_t i = 1; i < items.size(); ++i) {
     spec.sizes[dim] = spec.sizes[dim] + spec_of(*items[i].node()).sizes[dim];
@@ -50,7 +58,7 @@ void split_concatenations(Preprocessing& p) {
     const Node* quantise = quantised_result(parameters, node);
     while (items.size() > kMost) {
       ArgumentList first(items.begin(), items.begin() + kMost);
-      const TensorSpec spec = joined_spec(first, dim);
+      const TensorSpec spec = joined_spec(node, first, dim);
       Node* part = p.insert(node, node.target().name(), {std::move(first), axis}, spec);
       part->meta.debug_handle = node.meta.debug_handle;
       if (quantise != nullptr) part = quantised_like(p, node, part, *quantise);

@@ -1,0 +1,283 @@
+// Graphs that are small as files and ask for much: without end, without memory, without stack. Run
+// this under AddressSanitizer.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "test/aot/import/pt2_writer.h"
+#include "test/corruption/lowering_attempt.h"
+
+// An allocation over the bound ends the test.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256"; }
+
+namespace vitrine {
+namespace {
+
+using nlohmann::json;
+using test::LoweringPath;
+
+using Sizes = std::vector<json>;
+
+json size_of(int64_t size) { return {{"as_int", size}}; }
+json size_of(const std::string& expression) {
+  return {{"as_expr", {{"expr_str", expression}, {"hint", nullptr}}}};
+}
+
+json tensor_meta(const std::vector<json>& sizes) {
+  json meta = {{"dtype", 7},
+               {"sizes", sizes},
+               {"requires_grad", false},
+               {"device", {{"type", "cpu"}, {"index", nullptr}}},
+               {"strides", json::array()},
+               {"storage_offset", size_of(0)},
+               {"layout", 7}};
+  for (size_t i = 0; i < sizes.size(); ++i) meta["strides"].push_back(size_of(1));
+  return meta;
+}
+
+json tensor(const std::string& name) { return {{"as_tensor", {{"name", name}}}}; }
+
+// A program of one input x that ends with its last call.
+class Program {
+ public:
+  explicit Program(const std::vector<json>& input_sizes) {
+    json& graph = json_["graph_module"]["graph"];
+    graph = {{"inputs", json::array({tensor("x")})},
+             {"outputs", json::array()},
+             {"nodes", json::array()},
+             {"tensor_values", {{"x", tensor_meta(input_sizes)}}},
+             {"sym_int_values", json::object()},
+             {"sym_bool_values", json::object()},
+             {"is_single_tensor_return", false}};
+    json_["graph_module"]["module_call_graph"] = json::array();
+    json_["graph_module"]["signature"]["input_specs"] =
+        json::array({{{"user_input", {{"arg", tensor("x")}}}}});
+    json_["opset_version"] = {{"aten", 10}};
+    json_["range_constraints"] = json::object();
+    json_["schema_version"] = {{"major", 8}, {"minor", 20}};
+    json_["verifiers"] = json::array({"ATEN"});
+    json_["torch_version"] = "2.14.1";
+  }
+
+  void add_range(const std::string& symbol, int64_t min, int64_t max) {
+    json_["range_constraints"][symbol] = {{"min_val", min}, {"max_val", max}};
+  }
+
+  // Arguments by position; the name of the result.
+  std::string call(const std::string& target, const std::vector<json>& args,
+                   const std::vector<json>& sizes) {
+    const std::string name = "v" + std::to_string(count_++);
+    json inputs = json::array();
+    for (const json& arg : args) inputs.push_back({{"name", "a"}, {"arg", arg}, {"kind", 1}});
+    json& graph = json_["graph_module"]["graph"];
+    graph["nodes"].push_back({{"target", "torch.ops.aten." + target},
+                              {"inputs", inputs},
+                              {"outputs", json::array({tensor(name)})},
+                              {"metadata", json::object()},
+                              {"is_hop_single_tensor_return", nullptr},
+                              {"name", name}});
+    graph["tensor_values"][name] = tensor_meta(sizes);
+    last_ = name;
+    return name;
+  }
+
+  // Fails if a path gives anything but success or an AotError, or takes very long. The error of the
+  // first path.
+  std::string lower() {
+    json_["graph_module"]["graph"]["outputs"] = json::array({tensor(last_)});
+    json_["graph_module"]["signature"]["output_specs"] =
+        json::array({{{"user_output", {{"arg", tensor(last_)}}}}});
+    const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(json_.dump()));
+    std::string first;
+    for (const LoweringPath path :
+         {LoweringPath::kNoBackend, LoweringPath::kXnnpack, LoweringPath::kMappingDemo}) {
+      const auto begin = std::chrono::steady_clock::now();
+      try {
+        const std::string error = test::attempt_lowering(bytes, path);
+        if (path == LoweringPath::kNoBackend) first = error;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "not an AotError: " << error.what();
+      }
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      EXPECT_LT(took.count(), 120);
+    }
+    return first;
+  }
+
+ private:
+  json json_;
+  size_t count_ = 0;
+  std::string last_ = "x";
+};
+
+void expect_error(Program& program, const std::string& text) {
+  const std::string error = program.lower();
+  EXPECT_NE(error.find(text), std::string::npos) << error;
+}
+
+constexpr int64_t kHuge = int64_t{1} << 40;
+
+TEST(HostileGraph, HugeInputs) {
+  Program program(Sizes{size_of(kHuge)});
+  program.call("relu.default", {tensor("x")}, {size_of(kHuge)});
+  expect_error(program, "node x");
+  Program square(Sizes{size_of(int64_t{1} << 30), size_of(int64_t{1} << 30), size_of(int64_t{1} << 30)});
+  square.call("relu.default", {tensor("x")},
+              {size_of(int64_t{1} << 30), size_of(int64_t{1} << 30), size_of(int64_t{1} << 30)});
+  expect_error(square, "node x");
+}
+
+TEST(HostileGraph, HugeResultsOfMakers) {
+  for (const int64_t size : {int64_t{1} << 30, kHuge, INT64_MAX}) {
+    Program full(Sizes{size_of(1)});
+    full.call("full.default", {json{{"as_ints", json::array({size})}}, json{{"as_float", 1.0}}},
+              {size_of(size)});
+    full.lower();
+    Program range(Sizes{size_of(1)});
+    range.call("arange.default", {json{{"as_int", size}}}, {size_of(size)});
+    range.lower();
+    Program eye(Sizes{size_of(1)});
+    eye.call("eye.default", {json{{"as_int", size}}}, {size_of(size), size_of(size)});
+    eye.lower();
+  }
+}
+
+TEST(HostileGraph, PiecesWithoutEnd) {
+  Program program(Sizes{size_of(int64_t{1} << 30)});
+  program.call("unbind.int", {tensor("x"), json{{"as_int", 0}}}, {});
+  program.lower();
+  Program split(Sizes{size_of(int64_t{1} << 30)});
+  split.call("split.Tensor", {tensor("x"), json{{"as_int", 1}}}, {size_of(1)});
+  split.lower();
+  Program shuffled(Sizes{size_of(int64_t{1} << 20), size_of(3), size_of(3)});
+  shuffled.call("pixel_unshuffle.default", {tensor("x"), json{{"as_int", -1}}},
+                {size_of(1), size_of(1), size_of(1)});
+  shuffled.lower();
+}
+
+// Each step doubles a symbolic size: as text it would have 2^64 terms.
+TEST(HostileGraph, SizesThatDouble) {
+  const std::string symbol = "Symbol('s0', positive=True, integer=True)";
+  Program program(Sizes{size_of(symbol)});
+  program.add_range("s0", 1, 8);
+  std::string last = "x";
+  for (int i = 0; i < 64; ++i) {
+    const json both = {{"as_tensors", json::array({{{"name", last}}, {{"name", last}}})}};
+    last = program.call("cat.default", {both, json{{"as_int", 0}}}, {size_of(symbol)});
+  }
+  program.lower();
+}
+
+TEST(HostileGraph, DimsWithoutEnd) {
+  Program program(Sizes{size_of(1)});
+  std::string last = "x";
+  for (int i = 0; i < 500; ++i) {
+    last = program.call("unsqueeze.default", {tensor(last), json{{"as_int", 0}}}, {size_of(1)});
+  }
+  program.lower();
+}
+
+TEST(HostileGraph, ManyArguments) {
+  constexpr size_t kMany = 50000;
+  Program same(Sizes{size_of(2)});
+  json names = json::array();
+  for (size_t i = 0; i < kMany; ++i) names.push_back({{"name", "x"}});
+  same.call("cat.default", {json{{"as_tensors", names}}, json{{"as_int", 0}}},
+            {size_of(2 * int64_t{kMany})});
+  EXPECT_EQ(same.lower(), "");
+
+  Program list(Sizes{size_of(2)});
+  json ones = json::array();
+  for (size_t i = 0; i < kMany; ++i) ones.push_back(1);
+  list.call("expand.default", {tensor("x"), json{{"as_ints", ones}}}, {size_of(2)});
+  EXPECT_NE(list.lower(), "");
+
+  Program positions(Sizes{size_of(2)});
+  std::vector<json> args(kMany, json{{"as_int", 1}});
+  args[0] = tensor("x");
+  positions.call("relu.default", args, {size_of(2)});
+  EXPECT_NE(positions.lower(), "");
+}
+
+// One value that very many calls take, each in a chain.
+TEST(HostileGraph, ManyUsers) {
+  Program program(Sizes{size_of(2)});
+  std::string last = "x";
+  for (int i = 0; i < 3000; ++i) {
+    last = program.call("add.Tensor", {tensor(last), tensor("x")}, {size_of(2)});
+  }
+  EXPECT_EQ(program.lower(), "");
+}
+
+TEST(HostileGraph, ShapesThatAreNotTheOperators) {
+  const std::vector<std::vector<json>> shapes = {
+      {},
+      {size_of(0)},
+      {size_of(2)},
+      {size_of(2), size_of(3)},
+      {size_of(1), size_of(2), size_of(3), size_of(4)},
+      {size_of(1), size_of(2), size_of(3), size_of(4), size_of(5), size_of(6), size_of(7)}};
+  const std::vector<std::string> targets = {"relu.default",
+                                            "permute.default",
+                                            "slice.Tensor",
+                                            "select.int",
+                                            "view.default",
+                                            "squeeze.dims",
+                                            "unsqueeze.default",
+                                            "cat.default",
+                                            "mm.default",
+                                            "conv2d.default",
+                                            "linear.default",
+                                            "max_pool2d.default",
+                                            "mean.dim",
+                                            "softmax.int",
+                                            "layer_norm.default",
+                                            "expand.default",
+                                            "constant_pad_nd.default",
+                                            "narrow.default",
+                                            "upsample_bilinear2d.vec",
+                                            "lstm.input",
+                                            "einsum.default",
+                                            "scaled_dot_product_attention.default",
+                                            "batch_norm.default",
+                                            "max.dim",
+                                            "unfold.default",
+                                            "diagonal.default",
+                                            "index.Tensor",
+                                            "topk.default",
+                                            "split_with_sizes.default",
+                                            "as_strided.default"};
+  const std::vector<json> arguments = {
+      tensor("x"),
+      json{{"as_int", -1}},
+      json{{"as_int", 1}},
+      json{{"as_int", int64_t{1} << 62}},
+      json{{"as_ints", json::array({0, 1})}},
+      json{{"as_ints", json::array({-1})}},
+      json{{"as_tensors", json::array({{{"name", "x"}}, {{"name", "x"}}})}},
+      json{{"as_float", 0.5}}};
+  uint32_t state = 1;
+  const auto next = [&](size_t count) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % count;
+  };
+  for (const std::string& target : targets) {
+    for (const auto& input : shapes) {
+      for (int round = 0; round < 3; ++round) {
+        Program program(input);
+        std::vector<json> args = {next(4) == 0 ? arguments[next(arguments.size())] : tensor("x")};
+        for (size_t count = next(5); count > 0; --count)
+          args.push_back(arguments[next(arguments.size())]);
+        SCOPED_TRACE(target + " " + json(args).dump());
+        const std::string made = program.call(target, args, shapes[next(shapes.size())]);
+        program.call("relu.default", {tensor(made)}, shapes[next(shapes.size())]);
+        program.lower();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,160 @@
+// Programs written here keep the rules by which ExecuTorch takes programs, whatever the options;
+// so do ExecuTorch's own, which checks the checker.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "aot/emit/emit.h"
+#include "aot/import/pt2.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/mapping_demo/aot/mapping_demo.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "runtime/program/program.h"
+#include "test/support/acceptance.h"
+#include "test/support/corpus.h"
+#include "test/support/file_bytes.h"
+
+namespace vitrine::aot {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All that the format can hold: constants, states, delegates, branches, dynamic sizes, quantised
+// numbers, several methods.
+constexpr std::array kCases = {"add_mul",
+                               "cond_model",
+                               "conv_relu_tan",
+                               "digits_xnnpack_q8",
+                               "dynamic_batch_xnnpack",
+                               "kv_cache",
+                               "mlp_dynq",
+                               "linear_relu",
+                               "mutable_acc_init",
+                               "multi_method",
+                               "f16_conv",
+                               "mlp_qb4w",
+                               "channels_last_conv",
+                               "split_concat_pool",
+                               "softmax_layernorm_attention"};
+
+std::shared_ptr<const Partitioner> xnnpack() { return std::make_shared<XnnpackPartitioner>(); }
+std::shared_ptr<const Partitioner> mapping_demo() {
+  return std::make_shared<vitrine::mapping_demo::MappingDemoPartitioner>();
+}
+
+Methods lowered(const fs::path& folder, const std::shared_ptr<const Partitioner>& partitioner) {
+  Methods methods;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string stem = entry.path().stem().string();
+    if (entry.path().extension() != ".pt2" || stem.ends_with("_core_aten")) continue;
+    ExportedProgram program = import_pt2(entry.path());
+    EdgeOptions options;
+    if (partitioner) options.ops_to_keep.push_back(partitioner->ops_to_keep(program));
+    to_edge(program, options);
+    if (partitioner) to_backend(program, *partitioner);
+    to_executable(program);
+    methods.emplace(stem == "model" ? "forward" : stem.substr(6), std::move(program));
+  }
+  return methods;
+}
+
+void expect_accepted(const std::vector<std::byte>& pte, const test::AcceptanceOptions& options) {
+  const test::AlignedBytes bytes(pte.begin(), pte.end());
+  const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
+                                        bytes.size());
+  for (const std::string& rule : test::broken_rules(view, options)) ADD_FAILURE() << rule;
+  const auto program = Program::load(std::move(*view_buffer(view)), Verification::kFull);
+  EXPECT_TRUE(program.ok()) << program.error().message();
+}
+
+TEST(Acceptance, OfWhatIsWrittenHere) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  std::vector<EmitOptions> all(5);
+  all[1].segment_alignment = 4096;
+  all[1].constant_tensor_alignment = 64;
+  all[2].extract_delegate_segments = false;
+  all[2].delegate_alignment = 64;
+  all[3].emit_debug_maps = false;
+  all[3].emit_stacktrace = true;
+  all[3].memory_planning.alloc_graph_input = false;
+  all[3].memory_planning.alloc_graph_output = false;
+  all[4].external_constants = true;
+  all[4].memory_planning.greedy = false;
+  size_t accepted = 0;
+  for (const char* name : kCases) {
+    for (const auto& partitioner :
+         {std::shared_ptr<const Partitioner>(), xnnpack(), mapping_demo()}) {
+      // Its weights are of operators that only XNNPACK runs.
+      if (std::string_view(name) == "mlp_qb4w" && partitioner == nullptr) continue;
+      SCOPED_TRACE(name);
+      Methods methods;
+      try {
+        methods = lowered(test::corpus_dir() / name, partitioner);
+        for (const EmitOptions& options : all) {
+          test::AcceptanceOptions rules;
+          rules.segment_alignment = options.segment_alignment;
+          rules.constant_tensor_alignment = std::max<size_t>(options.constant_tensor_alignment, 16);
+          rules.delegate_alignment = std::max<size_t>(options.delegate_alignment, 16);
+          expect_accepted(emit(methods, options).pte, rules);
+          ++accepted;
+        }
+      } catch (const std::exception& error) {
+        if (std::string_view(name) != "mlp_qb4w") ADD_FAILURE() << error.what();
+      }
+    }
+  }
+  EXPECT_GE(accepted, kCases.size() * 3);
+}
+
+TEST(Acceptance, OfExecuTorchsOwn) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  for (const char* name : kCases) {
+    SCOPED_TRACE(name);
+    const test::AlignedBytes file = test::read_file_bytes(test::corpus_dir() / name / "model.pte");
+    const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(file.data()),
+                                          file.size());
+    for (const std::string& rule : test::broken_rules(view)) ADD_FAILURE() << rule;
+  }
+}
+
+// A rule each, broken.
+TEST(Acceptance, RefusesWhatBreaksARule) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu");
+  const test::AlignedBytes file = test::read_file_bytes(folder / "model.pte");
+  struct Break {
+    size_t at;
+    uint8_t value;
+    const char* rule;
+  };
+  for (const Break& each :
+       {Break{6, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{44, 1, "padding"},
+        Break{25, 1, "aligned place"}, Break{32, 1, "file's end"}, Break{0, 255, "root"}}) {
+    test::AlignedBytes broken = file;
+    broken[each.at] = static_cast<std::byte>(each.value);
+    const std::vector<std::string> rules =
+        test::broken_rules({reinterpret_cast<const std::byte*>(broken.data()), broken.size()});
+    EXPECT_TRUE(std::ranges::any_of(rules, [&](const std::string& rule) {
+      return rule.find(each.rule) != std::string::npos;
+    })) << each.rule;
+  }
+}
+
+// Sets and maps are ordered by addresses nowhere that matters: between the runs other memory is
+// taken, so that nodes lie elsewhere.
+TEST(Acceptance, TwoRunsGiveTheSameBytes) {
+  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  std::vector<std::unique_ptr<std::byte[]>> taken;
+  for (const char* name : kCases) {
+    SCOPED_TRACE(name);
+    const auto first = emit(lowered(test::corpus_dir() / name, xnnpack())).pte;
+    for (size_t i = 1; i < 4000; ++i) taken.push_back(std::make_unique<std::byte[]>(i % 700 + 1));
+    for (size_t i = 0; i < taken.size(); i += 3) taken[i].reset();
+    EXPECT_EQ(first, emit(lowered(test::corpus_dir() / name, xnnpack())).pte);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot

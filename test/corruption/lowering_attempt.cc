@@ -1,0 +1,80 @@
+#include "test/corruption/lowering_attempt.h"
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "aot/emit/record.h"
+#include "aot/graph/aot_error.h"
+#include "aot/graph/print.h"
+#include "aot/import/pt2.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/mapping_demo/aot/mapping_demo.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "devtools/etrecord/etrecord.h"
+#include "runtime/program/program.h"
+#include "test/support/acceptance.h"
+#include "test/support/file_bytes.h"
+
+namespace vitrine::test {
+namespace {
+
+std::vector<std::shared_ptr<const aot::Partitioner>> partitioners_of(LoweringPath path) {
+  if (path == LoweringPath::kXnnpack) return {std::make_shared<aot::XnnpackPartitioner>()};
+  if (path == LoweringPath::kMappingDemo) {
+    return {std::make_shared<mapping_demo::MappingDemoPartitioner>()};
+  }
+  return {};
+}
+
+void require_loadable(const std::vector<std::byte>& pte) {
+  const AlignedBytes bytes(pte.begin(), pte.end());
+  const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
+                                        bytes.size());
+  const std::vector<std::string> broken = broken_rules(view);
+  if (!broken.empty()) throw std::logic_error(broken.front());
+  auto source = view_buffer(view);
+  if (!source.ok()) throw std::logic_error("no view of the program");
+  const auto program = Program::load(std::move(*source));
+  if (!program.ok()) {
+    throw std::logic_error(std::string("the runtime refuses what was emitted: ") +
+                           program.error().message());
+  }
+}
+
+void lower(std::span<const std::byte> pt2, LoweringPath path) {
+  aot::ExportedProgram program = aot::parse_pt2(pt2, nullptr, "model.pt2");
+  aot::format_graph(*program.graph);
+  const auto partitioners = partitioners_of(path);
+  aot::EdgeOptions options;
+  for (const auto& each : partitioners) options.ops_to_keep.push_back(each->ops_to_keep(program));
+  const std::vector<aot::OpsToKeep> kept = options.ops_to_keep;
+  aot::to_edge(program, options);
+  aot::Methods edge;
+  edge.emplace("forward", program.copy());
+  if (!partitioners.empty()) {
+    aot::to_backend(program, partitioners);
+    aot::require_kept_ops_lowered(program, kept);
+  }
+  aot::to_executable(program);
+  aot::Methods executable;
+  executable.emplace("forward", std::move(program));
+  const aot::EmittedProgram emitted = aot::emit(executable);
+  require_loadable(emitted.pte);
+  etrecord::parse_etrecord(aot::write_record(edge, emitted.debug_info));
+}
+
+}  // namespace
+
+std::string attempt_lowering(std::span<const std::byte> pt2, LoweringPath path) {
+  try {
+    lower(pt2, path);
+  } catch (const aot::AotError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace vitrine::test
