@@ -45,6 +45,12 @@ PlanValue placeholder_of(const Value::Number* number) {
   return int64_t{0};
 }
 
+// A literal, or a number that is computed when the program runs.
+bool takes_number(ArgumentType type) {
+  return type == ArgumentType::kInt || type == ArgumentType::kFloat ||
+         type == ArgumentType::kBool || type == ArgumentType::kScalar;
+}
+
 bool is_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
 }
@@ -134,7 +140,18 @@ class MethodEmitter {
   }
 
   int32_t emit_argument(const Node& user, const Argument& argument, const OperatorArgument& to) {
-    if (const Node* node = argument.node()) return value_of(user, *node);
+    const bool is_tensor = to.type == ArgumentType::kTensor;
+    if (const Node* node = argument.node()) {
+      const bool is_number = node->meta.value.number() != nullptr;
+      if (is_tensor ? is_number : takes_number(to.type) && !is_number) {
+        fail_at(user, fmt::format("its {} is {}, which is {}", to.name, node->name(),
+                                  is_number ? "no tensor" : "no number"));
+      }
+      return value_of(user, *node);
+    }
+    if (is_tensor && !argument.is_none()) {
+      fail_at(user, fmt::format("its {} is a literal, not a tensor", to.name));
+    }
     if (const ArgumentList* items = argument.list()) return emit_list(user, *items, to.type);
     if (argument.is_none()) {
       if (to.type != ArgumentType::kTensor || to.is_optional) return add_value(std::monostate());
@@ -201,11 +218,18 @@ class MethodEmitter {
     }
     for (const Argument& item : items) {
       if (const Node* node = item.node()) {
+        const Value::Number* number = node->meta.value.number();
+        const bool fits = list.kind != IndexList::Kind::kInts
+                              ? number == nullptr
+                              : number != nullptr && number->kind == Value::Number::Kind::kInt;
+        if (!fits) fail_at(user, fmt::format("its list holds {}, of another kind", node->name()));
         list.items.push_back(value_of(user, *node));
       } else if (item.is_none() && is_optional) {
         list.items.push_back(-1);
       } else if (list.kind == IndexList::Kind::kInts) {
-        list.items.push_back(emit_literal(user, item, ArgumentType::kInt));
+        const PlanValue number = number_of(item, ArgumentType::kInt);
+        if (!std::holds_alternative<int64_t>(number)) fail_at(user, "a list item is no integer");
+        list.items.push_back(add_value(number));
       } else {
         fail_at(user, "a list item is no tensor");
       }

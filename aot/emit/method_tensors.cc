@@ -59,13 +59,19 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
 }
 
 uint64_t bytes_of(const Node& node, const TensorValue& value) {
-  uint64_t bytes = element_size(value.dtype);
+  // Loaders multiply in this order, in 64 bits, and count bytes of up to 16 an element.
+  int64_t elements = 1;
   for (const int32_t size : value.sizes) {
-    if (mul_overflows(bytes, static_cast<uint64_t>(size), &bytes)) {
-      fail_at(node, "is larger than memory can be");
-    }
+    if (mul_overflows(elements, size, &elements)) fail_at(node, "is larger than memory can be");
   }
-  return bytes;
+  if (elements > std::numeric_limits<int64_t>::max() / 16) {
+    fail_at(node, "is larger than memory can be");
+  }
+  const size_t width = element_size(value.dtype);
+  if (width == 0) {
+    fail_at(node, fmt::format("is {}, which programs cannot hold", scalar_type_name(value.dtype)));
+  }
+  return static_cast<uint64_t>(elements) * width;
 }
 
 // The numbers are of the shape and type that the graph tells.
@@ -238,7 +244,14 @@ void MethodTensors::add_call(const Node& node) {
     }
     const MethodTensor base = tensors_[of(*first)[0]];
     const size_t id = new_tensor(node, *node.tensor());
+    const uint64_t bytes = storages_.back().bytes;
     storages_.pop_back();
+    // Bounds of products may be wider than the product of bounds.
+    uint64_t& held = storages_[base.storage].bytes;
+    if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
+      fail_at(node, "views more than there is");
+    }
+    held = std::max(held, bytes);
     tensors_[id].storage = base.storage;
     tensors_[id].data = base.data;
     tensors_[id].data_order = base.data_order;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
@@ -151,7 +152,18 @@ class SourceProgramWriter {
     ordered_json tensors = ordered_json::object();
     ordered_json integers = ordered_json::object();
     ordered_json bools = ordered_json::object();
+    std::unordered_set<std::string> told;  // names of values that one of these holds
   };
+
+  // An ordered object looks for a key among all that it has: new ones need no search.
+  static void set(ordered_json& object, const std::string& name, ordered_json value, Parts& parts) {
+    if (parts.told.insert(name).second) {
+      auto& members = object.get_ref<ordered_json::object_t&>();
+      static_cast<ordered_json::object_t::Container&>(members).emplace_back(name, std::move(value));
+    } else {
+      object[name] = std::move(value);
+    }
+  }
 
   ordered_json write_graph(const Graph& graph) {
     Parts parts;
@@ -202,13 +214,13 @@ class SourceProgramWriter {
 
   void add_value(const Node& node, const Value& value, const std::string& name, Parts& parts) {
     if (const TensorSpec* spec = value.tensor()) {
-      parts.tensors[name] = of_tensor(*spec);
+      set(parts.tensors, name, of_tensor(*spec), parts);
     } else if (const Value::Number* number = value.number()) {
       ordered_json expression = of_one("as_expr", {{"expr_str", to_text(number->value)}});
       if (number->kind == Value::Number::Kind::kBool) {
-        parts.bools[name] = std::move(expression);
+        set(parts.bools, name, std::move(expression), parts);
       } else {
-        parts.integers[name] = std::move(expression);
+        set(parts.integers, name, std::move(expression), parts);
       }
     }
     (void)node;

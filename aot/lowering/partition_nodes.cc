@@ -53,11 +53,14 @@ class Units {
 
   // Makes one unit of these positions, or changes nothing if a path leads out of it and back in.
   bool join(const std::vector<size_t>& positions) {
-    const std::vector<size_t> before = unit_of_;
+    if (positions.size() == 1) return true;
+    std::vector<size_t> before;
     const size_t unit = unit_of_[positions.front()];
-    for (const size_t position : positions) unit_of_[position] = unit;
+    for (const size_t position : positions) {
+      before.push_back(std::exchange(unit_of_[position], unit));
+    }
     if (is_in_cycle(unit, positions)) {
-      unit_of_ = before;
+      for (size_t i = 0; i < positions.size(); ++i) unit_of_[positions[i]] = before[i];
       return false;
     }
     for (const size_t position : positions) members_[position].clear();

@@ -181,7 +181,9 @@ class Functionaliser {
       writes = writes || is_write(node);
     }
     if (!writes) return;
-    for (Node* node : nodes) visit(*node);
+    for (Node* node : nodes) {
+      run_at_node(std::string(node->name()), [&] { visit(*node); });
+    }
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <string_view>
 
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
@@ -16,10 +17,22 @@ void run_passes(ExportedProgram& program, std::span<const Pass> passes) {
       lint(program);
     } catch (const AotError& error) {
       throw AotError(fmt::format("{}: {}", pass.name, error.what()));
-    } catch (const std::out_of_range&) {
-      // Passes read arguments by position.
-      throw AotError(fmt::format("{}: a call has fewer arguments than its operator", pass.name));
     }
+  }
+}
+
+void run_at_node(const std::string& node, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const AotError& error) {
+    if (std::string_view(error.what()).find(fmt::format("node {}", node)) != std::string::npos) {
+      throw;
+    }
+    throw AotError(fmt::format("node {}: {}", node, error.what()));
+  } catch (const std::out_of_range&) {
+    // Passes look up dims and items by position.
+    throw AotError(
+        fmt::format("node {}: its operator needs more dims or items than there are", node));
   }
 }
 

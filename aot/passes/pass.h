@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 
 #include "aot/graph/exported_program.h"
 
@@ -16,6 +17,9 @@ struct Pass {
 // In order, with lint after each. AotErrors begin with the pass's name.
 void run_passes(ExportedProgram& program, std::span<const Pass> passes);
 
+// Runs work(), with what a node's arguments make go wrong told as AotErrors that name the node.
+void run_at_node(const std::string& node, const std::function<void()>& work);
+
 // Calls visit(graph) for the program's graph and, after it, every subgraph.
 template <class Visit>
 void for_each_graph(Graph& graph, Visit&& visit) {
@@ -23,7 +27,7 @@ void for_each_graph(Graph& graph, Visit&& visit) {
   for (auto& [name, subgraph] : graph.subgraphs()) for_each_graph(*subgraph, visit);
 }
 
-// Calls visit(node) for each call, which may erase it and insert others before it.
+// Calls visit(node) for each call, which may erase it and insert others before it. Errors name it.
 template <class Visit>
 void for_each_call(Graph& graph, Visit&& visit) {
   for_each_graph(graph, [&](Graph& each) {
@@ -31,7 +35,8 @@ void for_each_call(Graph& graph, Visit&& visit) {
     for (Node* node = each.nodes().empty() ? nullptr : &each.nodes().front(); node != nullptr;
          node = next) {
       next = node->next();
-      if (node->is_call()) visit(*node);
+      // The visit may erase it: the name is kept.
+      if (node->is_call()) run_at_node(std::string(node->name()), [&] { visit(*node); });
     }
   });
 }

@@ -56,15 +56,18 @@ void split_concatenations(Preprocessing& p) {
     const int64_t axis = integer(node, 1, "dim", 0);
     const size_t dim = wrapped_dim(node, axis, rank);
     const Node* quantise = quantised_result(parameters, node);
-    while (items.size() > kMost) {
-      ArgumentList first(items.begin(), items.begin() + kMost);
+    size_t done = 0;  // items that are joined already, but for the last, which is the join
+    while (items.size() - done > kMost) {
+      const auto begin = items.begin() + static_cast<std::ptrdiff_t>(done);
+      ArgumentList first(begin, begin + kMost);
       const TensorSpec spec = joined_spec(node, first, dim);
       Node* part = p.insert(node, node.target().name(), {std::move(first), axis}, spec);
       part->meta.debug_handle = node.meta.debug_handle;
       if (quantise != nullptr) part = quantised_like(p, node, part, *quantise);
-      items.erase(items.begin(), items.begin() + kMost);
-      items.insert(items.begin(), part);
+      done += kMost - 1;
+      items[done] = part;
     }
+    items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(done));
     node.set_arg(0, std::move(items));
   });
 }
