@@ -28,10 +28,11 @@ test: build
 bench: build
 	$(BUILD)/bin/executor_bench
 	$(BUILD)/bin/xnnpack_bench
+	$(BUILD)/bin/lower_bench
 
 lint: configure
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
-	run-clang-tidy -quiet -p $(BUILD) '^$(CURDIR)/(runtime|kernels|backends|devtools|tools)/'
+	run-clang-tidy -quiet -p $(BUILD) '^$(CURDIR)/(runtime|kernels|backends|aot|devtools|tools|examples)/'
 
 clean:
 	rm -rf build

@@ -1,12 +1,14 @@
-// Lowering MobileNetV2 from its .pt2 file to a .pte in memory: time, and memory against the
-// weights.
+// Lowering a model to a .pte file: time, and memory against the weights. MobileNetV2 as it is built
+// here, or a .pt2 file.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
 
+#include "examples/models/mobilenet_v2.h"
 #include "runtime/platform/memory.h"
-#include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 #include "tools/files.h"
 #include "tools/pte_lower/backends.h"
@@ -14,8 +16,6 @@
 
 namespace vitrine::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 uint64_t weight_bytes(const aot::Methods& methods) {
   uint64_t bytes = 0;
@@ -27,8 +27,10 @@ uint64_t weight_bytes(const aot::Methods& methods) {
   return bytes;
 }
 
+using Source = std::function<aot::Methods()>;
+
 // The peak is of the whole process: it tells of the first lowering, which runs before all others.
-void lower_model(benchmark::State& state, const fs::path& file, const char* backend) {
+void lower_model(benchmark::State& state, const Source& source, const char* backend) {
   const test::ScratchFolder scratch;
   uint64_t weights = 0;
   const uint64_t before = platform::resident_memory().now;
@@ -37,7 +39,7 @@ void lower_model(benchmark::State& state, const fs::path& file, const char* back
     if (backend != nullptr) {
       options.partitioners.push_back(tools::lowering_backend(backend).make_partitioner());
     }
-    aot::Methods methods = tools::import_methods({{"forward", file}});
+    aot::Methods methods = source();
     if (weights == 0) weights = weight_bytes(methods);
     tools::NewFile program(scratch / "model.pte");
     options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
@@ -51,25 +53,33 @@ void lower_model(benchmark::State& state, const fs::path& file, const char* back
       static_cast<double>(peak - before) / static_cast<double>(weights);
 }
 
+aot::Methods built_mobilenet() {
+  aot::Methods methods;
+  methods.emplace("forward", examples::mobilenet_v2());
+  return methods;
+}
+
 }  // namespace
 }  // namespace vitrine::bench
 
+// lower_bench [model.pt2]
 int main(int argc, char** argv) {
-  const std::filesystem::path file = vitrine::test::corpus_dir() / "mv2_xnnpack/model.pt2";
-  if (vitrine::test::corpus_dir().empty() || !std::filesystem::exists(file)) {
-    std::puts("no exported MobileNetV2: set VITRINE_CORPUS");
-    return 0;
-  }
-  for (const char* backend : {"xnnpack", "none"}) {
-    const bool is_none = std::string_view(backend) == "none";
-    benchmark::RegisterBenchmark(("lower_mv2/" + std::string(backend)).c_str(),
-                                 [=](benchmark::State& state) {
-                                   vitrine::bench::lower_model(state, file,
-                                                               is_none ? nullptr : backend);
-                                 })
-        ->Unit(benchmark::kMillisecond);
-  }
   benchmark::Initialize(&argc, argv);
+  vitrine::bench::Source source = vitrine::bench::built_mobilenet;
+  std::string name = "build_and_lower_mv2";
+  if (argc > 1) {
+    const std::filesystem::path file = argv[1];
+    source = [file] { return vitrine::tools::import_methods({{"forward", file}}); };
+    name = "lower/" + file.parent_path().filename().string();
+  }
+  constexpr std::pair<const char*, const char*> kBackends[] = {{"xnnpack", "xnnpack"},
+                                                               {"none", nullptr}};
+  for (const auto& [label, backend] : kBackends) {
+    benchmark::RegisterBenchmark((name + "/" + label).c_str(), [source, backend = backend](
+                                                                   benchmark::State& state) {
+      vitrine::bench::lower_model(state, source, backend);
+    })->Unit(benchmark::kMillisecond);
+  }
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }
