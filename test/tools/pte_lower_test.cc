@@ -173,6 +173,21 @@ TEST(PteLowerTest, WhatNeedsNoInputCanBeComputedAhead) {
   expect_outputs(program);
 }
 
+TEST(PteLowerTest, DelegatesInBranchesAreCountedApart) {
+  VITRINE_CORPUS_CASE(folder, "cond_model");
+  const ScratchFolder scratch;
+  const std::string options =
+      (folder / "model.pt2").string() + " --summary -o " + (scratch / "m.pte").string();
+  const CommandResult plain = pte_lower(options + " --backend xnnpack");
+  EXPECT_THAT(plain.out, testing::Not(HasSubstr("In branches")));
+  const CommandResult result = pte_lower(options + " --backend xnnpack-branches");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 1\n"));
+  // sin and add in one, mul, cos and sub in the other.
+  EXPECT_THAT(result.out,
+              HasSubstr("In branches, besides: 2 delegated subgraphs, 5 delegated nodes\n"));
+}
+
 TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();

@@ -36,6 +36,24 @@ std::string each_method(const LoweredModel& model, Text text) {
   return all;
 }
 
+// What delegation_info, as ExecuTorch's, leaves out; empty if there is nothing.
+std::string branches_text(const aot::Graph& graph) {
+  size_t delegates = 0;
+  size_t nodes = 0;
+  const auto visit = [&](const auto& self, const aot::Graph& outer) -> void {
+    for (const auto& [name, branch] : outer.subgraphs()) {
+      const delegation::DelegationInfo info = delegation::delegation_info(*branch);
+      delegates += info.subgraphs;
+      nodes += info.delegated_nodes;
+      self(self, *branch);
+    }
+  };
+  visit(visit, graph);
+  if (delegates == 0) return "";
+  return fmt::format("In branches, besides: {} delegated subgraphs, {} delegated nodes\n",
+                     delegates, nodes);
+}
+
 }  // namespace
 
 std::string summary_text(const LoweredModel& model) {
@@ -43,6 +61,7 @@ std::string summary_text(const LoweredModel& model) {
     const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
     const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
     return delegation::format_summary(info) + delegation::format_grid(info) +
+           branches_text(*program.graph) +
            fmt::format("Planned memory: {} ({} if nothing were shared)\n",
                        size_text(debug.planned_bytes), size_text(debug.naive_bytes));
   });
