@@ -44,6 +44,13 @@ bool may_compute_weights(const Candidate& candidate, const Product& product) {
          !calls_op(candidate.node, "convolution.default");
 }
 
+// To a partitioner for floats alone, a linear call with a quantised weight is one that computes in
+// floats, with a weight that is dequantised outside.
+bool is_taken_as_float(const Candidate& candidate, const Product& product) {
+  return candidate.precisions == kFloat && product.precision != kFloat &&
+         calls_op(candidate.node, "linear.default");
+}
+
 std::optional<Refusal> check_weight(const Candidate& candidate, const Product& product) {
   if (may_compute_weights(candidate, product)) return {};
   const Node* source = product.weight_source();
@@ -128,7 +135,8 @@ std::optional<Refusal> check_result(const Product& product) {
 std::optional<Refusal> check_product(const Candidate& candidate) {
   const std::optional<Product> product = product_of(candidate.node);
   if (!product) return Refusal{"its operands are no tensors", ""};
-  if ((candidate.precisions & product->precision) == 0) {
+  const bool as_float = is_taken_as_float(candidate, *product);
+  if (!as_float && (candidate.precisions & product->precision) == 0) {
     return Refusal{"it is quantised in a way that this partitioner does not take",
                    "use a partitioner for all precisions"};
   }
@@ -137,6 +145,7 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
     return Refusal{"its bias is computed, or written to, when the program runs",
                    "make it a parameter"};
   }
+  if (as_float) return {};
   if (auto refusal = check_weight(candidate, *product)) return refusal;
   if (auto refusal = check_activation(*product)) return refusal;
   return check_result(*product);
@@ -205,6 +214,7 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
 std::optional<Refusal> check_linear(const Candidate& candidate) {
   if (auto refusal = check_product(candidate)) return refusal;
   const Product product = *product_of(candidate.node);
+  if (is_taken_as_float(candidate, product)) return {};
   if (Node* dequantise = product.weight_dequantise()) {
     const QuantParams params = quant_params(*dequantise);
     if (params.kind == Kind::kPerChannel && params.axis != 0) {
@@ -243,6 +253,11 @@ std::vector<Node*> group_product(const Candidate& candidate) {
     if (node != nullptr && std::ranges::find(group, node) == group.end()) group.push_back(node);
   };
   if (candidate.parameters.has(product->bias)) add(product->bias);
+  const Tail tail = tail_of(candidate.node);
+  if (is_taken_as_float(candidate, *product)) {
+    add(tail.activation);
+    return group;
+  }
   const bool has_weight = candidate.parameters.has(product->weight_source());
   if (has_weight) {
     add(product->transposition);
@@ -252,7 +267,6 @@ std::vector<Node*> group_product(const Candidate& candidate) {
     }
     add(product->weight_source());
   }
-  const Tail tail = tail_of(candidate.node);
   if (product->precision == kFloat) {
     add(tail.activation);
     return group;

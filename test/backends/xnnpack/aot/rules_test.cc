@@ -619,6 +619,28 @@ TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
   EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
 }
 
+// By a partitioner for floats alone; what dequantises stays outside.
+TEST(RulesByPrecision, TakeQuantisedLinearCallsAsFloats) {
+  TestProgram t;
+  Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
+  Node* w = quantised_weight(t, {3, 4}, 0);
+  Node* linear = t.call("aten.linear.default", {x, w, t.parameter("b", {3})}, {2, 3});
+  Node* relu = t.call("aten.relu.default", {linear}, {2, 3});
+  Node* quantised = t.quantise(relu, 0.1, 0);
+  t.output({quantised});
+  Node* conv = quantised_convolution(t, 0, true, false);
+  EXPECT_EQ(reason_against(t, linear, xnnpack::kFloat), "");
+  EXPECT_THAT(reason_against(t, linear, xnnpack::kDynamic), HasSubstr("this partitioner"));
+  EXPECT_THAT(reason_against(t, conv, xnnpack::kFloat), HasSubstr("this partitioner"));
+  XnnpackPartitioner::Options options;
+  options.precisions = xnnpack::kFloat;
+  XnnpackPartitioner(options).partition(t.program);
+  const std::string& tag = linear->meta.delegation_tag;
+  EXPECT_FALSE(tag.empty());
+  EXPECT_EQ(relu->meta.delegation_tag, tag);
+  for (const Node* outside : {x, w, quantised}) EXPECT_EQ(outside->meta.delegation_tag, "");
+}
+
 // What ExecuTorch calls force_non_static_weights_for_f32_linear.
 TEST(ComputedWeights, AreTakenOfMatrixProductsIfAsked) {
   TestProgram t;
@@ -641,49 +663,6 @@ TEST(ComputedWeights, AreTakenOfMatrixProductsIfAsked) {
   XnnpackPartitioner(options).partition(t.program);
   EXPECT_FALSE(linear->meta.delegation_tag.empty());
   EXPECT_TRUE(b->meta.delegation_tag.empty());
-}
-
-TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
-  TestProgram t;
-  Node* x = matrix(t);
-  Node* w = t.parameter("w", {4, 4});
-  Node* linear = t.call("aten.linear.default", {x, w}, {2, 4});
-  Node* tan = t.call("aten.tan.default", {linear}, {2, 4});
-  Node* sum = t.call("aten.add.Tensor", {tan, x}, {2, 4});
-  t.output({sum});
-  const PartitionResult result = XnnpackPartitioner().partition(t.program);
-  EXPECT_EQ(result.tags.size(), 2u);
-  EXPECT_FALSE(linear->meta.delegation_tag.empty());
-  EXPECT_EQ(w->meta.delegation_tag, linear->meta.delegation_tag);
-  EXPECT_FALSE(sum->meta.delegation_tag.empty());
-  EXPECT_NE(sum->meta.delegation_tag, linear->meta.delegation_tag);
-  EXPECT_TRUE(x->meta.delegation_tag.empty());
-  ASSERT_EQ(result.rejections.size(), 1u);
-  EXPECT_EQ(result.rejections[0].node, tan);
-  EXPECT_THAT(result.rejections[0].rule, HasSubstr("aten.tan.default"));
-}
-
-TEST(XnnpackPartitioner, KeepsWhatItTakesOnly) {
-  TestProgram t;
-  Node* x = matrix(t);
-  Node* kept = t.call("aten.linear.default", {x, t.parameter("w", {3, 4})}, {2, 3});
-  Node* other = t.call("aten.linear.default", {x, t.input("v", {3, 4})}, {2, 3});
-  const OpsToKeep keep = XnnpackPartitioner().ops_to_keep(t.program);
-  EXPECT_THAT(keep.targets, testing::Contains("aten.linear.default"));
-  EXPECT_THAT(keep.targets, testing::Not(testing::Contains("aten.add.Tensor")));
-  EXPECT_TRUE(keep.keeps(*kept));
-  EXPECT_FALSE(keep.keeps(*other));
-}
-
-TEST(XnnpackPartitioner, MakesAPartitionAMatchIfAsked) {
-  TestProgram t;
-  Node* first = t.call("aten.abs.default", {matrix(t)}, {2, 4});
-  Node* second = t.call("aten.neg.default", {first}, {2, 4});
-  t.output({second});
-  XnnpackPartitioner::Options options;
-  options.per_op = true;
-  EXPECT_EQ(XnnpackPartitioner(options).partition(t.program).tags.size(), 2u);
-  EXPECT_NE(first->meta.delegation_tag, second->meta.delegation_tag);
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// Weights of delegates in files beside the program, one file or several.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/emit/emit.h"
+#include "aot/lowering/constant_tags.h"
+#include "aot/lowering/to_backend.h"
+#include "aot/passes/pipelines.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+#include "test/support/scratch_folder.h"
+#include "tools/files.h"
+#include "tools/host_tensor.h"
+#include "tools/session.h"
+#include "tools/tool_error.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+
+// x @ first.T @ second.T + 1; the 1 stays in the program.
+EmittedProgram emitted_with(const FileOfWeight& file_of) {
+  TestProgram t;
+  Node* x = t.input("x", {1, 2});
+  Node* first = t.parameter("first", {2, 2}, {1, 2, 3, 4});
+  Node* second = t.parameter("second", {2, 2}, {5, 6, 7, 8});
+  Node* one = t.parameter("one", {1}, {1});
+  Node* a = t.call("aten.linear.default", {x, first}, {1, 2});
+  Node* b = t.call("aten.linear.default", {a, second}, {1, 2});
+  t.output({t.call("aten.add.Tensor", {b, one}, {1, 2})});
+  tag_external_constants(t.program, file_of);
+  to_backend(t.program, XnnpackPartitioner());
+  to_executable(t.program);
+  Methods methods;
+  methods.emplace("forward", std::move(t.program));
+  return emit(methods);
+}
+
+class ExternalConstants : public testing::Test {
+ protected:
+  std::vector<std::filesystem::path> write(const EmittedProgram& emitted) {
+    tools::write_file(scratch / "m.pte", emitted.pte);
+    std::vector<std::filesystem::path> files;
+    for (const auto& [tag, bytes] : emitted.ptd) {
+      files.push_back(scratch / (tag + ".ptd"));
+      tools::write_file(files.back(), bytes);
+    }
+    return files;
+  }
+
+  std::vector<float> run(const std::vector<std::filesystem::path>& data) {
+    tools::Session session({scratch / "m.pte", data, 1, {}, true});
+    const std::unique_ptr<Method> method = session.load_method("forward");
+    tools::HostTensor x(ScalarType::kFloat, std::vector<int32_t>{1, 2}, std::vector<uint8_t>{0, 1});
+    const std::vector<float> numbers = {1, -1};
+    x.set_from_logical(std::as_bytes(std::span(numbers)));
+    tools::check(method->set_input(0, EValue(&x.tensor())));
+    tools::check(method->execute());
+    const float* y = method->output(0).tensor().data<float>();
+    return {y, y + 2};
+  }
+
+  vitrine::test::ScratchFolder scratch;
+};
+
+TEST_F(ExternalConstants, LieInTheFilesThatTheyAreTaggedWith) {
+  const EmittedProgram emitted = emitted_with([](const InputSpec& weight) {
+    return weight.name == "one" ? std::string() : "of_" + weight.name;
+  });
+  EXPECT_THAT(emitted.ptd, ElementsAre(Key("of_first"), Key("of_second")));
+  const std::vector<std::filesystem::path> files = write(emitted);
+  // (-1, -1), (-11, -15), one more
+  EXPECT_THAT(run(files), ElementsAre(-10, -14));
+  EXPECT_THAT([&] { run({files[0]}); },
+              testing::ThrowsMessage<std::exception>(HasSubstr("named data")));
+}
+
+TEST_F(ExternalConstants, AreNoneUnlessTagged) {
+  const EmittedProgram emitted = emitted_with([](const InputSpec&) { return std::string(); });
+  EXPECT_TRUE(emitted.ptd.empty());
+  write(emitted);
+  EXPECT_THAT(run({}), ElementsAre(-10, -14));
+}
+
+// The bytes tell the names: programs that share weights share the file.
+TEST_F(ExternalConstants, AreTheSameFileForTheSameWeights) {
+  const FileOfWeight all = [](const InputSpec&) { return std::string("weights"); };
+  EXPECT_EQ(emitted_with(all).ptd, emitted_with(all).ptd);
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test
