@@ -170,7 +170,7 @@ class SourceProgramWriter {
     ordered_json inputs = ordered_json::array();
     for (const Node& node : graph.nodes()) {
       if (node.kind() == Node::Kind::kPlaceholder) {
-        add_value(node, node.meta.value, name_of(node), parts);
+        add_value(node.meta.value, name_of(node), parts);
         const InputSpec* spec =
             &graph == program_.graph.get() ? program_.input_of(node.name()) : nullptr;
         inputs.push_back(spec != nullptr && !spec->literal.is_none() ? argument(spec->literal)
@@ -212,7 +212,7 @@ class SourceProgramWriter {
     if (other != nullptr) names_[&node] = name_of(*other);
   }
 
-  void add_value(const Node& node, const Value& value, const std::string& name, Parts& parts) {
+  static void add_value(const Value& value, const std::string& name, Parts& parts) {
     if (const TensorSpec* spec = value.tensor()) {
       set(parts.tensors, name, of_tensor(*spec), parts);
     } else if (const Value::Number* number = value.number()) {
@@ -223,7 +223,6 @@ class SourceProgramWriter {
         set(parts.integers, name, std::move(expression), parts);
       }
     }
-    (void)node;
   }
 
   // ---- Arguments
@@ -345,7 +344,7 @@ class SourceProgramWriter {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
     if (items == nullptr) {
-      add_value(node, node.meta.value, name_of(node), parts);
+      add_value(node.meta.value, name_of(node), parts);
       outputs.push_back(reference(node));
       return outputs;
     }
@@ -354,7 +353,7 @@ class SourceProgramWriter {
     ordered_json names = ordered_json::array();
     for (size_t i = 0; i < items->size(); ++i) {
       const std::string name = name_of_item(node, i);
-      add_value(node, (*items)[i], name, parts);
+      add_value((*items)[i], name, parts);
       names.push_back({{"name", name}});
       outputs.push_back(of_one("as_tensor", {{"name", name}}));
     }
@@ -414,7 +413,7 @@ class SourceProgramWriter {
         if (is_given && next < node.args().size()) {
           alias(taken, node.args()[next++].node());
         } else {
-          add_value(taken, taken.meta.value, name_of(taken), parts);
+          add_value(taken.meta.value, name_of(taken), parts);
         }
       } else {
         add_node(taken, parts);
@@ -442,7 +441,7 @@ class SourceProgramWriter {
           alias(inner, (*given->list())[next++].node());
         } else {
           if (inner.kind() == Node::Kind::kGetAttr) {
-            add_value(inner, inner.meta.value, name_of(inner), parts);
+            add_value(inner.meta.value, name_of(inner), parts);
           }
           add_node(inner, parts);
         }
