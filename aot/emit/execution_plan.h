@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "aot/graph/node_error.h"
 #include "runtime/core/scalar_type.h"
 
 namespace vitrine::aot {
@@ -50,13 +51,6 @@ struct JumpFalseCall {
   int32_t destination = 0;
 };
 using PlanInstruction = std::variant<KernelCall, DelegateCall, MoveCall, JumpFalseCall>;
-
-struct StackFrame {
-  std::string file;
-  int32_t line = 0;
-  std::string function;
-  std::string text;
-};
 
 struct PlanDelegate {
   std::string backend_id;

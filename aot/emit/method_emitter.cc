@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
-#include "aot/emit/node_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/emit/operator_schema.h"
 #include "aot/graph/aot_error.h"
 #include "aot/passes/out_variants.h"

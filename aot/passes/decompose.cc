@@ -1,11 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_set>
 
-#include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/decomposition.h"
 #include "aot/passes/out_variants.h"
 #include "aot/passes/pass.h"
@@ -13,17 +11,6 @@
 
 namespace vitrine::aot {
 namespace {
-
-// The innermost line of the user's own code: "model.py:28", or nothing.
-std::string source_line(const Node& node) {
-  if (node.meta.origin == nullptr) return "";
-  const std::string& trace = node.meta.origin->stack_trace;
-  constexpr std::string_view kFile = "File \"";
-  const size_t begin = trace.find(kFile);
-  if (begin == std::string::npos) return "";
-  const size_t end = trace.find('\n', begin);
-  return fmt::format(" ({})", trace.substr(begin, end == std::string::npos ? end : end - begin));
-}
 
 // There are kernels of these, but core ATen has them not: to_edge keeps them only if asked to.
 constexpr std::array<std::string_view, 20> kNotCore = {
@@ -84,9 +71,12 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
 std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
   std::map<std::string_view, Decompose> table;
   for (const auto& rows :
-       {activation_decompositions(), image_decompositions(), layer_decompositions(),
-        maker_decompositions(), product_decompositions(), recurrent_decompositions(),
-        reduction_decompositions(), shape_decompositions(), value_decompositions()}) {
+       {activation_decompositions(), arrangement_decompositions(), image_decompositions(),
+        layer_decompositions(), linear_algebra_decompositions(), loss_decompositions(),
+        maker_decompositions(), math_decompositions(), product_decompositions(),
+        recurrent_decompositions(), reduction_decompositions(), resizing_decompositions(),
+        scan_decompositions(), selection_decompositions(), shape_decompositions(),
+        value_decompositions(), window_decompositions()}) {
     for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
   }
   for (const std::string& name : preserved) table.erase(name);
@@ -144,8 +134,7 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
         std::ranges::count(preserved, node.target().name()) != 0) {
       return;
     }
-    throw AotError(fmt::format("node {}: no decomposition of {} is known{}", node.name(),
-                               node.target().name(), source_line(node)));
+    fail_at(node, "no decomposition is known, and no kernel computes it");
   });
 }
 

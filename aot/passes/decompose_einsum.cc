@@ -31,7 +31,6 @@ std::vector<int> read_labels(Decomposition& to, std::string_view text) {
       labels.push_back(kEllipsis);
       i += 2;
     } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
-      if (std::ranges::count(labels, text[i]) != 0) to.refuse("it takes a diagonal");
       labels.push_back(text[i]);
     } else {
       to.refuse("its equation has an unknown sign");
@@ -89,6 +88,24 @@ Equation read_equation(Decomposition& to, std::string_view text,
     if (label < kEllipsis && count == 1) equation.result.push_back(label);
   }
   return equation;
+}
+
+// A label that an operand has twice stands for the diagonal, which becomes its last dim.
+void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels) {
+  for (size_t i = 0; i < labels.size();) {
+    const auto first = labels.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto second = std::find(first + 1, labels.end(), *first);
+    if (second == labels.end()) {
+      ++i;
+      continue;
+    }
+    const int label = *first;
+    operand = to.make("aten.diagonal.default", {operand, 0, static_cast<int64_t>(i),
+                                                static_cast<int64_t>(second - labels.begin())});
+    labels.erase(second);
+    labels.erase(labels.begin() + static_cast<std::ptrdiff_t>(i));
+    labels.push_back(label);
+  }
 }
 
 // The operand with all labels as dims, in their order; 1 where it has none.
@@ -176,7 +193,15 @@ void decompose_einsum(Decomposition& to) {
     }
     operands.push_back(item.node());
   }
-  const Equation equation = read_equation(to, *text.get<std::string>(), operands);
+  Equation equation = read_equation(to, *text.get<std::string>(), operands);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    take_diagonals(to, operands[i], equation.operands[i]);
+  }
+  for (size_t i = 0; i < equation.result.size(); ++i) {
+    if (std::ranges::count(equation.result, equation.result[i]) != 1) {
+      to.refuse("its result has a label twice");
+    }
+  }
   // Dims of the result first, then those that are summed, by the alphabet.
   std::vector<int> order = equation.result;
   std::map<int, size_t> last_operand;

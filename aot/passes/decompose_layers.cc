@@ -30,6 +30,17 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
   return padding;
 }
 
+// One image without a batch becomes a batch of one. `rest` are the arguments after the bias.
+void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
+  const bool is_single = x->tensor()->rank() == dims + 1;
+  if (is_single) x = to.make("aten.unsqueeze.default", {x, 0});
+  ArgumentList args = {x, to.tensor(1), to.arg(2, "bias")};
+  args.insert(args.end(), rest.begin(), rest.end());
+  if (!is_single) return to.replace(to.call("aten.convolution.default", args, to.spec()));
+  Node* made = to.make("aten.convolution.default", args);
+  to.replace(to.make("aten.squeeze.dims", {made, std::vector<int64_t>{0}}));
+}
+
 template <size_t dims>
 void convolution(Decomposition& to) {
   Node* x = to.tensor(0);
@@ -40,11 +51,10 @@ void convolution(Decomposition& to) {
   const auto list = [&](size_t index, const char* name, int64_t fallback) -> Argument {
     return to.integers(index, name, dims, fallback);
   };
-  to.replace(to.call("aten.convolution.default",
-                     {x, to.tensor(1), to.arg(2, "bias"), list(3, "stride", 1),
-                      padding.is_none() ? list(4, "padding", 0) : padding, list(5, "dilation", 1),
-                      false, std::vector<int64_t>(dims, 0), to.integer(6, "groups", 1)},
-                     to.spec()));
+  replace_by_convolution(
+      to, x, dims,
+      {list(3, "stride", 1), padding.is_none() ? list(4, "padding", 0) : padding,
+       list(5, "dilation", 1), false, std::vector<int64_t>(dims, 0), to.integer(6, "groups", 1)});
 }
 
 template <size_t dims>
@@ -52,11 +62,9 @@ void transposed_convolution(Decomposition& to) {
   const auto list = [&](size_t index, const char* name, int64_t fallback) -> Argument {
     return to.integers(index, name, dims, fallback);
   };
-  to.replace(to.call(
-      "aten.convolution.default",
-      {to.tensor(0), to.tensor(1), to.arg(2, "bias"), list(3, "stride", 1), list(4, "padding", 0),
-       list(7, "dilation", 1), true, list(5, "output_padding", 0), to.integer(6, "groups", 1)},
-      to.spec()));
+  replace_by_convolution(to, to.tensor(0), dims,
+                         {list(3, "stride", 1), list(4, "padding", 0), list(7, "dilation", 1), true,
+                          list(5, "output_padding", 0), to.integer(6, "groups", 1)});
 }
 
 TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
@@ -64,8 +72,15 @@ TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
 }
 
 void batch_norm(Decomposition& to) {
-  if (to.boolean(5, "training", false)) to.refuse("it is in training mode");
   const TensorSpec spec = to.spec();
+  if (to.boolean(5, "training", false)) {
+    // Without running statistics it takes those of its input in evaluation too.
+    if (!to.arg(3, "running_mean").is_none()) to.refuse("it is in training mode");
+    Node* norm = to.make("aten._native_batch_norm_legit.no_stats",
+                         {to.tensor(0), to.arg(1, "weight"), to.arg(2, "bias"), true,
+                          to.arg(6, "momentum"), to.arg(7, "eps")});
+    return to.replace(to.item(norm, 0));
+  }
   const TensorSpec empty = vector_spec(spec.dtype, 0);
   Node* norm = to.call("aten._native_batch_norm_legit_no_training.default",
                        {to.tensor(0), to.arg(1, "weight"), to.arg(2, "bias"), to.tensor(3),
@@ -135,6 +150,23 @@ void instance_norm(Decomposition& to) {
   to.replace(to.reshape(to.item(norm, 0), sizes));
 }
 
+// v g / |v|, with norms over all dims but one; of all together if that is -1.
+void weight_norm(Decomposition& to) {
+  Node* direction = to.tensor(0);
+  const int64_t dim = to.integer(2, "dim", 0);
+  std::vector<int64_t> dims;
+  const size_t rank = direction->tensor()->rank();
+  for (size_t i = 0; i < rank; ++i) {
+    if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
+  }
+  // Over no dims it would be over all.
+  Node* length = dims.empty()
+                     ? to.make("aten.abs.default", {direction})
+                     : to.make("aten.linalg_vector_norm.default", {direction, 2, dims, dim != -1});
+  Node* scale = to.make("aten.div.Tensor", {to.tensor(1), length});
+  to.replace(to.make("aten.mul.Tensor", {direction, scale}));
+}
+
 double epsilon(ScalarType dtype) {
   return dtype == ScalarType::kDouble ? std::numeric_limits<double>::epsilon()
                                       : static_cast<double>(std::numeric_limits<float>::epsilon());
@@ -163,6 +195,7 @@ void rms_norm(Decomposition& to) {
 }
 
 constexpr std::array kRows = {
+    DecompositionRow{"aten._weight_norm.default", weight_norm},
     DecompositionRow{"aten.batch_norm.default", batch_norm},
     DecompositionRow{"aten.conv1d.default", convolution<1>},
     DecompositionRow{"aten.conv1d.padding", convolution<1>},

@@ -1,6 +1,8 @@
 // Decompositions of recurrent layers: step by step, as PyTorch's own.
 #include <algorithm>
 #include <array>
+#include <tuple>
+#include <utility>
 
 #include "aot/passes/decomposition.h"
 
@@ -98,6 +100,19 @@ Node* add(Decomposition& to, Node* a, Node* b) { return to.make("aten.add.Tensor
 Node* multiply(Decomposition& to, Node* a, Node* b) { return to.make("aten.mul.Tensor", {a, b}); }
 Node* sigmoid(Decomposition& to, Node* x) { return to.make("aten.sigmoid.default", {x}); }
 Node* tanh(Decomposition& to, Node* x) { return to.make("aten.tanh.default", {x}); }
+int64_t last_dim(const Node* x) { return static_cast<int64_t>(x->tensor()->rank()) - 1; }
+
+// The next hidden state and cell, of the gates before their curves.
+std::pair<Node*, Node*> lstm_step(Decomposition& to, Node* gates, Node* cell) {
+  const std::vector<Node*> parts = chunk(to, gates, 4, last_dim(gates));
+  Node* in = sigmoid(to, parts[0]);
+  Node* forget = sigmoid(to, parts[1]);
+  Node* candidate = tanh(to, parts[2]);
+  Node* out = sigmoid(to, parts[3]);
+  Node* kept = multiply(to, forget, cell);
+  cell = add(to, kept, multiply(to, in, candidate));
+  return {multiply(to, out, tanh(to, cell)), cell};
+}
 
 // What one direction of one layer hands on.
 struct Ends {
@@ -127,15 +142,8 @@ Ends lstm_layer(Decomposition& to, Node* x, Node* hidden, Node* cell, const Weig
   cell = to.make("aten.unsqueeze.default", {cell, 0});
   std::vector<Node*> steps;
   for (Node* step : unbind(to, projected_input(to, x, weights, backward))) {
-    Node* gates = add(to, linear(to, hidden, weights.hidden, weights.hidden_bias), step);
-    const std::vector<Node*> parts = chunk(to, gates, 4, 2);
-    Node* in = sigmoid(to, parts[0]);
-    Node* forget = sigmoid(to, parts[1]);
-    Node* candidate = tanh(to, parts[2]);
-    Node* out = sigmoid(to, parts[3]);
-    Node* kept = multiply(to, forget, cell);
-    cell = add(to, kept, multiply(to, in, candidate));
-    hidden = multiply(to, out, tanh(to, cell));
+    std::tie(hidden, cell) =
+        lstm_step(to, add(to, linear(to, hidden, weights.hidden, weights.hidden_bias), step), cell);
     if (weights.projection != nullptr) hidden = linear(to, hidden, weights.projection, {});
     steps.push_back(hidden);
   }
@@ -147,9 +155,9 @@ Ends lstm_layer(Decomposition& to, Node* x, Node* hidden, Node* cell, const Weig
 }
 
 Node* gru_step(Decomposition& to, Node* step, Node* hidden, const Weights& weights) {
-  const std::vector<Node*> of_input = chunk(to, step, 3, 1);
+  const std::vector<Node*> of_input = chunk(to, step, 3, last_dim(step));
   const std::vector<Node*> of_hidden =
-      chunk(to, linear(to, hidden, weights.hidden, weights.hidden_bias), 3, 2);
+      chunk(to, linear(to, hidden, weights.hidden, weights.hidden_bias), 3, last_dim(hidden));
   Node* reset = sigmoid(to, add(to, of_hidden[0], of_input[0]));
   Node* update = sigmoid(to, add(to, of_hidden[1], of_input[1]));
   Node* candidate = tanh(to, add(to, of_input[2], multiply(to, of_hidden[2], reset)));
@@ -246,11 +254,49 @@ void recurrent(Decomposition& to) {
   to.replace_items(results);
 }
 
+// One step: (input, hx, w_ih, w_hh, b_ih, b_hh).
+Weights read_cell(Decomposition& to) {
+  Weights weights;
+  weights.input = to.tensor(2);
+  weights.hidden = to.tensor(3);
+  weights.input_bias = to.arg(4, "b_ih");
+  weights.hidden_bias = to.arg(5, "b_hh");
+  return weights;
+}
+
+void lstm_cell(Decomposition& to) {
+  const Argument states = to.arg(1, "hx");
+  if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
+  for (const Argument& state : *states.list()) {
+    if (state.node() == nullptr || state.node()->tensor() == nullptr) {
+      to.refuse("a state is no tensor");
+    }
+  }
+  const Weights weights = read_cell(to);
+  Node* of_hidden = linear(to, (*states.list())[0].node(), weights.hidden, weights.hidden_bias);
+  Node* of_input = linear(to, to.tensor(0), weights.input, weights.input_bias);
+  const auto [hidden, cell] =
+      lstm_step(to, add(to, of_hidden, of_input), (*states.list())[1].node());
+  const std::array<Node*, 2> results = {hidden, cell};
+  to.replace_items(results);
+}
+
+template <Step step>
+void recurrent_cell(Decomposition& to) {
+  const Weights weights = read_cell(to);
+  Node* of_input = linear(to, to.tensor(0), weights.input, weights.input_bias);
+  to.replace(step(to, of_input, to.tensor(1), weights));
+}
+
 constexpr std::array kRows = {
     DecompositionRow{"aten.gru.input", recurrent<gru_step>},
+    DecompositionRow{"aten.gru_cell.default", recurrent_cell<gru_step>},
     DecompositionRow{"aten.lstm.input", lstm},
+    DecompositionRow{"aten.lstm_cell.default", lstm_cell},
     DecompositionRow{"aten.rnn_relu.input", recurrent<plain_step<1>>},
+    DecompositionRow{"aten.rnn_relu_cell.default", recurrent_cell<plain_step<1>>},
     DecompositionRow{"aten.rnn_tanh.input", recurrent<plain_step<0>>},
+    DecompositionRow{"aten.rnn_tanh_cell.default", recurrent_cell<plain_step<0>>},
 };
 
 }  // namespace

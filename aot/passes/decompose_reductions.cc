@@ -1,6 +1,7 @@
-// Decompositions of reductions: norms of vectors, deviations, tests of all elements, losses.
+// Decompositions of reductions: norms of vectors, deviations, tests of all elements.
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "aot/passes/decomposition.h"
 
@@ -187,27 +188,75 @@ void argsort(Decomposition& to) {
   to.replace(to.item(sorted, 1));
 }
 
-// Losses: 0 keeps all elements, 1 takes their mean, 2 their sum.
-void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
-  switch (to.integer(reduction_at, "reduction", 1)) {
-    case 0:
-      return to.replace(loss);
-    case 1:
-      return to.replace(to.make("aten.mean.default", {loss}));
-    case 2:
-      return to.replace(to.make("aten.sum.dim_IntList", {loss, ArgumentList()}));
-    default:
-      to.refuse("its reduction is not known");
+// Sums and means of what is a number.
+void sum_of_numbers(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const bool is_mean = to.node().target().op() == "nanmean";
+  const Argument dims = dims_of(to, 1);
+  const bool keepdim = to.boolean(2, "keepdim", false);
+  if (!is_floating(x->tensor()->dtype)) x = to.convert(x, to.spec().dtype);
+  Node* missing = to.make("aten.isnan.default", {x});
+  Node* zero = to.scalar(0, x->tensor()->dtype);
+  Node* numbers = to.make("aten.where.self", {missing, zero, x});
+  Node* total = to.make("aten.sum.dim_IntList", with_keepdim({numbers, dims}, keepdim));
+  total = to.convert(total, to.spec().dtype);
+  if (!is_mean) return to.replace(total);
+  Node* present = to.make("aten.logical_not.default", {missing});
+  Node* count = to.make("aten.sum.dim_IntList", with_keepdim({present, dims}, keepdim));
+  to.replace(to.make("aten.div.Tensor", {total, count}));
+}
+
+void count_nonzero(Decomposition& to) {
+  Node* is_set = to.make("aten.ne.Scalar", {to.tensor(0), 0});
+  to.replace(to.make("aten.sum.dim_IntList", {is_set, dims_of(to, 1)}));
+}
+
+// The smallest and the like of the sorted elements: values and where they are.
+Node* sorted(Decomposition& to, Node* x, const Argument& dim, bool descending) {
+  return to.make("aten.sort.default", {x, dim, descending});
+}
+void sort_first_dim(Decomposition& to) {
+  const Argument descending = to.arg(1, "descending", false);
+  to.replace(to.item(to.make("aten.sort.default", {to.tensor(0), 0, descending}), 0));
+}
+
+// The element at a place of the sorted dim: of a median the lower one in the middle.
+void element_by_rank(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const bool is_median = to.node().target().op() == "median";
+  const bool of_all = is_median && to.node().target().overload() == "default";
+  const size_t dim_at = is_median ? 1 : 2;
+  if (of_all) {
+    SymInt count = 1;
+    for (const SymInt& size : x->tensor()->sizes) count = count * size;
+    x = to.reshape(x, {count});
   }
-}
-Node* difference(Decomposition& to) {
-  return to.make("aten.sub.Tensor", {to.tensor(0), to.tensor(1)});
-}
-void squared_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {difference(to), 2}), 2);
-}
-void absolute_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.abs.default", {difference(to)}), 2);
+  const int64_t dim = of_all ? 0 : to.integer(dim_at, "dim", -1);
+  const bool keepdim = !of_all && to.boolean(dim_at + 1, "keepdim", false);
+  const size_t at = wrapped(dim, x->tensor()->rank());
+  if (x->tensor()->rank() == 0 || !x->tensor()->sizes[at].is_static()) {
+    to.refuse("it sorts no known size");
+  }
+  const int64_t length = x->tensor()->sizes[at].value();
+  const int64_t place = is_median ? (length - 1) / 2 : to.integer(1, "k", 1) - 1;
+  if (length == 0 || place < 0 || place >= length) to.refuse("there is no such element");
+  // What is no number counts as the greatest; of it a median is none either.
+  Node* order = sorted(to, x, dim, false);
+  const auto pick = [&](Node* all) {
+    Node* found = to.make("aten.slice.Tensor", {all, dim, place, place + 1});
+    return keepdim ? found : to.make("aten.squeeze.dims", {found, std::vector<int64_t>{dim}});
+  };
+  Node* values = pick(to.item(order, 0));
+  if (is_median && is_floating(x->tensor()->dtype)) {
+    Node* missing = to.make("aten.isnan.default", {x});
+    ArgumentList args = {missing, dim};
+    missing = to.make("aten.any.dim", with_keepdim(std::move(args), keepdim));
+    Node* none = to.scalar(std::numeric_limits<double>::quiet_NaN(), x->tensor()->dtype);
+    values = to.make("aten.where.self", {missing, none, values});
+  }
+  if (of_all) return to.replace(values);
+  const std::array<Node*, 2> results = {values, pick(to.item(order, 1))};
+  to.replace_items(results);
 }
 
 constexpr std::array kRows = {
@@ -218,12 +267,20 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.argsort.default", argsort},
     DecompositionRow{"aten.argsort.stable", argsort},
     DecompositionRow{"aten.cosine_similarity.default", cosine_similarity},
-    DecompositionRow{"aten.l1_loss.default", absolute_loss},
+    DecompositionRow{"aten.count_nonzero.default", count_nonzero},
+    DecompositionRow{"aten.count_nonzero.dim_IntList", count_nonzero},
+    DecompositionRow{"aten.kthvalue.default", element_by_rank},
     DecompositionRow{"aten.linalg_vector_norm.default", norm},
     DecompositionRow{"aten.logsumexp.default", log_sum_exp},
-    DecompositionRow{"aten.mse_loss.default", squared_loss},
+    DecompositionRow{"aten.median.default", element_by_rank},
+    DecompositionRow{"aten.median.dim", element_by_rank},
+    DecompositionRow{"aten.msort.default", sort_first_dim},
+    DecompositionRow{"aten.nanmean.default", sum_of_numbers},
+    DecompositionRow{"aten.nansum.default", sum_of_numbers},
     DecompositionRow{"aten.norm.Scalar", norm},
     DecompositionRow{"aten.norm.ScalarOpt_dim", norm},
+    DecompositionRow{"aten.norm.ScalarOpt_dim_dtype", norm},
+    DecompositionRow{"aten.norm.ScalarOpt_dtype", norm},
     DecompositionRow{"aten.std.correction", deviation},
     DecompositionRow{"aten.std.default", deviation},
     DecompositionRow{"aten.std.dim", deviation},

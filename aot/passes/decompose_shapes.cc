@@ -41,6 +41,13 @@ void squeeze(Decomposition& to) {
                      {to.tensor(0), std::vector<int64_t>{to.integer(1, "dim", 0)}}, to.spec()));
 }
 
+// Of all dims of 1.
+void squeeze_all(Decomposition& to) {
+  std::vector<int64_t> dims(to.tensor(0)->tensor()->rank());
+  std::iota(dims.begin(), dims.end(), int64_t{0});
+  to.replace(to.call("aten.squeeze.dims", {to.tensor(0), dims}, to.spec()));
+}
+
 void stack(Decomposition& to) {
   const Argument* tensors = to.node().arg(0);
   const TensorSpec spec = to.spec();
@@ -292,7 +299,7 @@ void stack_along(Decomposition& to) {
     if (op == "hstack") {
       if (sizes.empty()) sizes = {1};
       dim = sizes.size() == 1 ? 0 : 1;
-    } else if (op == "vstack") {
+    } else if (op == "vstack" || op == "row_stack") {
       while (sizes.size() < 2) sizes.insert(sizes.begin(), SymInt(1));
     } else {
       if (sizes.empty()) sizes = {1};
@@ -328,6 +335,14 @@ void select_scatter(Decomposition& to) {
 }
 
 constexpr std::array kRows = {
+    DecompositionRow{"aten._reshape_alias.default", flatten},
+    DecompositionRow{"aten._reshape_copy.default", flatten},
+    DecompositionRow{"aten._unsafe_view.default", flatten},
+    DecompositionRow{"aten.adjoint.default", transpose_matrices},
+    DecompositionRow{"aten.mH.default", transpose_matrices},
+    DecompositionRow{"aten.matrix_H.default", transpose_matrices},
+    DecompositionRow{"aten.row_stack.default", stack_along},
+    DecompositionRow{"aten.squeeze.default", squeeze_all},
     DecompositionRow{"aten.chunk.default", split},
     DecompositionRow{"aten.contiguous.default", contiguous},
     DecompositionRow{"aten.detach.default", identity},

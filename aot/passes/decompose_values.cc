@@ -105,6 +105,15 @@ void replace_nan(Decomposition& to) {
   to.replace(to.make("aten.where.self", {is_low, value(3, "neginf", -largest), result}));
 }
 
+// A number and a tensor, in whichever order.
+void swapped(Decomposition& to) {
+  const std::string target = "aten." + std::string(to.node().target().op()) + ".Scalar";
+  to.replace(to.call(target, {to.tensor(1), to.arg(0, "self")}, to.spec()));
+}
+
+// A copy in the same memory, or of what is real and plain already.
+void itself(Decomposition& to) { to.replace(to.tensor(0)); }
+
 // The same arguments, another name.
 struct Renaming {
   std::string_view from;
@@ -113,21 +122,32 @@ struct Renaming {
 constexpr std::array kRenamings = {
     Renaming{"aten.__and__.Scalar", "aten.bitwise_and.Scalar"},
     Renaming{"aten.__and__.Tensor", "aten.bitwise_and.Tensor"},
+    Renaming{"aten.__lshift__.Tensor", "aten.bitwise_left_shift.Tensor"},
+    Renaming{"aten.__rshift__.Tensor", "aten.bitwise_right_shift.Tensor"},
     Renaming{"aten.__or__.Scalar", "aten.bitwise_or.Scalar"},
     Renaming{"aten.__or__.Tensor", "aten.bitwise_or.Tensor"},
     Renaming{"aten.__xor__.Scalar", "aten.bitwise_xor.Scalar"},
     Renaming{"aten.__xor__.Tensor", "aten.bitwise_xor.Tensor"},
     Renaming{"aten.absolute.default", "aten.abs.default"},
     Renaming{"aten.arccos.default", "aten.acos.default"},
+    Renaming{"aten.arccosh.default", "aten.acosh.default"},
     Renaming{"aten.arcsin.default", "aten.asin.default"},
+    Renaming{"aten.arcsinh.default", "aten.asinh.default"},
     Renaming{"aten.arctan.default", "aten.atan.default"},
     Renaming{"aten.arctan2.default", "aten.atan2.default"},
+    Renaming{"aten.arctanh.default", "aten.atanh.default"},
     Renaming{"aten.cdist.default", "aten._cdist_forward.default"},
+    Renaming{"aten.clip.Tensor", "aten.clamp.Tensor"},
     Renaming{"aten.clip.default", "aten.clamp.default"},
     Renaming{"aten.concat.default", "aten.cat.default"},
+    Renaming{"aten.concatenate.default", "aten.cat.default"},
     Renaming{"aten.conj_physical.default", "aten._conj_physical.default"},
     Renaming{"aten.divide.Scalar", "aten.div.Tensor"},
+    Renaming{"aten.divide.Scalar_mode", "aten.div.Tensor_mode"},
+    Renaming{"aten.divide.Tensor_mode", "aten.div.Tensor_mode"},
     Renaming{"aten.divide.Tensor", "aten.div.Tensor"},
+    Renaming{"aten.fix.default", "aten.trunc.default"},
+    Renaming{"aten.ger.default", "aten.outer.default"},
     Renaming{"aten.greater.Scalar", "aten.gt.Scalar"},
     Renaming{"aten.greater.Tensor", "aten.gt.Tensor"},
     Renaming{"aten.greater_equal.Scalar", "aten.ge.Scalar"},
@@ -145,8 +165,22 @@ constexpr std::array kRenamings = {
     Renaming{"aten.not_equal.Scalar", "aten.ne.Scalar"},
     Renaming{"aten.not_equal.Tensor", "aten.ne.Tensor"},
     Renaming{"aten.pdist.default", "aten._pdist_forward.default"},
+    Renaming{"aten.remainder.Scalar_Tensor", "aten.remainder.Tensor"},
+    Renaming{"aten.sgn.default", "aten.sign.default"},
+    Renaming{"aten.special_erf.default", "aten.erf.default"},
+    Renaming{"aten.special_erfc.default", "aten.erfc.default"},
+    Renaming{"aten.special_exp2.default", "aten.exp2.default"},
+    Renaming{"aten.special_expit.default", "aten.sigmoid.default"},
+    Renaming{"aten.special_expm1.default", "aten.expm1.default"},
+    Renaming{"aten.special_log1p.default", "aten.log1p.default"},
+    Renaming{"aten.special_logit.default", "aten.logit.default"},
+    Renaming{"aten.special_logsumexp.default", "aten.logsumexp.default"},
+    Renaming{"aten.split.sizes", "aten.split_with_sizes.default"},
+    Renaming{"aten.subtract.Scalar", "aten.sub.Tensor"},
     Renaming{"aten.subtract.Tensor", "aten.sub.Tensor"},
+    Renaming{"aten.true_divide.Scalar", "aten.div.Tensor"},
     Renaming{"aten.true_divide.Tensor", "aten.div.Tensor"},
+    Renaming{"aten.unsafe_split_with_sizes.default", "aten.split_with_sizes.default"},
 };
 
 void rename(Decomposition& to) {
@@ -162,18 +196,26 @@ void rename(Decomposition& to) {
 constexpr std::array kRows = {
     DecompositionRow{"aten.addcdiv.default", add_product},
     DecompositionRow{"aten.addcmul.default", add_product},
+    DecompositionRow{"aten.bitwise_and.Scalar_Tensor", swapped},
+    DecompositionRow{"aten.bitwise_or.Scalar_Tensor", swapped},
+    DecompositionRow{"aten.bitwise_xor.Scalar_Tensor", swapped},
     DecompositionRow{"aten.clamp_max.default", clamp_above},
     DecompositionRow{"aten.clamp_min.default", clamp_below},
     DecompositionRow{"aten.erfc.default", complement_of_erf},
     DecompositionRow{"aten.exp2.default", exp2},
+    DecompositionRow{"aten.floor_divide.Scalar", floor_divide},
     DecompositionRow{"aten.floor_divide.default", floor_divide},
     DecompositionRow{"aten.frac.default", fraction},
     DecompositionRow{"aten.isfinite.default", is_finite},
     DecompositionRow{"aten.lerp.Scalar", interpolate},
     DecompositionRow{"aten.lerp.Tensor", interpolate},
+    DecompositionRow{"aten.lift_fresh.default", itself},
     DecompositionRow{"aten.masked_fill.Scalar", masked_fill},
     DecompositionRow{"aten.masked_fill.Tensor", masked_fill},
     DecompositionRow{"aten.nan_to_num.default", replace_nan},
+    DecompositionRow{"aten.positive.default", itself},
+    DecompositionRow{"aten.resolve_conj.default", itself},
+    DecompositionRow{"aten.resolve_neg.default", itself},
     DecompositionRow{"aten.rsub.Scalar", reverse_subtract},
     DecompositionRow{"aten.rsub.Tensor", reverse_subtract},
     DecompositionRow{"aten.square.default", square},

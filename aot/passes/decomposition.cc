@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
 #include "aot/shapes/infer.h"
 
@@ -73,8 +74,7 @@ const TensorSpec& Decomposition::spec() const {
 }
 
 void Decomposition::refuse(std::string_view why) const {
-  throw AotError(
-      fmt::format("node {} ({}): no decomposition: {}", node_.name(), node_.target().name(), why));
+  fail_at(node_, fmt::format("no decomposition: {}", why));
 }
 
 Node* Decomposition::call(std::string_view target, ArgumentList args, Value value,
@@ -213,6 +213,11 @@ void Decomposition::replace_items(std::span<Node* const> results) {
   const std::vector<Node*> users = node_.users();
   for (Node* user : users) {
     if (!user->calls(getitem())) refuse("something takes all of its results at once");
+    if (user->users().empty()) {
+      // Nothing reads it, so that a result for it need not be there.
+      user->set_args({results.front(), 0});
+      continue;
+    }
     const auto* index = user->need(1).get<int64_t>();
     if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results.size()) {
       refuse("an unknown result is taken");

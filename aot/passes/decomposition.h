@@ -57,7 +57,8 @@ class Decomposition {
 
   // The node goes; `other` takes its place.
   void replace(Node* other);
-  // Getitem i takes results[i].
+  // Getitem i takes results[i], of which there is at least one. AotError if one is read that is not
+  // there.
   void replace_items(std::span<Node* const> results);
 
  private:
@@ -75,13 +76,21 @@ struct DecompositionRow {
 };
 // By kind.
 std::span<const DecompositionRow> activation_decompositions();
-std::span<const DecompositionRow> image_decompositions();      // pools, resizing, padding
-std::span<const DecompositionRow> layer_decompositions();      // convolutions, norms
+std::span<const DecompositionRow> arrangement_decompositions();  // pieces, diagonals, blocks
+std::span<const DecompositionRow> image_decompositions();        // pools, shuffles, padding
+std::span<const DecompositionRow> layer_decompositions();        // convolutions, norms
+std::span<const DecompositionRow> linear_algebra_decompositions();
+std::span<const DecompositionRow> loss_decompositions();
 std::span<const DecompositionRow> maker_decompositions();      // of tensors, masks and copies
+std::span<const DecompositionRow> math_decompositions();       // functions element by element
 std::span<const DecompositionRow> product_decompositions();    // of matrices; attention
 std::span<const DecompositionRow> recurrent_decompositions();  // LSTM, GRU, RNN
 std::span<const DecompositionRow> reduction_decompositions();
+std::span<const DecompositionRow> resizing_decompositions();
+std::span<const DecompositionRow> scan_decompositions();       // what runs along a dim
+std::span<const DecompositionRow> selection_decompositions();  // by index or mask
 std::span<const DecompositionRow> shape_decompositions();
-std::span<const DecompositionRow> value_decompositions();  // element-wise
+std::span<const DecompositionRow> value_decompositions();   // element-wise
+std::span<const DecompositionRow> window_decompositions();  // pools of volumes, patches
 
 }  // namespace vitrine::aot

@@ -8,13 +8,69 @@
 #include <unordered_map>
 #include <utility>
 
-#include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {
+
+// Views that are made of a tensor in its own place: it is read as the view from there on.
+constexpr std::array<std::string_view, 11> kViewsInPlace = {
+    "aten.squeeze_.default",   "aten.squeeze_.dim",       "aten.squeeze_.dims",
+    "aten.unsqueeze_.default", "aten.transpose_.default", "aten.t_.default",
+    "aten.swapaxes_.default",  "aten.swapdims_.default",  "aten.as_strided_.default",
+    "aten.detach_.default",    "aten.transpose_.int"};
+
+// Python's operators that write, "x |= y".
+struct Spelling {
+  std::string_view operation;
+  std::string_view write;
+};
+constexpr std::array kSpellings = {
+    Spelling{"aten.__iand__.Scalar", "aten.bitwise_and_.Scalar"},
+    Spelling{"aten.__iand__.Tensor", "aten.bitwise_and_.Tensor"},
+    Spelling{"aten.__ilshift__.Scalar", "aten.bitwise_left_shift_.Tensor_Scalar"},
+    Spelling{"aten.__ilshift__.Tensor", "aten.bitwise_left_shift_.Tensor"},
+    Spelling{"aten.__ior__.Scalar", "aten.bitwise_or_.Scalar"},
+    Spelling{"aten.__ior__.Tensor", "aten.bitwise_or_.Tensor"},
+    Spelling{"aten.__irshift__.Scalar", "aten.bitwise_right_shift_.Tensor_Scalar"},
+    Spelling{"aten.__irshift__.Tensor", "aten.bitwise_right_shift_.Tensor"},
+    Spelling{"aten.__ixor__.Scalar", "aten.bitwise_xor_.Scalar"},
+    Spelling{"aten.__ixor__.Tensor", "aten.bitwise_xor_.Tensor"},
+    // Other names of writes whose functional form has none of its own.
+    Spelling{"aten._index_put_impl_.default", "aten.index_put_.default"},
+};
+
+// "aten.relu_.default" -> "aten.relu.default".
+std::string without_underscore(std::string_view name) {
+  const size_t underscore = name.find("_.", name.find('.') + 1);
+  return std::string(name.substr(0, underscore)) + std::string(name.substr(underscore + 1));
+}
+
+void unify_spellings(Graph& graph) {
+  std::unordered_map<const Node*, Node*> viewed;  // what was made a view in place -> the view
+  for (Node& node : graph.nodes()) {
+    if (!viewed.empty()) {
+      for (Node* input : node.inputs()) {
+        Node* view = input;
+        while (viewed.contains(view)) view = viewed.at(view);
+        if (view != input) node.replace_input(input, view);
+      }
+    }
+    if (!node.is_call()) continue;
+    const auto spelling = std::ranges::find(kSpellings, node.target().name(), &Spelling::operation);
+    if (spelling != kSpellings.end()) node.set_target(Target::of(spelling->write));
+    if (std::ranges::count(kViewsInPlace, node.target().name()) == 0) continue;
+    Node* input = node.args().empty() ? nullptr : node.args()[0].node();
+    if (input == nullptr) continue;
+    node.set_target(Target::of(node.target().is("aten.transpose_.default")
+                                   ? "aten.transpose.int"
+                                   : without_underscore(node.target().name())));
+    viewed[input] = &node;
+  }
+}
 
 bool is_write(const Node& node) {
   if (!node.is_call() || node.target().dialect() != Dialect::kAten) return false;
@@ -47,13 +103,18 @@ Node* make(Node& at, const Node& view, std::string_view target, ArgumentList arg
   return insert(at, view, called, std::move(args), std::move(kwargs), std::move(value));
 }
 
-ArgumentList sizes_of(const Node& node, const Node& like) {
+// Symbols are asked of `like`.
+ArgumentList sizes_of(Node& at, const Node& view, Node& like) {
   ArgumentList sizes;
   for (const SymInt& size : like.tensor()->sizes) {
-    if (!size.is_static()) {
-      throw AotError(fmt::format("node {}: writes through a view of symbolic sizes", node.name()));
+    if (size.is_static()) {
+      sizes.emplace_back(size.value());
+      continue;
     }
-    sizes.emplace_back(size.value());
+    Value::Number number;
+    number.value = size;
+    sizes.emplace_back(insert(at, view, Target::of("aten.sym_size.int"),
+                              {&like, static_cast<int64_t>(sizes.size())}, {}, number));
   }
   return sizes;
 }
@@ -63,7 +124,7 @@ using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
 
 Node* from_alias(Node&, const Node&, Node&, Node& value) { return &value; }
 Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
-  return make(at, view, "aten.reshape.default", {&value, sizes_of(view, input)});
+  return make(at, view, "aten.reshape.default", {&value, sizes_of(at, view, input)});
 }
 Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   const Call call(view.target(), view.args(), view.kwargs());
@@ -99,6 +160,13 @@ Node* scattered(Node& at, const char* target, const Node& view, Node& input, Nod
 Node* from_slice(Node& at, const Node& view, Node& input, Node& value) {
   return scattered(at, "aten.slice_scatter.default", view, input, value);
 }
+Node* from_diagonal(Node& at, const Node& view, Node& input, Node& value) {
+  ArgumentMap kwargs = view.kwargs();
+  ArgumentList args = {&input, &value};
+  args.insert(args.end(), view.args().begin() + 1, view.args().end());
+  const Target target = Target::of("aten.diagonal_scatter.default");
+  return insert(at, view, target, std::move(args), std::move(kwargs), *input.tensor());
+}
 Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
   return scattered(at, "aten.select_scatter.default", view, input, value);
 }
@@ -114,7 +182,7 @@ Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
     start = start + SymInt(sizes[i]);
   }
   if (index < 0 || static_cast<size_t>(index) >= sizes.size() || !start.is_static()) {
-    throw AotError(fmt::format("node {}: there is no such piece", view.name()));
+    fail_at(view, "there is no such piece");
   }
   const SymInt end = start + SymInt(sizes[static_cast<size_t>(index)]);
   return make(at, view, "aten.slice_scatter.default",
@@ -128,6 +196,7 @@ struct InverseRow {
 constexpr std::array kInverses = {
     InverseRow{"aten.alias.default", from_alias},
     InverseRow{"aten.detach.default", from_alias},
+    InverseRow{"aten.diagonal.default", from_diagonal},
     InverseRow{"aten.permute.default", from_permute},
     InverseRow{"aten.select.int", from_select},
     InverseRow{"aten.slice.Tensor", from_slice},
@@ -143,8 +212,7 @@ Inverse inverse_of(const Node& view) {
   const Node& op = view.target() == getitem() ? *view.need(0).node() : view;
   const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
   if (row == kInverses.end()) {
-    throw AotError(fmt::format("node {}: a write through {} is not supported", view.name(),
-                               op.target().name()));
+    fail_at(view, fmt::format("a write through {} is not supported", op.target().name()));
   }
   return row->inverse;
 }
@@ -174,6 +242,7 @@ class Functionaliser {
   Functionaliser(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {}
 
   void run() {
+    unify_spellings(graph_);
     std::vector<Node*> nodes;  // as they were: those made on the way are values already
     bool writes = false;
     for (Node& node : graph_.nodes()) {
@@ -255,8 +324,6 @@ class Functionaliser {
   void visit(Node& node) {
     if (node.kind() == Node::Kind::kOutput) return finish(node);
     if (!node.is_call()) return;
-    if (node.target().is("aten.detach_.default"))
-      node.set_target(Target::of("aten.detach.default"));
     if (is_write(node)) return write(node);
     Node* input = node.args().empty() ? nullptr : node.args()[0].node();
     if (is_tuple_of_views(node) && input != nullptr) tuple_input_[&node] = input;
@@ -278,7 +345,7 @@ class Functionaliser {
   void write(Node& node) {
     Node* written = node.need(0).node();
     if (written == nullptr || written->tensor() == nullptr) {
-      throw AotError(fmt::format("node {}: writes to something that is no tensor", node.name()));
+      fail_at(node, "it writes to something that is no tensor");
     }
     if (written_by_.contains(written)) written = written_by_.at(written);
     take_values(node);
@@ -290,16 +357,14 @@ class Functionaliser {
     written_by_[&node] = written;
     if (alias.storage->origin->kind() != Node::Kind::kPlaceholder) return;
     if (&graph_ != program_.graph.get()) {
-      throw AotError(fmt::format("node {}: a branch writes to its input", node.name()));
+      fail_at(node, "a branch writes to its input");
     }
   }
 
   // The value that the call writes; the call itself without its underscore, but for copies.
   Node* functional(Node& node) {
-    const std::string name(node.target().name());
-    const size_t underscore = name.find("_.", name.find('.') + 1);
-    node.set_target(Target::of(name.substr(0, underscore) + name.substr(underscore + 1)));
-    if (!node.target().is("aten.copy.default")) return &node;
+    node.set_target(Target::of(without_underscore(node.target().name())));
+    if (!node.target().is("aten.copy.default")) return of_written_dtype(node);
     Node* source = node.need(1).node();
     const TensorSpec& spec = *node.need(0).node()->tensor();
     if (source == nullptr || source->tensor() == nullptr) return &node;
@@ -307,10 +372,27 @@ class Functionaliser {
       source = make(node, node, "aten._to_copy.default", {source}, {{"dtype", spec.dtype}});
     }
     if (!same(source->tensor()->sizes, spec.sizes)) {
-      source =
-          make(node, node, "aten.expand.default", {source, sizes_of(node, *node.args()[0].node())});
+      source = make(node, node, "aten.expand.default",
+                    {source, sizes_of(node, node, *node.args()[0].node())});
     }
     return source;
+  }
+
+  // A write keeps the dtype of what is written, whatever its operands promote to.
+  Node* of_written_dtype(Node& node) {
+    if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
+      return &node;
+    }
+    const ScalarType written = node.tensor()->dtype;
+    const Value result = infer(node.target(), node.args(), node.kwargs());
+    if (result.tensor() == nullptr || result.tensor()->dtype == written) return &node;
+    TensorSpec spec = *node.tensor();
+    spec.dtype = result.tensor()->dtype;
+    Node* converted = insert_like(*node.next(), Target::of("aten._to_copy.default"), {&node},
+                                  {{"dtype", written}}, node.meta.value);
+    converted->meta = node.meta;
+    node.meta.value = std::move(spec);
+    return converted;
   }
 
   void finish(Node& output) {

@@ -1,14 +1,22 @@
 // Errors about a node that name it, what it calls and its line in the user's model.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "aot/emit/execution_plan.h"
 #include "aot/graph/node.h"
 
 namespace vitrine::aot {
+
+// A frame of the trace in which the user's model made a call.
+struct StackFrame {
+  std::string file;
+  int32_t line = 0;
+  std::string function;
+  std::string text;
+};
 
 // The frames of a stack trace as PyTorch writes it, outermost first.
 std::vector<StackFrame> parse_stack_trace(std::string_view trace);

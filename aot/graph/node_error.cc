@@ -1,4 +1,4 @@
-#include "aot/emit/node_error.h"
+#include "aot/graph/node_error.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,327 @@
+// Decompositions of what puts elements in other places: pieces, diagonals, blocks, turns.
+#include <algorithm>
+#include <array>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+using Dims = std::vector<int64_t>;
+
+constexpr int64_t kMaxPieces = 1 << 16;
+
+// tensor_split and its like: as many pieces as asked for, the first ones larger by one, or pieces
+// that end at these indices. The dim is the last argument or that of the operator.
+void split_anywhere(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const std::string_view op = to.node().target().op();
+  int64_t dim = 0;
+  if (op == "hsplit") dim = rank_of(x) == 1 ? 0 : 1;
+  if (op == "dsplit") dim = 2;
+  if (op == "tensor_split") dim = to.integer(2, "dim", 0);
+  const size_t at = wrapped(dim, rank_of(x));
+  if (rank_of(x) == 0 || !size_at(x, at).is_static()) to.refuse("it splits a symbolic size");
+  const int64_t whole = size_at(x, at).value();
+  Dims ends;
+  const Argument by = to.arg(1, "sections");
+  if (const auto* sections = by.get<int64_t>()) {
+    if (*sections < 1 || *sections > kMaxPieces) to.refuse("it has no or too many pieces");
+    int64_t end = 0;
+    for (int64_t i = 0; i < *sections; ++i) {
+      end += whole / *sections + (i < whole % *sections ? 1 : 0);
+      ends.push_back(end);
+    }
+  } else {
+    ends = to.integers(1, "indices", 0, 0);
+    for (int64_t& end : ends) end = std::clamp<int64_t>(end < 0 ? end + whole : end, 0, whole);
+    ends.push_back(whole);
+  }
+  std::vector<Node*> results;
+  int64_t start = 0;
+  for (const int64_t end : ends) {
+    results.push_back(f.slice(x, at, start, std::max(start, end)));
+    start = end;
+  }
+  to.replace_items(results);
+}
+
+// A diagonal in a matrix of dims [rows, columns]: where it is, and its elements spread over the
+// rows, as tensors that broadcast with a tensor in which these are dims `dim1` and `dim2`.
+struct Diagonal {
+  Node* mask = nullptr;
+  Node* values = nullptr;
+};
+
+// dims[i] says which dim of `x`, whose last two are rows and columns, comes to place i.
+Dims placed(size_t rank, size_t dim1, size_t dim2) {
+  Dims dims;
+  int64_t next = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto size = static_cast<int64_t>(rank);
+    dims.push_back(i == dim1 ? size - 2 : i == dim2 ? size - 1 : next++);
+  }
+  return dims;
+}
+
+Node* diagonal_mask(const Calls& f, const SymInt& rows, const SymInt& columns, int64_t offset) {
+  Node* column = f.count(0, columns);
+  Node* row = f.unsqueeze(f.count(0, rows), -1);
+  return f.compare("eq", f.sub(column, row), offset);
+}
+
+Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, const SymInt& columns,
+                         int64_t offset, size_t dim1, size_t dim2) {
+  const Calls f(to);
+  const size_t rank = rank_of(source) + 1;
+  if (dim1 == dim2) to.refuse("its dims are the same");
+  const SymInt length = size_at(source, rank_of(source) - 1);
+  if (!length.is_static() || !columns.is_static()) to.refuse("its dims are symbols");
+  if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");
+  const int64_t before = std::max<int64_t>(offset, 0);
+  const int64_t after = columns.value() - before - length.value();
+  if (after < 0) to.refuse("its source is longer than the diagonal");
+  if (before != 0 || after != 0) {
+    source = to.make("aten.constant_pad_nd.default", {source, Dims{before, after}, 0});
+  }
+  Diagonal diagonal;
+  const Dims dims = placed(rank, dim1, dim2);
+  diagonal.values = to.permute(f.unsqueeze(source, -2), dims);
+  Node* mask = diagonal_mask(f, rows, columns, offset);
+  Sizes sizes(rank, SymInt(1));
+  sizes[rank - 2] = rows;
+  sizes[rank - 1] = columns;
+  diagonal.mask = rank == 2 ? mask : to.reshape(mask, sizes);
+  diagonal.mask = to.permute(diagonal.mask, dims);
+  return diagonal;
+}
+
+// A matrix that is 0 but for this diagonal.
+Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
+  const Calls f(to);
+  const SymInt side = size_at(x, rank_of(x) - 1) + SymInt(offset < 0 ? -offset : offset);
+  const Diagonal found = spread_diagonal(to, x, side, side, offset, dim1, dim2);
+  return f.where(found.mask, found.values, 0);
+}
+
+void diagonal_embed(Decomposition& to) {
+  Node* x = to.tensor(0);
+  if (rank_of(x) == 0) to.refuse("its input has no dims");
+  const size_t rank = rank_of(x) + 1;
+  to.replace(embedded(to, x, to.integer(1, "offset", 0), wrapped(to.integer(2, "dim1", -2), rank),
+                      wrapped(to.integer(3, "dim2", -1), rank)));
+}
+
+// Of a matrix its diagonal, of a vector the matrix that has it.
+void diagonal_or_matrix(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const bool flattens = to.node().target().op() == "diagflat";
+  const int64_t offset = to.integer(1, flattens ? "offset" : "diagonal", 0);
+  if (flattens) x = to.reshape(x, {elements_of(x->tensor()->sizes)});
+  if (rank_of(x) == 1) return to.replace(embedded(to, x, offset, 0, 1));
+  if (rank_of(x) != 2) to.refuse("its input is neither vector nor matrix");
+  to.replace(f("diagonal", x, offset));
+}
+
+void diagonal_of_matrices(Decomposition& to) {
+  const auto dim = [&](const char* name, int64_t fallback) {
+    const Argument given = to.arg(99, name, fallback);
+    return given.get<int64_t>() == nullptr ? fallback : *given.get<int64_t>();
+  };
+  to.replace(to.make("aten.diagonal.default",
+                     {to.tensor(0), dim("offset", 0), dim("dim1", -2), dim("dim2", -1)}));
+}
+
+// A copy in which a diagonal is another tensor.
+void diagonal_scatter(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  Node* source = to.convert(to.tensor(1), x->tensor()->dtype);
+  if (rank_of(x) < 2 || rank_of(source) + 1 != rank_of(x)) to.refuse("its source does not fit");
+  const size_t dim1 = wrapped(to.integer(3, "dim1", 0), rank_of(x));
+  const size_t dim2 = wrapped(to.integer(4, "dim2", 1), rank_of(x));
+  const Diagonal found = spread_diagonal(to, source, size_at(x, dim1), size_at(x, dim2),
+                                         to.integer(2, "offset", 0), dim1, dim2);
+  to.replace(f.where(found.mask, found.values, x));
+}
+
+void fill_diagonal(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  if (rank_of(x) != 2) to.refuse("its input is no matrix");
+  const Sizes sizes = x->tensor()->sizes;
+  const bool is_wide =
+      sizes[0].is_static() && sizes[1].is_static() && sizes[0].value() <= sizes[1].value();
+  if (to.boolean(2, "wrap", false) && !is_wide) to.refuse("its diagonal begins anew");
+  to.replace(f.where(diagonal_mask(f, sizes[0], sizes[1], 0), to.arg(1, "fill_value"), x));
+}
+
+// Matrices along a diagonal, 0 beside them.
+void block_diagonal(Decomposition& to) {
+  const Calls f(to);
+  std::vector<Node*> blocks = tensors_of(to, 0, "tensors");
+  int64_t width = 0;
+  for (Node*& block : blocks) {
+    while (rank_of(block) < 2) block = f.unsqueeze(block, 0);
+    if (rank_of(block) != 2 || !size_at(block, 1).is_static()) {
+      to.refuse("a block is no matrix of known size");
+    }
+    width += size_at(block, 1).value();
+  }
+  int64_t before = 0;
+  const ScalarType dtype = to.spec().dtype;
+  for (Node*& block : blocks) {
+    const int64_t own = size_at(block, 1).value();
+    block = to.make("aten.constant_pad_nd.default",
+                    {to.convert(block, dtype), Dims{before, width - before - own}, 0});
+    before += own;
+  }
+  to.replace(f.cat(blocks, 0));
+}
+
+// All choices of one element of each vector.
+void cartesian_product(Decomposition& to) {
+  const std::vector<Node*> vectors = tensors_of(to, 0, "tensors");
+  if (vectors.size() == 1) return to.replace(vectors.front());
+  Sizes sizes;
+  for (const Node* vector : vectors) {
+    if (rank_of(vector) != 1) to.refuse("it takes something that is no vector");
+    sizes.push_back(size_at(vector, 0));
+  }
+  ArgumentList columns;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    Sizes single(vectors.size(), SymInt(1));
+    single[i] = sizes[i];
+    Node* spread = to.expand(to.reshape(vectors[i], single), sizes);
+    columns.emplace_back(to.reshape(spread, {elements_of(sizes)}));
+  }
+  to.replace(to.make("aten.stack.default", {columns, 1}));
+}
+
+// A quarter turn so many times, from the first dim to the second.
+void rotate(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const int64_t turns = (to.integer(1, "k", 1) % 4 + 4) % 4;
+  const Argument given = to.arg(2, "dims");
+  const Dims dims = given.is_none() ? Dims{0, 1} : to.integers(2, "dims", 2, 0);
+  if (turns == 0) return to.replace(f("clone", x));
+  if (turns == 2) return to.replace(f("flip", x, dims));
+  Node* flipped = f("flip", x, Dims{turns == 1 ? dims[1] : dims[0]});
+  to.replace(to.transpose(flipped, dims[0], dims[1]));
+}
+template <int64_t dim>
+void mirror(Decomposition& to) {
+  to.replace(Calls(to)("flip", to.tensor(0), Dims{dim}));
+}
+
+// The dims that it lacks: [a] -> [1, a] -> [1, a, 1].
+Node* of_rank(Decomposition& to, Node* x, size_t rank) {
+  const Calls f(to);
+  if (rank_of(x) == 0) x = f.unsqueeze(x, 0);
+  if (rank >= 2 && rank_of(x) == 1) x = f.unsqueeze(x, 0);
+  if (rank >= 3 && rank_of(x) == 2) x = f.unsqueeze(x, -1);
+  return x;
+}
+template <size_t rank>
+void at_least(Decomposition& to) {
+  if (to.node().target().overload() != "Sequence") {
+    return to.replace(of_rank(to, to.tensor(0), rank));
+  }
+  std::vector<Node*> results;
+  for (Node* x : tensors_of(to, 0, "tensors")) results.push_back(of_rank(to, x, rank));
+  to.replace_items(results);
+}
+
+// Vectors are columns.
+void column_stack(Decomposition& to) {
+  const Calls f(to);
+  std::vector<Node*> columns = tensors_of(to, 0, "tensors");
+  for (Node*& x : columns) {
+    if (rank_of(x) == 0) x = f.unsqueeze(x, 0);
+    if (rank_of(x) == 1) x = f.unsqueeze(x, -1);
+  }
+  to.replace(f.cat(columns, 1));
+}
+
+// Angles and shifts of a grid: its base times the matrices, as grid_sample takes it.
+void affine_grid(Decomposition& to) {
+  const Calls f(to);
+  Node* theta = to.tensor(0);
+  const Dims size = to.integers(1, "size", 0, 0);
+  const bool corners = to.boolean(2, "align_corners", false);
+  if (size.size() != 4 && size.size() != 5) to.refuse("its grid is neither of images nor volumes");
+  const size_t dims = size.size() - 2;
+  const ScalarType dtype = theta->tensor()->dtype;
+  Sizes grid;
+  for (size_t i = 0; i < dims; ++i) grid.emplace_back(size[2 + i]);
+  std::vector<Node*> axes;  // x, y, (z,) 1
+  for (size_t i = dims; i-- > 0;) {
+    const int64_t count = size[2 + i];
+    if (count < 1) to.refuse("its grid is empty");
+    Node* at = f.count(0, count, 1, dtype);
+    const auto length = static_cast<double>(count);
+    if (count == 1) {
+      at = f.mul(at, 0.0);
+    } else if (corners) {
+      at = f.sub(f.mul(at, 2 / (length - 1)), 1.0);
+    } else {
+      at = f.sub(f.mul(at, 2 / length), (length - 1) / length);
+    }
+    Sizes single(dims + 1, SymInt(1));
+    single[i] = count;
+    Sizes whole = grid;
+    whole.emplace_back(1);
+    axes.push_back(to.expand(to.reshape(at, single), whole));
+  }
+  Sizes whole = grid;
+  whole.emplace_back(1);
+  axes.push_back(f.full(whole, 1, dtype));
+  const SymInt points = elements_of(grid);
+  const auto width = static_cast<int64_t>(dims);
+  Node* base = to.reshape(f.cat(axes, dims), {SymInt(1), points, SymInt(width + 1)});
+  Node* product = to.make("aten.matmul.default", {base, to.transpose(theta, 1, 2)});
+  Sizes result = {SymInt(size[0])};
+  result.insert(result.end(), grid.begin(), grid.end());
+  result.emplace_back(width);
+  to.replace(to.reshape(product, result));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.affine_grid_generator.default", affine_grid},
+    DecompositionRow{"aten.atleast_1d.Sequence", at_least<1>},
+    DecompositionRow{"aten.atleast_1d.default", at_least<1>},
+    DecompositionRow{"aten.atleast_2d.Sequence", at_least<2>},
+    DecompositionRow{"aten.atleast_2d.default", at_least<2>},
+    DecompositionRow{"aten.atleast_3d.Sequence", at_least<3>},
+    DecompositionRow{"aten.atleast_3d.default", at_least<3>},
+    DecompositionRow{"aten.block_diag.default", block_diagonal},
+    DecompositionRow{"aten.cartesian_prod.default", cartesian_product},
+    DecompositionRow{"aten.column_stack.default", column_stack},
+    DecompositionRow{"aten.diag.default", diagonal_or_matrix},
+    DecompositionRow{"aten.diag_embed.default", diagonal_embed},
+    DecompositionRow{"aten.diagflat.default", diagonal_or_matrix},
+    DecompositionRow{"aten.diagonal_scatter.default", diagonal_scatter},
+    DecompositionRow{"aten.dsplit.array", split_anywhere},
+    DecompositionRow{"aten.dsplit.int", split_anywhere},
+    DecompositionRow{"aten.fill_diagonal.default", fill_diagonal},
+    DecompositionRow{"aten.fliplr.default", mirror<1>},
+    DecompositionRow{"aten.flipud.default", mirror<0>},
+    DecompositionRow{"aten.hsplit.array", split_anywhere},
+    DecompositionRow{"aten.hsplit.int", split_anywhere},
+    DecompositionRow{"aten.linalg_diagonal.default", diagonal_of_matrices},
+    DecompositionRow{"aten.rot90.default", rotate},
+    DecompositionRow{"aten.tensor_split.indices", split_anywhere},
+    DecompositionRow{"aten.tensor_split.sections", split_anywhere},
+    DecompositionRow{"aten.vsplit.array", split_anywhere},
+    DecompositionRow{"aten.vsplit.int", split_anywhere},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> arrangement_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

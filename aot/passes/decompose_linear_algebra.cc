@@ -1,0 +1,307 @@
+// Decompositions of products of vectors, matrices and tensors beyond matmul, and of their norms.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+using Dims = std::vector<int64_t>;
+
+bool is_number(const Argument& given, double value) {
+  if (const auto* whole = given.get<int64_t>()) return static_cast<double>(*whole) == value;
+  const auto* real = given.get<double>();
+  return real != nullptr && *real == value;
+}
+
+// beta * self + alpha * product; self does not count where beta is 0.
+void scaled_sum(Decomposition& to, Node* product) {
+  const Calls f(to);
+  const Argument alpha = to.arg(99, "alpha", 1);
+  const Argument beta = to.arg(99, "beta", 1);
+  if (!is_number(alpha, 1)) product = f.mul(product, alpha);
+  if (is_number(beta, 0)) {
+    return to.replace(same(product->tensor()->sizes, to.spec().sizes)
+                          ? product
+                          : to.expand(product, to.spec().sizes));
+  }
+  Node* self = is_number(beta, 1) ? to.tensor(0) : f.mul(to.tensor(0), beta);
+  to.replace(f.add(self, product));
+}
+void add_batched_product(Decomposition& to) {
+  const Calls f(to);
+  scaled_sum(to, f.sum(f("bmm", to.tensor(1), to.tensor(2)), {0}));
+}
+void add_outer_product(Decomposition& to) {
+  const Calls f(to);
+  scaled_sum(to, f.mul(f.unsqueeze(to.tensor(1), -1), to.tensor(2)));
+}
+
+void vector_product(Decomposition& to) {
+  const Calls f(to);
+  const Argument dim = to.arg(99, "dim", -1);
+  const int64_t at = dim.get<int64_t>() == nullptr ? -1 : *dim.get<int64_t>();
+  to.replace(f.sum(f.mul(to.tensor(0), to.tensor(1)), {at}));
+}
+
+// Sums over these dims of both: as matrices, whose product gets the dims that are left.
+Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const Dims& dims_b) {
+  if (dims_a.size() != dims_b.size()) to.refuse("its dims differ in number");
+  const auto order = [&](const Node* x, const Dims& summed, bool summed_first, Sizes& kept) {
+    Dims inner;
+    for (const int64_t dim : summed) {
+      inner.push_back(static_cast<int64_t>(wrapped(dim, rank_of(x))));
+    }
+    Dims outer;
+    for (size_t i = 0; i < rank_of(x); ++i) {
+      const auto dim = static_cast<int64_t>(i);
+      if (std::ranges::count(inner, dim) != 0) continue;
+      outer.push_back(dim);
+      kept.push_back(size_at(x, i));
+    }
+    Dims& first = summed_first ? inner : outer;
+    const Dims& second = summed_first ? outer : inner;
+    first.insert(first.end(), second.begin(), second.end());
+    if (first.size() != rank_of(x)) to.refuse("it names a dim twice");
+    return first;
+  };
+  SymInt inner = 1;
+  for (const int64_t dim : dims_a) inner = inner * size_at(a, wrapped(dim, rank_of(a)));
+  Sizes left;
+  Sizes right;
+  const Dims order_a = order(a, dims_a, false, left);
+  const Dims order_b = order(b, dims_b, true, right);
+  a = to.reshape(to.permute(a, order_a), {elements_of(left), inner});
+  b = to.reshape(to.permute(b, order_b), {inner, elements_of(right)});
+  Node* product = to.make("aten.mm.default", {a, b});
+  Sizes result = left;
+  result.insert(result.end(), right.begin(), right.end());
+  return to.reshape(product, result);
+}
+
+void tensor_product(Decomposition& to) {
+  to.replace(contracted(to, to.tensor(0), to.tensor(1), to.integers(2, "dims_self", 0, 0),
+                        to.integers(3, "dims_other", 0, 0)));
+}
+
+void inner(Decomposition& to) {
+  const Calls f(to);
+  Node* a = to.tensor(0);
+  Node* b = to.tensor(1);
+  if (rank_of(a) == 0 || rank_of(b) == 0) return to.replace(f.mul(a, b));
+  to.replace(contracted(to, a, b, {-1}, {-1}));
+}
+
+// Each element of a times all of b.
+void kronecker(Decomposition& to) {
+  const Calls f(to);
+  Node* a = to.tensor(0);
+  Node* b = to.tensor(1);
+  const size_t rank = std::max(rank_of(a), rank_of(b));
+  const auto spread = [&](Node* x, bool is_outer, Sizes& whole) {
+    Sizes sizes(rank - rank_of(x), SymInt(1));
+    sizes.insert(sizes.end(), x->tensor()->sizes.begin(), x->tensor()->sizes.end());
+    Sizes apart;
+    for (size_t i = 0; i < rank; ++i) {
+      apart.push_back(is_outer ? sizes[i] : SymInt(1));
+      apart.push_back(is_outer ? SymInt(1) : sizes[i]);
+      whole[i] = whole[i] * sizes[i];
+    }
+    return to.reshape(x, apart);
+  };
+  Sizes whole(rank, SymInt(1));
+  Node* outer = spread(a, true, whole);
+  Node* inner = spread(b, false, whole);
+  to.replace(to.reshape(f.mul(outer, inner), whole));
+}
+
+void chained_product(Decomposition& to) {
+  const std::vector<Node*> matrices = tensors_of(to, 0, "matrices");
+  Node* product = matrices.front();
+  for (size_t i = 1; i < matrices.size(); ++i) {
+    product = to.make("aten.matmul.default", {product, matrices[i]});
+  }
+  to.replace(product);
+}
+
+void matrix_power(Decomposition& to) {
+  int64_t power = to.integer(1, "n", 1);
+  if (power < 1 || power > 1 << 20) to.refuse("its exponent is not positive or too large");
+  Node* square = to.tensor(0);
+  Node* result = nullptr;
+  for (; power > 0; power /= 2) {
+    if (power % 2 != 0) {
+      result = result == nullptr ? square : to.make("aten.matmul.default", {result, square});
+    }
+    if (power > 1) square = to.make("aten.matmul.default", {square, square});
+  }
+  to.replace(result);
+}
+
+// a[i+1] b[i+2] - a[i+2] b[i+1], along a dim of three.
+void cross(Decomposition& to) {
+  const Calls f(to);
+  Node* a = to.tensor(0);
+  Node* b = to.tensor(1);
+  const Sizes sizes = to.spec().sizes;
+  int64_t dim = -1;
+  if (const Argument given = to.arg(2, "dim"); given.get<int64_t>() != nullptr) {
+    dim = *given.get<int64_t>();
+  } else if (const Argument named = to.arg(99, "dim"); named.get<int64_t>() != nullptr) {
+    dim = *named.get<int64_t>();
+  } else if (to.node().target().op() == "cross") {
+    // The first dim of three.
+    const auto found = std::ranges::find(sizes, SymInt(3));
+    if (found == sizes.end()) to.refuse("no dim has the size 3");
+    dim = found - sizes.begin();
+  }
+  if (!same(a->tensor()->sizes, sizes)) a = to.expand(a, sizes);
+  if (!same(b->tensor()->sizes, sizes)) b = to.expand(b, sizes);
+  Node* index = f.count(0, 3);
+  const auto turned = [&](Node* x, int64_t by) {
+    Node* from = to.make("aten.remainder.Scalar", {f.add(index, by), 3});
+    return f("index_select", x, dim, from);
+  };
+  Node* first = f.mul(turned(a, 1), turned(b, 2));
+  Node* second = f.mul(turned(a, 2), turned(b, 1));
+  to.replace(f.sub(first, second));
+}
+
+// a W b + bias, for each output a matrix W.
+void bilinear(Decomposition& to) {
+  const Calls f(to);
+  Node* a = to.tensor(0);
+  Node* b = to.tensor(1);
+  Node* weight = to.tensor(2);
+  if (rank_of(weight) != 3 || rank_of(a) == 0) to.refuse("its weight has not three dims");
+  const Sizes sizes = weight->tensor()->sizes;
+  Node* matrix = to.reshape(to.permute(weight, {1, 0, 2}), {sizes[1], sizes[0] * sizes[2]});
+  Node* product = to.make("aten.matmul.default", {a, matrix});
+  Sizes apart = a->tensor()->sizes;
+  apart.back() = sizes[0];
+  apart.push_back(sizes[2]);
+  product = f.mul(to.reshape(product, apart), f.unsqueeze(b, -2));
+  product = f.sum(product, {-1});
+  if (Node* bias = tensor_of(to, 3, "bias")) product = f.add(product, bias);
+  to.replace(product);
+}
+
+ArgumentList norm_arguments(Node* x, Argument order, const Argument& dims, bool keepdim) {
+  ArgumentList args = {x, std::move(order)};
+  const bool one = dims.get<int64_t>() != nullptr;
+  args.push_back(one ? Argument(ArgumentList{dims}) : dims);
+  if (keepdim) args.emplace_back(true);
+  return args;
+}
+Node* vector_norm(Decomposition& to, Node* x, Argument order, const Argument& dims, bool keepdim) {
+  return to.make("aten.linalg_vector_norm.default",
+                 norm_arguments(x, std::move(order), dims, keepdim));
+}
+
+// The order 1 is the greatest sum of a column, infinity that of a row; negative ones are the least.
+Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argument& dims,
+                  bool keepdim) {
+  const Calls f(to);
+  if (const auto* word = order.get<std::string>()) {
+    if (*word != "fro") to.refuse("its norm needs singular values");
+    return vector_norm(to, x, 2, dims, keepdim);
+  }
+  const ArgumentList* both = dims.list();
+  if (both == nullptr || both->size() != 2) to.refuse("it has not two dims");
+  const auto* given = order.get<double>();
+  const auto* whole = order.get<int64_t>();
+  const double value = given != nullptr   ? *given
+                       : whole != nullptr ? static_cast<double>(*whole)
+                                          : 0;
+  const bool of_rows = std::isinf(value);
+  if (!of_rows && std::abs(value) != 1) to.refuse("its norm needs singular values");
+  if ((*both)[0].get<int64_t>() == nullptr || (*both)[1].get<int64_t>() == nullptr) {
+    to.refuse("its dims are no numbers");
+  }
+  const auto row = static_cast<int64_t>(wrapped(*(*both)[0].get<int64_t>(), rank_of(x)));
+  const auto column = static_cast<int64_t>(wrapped(*(*both)[1].get<int64_t>(), rank_of(x)));
+  Node* sums = f.sum(f("abs", x), {of_rows ? column : row}, true);
+  const int64_t other = of_rows ? row : column;
+  Node* found = value > 0 ? f.greatest(sums, {other}, true) : f.least(sums, {other}, true);
+  return keepdim ? found
+                 : to.make("aten.squeeze.dims",
+                           {found, Dims{std::min(row, column), std::max(row, column)}});
+}
+
+// (self, ord, dim, keepdim, *, dtype)
+void norm(Decomposition& to) {
+  Node* x = to.convert(to.tensor(0), to.spec().dtype);
+  const Argument order = to.arg(1, "ord");
+  Argument dims = to.arg(2, "dim");
+  const bool keepdim = to.boolean(3, "keepdim", false);
+  const bool is_matrix_norm = to.node().target().op() == "linalg_matrix_norm";
+  if (dims.is_none() && is_matrix_norm) dims = Dims{-2, -1};
+  const bool all = dims.is_none();
+  if (all && !order.is_none()) {
+    dims = Dims();
+    if (rank_of(x) == 2) dims = Dims{0, 1};
+    if (rank_of(x) > 2) to.refuse("it has an order and more than two dims");
+  }
+  const size_t count = dims.list() == nullptr ? 1 : dims.list()->size();
+  if (is_matrix_norm || (count == 2 && !order.is_none())) {
+    const Argument asked = order.is_none() ? Argument("fro") : order;
+    return to.replace(matrix_norm(to, x, asked, dims, keepdim));
+  }
+  if (order.get<std::string>() != nullptr) to.refuse("it is no norm of vectors");
+  to.replace(vector_norm(to, x, order.is_none() ? Argument(2) : order, dims, keepdim));
+}
+
+// (self, dim, keepdim)
+void frobenius_norm(Decomposition& to) {
+  to.replace(vector_norm(to, to.tensor(0), 2, to.arg(1, "dim"), to.boolean(2, "keepdim", false)));
+}
+
+void distance(Decomposition& to) {
+  const Calls f(to);
+  Node* apart = f.sub(to.tensor(0), to.tensor(1));
+  to.replace(vector_norm(to, apart, to.arg(2, "p", 2), ArgumentList(), false));
+}
+void pairwise_distance(Decomposition& to) {
+  const Calls f(to);
+  Node* apart = f.add(f.sub(to.tensor(0), to.tensor(1)), number_of(to, 3, "eps", 1e-6));
+  to.replace(
+      vector_norm(to, apart, number_of(to, 2, "p", 2), Dims{-1}, to.boolean(4, "keepdim", false)));
+}
+
+void trace(Decomposition& to) {
+  const Calls f(to);
+  to.replace(f.sum(f("diagonal", to.tensor(0)), {0}));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.addbmm.default", add_batched_product},
+    DecompositionRow{"aten.addr.default", add_outer_product},
+    DecompositionRow{"aten.bilinear.default", bilinear},
+    DecompositionRow{"aten.chain_matmul.default", chained_product},
+    DecompositionRow{"aten.cross.default", cross},
+    DecompositionRow{"aten.dist.default", distance},
+    DecompositionRow{"aten.frobenius_norm.dim", frobenius_norm},
+    DecompositionRow{"aten.inner.default", inner},
+    DecompositionRow{"aten.kron.default", kronecker},
+    DecompositionRow{"aten.linalg_cross.default", cross},
+    DecompositionRow{"aten.linalg_matrix_norm.default", norm},
+    DecompositionRow{"aten.linalg_matrix_norm.str_ord", norm},
+    DecompositionRow{"aten.linalg_matrix_power.default", matrix_power},
+    DecompositionRow{"aten.linalg_multi_dot.default", chained_product},
+    DecompositionRow{"aten.linalg_norm.default", norm},
+    DecompositionRow{"aten.linalg_norm.ord_str", norm},
+    DecompositionRow{"aten.linalg_vecdot.default", vector_product},
+    DecompositionRow{"aten.matrix_power.default", matrix_power},
+    DecompositionRow{"aten.pairwise_distance.default", pairwise_distance},
+    DecompositionRow{"aten.tensordot.default", tensor_product},
+    DecompositionRow{"aten.trace.default", trace},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> linear_algebra_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,177 @@
+// Decompositions of resizing that no kernel does: by index, as PyTorch's own.
+#include <array>
+#include <cmath>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+// One dim being resized.
+struct Axis {
+  SymInt from;
+  SymInt to;
+  double scale = 1;  // elements of the input an element of the result
+};
+
+// Of the last `dims` dims. A factor that was given scales, not the sizes that came of it.
+std::vector<Axis> read_axes(Decomposition& to, size_t dims, size_t factors_at, bool corners) {
+  const Node* x = to.tensor(0);
+  if (rank_of(x) != dims + 2) to.refuse("its input has another number of dims");
+  const Argument factors = to.arg(factors_at, "scale_factors");
+  const bool by_factor = to.arg(1, "output_size").is_none() && factors.list() != nullptr;
+  if (by_factor && factors.list()->size() != dims) to.refuse("its scale_factors do not fit");
+  std::vector<Axis> axes;
+  for (size_t i = 0; i < dims; ++i) {
+    Axis axis = {size_at(x, 2 + i), to.spec().sizes.at(2 + i)};
+    const bool known = axis.from.is_static() && axis.to.is_static();
+    if (known && (axis.from.value() < 1 || axis.to.value() < 1)) to.refuse("an image is empty");
+    if (corners) {
+      if (!known) to.refuse("it aligns the corners of symbolic sizes");
+      axis.scale = axis.to.value() > 1 ? static_cast<double>(axis.from.value() - 1) /
+                                             static_cast<double>(axis.to.value() - 1)
+                                       : 0;
+    } else if (by_factor) {
+      const auto* factor = (*factors.list())[i].get<double>();
+      if (factor == nullptr || !(*factor > 0)) to.refuse("a scale factor is no number");
+      axis.scale = 1 / *factor;
+    } else {
+      if (!known) to.refuse("it resizes symbolic sizes to sizes");
+      axis.scale = static_cast<double>(axis.from.value()) / static_cast<double>(axis.to.value());
+    }
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+// With so many dims of 1 behind it that it runs along dim `i` of `dims`.
+Node* along(const Calls& f, Node* x, size_t i, size_t dims) {
+  for (size_t dim = i + 1; dim < dims; ++dim) x = f.unsqueeze(x, -1);
+  return x;
+}
+
+// Where in the input the centres of the result's elements lie.
+Node* positions(const Calls& f, const Axis& axis, bool corners) {
+  Node* at = f.count(0, axis.to, 1, ScalarType::kFloat);
+  if (corners) return f.mul(at, axis.scale);
+  return f.sub(f.mul(f.add(at, 0.5), axis.scale), 0.5);
+}
+
+template <size_t dims, bool exact>
+void nearest(Decomposition& to) {
+  const Calls f(to);
+  ArgumentList indices(2);
+  const std::vector<Axis> axes = read_axes(to, dims, 2, false);
+  for (size_t i = 0; i < dims; ++i) {
+    Node* at = f.count(0, axes[i].to, 1, ScalarType::kFloat);
+    if (exact) at = f.add(at, 0.5);
+    at = to.convert(f.mul(at, axes[i].scale), ScalarType::kLong);
+    indices.emplace_back(along(f, at, i, dims));
+  }
+  to.replace(f.index(to.tensor(0), std::move(indices)));
+}
+
+// Between the two neighbours in each dim, the last dim first.
+template <size_t dims>
+void linear(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const ScalarType dtype = x->tensor()->dtype;
+  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  const bool corners = to.boolean(2, "align_corners", false);
+  const std::vector<Axis> axes = read_axes(to, dims, 3, corners);
+  std::array<Node*, dims> weights = {};
+  std::array<std::array<Node*, 2>, dims> neighbours = {};
+  for (size_t i = 0; i < dims; ++i) {
+    Node* at = f("clamp", positions(f, axes[i], corners), 0.0);
+    Node* below = to.convert(at, ScalarType::kLong);
+    Node* above = f("clamp", f.add(below, 1), Argument(), to.size(axes[i].from - SymInt(1)));
+    weights[i] = along(f, to.convert(f("clamp", f.sub(at, below), 0.0, 1.0), dtype), i, dims);
+    neighbours[i] = {along(f, below, i, dims), along(f, above, i, dims)};
+  }
+  std::vector<Node*> values;
+  for (size_t corner = 0; corner < size_t{1} << dims; ++corner) {
+    ArgumentList indices(2);
+    for (size_t i = 0; i < dims; ++i) {
+      indices.emplace_back(neighbours[i][corner >> (dims - 1 - i) & 1]);
+    }
+    values.push_back(f.index(x, std::move(indices)));
+  }
+  for (size_t i = dims; i-- > 0;) {
+    std::vector<Node*> next;
+    for (size_t j = 0; j < values.size(); j += 2) {
+      Node* step = f.mul(f.sub(values[j + 1], values[j]), weights[i]);
+      next.push_back(f.add(values[j], step));
+    }
+    values = std::move(next);
+  }
+  to.replace(values.front());
+}
+
+// Keys' kernel with a = -0.75: weights of the four neighbours of a point at t between the middle
+// two.
+std::array<Node*, 4> cubic_weights(const Calls& f, Node* t) {
+  constexpr double kA = -0.75;
+  const auto near = [&](Node* x) {
+    Node* inner = f.sub(f.mul(x, kA + 2), kA + 3);
+    return f.add(f.mul(f.mul(inner, x), x), 1.0);
+  };
+  const auto far = [&](Node* x) {
+    Node* inner = f.mul(f.sub(f.mul(x, kA), 5 * kA), x);
+    return f.sub(f.mul(f.add(inner, 8 * kA), x), 4 * kA);
+  };
+  Node* rest = f.sub(1.0, t);
+  return {far(f.add(t, 1.0)), near(t), near(rest), far(f.add(rest, 1.0))};
+}
+
+void cubic(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const ScalarType dtype = x->tensor()->dtype;
+  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  const bool corners = to.boolean(2, "align_corners", false);
+  const std::vector<Axis> axes = read_axes(to, 2, 3, corners);
+  std::array<std::array<Node*, 4>, 2> indices = {};
+  std::array<std::array<Node*, 4>, 2> weights = {};
+  for (size_t i = 0; i < 2; ++i) {
+    Node* at = along(f, positions(f, axes[i], corners), i, 2);
+    Node* whole = f("floor", at);
+    Node* fraction = to.convert(f("clamp", f.sub(at, whole), 0.0, 1.0), dtype);
+    weights[i] = cubic_weights(f, fraction);
+    Node* first = to.convert(whole, ScalarType::kLong);
+    for (int64_t offset = 0; offset < 4; ++offset) {
+      Node* index = f.add(first, offset - 1);
+      indices[i][static_cast<size_t>(offset)] =
+          f("clamp", index, 0, to.size(axes[i].from - SymInt(1)));
+    }
+  }
+  const auto weighted = [&](const std::array<Node*, 4>& values, const std::array<Node*, 4>& by) {
+    Node* sum = f.mul(values[0], by[0]);
+    for (size_t i = 1; i < 4; ++i) sum = f.add(sum, f.mul(values[i], by[i]));
+    return sum;
+  };
+  std::array<Node*, 4> rows = {};
+  for (size_t row = 0; row < 4; ++row) {
+    std::array<Node*, 4> values = {};
+    for (size_t column = 0; column < 4; ++column) {
+      values[column] = f.index(x, {Argument(), Argument(), indices[0][row], indices[1][column]});
+    }
+    rows[row] = weighted(values, weights[1]);
+  }
+  to.replace(weighted(rows, weights[0]));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten._upsample_nearest_exact1d.vec", nearest<1, true>},
+    DecompositionRow{"aten._upsample_nearest_exact2d.vec", nearest<2, true>},
+    DecompositionRow{"aten._upsample_nearest_exact3d.vec", nearest<3, true>},
+    DecompositionRow{"aten.upsample_bicubic2d.vec", cubic},
+    DecompositionRow{"aten.upsample_nearest3d.vec", nearest<3, false>},
+    DecompositionRow{"aten.upsample_trilinear3d.vec", linear<3>},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> resizing_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

@@ -1,0 +1,153 @@
+// Decompositions of what runs along a dim: cumulated products and extremes, differences, areas.
+#include <array>
+#include <limits>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The dim of a scan, which must be known: each doubling of the distance is a step.
+int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
+  if (rank_of(x) == 0) return 1;
+  if (!size_at(x, dim).is_static()) to.refuse("it runs along a symbolic size");
+  return size_at(x, dim).value();
+}
+
+// x moved by so many places along the dim; `fill` comes in.
+Node* moved(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill) {
+  const Calls f(to);
+  Node* kept = f.slice(x, dim, 0, length_of(to, x, dim) - by);
+  std::vector<int64_t> pads(2 * (rank_of(x) - dim), 0);
+  pads[pads.size() - 2] = by;
+  return to.make("aten.constant_pad_nd.default", {kept, pads, std::move(fill)});
+}
+
+// Joins each element with all before it in log2 steps: after the step of distance d an element
+// holds the 2d elements that end at it.
+template <class Join>
+Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Join join) {
+  const int64_t length = length_of(to, x, dim);
+  for (int64_t by = 1; by < length; by *= 2) x = join(moved(to, x, dim, by, neutral), x);
+  return x;
+}
+
+// In the dtype of the result.
+Node* scanned(Decomposition& to) { return to.convert(to.tensor(0), to.spec().dtype); }
+size_t dim_of(Decomposition& to) { return wrapped(to.integer(1, "dim", 0), rank_of(to.tensor(0))); }
+
+void running_product(Decomposition& to) {
+  const Calls f(to);
+  to.replace(scan(to, scanned(to), dim_of(to), 1, [&](Node* a, Node* b) { return f.mul(a, b); }));
+}
+
+void running_log_sum_exp(Decomposition& to) {
+  const Calls f(to);
+  to.replace(scan(to, scanned(to), dim_of(to), -kInfinity,
+                  [&](Node* a, Node* b) { return f("logaddexp", a, b); }));
+}
+
+// Values and where they are: of equals the last.
+template <bool greatest>
+void running_extreme(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const ScalarType dtype = x->tensor()->dtype;
+  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  const size_t dim = dim_of(to);
+  const int64_t length = length_of(to, x, dim);
+  std::vector<SymInt> sizes(rank_of(x), SymInt(1));
+  if (!sizes.empty()) sizes[dim] = length;
+  Node* place = to.expand(to.reshape(f.count(0, length), sizes), x->tensor()->sizes);
+  for (int64_t by = 1; by < length; by *= 2) {
+    Node* before = moved(to, x, dim, by, greatest ? -kInfinity : kInfinity);
+    Node* place_before = moved(to, place, dim, by, 0);
+    // What is no number stays.
+    Node* stays = f("logical_or", f.compare(greatest ? "ge" : "le", x, before), f("isnan", x));
+    place = f.where(stays, place, place_before);
+    x = f.where(stays, x, before);
+  }
+  const std::array<Node*, 2> results = {x, place};
+  to.replace_items(results);
+}
+
+// x[1:] - x[:-1], as often as asked for.
+void difference(Decomposition& to) {
+  const Calls f(to);
+  const int64_t times = to.integer(1, "n", 1);
+  Node* x = to.tensor(0);
+  if (rank_of(x) == 0) to.refuse("its input has no dims");
+  const size_t dim = wrapped(to.integer(2, "dim", -1), rank_of(x));
+  std::vector<Node*> parts = {x};
+  if (Node* front = tensor_of(to, 3, "prepend")) parts.insert(parts.begin(), front);
+  if (Node* back = tensor_of(to, 4, "append")) parts.push_back(back);
+  if (parts.size() > 1) x = f.cat(parts, dim);
+  const bool is_bool = x->tensor()->dtype == ScalarType::kBool;
+  for (int64_t i = 0; i < times; ++i) {
+    const SymInt length = size_at(x, dim);
+    if (length.is_static() && length.value() == 0) break;
+    Node* later = f.slice(x, dim, 1, to.size(length));
+    Node* earlier = f.slice(x, dim, 0, to.size(length - SymInt(1)));
+    x = is_bool ? f("logical_xor", later, earlier) : f.sub(later, earlier);
+  }
+  to.replace(x);
+}
+
+// The area under the points y at x, by trapezoids.
+void trapezoid(Decomposition& to) {
+  const Calls f(to);
+  Node* y = to.tensor(0);
+  if (rank_of(y) == 0) to.refuse("its input has no dims");
+  const bool has_places = to.node().target().overload() == "x";
+  int64_t dim = 0;
+  if (has_places) {
+    dim = to.integer(2, "dim", -1);
+  } else {
+    // (y, *, dx, dim), or of trapz the same by position.
+    const Argument given = to.arg(99, "dim", -1);
+    dim = given.get<int64_t>() == nullptr ? -1 : *given.get<int64_t>();
+  }
+  const size_t at = wrapped(dim, rank_of(y));
+  const auto pairs = [&](Node* x, size_t along) {
+    const SymInt length = size_at(x, along);
+    return std::array<Node*, 2>{f.slice(x, along, 0, to.size(length - SymInt(1))),
+                                f.slice(x, along, 1, to.size(length))};
+  };
+  const auto [left, right] = pairs(y, at);
+  Node* heights = f.add(left, right);
+  const auto here = static_cast<int64_t>(at);
+  if (!has_places) {
+    const double width = number_of(to, 99, "dx", 1);
+    return to.replace(f.mul(f.sum(heights, {here}), width / 2));
+  }
+  Node* x = to.tensor(1);
+  if (rank_of(x) != 1 && rank_of(x) != rank_of(y)) to.refuse("its places have other dims");
+  const auto [begin, end] = pairs(x, rank_of(x) == 1 ? 0 : at);
+  Node* widths = f.sub(end, begin);
+  if (rank_of(x) == 1) {
+    std::vector<SymInt> sizes(rank_of(y), SymInt(1));
+    sizes[at] = size_at(widths, 0);
+    widths = to.reshape(widths, sizes);
+  }
+  to.replace(f.div(f.sum(f.mul(widths, heights), {here}), 2.0));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten.cummax.default", running_extreme<true>},
+    DecompositionRow{"aten.cummin.default", running_extreme<false>},
+    DecompositionRow{"aten.cumprod.default", running_product},
+    DecompositionRow{"aten.diff.default", difference},
+    DecompositionRow{"aten.logcumsumexp.default", running_log_sum_exp},
+    DecompositionRow{"aten.trapezoid.dx", trapezoid},
+    DecompositionRow{"aten.trapezoid.x", trapezoid},
+    DecompositionRow{"aten.trapz.dx", trapezoid},
+    DecompositionRow{"aten.trapz.x", trapezoid},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> scan_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

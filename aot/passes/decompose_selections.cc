@@ -1,0 +1,311 @@
+// Decompositions of what reads or writes by index or mask.
+#include <array>
+#include <limits>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+
+// None for each dim before `dim`, then the index.
+ArgumentList at_dim(size_t dim, Node* index) {
+  ArgumentList indices(dim);
+  indices.emplace_back(index);
+  return indices;
+}
+
+Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool accumulate) {
+  ArgumentList args = {x, std::move(indices), values};
+  if (accumulate) args.emplace_back(true);
+  return to.make("aten.index_put.default", std::move(args));
+}
+
+// Writes `values` at the index of a dim. A tensor without dims counts as having one.
+void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const bool is_scalar = rank_of(x) == 0;
+  const size_t dim = wrapped(to.integer(1, "dim", 0), rank_of(x));
+  if (rank_of(index) > 1) to.refuse("its index has several dims");
+  if (rank_of(index) == 0) index = f.unsqueeze(index, 0);
+  if (is_scalar) x = f.unsqueeze(x, 0);
+  if (rank_of(values) < rank_of(x)) values = f.unsqueeze(values, static_cast<int64_t>(dim));
+  Node* result = put(to, x, at_dim(dim, index), values, accumulate);
+  to.replace(is_scalar ? f.squeeze(result, 0) : result);
+}
+
+void index_add(Decomposition& to) {
+  const Calls f(to);
+  Node* source = to.tensor(3);
+  if (const Argument alpha = to.arg(99, "alpha", 1); !(alpha == Argument(1))) {
+    source = f.mul(source, alpha);
+  }
+  put_along(to, to.tensor(2), to.convert(source, to.spec().dtype), true);
+}
+
+void index_copy(Decomposition& to) { put_along(to, to.tensor(2), to.tensor(3), false); }
+
+void index_fill(Decomposition& to) {
+  Node* x = to.tensor(0);
+  Node* index = to.tensor(2);
+  const Argument given = to.arg(3, "value");
+  const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
+  const ScalarType dtype = to.spec().dtype;
+  Node* value = is_tensor ? to.convert(given.node(), dtype) : to.scalar(given, dtype);
+  Sizes sizes = x->tensor()->sizes;
+  if (sizes.empty()) sizes.emplace_back(1);
+  const SymInt count = rank_of(index) == 0 ? SymInt(1) : size_at(index, 0);
+  sizes.at(wrapped(to.integer(1, "dim", 0), rank_of(x))) = count;
+  put_along(to, index, to.expand(value, sizes), false);
+}
+
+// Of the elements in a row.
+void take(Decomposition& to) {
+  const Calls f(to);
+  Node* flat = to.reshape(to.tensor(0), {elements_of(to.tensor(0)->tensor()->sizes)});
+  to.replace(f.index(flat, {to.tensor(1)}));
+}
+
+void put_flat(Decomposition& to) {
+  const Sizes sizes = to.spec().sizes;
+  Node* flat = to.reshape(to.tensor(0), {elements_of(sizes)});
+  Node* index = to.reshape(to.tensor(1), {elements_of(to.tensor(1)->tensor()->sizes)});
+  Node* values = to.reshape(to.tensor(2), {elements_of(to.tensor(2)->tensor()->sizes)});
+  Node* result = put(to, flat, {index}, values, to.boolean(3, "accumulate", false));
+  to.replace(to.reshape(result, sizes));
+}
+
+// gather, after both have the same sizes but along the dim.
+void take_along_dim(Decomposition& to) {
+  Node* x = to.tensor(0);
+  Node* index = to.tensor(1);
+  if (to.arg(2, "dim").is_none()) {
+    x = to.reshape(x, {elements_of(x->tensor()->sizes)});
+    index = to.reshape(index, {elements_of(index->tensor()->sizes)});
+    return to.replace(to.make("aten.gather.default", {x, 0, index}));
+  }
+  const int64_t dim = to.integer(2, "dim", 0);
+  const size_t at = wrapped(dim, rank_of(x));
+  if (rank_of(x) != rank_of(index) || rank_of(x) == 0) to.refuse("its index has other dims");
+  Sizes of_x = x->tensor()->sizes;
+  Sizes of_index = index->tensor()->sizes;
+  for (size_t i = 0; i < of_x.size(); ++i) {
+    if (i == at) continue;
+    if (of_x[i] == SymInt(1)) of_x[i] = of_index[i];
+    if (of_index[i] == SymInt(1)) of_index[i] = of_x[i];
+  }
+  if (!same(of_x, x->tensor()->sizes)) x = to.expand(x, of_x);
+  if (!same(of_index, index->tensor()->sizes)) index = to.expand(index, of_index);
+  to.replace(to.make("aten.gather.default", {x, dim, index}));
+}
+
+// An index list with a slot for each dim, or `_unsafe_index`: the checks are left to the kernel.
+void plain_index(Decomposition& to) {
+  to.replace(to.call("aten.index.Tensor", to.node().args(), to.node().meta.value));
+}
+void plain_index_put(Decomposition& to) {
+  to.replace(to.call("aten.index_put.default", to.node().args(), to.node().meta.value,
+                     to.kwargs({"accumulate"})));
+}
+
+// What each row of the dim gets from the index's row, by comparing all with all.
+Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, Node* index,
+                        Node* source, size_t dim, bool include_self) {
+  const Calls f(to);
+  const auto last = static_cast<int64_t>(rank_of(x)) - 1;
+  const ScalarType dtype = x->tensor()->dtype;
+  for (size_t i = 0; i < rank_of(x); ++i) {
+    if (i != dim && !same(size_at(index, i), size_at(x, i))) {
+      to.refuse("its index does not cover the dims beside its own");
+    }
+    if (same(size_at(source, i), size_at(index, i))) continue;
+    source = f.slice(source, i, 0, to.size(size_at(index, i)));
+  }
+  Node* rows = f.unsqueeze(f.count(0, size_at(x, dim)), -1);
+  index = f.unsqueeze(to.transpose(index, static_cast<int64_t>(dim), last), -2);
+  source = f.unsqueeze(to.transpose(source, static_cast<int64_t>(dim), last), -2);
+  Node* is_of_row = f.compare("eq", index, rows);
+  const bool is_product = reduce == "prod";
+  Argument neutral = 1;
+  if (!is_product) {
+    if (!is_floating(dtype)) to.refuse("it takes extremes of integers");
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    neutral = reduce == "amax" ? -kInfinity : kInfinity;
+  }
+  Node* candidates = f.where(is_of_row, source, neutral);
+  Node* found = is_product
+                    ? to.make("aten.prod.dim_int", {candidates, -1},
+                              is_floating(dtype) ? ArgumentMap{} : ArgumentMap{{"dtype", dtype}})
+                : reduce == "amax" ? f.greatest(candidates, {-1})
+                                   : f.least(candidates, {-1});
+  found = to.transpose(found, static_cast<int64_t>(dim), last);
+  if (include_self) {
+    return is_product         ? f.mul(x, found)
+           : reduce == "amax" ? f("maximum", x, found)
+                              : f("minimum", x, found);
+  }
+  Node* any = to.make("aten.any.dim", {is_of_row, -1});
+  return f.where(to.transpose(any, static_cast<int64_t>(dim), last), found, x);
+}
+
+// scatter_reduce, and scatter with a reduction.
+void scatter_reduce(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const int64_t dim = to.integer(1, "dim", 0);
+  Node* index = to.tensor(2);
+  const bool is_scatter = to.node().target().op() == "scatter";
+  const Argument word = to.arg(4, "reduce");
+  if (word.get<std::string>() == nullptr) to.refuse("its reduction is no word");
+  std::string reduce = *word.get<std::string>();
+  if (is_scatter) reduce = reduce == "add" ? "sum" : "prod";
+  const ScalarType dtype = x->tensor()->dtype;
+  const Argument given = to.arg(3, "src");
+  const bool is_number = given.node() == nullptr || given.node()->tensor() == nullptr;
+  Node* source =
+      is_number ? to.expand(to.scalar(given, dtype), index->tensor()->sizes) : given.node();
+  if (rank_of(x) == 0 || rank_of(index) != rank_of(x) || rank_of(source) != rank_of(x)) {
+    to.refuse("its operands have other dims");
+  }
+  const bool include_self = is_scatter || to.boolean(99, "include_self", true);
+  if (reduce == "sum" || reduce == "mean") {
+    Node* start = include_self ? x : to.make("aten.scatter.value", {x, dim, index, 0});
+    Node* total = f("scatter_add", start, dim, index, source);
+    if (reduce == "sum") return to.replace(total);
+    if (!is_floating(dtype)) to.refuse("it takes means of integers");
+    Node* counts = f.full(x->tensor()->sizes, include_self ? 1 : 0, dtype);
+    Node* ones = f.full(index->tensor()->sizes, 1, dtype);
+    counts = f("clamp", f("scatter_add", counts, dim, index, ones), 1);
+    return to.replace(f.div(total, counts));
+  }
+  if (reduce != "prod" && reduce != "amax" && reduce != "amin") {
+    to.refuse("its reduction is not known");
+  }
+  to.replace(
+      scattered_extreme(to, reduce, x, index, source, wrapped(dim, rank_of(x)), include_self));
+}
+
+// Whether an element is among others, by comparing all with all.
+void is_in(Decomposition& to) {
+  const Calls f(to);
+  const auto tensor = [&](size_t index) {
+    const Argument given = to.arg(index, "");
+    const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
+    if (is_tensor) return given.node();
+    return to.scalar(given,
+                     given.get<double>() != nullptr ? ScalarType::kFloat : ScalarType::kLong);
+  };
+  Node* elements = tensor(0);
+  Node* others = tensor(1);
+  const SymInt count = elements_of(others->tensor()->sizes);
+  others = to.reshape(others, {count});
+  Node* found = f.compare("eq", f.unsqueeze(elements, -1), others);
+  found = to.make("aten.any.dim", {found, -1});
+  Argument inverts = to.arg(3, "invert");
+  if (inverts.is_none()) inverts = to.arg(99, "invert", false);
+  const bool is_inverse = inverts.get<bool>() != nullptr && *inverts.get<bool>();
+  to.replace(is_inverse ? f("logical_not", found) : found);
+}
+
+// How many of the sorted bounds lie before each value; those that are equal count if `right`.
+Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
+  const Calls f(to);
+  Node* is_after = f.compare(right ? "gt" : "ge", bounds, values);
+  // By what is not after, so that what is no number comes last.
+  Node* count =
+      to.make("aten.sum.dim_IntList", {f("logical_not", is_after), std::vector<int64_t>{-1}});
+  return to.convert(count, to.spec().dtype);
+}
+
+void bucketize(Decomposition& to) {
+  const Calls f(to);
+  Node* values = to.tensor(0);
+  to.replace(
+      place_among(to, to.tensor(1), f.unsqueeze(values, -1), to.boolean(99, "right", false)));
+}
+void search_sorted(Decomposition& to) {
+  const Calls f(to);
+  Node* bounds = to.tensor(0);
+  Node* values = to.tensor(1);
+  if (!to.arg(99, "sorter").is_none()) to.refuse("it has a sorter");
+  const Argument side = to.arg(99, "side");
+  const bool right = side.get<std::string>() != nullptr ? *side.get<std::string>() == "right"
+                                                        : to.boolean(99, "right", false);
+  if (rank_of(bounds) > 1) bounds = f.unsqueeze(bounds, -2);
+  to.replace(place_among(to, bounds, f.unsqueeze(values, -1), right));
+}
+
+// Rows of a table, joined by bags: the bag of an element is the last that begins at or before it.
+void embedding_bag(Decomposition& to) {
+  const Calls f(to);
+  Node* table = to.tensor(0);
+  Node* indices = to.tensor(1);
+  Node* offsets = to.tensor(2);
+  const int64_t mode = to.integer(4, "mode", 0);  // 0: sum, 1: mean, 2: the greatest
+  if (mode != 0 && mode != 1) to.refuse("it takes the greatest of a bag");
+  if (rank_of(indices) != 1 || rank_of(offsets) != 1) to.refuse("its bags are no vectors");
+  const ScalarType dtype = table->tensor()->dtype;
+  Node* rows = f("embedding", table, indices);
+  Node* weights = tensor_of(to, 6, "per_sample_weights");
+  if (weights != nullptr) rows = f.mul(rows, f.unsqueeze(weights, -1));
+  if (to.boolean(7, "include_last_offset", false)) {
+    offsets = f.slice(offsets, 0, 0, to.size(size_at(offsets, 0) - SymInt(1)));
+  }
+  const bool has_padding = !to.arg(8, "padding_idx").is_none();
+  Node* counted = nullptr;  // 1 for each element that counts
+  if (has_padding) {
+    int64_t padding = to.integer(8, "padding_idx", -1);
+    if (padding < 0 && size_at(table, 0).is_static()) padding += size_at(table, 0).value();
+    counted = to.convert(f.compare("ne", indices, padding), dtype);
+    rows = f.mul(rows, f.unsqueeze(counted, -1));
+  } else if (mode == 1) {
+    counted = f.full({size_at(indices, 0)}, 1, dtype);
+  }
+  Node* place = f.unsqueeze(f.count(0, size_at(indices, 0)), -1);
+  Node* began = f.compare("ge", place, offsets);
+  Node* bag = f.sub(to.make("aten.sum.dim_IntList", {began, std::vector<int64_t>{-1}}), 1);
+  const SymInt bags = size_at(offsets, 0);
+  Node* result = put(to, f.full({bags, size_at(table, 1)}, 0, dtype), {bag}, rows, true);
+  if (mode == 1) {
+    Node* counts = put(to, f.full({bags}, 0, dtype), {bag}, counted, true);
+    result = f.div(result, f.unsqueeze(f("clamp", counts, 1), -1));
+  }
+  const std::array<Node*, 1> results = {result};
+  to.replace_items(results);
+}
+
+// Where elements are that are not 0: one row each.
+void arg_where(Decomposition& to) {
+  to.replace(to.call("aten.nonzero.default", {to.tensor(0)}, to.node().meta.value));
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten._unsafe_index.Tensor", plain_index},
+    DecompositionRow{"aten._unsafe_index_put.default", plain_index_put},
+    DecompositionRow{"aten.argwhere.default", arg_where},
+    DecompositionRow{"aten.bucketize.Tensor", bucketize},
+    DecompositionRow{"aten.embedding_bag.default", embedding_bag},
+    DecompositionRow{"aten.embedding_bag.padding_idx", embedding_bag},
+    DecompositionRow{"aten.index_add.default", index_add},
+    DecompositionRow{"aten.index_copy.default", index_copy},
+    DecompositionRow{"aten.index_fill.int_Scalar", index_fill},
+    DecompositionRow{"aten.index_fill.int_Tensor", index_fill},
+    DecompositionRow{"aten.isin.Scalar_Tensor", is_in},
+    DecompositionRow{"aten.isin.Tensor_Scalar", is_in},
+    DecompositionRow{"aten.isin.Tensor_Tensor", is_in},
+    DecompositionRow{"aten.put.default", put_flat},
+    DecompositionRow{"aten.scatter.reduce", scatter_reduce},
+    DecompositionRow{"aten.scatter.value_reduce", scatter_reduce},
+    DecompositionRow{"aten.scatter_reduce.two", scatter_reduce},
+    DecompositionRow{"aten.searchsorted.Tensor", search_sorted},
+    DecompositionRow{"aten.take.default", take},
+    DecompositionRow{"aten.take_along_dim.default", take_along_dim},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> selection_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

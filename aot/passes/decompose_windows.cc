@@ -1,0 +1,252 @@
+// Decompositions of pools of volumes, and of patches cut out of images and put together again.
+#include <array>
+
+#include "aot/passes/calls.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Sizes = std::vector<SymInt>;
+using Numbers = std::vector<int64_t>;
+
+// A volume, with or without batch, as images: first its slices, then its columns.
+struct Volume {
+  Node* slices = nullptr;  // [batch * channels, depth, height, width]
+  SymInt outer;
+  Sizes front;  // batch and channels, as they were
+};
+
+Volume read_volume(Decomposition& to) {
+  Node* x = to.tensor(0);
+  const size_t rank = rank_of(x);
+  if (rank != 4 && rank != 5) to.refuse("its input has another number of dims");
+  Volume volume;
+  const Sizes sizes = x->tensor()->sizes;
+  volume.front.assign(sizes.begin(), sizes.end() - 3);
+  volume.outer = elements_of(volume.front);
+  volume.slices = to.reshape(x, {volume.outer, sizes[rank - 3], sizes[rank - 2], sizes[rank - 1]});
+  return volume;
+}
+
+// Slices that are pooled in their own plane -> columns [batch * channels, 1, depth, plane], pooled
+// by `along_depth` -> the result.
+template <class Pool>
+Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool along_depth) {
+  const Sizes sizes = slices->tensor()->sizes;
+  Node* columns = to.reshape(slices, {volume.outer, SymInt(1), sizes[1], sizes[2] * sizes[3]});
+  Node* pooled = along_depth(columns);
+  Sizes result = volume.front;
+  result.push_back(size_at(pooled, 2));
+  result.push_back(sizes[2]);
+  result.push_back(sizes[3]);
+  return to.reshape(pooled, result);
+}
+
+Numbers in_plane(const Numbers& all) { return {all[1], all[2]}; }
+// Columns are one wide.
+Numbers in_depth(const Numbers& all, int64_t width) { return {all[0], width}; }
+
+Numbers strides_of(Decomposition& to) {
+  const Argument given = to.arg(2, "stride");
+  const bool is_given =
+      given.get<int64_t>() != nullptr || (given.list() != nullptr && !given.list()->empty());
+  return to.integers(is_given ? 2 : 1, is_given ? "stride" : "kernel_size", 3, 1);
+}
+
+// The greatest of a box is the greatest of its columns' greatest.
+Node* greatest_of_boxes(Decomposition& to) {
+  const Volume volume = read_volume(to);
+  const Numbers kernel = to.integers(1, "kernel_size", 3, 1);
+  const Numbers stride = strides_of(to);
+  const Numbers padding = to.integers(3, "padding", 3, 0);
+  const Numbers dilation = to.integers(4, "dilation", 3, 1);
+  const bool ceil_mode = to.boolean(5, "ceil_mode", false);
+  const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
+                        const Numbers& d) {
+    return to.item(to.make("aten.max_pool2d_with_indices.default", {x, k, s, p, d, ceil_mode}), 0);
+  };
+  Node* slices = pool(volume.slices, in_plane(kernel), in_plane(stride), in_plane(padding),
+                      in_plane(dilation));
+  return pool_depth(to, volume, slices, [&](Node* columns) {
+    return pool(columns, in_depth(kernel, 1), in_depth(stride, 1), in_depth(padding, 0),
+                in_depth(dilation, 1));
+  });
+}
+
+void max_pool3d(Decomposition& to) { to.replace(greatest_of_boxes(to)); }
+// Where the greatest are is not told.
+void max_pool3d_with_indices(Decomposition& to) {
+  const std::array<Node*, 1> results = {greatest_of_boxes(to)};
+  to.replace_items(results);
+}
+
+// What a window counts is a product over its dims, so that means of means are right, padding and
+// cut windows included.
+void average_pool3d(Decomposition& to) {
+  const Volume volume = read_volume(to);
+  const Numbers kernel = to.integers(1, "kernel_size", 3, 1);
+  const Numbers stride = strides_of(to);
+  const Numbers padding = to.integers(3, "padding", 3, 0);
+  const bool ceil_mode = to.boolean(4, "ceil_mode", false);
+  const bool counts_padding = to.boolean(5, "count_include_pad", true);
+  const Argument divisor = to.arg(6, "divisor_override");
+  const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
+                        const Argument& by) {
+    ArgumentList args = {x, k, s, p, ceil_mode, counts_padding};
+    if (!by.is_none()) args.push_back(by);
+    return to.make("aten.avg_pool2d.default", std::move(args));
+  };
+  Node* slices = pool(volume.slices, in_plane(kernel), in_plane(stride), in_plane(padding),
+                      divisor.is_none() ? Argument() : Argument(1));
+  to.replace(pool_depth(to, volume, slices, [&](Node* columns) {
+    return pool(columns, in_depth(kernel, 1), in_depth(stride, 1), in_depth(padding, 0), divisor);
+  }));
+}
+
+// Sizes that are not asked for stay.
+Numbers adaptive_sizes(Decomposition& to) {
+  const Argument asked = to.arg(1, "output_size");
+  const ArgumentList three(3, asked);
+  const ArgumentList& items = asked.list() == nullptr ? three : *asked.list();
+  const Node* x = to.tensor(0);
+  if (items.size() != 3 || rank_of(x) < 4) to.refuse("its output_size does not fit");
+  Numbers sizes;
+  for (size_t i = 0; i < 3; ++i) {
+    const SymInt& whole = size_at(x, rank_of(x) - 3 + i);
+    if (const auto* size = items[i].get<int64_t>()) {
+      sizes.push_back(*size);
+    } else if (items[i].is_none() && whole.is_static()) {
+      sizes.push_back(whole.value());
+    } else {
+      to.refuse("its output_size is no number");
+    }
+  }
+  return sizes;
+}
+
+int64_t plane_of(Decomposition& to, const Node* columns) {
+  if (!size_at(columns, 3).is_static()) to.refuse("its planes are of symbolic sizes");
+  return size_at(columns, 3).value();
+}
+
+void adaptive_average_pool3d(Decomposition& to) {
+  const Calls f(to);
+  const Numbers sizes = adaptive_sizes(to);
+  if (sizes == Numbers{1, 1, 1}) return to.replace(f.mean(to.tensor(0), {-1, -2, -3}, true));
+  const Volume volume = read_volume(to);
+  Node* slices = f("_adaptive_avg_pool2d", volume.slices, in_plane(sizes));
+  to.replace(pool_depth(to, volume, slices, [&](Node* columns) {
+    return f("_adaptive_avg_pool2d", columns, in_depth(sizes, plane_of(to, columns)));
+  }));
+}
+
+void adaptive_max_pool3d(Decomposition& to) {
+  const Calls f(to);
+  const Numbers sizes = adaptive_sizes(to);
+  const Volume volume = read_volume(to);
+  Node* slices = to.item(f("adaptive_max_pool2d", volume.slices, in_plane(sizes)), 0);
+  const std::array<Node*, 1> results = {pool_depth(to, volume, slices, [&](Node* columns) {
+    const Numbers asked = in_depth(sizes, plane_of(to, columns));
+    return to.item(f("adaptive_max_pool2d", columns, asked), 0);
+  })};
+  to.replace_items(results);
+}
+
+// The windows of patches, by dim.
+struct Patches {
+  Numbers kernel, dilation, padding, stride;
+};
+Patches read_patches(Decomposition& to, size_t first) {
+  Patches patches = {
+      to.integers(first, "kernel_size", 2, 1), to.integers(first + 1, "dilation", 2, 1),
+      to.integers(first + 2, "padding", 2, 0), to.integers(first + 3, "stride", 2, 1)};
+  for (size_t i = 0; i < 2; ++i) {
+    for (const int64_t value : {patches.kernel[i], patches.dilation[i], patches.stride[i]}) {
+      if (value < 1 || value > INT32_MAX) to.refuse("a window is not positive or too large");
+    }
+    if (patches.padding[i] < 0 || patches.padding[i] > INT32_MAX) to.refuse("it cuts images");
+  }
+  return patches;
+}
+
+// Rows or columns that each place in a window meets: [window, positions].
+Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
+  const Calls f(to);
+  const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
+  const SymInt last = size + SymInt(2 * patches.padding[dim] - span);
+  if (last.is_static() && last.value() < 1) to.refuse("its window exceeds its input");
+  Node* begins = f.unsqueeze(f.count(0, last, patches.stride[dim]), 0);
+  Node* places = f.count(0, patches.kernel[dim] * patches.dilation[dim], patches.dilation[dim]);
+  return f.add(begins, f.unsqueeze(places, -1));
+}
+
+Node* with_batch(Decomposition& to, size_t rank, bool& added) {
+  Node* x = to.tensor(0);
+  added = rank_of(x) == rank - 1;
+  if (rank_of(x) != rank && !added) to.refuse("its input has another number of dims");
+  return added ? Calls(to).unsqueeze(x, 0) : x;
+}
+
+// Images -> patches: [batch, channels * window, positions].
+void image_to_columns(Decomposition& to) {
+  const Calls f(to);
+  bool added = false;
+  Node* x = with_batch(to, 4, added);
+  const Patches patches = read_patches(to, 1);
+  const Sizes sizes = x->tensor()->sizes;
+  Node* rows = window_indices(to, patches, 0, sizes[2]);
+  Node* columns = window_indices(to, patches, 1, sizes[3]);
+  const Numbers pads = {patches.padding[1], patches.padding[1], patches.padding[0],
+                        patches.padding[0]};
+  if (pads != Numbers(4, 0)) x = to.make("aten.constant_pad_nd.default", {x, pads, 0.0});
+  Node* tall = f.unsqueeze(f.unsqueeze(rows, -1), -1);
+  Node* cut = f.index(x, {Argument(), Argument(), tall, columns});
+  cut = to.permute(cut, {0, 1, 2, 4, 3, 5});
+  Node* result =
+      to.reshape(cut, {sizes[0], sizes[1] * SymInt(patches.kernel[0] * patches.kernel[1]),
+                       size_at(rows, 1) * size_at(columns, 1)});
+  to.replace(added ? f.squeeze(result, 0) : result);
+}
+
+// Patches -> images; where they overlap they add up.
+void columns_to_image(Decomposition& to) {
+  const Calls f(to);
+  bool added = false;
+  Node* x = with_batch(to, 3, added);
+  const Numbers size = to.integers(1, "output_size", 2, 1);
+  const Patches patches = read_patches(to, 2);
+  const SymInt batch = size_at(x, 0);
+  const SymInt channels = size_at(x, 1) / SymInt(patches.kernel[0] * patches.kernel[1]);
+  Node* rows = window_indices(to, patches, 0, size[0]);
+  Node* columns = window_indices(to, patches, 1, size[1]);
+  x = to.reshape(x, {batch, channels, SymInt(patches.kernel[0]), SymInt(patches.kernel[1]),
+                     size_at(rows, 1), size_at(columns, 1)});
+  x = to.permute(x, {0, 1, 2, 4, 3, 5});
+  Node* image = f.full({batch, channels, SymInt(size[0] + 2 * patches.padding[0]),
+                        SymInt(size[1] + 2 * patches.padding[1])},
+                       0, x->tensor()->dtype);
+  Node* tall = f.unsqueeze(f.unsqueeze(rows, -1), -1);
+  const ArgumentList indices = {Argument(), Argument(), tall, columns};
+  image = to.make("aten.index_put.default", {image, indices, x, true});
+  const Numbers pads = {-patches.padding[1], -patches.padding[1], -patches.padding[0],
+                        -patches.padding[0]};
+  if (pads != Numbers(4, 0)) image = to.make("aten.constant_pad_nd.default", {image, pads, 0.0});
+  to.replace(added ? f.squeeze(image, 0) : image);
+}
+
+constexpr std::array kRows = {
+    DecompositionRow{"aten._adaptive_avg_pool3d.default", adaptive_average_pool3d},
+    DecompositionRow{"aten.adaptive_avg_pool3d.default", adaptive_average_pool3d},
+    DecompositionRow{"aten.adaptive_max_pool3d.default", adaptive_max_pool3d},
+    DecompositionRow{"aten.avg_pool3d.default", average_pool3d},
+    DecompositionRow{"aten.col2im.default", columns_to_image},
+    DecompositionRow{"aten.im2col.default", image_to_columns},
+    DecompositionRow{"aten.max_pool3d.default", max_pool3d},
+    DecompositionRow{"aten.max_pool3d_with_indices.default", max_pool3d_with_indices},
+};
+
+}  // namespace
+
+std::span<const DecompositionRow> window_decompositions() { return kRows; }
+
+}  // namespace vitrine::aot

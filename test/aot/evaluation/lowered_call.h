@@ -1,0 +1,45 @@
+// Operators in programs of their own, lowered and run by our kernels, for tests of decompositions.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "aot/builder/model_builder.h"
+#include "aot/evaluation/evaluate.h"
+
+namespace vitrine::aot {
+
+using Values = std::vector<double>;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TensorData floats(std::vector<int64_t> sizes, const Values& values);
+TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& values);
+// Row-major, whatever the dtype.
+Values values_of(const TensorData& data);
+
+using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
+// `operators`: the targets that the call became, one after another.
+std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
+                            std::string* operators = nullptr);
+// A call of all inputs and then the rest, of an operator whose result's shape aot/shapes knows.
+Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
+
+// A call of any operator; its f32 result has these sizes.
+using Arguments = std::function<ArgumentList(const std::vector<Node*>&)>;
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
+                   const Arguments& arguments, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
+                   ScalarType dtype = ScalarType::kFloat);
+// The same of the inputs and then the rest.
+TensorData lowered(const char* target, const std::vector<TensorData>& inputs,
+                   const ArgumentList& rest, std::vector<SymInt> sizes, ArgumentMap kwargs = {},
+                   ScalarType dtype = ScalarType::kFloat);
+// One of several results.
+TensorData lowered_item(const char* target, const std::vector<TensorData>& inputs,
+                        const Arguments& arguments, const Value::Items& results, size_t item);
+
+// Within so much of an expected number, of its size if that is over 1.
+void expect_near(const TensorData& found, const Values& expected, double tolerance = 2e-6);
+
+}  // namespace vitrine::aot
