@@ -69,6 +69,19 @@ void max_pool1d(Decomposition& to) {
   Node* pool = to.make("aten.max_pool2d_with_indices.default", std::move(args));
   to.replace(from_image(to, to.item(pool, 0)));
 }
+// Of one row the index in the image is that in the row.
+void max_pool1d_with_indices(Decomposition& to) {
+  ArgumentList args = {as_image(to),
+                       with_height(to, 1, "kernel_size", 1, 1),
+                       stride_with_height(to),
+                       with_height(to, 3, "padding", 0, 0),
+                       with_height(to, 4, "dilation", 1, 1),
+                       to.boolean(5, "ceil_mode", false)};
+  Node* pool = to.make("aten.max_pool2d_with_indices.default", std::move(args));
+  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
+                                        from_image(to, to.item(pool, 1))};
+  to.replace_items(results);
+}
 void adaptive_max_pool1d(Decomposition& to) {
   Node* pool = to.make("aten.adaptive_max_pool2d.default",
                        {as_image(to), with_height(to, 1, "output_size", 1, 1)});
@@ -227,6 +240,7 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.channel_shuffle.default", channel_shuffle},
     DecompositionRow{"aten.grid_sampler.default", grid_sample},
     DecompositionRow{"aten.max_pool1d.default", max_pool1d},
+    DecompositionRow{"aten.max_pool1d_with_indices.default", max_pool1d_with_indices},
     DecompositionRow{"aten.max_pool2d.default", max_pool},
     DecompositionRow{"aten.pad.default", pad},
     DecompositionRow{"aten.pixel_shuffle.default", pixel_shuffle},

@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/calls.h"
 
 namespace vitrine::aot {
 namespace {
@@ -87,6 +88,26 @@ void filled_new(Decomposition& to) {
                       {"pin_memory", false}}));
 }
 
+// Memory of whatever it holds.
+void uninitialised(Decomposition& to) {
+  const TensorSpec spec = to.spec();
+  to.replace(to.make("aten.empty.memory_format", {to.size_list(spec.sizes)},
+                     {{"dtype", spec.dtype},
+                      {"layout", Layout::kStrided},
+                      {"device", Device()},
+                      {"pin_memory", false}}));
+}
+void random_like(Decomposition& to) {
+  const TensorSpec spec = to.spec();
+  const bool is_normal = to.node().target().op() == "randn_like";
+  to.replace(to.call(is_normal ? "aten.randn.default" : "aten.rand.default",
+                     {to.size_list(spec.sizes)}, contiguous_spec(spec.dtype, spec.sizes),
+                     {{"dtype", spec.dtype},
+                      {"layout", Layout::kStrided},
+                      {"device", Device()},
+                      {"pin_memory", false}}));
+}
+
 void arange(Decomposition& to) {
   ArgumentList args = to.node().args();
   if (to.node().target().overload() == "default") args.insert(args.begin(), Argument(0));
@@ -163,6 +184,44 @@ void triangle(Decomposition& to) {
   }
 }
 
+// Rows and columns of the triangle's elements, a row after another: of element i the row is the
+// number of rows that end at or before it.
+void triangle_indices(Decomposition& to) {
+  const Calls f(to);
+  const int64_t rows = to.integer(0, "row", 0);
+  const int64_t columns = to.integer(1, "col", 0);
+  const int64_t offset = to.integer(2, "offset", 0);
+  constexpr int64_t kMost = 1 << 15;
+  if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || std::abs(offset) > kMost) {
+    to.refuse("its triangle is too large");
+  }
+  const bool is_lower = to.node().target().op() == "tril_indices";
+  // Of each row: where its elements end among all, and which column they begin at.
+  Node* row = f.count(0, rows);
+  Node* diagonal = f.add(row, offset);
+  Node* begins = is_lower ? f.mul(row, 0) : f("clamp", diagonal, 0, columns);
+  Node* widths = is_lower ? f("clamp", f.add(diagonal, 1), 0, columns) : f.sub(columns, begins);
+  Node* ends = f("cumsum", widths, 0);
+  const SymInt count = to.spec().sizes.at(1);
+  Node* place = f.count(0, count);
+  Node* is_past = f.compare("ge", f.unsqueeze(place, -1), ends);
+  Node* row_of = f.sum(is_past, {-1});
+  Node* before = f.sub(f.index(ends, {row_of}), f.index(widths, {row_of}));
+  Node* column_of = f.add(f.sub(place, before), f.index(begins, {row_of}));
+  Node* both = to.make("aten.stack.default", {ArgumentList{row_of, column_of}});
+  to.replace(to.convert(both, to.spec().dtype));
+}
+
+// Powers of the base, whose exponents are spaced alike.
+void logspace(Decomposition& to) {
+  const ScalarType dtype = to.spec().dtype;
+  const double base = number_of(to, 3, "base", 10);
+  Node* exponents =
+      to.make("aten.linspace.default", {to.arg(0, "start"), to.arg(1, "end"), to.arg(2, "steps")},
+              {{"dtype", dtype}});
+  to.replace(to.make("aten.pow.Scalar", {base, exponents}));
+}
+
 void one_hot(Decomposition& to) {
   const int64_t classes = to.integer(1, "num_classes", -1);
   if (classes < 1) to.refuse("its num_classes is not given");
@@ -195,25 +254,34 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.arange.default", arange},
     DecompositionRow{"aten.arange.start", arange},
     DecompositionRow{"aten.dropout.default", dropout},
+    DecompositionRow{"aten.empty_like.default", uninitialised},
+    DecompositionRow{"aten.empty_permuted.default", uninitialised},
     DecompositionRow{"aten.eye.default", eye},
     DecompositionRow{"aten.eye.m", eye},
+    DecompositionRow{"aten.feature_alpha_dropout.default", dropout},
     DecompositionRow{"aten.feature_dropout.default", dropout},
     DecompositionRow{"aten.fill.Scalar", fill},
     DecompositionRow{"aten.fill.Tensor", fill_with_tensor},
     DecompositionRow{"aten.lift_fresh_copy.default", clone},
     DecompositionRow{"aten.linspace.default", linspace},
+    DecompositionRow{"aten.logspace.default", logspace},
+    DecompositionRow{"aten.new_empty.default", uninitialised},
     DecompositionRow{"aten.new_full.default", filled_new},
     DecompositionRow{"aten.new_ones.default", filled_new},
     DecompositionRow{"aten.new_zeros.default", filled_new},
     DecompositionRow{"aten.one_hot.default", one_hot},
     DecompositionRow{"aten.ones.default", filled<1>},
     DecompositionRow{"aten.ones_like.default", filled_like<1>},
+    DecompositionRow{"aten.rand_like.default", random_like},
+    DecompositionRow{"aten.randn_like.default", random_like},
     DecompositionRow{"aten.to.device", convert},
     DecompositionRow{"aten.to.dtype", convert},
     DecompositionRow{"aten.to.dtype_layout", convert},
     DecompositionRow{"aten.to.other", convert},
     DecompositionRow{"aten.tril.default", triangle},
+    DecompositionRow{"aten.tril_indices.default", triangle_indices},
     DecompositionRow{"aten.triu.default", triangle},
+    DecompositionRow{"aten.triu_indices.default", triangle_indices},
     DecompositionRow{"aten.type_as.default", convert},
     DecompositionRow{"aten.zero.default", filled_like<0>},
     DecompositionRow{"aten.zeros.default", filled<0>},

@@ -94,8 +94,10 @@ void hypotenuse(Decomposition& to) {
   Node* larger = f("maximum", a, b);
   Node* ratio = f.div(f("minimum", a, b), larger);
   Node* length = f.mul(larger, f("sqrt", f.add(f.mul(ratio, ratio), 1)));
-  Node* is_plain = f("logical_or", f.compare("eq", larger, 0), f("isinf", larger));
-  to.replace(f.where(is_plain, larger, length));
+  length = f.where(f.compare("eq", larger, 0), 0, length);
+  // Beside an infinity even what is no number does not count.
+  Node* is_infinite = f("logical_or", f("isinf", a), f("isinf", b));
+  to.replace(f.where(is_infinite, kInfinity, length));
 }
 
 // 0 below zero, 1 above, `values` at it.

@@ -13,6 +13,14 @@ namespace vitrine::aot {
 // Notes for each node of the exported graph that it is its own source, where the file names none.
 void remember_sources(ExportedProgram& program);
 
+// torch.no_grad() in a model's forward is a call of a graph: its calls come in its place. Autocast
+// is one too, and an AotError unless it is switched off.
+void inline_wrapped(ExportedProgram& program);
+// Views in place ("t_") -> views, which are read from there on; "x |= y" -> aten.bitwise_or_.
+void unify_writes(ExportedProgram& program);
+// "aten.relu_.default" -> "aten.relu.default"
+std::string without_underscore(std::string_view name);
+
 // Calls that write to an argument ("relu_") -> calls that do not, and mutations in the signature.
 void functionalise(ExportedProgram& program);
 // As `decompose`, if there are calls that write to an argument, and before these are

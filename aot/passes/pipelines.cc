@@ -7,7 +7,9 @@ namespace vitrine::aot {
 
 void to_edge(ExportedProgram& program, const EdgeOptions& options) {
   std::vector<Pass> passes = {
+      {"inline_wrapped", inline_wrapped},
       {"remember_sources", remember_sources},
+      {"unify_writes", unify_writes},
       {"decompose_around_writes",
        [&](ExportedProgram& each) {
          decompose_around_writes(each, options.preserve_ops, options.ops_to_keep);

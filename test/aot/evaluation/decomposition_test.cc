@@ -218,10 +218,11 @@ TEST(Decomposition, Einsum) {
   expect_near(einsum("ij,ij->i", {a, a}, {2}), {14, 77});
   expect_near(einsum("ii->i", {floats({2, 2}, {1, 2, 3, 4})}, {2}), {1, 4});
   expect_near(einsum("ii", {floats({2, 2}, {1, 2, 3, 4})}, {}), {5});
-  expect_near(einsum("iji,j->i", {floats({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
-                                  floats({3}, {1, 2, 3})},
-                     {2}),
-              {16, 58});
+  expect_near(
+      einsum("iji,j->i",
+             {floats({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), floats({3}, {1, 2, 3})},
+             {2}),
+      {16, 58});
   expect_near(einsum("i,j->ij", {floats({2}, {2, 3}), floats({2}, {5, 7})}, {2, 2}),
               {10, 14, 15, 21});
   expect_near(einsum("ij,jk,kl->il", {a, b, a}, {2, 3}), {134, 184, 234, 305, 418, 531});
@@ -312,6 +313,24 @@ TEST(Decomposition, Makers) {
   expect_near(made("aten.linspace.default", {-1, 1, 3}), {-1, 0, 1});
   expect_near(made("aten.linspace.default", {2.0, 3.0, 1}), {2, 2, 2});
   expect_near(made("aten.eye.m", {2, 3}), {1, 0, 0, 0, 1, 0});
+  const auto indices = [&](const char* target, ArgumentList args, int64_t count) {
+    const std::vector<TensorData> zero = {integers({1}, {0})};
+    return run(zero, [&](ModelBuilder& build, const std::vector<Node*>& in) {
+      Node* all = build.call_as(target, args, {}, contiguous_spec(ScalarType::kLong, {2, count}));
+      return build.call("aten.add.Tensor", {in[0], all});
+    })[0];
+  };
+  expect_near(indices("aten.tril_indices.default", {3, 2}, 5), {0, 1, 1, 2, 2, 0, 0, 1, 0, 1});
+  expect_near(indices("aten.tril_indices.default", {3, 3, -1}, 3), {1, 2, 2, 0, 0, 1});
+  expect_near(indices("aten.triu_indices.default", {3, 3, 1}, 3), {0, 0, 1, 1, 2, 2});
+  expect_near(indices("aten.triu_indices.default", {3, 2, 0}, 3), {0, 0, 1, 0, 1, 1});
+  expect_near(run(x,
+                  [&](ModelBuilder& build, const std::vector<Node*>& in) {
+                    Node* powers = build.call_as("aten.logspace.default", {0, 2, 3}, {},
+                                                 contiguous_spec(ScalarType::kFloat, {3}));
+                    return build.call("aten.add.Tensor", {in[0], powers});
+                  })[0],
+              {1, 10, 100});
   expect_near(run({integers({2}, {2, 0})}, one("aten.one_hot.default", {3}))[0],
               {0, 0, 1, 1, 0, 0});
 }

@@ -17,7 +17,8 @@ using Filter = std::function<Weights(int64_t at, int64_t from, int64_t to)>;
 
 double source(int64_t at, int64_t from, int64_t to, bool corners) {
   const auto whole = static_cast<double>(from);
-  if (corners) return to > 1 ? static_cast<double>(at) * (whole - 1) / static_cast<double>(to - 1) : 0;
+  if (corners)
+    return to > 1 ? static_cast<double>(at) * (whole - 1) / static_cast<double>(to - 1) : 0;
   return (static_cast<double>(at) + 0.5) * whole / static_cast<double>(to) - 0.5;
 }
 Filter linear(bool corners) {
@@ -42,7 +43,8 @@ Filter cubic(bool corners) {
     const auto floor = static_cast<int64_t>(std::floor(place));
     Weights weights;
     for (int64_t i = floor - 1; i <= floor + 2; ++i) {
-      weights.emplace_back(std::clamp<int64_t>(i, 0, from - 1), keys(place - static_cast<double>(i)));
+      weights.emplace_back(std::clamp<int64_t>(i, 0, from - 1),
+                           keys(place - static_cast<double>(i)));
     }
     return weights;
   };
@@ -82,18 +84,18 @@ TEST(DecomposedImages, Resizing) {
   const std::vector<int64_t> sizes = {7, 3};
   for (const bool corners : {false, true}) {
     SCOPED_TRACE(corners);
-    expect_near(lowered("aten.upsample_bicubic2d.vec", {image}, {sizes, corners, Argument()},
-                        {1, 2, 7, 3}),
-                resized(values_of(image), {4, 5}, sizes, cubic(corners)), 1e-5);
+    expect_near(
+        lowered("aten.upsample_bicubic2d.vec", {image}, {sizes, corners, Argument()}, {1, 2, 7, 3}),
+        resized(values_of(image), {4, 5}, sizes, cubic(corners)), 1e-5);
   }
-  expect_near(lowered("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()},
-                      {1, 2, 7, 3}),
-              resized(values_of(image), {4, 5}, sizes, nearest_centre));
+  expect_near(
+      lowered("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()}, {1, 2, 7, 3}),
+      resized(values_of(image), {4, 5}, sizes, nearest_centre));
   // A factor tells the scale, also where the sizes do not come out even: 5 * 1.5 -> 7.
   const ArgumentList factors = {2.0, 2.0};
-  expect_near(lowered("aten.upsample_bicubic2d.vec", {image}, {Argument(), false, factors},
-                      {1, 2, 8, 10}),
-              resized(values_of(image), {4, 5}, {8, 10}, cubic(false)), 1e-5);
+  expect_near(
+      lowered("aten.upsample_bicubic2d.vec", {image}, {Argument(), false, factors}, {1, 2, 8, 10}),
+      resized(values_of(image), {4, 5}, {8, 10}, cubic(false)), 1e-5);
   const TensorData volume = seeded_weights("volume", 3, {1, 2, 2, 3, 4}, 1);
   const std::vector<int64_t> larger = {3, 5, 6};
   for (const bool corners : {false, true}) {
@@ -102,9 +104,9 @@ TEST(DecomposedImages, Resizing) {
                         {1, 2, 3, 5, 6}),
                 resized(values_of(volume), {2, 3, 4}, larger, linear(corners)), 1e-5);
   }
-  expect_near(lowered("aten.upsample_nearest3d.vec", {volume}, {larger, Argument()},
-                      {1, 2, 3, 5, 6}),
-              resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
+  expect_near(
+      lowered("aten.upsample_nearest3d.vec", {volume}, {larger, Argument()}, {1, 2, 3, 5, 6}),
+      resized(values_of(volume), {2, 3, 4}, larger, nearest_corner));
 }
 
 struct Box {
@@ -158,11 +160,11 @@ TEST(DecomposedImages, PoolsOfVolumes) {
     for (const size_t i : inside) most = std::max(most, numbers[i]);
     greatest.push_back(most);
   });
-  expect_near(lowered("aten.max_pool3d.default", {x},
-                      {list(box.kernel), list(box.stride), list(box.padding), list(box.dilation),
-                       false},
-                      {1, 1, 3, 2, 4}),
-              greatest);
+  expect_near(
+      lowered("aten.max_pool3d.default", {x},
+              {list(box.kernel), list(box.stride), list(box.padding), list(box.dilation), false},
+              {1, 1, 3, 2, 4}),
+      greatest);
   // Windows that reach over the end: (5 - 2 + 1) / 2 rounded up.
   const Box wide = {{2, 3, 2}, {2, 2, 2}, {0, 1, 1}, {1, 1, 1}, {3, 4, 3}};
   for (const int mode : {0, 1, 2}) {  // padding counts, it does not, a divisor of its own
@@ -215,14 +217,16 @@ TEST(DecomposedImages, AdaptivePoolsOfVolumes) {
       }
     }
   }
-  expect_near(lowered("aten.adaptive_avg_pool3d.default", {x}, ArgumentList{list(out)},
-                      {1, 2, 3, 2, 3}),
-              means);
+  expect_near(
+      lowered("aten.adaptive_avg_pool3d.default", {x}, ArgumentList{list(out)}, {1, 2, 3, 2, 3}),
+      means);
   const Value::Items both = {contiguous_spec(ScalarType::kFloat, {1, 2, 3, 2, 3}),
                              contiguous_spec(ScalarType::kLong, {1, 2, 3, 2, 3})};
   expect_near(lowered_item(
                   "aten.adaptive_max_pool3d.default", {x},
-                  [&](const std::vector<Node*>& nodes) { return ArgumentList{nodes[0], list(out)}; },
+                  [&](const std::vector<Node*>& nodes) {
+                    return ArgumentList{nodes[0], list(out)};
+                  },
                   both, 0),
               greatest);
   Values whole(2, 0);
@@ -236,8 +240,7 @@ TEST(DecomposedImages, Patches) {
   const TensorData x = seeded_weights("x", 7, {1, 2, 4, 5}, 1);
   const Values numbers = values_of(x);
   // Windows of 2 x 3, dilated by 2 and 1, padded by 1 and 0, in steps of 1 and 2.
-  const std::array<std::vector<int64_t>, 4> windows = {
-      {{2, 3}, {2, 1}, {1, 0}, {1, 2}}};
+  const std::array<std::vector<int64_t>, 4> windows = {{{2, 3}, {2, 1}, {1, 0}, {1, 2}}};
   const int64_t rows = 4;
   const int64_t columns = 2;
   Values patches;
@@ -278,8 +281,8 @@ TEST(DecomposedImages, AffineGrids) {
       for (int64_t column = 0; column < 3; ++column) {
         const double x = corners ? static_cast<double>(column) - 1
                                  : (2 * static_cast<double>(column) + 1) / 3 - 1;
-        const double y = corners ? 2 * static_cast<double>(row) - 1
-                                 : (2 * static_cast<double>(row) + 1) / 2 - 1;
+        const double y =
+            corners ? 2 * static_cast<double>(row) - 1 : (2 * static_cast<double>(row) + 1) / 2 - 1;
         grid.push_back(x + 0.5 * y + 0.25);
         grid.push_back(-x + 2 * y);
       }

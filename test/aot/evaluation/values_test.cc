@@ -23,7 +23,9 @@ TEST(DecomposedValues, OfOneOperand) {
   const std::vector<Formula> formulas = {
       {"aten.sinc.default", [&](double x) { return x == 0 ? 1 : std::sin(pi * x) / (pi * x); }},
       {"aten.special_entr.default",
-       [](double x) { return x > 0 ? -x * std::log(x) : x == 0 ? 0 : -kInfinity; }},
+       [](double x) { return x > 0    ? -x * std::log(x)
+                             : x == 0 ? 0
+                                      : -kInfinity; }},
       {"aten.special_ndtr.default",
        [](double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }},
       {"aten.deg2rad.default", [&](double x) { return x * pi / 180; }},
@@ -31,7 +33,9 @@ TEST(DecomposedValues, OfOneOperand) {
       {"aten.special_expit.default", [](double x) { return 1 / (1 + std::exp(-x)); }},
       {"aten.arcsinh.default", [](double x) { return std::asinh(x); }},
       {"aten.fix.default", [](double x) { return std::trunc(x); }},
-      {"aten.sgn.default", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }},
+      {"aten.sgn.default", [](double x) { return x > 0   ? 1.0
+                                                 : x < 0 ? -1.0
+                                                         : 0.0; }},
       {"aten.positive.default", [](double x) { return x; }},
   };
   const auto count = static_cast<int64_t>(kPoints.size());
@@ -62,19 +66,24 @@ TEST(DecomposedValues, OfTwoOperands) {
          return std::max(a, b) + std::log2(1 + std::exp2(-std::abs(a - b)));
        }},
       {"aten.xlogy.Tensor",
-       [](double a, double b) { return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b); }},
+       [](double a, double b) { return std::isnan(b) ? b
+                                       : a == 0      ? 0
+                                                     : a * std::log(b); }},
       {"aten.special_xlog1py.default",
-       [](double a, double b) { return std::isnan(b) ? b : a == 0 ? 0 : a * std::log1p(b); }},
+       [](double a, double b) { return std::isnan(b) ? b
+                                       : a == 0      ? 0
+                                                     : a * std::log1p(b); }},
       {"aten.hypot.default", [](double a, double b) { return std::hypot(a, b); }},
       {"aten.fmax.default", [](double a, double b) { return std::fmax(a, b); }},
       {"aten.fmin.default", [](double a, double b) { return std::fmin(a, b); }},
       {"aten.copysign.Tensor", [](double a, double b) { return std::copysign(a, b); }},
-      {"aten.heaviside.default",
-       [](double a, double b) { return a == 0 ? b : a > 0 ? 1.0 : 0.0; }},
+      {"aten.heaviside.default", [](double a, double b) { return a == 0  ? b
+                                                                 : a > 0 ? 1.0
+                                                                         : 0.0; }},
       {"aten.clamp_min.Tensor",
-       [](double a, double b) { return std::isnan(a + b) ? kNan : std::max(a, b); }},
+       [](double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }},
       {"aten.clamp_max.Tensor",
-       [](double a, double b) { return std::isnan(a + b) ? kNan : std::min(a, b); }},
+       [](double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }},
       {"aten.ldexp.Tensor", [](double a, double b) { return a * std::exp2(b); }},
   };
   const Values points = {-kInfinity, -2, -0.5, 0, 0.5, 3, kInfinity, kNan};
@@ -167,18 +176,19 @@ TEST(DecomposedValues, Scans) {
   expect_near(run({x}, one("aten.cumprod.default", {0}))[0], products);
   expect_near(run({x}, one("aten.logcumsumexp.default", {0}))[0], logs);
   // Along an inner dim.
-  expect_near(
-      run({floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 1, 2, 2, 3, 3})}, one("aten.cumprod.default", {1}))
-          [0],
-      {1, 2, 3, 8, 15, 48, 1, 1, 2, 2, 6, 6});
+  expect_near(run({floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 1, 2, 2, 3, 3})},
+                  one("aten.cumprod.default", {1}))[0],
+              {1, 2, 3, 8, 15, 48, 1, 1, 2, 2, 6, 6});
   const Value::Items both = {contiguous_spec(ScalarType::kFloat, {6}),
                              contiguous_spec(ScalarType::kLong, {6})};
   const TensorData ties = floats({6}, {1, 3, 2, 3, kNan, 9});
   const auto along = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 0}; };
-  expect_near(lowered_item("aten.cummax.default", {ties}, along, both, 0), {1, 3, 3, 3, kNan, kNan});
+  expect_near(lowered_item("aten.cummax.default", {ties}, along, both, 0),
+              {1, 3, 3, 3, kNan, kNan});
   expect_near(lowered_item("aten.cummax.default", {ties}, along, both, 1), {0, 1, 1, 3, 4, 4});
-  expect_near(lowered_item("aten.cummin.default", {floats({6}, {4, 5, 3, 3, 7, 1})}, along, both, 1),
-              {0, 0, 2, 3, 3, 5});
+  expect_near(
+      lowered_item("aten.cummin.default", {floats({6}, {4, 5, 3, 3, 7, 1})}, along, both, 1),
+      {0, 0, 2, 3, 3, 5});
 }
 
 TEST(DecomposedValues, DifferencesAndAreas) {

@@ -1,0 +1,154 @@
+// Graphs that only tell a mode to run in -> their calls, in place.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "aot/graph/node_error.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+namespace {
+
+// torch.no_grad() and torch.autocast() in a model's forward: (mode..., graph, inputs...).
+struct Wrapper {
+  std::string_view name;
+  size_t graph_at;
+  int enabled_at;  // the argument that must be false; -1: none
+};
+constexpr std::array kWrappers = {
+    Wrapper{"wrap_with_set_grad_enabled", 1, -1},
+    Wrapper{"wrap_with_autocast", 4, 2},
+};
+
+const Wrapper* wrapper_of(const Node& node) {
+  if (!node.is_call() || node.target().dialect() != Dialect::kHigherOrder) return nullptr;
+  const auto found = std::ranges::find(kWrappers, node.target().name(), &Wrapper::name);
+  return found == kWrappers.end() ? nullptr : &*found;
+}
+
+// The graph that the call runs, taken out of the graph that holds it.
+std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
+  Graph& graph = call.graph();
+  const Argument* named = call.arg(wrapper.graph_at);
+  Node* attribute = named == nullptr ? nullptr : named->node();
+  if (attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr ||
+      !graph.subgraphs().contains(attribute->attribute())) {
+    fail_at(call, "it runs something that is no graph");
+  }
+  if (attribute->users().size() > 1) return graph.subgraphs().at(attribute->attribute())->copy();
+  return std::move(graph.subgraphs().at(attribute->attribute()));
+}
+
+// Constants and graphs of the body become the outer graph's.
+Node* take_attribute(Graph& graph, Graph& body, const Node& attribute, Node& before) {
+  Node* made = graph.get_attr(graph.unique_name(attribute.attribute()), &before);
+  made->meta = attribute.meta;
+  if (const auto inner = body.subgraphs().find(attribute.attribute());
+      inner != body.subgraphs().end()) {
+    graph.subgraphs()[made->attribute()] = inner->second->copy();
+  }
+  if (const auto tensor = body.tensors().find(attribute.attribute());
+      tensor != body.tensors().end()) {
+    graph.tensors()[made->attribute()] = tensor->second;
+  }
+  return made;
+}
+
+// What the body results in, computed by calls before `call`.
+ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
+  Graph& graph = call.graph();
+  std::unordered_map<const Node*, Node*> made;
+  ArgumentList results;
+  size_t next = first_input;
+  const auto outer = [&](Node* inner) { return made.at(inner); };
+  for (Node& node : body.nodes()) {
+    switch (node.kind()) {
+      case Node::Kind::kPlaceholder: {
+        const Argument* input = call.arg(next++);
+        if (input == nullptr || input->node() == nullptr) {
+          fail_at(call, "it has other inputs than its graph");
+        }
+        made[&node] = input->node();
+        break;
+      }
+      case Node::Kind::kGetAttr:
+        made[&node] = take_attribute(graph, body, node, call);
+        break;
+      case Node::Kind::kCall: {
+        ArgumentList args;
+        for (const Argument& arg : node.args()) args.push_back(arg.with_nodes(outer));
+        ArgumentMap kwargs;
+        for (const auto& [key, arg] : node.kwargs())
+          kwargs.emplace_back(key, arg.with_nodes(outer));
+        Node* copy =
+            graph.call(node.target(), std::move(args), std::move(kwargs), &call, node.name());
+        copy->meta = node.meta;
+        if (copy->meta.origin == nullptr) copy->meta.origin = call.meta.origin;
+        made[&node] = copy;
+        break;
+      }
+      case Node::Kind::kOutput: {
+        const Argument result = node.args().at(0).with_nodes(outer);
+        results = result.list() == nullptr ? ArgumentList{result} : *result.list();
+        break;
+      }
+    }
+  }
+  return results;
+}
+
+void inline_call(ExportedProgram& program, Node& call, const Wrapper& wrapper) {
+  const auto* enabled =
+      wrapper.enabled_at < 0 ? nullptr : call.arg(static_cast<size_t>(wrapper.enabled_at));
+  const bool* is_enabled = enabled == nullptr ? nullptr : enabled->get<bool>();
+  if (wrapper.enabled_at >= 0 && (is_enabled == nullptr || *is_enabled)) {
+    fail_at(call, "it computes in another dtype (autocast), which the graph does not show");
+  }
+  const std::unique_ptr<Graph> body = take_body(call, wrapper);
+  const ArgumentList results = run_in_place(call, *body, wrapper.graph_at + 1);
+  const auto result = [&](size_t index) {
+    Node* node = index < results.size() ? results[index].node() : nullptr;
+    if (node == nullptr) fail_at(call, "its graph has other results");
+    return node;
+  };
+  const std::vector<Node*> users = call.users();
+  for (Node* user : users) {
+    if (!user->calls(getitem())) continue;
+    const auto* index = user->args().at(1).get<int64_t>();
+    if (index == nullptr || *index < 0) fail_at(call, "an unknown result is taken");
+    replace_node(program, *user, *result(static_cast<size_t>(*index)));
+  }
+  Node* attribute = call.arg(wrapper.graph_at)->node();
+  Graph& graph = call.graph();
+  if (!call.users().empty()) {
+    replace_node(program, call, *result(0));
+  } else {
+    graph.erase(&call);
+  }
+  if (!attribute->users().empty()) return;
+  const std::string name = attribute->attribute();
+  graph.erase(attribute);
+  graph.subgraphs().erase(name);
+}
+
+Node* first_wrapped(Graph& graph, const Wrapper*& wrapper) {
+  for (Node& node : graph.nodes()) {
+    wrapper = wrapper_of(node);
+    if (wrapper != nullptr) return &node;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void inline_wrapped(ExportedProgram& program) {
+  for_each_graph(*program.graph, [&](Graph& graph) {
+    const Wrapper* wrapper = nullptr;
+    while (Node* call = first_wrapped(graph, wrapper)) inline_call(program, *call, *wrapper);
+  });
+}
+
+}  // namespace vitrine::aot
