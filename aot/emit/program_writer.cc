@@ -107,7 +107,8 @@ class ProgramWriter {
       }
       references_.emplace_back(fbs::DataLocation::INLINE,
                                static_cast<uint32_t>(inline_payloads_.size()));
-      builder_.ForceVectorAlignment(payload.bytes.size(), 1, delegate_alignment_);
+      // As ForceVectorAlignment, which asserts that 32 bytes are enough for all.
+      builder_.PreAlign(payload.bytes.size(), delegate_alignment_);
       const auto data = builder_.CreateVector(
           reinterpret_cast<const uint8_t*>(payload.bytes.data()), payload.bytes.size());
       inline_payloads_.push_back(fbs::CreateBackendDelegateInlineData(builder_, data));

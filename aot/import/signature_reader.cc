@@ -52,6 +52,15 @@ auto variant_of(const Variants& variants, const JsonValue& value) {
 bool is_argument(InputSpec::Kind kind) { return kind == InputSpec::Kind::kUserInput; }
 bool is_argument(OutputSpec::Kind kind) { return kind == OutputSpec::Kind::kUserOutput; }
 
+// An argument that holds no value of the graph, which might go while the signature stays.
+Argument read_literal(const JsonValue& value, GraphReader& graph) {
+  Argument literal = graph.argument(value);
+  literal.each_node([&](const Node* node) {
+    value.fail(fmt::format("holds {}, which is no literal", node->name()));
+  });
+  return literal;
+}
+
 InputSpec read_input(const JsonValue& value, size_t index, GraphReader& graph) {
   const auto [variant, content] = variant_of(kInputs, value);
   InputSpec spec;
@@ -60,14 +69,14 @@ InputSpec read_input(const JsonValue& value, size_t index, GraphReader& graph) {
   spec.name = placeholder->name();
   if (variant.target != nullptr) spec.target = content.at(variant.target).string();
   if (variant.kind == InputSpec::Kind::kConstantInput) {
-    spec.literal = graph.argument(content.at("value"));
+    spec.literal = read_literal(content.at("value"), graph);
     return spec;
   }
   const JsonValue arg = content.at("arg");
   if (is_argument(variant.kind)) {
     const Argument named = graph.argument(arg);
     if (named.node() == nullptr) {
-      spec.literal = named;
+      spec.literal = read_literal(arg, graph);
     } else if (named.node() != placeholder) {
       arg.fail(fmt::format("is {}; the graph's input {} is {}", named.node()->name(), index,
                            placeholder->name()));
@@ -93,7 +102,7 @@ OutputSpec read_output(const JsonValue& value, GraphReader& graph) {
   if (const Node* node = result.node()) {
     spec.name = node->name();
   } else {
-    spec.literal = result;
+    spec.literal = read_literal(arg, graph);
   }
   return spec;
 }

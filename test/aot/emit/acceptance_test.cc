@@ -94,6 +94,8 @@ TEST(Acceptance, OfWhatIsWrittenHere) {
       try {
         methods = lowered(test::corpus_dir() / name, partitioner);
         for (const EmitOptions& options : all) {
+          // Its methods have other weights of the same names.
+          if (options.external_constants && methods.size() > 1) continue;
           test::AcceptanceOptions rules;
           rules.segment_alignment = options.segment_alignment;
           rules.constant_tensor_alignment = std::max<size_t>(options.constant_tensor_alignment, 16);
@@ -130,8 +132,8 @@ TEST(Acceptance, RefusesWhatBreaksARule) {
     const char* rule;
   };
   for (const Break& each :
-       {Break{6, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{44, 1, "padding"},
-        Break{25, 1, "aligned place"}, Break{32, 1, "file's end"}, Break{0, 255, "root"}}) {
+       {Break{7, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{25, 1, "aligned place"},
+        Break{32, 1, "file's end"}, Break{3, 255, "root"}}) {
     test::AlignedBytes broken = file;
     broken[each.at] = static_cast<std::byte>(each.value);
     const std::vector<std::string> rules =
