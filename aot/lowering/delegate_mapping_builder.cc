@@ -53,7 +53,8 @@ DelegateIdentifier DelegateMappingBuilder::insert_entry(
   std::vector<uint32_t> known(handles.begin(), handles.end());
   std::erase(known, 0U);
   std::ranges::sort(known);
-  known.erase(std::ranges::unique(known).begin(), known.end());
+  // Not the algorithm of ranges: clang 14 does not compile what it returns.
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   if (known.empty()) {
     throw AotError(fmt::format("delegate map: the entry for {} has no debug handle of any node",
                                text_of(*identifier)));
