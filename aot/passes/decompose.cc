@@ -76,7 +76,7 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
         maker_decompositions(), math_decompositions(), product_decompositions(),
         recurrent_decompositions(), reduction_decompositions(), resizing_decompositions(),
         scan_decompositions(), selection_decompositions(), shape_decompositions(),
-        value_decompositions(), window_decompositions()}) {
+        transformer_decompositions(), value_decompositions(), window_decompositions()}) {
     for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
   }
   for (const std::string& name : preserved) table.erase(name);

@@ -161,11 +161,29 @@ void cubic(Decomposition& to) {
   to.replace(weighted(rows, weights[0]));
 }
 
+// (input, output_size, [align_corners,] scales...): the operator that takes lists of scales.
+template <bool has_corners>
+void by_list(Decomposition& to) {
+  const size_t scales_at = has_corners ? 3 : 2;
+  for (size_t i = scales_at; i < to.node().args().size(); ++i) {
+    if (!to.node().args()[i].is_none()) to.refuse("it has both sizes and scales");
+  }
+  if (!to.node().kwargs().empty()) to.refuse("it has both sizes and scales");
+  ArgumentList args(to.node().args().begin(),
+                    to.node().args().begin() + static_cast<std::ptrdiff_t>(scales_at));
+  args.emplace_back();
+  const std::string target = "aten." + std::string(to.node().target().op()) + ".vec";
+  to.replace(to.call(target, std::move(args), to.spec()));
+}
+
 constexpr std::array kRows = {
     DecompositionRow{"aten._upsample_nearest_exact1d.vec", nearest<1, true>},
     DecompositionRow{"aten._upsample_nearest_exact2d.vec", nearest<2, true>},
     DecompositionRow{"aten._upsample_nearest_exact3d.vec", nearest<3, true>},
+    DecompositionRow{"aten.upsample_bicubic2d.default", by_list<true>},
     DecompositionRow{"aten.upsample_bicubic2d.vec", cubic},
+    DecompositionRow{"aten.upsample_bilinear2d.default", by_list<true>},
+    DecompositionRow{"aten.upsample_nearest2d.default", by_list<false>},
     DecompositionRow{"aten.upsample_nearest3d.vec", nearest<3, false>},
     DecompositionRow{"aten.upsample_trilinear3d.vec", linear<3>},
 };

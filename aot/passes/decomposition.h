@@ -90,6 +90,7 @@ std::span<const DecompositionRow> resizing_decompositions();
 std::span<const DecompositionRow> scan_decompositions();       // what runs along a dim
 std::span<const DecompositionRow> selection_decompositions();  // by index or mask
 std::span<const DecompositionRow> shape_decompositions();
+std::span<const DecompositionRow> transformer_decompositions();
 std::span<const DecompositionRow> value_decompositions();   // element-wise
 std::span<const DecompositionRow> window_decompositions();  // pools of volumes, patches
 
