@@ -101,6 +101,7 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
 // A matrix that is 0 but for this diagonal.
 Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
   const Calls f(to);
+  if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");
   const SymInt side = size_at(x, rank_of(x) - 1) + SymInt(offset < 0 ? -offset : offset);
   const Diagonal found = spread_diagonal(to, x, side, side, offset, dim1, dim2);
   return f.where(found.mask, found.values, 0);
@@ -169,6 +170,7 @@ void block_diagonal(Decomposition& to) {
     if (rank_of(block) != 2 || !size_at(block, 1).is_static()) {
       to.refuse("a block is no matrix of known size");
     }
+    if (size_at(block, 1).value() > INT32_MAX - width) to.refuse("its blocks are too large");
     width += size_at(block, 1).value();
   }
   int64_t before = 0;
@@ -261,7 +263,7 @@ void affine_grid(Decomposition& to) {
   std::vector<Node*> axes;  // x, y, (z,) 1
   for (size_t i = dims; i-- > 0;) {
     const int64_t count = size[2 + i];
-    if (count < 1) to.refuse("its grid is empty");
+    if (count < 1 || count > INT32_MAX) to.refuse("its grid is empty or too large");
     Node* at = f.count(0, count, 1, dtype);
     const auto length = static_cast<double>(count);
     if (count == 1) {

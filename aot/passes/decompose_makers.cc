@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "aot/passes/calls.h"
 
@@ -192,7 +191,8 @@ void triangle_indices(Decomposition& to) {
   const int64_t columns = to.integer(1, "col", 0);
   const int64_t offset = to.integer(2, "offset", 0);
   constexpr int64_t kMost = 1 << 15;
-  if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || std::abs(offset) > kMost) {
+  if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || offset > kMost ||
+      offset < -kMost) {
     to.refuse("its triangle is too large");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";

@@ -238,8 +238,9 @@ void element_by_rank(Decomposition& to) {
     to.refuse("it sorts no known size");
   }
   const int64_t length = x->tensor()->sizes[at].value();
-  const int64_t place = is_median ? (length - 1) / 2 : to.integer(1, "k", 1) - 1;
-  if (length == 0 || place < 0 || place >= length) to.refuse("there is no such element");
+  const int64_t rank = is_median ? (length + 1) / 2 : to.integer(1, "k", 1);
+  if (rank < 1 || rank > length) to.refuse("there is no such element");
+  const int64_t place = rank - 1;
   // What is no number counts as the greatest; of it a median is none either.
   Node* order = sorted(to, x, dim, false);
   const auto pick = [&](Node* all) {

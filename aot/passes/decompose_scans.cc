@@ -13,6 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
   if (rank_of(x) == 0) return 1;
   if (!size_at(x, dim).is_static()) to.refuse("it runs along a symbolic size");
+  if (size_at(x, dim).value() > INT32_MAX) to.refuse("it runs along too large a dim");
   return size_at(x, dim).value();
 }
 
@@ -79,6 +80,8 @@ void difference(Decomposition& to) {
   const int64_t times = to.integer(1, "n", 1);
   Node* x = to.tensor(0);
   if (rank_of(x) == 0) to.refuse("its input has no dims");
+  constexpr int64_t kMostTimes = 1024;
+  if (times < 0 || times > kMostTimes) to.refuse("it is repeated too often");
   const size_t dim = wrapped(to.integer(2, "dim", -1), rank_of(x));
   std::vector<Node*> parts = {x};
   if (Node* front = tensor_of(to, 3, "prepend")) parts.insert(parts.begin(), front);

@@ -48,6 +48,8 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
   const SymInt batch = size_at(x, 0);
   const SymInt length = size_at(x, 1);
   Node* all = linear(to, x, with.weight, with.bias);
+  if (!(size_at(all, 2) == SymInt(3) * SymInt(width)))
+    to.refuse("its weights are of another width");
   std::array<Node*, 3> parts = {};
   for (size_t i = 0; i < 3; ++i) {
     const auto begin = static_cast<int64_t>(i) * width;

@@ -214,6 +214,9 @@ void columns_to_image(Decomposition& to) {
   bool added = false;
   Node* x = with_batch(to, 3, added);
   const Numbers size = to.integers(1, "output_size", 2, 1);
+  for (const int64_t each : size) {
+    if (each < 1 || each > INT32_MAX) to.refuse("its image is empty or too large");
+  }
   const Patches patches = read_patches(to, 2);
   const SymInt batch = size_at(x, 0);
   const SymInt channels = size_at(x, 1) / SymInt(patches.kernel[0] * patches.kernel[1]);

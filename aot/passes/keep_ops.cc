@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
@@ -99,10 +99,9 @@ void require_kept_ops_lowered(const ExportedProgram& program,
     if (!may_keep(name) || std::ranges::count(kQuantPrimitives, name) != 0) return;
     for (const OpsToKeep& each : ops_to_keep) {
       if (std::ranges::count(each.targets, name) != 0 && (!each.keeps || each.keeps(node))) {
-        throw AotError(
-            fmt::format("node {}: a partitioner asked to keep {} from decomposition, but no "
-                        "delegate took it",
-                        node.name(), name));
+        fail_at(node, fmt::format("a partitioner asked to keep {} from decomposition, but no "
+                                  "delegate took it",
+                                  name));
       }
     }
   });

@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/shapes/infer.h"
@@ -26,7 +25,7 @@ void propagate_specs(ExportedProgram& program) {
     try {
       node.meta.value = infer(node.target(), node.args(), node.kwargs());
     } catch (const AotError& error) {
-      throw AotError(fmt::format("node {}: {}", node.name(), error.what()));
+      fail_at(node, error.what());
     }
   });
 }
