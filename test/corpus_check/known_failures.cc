@@ -37,8 +37,8 @@ KnownFailure parse_entry(const json& from) {
 }
 
 bool ends_in(const std::filesystem::path& folder, const std::string& end) {
-  const std::string path = "/" + folder.lexically_normal().generic_string();
-  return path.ends_with("/" + end);
+  const std::string path = fmt::format("/{}", folder.lexically_normal().generic_string());
+  return path.ends_with(fmt::format("/{}", end));
 }
 
 bool holds(const std::vector<std::string>& all, const std::string& one) {
