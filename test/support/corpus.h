@@ -14,8 +14,12 @@ std::filesystem::path samples_dir();
 
 }  // namespace vitrine::test
 
+// Skips the test where there is no corpus.
+#define VITRINE_NEEDS_CORPUS()               \
+  if (::vitrine::test::corpus_dir().empty()) \
+  GTEST_SKIP() << "needs the corpus of real programs, which is not there: set VITRINE_CORPUS"
+
 // Gives `name` the folder of a corpus case, or skips the test.
 #define VITRINE_CORPUS_CASE(name, relative_path)                                    \
   const std::filesystem::path name = ::vitrine::test::corpus_dir() / relative_path; \
-  if (::vitrine::test::corpus_dir().empty())                                        \
-  GTEST_SKIP() << "needs the corpus of real programs, which is not there: set VITRINE_CORPUS"
+  VITRINE_NEEDS_CORPUS()

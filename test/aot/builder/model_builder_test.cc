@@ -26,8 +26,6 @@
 namespace vitrine::aot {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string line_of(const Node& node) {
   std::string line = format_node(node);
   line += node.tensor() == nullptr ? "" : " " + to_text(*node.tensor());
@@ -40,11 +38,8 @@ std::string line_of(const Node& node) {
 }
 
 TEST(MobileNetV2, IsTorchvisionsGraph) {
-  const fs::path file = test::corpus_dir() / "mv2_025_portable" / "model.pt2";
-  if (test::corpus_dir().empty() || !fs::exists(file)) {
-    GTEST_SKIP() << "needs the corpus of real programs";
-  }
-  const ExportedProgram expected = import_pt2(file);
+  VITRINE_CORPUS_CASE(folder, "mv2_025_portable");
+  const ExportedProgram expected = import_pt2(folder / "model.pt2");
   const ExportedProgram built =
       examples::mobilenet_v2({.width = 0.25, .image_size = 128, .classes = 100});
   auto ours = built.graph->nodes().begin();
@@ -62,10 +57,7 @@ TEST(MobileNetV2, IsTorchvisionsGraph) {
 }
 
 TEST(MobileNetV2, BecomesExecuTorchsEdgeGraph) {
-  const fs::path folder = test::corpus_dir() / "mv2_portable";
-  if (test::corpus_dir().empty() || !fs::exists(folder)) {
-    GTEST_SKIP() << "needs the corpus of real programs";
-  }
+  VITRINE_CORPUS_CASE(folder, "mv2_portable");
   ExportedProgram program = examples::mobilenet_v2();
   to_edge(program);
   std::ifstream stream(folder / "delegated_graph.txt");

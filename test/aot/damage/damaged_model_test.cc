@@ -82,7 +82,7 @@ size_t mutations_of_each() {
 }
 
 TEST(DamagedModel, IsLoweredOrRefused) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   std::vector<Model> all = models();
   test::ValuePool pool;
   for (const Model& model : all) pool.add(model.original);

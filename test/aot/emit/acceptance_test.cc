@@ -71,7 +71,7 @@ void expect_accepted(const std::vector<std::byte>& pte, const test::AcceptanceOp
 }
 
 TEST(Acceptance, OfWhatIsWrittenHere) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   std::vector<EmitOptions> all(5);
   all[1].segment_alignment = 4096;
   all[1].constant_tensor_alignment = 64;
@@ -112,7 +112,7 @@ TEST(Acceptance, OfWhatIsWrittenHere) {
 }
 
 TEST(Acceptance, OfExecuTorchsOwn) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   for (const char* name : kCases) {
     SCOPED_TRACE(name);
     const test::AlignedBytes file = test::read_file_bytes(test::corpus_dir() / name / "model.pte");
@@ -147,7 +147,7 @@ TEST(Acceptance, RefusesWhatBreaksARule) {
 // Sets and maps are ordered by addresses nowhere that matters: between the runs other memory is
 // taken, so that nodes lie elsewhere.
 TEST(Acceptance, TwoRunsGiveTheSameBytes) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   std::vector<std::unique_ptr<std::byte[]>> taken;
   for (const char* name : kCases) {
     SCOPED_TRACE(name);

@@ -81,7 +81,7 @@ bool has_delegate(const std::vector<std::string>& text) {
 
 // Values, instructions, memory plan, constants and segments.
 TEST(EmitCorpus, ProgramsAreExecuTorchsOwn) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
   for (const fs::path& folder : portable_cases()) {

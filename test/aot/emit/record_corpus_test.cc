@@ -66,7 +66,7 @@ void expect_same_nodes(const MethodRecord& ours, const MethodRecord& theirs) {
 }
 
 TEST(RecordCorpus, NodesAndMapsAreExecuTorchsOwn) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t compared = 0;
   for (const fs::path& folder : portable_cases_with_record()) {
     SCOPED_TRACE(folder.string());

@@ -104,7 +104,7 @@ void expect_close(const TensorData& found, const std::vector<std::byte>& expecte
 }
 
 void evaluate_corpus(const char* below, bool folds, size_t at_least) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t run = 0;
   for (const auto& entry : fs::directory_iterator(test::corpus_dir() / below)) {
     const fs::path folder = entry.path();

@@ -165,7 +165,7 @@ void check_weights(const ExportedProgram& program, const test::ArchiveMembers& m
 }
 
 TEST(Pt2Corpus, IsImportedAsItIs) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const fs::path& file : all_pt2()) {
     SCOPED_TRACE(file.string());

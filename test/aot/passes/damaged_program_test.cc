@@ -51,7 +51,7 @@ bool damage(ExportedProgram& program, size_t number) {
 }
 
 TEST(DamagedProgram, IsTakenOrRefused) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t refused = 0;
   size_t taken = 0;
   for (const auto& entry : fs::directory_iterator(test::corpus_dir() / "ops_portable")) {

@@ -113,7 +113,7 @@ bool is_portable(const test::Instructions& instructions) {
 }
 
 void expect_same_instructions(bool core_aten, size_t at_least) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
   for (const Case& each : portable_cases(core_aten)) {
@@ -150,7 +150,7 @@ TEST(EdgeCorpus, CoreAtenBecomesTheSameInstructions) { expect_same_instructions(
 TEST(EdgeCorpus, TrainingIrBecomesTheSameInstructions) { expect_same_instructions(false, 359); }
 
 void expect_same_graphs(bool core_aten, size_t at_least) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   for (const Case& each : portable_cases(core_aten)) {
     const fs::path file = each.folder / "delegated_graph.txt";
@@ -177,7 +177,7 @@ TEST(EdgeCorpus, PrintsTrainingIrAsTheSameGraphs) { expect_same_graphs(false, 38
 
 // PyTorch's own decompositions of a program, next to it, become the same graph as ours.
 TEST(EdgeCorpus, DecomposesAsPyTorchDoes) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
     const fs::path& file = entry.path();
@@ -207,7 +207,7 @@ TEST(EdgeCorpus, DecomposesAsPyTorchDoes) {
 }
 
 void expect_same_handles(bool core_aten, size_t at_least) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   for (const Case& each : portable_cases(core_aten)) {
     const fs::path file = each.folder / "debug_handle_map.json";
@@ -240,7 +240,7 @@ TEST(EdgeCorpus, GivesTrainingIrTheSameDebugHandles) { expect_same_handles(false
 
 // Programs of other versions become edge programs too.
 TEST(EdgeCorpus, LowersProgramsOfOlderTorch) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir() / "compat")) {
     if (entry.path().extension() != ".pt2") continue;

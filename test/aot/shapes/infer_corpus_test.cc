@@ -51,7 +51,7 @@ std::string text(const Value& value) {
 }
 
 TEST(InferCorpus, AgreesWithWhatPyTorchRecorded) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t known = 0;
   size_t other_strides = 0;
   std::map<std::string, size_t> unknown;

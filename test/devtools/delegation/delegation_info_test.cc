@@ -46,7 +46,7 @@ DelegationInfo read_info(const std::string& csv, const std::string& summary) {
 
 // The layout alone, of every table in the corpus: those of other programs and versions too.
 TEST(DelegationInfo, TablesAreLaidOutAsExecuTorchs) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t tables = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
     if (entry.path().filename() != "delegation_summary.txt") continue;

@@ -68,7 +68,7 @@ ExportedProgram edge_program(const fs::path& folder, const std::string& printed)
 }
 
 TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
   for (const fs::path& folder : delegated_cases()) {
@@ -103,7 +103,7 @@ TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
 
 // What is delegated is known; which of it goes together is ours to find.
 TEST(PrintedCorpus, PartitionsAreTheSame) {
-  if (test::corpus_dir().empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   for (const fs::path& folder : delegated_cases()) {
     SCOPED_TRACE(folder.string());
     const std::string printed = read(folder / "delegated_graph.txt");

@@ -16,6 +16,7 @@
 #include "test/backends/xnnpack/aot/named_data_view.h"
 #include "test/corpus_check/case_file.h"
 #include "test/corpus_check/comparison.h"
+#include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/tensor_factory.h"
 #include "tools/host_tensor.h"
@@ -54,7 +55,7 @@ class Identifiers final : public EventTracer {
 
 TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t same = 0;
   size_t all = 0;
   size_t refused = 0;
@@ -112,7 +113,7 @@ TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
 // Every node's handle leads to all source handles; and every source call is behind some node.
 TEST(XnnpackBlobCorpus, TheDelegateMapHasEverySourceNode) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   for (const XnnpackCase& each : cases) {
     SCOPED_TRACE(each.exported.string());
     ExportedProgram program;
@@ -257,7 +258,7 @@ class Runner {
 
 TEST(XnnpackBlobCorpus, ComputesWhatPyTorchDoes) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the corpus of real programs";
+  VITRINE_NEEDS_CORPUS();
   size_t count = 0;
   for (const XnnpackCase& each : cases) {
     SCOPED_TRACE(each.exported.string());
