@@ -23,7 +23,7 @@ demo: build
 	$(BUILD)/bin/executor_runner --profile $(BUILD)/mobilenet_v2.pte
 
 test: build
-	ctest --preset $(PRESET)
+	ctest --preset $(PRESET) --parallel $$(nproc)
 
 bench: build
 	$(BUILD)/bin/executor_bench
