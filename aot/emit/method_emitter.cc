@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
-#include "aot/graph/node_error.h"
 #include "aot/emit/operator_schema.h"
 #include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/out_variants.h"
 
 namespace vitrine::aot {

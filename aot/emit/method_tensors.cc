@@ -6,8 +6,8 @@
 #include <cctype>
 
 #include "aot/emit/memory_plan.h"
-#include "aot/graph/node_error.h"
 #include "aot/emit/operator_schema.h"
+#include "aot/graph/node_error.h"
 #include "aot/passes/out_variants.h"
 #include "runtime/core/checked_math.h"
 

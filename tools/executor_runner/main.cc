@@ -39,9 +39,9 @@ void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOpt
                   const Program& program, const RunnerOptions& options) {
   const etdump::EtDump trace =
       etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
-  std::optional<etrecord::EtRecord> record =
-      options.etrecord.empty() ? embedded_record(program)
-                               : etrecord::read_etrecord(options.etrecord);
+  std::optional<etrecord::EtRecord> record = options.etrecord.empty()
+                                                 ? embedded_record(program)
+                                                 : etrecord::read_etrecord(options.etrecord);
   if (record && facts.run.record.empty()) facts.run.record = facts.run.model;
   const inspector::Profile profile =
       inspector::make_profile(trace, record ? &*record : nullptr, facts);
