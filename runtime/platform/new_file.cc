@@ -13,15 +13,15 @@
 namespace vitrine::platform {
 namespace {
 
-// mkostemp puts letters that make a new name in the place of the last six.
-constexpr const char* kUniqueEnding = ".XXXXXX";
+// As many letters X as mkostemp asks for, to put a unique ending in their place.
+constexpr size_t kUniqueLetters = 6;
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
 }  // namespace
 
 Result<NewFile> NewFile::create(const char* path) {
-  std::string temporary = std::string(path) + kUniqueEnding;
+  std::string temporary = std::string(path) + '.' + std::string(kUniqueLetters, 'X');
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);  // of mode 0600
   if (descriptor < 0) {
     return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: %s", path,
