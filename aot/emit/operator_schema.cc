@@ -18,7 +18,7 @@ struct Row {
   std::string_view arguments;
 };
 
-constexpr std::array kRows = {
+constexpr std::array kOperatorSchemas = {
 #define X(name, arguments) Row{name, arguments},
 #include "aot/emit/operator_schemas.inc"
 #undef X
@@ -126,7 +126,7 @@ bool OperatorSchema::is_in_place() const {
 const OperatorSchema* find_operator_schema(std::string_view kernel) {
   static const auto kSchemas = [] {
     std::map<std::string_view, OperatorSchema> schemas;
-    for (const Row& row : kRows) schemas.emplace(row.name, parse_schema(row.arguments));
+    for (const Row& row : kOperatorSchemas) schemas.emplace(row.name, parse_schema(row.arguments));
     return schemas;
   }();
   const auto found = kSchemas.find(kernel);

@@ -6,9 +6,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "aot/passes/decomposition.h"
 
 namespace vitrine::aot {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Operands are nodes that are tensors, or numbers. AotErrors name the node that is replaced.
 class Calls {

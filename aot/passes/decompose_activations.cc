@@ -161,7 +161,7 @@ void softmax(Decomposition& to) {
                      {x, to.integer(1, "dim", 0), false}, to.spec()));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kActivationDecompositions = {
     DecompositionRow{"aten.celu.default", celu},
     DecompositionRow{"aten.glu.default", glu},
     DecompositionRow{"aten.hardshrink.default", hardshrink},
@@ -184,6 +184,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> activation_decompositions() { return kRows; }
+std::span<const DecompositionRow> activation_decompositions() { return kActivationDecompositions; }
 
 }  // namespace vitrine::aot

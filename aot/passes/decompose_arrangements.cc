@@ -10,8 +10,6 @@ namespace {
 using Sizes = std::vector<SymInt>;
 using Dims = std::vector<int64_t>;
 
-constexpr int64_t kMaxPieces = 1 << 16;
-
 // tensor_split and its like: as many pieces as asked for, the first ones larger by one, or pieces
 // that end at these indices. The dim is the last argument or that of the operator.
 void split_anywhere(Decomposition& to) {
@@ -292,7 +290,7 @@ void affine_grid(Decomposition& to) {
   to.replace(to.reshape(product, result));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kArrangementDecompositions = {
     DecompositionRow{"aten.affine_grid_generator.default", affine_grid},
     DecompositionRow{"aten.atleast_1d.Sequence", at_least<1>},
     DecompositionRow{"aten.atleast_1d.default", at_least<1>},
@@ -324,6 +322,8 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> arrangement_decompositions() { return kRows; }
+std::span<const DecompositionRow> arrangement_decompositions() {
+  return kArrangementDecompositions;
+}
 
 }  // namespace vitrine::aot

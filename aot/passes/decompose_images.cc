@@ -231,7 +231,7 @@ void pad(Decomposition& to) {
       to.call("aten.constant_pad_nd.default", {to.tensor(0), to.arg(1, "pad"), value}, to.spec()));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kImageDecompositions = {
     DecompositionRow{"aten._upsample_bilinear2d_aa.vec", resize_antialiased},
     DecompositionRow{"aten.adaptive_avg_pool1d.default", adaptive_average_pool1d},
     DecompositionRow{"aten.adaptive_avg_pool2d.default", adaptive_average_pool},
@@ -257,6 +257,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> image_decompositions() { return kRows; }
+std::span<const DecompositionRow> image_decompositions() { return kImageDecompositions; }
 
 }  // namespace vitrine::aot

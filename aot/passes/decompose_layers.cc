@@ -194,7 +194,7 @@ void rms_norm(Decomposition& to) {
   to.replace(to.convert(result, to.spec().dtype));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kLayerDecompositions = {
     DecompositionRow{"aten._weight_norm.default", weight_norm},
     DecompositionRow{"aten.batch_norm.default", batch_norm},
     DecompositionRow{"aten.conv1d.default", convolution<1>},
@@ -214,6 +214,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> layer_decompositions() { return kRows; }
+std::span<const DecompositionRow> layer_decompositions() { return kLayerDecompositions; }
 
 }  // namespace vitrine::aot

@@ -232,7 +232,7 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
 }
 
 // (self, ord, dim, keepdim, *, dtype)
-void norm(Decomposition& to) {
+void linalg_norm(Decomposition& to) {
   Node* x = to.convert(to.tensor(0), to.spec().dtype);
   const Argument order = to.arg(1, "ord");
   Argument dims = to.arg(2, "dim");
@@ -276,7 +276,7 @@ void trace(Decomposition& to) {
   to.replace(f.sum(f("diagonal", to.tensor(0)), {0}));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kLinearAlgebraDecompositions = {
     DecompositionRow{"aten.addbmm.default", add_batched_product},
     DecompositionRow{"aten.addr.default", add_outer_product},
     DecompositionRow{"aten.bilinear.default", bilinear},
@@ -287,12 +287,12 @@ constexpr std::array kRows = {
     DecompositionRow{"aten.inner.default", inner},
     DecompositionRow{"aten.kron.default", kronecker},
     DecompositionRow{"aten.linalg_cross.default", cross},
-    DecompositionRow{"aten.linalg_matrix_norm.default", norm},
-    DecompositionRow{"aten.linalg_matrix_norm.str_ord", norm},
+    DecompositionRow{"aten.linalg_matrix_norm.default", linalg_norm},
+    DecompositionRow{"aten.linalg_matrix_norm.str_ord", linalg_norm},
     DecompositionRow{"aten.linalg_matrix_power.default", matrix_power},
     DecompositionRow{"aten.linalg_multi_dot.default", chained_product},
-    DecompositionRow{"aten.linalg_norm.default", norm},
-    DecompositionRow{"aten.linalg_norm.ord_str", norm},
+    DecompositionRow{"aten.linalg_norm.default", linalg_norm},
+    DecompositionRow{"aten.linalg_norm.ord_str", linalg_norm},
     DecompositionRow{"aten.linalg_vecdot.default", vector_product},
     DecompositionRow{"aten.matrix_power.default", matrix_power},
     DecompositionRow{"aten.pairwise_distance.default", pairwise_distance},
@@ -302,6 +302,8 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> linear_algebra_decompositions() { return kRows; }
+std::span<const DecompositionRow> linear_algebra_decompositions() {
+  return kLinearAlgebraDecompositions;
+}
 
 }  // namespace vitrine::aot

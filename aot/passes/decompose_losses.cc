@@ -22,21 +22,21 @@ void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
   }
 }
 
-Node* difference(Decomposition& to) {
+Node* error_of(Decomposition& to) {
   return to.make("aten.sub.Tensor", {to.tensor(0), to.tensor(1)});
 }
 void squared_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {difference(to), 2}), 2);
+  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {error_of(to), 2}), 2);
 }
 void absolute_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.abs.default", {difference(to)}), 2);
+  reduce_loss(to, to.make("aten.abs.default", {error_of(to)}), 2);
 }
 
 // Squared up to beta, straight from there.
 void smooth_absolute_loss(Decomposition& to) {
   const Calls f(to);
   const double beta = number_of(to, 3, "beta", 1);
-  Node* distance = f("abs", difference(to));
+  Node* distance = f("abs", error_of(to));
   if (beta == 0) return reduce_loss(to, distance, 2);
   Node* curve = f.mul(f.pow(distance, 2), 0.5 / beta);
   Node* line = f.sub(distance, 0.5 * beta);
@@ -45,7 +45,7 @@ void smooth_absolute_loss(Decomposition& to) {
 void huber_loss(Decomposition& to) {
   const Calls f(to);
   const double delta = number_of(to, 3, "delta", 1);
-  Node* distance = f("abs", difference(to));
+  Node* distance = f("abs", error_of(to));
   Node* curve = f.mul(f.mul(distance, distance), 0.5);
   Node* line = f.mul(f.sub(distance, 0.5 * delta), delta);
   reduce_loss(to, f.where(f.compare("le", distance, delta), curve, line), 2);
@@ -96,7 +96,7 @@ void soft_margin_loss(Decomposition& to) {
 
 void ranking_loss(Decomposition& to) {
   const Calls f(to);
-  Node* loss = f.mul(f("neg", to.tensor(2)), difference(to));
+  Node* loss = f.mul(f("neg", to.tensor(2)), error_of(to));
   reduce_loss(to, f("clamp", f.add(loss, number_of(to, 3, "margin", 0)), 0), 4);
 }
 
@@ -284,7 +284,7 @@ void cross_entropy(Decomposition& to) {
   to.replace(loss);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kLossDecompositions = {
     DecompositionRow{"aten.binary_cross_entropy.default", binary_cross_entropy},
     DecompositionRow{"aten.binary_cross_entropy_with_logits.default",
                      binary_cross_entropy_of_logits},
@@ -309,6 +309,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> loss_decompositions() { return kRows; }
+std::span<const DecompositionRow> loss_decompositions() { return kLossDecompositions; }
 
 }  // namespace vitrine::aot

@@ -235,7 +235,7 @@ void one_hot(Decomposition& to) {
   to.replace(to.convert(equal, ScalarType::kLong));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kMakerDecompositions = {
     DecompositionRow{"aten.alias_copy.default", copy_of_view},
     DecompositionRow{"aten.diagonal_copy.default", copy_of_view},
     DecompositionRow{"aten.expand_copy.default", copy_of_view},
@@ -290,6 +290,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> maker_decompositions() { return kRows; }
+std::span<const DecompositionRow> maker_decompositions() { return kMakerDecompositions; }
 
 }  // namespace vitrine::aot

@@ -9,7 +9,6 @@
 namespace vitrine::aot {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // An argument in the dtype that the result has.
@@ -196,7 +195,7 @@ void clamp_by_tensor(Decomposition& to) {
                                               : ArgumentList{to.tensor(0), Argument(), bound}));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kMathDecompositions = {
     DecompositionRow{"aten.clamp_max.Tensor", clamp_by_tensor},
     DecompositionRow{"aten.clamp_min.Tensor", clamp_by_tensor},
     DecompositionRow{"aten.copysign.Scalar", copy_sign},
@@ -235,6 +234,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> math_decompositions() { return kRows; }
+std::span<const DecompositionRow> math_decompositions() { return kMathDecompositions; }
 
 }  // namespace vitrine::aot

@@ -4,18 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "aot/passes/calls.h"
 #include "aot/passes/einsum.h"
+#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 namespace {
 
 using Sizes = std::vector<SymInt>;
-
-SymInt product_of(const Sizes& sizes) {
-  SymInt product = 1;
-  for (const SymInt& size : sizes) product = product * size;
-  return product;
-}
 
 // x of any rank, by rows, times a matrix: one product, of all batches at once.
 Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
@@ -169,7 +165,6 @@ Node* additive_mask(Decomposition& to, Node* mask, ScalarType dtype) {
 
 // Rows in which everything is masked are 0, not NaN.
 Node* safe_softmax(Decomposition& to, Node* scores) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Node* weights = to.make("aten._softmax.default", {scores, -1, false});
   Node* hidden = to.make("aten.eq.Scalar", {scores, -kInfinity});
   Node* seen = to.make("aten.logical_not.default", {hidden});
@@ -243,7 +238,7 @@ void attention(Decomposition& to) {
   to.replace(result);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kProductDecompositions = {
     DecompositionRow{"aten.addmv.default", addmv},
     DecompositionRow{"aten.baddbmm.default", baddbmm},
     DecompositionRow{"aten.dot.default", dot},
@@ -259,6 +254,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> product_decompositions() { return kRows; }
+std::span<const DecompositionRow> product_decompositions() { return kProductDecompositions; }
 
 }  // namespace vitrine::aot

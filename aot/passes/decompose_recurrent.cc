@@ -288,7 +288,7 @@ void recurrent_cell(Decomposition& to) {
   to.replace(step(to, of_input, to.tensor(1), weights));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kRecurrentDecompositions = {
     DecompositionRow{"aten.gru.input", recurrent<gru_step>},
     DecompositionRow{"aten.gru_cell.default", recurrent_cell<gru_step>},
     DecompositionRow{"aten.lstm.input", lstm},
@@ -301,6 +301,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> recurrent_decompositions() { return kRows; }
+std::span<const DecompositionRow> recurrent_decompositions() { return kRecurrentDecompositions; }
 
 }  // namespace vitrine::aot

@@ -260,7 +260,7 @@ void element_by_rank(Decomposition& to) {
   to.replace_items(results);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kReductionDecompositions = {
     DecompositionRow{"aten.all.default", all},
     DecompositionRow{"aten.all.dim", all},
     DecompositionRow{"aten.all.dims", all},
@@ -297,6 +297,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> reduction_decompositions() { return kRows; }
+std::span<const DecompositionRow> reduction_decompositions() { return kReductionDecompositions; }
 
 }  // namespace vitrine::aot

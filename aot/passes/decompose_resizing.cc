@@ -176,7 +176,7 @@ void by_list(Decomposition& to) {
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kResizingDecompositions = {
     DecompositionRow{"aten._upsample_nearest_exact1d.vec", nearest<1, true>},
     DecompositionRow{"aten._upsample_nearest_exact2d.vec", nearest<2, true>},
     DecompositionRow{"aten._upsample_nearest_exact3d.vec", nearest<3, true>},
@@ -190,6 +190,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> resizing_decompositions() { return kRows; }
+std::span<const DecompositionRow> resizing_decompositions() { return kResizingDecompositions; }
 
 }  // namespace vitrine::aot

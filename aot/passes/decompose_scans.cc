@@ -1,13 +1,10 @@
 // Decompositions of what runs along a dim: cumulated products and extremes, differences, areas.
 #include <array>
-#include <limits>
 
 #include "aot/passes/calls.h"
 
 namespace vitrine::aot {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The dim of a scan, which must be known: each doubling of the distance is a step.
 int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
@@ -137,7 +134,7 @@ void trapezoid(Decomposition& to) {
   to.replace(f.div(f.sum(f.mul(widths, heights), {here}), 2.0));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kScanDecompositions = {
     DecompositionRow{"aten.cummax.default", running_extreme<true>},
     DecompositionRow{"aten.cummin.default", running_extreme<false>},
     DecompositionRow{"aten.cumprod.default", running_product},
@@ -151,6 +148,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> scan_decompositions() { return kRows; }
+std::span<const DecompositionRow> scan_decompositions() { return kScanDecompositions; }
 
 }  // namespace vitrine::aot

@@ -1,6 +1,5 @@
 // Decompositions of what reads or writes by index or mask.
 #include <array>
-#include <limits>
 
 #include "aot/passes/calls.h"
 
@@ -131,7 +130,6 @@ Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, N
   Argument neutral = 1;
   if (!is_product) {
     if (!is_floating(dtype)) to.refuse("it takes extremes of integers");
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     neutral = reduce == "amax" ? -kInfinity : kInfinity;
   }
   Node* candidates = f.where(is_of_row, source, neutral);
@@ -281,7 +279,7 @@ void arg_where(Decomposition& to) {
   to.replace(to.call("aten.nonzero.default", {to.tensor(0)}, to.node().meta.value));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kSelectionDecompositions = {
     DecompositionRow{"aten._unsafe_index.Tensor", plain_index},
     DecompositionRow{"aten._unsafe_index_put.default", plain_index_put},
     DecompositionRow{"aten.argwhere.default", arg_where},
@@ -306,6 +304,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> selection_decompositions() { return kRows; }
+std::span<const DecompositionRow> selection_decompositions() { return kSelectionDecompositions; }
 
 }  // namespace vitrine::aot

@@ -8,9 +8,6 @@
 namespace vitrine::aot {
 namespace {
 
-// No more results of one call than a graph can use.
-constexpr int64_t kMaxPieces = 1 << 16;
-
 // Sizes of the result; with one -1 where the call asked for it, or has symbols.
 void reshape(Decomposition& to) {
   const Argument asked = to.arg(1, "shape");
@@ -334,7 +331,7 @@ void select_scatter(Decomposition& to) {
   to.replace(to.make("aten.where.self", {mask, source, x}));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kShapeDecompositions = {
     DecompositionRow{"aten._reshape_alias.default", flatten},
     DecompositionRow{"aten._reshape_copy.default", flatten},
     DecompositionRow{"aten._unsafe_view.default", flatten},
@@ -384,6 +381,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> shape_decompositions() { return kRows; }
+std::span<const DecompositionRow> shape_decompositions() { return kShapeDecompositions; }
 
 }  // namespace vitrine::aot

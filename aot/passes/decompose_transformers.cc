@@ -122,13 +122,15 @@ void encoder_layer(Decomposition& to) {
   to.replace(norm(f.add(x, feed(x)), 12));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kTransformerDecompositions = {
     DecompositionRow{"aten._native_multi_head_attention.default", multi_head_attention},
     DecompositionRow{"aten._transformer_encoder_layer_fwd.default", encoder_layer},
 };
 
 }  // namespace
 
-std::span<const DecompositionRow> transformer_decompositions() { return kRows; }
+std::span<const DecompositionRow> transformer_decompositions() {
+  return kTransformerDecompositions;
+}
 
 }  // namespace vitrine::aot

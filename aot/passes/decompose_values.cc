@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/calls.h"
 #include "aot/shapes/promotion.h"
 
 namespace vitrine::aot {
@@ -96,7 +96,6 @@ void replace_nan(Decomposition& to) {
     const Argument given = to.arg(index, name);
     return to.scalar(given.is_none() ? Argument(fallback) : given, dtype);
   };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Node* is_nan = to.make("aten.isnan.default", {x});
   Node* result = to.make("aten.where.self", {is_nan, value(1, "nan", 0), x});
   Node* is_high = to.make("aten.eq.Scalar", {x, kInfinity});
@@ -195,7 +194,7 @@ void rename(Decomposition& to) {
   to.replace(to.call(row->to, std::move(args), to.node().meta.value, to.node().kwargs()));
 }
 
-constexpr std::array kRows = {
+constexpr std::array kValueDecompositions = {
     DecompositionRow{"aten.addcdiv.default", add_product},
     DecompositionRow{"aten.addcmul.default", add_product},
     DecompositionRow{"aten.bitwise_and.Scalar_Tensor", swapped},
@@ -228,11 +227,12 @@ constexpr std::array kRows = {
 
 // These rows and the renamings.
 constexpr auto kAll = [] {
-  std::array<DecompositionRow, kRows.size() + kRenamings.size()> all;
-  std::ranges::copy(kRows, all.begin());
-  std::ranges::transform(kRenamings, all.begin() + kRows.size(), [](const Renaming& each) {
-    return DecompositionRow{each.from, rename};
-  });
+  std::array<DecompositionRow, kValueDecompositions.size() + kRenamings.size()> all;
+  std::ranges::copy(kValueDecompositions, all.begin());
+  std::ranges::transform(kRenamings, all.begin() + kValueDecompositions.size(),
+                         [](const Renaming& each) {
+                           return DecompositionRow{each.from, rename};
+                         });
   return all;
 }();
 

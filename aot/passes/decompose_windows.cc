@@ -237,7 +237,7 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? f.squeeze(image, 0) : image);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kWindowDecompositions = {
     DecompositionRow{"aten._adaptive_avg_pool3d.default", adaptive_average_pool3d},
     DecompositionRow{"aten.adaptive_avg_pool3d.default", adaptive_average_pool3d},
     DecompositionRow{"aten.adaptive_max_pool3d.default", adaptive_max_pool3d},
@@ -250,6 +250,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const DecompositionRow> window_decompositions() { return kRows; }
+std::span<const DecompositionRow> window_decompositions() { return kWindowDecompositions; }
 
 }  // namespace vitrine::aot

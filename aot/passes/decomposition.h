@@ -10,6 +10,9 @@
 
 namespace vitrine::aot {
 
+// No more results of one call than a graph can use.
+inline constexpr int64_t kMaxPieces = 1 << 16;
+
 // One call being replaced. New calls stand before it, in the order they are made, and stand for the
 // same source.
 class Decomposition {

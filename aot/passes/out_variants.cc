@@ -17,7 +17,7 @@ struct Row {
 };
 
 // Sorted by name.
-constexpr std::array kRows = {
+constexpr std::array kOutVariants = {
     Row{"aten.__lshift__.Scalar", "Scalar_out"},
     Row{"aten.__rshift__.Scalar", "Scalar_out"},
     Row{"aten._adaptive_avg_pool2d.default", "out"},
@@ -272,13 +272,13 @@ constexpr std::array kOthers = {
 }  // namespace
 
 bool has_out_variant(Target target) {
-  return std::ranges::binary_search(kRows, target.name(), {}, &Row::name) ||
+  return std::ranges::binary_search(kOutVariants, target.name(), {}, &Row::name) ||
          std::ranges::count(kOthers, target.name(), &Row::name) != 0;
 }
 
 std::string out_variant(Target target) {
-  const auto row = std::ranges::lower_bound(kRows, target.name(), {}, &Row::name);
-  if (row != kRows.end() && row->name == target.name()) {
+  const auto row = std::ranges::lower_bound(kOutVariants, target.name(), {}, &Row::name);
+  if (row != kOutVariants.end() && row->name == target.name()) {
     return fmt::format("aten::{}.{}", target.op(), row->overload);
   }
   const auto other = std::ranges::find(kOthers, target.name(), &Row::name);

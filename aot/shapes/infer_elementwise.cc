@@ -74,7 +74,7 @@ Value where(const Call& call) {
 }
 
 // masked_fill and the like: as self, whatever the value is.
-Value like_self(const Call& call) {
+Value like_own_dtype(const Call& call) {
   TensorSpec spec = pointwise(call, 0, 2, Result::kSame);
   spec.dtype = call.tensor(0, "self").dtype;
   return spec;
@@ -89,7 +89,7 @@ Value glu(const Call& call) {
   return contiguous_spec(spec.dtype, spec.sizes);
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kElementwiseResults[] = {
     {"aten.__lshift__.Scalar", kBinary},
     {"aten.__rshift__.Scalar", kBinary},
     {"aten.abs.default", absolute},
@@ -182,8 +182,8 @@ constexpr InferRow kRows[] = {
     {"aten.logit.default", kUnaryFloat},
     {"aten.lt.Scalar", kBinaryBool},
     {"aten.lt.Tensor", kBinaryBool},
-    {"aten.masked_fill.Scalar", like_self},
-    {"aten.masked_fill.Tensor", like_self},
+    {"aten.masked_fill.Scalar", like_own_dtype},
+    {"aten.masked_fill.Tensor", like_own_dtype},
     {"aten.maximum.default", kBinary},
     {"aten.minimum.default", kBinary},
     {"aten.mish.default", kUnary},
@@ -230,6 +230,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> elementwise_results() { return kRows; }
+std::span<const InferRow> elementwise_results() { return kElementwiseResults; }
 
 }  // namespace vitrine::aot

@@ -429,7 +429,7 @@ Value own_distances(const Call& call) {
   return contiguous(self, {rows * (rows - SymInt(1)) / SymInt(2)});
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kLayerResults[] = {
     {"aten._adaptive_avg_pool2d.default", adaptive_pool<2>},
     {"aten._adaptive_avg_pool3d.default", adaptive_pool<3>},
     {"aten._cdist_forward.default", distances},
@@ -493,6 +493,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> layer_results() { return kRows; }
+std::span<const InferRow> layer_results() { return kLayerResults; }
 
 }  // namespace vitrine::aot

@@ -166,7 +166,7 @@ Value quantization_parameters(const Call&) {
                       contiguous_spec(ScalarType::kLong, {SymInt(1)})};
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kMakerResults[] = {
     {"aten._conj_physical.default", copied<99>},
     {"aten._to_copy.default", copied<99>},
     {"aten.arange.default", arange},
@@ -200,6 +200,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> maker_results() { return kRows; }
+std::span<const InferRow> maker_results() { return kMakerResults; }
 
 }  // namespace vitrine::aot

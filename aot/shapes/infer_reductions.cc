@@ -125,7 +125,7 @@ Value cumulative(const Call& call) {
   return spec;
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kReductionResults[] = {
     {"aten._log_softmax.default", raw_softmax},
     {"aten._softmax.default", raw_softmax},
     {"aten.all.default", of_all<Dtype::kBool>},
@@ -169,6 +169,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> reduction_results() { return kRows; }
+std::span<const InferRow> reduction_results() { return kReductionResults; }
 
 }  // namespace vitrine::aot

@@ -180,7 +180,7 @@ Value one_hot(const Call& call) {
   return contiguous_spec(ScalarType::kLong, std::move(sizes));
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kSelectionResults[] = {
     {"aten.argsort.default", sorted_order},
     {"aten.argsort.stable", sorted_order},
     {"aten.cat.default", concatenated},
@@ -228,6 +228,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> selection_results() { return kRows; }
+std::span<const InferRow> selection_results() { return kSelectionResults; }
 
 }  // namespace vitrine::aot

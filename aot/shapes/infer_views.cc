@@ -328,7 +328,7 @@ Value view_as_real(const Call& call) {
   return spec;
 }
 
-constexpr InferRow kRows[] = {
+constexpr InferRow kViewResults[] = {
     {"aten.alias.default", alias},
     {"aten.as_strided.default", as_strided},
     {"aten.chunk.default", chunk},
@@ -358,6 +358,6 @@ constexpr InferRow kRows[] = {
 
 }  // namespace
 
-std::span<const InferRow> view_results() { return kRows; }
+std::span<const InferRow> view_results() { return kViewResults; }
 
 }  // namespace vitrine::aot

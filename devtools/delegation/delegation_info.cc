@@ -38,15 +38,15 @@ std::vector<Row> rows_of(const DelegationInfo& info) {
   return rows;
 }
 
-struct Line {
+struct GridLine {
   std::string_view left, across, between, right;
 };
-constexpr Line kTop = {"╒", "═", "╤", "╕"};
-constexpr Line kBelowHeader = {"╞", "═", "╪", "╡"};
-constexpr Line kBetween = {"├", "─", "┼", "┤"};
-constexpr Line kBottom = {"╘", "═", "╧", "╛"};
+constexpr GridLine kTop = {"╒", "═", "╤", "╕"};
+constexpr GridLine kBelowHeader = {"╞", "═", "╪", "╡"};
+constexpr GridLine kBetween = {"├", "─", "┼", "┤"};
+constexpr GridLine kBottom = {"╘", "═", "╧", "╛"};
 
-std::string ruled(const Line& line, const std::array<size_t, 4>& widths) {
+std::string ruled(const GridLine& line, const std::array<size_t, 4>& widths) {
   std::string text(line.left);
   for (size_t i = 0; i < widths.size(); ++i) {
     if (i > 0) text += line.between;

@@ -14,7 +14,7 @@ namespace {
 
 using aot::Node;
 
-struct Line {
+struct CostedNode {
   const Node* node = nullptr;
   std::string subgraph;
   NodeCost cost;
@@ -26,7 +26,7 @@ bool computes(const Node& node) {
 }
 
 void collect(const aot::Graph& graph, const std::string& subgraph,
-             const aot::RangeConstraints& symbols, std::vector<Line>& lines) {
+             const aot::RangeConstraints& symbols, std::vector<CostedNode>& lines) {
   for (const Node& node : graph.nodes()) {
     if (computes(node)) lines.push_back({&node, subgraph, cost_of(node, symbols)});
   }
@@ -88,13 +88,13 @@ std::string reasons(const Node& node, std::span<const aot::Rejection> rejections
 
 std::string explain(const aot::ExportedProgram& program,
                     std::span<const aot::Rejection> rejections) {
-  std::vector<Line> lines;
+  std::vector<CostedNode> lines;
   collect(*program.graph, "", program.range_constraints, lines);
-  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {
+  std::ranges::stable_sort(lines, [](const CostedNode& a, const CostedNode& b) {
     return a.cost.flops != b.cost.flops ? a.cost.flops > b.cost.flops : a.cost.bytes > b.cost.bytes;
   });
   std::string text;
-  for (const Line& line : lines) {
+  for (const CostedNode& line : lines) {
     text +=
         fmt::format("{} {}{}{} [{}]: {}\n", line.node->target().name(),
                     line.subgraph.empty() ? "" : line.subgraph + ".", line.node->name(),

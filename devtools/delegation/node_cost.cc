@@ -116,69 +116,69 @@ uint64_t of_pooling(const Coster& cost) {
   return times(cost.results(), window);
 }
 
-struct Row {
+struct FlopsRow {
   std::string_view op;  // without namespace and overload
   Flops flops;
 };
 
-constexpr std::array kRows = {
-    Row{"_clone_dim_order", none},
-    Row{"_empty_dim_order", none},
-    Row{"_native_batch_norm_legit_no_training", by_result},
-    Row{"_to_dim_order_copy", none},
-    Row{"addmm", of_addmm},
-    Row{"alias_copy", none},
-    Row{"amax", by_input},
-    Row{"amin", by_input},
-    Row{"any", by_input},
-    Row{"argmax", by_input},
-    Row{"argmin", by_input},
-    Row{"as_strided_copy", none},
-    Row{"avg_pool2d", of_pooling},
-    Row{"baddbmm", of_addmm},
-    Row{"bmm", of_mm},
-    Row{"cat", none},
-    Row{"clone", none},
-    Row{"constant_pad_nd", none},
-    Row{"convolution", of_convolution},
-    Row{"copy", none},
-    Row{"copy_", none},
-    Row{"detach_copy", none},
-    Row{"embedding", none},
-    Row{"empty", none},
-    Row{"expand_copy", none},
-    Row{"flip", none},
-    Row{"full", none},
-    Row{"full_like", none},
-    Row{"gather", none},
-    Row{"index", none},
-    Row{"index_put", none},
-    Row{"index_select", none},
-    Row{"linear", of_mm},
-    Row{"max_pool2d", of_pooling},
-    Row{"max_pool2d_with_indices", of_pooling},
-    Row{"mean", by_input},
-    Row{"mm", of_mm},
-    Row{"permute_copy", none},
-    Row{"prod", by_input},
-    Row{"repeat", none},
-    Row{"scatter", none},
-    Row{"select_copy", none},
-    Row{"slice_copy", none},
-    Row{"slice_scatter", none},
-    Row{"split_copy", none},
-    Row{"split_with_sizes_copy", none},
-    Row{"squeeze_copy", none},
-    Row{"stack", none},
-    Row{"sum", by_input},
-    Row{"t_copy", none},
-    Row{"transpose_copy", none},
-    Row{"unbind_copy", none},
-    Row{"unsqueeze_copy", none},
-    Row{"var", by_input},
-    Row{"view_copy", none},
+constexpr std::array kFlopsRows = {
+    FlopsRow{"_clone_dim_order", none},
+    FlopsRow{"_empty_dim_order", none},
+    FlopsRow{"_native_batch_norm_legit_no_training", by_result},
+    FlopsRow{"_to_dim_order_copy", none},
+    FlopsRow{"addmm", of_addmm},
+    FlopsRow{"alias_copy", none},
+    FlopsRow{"amax", by_input},
+    FlopsRow{"amin", by_input},
+    FlopsRow{"any", by_input},
+    FlopsRow{"argmax", by_input},
+    FlopsRow{"argmin", by_input},
+    FlopsRow{"as_strided_copy", none},
+    FlopsRow{"avg_pool2d", of_pooling},
+    FlopsRow{"baddbmm", of_addmm},
+    FlopsRow{"bmm", of_mm},
+    FlopsRow{"cat", none},
+    FlopsRow{"clone", none},
+    FlopsRow{"constant_pad_nd", none},
+    FlopsRow{"convolution", of_convolution},
+    FlopsRow{"copy", none},
+    FlopsRow{"copy_", none},
+    FlopsRow{"detach_copy", none},
+    FlopsRow{"embedding", none},
+    FlopsRow{"empty", none},
+    FlopsRow{"expand_copy", none},
+    FlopsRow{"flip", none},
+    FlopsRow{"full", none},
+    FlopsRow{"full_like", none},
+    FlopsRow{"gather", none},
+    FlopsRow{"index", none},
+    FlopsRow{"index_put", none},
+    FlopsRow{"index_select", none},
+    FlopsRow{"linear", of_mm},
+    FlopsRow{"max_pool2d", of_pooling},
+    FlopsRow{"max_pool2d_with_indices", of_pooling},
+    FlopsRow{"mean", by_input},
+    FlopsRow{"mm", of_mm},
+    FlopsRow{"permute_copy", none},
+    FlopsRow{"prod", by_input},
+    FlopsRow{"repeat", none},
+    FlopsRow{"scatter", none},
+    FlopsRow{"select_copy", none},
+    FlopsRow{"slice_copy", none},
+    FlopsRow{"slice_scatter", none},
+    FlopsRow{"split_copy", none},
+    FlopsRow{"split_with_sizes_copy", none},
+    FlopsRow{"squeeze_copy", none},
+    FlopsRow{"stack", none},
+    FlopsRow{"sum", by_input},
+    FlopsRow{"t_copy", none},
+    FlopsRow{"transpose_copy", none},
+    FlopsRow{"unbind_copy", none},
+    FlopsRow{"unsqueeze_copy", none},
+    FlopsRow{"var", by_input},
+    FlopsRow{"view_copy", none},
 };
-static_assert(std::ranges::is_sorted(kRows, {}, &Row::op));
+static_assert(std::ranges::is_sorted(kFlopsRows, {}, &FlopsRow::op));
 
 }  // namespace
 
@@ -186,8 +186,8 @@ NodeCost cost_of(const Node& call, const RangeConstraints& symbols) {
   const Coster cost(call, symbols);
   NodeCost made;
   if (!call.is_call() || call.target().dialect() == aot::Dialect::kPython) return made;
-  const auto row = std::ranges::lower_bound(kRows, call.target().op(), {}, &Row::op);
-  const bool is_known = row != kRows.end() && row->op == call.target().op();
+  const auto row = std::ranges::lower_bound(kFlopsRows, call.target().op(), {}, &FlopsRow::op);
+  const bool is_known = row != kFlopsRows.end() && row->op == call.target().op();
   made.flops = is_known ? row->flops(cost) : by_result(cost);
   made.bytes = cost.bytes(call.meta.value);
   for (const Node* input : call.inputs())

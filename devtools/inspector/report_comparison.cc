@@ -18,12 +18,9 @@
 namespace vitrine::inspector {
 namespace {
 
-constexpr size_t kMinWidth = 80;
 constexpr size_t kLargest = 5;
-constexpr size_t kLongOp = 60;
 // A change below this share of the wall time has no shares worth printing.
 constexpr double kNoChange = 0.005;
-constexpr std::string_view kBetween = "   ";
 
 std::string ratio_text(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);

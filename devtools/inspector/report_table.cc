@@ -17,13 +17,10 @@
 namespace vitrine::inspector {
 namespace {
 
-constexpr size_t kMinWidth = 80;
 constexpr size_t kBarFromWidth = 120;  // narrower tables need the room for names
 constexpr size_t kBarWidth = 10;
 constexpr size_t kSlowest = 5;
 constexpr double kSmall = 0.005;  // op types below this share of the wall time are summed up
-constexpr size_t kLongOp = 60;    // longer lists of ops are abbreviated at any width
-constexpr std::string_view kDot = " · ";
 
 class TableReport {
  public:
@@ -385,7 +382,6 @@ class TableReport {
   }
 
   void write_totals() {
-    constexpr std::string_view kBetween = "   ";
     auto places = shares_by(place_type);
     places.emplace_back("unattributed", unattributed_share());
     out_ += wrap("ran in   ", with_percents(places), kBetween, width_);

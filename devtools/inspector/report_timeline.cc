@@ -15,7 +15,6 @@ namespace vitrine::inspector {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Kind = TimelineEvent::Kind;
 
 constexpr int kProcess = 1;
 constexpr int kExecutorTrack = 1;
@@ -90,16 +89,16 @@ class TimelineReport {
   void add(const TimelineEvent& event) {
     const auto ns = static_cast<double>(event.end - event.start);
     switch (event.kind) {
-      case Kind::kRun: {
+      case TimelineEvent::Kind::kRun: {
         const bool is_cold = event.run < profile_.cold_runs;
         const Json name = fmt::format("{} {}", is_cold ? "warm-up" : "run", event.run + 1);
         add(text(name) + ",\"cat\":\"run\"", kExecutorTrack, event.start, ns);
         break;
       }
-      case Kind::kRow:
+      case TimelineEvent::Kind::kRow:
         add(rows_[event.index].fields, rows_[event.index].track, event.start, ns);
         break;
-      case Kind::kDelegateCall: {
+      case TimelineEvent::Kind::kDelegateCall: {
         const DelegateCall& call = profile_.delegate_calls[event.index];
         const Json name = fmt::format("{} {}", call.delegate.empty() ? "delegate" : call.delegate,
                                       call.partition);

@@ -15,10 +15,6 @@
 namespace vitrine::inspector {
 namespace {
 
-constexpr size_t kMinWidth = 80;
-constexpr size_t kLongOp = 60;
-constexpr std::string_view kDot = " · ";
-
 // Names of a value's op; by its node where no row ran it alone.
 ComparedTexts texts_of(const ComparedValue& value, const Profile& a, const Profile& b) {
   ComparedTexts texts = compared_texts(value.op, a, b);

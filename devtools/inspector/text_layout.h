@@ -9,6 +9,12 @@
 
 namespace vitrine::inspector {
 
+// What reports have in common.
+inline constexpr size_t kMinWidth = 80;  // of a report, in cells
+inline constexpr size_t kLongOp = 60;    // longer lists of ops are abbreviated at any width
+inline constexpr std::string_view kDot = " · ";
+inline constexpr std::string_view kBetween = "   ";
+
 // Control characters and bytes that are not UTF-8 become '?', so that no name can steer a terminal.
 std::string printable(std::string_view text);
 

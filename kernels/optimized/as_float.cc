@@ -7,12 +7,6 @@
 
 namespace vitrine::optimized {
 
-namespace {
-
-constexpr int64_t kGrain = 4096;
-
-}  // namespace
-
 bool is_reduced_float(ScalarType dtype) {
   return dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
 }

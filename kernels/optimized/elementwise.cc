@@ -154,7 +154,6 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   if (reduced && !op.gives_bool) task.convert_out = simd::from_float(common);
 
   if (loop.rows() == 1) {
-    constexpr int64_t kGrain = 4096;
     parallel_ranges(context, loop.row_length(), kGrain, 4,
                     [&](int64_t begin, int64_t end) { task.run(loop, {}, begin, end); });
     return true;

@@ -47,6 +47,9 @@ void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) 
       &shared);
 }
 
+// A grain for elements that are computed one by one.
+inline constexpr int64_t kGrain = 4096;
+
 // Calls body(begin, end) for parts of [0, count), each a multiple of `grain` but the last.
 // `work_each` is what one of `count` costs.
 template <class Body>

@@ -14,7 +14,6 @@ using quantized::AffineParameters;
 using quantized::ChannelShape;
 
 constexpr int64_t kMaxZeroPoint = int64_t{1} << 20;
-constexpr int64_t kGrain = 4096;
 
 bool is_byte(ScalarType dtype) { return dtype == ScalarType::kByte || dtype == ScalarType::kChar; }
 

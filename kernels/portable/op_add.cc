@@ -6,18 +6,18 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b, auto alpha) {
+constexpr auto kAdd = [](auto a, auto b, auto alpha) {
   return wrapping_add(a, wrapping_mul(alpha, b));
 };
 
 void add_out(KernelContext& context, const Tensor& self, const Tensor& other, const Scalar& alpha,
              Tensor& out) {
-  scaled_sum<RealBTypes>(context, self, other, alpha, out, kFormula);
+  scaled_sum<RealBTypes>(context, self, other, alpha, out, kAdd);
 }
 
 void add_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                     const Scalar& alpha, Tensor& out) {
-  scaled_sum<RealBTypes>(context, self, other, alpha, out, kFormula);
+  scaled_sum<RealBTypes>(context, self, other, alpha, out, kAdd);
 }
 
 }  // namespace

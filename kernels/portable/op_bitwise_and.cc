@@ -5,16 +5,16 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
+constexpr auto kBitwiseAnd = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 
 void bitwise_and_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
                             Tensor& out) {
-  binary<IntBoolTypes>(context, self, other, out, kFormula);
+  binary<IntBoolTypes>(context, self, other, out, kBitwiseAnd);
 }
 
 void bitwise_and_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                             Tensor& out) {
-  binary<IntBoolTypes>(context, self, other, out, kFormula);
+  binary<IntBoolTypes>(context, self, other, out, kBitwiseAnd);
 }
 
 }  // namespace

@@ -6,16 +6,16 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return shift_left(a, b); };
+constexpr auto kShiftLeft = [](auto a, auto b) { return shift_left(a, b); };
 
 void bitwise_left_shift_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
                                    Tensor& out) {
-  binary<IntTypes>(context, self, other, out, kFormula);
+  binary<IntTypes>(context, self, other, out, kShiftLeft);
 }
 
 void bitwise_left_shift_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                                    Tensor& out) {
-  binary<IntTypes>(context, self, other, out, kFormula);
+  binary<IntTypes>(context, self, other, out, kShiftLeft);
 }
 
 }  // namespace

@@ -6,16 +6,16 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return shift_right(a, b); };
+constexpr auto kShiftRight = [](auto a, auto b) { return shift_right(a, b); };
 
 void bitwise_right_shift_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
                                     Tensor& out) {
-  binary<IntTypes>(context, self, other, out, kFormula);
+  binary<IntTypes>(context, self, other, out, kShiftRight);
 }
 
 void bitwise_right_shift_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                                     Tensor& out) {
-  binary<IntTypes>(context, self, other, out, kFormula);
+  binary<IntTypes>(context, self, other, out, kShiftRight);
 }
 
 }  // namespace

@@ -5,16 +5,16 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
+constexpr auto kBitwiseXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
 
 void bitwise_xor_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
                             Tensor& out) {
-  binary<IntBoolTypes>(context, self, other, out, kFormula);
+  binary<IntBoolTypes>(context, self, other, out, kBitwiseXor);
 }
 
 void bitwise_xor_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                             Tensor& out) {
-  binary<IntBoolTypes>(context, self, other, out, kFormula);
+  binary<IntBoolTypes>(context, self, other, out, kBitwiseXor);
 }
 
 }  // namespace

@@ -7,14 +7,14 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return fmod_trunc(a, b); };
+constexpr auto kFmod = [](auto a, auto b) { return fmod_trunc(a, b); };
 
 void fmod_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  divide_checked(context, self, other, out, kFormula);
+  divide_checked(context, self, other, out, kFmod);
 }
 
 void fmod_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out) {
-  divide_checked(context, self, other, out, kFormula);
+  divide_checked(context, self, other, out, kFmod);
 }
 
 }  // namespace

@@ -5,14 +5,14 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kCompare = [](auto a, auto b) { return a <= b; };
+constexpr auto kLessOrEqual = [](auto a, auto b) { return a <= b; };
 
 void le_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  compare(context, self, other, out, kCompare);
+  compare(context, self, other, out, kLessOrEqual);
 }
 
 void le_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out) {
-  compare(context, self, other, out, kCompare);
+  compare(context, self, other, out, kLessOrEqual);
 }
 
 }  // namespace

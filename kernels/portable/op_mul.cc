@@ -6,14 +6,14 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return wrapping_mul(a, b); };
+constexpr auto kMultiply = [](auto a, auto b) { return wrapping_mul(a, b); };
 
 void mul_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  binary<RealBTypes>(context, self, other, out, kFormula);
+  binary<RealBTypes>(context, self, other, out, kMultiply);
 }
 
 void mul_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out) {
-  binary<RealBTypes>(context, self, other, out, kFormula);
+  binary<RealBTypes>(context, self, other, out, kMultiply);
 }
 
 }  // namespace

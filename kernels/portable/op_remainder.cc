@@ -7,16 +7,16 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b) { return remainder_floor(a, b); };
+constexpr auto kRemainder = [](auto a, auto b) { return remainder_floor(a, b); };
 
 void remainder_tensor_out(KernelContext& context, const Tensor& self, const Tensor& other,
                           Tensor& out) {
-  divide_checked(context, self, other, out, kFormula);
+  divide_checked(context, self, other, out, kRemainder);
 }
 
 void remainder_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                           Tensor& out) {
-  divide_checked(context, self, other, out, kFormula);
+  divide_checked(context, self, other, out, kRemainder);
 }
 
 }  // namespace

@@ -6,18 +6,18 @@ namespace vitrine::portable {
 
 namespace {
 
-constexpr auto kFormula = [](auto a, auto b, auto alpha) {
+constexpr auto kSubtract = [](auto a, auto b, auto alpha) {
   return wrapping_sub(a, wrapping_mul(alpha, b));
 };
 
 void sub_out(KernelContext& context, const Tensor& self, const Tensor& other, const Scalar& alpha,
              Tensor& out) {
-  scaled_sum<RealTypes>(context, self, other, alpha, out, kFormula);
+  scaled_sum<RealTypes>(context, self, other, alpha, out, kSubtract);
 }
 
 void sub_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                     const Scalar& alpha, Tensor& out) {
-  scaled_sum<RealTypes>(context, self, other, alpha, out, kFormula);
+  scaled_sum<RealTypes>(context, self, other, alpha, out, kSubtract);
 }
 
 }  // namespace

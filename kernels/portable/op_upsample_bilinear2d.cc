@@ -12,7 +12,8 @@ namespace vitrine::portable {
 namespace {
 
 template <class T>
-void upsample(const Tensor& self, const Resampling& resampling, bool align_corners, Tensor& out) {
+void upsample_bilinear(const Tensor& self, const Resampling& resampling, bool align_corners,
+                       Tensor& out) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const Layout from(self);
   const Layout to(out);
@@ -49,8 +50,9 @@ void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
                                  Tensor& out) {
   const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return;
-  dispatch<RealHBF16Types>(context, input.dtype(),
-                           [&]<class T>() { upsample<T>(input, *resampling, align_corners, out); });
+  dispatch<RealHBF16Types>(context, input.dtype(), [&]<class T>() {
+    upsample_bilinear<T>(input, *resampling, align_corners, out);
+  });
 }
 
 }  // namespace

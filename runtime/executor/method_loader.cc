@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/vector_size.h"
 #include "runtime/executor/method.h"
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
@@ -23,11 +24,6 @@ constexpr size_t kPlannedSlack = 128;
 Error no_memory(const char* what) {
   return Error::make(ErrorCode::kMemoryAllocationFailed,
                      "no memory for %s within MethodOptions::max_metadata_bytes", what);
-}
-
-template <class T>
-uint32_t size_of(const flatbuffers::Vector<T>* vector) {
-  return vector != nullptr ? vector->size() : 0;
 }
 
 // "aten::add" and "out" give "aten::add.out".

@@ -1,14 +1,11 @@
 #include "runtime/program/method_meta.h"
 
+#include "runtime/data/vector_size.h"
+
 namespace vitrine {
 namespace {
 
 namespace fbs = schema::program;
-
-template <class T>
-size_t size_of(const flatbuffers::Vector<T>* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
 
 const fbs::EValue& value_at(const fbs::ExecutionPlan& plan,
                             const flatbuffers::Vector<int32_t>& list, size_t index) {

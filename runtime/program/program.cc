@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/vector_size.h"
 #include "runtime/program/program_verifier.h"
 
 namespace vitrine {
@@ -15,10 +16,7 @@ namespace fbs = schema::program;
 class ProgramNamedData final : public NamedDataMap {
  public:
   explicit ProgramNamedData(const Program& program) : program_(program) {}
-  size_t size() const override {
-    const auto* entries = program_.root().named_data();
-    return entries != nullptr ? entries->size() : 0;
-  }
+  size_t size() const override { return size_of(program_.root().named_data()); }
   std::string_view key(size_t index) const override {
     return program_.root().named_data()->Get(static_cast<uint32_t>(index))->key()->string_view();
   }

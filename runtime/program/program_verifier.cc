@@ -5,6 +5,7 @@
 #include "runtime/core/checked_math.h"
 #include "runtime/core/tensor.h"
 #include "runtime/data/table_verifier.h"
+#include "runtime/data/vector_size.h"
 #include "runtime/program/program_shapes.h"
 #include "schema/program_generated.h"
 
@@ -14,11 +15,6 @@ namespace {
 namespace fbs = schema::program;
 
 Error invalid(const char* what) { return Error::make(ErrorCode::kInvalidProgram, "%s", what); }
-
-template <class T>
-uint32_t size_of(const flatbuffers::Vector<T>* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
 
 // Signed indices come as they are in the file; negative ones are out of range.
 bool in_range(std::integral auto index, uint32_t count) {

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "test/architecture/include_rules.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::architecture {
 namespace {
@@ -58,8 +57,7 @@ std::vector<fs::path> files() {
 }
 
 std::string contents(const fs::path& path) {
-  std::ifstream stream(fs::path(VITRINE_SOURCE_DIR) / path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return test::read_text(fs::path(VITRINE_SOURCE_DIR) / path);
 }
 
 TEST(SourceTree, IsFound) {

@@ -15,8 +15,6 @@ size_t count_of(const Dims& dims) {
   return count;
 }
 
-std::vector<int32_t> sizes_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
-
 // How numbers are stored: as they are, or as (number / scale + zero point).
 struct Encoding {
   Type type = kFloat32;
@@ -246,7 +244,7 @@ Dims at_run_time(const NodeCase& test, const Dims& dims) {
 Tensor& delegate_tensor(KernelCall& call, const Encoding& encoding, const Dims& dims,
                         const std::vector<float>* numbers) {
   Tensor& tensor =
-      call.make(dtype_of(encoding.type), sizes_of(dims), {}, ShapeDynamism::kDynamicBound);
+      call.make(dtype_of(encoding.type), as_sizes(dims), {}, ShapeDynamism::kDynamicBound);
   if (numbers != nullptr) {
     const std::vector<uint8_t> bytes = encoding.bytes(*numbers, dims.back());
     std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(tensor.mutable_raw_data()));
@@ -332,14 +330,14 @@ void expect_conformance(const NodeCase& test) {
     stored.push_back(make_stored(operand, test, stored, count_of(dims), generator));
     const Stored& own = stored.back();
     ids.push_back(add_operand(builder, operand, own));
-    floats.push_back(&call.make<float>(sizes_of(dims), own.numbers));
+    floats.push_back(&call.make<float>(as_sizes(dims), own.numbers));
     if (operand.constant) continue;
     arguments.push_back(&call.value(delegate_tensor(call, own.encoding, dims, &own.numbers)));
   }
   std::vector<float> expected;
   if (test.refusal.empty() && test.batch != 0u) {
     Tensor& result = test.reference(call, floats);
-    ASSERT_EQ(sizes_of(result), sizes_of(at_run_time(test, test.out_dims)));
+    ASSERT_EQ(sizes_of(result), as_sizes(at_run_time(test, test.out_dims)));
     expected = values_of<float>(result);
   }
   Encoding encoding{test.type};
@@ -366,7 +364,7 @@ void expect_conformance(const NodeCase& test) {
   arguments.push_back(&call.value(got));
   const Error error = (*loaded)->execute({}, arguments);
   ASSERT_TRUE(error.ok()) << error.message();
-  EXPECT_EQ(sizes_of(got), sizes_of(at_run_time(test, test.out_dims)));
+  EXPECT_EQ(sizes_of(got), as_sizes(at_run_time(test, test.out_dims)));
   compare(test, got, encoding, expected);
 }
 

@@ -15,16 +15,18 @@
 
 namespace vitrine::test {
 
-// The four datatypes that most nodes take.
 inline constexpr Type kFloat32 = Type::xnn_datatype_fp32;
 inline constexpr Type kFloat16 = Type::xnn_datatype_fp16;
 inline constexpr Type kBrain16 = Type::xnn_datatype_bf16;
 inline constexpr Type kInt8 = Type::xnn_datatype_qint8;
 inline constexpr Type kUint8 = Type::xnn_datatype_quint8;
+// That most nodes take.
+inline constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
 const char* type_name(Type type);
 bool is_quantised(Type type);
 
 using Dims = std::vector<uint32_t>;
+inline std::vector<int32_t> as_sizes(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 // Random numbers in [low, high].
 struct Operand {

@@ -8,7 +8,7 @@ namespace {
 class Elementwise : public testing::TestWithParam<NodeCase> {};
 TEST_P(Elementwise, AsPortable) { expect_conformance(GetParam()); }
 
-constexpr Type kTypes[] = {kFloat32, kFloat16, kBrain16, kInt8, kUint8};
+constexpr Type kElementwiseTypes[] = {kFloat32, kFloat16, kBrain16, kInt8, kUint8};
 // XNNPACK has bf16 for nodes without parameters only.
 constexpr char kNoBrain[] = "datatypes bf16";
 
@@ -89,7 +89,7 @@ std::string shape_text(const Dims& dims) {
 std::vector<NodeCase> unary_cases() {
   std::vector<NodeCase> cases;
   for (const UnaryNode& node : kUnary) {
-    for (const Type type : kTypes) {
+    for (const Type type : kElementwiseTypes) {
       for (const Dims& dims : kShapes) {
         NodeCase test;
         test.name = std::string(node.name) + " " + type_name(type) + " " + shape_text(dims);
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Unary, Elementwise, testing::ValuesIn(unary_cases()), t
 std::vector<NodeCase> parametric_cases() {
   std::vector<NodeCase> cases;
   const Dims dims = {3, 41};
-  for (const Type type : kTypes) {
+  for (const Type type : kElementwiseTypes) {
     const auto add = [&](const char* name, Tag tag, auto build, auto reference) {
       NodeCase test;
       test.name = std::string(name) + " " + type_name(type);
@@ -208,7 +208,7 @@ Tensor& binary_reference(KernelCall& call, const char* op, const Dims& out, Tens
 std::vector<NodeCase> binary_cases() {
   std::vector<NodeCase> cases;
   for (const BinaryNode& node : kBinary) {
-    for (const Type type : kTypes) {
+    for (const Type type : kElementwiseTypes) {
       for (const Broadcast& dims : kBroadcasts) {
         for (const bool constant : {false, true}) {
           NodeCase test;
@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(Binary, Elementwise, testing::ValuesIn(binary_cases()),
 
 std::vector<NodeCase> prelu_cases() {
   std::vector<NodeCase> cases;
-  for (const Type type : kTypes) {
+  for (const Type type : kElementwiseTypes) {
     for (const Dims& dims : {Dims{2, 5}, Dims{1, 3, 3, 7}}) {
       NodeCase test;
       test.name = std::string("PReLU ") + type_name(type) + " " + shape_text(dims);

@@ -7,8 +7,6 @@ namespace {
 class Layout : public testing::TestWithParam<NodeCase> {};
 TEST_P(Layout, AsPortable) { expect_conformance(GetParam()); }
 
-constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
-
 using Build = std::function<void(BlobBuilder&, const std::vector<uint32_t>&, uint32_t)>;
 using Reference = std::function<Tensor&(KernelCall&, const std::vector<Tensor*>&)>;
 
@@ -21,8 +19,6 @@ struct LayoutNode {
   Reference reference;
   std::optional<uint32_t> batch = {};
 };
-
-std::vector<int32_t> sizes(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 EValue int_list(KernelCall& call, const std::vector<uint32_t>& values) {
   return call.ints({values.begin(), values.end()});
@@ -43,7 +39,8 @@ LayoutNode transpose(Dims in, std::vector<uint32_t> perm) {
             b.transpose(perm, x[0], y);
           },
           [perm, out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
-            return compute(call, "aten::permute_copy.out", sizes(out), *x[0], int_list(call, perm));
+            return compute(call, "aten::permute_copy.out", as_sizes(out), *x[0],
+                           int_list(call, perm));
           }};
 }
 
@@ -58,7 +55,7 @@ LayoutNode reshape(Dims in, Dims out, std::vector<uint32_t> written) {
             b.reshape(written, x[0], y);
           },
           [out](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
-            return compute(call, "aten::view_copy.out", sizes(out), *x[0], int_list(call, out));
+            return compute(call, "aten::view_copy.out", as_sizes(out), *x[0], int_list(call, out));
           }};
 }
 
@@ -72,7 +69,7 @@ LayoutNode slice(Dims in, std::vector<uint32_t> offsets, Dims out) {
           },
           [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
             Tensor* part = x[0];
-            std::vector<int32_t> now = sizes(in);
+            std::vector<int32_t> now = as_sizes(in);
             for (size_t dim = 0; dim < in.size(); ++dim) {
               now[dim] = static_cast<int32_t>(out[dim]);
               part = &compute(call, "aten::slice_copy.Tensor_out", now, *part,
@@ -99,7 +96,7 @@ LayoutNode pad(Dims in, std::vector<uint32_t> before, std::vector<uint32_t> afte
             b.pad(before, after, value, x[0], y);
           },
           [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
-            return compute(call, "aten::constant_pad_nd.out", sizes(out), *x[0],
+            return compute(call, "aten::constant_pad_nd.out", as_sizes(out), *x[0],
                            int_list(call, pairs), double{value});
           }};
 }
@@ -120,7 +117,7 @@ LayoutNode concatenate(std::vector<Dims> in, uint32_t axis) {
             b.concatenate(tag, axis, x, y);
           },
           [=](KernelCall& call, const std::vector<Tensor*>& x) -> Tensor& {
-            return compute(call, "aten::cat.out", sizes(out), call.tensors(x), int64_t{axis});
+            return compute(call, "aten::cat.out", as_sizes(out), call.tensors(x), int64_t{axis});
           }};
 }
 

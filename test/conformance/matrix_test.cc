@@ -9,12 +9,9 @@ namespace {
 class Matrices : public testing::TestWithParam<NodeCase> {};
 TEST_P(Matrices, AsPortable) { expect_conformance(GetParam()); }
 
-constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
 constexpr Type kByChannel8 = Type::xnn_datatype_qcint8;
 constexpr Type kByChannel4 = Type::xnn_datatype_qcint4;
 constexpr Type kByBlock4 = Type::xnn_datatype_qbint4;
-
-std::vector<int32_t> sizes(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 struct Layer {
   Dims in;
@@ -106,7 +103,7 @@ NodeCase layer_case(const LayerKind& kind, const Layer& layer, bool has_bias, bo
       y = &compute(call, "aten::hardtanh.out", {rows, columns}, *y, double{bounds->min},
                    double{bounds->max});
     }
-    return compute(call, "aten::view_copy.out", sizes(dims), *y,
+    return compute(call, "aten::view_copy.out", as_sizes(dims), *y,
                    call.ints({dims.begin(), dims.end()}));
   };
   if (has_bias && kind.type == kFloat32 && kind.by_channel && !kind.dynamic) {
@@ -175,7 +172,7 @@ std::vector<NodeCase> product_cases() {
           Tensor& a = flat(*in[0], shape.a);
           Tensor& b = flat(*in[1], shape.b);
           Tensor& y = compute(call, "aten::bmm.out", {a.size(0), a.size(1), b.size(2)}, a, b);
-          return compute(call, "aten::view_copy.out", sizes(shape.out), y,
+          return compute(call, "aten::view_copy.out", as_sizes(shape.out), y,
                          call.ints({shape.out.begin(), shape.out.end()}));
         };
         all.push_back(test);
@@ -260,7 +257,7 @@ std::vector<NodeCase> attention_cases() {
         Tensor& masked = compute(call, "aten::add.out", {heads, t, u}, logits, *in[4], 1);
         Tensor& weights = compute(call, "aten::_softmax.out", {heads, t, u}, masked, -1, false);
         Tensor& result = compute(call, "aten::bmm.out", {heads, t, d}, weights, flat(*in[2], u, d));
-        return compute(call, "aten::view_copy.out", sizes(out), result,
+        return compute(call, "aten::view_copy.out", as_sizes(out), result,
                        call.ints({out.begin(), out.end()}));
       };
       all.push_back(test);

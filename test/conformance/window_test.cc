@@ -10,8 +10,6 @@ namespace {
 class WindowNodes : public testing::TestWithParam<NodeCase> {};
 TEST_P(WindowNodes, AsPortable) { expect_conformance(GetParam()); }
 
-constexpr Type kTypes[] = {kFloat32, kFloat16, kInt8, kUint8};
-
 uint32_t steps(uint32_t extent, uint32_t padding, uint32_t kernel, uint32_t dilation,
                uint32_t stride) {
   return (extent + padding - (kernel - 1) * dilation - 1) / stride + 1;

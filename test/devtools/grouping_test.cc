@@ -27,7 +27,7 @@ ProfileRow row(const std::string& op, const std::string& module, double first, d
   return row;
 }
 
-Profile sample() {
+Profile nested_profile() {
   Profile profile;
   profile.runs = 2;
   profile.rows = {row("aten.convolution.default", "a.b.c", 10, 30),
@@ -52,7 +52,8 @@ std::vector<std::string> names(const Grouping& grouping) {
 }
 
 TEST(Grouping, ModulesAreATreeWithTotals) {
-  const Grouping grouping = group_rows(sample(), {.by = GroupBy::kModule, .top = 0, .filter = {}});
+  const Grouping grouping =
+      group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 0, .filter = {}});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " a", "  a.b", "   a.b.c", " d"));
   EXPECT_DOUBLE_EQ(grouping.groups[0].time.avg, 67);
   EXPECT_DOUBLE_EQ(grouping.groups[0].own_avg, 0);
@@ -66,24 +67,26 @@ TEST(Grouping, ModulesAreATreeWithTotals) {
 }
 
 TEST(Grouping, OpsComeLongestFirst) {
-  const Grouping grouping = group_rows(sample(), {.by = GroupBy::kOp, .top = 0, .filter = {}});
+  const Grouping grouping =
+      group_rows(nested_profile(), {.by = GroupBy::kOp, .top = 0, .filter = {}});
   EXPECT_THAT(names(grouping), ElementsAre("convolution", "layout change", "add"));
   EXPECT_THAT(grouping.groups[0].rows, ElementsAre(0, 2));
 }
 
 TEST(Grouping, DelegatesHavePartitions) {
-  EXPECT_THAT(names(group_rows(sample(), {.by = GroupBy::kDelegate, .top = 0, .filter = {}})),
-              ElementsAre("XNNPACK", " XNNPACK partition 0"));
+  EXPECT_THAT(
+      names(group_rows(nested_profile(), {.by = GroupBy::kDelegate, .top = 0, .filter = {}})),
+      ElementsAre("XNNPACK", " XNNPACK partition 0"));
 }
 
 TEST(Grouping, LinesAreThoseOfTheModel) {
-  EXPECT_THAT(names(group_rows(sample(), {.by = GroupBy::kLine, .top = 0, .filter = {}})),
+  EXPECT_THAT(names(group_rows(nested_profile(), {.by = GroupBy::kLine, .top = 0, .filter = {}})),
               ElementsAre("net/d.py:1", "net/a.b.c.py:1", "net/a.b.py:1"));
 }
 
 TEST(Grouping, FilterAndTopLeaveOutButDoNotLose) {
   const Grouping grouping =
-      group_rows(sample(), {.by = GroupBy::kModule, .top = 2, .filter = "CONVOLUTION"});
+      group_rows(nested_profile(), {.by = GroupBy::kModule, .top = 2, .filter = "CONVOLUTION"});
   EXPECT_THAT(names(grouping), ElementsAre("(model)", " d"));
   EXPECT_THAT(grouping.filtered_rows, ElementsAre(1, 3));
   EXPECT_THAT(grouping.other_rows, ElementsAre(0));

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@ ProgramMembers program(const std::string& name) {
   return {name + " program", name + " weights", name + " constants", ""};
 }
 
-RecordMembers sample() {
+RecordMembers sample_members() {
   RecordMembers members;
   members.edge_programs = {{"forward", program("edge")}, {"encode", program("other edge")}};
   members.exported_program = program("aten");
@@ -50,7 +49,7 @@ std::string error_of(Act act) {
 }
 
 TEST(RecordMembers, AreReadAsTheyWereWritten) {
-  EXPECT_EQ(parse_record_members(write_etrecord(sample())), sample());
+  EXPECT_EQ(parse_record_members(write_etrecord(sample_members())), sample_members());
   RecordMembers least;
   least.edge_programs["forward"] = {.program = "{}"};
   least.debug_handle_map = "{}";
@@ -59,8 +58,8 @@ TEST(RecordMembers, AreReadAsTheyWereWritten) {
 
 // ExecuTorch's archives are uncompressed; equal records shall give equal files.
 TEST(RecordMembers, AreStoredAndWithoutTimes) {
-  const std::vector<std::byte> bytes = write_etrecord(sample());
-  EXPECT_EQ(bytes, write_etrecord(sample()));
+  const std::vector<std::byte> bytes = write_etrecord(sample_members());
+  EXPECT_EQ(bytes, write_etrecord(sample_members()));
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   EXPECT_THAT(text, HasSubstr("other edge program"));
   EXPECT_THAT(text, HasSubstr("PK\x03\x04"));
@@ -96,7 +95,7 @@ TEST(RecordMembers, SaysWhatIsMissing) {
 
 TEST(RecordMembers, WritesNoNamesThatReadersMistake) {
   const auto error_with = [](const std::string& name) {
-    RecordMembers members = sample();
+    RecordMembers members = sample_members();
     members.other_programs = {{name, program("x")}};
     return error_of([&] { write_etrecord(members); });
   };

@@ -57,7 +57,7 @@ std::vector<float> floats(const RecordedValue& value) {
   return result;
 }
 
-std::string error_of(const std::string& bytes) {
+std::string refusal_of(const std::string& bytes) {
   try {
     parse_representative_inputs(bytes, "x");
   } catch (const FormatError& error) {
@@ -94,25 +94,25 @@ TEST(RecordedTensors, NumbersAreReadToo) {
 }
 
 TEST(RecordedTensors, SaysWhatIsRefused) {
-  EXPECT_THAT(error_of("\x80\x04whatever"), AllOf(HasSubstr("x: "), HasSubstr("plain pickle")));
-  EXPECT_THAT(error_of("no zip"), HasSubstr("x: "));
-  EXPECT_THAT(error_of(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("out of its storage"));
-  EXPECT_THAT(error_of(archive(tensor({2, 3}, {3, 1}, -1))), HasSubstr("out of its storage"));
-  EXPECT_THAT(error_of(archive(tensor({2, 3}, {3}, 0))), HasSubstr("strides"));
-  EXPECT_THAT(error_of(archive(tensor({2}, {-1}, 0))), HasSubstr("negative"));
-  EXPECT_THAT(error_of(archive(tensor({1 << 20, 1 << 20}, {0, 0}, 0))), HasSubstr("far larger"));
-  EXPECT_THAT(error_of(archive(tensor({2}, {1}, 0, "UntypedStorage"))),
+  EXPECT_THAT(refusal_of("\x80\x04whatever"), AllOf(HasSubstr("x: "), HasSubstr("plain pickle")));
+  EXPECT_THAT(refusal_of("no zip"), HasSubstr("x: "));
+  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("out of its storage"));
+  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, -1))), HasSubstr("out of its storage"));
+  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3}, 0))), HasSubstr("strides"));
+  EXPECT_THAT(refusal_of(archive(tensor({2}, {-1}, 0))), HasSubstr("negative"));
+  EXPECT_THAT(refusal_of(archive(tensor({1 << 20, 1 << 20}, {0, 0}, 0))), HasSubstr("far larger"));
+  EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0, "UntypedStorage"))),
               HasSubstr("UntypedStorage"));
-  EXPECT_THAT(error_of(archive("cos\nsystem\n(" + text("ls") + "tR")), HasSubstr("os system"));
-  EXPECT_THAT(error_of(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
-  EXPECT_THAT(error_of(archive("I")), AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
-  EXPECT_THAT(error_of(archive("h\x05")), HasSubstr("nothing was stored"));
-  EXPECT_THAT(error_of(archive("(X")), HasSubstr("data.pkl: byte"));
+  EXPECT_THAT(refusal_of(archive("cos\nsystem\n(" + text("ls") + "tR")), HasSubstr("os system"));
+  EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
+  EXPECT_THAT(refusal_of(archive("I")), AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
+  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("nothing was stored"));
+  EXPECT_THAT(refusal_of(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 
 // A list that holds itself, and one that is listed again and again.
 TEST(RecordedTensors, SharedListsEndAndStayBounded) {
-  EXPECT_THAT(error_of(text_of(test::make_archive(
+  EXPECT_THAT(refusal_of(text_of(test::make_archive(
                   {{"archive/data.pkl",
                     "\x80\x02]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a."}}))),
               HasSubstr("neither a tensor"));

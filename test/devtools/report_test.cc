@@ -26,7 +26,7 @@ using testing::Not;
 TimeStatistics around(double ns) { return {ns * 0.9, ns, ns * 1.1, ns * 1.2, ns}; }
 
 // 1 ms: a layout change, a convolution with what was folded into it, a kernel, a guess.
-Profile sample() {
+Profile sample_profile() {
   Profile profile;
   profile.method = "forward";
   profile.run = {.model = "net.pte",
@@ -106,7 +106,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(ReportTable, SaysWhatRanOnWhatHowLongAndHowSure) {
-  const std::string text = report_table(sample(), {.width = 160});
+  const std::string text = report_table(sample_profile(), {.width = 160});
   const std::vector<std::string> lines = lines_of(text);
   EXPECT_EQ(lines[0], "net.pte · forward · in f32[1,3,8,8] · out f32[1,10]");
   EXPECT_EQ(lines[1],
@@ -136,7 +136,7 @@ TEST(ReportTable, SaysWhatRanOnWhatHowLongAndHowSure) {
 }
 
 TEST(ReportTable, FitsItsWidthAndNeverCutsAFigure) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   profile.rows.resize(204, profile.rows[1]);
   for (size_t i = 4; i < 204; ++i) profile.rows[i].share = 1e-4;
   profile.rows[1].modules = {"encoder.layers.17.attention.self.query.projection"};
@@ -151,15 +151,15 @@ TEST(ReportTable, FitsItsWidthAndNeverCutsAFigure) {
 }
 
 TEST(ReportTable, IsPlainTextUnlessColourIsAskedFor) {
-  EXPECT_THAT(report_table(sample(), {.color = false}), Not(HasSubstr("\x1b")));
-  const std::vector<std::string> lines = lines_of(report_table(sample(), {.color = true}));
+  EXPECT_THAT(report_table(sample_profile(), {.color = false}), Not(HasSubstr("\x1b")));
+  const std::vector<std::string> lines = lines_of(report_table(sample_profile(), {.color = true}));
   size_t colored = 0;
   for (const std::string& line : lines) colored += line.find('\x1b') != std::string::npos ? 1 : 0;
   EXPECT_EQ(colored, 2u) << "the two rows that no delegate took";
 }
 
 TEST(ReportTable, LetsNoNameSteerTheTerminal) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   profile.run.model = "a\x1b[2J";
   profile.rows[1].kernel = "k\x1b]0;title\a";
   profile.rows[1].modules = {"m\r\n"};
@@ -172,7 +172,7 @@ TEST(ReportTable, LetsNoNameSteerTheTerminal) {
 }
 
 TEST(ReportTable, ShowsCallsOnlyIfSomeRowHasSeveral) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   EXPECT_THAT(report_table(profile), Not(HasSubstr("calls")));
   profile.rows[2].calls = 12;
   EXPECT_THAT(report_table(profile), AllOf(HasSubstr("calls"), HasSubstr("   12 ")));
@@ -185,7 +185,7 @@ TEST(ReportTable, SurvivesAnEmptyProfile) {
 }
 
 TEST(ReportJson, HasWhatItsSchemaPromises) {
-  const json report = json::parse(report_json(sample()));
+  const json report = json::parse(report_json(sample_profile()));
   EXPECT_EQ(report.at("schema_version"), kProfileJsonVersion);
   EXPECT_EQ(report.at("model"), "net.pte");
   EXPECT_EQ(report.at("method"), "forward");
@@ -226,13 +226,13 @@ TEST(ReportJson, HasWhatItsSchemaPromises) {
 }
 
 TEST(ReportJson, StaysJsonWhateverTheNamesAre) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   profile.rows[1].kernel = "\xff\x01\"";
   EXPECT_TRUE(json::accept(report_json(profile)));
 }
 
 TEST(ReportCsv, HasALineARowAndAsManyCellsInEach) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   profile.rows[2].kernel = "say \"hi\", you";
   profile.rows[3].kernel = "=HYPERLINK(1)";
   const std::string csv = report_csv(profile);

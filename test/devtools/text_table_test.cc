@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,7 +51,7 @@ TEST(TextLayout, DrawsBarsInEighths) {
   EXPECT_EQ(bar(-1, 2), "");
 }
 
-TextTable sample() {
+TextTable sample_table() {
   TextTable table;
   table.add_column("#", TextTable::Kind::kFigure);
   table.add_column("op", TextTable::Kind::kName);
@@ -67,7 +66,7 @@ TextTable sample() {
 }
 
 TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {
-  EXPECT_EQ(sample().text(80, false),
+  EXPECT_EQ(sample_table().text(80, false),
             "#  op                  module              us\n"
             "1  convolution + relu  net.features.0    12.5\n"
             "2  add                 net.add         1234.5\n"
@@ -76,13 +75,13 @@ TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {
 }
 
 TEST(TextTable, AbbreviatesThenCutsNamesButNeverFigures) {
-  EXPECT_EQ(sample().text(40, false),
+  EXPECT_EQ(sample_table().text(40, false),
             "#  op              module             us\n"
             "1  convolution +1  net.features.0   12.5\n"
             "2  add             net.add        1234.5\n"
             "────────────────────────────────────────\n"
             "   wall of all rows               1247.0\n");
-  EXPECT_EQ(sample().text(32, false),
+  EXPECT_EQ(sample_table().text(32, false),
             "#  op          module         us\n"
             "1  convoluti…  …eatures.0   12.5\n"
             "2  add         net.add    1234.5\n"
@@ -104,8 +103,8 @@ TEST(TextTable, AbbreviatesTheLabelOfATotal) {
 }
 
 TEST(TextTable, ColoursOnlyRowsThatStandOutAndOnlyIfAsked) {
-  EXPECT_THAT(sample().text(80, false), testing::Not(testing::HasSubstr("\x1b")));
-  const std::string text = sample().text(80, true);
+  EXPECT_THAT(sample_table().text(80, false), testing::Not(testing::HasSubstr("\x1b")));
+  const std::string text = sample_table().text(80, true);
   EXPECT_THAT(text, testing::HasSubstr("\x1b[33m2  add"));
   EXPECT_THAT(text, testing::HasSubstr("1234.5\x1b[0m\n"));
   EXPECT_THAT(text, testing::HasSubstr("\n1  convolution"));

@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "runtime/executor/method.h"
 #include "runtime/kernel/kernel.h"
 #include "test/support/program_builder.h"
+#include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
@@ -48,9 +47,7 @@ Output run_example(const std::string& arguments) {
   const std::string file = (scratch / "out").string();
   const int status = std::system(
       (VITRINE_EMULATOR " " VITRINE_CUSTOM_OP " " + arguments + " >" + file + " 2>&1").c_str());
-  std::ifstream stream(file);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          std::string(std::istreambuf_iterator<char>(stream), {})};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_text(file)};
 }
 
 TEST(CustomOp, RunsBesidePortableOnes) {

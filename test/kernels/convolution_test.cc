@@ -9,8 +9,6 @@
 namespace vitrine::test {
 namespace {
 
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 struct Case {
   const char* name;
   std::vector<int32_t> input;   // [N, C, spatial...]

@@ -19,8 +19,6 @@ std::vector<float> count_up(size_t count) {
   return values;
 }
 
-constexpr auto kDynamic = ShapeDynamism::kDynamicBound;
-
 TEST(PermuteCopy, MovesDimensionsOfAnyElementSize) {
   KernelCall call;
   Tensor& self = call.make<int16_t>({2, 3}, {1, 2, 3, 4, 5, 6});

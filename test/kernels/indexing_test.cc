@@ -9,9 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr auto kDynamic = ShapeDynamism::kDynamicBound;
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 class Index : public testing::Test {
  protected:
   KernelCall call;

@@ -18,6 +18,9 @@
 
 namespace vitrine::test {
 
+inline constexpr auto kBad = ErrorCode::kInvalidArgument;
+inline constexpr auto kDynamic = ShapeDynamism::kDynamicBound;
+
 // A tensor factory that also makes the other kinds of argument. What it makes lives as long as it.
 class KernelCall : public TensorFactory {
  public:

@@ -11,8 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 // Small integers: exact in every dtype and in any order of summing.
 template <class T>
 std::vector<T> small_numbers(size_t count, unsigned seed) {

@@ -12,8 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 class Pooling : public testing::Test {
  protected:
   KernelCall call;

@@ -11,8 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 class Quantized : public testing::Test {
  protected:
   Error run(const char* name, auto&&... arguments) {

@@ -11,8 +11,6 @@ using testing::ElementsAre;
 using testing::FloatEq;
 using testing::Pointwise;
 
-constexpr auto kBad = ErrorCode::kInvalidArgument;
-
 class Upsample : public testing::Test {
  protected:
   KernelCall call;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "runtime/executor/method.h"
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
+#include "test/support/read_text.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine {
@@ -23,14 +22,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
-
-std::vector<float> read_floats(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
-  std::vector<float> floats(bytes.size() / sizeof(float));
-  std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
-  return floats;
-}
 
 class SelectiveBuild : public testing::Test {
  protected:
@@ -81,8 +72,8 @@ TEST_F(SelectiveBuild, RunsItsProgram) {
   Method& method = **loaded;
   const std::filesystem::path sample = test::samples_dir() / "digits_portable";
   for (const std::string call : {"", "_c1", "_c2", "_c3"}) {
-    std::vector<float> values = read_floats(sample / ("input_0" + call + ".bin"));
-    const std::vector<float> expected = read_floats(sample / ("expected_0" + call + ".bin"));
+    std::vector<float> values = test::read_floats(sample / ("input_0" + call + ".bin"));
+    const std::vector<float> expected = test::read_floats(sample / ("expected_0" + call + ".bin"));
     ASSERT_THAT(values, SizeIs(64));
     ASSERT_THAT(expected, SizeIs(10));
     test::TensorFactory factory;

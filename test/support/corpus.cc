@@ -16,4 +16,6 @@ std::filesystem::path samples_dir() {
   return std::filesystem::path(VITRINE_SOURCE_DIR) / "test/samples";
 }
 
+std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
+
 }  // namespace vitrine::test

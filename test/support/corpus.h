@@ -11,6 +11,7 @@ std::filesystem::path corpus_dir();
 
 // Samples that are part of the repository (test/samples).
 std::filesystem::path samples_dir();
+std::string sample(const std::string& path);  // a file there, for commands
 
 }  // namespace vitrine::test
 

@@ -3,20 +3,10 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+
+#include "test/support/read_text.h"
 
 namespace vitrine::test {
-namespace {
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-}  // namespace
 
 CommandResult run_tool(const std::string& tool, const std::string& arguments) {
   const ScratchFolder scratch;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -114,16 +113,15 @@ TEST(ComparingTest, AlignsEveryOpOfTheSmallMobileNetV2) {
                      read_json(portable / "debug_handle_map.json").at("forward"));
 }
 
-std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
-
-CommandResult compare(const std::string& a, const std::string& b, const std::string& extra = "") {
+CommandResult compare_profiles(const std::string& a, const std::string& b,
+                               const std::string& extra = "") {
   return executor_runner("--profile " + a + " --compare " + b +
                          " --num_executions 5 --warmup 1 --cpu_threads 1 " + extra);
 }
 
 TEST(ComparingTest, AProgramEqualsItself) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  const CommandResult result = compare(model, model, "--format json");
+  const CommandResult result = compare_profiles(model, model, "--format json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json report = json::parse(result.out);
   EXPECT_EQ(report.at("paired"), true);
@@ -136,9 +134,9 @@ TEST(ComparingTest, AProgramEqualsItself) {
 
 TEST(ComparingTest, QuantisedOpsStandAgainstTheirModules) {
   const CommandResult result =
-      compare(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
-              "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
-                  " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin"));
+      compare_profiles(sample("digits_xnnpack/model.pte"), sample("digits_xnnpack_q8/model.pte"),
+                       "--format json --etrecord " + sample("digits_xnnpack/etrecord.bin") +
+                           " --compare_etrecord " + sample("digits_xnnpack_q8/etrecord.bin"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json report = json::parse(result.out);
   EXPECT_EQ(report.at("aligned_by"), "op and module");
@@ -160,8 +158,8 @@ TEST(ComparingTest, AWrongWeightShowsInTheOutputs) {
   for (size_t i = 3456; i < 3536; ++i) bytes[i] = std::byte{0};
   tools::write_file(scratch / "wrong.pte", bytes);
   const CommandResult result =
-      compare(model, (scratch / "wrong.pte").string(),
-              "--format json --inputs " + sample("linear_relu/input_0.bin"));
+      compare_profiles(model, (scratch / "wrong.pte").string(),
+                       "--format json --inputs " + sample("linear_relu/input_0.bin"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json output = json::parse(result.out).at("outputs").at(0);
   EXPECT_EQ(output.at("elements"), 20);
@@ -171,8 +169,8 @@ TEST(ComparingTest, AWrongWeightShowsInTheOutputs) {
 
 TEST(ComparingTest, TheThresholdIsAnExitCode) {
   const std::string model = sample("digits_xnnpack/model.pte");
-  EXPECT_EQ(compare(model, model, "--fail_above 1000").exit_code, 0);
-  const CommandResult slower = compare(model, model, "--fail-above 0.001");
+  EXPECT_EQ(compare_profiles(model, model, "--fail_above 1000").exit_code, 0);
+  const CommandResult slower = compare_profiles(model, model, "--fail-above 0.001");
   EXPECT_EQ(slower.exit_code, 2);
   EXPECT_THAT(slower.err, HasSubstr("times as long"));
   EXPECT_THAT(slower.out, HasSubstr("wall"));  // the report is there all the same
@@ -180,7 +178,7 @@ TEST(ComparingTest, TheThresholdIsAnExitCode) {
 
 TEST(ComparingTest, OtherInputsAreRefused) {
   const CommandResult result =
-      compare(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
+      compare_profiles(sample("digits_xnnpack/model.pte"), sample("linear_relu/model.pte"));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("input 0"));
 }
@@ -189,7 +187,7 @@ TEST(ComparingTest, NeedsItsOptionsTogether) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_NE(executor_runner(model + " --compare " + model).exit_code, 0);
   EXPECT_NE(executor_runner("--profile --fail_above 2 " + model).exit_code, 0);
-  EXPECT_NE(compare(model, model, "--format csv").exit_code, 0);
+  EXPECT_NE(compare_profiles(model, model, "--format csv").exit_code, 0);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -25,10 +24,9 @@ namespace fbs = schema::program;
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
-
 // `a` and `b`: a model with its options, the latter's as --compare has them.
-CommandResult compare(const std::string& a, const std::string& b, const std::string& extra = "") {
+CommandResult compare_values(const std::string& a, const std::string& b,
+                             const std::string& extra = "") {
   return executor_runner("--debug_outputs " + a + " --compare " + b + " --cpu_threads 1 " + extra);
 }
 
@@ -88,10 +86,10 @@ TEST(ComparingValuesTest, AWrongWeightIsFoundAtItsOp) {
     const float value = 3;
     std::memcpy(bytes.data() + weight.offset + weight.bytes / 2 / 4 * 4, &value, sizeof value);
     tools::write_file(scratch / "wrong.pte", bytes);
-    const CommandResult result =
-        compare(model + " --etrecord " + record,
-                (scratch / "wrong.pte").string() + " --compare_etrecord " + record,
-                "--format json --min_sqnr 60 --inputs " + sample("digits_portable/input_0.bin"));
+    const CommandResult result = compare_values(
+        model + " --etrecord " + record,
+        (scratch / "wrong.pte").string() + " --compare_etrecord " + record,
+        "--format json --min_sqnr 60 --inputs " + sample("digits_portable/input_0.bin"));
     EXPECT_EQ(result.exit_code, 2) << result.err;
     const json report = json::parse(result.out);
     ASSERT_FALSE(report.at("first_below").is_null());
@@ -112,15 +110,15 @@ TEST(ComparingValuesTest, WhatADelegateHidesShowsAtItsBoundary) {
   tools::write_file(scratch / "wrong.pte", bytes);
   const std::string record = sample("linear_relu/etrecord.bin");
   const CommandResult result =
-      compare(model + " --etrecord " + record,
-              (scratch / "wrong.pte").string() + " --compare_etrecord " + record,
-              "--inputs " + sample("linear_relu/input_0.bin"));
+      compare_values(model + " --etrecord " + record,
+                     (scratch / "wrong.pte").string() + " --compare_etrecord " + record,
+                     "--inputs " + sample("linear_relu/input_0.bin"));
   EXPECT_EQ(result.exit_code, 0) << result.err;  // no limit was given
   EXPECT_THAT(result.out, HasSubstr("first below 40 dB  #1 linear"));
 }
 
 TEST(ComparingValuesTest, LoweringsOfOneModelAgree) {
-  const CommandResult result = compare(
+  const CommandResult result = compare_values(
       sample("digits_portable/model.pte") + " --etrecord " + sample("digits_portable/etrecord.bin"),
       sample("digits_xnnpack/model.pte") + " --compare_etrecord " +
           sample("digits_xnnpack/etrecord.bin"),
@@ -135,7 +133,7 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
   const fs::path portable = corpus_dir() / "encoder_layer_sdpa_portable";
   const ScratchFolder scratch;
   tools::write_file(scratch / "portable.etrecord", record_of_portable(delegated, portable));
-  const CommandResult result = compare(
+  const CommandResult result = compare_values(
       (portable / "model.pte").string() + " --etrecord " + (scratch / "portable.etrecord").string(),
       (delegated / "model.pte").string() + " --compare_etrecord " +
           (delegated / "etrecord.bin").string(),
@@ -158,11 +156,11 @@ TEST(ComparingValuesTest, EveryBoundaryOfAnEncoderLayer) {
 TEST(ComparingValuesTest, NeedsWhatItCompares) {
   const std::string model = sample("digits_xnnpack/model.pte");
   EXPECT_EQ(executor_runner("--debug_outputs " + model).exit_code, 105);
-  EXPECT_NE(compare(model, model, "--profile").exit_code, 0);
-  EXPECT_NE(compare(model, model, "--fail_above 2").exit_code, 0);
-  EXPECT_NE(compare(model, model, "--format html").exit_code, 0);
+  EXPECT_NE(compare_values(model, model, "--profile").exit_code, 0);
+  EXPECT_NE(compare_values(model, model, "--fail_above 2").exit_code, 0);
+  EXPECT_NE(compare_values(model, model, "--format html").exit_code, 0);
   // What does not fit is told.
-  const CommandResult small = compare(model, model, "--debug_buffer_size 8");
+  const CommandResult small = compare_values(model, model, "--debug_buffer_size 8");
   EXPECT_THAT(small.err, testing::AnyOf(HasSubstr("did not fit"), HasSubstr("no outputs of ops")));
 }
 

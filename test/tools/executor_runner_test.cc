@@ -17,8 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
-
 std::vector<float> floats(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = tools::read_file(path);
   std::vector<float> values(bytes.size() / sizeof(float));

@@ -30,8 +30,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using tools::Json;
 
-std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
-
 Json describe(const fs::path& path) {
   const AlignedBytes bytes = read_file_bytes(path);
   return tools::describe_file({path.string(), bytes});

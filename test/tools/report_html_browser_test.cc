@@ -10,6 +10,7 @@
 #include <string>
 
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
 
@@ -30,13 +31,6 @@ std::string find_browser() {
     }
   }
   return "";
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 std::string page_of(const fs::path& model, const ScratchFolder& scratch) {

@@ -19,7 +19,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string sample(const std::string& path) { return (samples_dir() / path).string(); }
 const std::string kBundle = "formats/bundled_linear_relu_portable.bpte";
 
 std::vector<float> floats(std::span<const std::byte> bytes) {

@@ -16,14 +16,13 @@
 #include "runtime/platform/clock.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
+#include "tools/executor_runner/profiling.h"
 #include "tools/output_difference.h"
 #include "tools/session.h"
 #include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
-
-constexpr double kSecond = 1e9;
 
 // One program with what it needs to be run and traced.
 struct Side {
@@ -92,14 +91,10 @@ size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
   uint64_t last = 0;
   for (size_t i = 0; i < warmup; ++i) {
     last = a.run(nullptr) + b.run(nullptr);
-    if (i == 0 && !options.warmup) {
-      warmup = static_cast<size_t>(
-          std::clamp(0.5 * kSecond / static_cast<double>(std::max<uint64_t>(last, 1)), 1.0, 5.0));
-    }
+    if (i == 0 && !options.warmup) warmup = runs_that_fit(0.5 * kSecond, last, 1, 5);
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);
-  const size_t runs = options.executions.value_or(
-      static_cast<size_t>(std::clamp(3 * kSecond / static_cast<double>(last), 5.0, 50.0)));
+  const size_t runs = options.executions.value_or(runs_that_fit(3 * kSecond, last, 5, 50));
   for (size_t i = 0; i < runs; ++i) {
     a.run(&a.trace);
     b.run(&b.trace);

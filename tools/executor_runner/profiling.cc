@@ -10,8 +10,6 @@
 namespace vitrine::tools {
 namespace {
 
-constexpr double kSecond = 1e9;
-
 // The first run: caches are cold, memory is not yet there.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace) {
   inputs.apply(method);
@@ -37,14 +35,13 @@ double median(std::vector<uint64_t> times) {
   return static_cast<double>(*middle);
 }
 
-// As many runs of `run_ns` as fit into `budget_ns`, within bounds.
+}  // namespace
+
 size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t most) {
   const double fit = budget_ns / static_cast<double>(std::max<uint64_t>(run_ns, 1));
   return static_cast<size_t>(
       std::clamp(fit, static_cast<double>(least), static_cast<double>(most)));
 }
-
-}  // namespace
 
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                           const RunnerOptions& options) {

@@ -17,7 +17,7 @@ namespace vitrine::tools {
 namespace {
 
 constexpr uint64_t kMaxJsonBytes = uint64_t{256} << 20;
-constexpr uint64_t kMaxTextBytes = 4096;
+constexpr uint64_t kMaxVersionBytes = 4096;
 constexpr char kFlatModel[] = "serialized_exported_program.json";
 
 std::string tensor_text(const JsonValue& meta) { return aot::to_text(aot::read_tensor_meta(meta)); }
@@ -103,12 +103,12 @@ void describe_exported_model(const OpenedFile& file, Json& json) {
   json["weights"] = Json::array();
   json["constants"] = Json::array();
   if (archive.has(kFlatModel)) {
-    json["version"] = archive.read("version", kMaxTextBytes).text();
+    json["version"] = archive.read("version", kMaxVersionBytes).text();
     add_model(archive, kFlatModel, "model", json);
   } else {
     const std::string& first = archive.names().front();
     const std::string root = first.substr(0, first.find('/') + 1);
-    json["version"] = archive.read(root + "archive_version", kMaxTextBytes).text();
+    json["version"] = archive.read(root + "archive_version", kMaxVersionBytes).text();
     for (const std::string& member : archive.names()) {
       const std::string_view rest =
           std::string_view(member).substr(member.starts_with(root) ? root.size() : member.size());

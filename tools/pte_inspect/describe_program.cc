@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/data/vector_size.h"
 #include "runtime/program/extended_header.h"
 #include "tools/host_tensor.h"
 #include "tools/pte_inspect/description.h"
@@ -19,11 +20,6 @@ namespace fbs = schema::program;
 
 constexpr const char* kXnnpackId = "XnnpackBackend";
 constexpr size_t kMaxArguments = size_t{1} << 24;
-
-template <class T>
-size_t size_of(const flatbuffers::Vector<T>* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
 
 // "i8" -> how often
 using Counts = std::map<std::string, size_t>;

@@ -14,14 +14,14 @@
 namespace vitrine::tools {
 namespace {
 
+using inspector::kDot;
+using inspector::kMinWidth;
 using inspector::printable;
 using inspector::TextTable;
 using inspector::wrap;
 using Kind = TextTable::Kind;
 
-constexpr size_t kMinWidth = 80;
 constexpr size_t kShownRows = 12;
-constexpr std::string_view kDot = " · ";
 
 std::string text(const Json& value) {
   return value.is_string() ? printable(value.get_ref<const std::string&>()) : value.dump();

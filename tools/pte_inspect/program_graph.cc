@@ -17,8 +17,8 @@ namespace {
 namespace fbs = schema::program;
 using inspector::printable;
 
-constexpr size_t kShownItems = 8;                    // of a list of numbers
-constexpr size_t kMaxTextBytes = size_t{128} << 20;  // of a method
+constexpr size_t kShownItems = 8;                     // of a list of numbers
+constexpr size_t kMaxGraphBytes = size_t{128} << 20;  // of a method
 
 std::string value_name(size_t number) { return fmt::format("%{}", number); }
 
@@ -132,9 +132,9 @@ class MethodGraph {
 
   // Instructions may share what they refer to, so that a small file has a graph without end.
   void spend(size_t bytes) {
-    if (bytes > kMaxTextBytes - spent_) {
+    if (bytes > kMaxGraphBytes - spent_) {
       throw ToolError(fmt::format("method {}: its graph is larger than {} bytes of text: refused",
-                                  printable(graph_.name), kMaxTextBytes));
+                                  printable(graph_.name), kMaxGraphBytes));
     }
     spent_ += bytes;
   }

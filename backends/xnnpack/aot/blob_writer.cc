@@ -13,7 +13,7 @@ namespace {
 
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
-using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 constexpr size_t kHeaderBytes = 32;
 constexpr size_t kRegionAlignment = 16;
@@ -25,7 +25,7 @@ size_t padded(size_t size) {
 }
 
 template <class T>
-Bytes bytes_of(const std::vector<T>& items) {
+SharedBytes bytes_of(const std::vector<T>& items) {
   auto bytes = std::make_shared<std::vector<std::byte>>(items.size() * sizeof(T));
   if (!items.empty()) std::memcpy(bytes->data(), items.data(), bytes->size());
   return bytes;
@@ -78,7 +78,7 @@ class Writer {
   }
 
   // The same bytes are one entry, in the place that the first of them asks for.
-  uint32_t constant(const Bytes& bytes, const char* prefix, const std::string& external_tag) {
+  uint32_t constant(const SharedBytes& bytes, const char* prefix, const std::string& external_tag) {
     const std::string key = prefix + sha256_hex(*bytes);
     constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),
                                                       bytes->size(), out_.CreateString(key)));

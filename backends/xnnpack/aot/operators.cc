@@ -197,66 +197,66 @@ void upsample(Translator& t, Node& node) {
   finish(t, node, std::move(made));
 }
 
-struct Row {
+struct TranslationRow {
   std::string_view op;
   TranslateCall translate;
 };
-constexpr std::array kRows = {
-    Row{"_clone_dim_order.default", copy},
-    Row{"_softmax.default", unary<NodeKind::XNNSoftmax>},
-    Row{"_to_dim_order_copy.default", copy},
-    Row{"abs.default", unary<NodeKind::XNNAbs>},
-    Row{"add.Tensor", binary<NodeKind::XNNAdd>},
-    Row{"addmm.default", translate_linear},
-    Row{"alias_copy.default", copy},
-    Row{"amax.default", translate_amax},
-    Row{"avg_pool2d.default", translate_average_pool},
-    Row{"bmm.default", binary<NodeKind::XNNBatchMatrixMultiply>},
-    Row{"cat.default", cat},
-    Row{"ceil.default", unary<NodeKind::XNNCeiling>},
-    Row{"clamp.default", clamp},
-    Row{"clone.default", copy},
-    Row{"constant_pad_nd.default", pad},
-    Row{"convolution.default", translate_convolution},
-    Row{"cos.default", unary<NodeKind::XNNCos>},
-    Row{"div.Tensor", binary<NodeKind::XNNDiv>},
-    Row{"exp.default", unary<NodeKind::XNNExp>},
-    Row{"floor.default", unary<NodeKind::XNNFloor>},
-    Row{"gelu.default", gelu},
-    Row{"hardswish.default", unary<NodeKind::XNNHardswish>},
-    Row{"hardtanh.default", hardtanh},
-    Row{"leaky_relu.default", leaky_relu},
-    Row{"linear.default", translate_linear},
-    Row{"log.default", unary<NodeKind::XNNLog>},
-    Row{"max_pool2d.default", translate_max_pool},
-    Row{"maximum.default", binary<NodeKind::XNNMaximum>},
-    Row{"mean.dim", mean},
-    Row{"minimum.default", binary<NodeKind::XNNMinimum>},
-    Row{"mm.default", translate_linear},
-    Row{"mul.Tensor", binary<NodeKind::XNNMultiply>},
-    Row{"neg.default", unary<NodeKind::XNNNegate>},
-    Row{"permute_copy.default", permute},
-    Row{"pow.Tensor_Scalar", unary<NodeKind::XNNSquare>},
-    Row{"prelu.default", binary<NodeKind::XNNPReLU>},
-    Row{"relu.default", relu},
-    Row{"rsqrt.default", unary<NodeKind::XNNReciprocalSquareRoot>},
-    Row{"sigmoid.default", unary<NodeKind::XNNSigmoid>},
-    Row{"sin.default", unary<NodeKind::XNNSin>},
-    Row{"slice_copy.Tensor", slice},
-    Row{"sqrt.default", unary<NodeKind::XNNSquareRoot>},
-    Row{"sub.Tensor", binary<NodeKind::XNNSubtract>},
-    Row{"t_copy.default", permute},
-    Row{"tanh.default", unary<NodeKind::XNNTanh>},
-    Row{"unsqueeze_copy.default", reshape},
-    Row{"upsample_bilinear2d.vec", upsample},
-    Row{"view_copy.default", reshape},
+constexpr std::array kTranslations = {
+    TranslationRow{"_clone_dim_order.default", copy},
+    TranslationRow{"_softmax.default", unary<NodeKind::XNNSoftmax>},
+    TranslationRow{"_to_dim_order_copy.default", copy},
+    TranslationRow{"abs.default", unary<NodeKind::XNNAbs>},
+    TranslationRow{"add.Tensor", binary<NodeKind::XNNAdd>},
+    TranslationRow{"addmm.default", translate_linear},
+    TranslationRow{"alias_copy.default", copy},
+    TranslationRow{"amax.default", translate_amax},
+    TranslationRow{"avg_pool2d.default", translate_average_pool},
+    TranslationRow{"bmm.default", binary<NodeKind::XNNBatchMatrixMultiply>},
+    TranslationRow{"cat.default", cat},
+    TranslationRow{"ceil.default", unary<NodeKind::XNNCeiling>},
+    TranslationRow{"clamp.default", clamp},
+    TranslationRow{"clone.default", copy},
+    TranslationRow{"constant_pad_nd.default", pad},
+    TranslationRow{"convolution.default", translate_convolution},
+    TranslationRow{"cos.default", unary<NodeKind::XNNCos>},
+    TranslationRow{"div.Tensor", binary<NodeKind::XNNDiv>},
+    TranslationRow{"exp.default", unary<NodeKind::XNNExp>},
+    TranslationRow{"floor.default", unary<NodeKind::XNNFloor>},
+    TranslationRow{"gelu.default", gelu},
+    TranslationRow{"hardswish.default", unary<NodeKind::XNNHardswish>},
+    TranslationRow{"hardtanh.default", hardtanh},
+    TranslationRow{"leaky_relu.default", leaky_relu},
+    TranslationRow{"linear.default", translate_linear},
+    TranslationRow{"log.default", unary<NodeKind::XNNLog>},
+    TranslationRow{"max_pool2d.default", translate_max_pool},
+    TranslationRow{"maximum.default", binary<NodeKind::XNNMaximum>},
+    TranslationRow{"mean.dim", mean},
+    TranslationRow{"minimum.default", binary<NodeKind::XNNMinimum>},
+    TranslationRow{"mm.default", translate_linear},
+    TranslationRow{"mul.Tensor", binary<NodeKind::XNNMultiply>},
+    TranslationRow{"neg.default", unary<NodeKind::XNNNegate>},
+    TranslationRow{"permute_copy.default", permute},
+    TranslationRow{"pow.Tensor_Scalar", unary<NodeKind::XNNSquare>},
+    TranslationRow{"prelu.default", binary<NodeKind::XNNPReLU>},
+    TranslationRow{"relu.default", relu},
+    TranslationRow{"rsqrt.default", unary<NodeKind::XNNReciprocalSquareRoot>},
+    TranslationRow{"sigmoid.default", unary<NodeKind::XNNSigmoid>},
+    TranslationRow{"sin.default", unary<NodeKind::XNNSin>},
+    TranslationRow{"slice_copy.Tensor", slice},
+    TranslationRow{"sqrt.default", unary<NodeKind::XNNSquareRoot>},
+    TranslationRow{"sub.Tensor", binary<NodeKind::XNNSubtract>},
+    TranslationRow{"t_copy.default", permute},
+    TranslationRow{"tanh.default", unary<NodeKind::XNNTanh>},
+    TranslationRow{"unsqueeze_copy.default", reshape},
+    TranslationRow{"upsample_bilinear2d.vec", upsample},
+    TranslationRow{"view_copy.default", reshape},
 };
 
 }  // namespace
 
 TranslateCall find_translation(std::string_view op) {
-  const auto found = std::ranges::find(kRows, op, &Row::op);
-  return found == kRows.end() ? nullptr : found->translate;
+  const auto found = std::ranges::find(kTranslations, op, &TranslationRow::op);
+  return found == kTranslations.end() ? nullptr : found->translate;
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -13,50 +13,51 @@ namespace {
 
 using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantise, kDequantise, kChoose };
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoArgument = SIZE_MAX;
 
 // Positions of the arguments; `range` is that of the smallest quantised number, the largest and the
 // dtype follow it. Where `block` is, block sizes tell the kind.
-struct Row {
+struct QuantRow {
   std::string_view name;
   Role role;
   Kind kind = Kind::kPerTensor;
   size_t scale = 1;
   size_t range = 3;
-  size_t axis = kNone;
-  size_t group = kNone;
-  size_t block = kNone;
+  size_t axis = kNoArgument;
+  size_t group = kNoArgument;
+  size_t block = kNoArgument;
 };
-constexpr std::array kRows = {
-    Row{"quantized_decomposed.quantize_per_tensor.default", Role::kQuantise},
-    Row{"quantized_decomposed.quantize_per_tensor.tensor", Role::kQuantise},
-    Row{"quantized_decomposed.quantize_per_channel.default", Role::kQuantise, Kind::kPerChannel, 1,
-        4, 3},
-    Row{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken},
-    Row{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5, kNone, kNone,
-        1},
-    Row{"quantized_decomposed.dequantize_per_tensor.default", Role::kDequantise},
-    Row{"quantized_decomposed.dequantize_per_tensor.tensor", Role::kDequantise},
-    Row{"quantized_decomposed.dequantize_per_channel.default", Role::kDequantise, Kind::kPerChannel,
-        1, 4, 3},
-    Row{"quantized_decomposed.dequantize_per_channel_group.default", Role::kDequantise,
-        Kind::kPerBlock, 1, 3, kNone, 6},
-    Row{"quantized_decomposed.dequantize_per_token.default", Role::kDequantise, Kind::kPerToken},
-    Row{"torchao.dequantize_affine.default", Role::kDequantise, Kind::kPerTensor, 2, 5, kNone,
-        kNone, 1},
-    Row{"quantized_decomposed.choose_qparams.tensor", Role::kChoose},
-    Row{"quantized_decomposed.choose_qparams_per_token_asymmetric.default", Role::kChoose},
-    Row{"torchao.choose_qparams_affine.default", Role::kChoose},
+constexpr std::array kQuantRows = {
+    QuantRow{"quantized_decomposed.quantize_per_tensor.default", Role::kQuantise},
+    QuantRow{"quantized_decomposed.quantize_per_tensor.tensor", Role::kQuantise},
+    QuantRow{"quantized_decomposed.quantize_per_channel.default", Role::kQuantise,
+             Kind::kPerChannel, 1, 4, 3},
+    QuantRow{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken},
+    QuantRow{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5,
+             kNoArgument, kNoArgument, 1},
+    QuantRow{"quantized_decomposed.dequantize_per_tensor.default", Role::kDequantise},
+    QuantRow{"quantized_decomposed.dequantize_per_tensor.tensor", Role::kDequantise},
+    QuantRow{"quantized_decomposed.dequantize_per_channel.default", Role::kDequantise,
+             Kind::kPerChannel, 1, 4, 3},
+    QuantRow{"quantized_decomposed.dequantize_per_channel_group.default", Role::kDequantise,
+             Kind::kPerBlock, 1, 3, kNoArgument, 6},
+    QuantRow{"quantized_decomposed.dequantize_per_token.default", Role::kDequantise,
+             Kind::kPerToken},
+    QuantRow{"torchao.dequantize_affine.default", Role::kDequantise, Kind::kPerTensor, 2, 5,
+             kNoArgument, kNoArgument, 1},
+    QuantRow{"quantized_decomposed.choose_qparams.tensor", Role::kChoose},
+    QuantRow{"quantized_decomposed.choose_qparams_per_token_asymmetric.default", Role::kChoose},
+    QuantRow{"torchao.choose_qparams_affine.default", Role::kChoose},
 };
 
-const Row* row_of(const Node& node) {
+const QuantRow* row_of(const Node& node) {
   if (!node.is_call()) return nullptr;
-  const auto found = std::ranges::find(kRows, node.target().name(), &Row::name);
-  return found == kRows.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kQuantRows, node.target().name(), &QuantRow::name);
+  return found == kQuantRows.end() ? nullptr : &*found;
 }
 
 bool has_role(const Node& node, Role role) {
-  const Row* row = row_of(node);
+  const QuantRow* row = row_of(node);
   return row != nullptr && row->role == role;
 }
 
@@ -67,7 +68,7 @@ bool is_chosen(const Node* node) {
 }
 
 // torchao tells by the sizes of the blocks that share parameters what they are.
-void read_blocks(const Node& node, const Row& row, QuantParams& params) {
+void read_blocks(const Node& node, const QuantRow& row, QuantParams& params) {
   const Node* input = operand(node, 0);
   const std::vector<int64_t> block = integers(node, row.block, "block_size", 0);
   if (input == nullptr || input->tensor() == nullptr || block.size() != input->tensor()->rank() ||
@@ -105,13 +106,13 @@ bool is_dequantise(const Node& node) { return has_role(node, Role::kDequantise);
 bool is_choose_params(const Node& node) { return has_role(node, Role::kChoose); }
 
 bool is_dynamic(const Node& node) {
-  const Row* row = row_of(node);
+  const QuantRow* row = row_of(node);
   if (row == nullptr || row->role == Role::kChoose) return false;
   return is_chosen(operand(node, row->scale)) && is_chosen(operand(node, row->scale + 1));
 }
 
 QuantParams quant_params(const Node& node) {
-  const Row* row = row_of(node);
+  const QuantRow* row = row_of(node);
   if (row == nullptr || row->role == Role::kChoose) {
     throw AotError(fmt::format("node {}: it neither quantises nor dequantises", node.name()));
   }
@@ -134,9 +135,9 @@ QuantParams quant_params(const Node& node) {
   if (quantised != nullptr && quantised->tensor() != nullptr) {
     params.dtype = quantised->tensor()->dtype;
   }
-  if (row->axis != kNone) params.axis = integer(node, row->axis, "axis", 0);
-  if (row->group != kNone) params.block_size = integer(node, row->group, "group_size", 0);
-  if (row->block != kNone) read_blocks(node, *row, params);
+  if (row->axis != kNoArgument) params.axis = integer(node, row->axis, "axis", 0);
+  if (row->group != kNoArgument) params.block_size = integer(node, row->group, "group_size", 0);
+  if (row->block != kNoArgument) read_blocks(node, *row, params);
   return params;
 }
 

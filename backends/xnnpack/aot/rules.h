@@ -31,6 +31,9 @@ struct Candidate {
   Node& node;
   uint8_t precisions = kAnyPrecision;   // that the partitioner was made for
   bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
+
+  // The first.
+  const TensorSpec& input() const { return spec_of(required(node, 0)); }
 };
 
 using Check = std::optional<Refusal> (*)(const Candidate& candidate);

@@ -8,10 +8,6 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-const TensorSpec& input_of(const Candidate& candidate) {
-  return spec_of(required(candidate.node, 0));
-}
-
 Refusal unknown_size(std::string_view what) {
   return {fmt::format("{} is known only when the program runs", what),
           "export it with fixed sizes"};
@@ -39,7 +35,7 @@ std::optional<Refusal> check_pad(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_permute(const Candidate& candidate) {
-  const size_t rank = input_of(candidate).rank();
+  const size_t rank = candidate.input().rank();
   if (rank == 0 || integers(candidate.node, 1, "dims", rank).size() != rank) {
     return Refusal{"it permutes no dims", ""};
   }
@@ -56,8 +52,8 @@ std::optional<Refusal> check_slice(const Candidate& candidate) {
     if (!size.is_static()) return unknown_size("its result's size");
     if (size.value() == 0) return Refusal{"its result is empty", ""};
   }
-  if (!input_of(candidate).is_static()) return unknown_size("its input's size");
-  if (input_of(candidate).rank() != spec_of(node).rank()) {
+  if (!candidate.input().is_static()) return unknown_size("its input's size");
+  if (candidate.input().rank() != spec_of(node).rank()) {
     return Refusal{"its input and its result differ in rank", ""};
   }
   return {};
@@ -86,14 +82,14 @@ std::optional<Refusal> check_unsqueeze(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_clone(const Candidate& candidate) {
-  if (dim_order_of(input_of(candidate)) != dim_order_of(spec_of(candidate.node))) {
+  if (dim_order_of(candidate.input()) != dim_order_of(spec_of(candidate.node))) {
     return Refusal{"it changes the order of dims in memory", ""};
   }
   return {};
 }
 
 std::optional<Refusal> check_to_copy(const Candidate& candidate) {
-  const TensorSpec& input = input_of(candidate);
+  const TensorSpec& input = candidate.input();
   const TensorSpec& result = spec_of(candidate.node);
   if (input.dtype != result.dtype) {
     return Refusal{fmt::format("it converts {} to {}", scalar_type_name(input.dtype),

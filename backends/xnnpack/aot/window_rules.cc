@@ -8,12 +8,8 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-const TensorSpec& input_of(const Candidate& candidate) {
-  return spec_of(required(candidate.node, 0));
-}
-
 std::optional<Refusal> check_images(const Candidate& candidate) {
-  if (input_of(candidate).rank() == 4) return {};
+  if (candidate.input().rank() == 4) return {};
   return Refusal{"its input is no batch of images", "give it four dims"};
 }
 
@@ -47,7 +43,7 @@ std::optional<Refusal> check_max_pool(const Candidate& candidate) {
   if (!stride.empty() && (stride[0] > kernel[0] || stride[1] > kernel[1])) {
     return Refusal{"its stride is larger than its window", "slice its input"};
   }
-  if (boolean(node, 5, "ceil_mode", false) && !input_of(candidate).is_static()) {
+  if (boolean(node, 5, "ceil_mode", false) && !candidate.input().is_static()) {
     return Refusal{"ceil_mode is set, and sizes are known only when the program runs",
                    "export it with fixed sizes"};
   }
@@ -67,7 +63,7 @@ std::optional<Refusal> check_max_dim(const Candidate& candidate) {
   if (!boolean(node, 2, "keepdim", false)) {
     return Refusal{"its result has a dim less", "set keepdim to True"};
   }
-  if (!input_of(candidate).sizes[dim].is_static()) {
+  if (!candidate.input().sizes[dim].is_static()) {
     return Refusal{"the size that it is over is known only when the program runs", ""};
   }
   return {};

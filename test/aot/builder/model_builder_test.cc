@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <regex>
 
 #include "aot/builder/layers.h"
@@ -22,6 +21,7 @@
 #include "examples/models/transformer.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::aot {
 namespace {
@@ -60,8 +60,7 @@ TEST(MobileNetV2, BecomesExecuTorchsEdgeGraph) {
   VITRINE_CORPUS_CASE(folder, "mv2_portable");
   ExportedProgram program = examples::mobilenet_v2();
   to_edge(program);
-  std::ifstream stream(folder / "delegated_graph.txt");
-  const std::string expected(std::istreambuf_iterator<char>(stream), {});
+  const std::string expected = vitrine::test::read_text(folder / "delegated_graph.txt");
   const std::string found =
       std::regex_replace(format_graph(*program.graph), std::regex("\n    "), "\n  ") + "\n";
   EXPECT_EQ(found, expected);

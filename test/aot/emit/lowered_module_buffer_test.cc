@@ -15,18 +15,11 @@
 #include "runtime/executor/method.h"
 #include "test/backends/mapping_demo/demo_model.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine::aot {
 namespace {
-
-std::vector<float> read_floats(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
 
 struct BufferTest : testing::Test {
   // Of a program in a file, which the mapping demo runs.
@@ -63,12 +56,13 @@ TEST_F(BufferTest, RunsAloneAndItsTraceLeadsToTheSource) {
   EXPECT_EQ(emitted.pte, lowered_module_buffer(module).pte);
   const auto method = load(emitted.pte);
   ASSERT_NE(method, nullptr);
-  Tensor& x = factory.make<float>({1, 3, 16, 16}, read_floats(folder / "input_0.bin"));
+  Tensor& x =
+      factory.make<float>({1, 3, 16, 16}, vitrine::test::read_floats(folder / "input_0.bin"));
   ASSERT_TRUE(method->set_input(0, EValue(&x)).ok());
   const Error error = method->execute();
   ASSERT_TRUE(error.ok()) << error.message();
   ASSERT_EQ(method->num_outputs(), 1U);
-  const std::vector<float> expected = read_floats(folder / "expected_0.bin");
+  const std::vector<float> expected = vitrine::test::read_floats(folder / "expected_0.bin");
   const Tensor& y = method->output(0).tensor();
   ASSERT_EQ(static_cast<size_t>(y.numel()), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {

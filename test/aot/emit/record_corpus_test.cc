@@ -20,7 +20,7 @@ using etrecord::MethodRecord;
 
 std::vector<fs::path> portable_cases_with_record() {
   std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(test::corpus_dir())) {
+  for (const auto& entry : fs::directory_iterator(vitrine::test::corpus_dir())) {
     const fs::path& folder = entry.path();
     if (!fs::exists(folder / "etrecord.bin") || !fs::exists(folder / "model.pt2")) continue;
     const etrecord::EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");

@@ -17,14 +17,14 @@ namespace {
 
 const Values kPoints = {-30, -3, -1.5, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 1.5, 3, 5, 30};
 
-struct Formula {
+struct PointwiseFormula {
   const char* target;
   ArgumentList rest;
   std::function<double(double)> formula;
 };
 
 TEST(Decomposition, ElementWise) {
-  const std::vector<Formula> formulas = {
+  const std::vector<PointwiseFormula> formulas = {
       {"aten.selu.default",
        {},
        [](double x) {
@@ -55,7 +55,7 @@ TEST(Decomposition, ElementWise) {
       {"aten.relu6.default", {}, [](double x) { return std::clamp(x, 0.0, 6.0); }},
   };
   const auto count = static_cast<int64_t>(kPoints.size());
-  for (const Formula& each : formulas) {
+  for (const PointwiseFormula& each : formulas) {
     SCOPED_TRACE(each.target);
     Values expected;
     for (const double x : kPoints) expected.push_back(each.formula(x));

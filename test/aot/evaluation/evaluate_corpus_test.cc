@@ -14,6 +14,7 @@
 #include "aot/passes/pipelines.h"
 #include "runtime/core/half.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::aot {
 namespace {
@@ -22,8 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::vector<std::byte> read_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  const std::string text = vitrine::test::read_text(file);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "aot/builder/layers.h"
 #include "aot/evaluation/evaluate.h"
 #include "aot/passes/pipelines.h"
+#include "test/aot/evaluation/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
@@ -17,19 +16,6 @@ size_t count_calls(const ExportedProgram& program, std::string_view target) {
     count += node.is_call() && node.target().is(target) ? 1U : 0U;
   }
   return count;
-}
-
-TensorData floats(std::vector<int64_t> sizes, const std::vector<float>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return make_tensor_data(ScalarType::kFloat, std::move(sizes), std::move(bytes));
-}
-
-std::vector<float> values_of(const TensorData& data) {
-  const std::vector<std::byte> bytes = row_major_bytes(data);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
 }
 
 // The transposition of a weight that linear becomes.
@@ -44,13 +30,12 @@ TEST(FoldConstants, ComputesWhatIsMadeOfWeights) {
   EXPECT_EQ(fold_constants(program), 1U);
   EXPECT_EQ(count_calls(program, "aten.permute_copy.default"), 0U);
   EXPECT_EQ(count_calls(program, "aten.addmm.default"), 1U);
-  EXPECT_EQ(values_of(program.constants.at("_prop_tensor_constant0")),
-            (std::vector<float>{1, 3, 5, 2, 4, 6}));
+  EXPECT_EQ(values_of(program.constants.at("_prop_tensor_constant0")), (Values{1, 3, 5, 2, 4, 6}));
   // What nothing uses any more is gone, what is used stays.
   EXPECT_FALSE(program.state_dict.contains("weight"));
   EXPECT_TRUE(program.state_dict.contains("bias"));
   const std::vector<TensorData> inputs = {floats({1, 2}, {1, 10})};
-  EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (std::vector<float>{21, 44, 67}));
+  EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{21, 44, 67}));
 }
 
 TEST(FoldConstants, LeavesWhatNeedsAnInputOrIsMutated) {
@@ -100,7 +85,7 @@ TEST(FoldConstants, LeavesWhatWouldGrowTooMuch) {
   EXPECT_EQ(fold_constants(large), 0U);
   ExportedProgram small = repeated(3);
   EXPECT_EQ(fold_constants(small), 2U);
-  EXPECT_EQ(values_of(evaluate(small)[0]), (std::vector<float>{-1, -2, -1, -2, -1, -2}));
+  EXPECT_EQ(values_of(evaluate(small)[0]), (Values{-1, -2, -1, -2, -1, -2}));
 }
 
 // Makers of tensors alone are left to the runtime; masks made of them are not.
@@ -116,8 +101,7 @@ TEST(FoldConstants, FoldsMasks) {
   EXPECT_EQ(count_calls(program, "aten.where.self"), 0U);
   EXPECT_EQ(count_calls(program, "aten.full.default"), 1U);
   const std::vector<TensorData> inputs = {floats({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})};
-  EXPECT_EQ(values_of(evaluate(program, inputs)[0]),
-            (std::vector<float>{1, 0, 0, 4, 5, 0, 7, 8, 9}));
+  EXPECT_EQ(values_of(evaluate(program, inputs)[0]), (Values{1, 0, 0, 4, 5, 0, 7, 8, 9}));
 }
 
 }  // namespace

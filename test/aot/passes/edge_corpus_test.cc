@@ -13,6 +13,7 @@
 #include "aot/passes/pipelines.h"
 #include "test/aot/passes/pte_instructions.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::aot {
 namespace {
@@ -155,8 +156,7 @@ void expect_same_graphs(bool core_aten, size_t at_least) {
   for (const Case& each : portable_cases(core_aten)) {
     const fs::path file = each.folder / "delegated_graph.txt";
     if (!fs::exists(file) || each.method != "forward") continue;
-    std::ifstream stream(file);
-    std::string expected(std::istreambuf_iterator<char>(stream), {});
+    std::string expected = vitrine::test::read_text(file);
     if (expected.find("lowered_module") != std::string::npos) continue;
     SCOPED_TRACE(each.exported.string());
     ExportedProgram program = import_pt2(each.exported);

@@ -13,6 +13,7 @@
 #include "backends/mapping_demo/aot/mapping_demo.h"
 #include "test/backends/mapping_demo/demo_model.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::mapping_demo {
 namespace {
@@ -46,8 +47,7 @@ TEST(MappingDemo, TheCorpusModelGivesExecuTorchsTextAndMap) {
   aot::ExportedProgram program = aot::import_pt2(folder / "model.pt2");
   aot::to_edge(program);
   const auto module = aot::to_backend(MappingDemo(), program);
-  std::ifstream stream(folder / "model.pte", std::ios::binary);
-  const std::string pte(std::istreambuf_iterator<char>(stream), {});
+  const std::string pte = test::read_text(folder / "model.pte");
   EXPECT_NE(pte.find(text_of(*module)), std::string::npos);
   const auto expected = nlohmann::json::parse(
       std::ifstream(folder / "delegate_map.json"))["forward"]["0"]["delegate_map"];

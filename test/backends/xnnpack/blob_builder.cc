@@ -17,7 +17,7 @@ void append(std::vector<std::byte>& to, const void* data, size_t size) {
 
 uint32_t BlobBuilder::internal(std::vector<uint32_t> dims, Type type,
                                std::optional<PerTensor> quant) {
-  ValueSpec spec;
+  BlobValue spec;
   spec.type = type;
   spec.dims = std::move(dims);
   spec.id = static_cast<uint32_t>(values.size());
@@ -165,7 +165,7 @@ void BlobBuilder::concatenate(Tag tag, uint32_t axis, std::vector<uint32_t> inpu
                     }});
 }
 
-flatbuffers::Offset<fb::XValue> BlobBuilder::make_value(Builder& out, const ValueSpec& spec) {
+flatbuffers::Offset<fb::XValue> BlobBuilder::make_value(Builder& out, const BlobValue& spec) {
   const auto tensor = fb::CreateXNNTensorValueDirect(
       out, spec.type, static_cast<uint32_t>(spec.dims.size()), &spec.dims, spec.constant,
       spec.external_id, spec.flags, spec.id, spec.dq_type);
@@ -201,7 +201,7 @@ flatbuffers::Offset<fb::XValue> BlobBuilder::make_value(Builder& out, const Valu
 std::vector<std::byte> BlobBuilder::build() {
   Builder b;
   std::vector<flatbuffers::Offset<fb::XValue>> value_tables;
-  for (const ValueSpec& value : values) value_tables.push_back(make_value(b, value));
+  for (const BlobValue& value : values) value_tables.push_back(make_value(b, value));
   std::vector<flatbuffers::Offset<fb::XNode>> node_tables;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const flatbuffers::Offset<void> node = nodes_[i].make(b);

@@ -39,7 +39,7 @@ struct PerBlock {
   int32_t group_size = 32;
 };
 
-struct ValueSpec {
+struct BlobValue {
   Type type = Type::xnn_datatype_fp32;
   std::vector<uint32_t> dims;
   uint32_t id = 0;
@@ -128,7 +128,7 @@ class BlobBuilder {
   // 16-byte aligned. The first node has handle 1 unless set otherwise.
   std::vector<std::byte> build();
 
-  std::vector<ValueSpec> values;
+  std::vector<BlobValue> values;
   std::vector<std::vector<uint8_t>> constants;  // constant i+1
   std::vector<uint32_t> handles;                // by node; missing ones are counted
   uint32_t external_count = 0;
@@ -144,7 +144,7 @@ class BlobBuilder {
     Make make;
   };
   flatbuffers::Offset<fb::XValue> make_value(flatbuffers::FlatBufferBuilder& out,
-                                             const ValueSpec& spec);
+                                             const BlobValue& spec);
 
   Constants where_;
   std::vector<NodeSpec> nodes_;

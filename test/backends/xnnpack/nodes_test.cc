@@ -414,7 +414,7 @@ class QuantisedWeightsTest : public NodesTest {
         PerTensor{0.5f, 0});
     if (per_channel) {
       for (const uint32_t id : {filter, bias}) {
-        ValueSpec& value = b.values[id];
+        BlobValue& value = b.values[id];
         value.per_tensor.reset();
         value.per_channel = PerChannel{};
         std::vector<float> own = scales;

@@ -3,22 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "aot/lowering/to_backend.h"
 #include "test/aot/lowering/program_builder.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::delegation {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-  std::ifstream stream(path);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // The counts of a table, and the subgraphs of a summary, that ExecuTorch wrote.
 DelegationInfo read_info(const std::string& csv, const std::string& summary) {
@@ -53,8 +48,8 @@ TEST(DelegationInfo, TablesAreLaidOutAsExecuTorchs) {
     const fs::path folder = entry.path().parent_path();
     if (!fs::exists(folder / "delegation.csv")) continue;
     SCOPED_TRACE(folder.string());
-    const std::string summary = read(entry.path());
-    const std::string csv = read(folder / "delegation.csv");
+    const std::string summary = test::read_text(entry.path());
+    const std::string csv = test::read_text(folder / "delegation.csv");
     const DelegationInfo info = read_info(csv, summary);
     EXPECT_EQ(format_csv(info), csv);
     EXPECT_EQ(format_summary(info) + "\n" + format_grid(info), summary);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <regex>
 
 #include "aot/graph/aot_error.h"
@@ -19,6 +18,7 @@
 #include "devtools/delegation/delegation_info.h"
 #include "test/aot/lowering/printed_partitions.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::delegation {
 namespace {
@@ -29,18 +29,13 @@ using aot::ExportedProgram;
 using aot::Node;
 using aot::Target;
 
-std::string read(const fs::path& path) {
-  std::ifstream stream(path);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::vector<fs::path> delegated_cases() {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::recursive_directory_iterator(test::corpus_dir())) {
     const fs::path& file = entry.path();
     if (file.filename() != "delegated_graph.txt" ||
         file.string().find("/compat/") != std::string::npos ||
-        read(file).find("XnnpackBackend") == std::string::npos ||
+        test::read_text(file).find("XnnpackBackend") == std::string::npos ||
         !fs::exists(file.parent_path() / "model.pt2")) {
       continue;
     }
@@ -73,7 +68,7 @@ TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
   size_t all = 0;
   for (const fs::path& folder : delegated_cases()) {
     SCOPED_TRACE(folder.string());
-    const std::string printed = read(folder / "delegated_graph.txt");
+    const std::string printed = test::read_text(folder / "delegated_graph.txt");
     // Two partitioners, whose order the print does not tell.
     if (folder.filename() == "mlp_dynq") continue;
     ++all;
@@ -87,9 +82,9 @@ TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
           std::regex_replace(printed, std::regex("\\[target=input\\]"), "[target=input_1]");
       const DelegationInfo info = delegation_info(*program.graph);
       const bool is_same = found == expected &&
-                           format_csv(info) == read(folder / "delegation.csv") &&
+                           format_csv(info) == test::read_text(folder / "delegation.csv") &&
                            format_summary(info) + "\n" + format_grid(info) ==
-                               read(folder / "delegation_summary.txt");
+                               test::read_text(folder / "delegation_summary.txt");
       same += is_same ? 1 : 0;
       if (!is_same) std::printf("%s prints another graph\n", folder.filename().c_str());
     } catch (const aot::AotError& error) {
@@ -106,7 +101,7 @@ TEST(PrintedCorpus, PartitionsAreTheSame) {
   VITRINE_NEEDS_CORPUS();
   for (const fs::path& folder : delegated_cases()) {
     SCOPED_TRACE(folder.string());
-    const std::string printed = read(folder / "delegated_graph.txt");
+    const std::string printed = test::read_text(folder / "delegated_graph.txt");
     if (folder.filename() == "mlp_dynq") continue;  // a partition a match
     try {
       ExportedProgram program = edge_program(folder, printed);
@@ -141,18 +136,19 @@ TEST(PrintedCorpus, TheMappingDemoPrintsTheSame) {
   Node* item = program.graph->find("getitem");
   item->replace_all_uses_with(item->args()[0].node());
   program.graph->erase(item);
-  EXPECT_EQ(format_delegated_graph(*program.graph), read(folder / "delegated_graph.txt"));
+  EXPECT_EQ(format_delegated_graph(*program.graph),
+            test::read_text(folder / "delegated_graph.txt"));
   const DelegationInfo info = delegation_info(*program.graph);
-  EXPECT_EQ(format_csv(info), read(folder / "delegation.csv"));
+  EXPECT_EQ(format_csv(info), test::read_text(folder / "delegation.csv"));
   EXPECT_EQ(format_summary(info) + "\n" + format_grid(info),
-            read(folder / "delegation_summary.txt"));
+            test::read_text(folder / "delegation_summary.txt"));
 }
 
 // What ExecuTorch's documentation prints for MobileNetV2: dropout has left a clone, and the
 // partitioner takes neither that nor the view before it.
 TEST(PrintedCorpus, TheDocumentedMobileNet) {
   VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
-  ExportedProgram program = edge_program(folder, read(folder / "delegated_graph.txt"));
+  ExportedProgram program = edge_program(folder, test::read_text(folder / "delegated_graph.txt"));
   Node* linear = program.graph->find("aten_linear_default");
   Node* dropped = linear->args()[0].node();
   Node* clone = aot::insert_like(*linear, Target::of("aten.clone.default", Dialect::kEdge),

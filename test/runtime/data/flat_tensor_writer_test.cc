@@ -20,22 +20,17 @@ using test::AlignedBytes;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::vector<std::byte> bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 std::vector<std::byte> copy(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-AlignedBytes write(std::span<const NamedBytes> entries) {
+AlignedBytes written(std::span<const NamedBytes> entries) {
   Result<std::vector<std::byte>> file = write_flat_tensor(entries);
   EXPECT_TRUE(file.ok()) << file.error().message();
   return file.ok() ? AlignedBytes(file->begin(), file->end()) : AlignedBytes();
 }
 
-std::unique_ptr<NamedDataMap> load(const AlignedBytes& file) {
+std::unique_ptr<NamedDataMap> loaded(const AlignedBytes& file) {
   auto map = load_flat_tensor(std::move(*view_buffer(file)));
   EXPECT_TRUE(map.ok()) << map.error().message();
   return map.ok() ? std::move(*map) : nullptr;
@@ -56,15 +51,15 @@ TEST(FlatTensorWriter, IsReadAsItWasWritten) {
   const std::vector<float> weight = {1, 2, 3, 4, 5, 6};
   const std::vector<int32_t> sizes = {2, 3};
   const std::vector<uint8_t> dim_order = {1, 0};
-  const std::vector<std::byte> blob = bytes_of("opaque");
+  const std::vector<std::byte> blob = test::bytes_of("opaque");
   const std::vector<NamedBytes> entries = {
       {.key = "w",
        .data = std::as_bytes(std::span(weight)),
        .layout = TensorLayout{ScalarType::kFloat, sizes, dim_order}},
       {.key = "blob", .data = blob},
       {.key = "empty", .data = {}}};
-  const AlignedBytes file = write(entries);
-  const auto map = load(file);
+  const AlignedBytes file = written(entries);
+  const auto map = loaded(file);
   ASSERT_NE(map, nullptr);
   ASSERT_EQ(map->size(), 3u);
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -76,18 +71,18 @@ TEST(FlatTensorWriter, IsReadAsItWasWritten) {
   EXPECT_EQ(layout.dtype, ScalarType::kFloat);
   EXPECT_TRUE(std::ranges::equal(layout.sizes, sizes));
   EXPECT_TRUE(std::ranges::equal(layout.dim_order, dim_order));
-  EXPECT_EQ(load(write({}))->size(), 0u);
+  EXPECT_EQ(loaded(written({}))->size(), 0u);
 }
 
 // The rules of ExecuTorch's Python writer (docs/formats/flat_tensor.md).
 TEST(FlatTensorWriter, LaysOutTheFileAsExecuTorchDoes) {
-  const std::vector<std::byte> odd = bytes_of("odd");
-  const std::vector<std::byte> other = bytes_of("other");
+  const std::vector<std::byte> odd = test::bytes_of("odd");
+  const std::vector<std::byte> other = test::bytes_of("other");
   const std::vector<NamedBytes> entries = {{.key = "a", .data = odd},
                                            {.key = "b", .data = other, .alignment = 512},
                                            {.key = "c", .data = odd},
                                            {.key = "d", .data = other, .alignment = 16}};
-  const AlignedBytes file = write(entries);
+  const AlignedBytes file = written(entries);
   EXPECT_EQ(number<uint32_t>(file, 12), 40u);
   EXPECT_EQ(number<uint64_t>(file, 16), 48u);
   const auto base = number<uint64_t>(file, 32);
@@ -137,7 +132,7 @@ TEST(FlatTensorWriterCorpus, RewritesStockFilesInTheSameShape) {
     if (entry.path().extension() != ".ptd") continue;
     SCOPED_TRACE(entry.path().string());
     const AlignedBytes stock = test::read_file_bytes(entry.path());
-    const auto map = load(stock);
+    const auto map = loaded(stock);
     ASSERT_NE(map, nullptr);
     std::vector<DataBuffer> kept;
     std::vector<NamedBytes> entries;
@@ -146,8 +141,8 @@ TEST(FlatTensorWriterCorpus, RewritesStockFilesInTheSameShape) {
       entries.push_back(
           {.key = map->key(i), .data = kept.back().bytes(), .layout = *map->layout(map->key(i))});
     }
-    const AlignedBytes ours = write(entries);
-    const auto read = load(ours);
+    const AlignedBytes ours = written(entries);
+    const auto read = loaded(ours);
     ASSERT_EQ(read->size(), map->size());
     for (const NamedBytes& one : entries) {
       EXPECT_EQ(copy((*read->get(one.key)).bytes()), copy(one.data)) << one.key;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "aot/graph/aot_error.h"
@@ -13,14 +11,10 @@
 #include "devtools/delegation/delegation_info.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::aot::test {
 namespace {
-
-std::string read(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // Byte for byte: the table, and the summary with its grid (the file has an empty line between).
 void expect_same_reports(const std::vector<XnnpackCase>& cases) {
@@ -34,11 +28,11 @@ void expect_same_reports(const std::vector<XnnpackCase>& cases) {
         EXPECT_FALSE(rejection.rule.empty()) << rejection.node->name();
       }
       const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
-      EXPECT_EQ(delegation::format_csv(info), read(each.table));
+      EXPECT_EQ(delegation::format_csv(info), vitrine::test::read_text(each.table));
       if (!std::filesystem::exists(each.summary)) continue;
       ++summaries;
       EXPECT_EQ(delegation::format_summary(info) + "\n" + delegation::format_grid(info),
-                read(each.summary));
+                vitrine::test::read_text(each.summary));
     } catch (const AotError& error) {
       ADD_FAILURE() << error.what();
     }

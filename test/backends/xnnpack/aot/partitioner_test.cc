@@ -11,8 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
-
 TEST(XnnpackPartitioner, TagsPartitionsAndTheirWeightsAndExplainsTheRest) {
   TestProgram t;
   Node* x = matrix(t);

@@ -31,7 +31,6 @@ struct Row {
 };
 
 Node* images(TestProgram& t) { return t.input("x", {1, 4, 8, 8}); }
-Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
 const std::vector<int64_t> kTwo = {2, 2};
 const std::vector<int64_t> kOnes = {1, 1};
 const std::vector<int64_t> kZeros = {0, 0};

@@ -43,6 +43,9 @@ class TestProgram {
   uint32_t next_handle_ = 1;
 };
 
+// An input of f32, 2 x 4.
+inline Node* matrix(TestProgram& t) { return t.input("x", {2, 4}); }
+
 // Linear in the element's number, small and of both signs.
 std::vector<float> ramp(size_t count, float step = 0.1f);
 
