@@ -1,6 +1,6 @@
 # A thin face over the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
-#   make test    all tests   make bench   benchmarks      make clean
+#   make test    all tests   make bench   benchmarks      make lint   make clean
 # PRESET=debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
@@ -30,9 +30,11 @@ bench: build
 	$(BUILD)/bin/xnnpack_bench
 	$(BUILD)/bin/lower_bench
 
+# Of the build that compiles each file by itself.
+lint: PRESET = debug
 lint: configure
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
-	run-clang-tidy -quiet -p $(BUILD) '^$(CURDIR)/(runtime|kernels|backends|aot|devtools|tools|examples)/'
+	run-clang-tidy -quiet -p build/$(PRESET) '^$(CURDIR)/(runtime|kernels|backends|aot|devtools|tools|examples)/'
 
 clean:
 	rm -rf build
