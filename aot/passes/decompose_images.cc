@@ -59,35 +59,25 @@ void average_pool1d(Decomposition& to) {
                        to.boolean(5, "count_include_pad", true)};
   to.replace(from_image(to, to.make("aten.avg_pool2d.default", std::move(args))));
 }
+// With indices; of one row the index in the image is that in the row.
+Node* max_pool_of_image(Decomposition& to) {
+  return to.make("aten.max_pool2d_with_indices.default",
+                 {as_image(to), with_height(to, 1, "kernel_size", 1, 1), stride_with_height(to),
+                  with_height(to, 3, "padding", 0, 0), with_height(to, 4, "dilation", 1, 1),
+                  to.boolean(5, "ceil_mode", false)});
+}
+void replace_by_rows(Decomposition& to, Node* pool) {
+  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
+                                        from_image(to, to.item(pool, 1))};
+  to.replace_items(results);
+}
 void max_pool1d(Decomposition& to) {
-  ArgumentList args = {as_image(to),
-                       with_height(to, 1, "kernel_size", 1, 1),
-                       stride_with_height(to),
-                       with_height(to, 3, "padding", 0, 0),
-                       with_height(to, 4, "dilation", 1, 1),
-                       to.boolean(5, "ceil_mode", false)};
-  Node* pool = to.make("aten.max_pool2d_with_indices.default", std::move(args));
-  to.replace(from_image(to, to.item(pool, 0)));
+  to.replace(from_image(to, to.item(max_pool_of_image(to), 0)));
 }
-// Of one row the index in the image is that in the row.
-void max_pool1d_with_indices(Decomposition& to) {
-  ArgumentList args = {as_image(to),
-                       with_height(to, 1, "kernel_size", 1, 1),
-                       stride_with_height(to),
-                       with_height(to, 3, "padding", 0, 0),
-                       with_height(to, 4, "dilation", 1, 1),
-                       to.boolean(5, "ceil_mode", false)};
-  Node* pool = to.make("aten.max_pool2d_with_indices.default", std::move(args));
-  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
-                                        from_image(to, to.item(pool, 1))};
-  to.replace_items(results);
-}
+void max_pool1d_with_indices(Decomposition& to) { replace_by_rows(to, max_pool_of_image(to)); }
 void adaptive_max_pool1d(Decomposition& to) {
-  Node* pool = to.make("aten.adaptive_max_pool2d.default",
-                       {as_image(to), with_height(to, 1, "output_size", 1, 1)});
-  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
-                                        from_image(to, to.item(pool, 1))};
-  to.replace_items(results);
+  replace_by_rows(to, to.make("aten.adaptive_max_pool2d.default",
+                              {as_image(to), with_height(to, 1, "output_size", 1, 1)}));
 }
 
 // Of one dim, by the operator of two: (input, output_size?, [align_corners,] scale_factors?).
