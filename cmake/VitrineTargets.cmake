@@ -45,7 +45,7 @@ function(vitrine_test name)
   target_compile_options(${name} PRIVATE ${VITRINE_TEST_OPTIONS})
   if(arg_AS_ONE)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 COST 100)  # long ones start first
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
   endif()
