@@ -15,6 +15,8 @@
 namespace vitrine::inspector {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // Names of a value's op; by its node where no row ran it alone.
 ComparedTexts texts_of(const ComparedValue& value, const Profile& a, const Profile& b) {
   ComparedTexts texts = compared_texts(value.op, a, b);
@@ -150,7 +152,6 @@ std::string report_values(const ValueComparison& comparison, const Profile& a, c
 
 std::string report_values_json(const ValueComparison& comparison, const Profile& a,
                                const Profile& b) {
-  using Json = nlohmann::ordered_json;
   Json values = Json::array();
   for (const ComparedValue& value : comparison.values) {
     Json json = compared_json(value.op, texts_of(value, a, b));

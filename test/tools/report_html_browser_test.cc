@@ -142,8 +142,9 @@ json drive(const std::string& browser, std::string page, const ScratchFolder& sc
 
 TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
   const std::string browser = find_browser();
-  if (browser.empty())
+  if (browser.empty()) {
     GTEST_SKIP() << "needs Chromium, which is not on the PATH: install it, or set VITRINE_CHROMIUM";
+  }
   const ScratchFolder scratch;
   const std::string page = page_of(samples_dir() / "mv2_025_xnnpack", scratch);
   const std::string open = "id=\"data\">";

@@ -13,10 +13,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x31444D56;
 
-template <class... Args>
-Error wrong(const char* format, Args... args) {
-  return Error::make(ErrorCode::kDelegateInvalidCompatibility, format, args...);
-}
+constexpr auto kWrong = ErrorCode::kDelegateInvalidCompatibility;
 
 // By Operator::Kind.
 struct KindRow {
@@ -34,20 +31,24 @@ class TextReader {
 
   Result<std::vector<Operator>> read() {
     uint32_t count = 0;
-    if (!number('#', &count)) return wrong("text: does not begin with a number and \"#\"");
+    if (!number('#', &count)) {
+      return Error::make(kWrong, "text: does not begin with a number and \"#\"");
+    }
     // Each takes four characters at least.
-    if (count > left_.size() / 4) return wrong("text: has no room for %u operators", count);
+    if (count > left_.size() / 4) {
+      return Error::make(kWrong, "text: has no room for %u operators", count);
+    }
     std::vector<Operator> operators(count);
     for (uint32_t i = 0; i < count; ++i) {
       uint32_t id = 0;
       const std::string_view name = until(',');
       if (name.empty() || !number(',', &id) || id > INT32_MAX) {
-        return wrong("text: operator %u is not \"name,identifier,\"", i);
+        return Error::make(kWrong, "text: operator %u is not \"name,identifier,\"", i);
       }
       operators[i].name = name;
       operators[i].debug_id = static_cast<int32_t>(id);
     }
-    if (!left_.empty()) return wrong("text: goes on behind its %u operators", count);
+    if (!left_.empty()) return Error::make(kWrong, "text: goes on behind its %u operators", count);
     return operators;
   }
 
@@ -87,17 +88,18 @@ class PlanReader {
     uint32_t num_outputs = 0;
     uint32_t num_operators = 0;
     VITRINE_RETURN_IF_ERROR(word(&magic));
-    if (magic != kMagic) return wrong("plan: does not begin with \"VMD1\"");
+    if (magic != kMagic) return Error::make(kWrong, "plan: does not begin with \"VMD1\"");
     VITRINE_RETURN_IF_ERROR(word(&num_values));
     VITRINE_RETURN_IF_ERROR(word(&plan_.num_inputs));
     VITRINE_RETURN_IF_ERROR(word(&num_outputs));
     VITRINE_RETURN_IF_ERROR(word(&num_operators));
     if (num_operators != plan_.operators.size()) {
-      return wrong("plan: has %u operators, the text %zu", num_operators, plan_.operators.size());
+      return Error::make(kWrong, "plan: has %u operators, the text %zu", num_operators,
+                         plan_.operators.size());
     }
     if (uint64_t{plan_.num_inputs} + num_operators != num_values) {
-      return wrong("plan: %u values are not %u inputs and %u results", num_values, plan_.num_inputs,
-                   num_operators);
+      return Error::make(kWrong, "plan: %u values are not %u inputs and %u results", num_values,
+                         plan_.num_inputs, num_operators);
     }
     VITRINE_RETURN_IF_ERROR(has_words(num_values));
     VITRINE_RETURN_IF_ERROR(has_words(num_outputs));
@@ -106,25 +108,29 @@ class PlanReader {
     for (uint32_t i = 0; i < plan_.num_inputs; ++i) {
       uint32_t value = 0;
       VITRINE_RETURN_IF_ERROR(word(&value));
-      if (value != i) return wrong("plan: input %u is value %u", i, value);
+      if (value != i) return Error::make(kWrong, "plan: input %u is value %u", i, value);
     }
     plan_.outputs.resize(num_outputs);
     for (uint32_t& output : plan_.outputs) {
       VITRINE_RETURN_IF_ERROR(word(&output));
-      if (output >= num_values) return wrong("plan: there is no value %u to return", output);
+      if (output >= num_values) {
+        return Error::make(kWrong, "plan: there is no value %u to return", output);
+      }
     }
     for (uint32_t i = 0; i < num_operators; ++i) {
       if (Error error = read_operator(i); !error.ok()) {
         return std::move(error).in("operator %u (%s)", i, plan_.operators[i].name.c_str());
       }
     }
-    return left_.empty() ? Error() : wrong("plan: %zu bytes stand behind its end", left_.size());
+    return left_.empty()
+               ? Error()
+               : Error::make(kWrong, "plan: %zu bytes stand behind its end", left_.size());
   }
 
  private:
   Error has_words(uint64_t count) const {
     if (count <= left_.size() / 4) return Error();
-    return wrong("plan: ends too early");
+    return Error::make(kWrong, "plan: ends too early");
   }
 
   Error word(uint32_t* value) {
@@ -137,7 +143,7 @@ class PlanReader {
   Error size(int32_t* value) {
     uint32_t read = 0;
     VITRINE_RETURN_IF_ERROR(word(&read));
-    if (read > INT32_MAX) return wrong("plan: the size %u is too large", read);
+    if (read > INT32_MAX) return Error::make(kWrong, "plan: the size %u is too large", read);
     *value = static_cast<int32_t>(read);
     return Error();
   }
@@ -158,15 +164,15 @@ class PlanReader {
   Error read_value(uint32_t index) {
     uint32_t rank = 0;
     VITRINE_RETURN_IF_ERROR(word(&rank));
-    if (rank > kMaxRank) return wrong("value %u: has the rank %u", index, rank);
+    if (rank > kMaxRank) return Error::make(kWrong, "value %u: has the rank %u", index, rank);
     Sizes& value = plan_.values[index];
     value.resize(rank);
     VITRINE_RETURN_IF_ERROR(sizes(value));
     VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(value));
     if (index < plan_.num_inputs) return Error();
     if (count > (kMaxResultBytes - result_bytes_) / 4) {
-      return wrong("value %u: results take more than %lld bytes", index,
-                   static_cast<long long>(kMaxResultBytes));
+      return Error::make(kWrong, "value %u: results take more than %lld bytes", index,
+                         static_cast<long long>(kMaxResultBytes));
     }
     result_bytes_ += count * 4;
     return Error();
@@ -176,21 +182,25 @@ class PlanReader {
     Operator& made = plan_.operators[index];
     uint32_t kind = 0;
     VITRINE_RETURN_IF_ERROR(word(&kind));
-    if (kind >= kKinds.size()) return wrong("there is no kind %u", kind);
-    if (made.name != kKinds[kind].name) return wrong("is of kind %s", kKinds[kind].name);
+    if (kind >= kKinds.size()) return Error::make(kWrong, "there is no kind %u", kind);
+    if (made.name != kKinds[kind].name) {
+      return Error::make(kWrong, "is of kind %s", kKinds[kind].name);
+    }
     made.kind = static_cast<Operator::Kind>(kind);
     VITRINE_RETURN_IF_ERROR(word(&made.result));
-    if (made.result != plan_.num_inputs + index) return wrong("makes value %u", made.result);
+    if (made.result != plan_.num_inputs + index) {
+      return Error::make(kWrong, "makes value %u", made.result);
+    }
     for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
       VITRINE_RETURN_IF_ERROR(word(&made.inputs[i]));
       if (made.inputs[i] >= made.result) {
-        return wrong("reads value %u, which is not made yet", made.inputs[i]);
+        return Error::make(kWrong, "reads value %u, which is not made yet", made.inputs[i]);
       }
     }
     if (made.kind == Operator::Kind::kConvRelu) return read_convolution(made);
     for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
       if (plan_.values[made.inputs[i]] != plan_.values[made.result]) {
-        return wrong("input %u has other sizes than its result", i);
+        return Error::make(kWrong, "input %u has other sizes than its result", i);
       }
     }
     return Error();
@@ -205,7 +215,7 @@ class PlanReader {
     VITRINE_RETURN_IF_ERROR(sizes(conv.weight_sizes));
     uint32_t has_bias = 0;
     VITRINE_RETURN_IF_ERROR(word(&has_bias));
-    if (has_bias > 1) return wrong("the word for the bias is %u", has_bias);
+    if (has_bias > 1) return Error::make(kWrong, "the word for the bias is %u", has_bias);
     VITRINE_RETURN_IF_ERROR(
         check_shapes(conv, plan_.values[made.inputs[0]], plan_.values[made.result]));
     VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(conv.weight_sizes));
@@ -214,24 +224,29 @@ class PlanReader {
   }
 
   static Error check_shapes(const Convolution& conv, const Sizes& input, const Sizes& result) {
-    if (input.size() != 4 || result.size() != 4) return wrong("takes and gives four dimensions");
+    if (input.size() != 4 || result.size() != 4) {
+      return Error::make(kWrong, "takes and gives four dimensions");
+    }
     const auto [out, in, height, width] = conv.weight_sizes;
     if (conv.groups < 1 || out < 1 || in < 1 || out % conv.groups != 0 ||
         int64_t{in} * conv.groups != input[1]) {
-      return wrong("%d groups do not split %d channels to %d", conv.groups, input[1], out);
+      return Error::make(kWrong, "%d groups do not split %d channels to %d", conv.groups, input[1],
+                         out);
     }
-    if (result[0] != input[0] || result[1] != out) return wrong("its result has other channels");
+    if (result[0] != input[0] || result[1] != out) {
+      return Error::make(kWrong, "its result has other channels");
+    }
     const Pair window = {height, width};
     for (size_t i = 0; i < 2; ++i) {
       if (window[i] < 1 || conv.stride[i] < 1 || conv.dilation[i] < 1) {
-        return wrong("window, stride and dilation are at least 1");
+        return Error::make(kWrong, "window, stride and dilation are at least 1");
       }
       const int64_t reach = int64_t{conv.dilation[i]} * (window[i] - 1) + 1;
       const int64_t room = int64_t{input[i + 2]} + 2 * int64_t{conv.padding[i]} - reach;
       const int64_t expected = room < 0 ? 0 : room / conv.stride[i] + 1;
       if (expected != result[i + 2]) {
-        return wrong("dimension %zu of its result is %d, not %lld", i + 2, result[i + 2],
-                     static_cast<long long>(expected));
+        return Error::make(kWrong, "dimension %zu of its result is %d, not %lld", i + 2,
+                           result[i + 2], static_cast<long long>(expected));
       }
     }
     return Error();
@@ -258,7 +273,8 @@ Result<Plan> read_payload(std::span<const std::byte> payload) {
       plan.operators, TextReader({reinterpret_cast<const char*>(payload.data()), length}).read());
   const size_t begin = round_up(length + 1, 4);
   if (begin >= payload.size()) {
-    return wrong(
+    return Error::make(
+        kWrong,
         "the payload ends with its text: ExecuTorch's demo keeps no weights, so that its programs "
         "cannot be run; lower the model with Vitrine");
   }
