@@ -14,6 +14,9 @@ namespace vitrine::aot::xnnpack {
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
+// The position of an argument that an operator does not have.
+inline constexpr size_t kNoArgument = SIZE_MAX;
+
 // Null if it is not given, or None.
 const Argument* argument(const Node& node, size_t index, std::string_view name);
 // `fallback` if it is not given. AotErrors name the node if it is of another kind.

@@ -13,15 +13,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-void finish(Translator& t, Node& node, BlobNode made) {
-  made.inputs.insert(made.inputs.begin(), t.input_of(node, required(node, 0)));
-  made.output = t.output_of(node);
-  t.append(std::move(made));
-}
-
 template <NodeKind kind>
 void unary(Translator& t, Node& node) {
-  finish(t, node, t.make(node, kind));
+  t.append_call(node, t.make(node, kind));
 }
 
 template <NodeKind kind>
@@ -36,20 +30,20 @@ void clamp(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNClamp);
   made.bounds = Bounds{static_cast<float>(real(node, 1, "min", -kInfinity)),
                        static_cast<float>(real(node, 2, "max", kInfinity))};
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void hardtanh(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNClamp);
   made.bounds = Bounds{static_cast<float>(real(node, 1, "min_val", -1.0)),
                        static_cast<float>(real(node, 2, "max_val", 1.0))};
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void relu(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNClamp);
   made.bounds = Bounds{0.0f, kInfinity};
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 // The format's Gelu is the exact one. The approximation
@@ -86,7 +80,7 @@ void gelu(Translator& t, Node& node) {
 void leaky_relu(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNLeakyReLU);
   made.parameter = static_cast<float>(real(node, 1, "negative_slope", 0.01));
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void cat(Translator& t, Node& node) {
@@ -119,7 +113,7 @@ void permute(Translator& t, Node& node) {
     }
   }
   if (made.list.size() != rank) t.refuse(node, "its dims are unknown");
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 // Views and squeezes: sizes that change are 0, inferred.
@@ -135,7 +129,7 @@ void reshape(Translator& t, Node& node) {
     made.list.push_back(is_inferred ? 0 : dims[i]);
   }
   if (std::ranges::count(made.list, 0U) > 1) t.refuse(node, "more than one size is not fixed");
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void slice(Translator& t, Node& node) {
@@ -152,7 +146,7 @@ void slice(Translator& t, Node& node) {
   made.list.assign(input.rank(), 0);
   made.list[dim] = t.size_of(node, start);
   made.second_list = t.dims_of(node);
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void pad(Translator& t, Node& node) {
@@ -170,7 +164,7 @@ void pad(Translator& t, Node& node) {
     made.second_list[rank - 1 - i] = t.size_of(node, padding[2 * i + 1]);
   }
   made.parameter = static_cast<float>(real(node, 2, "value", 0.0));
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void copy(Translator& t, Node& node) {
@@ -178,13 +172,13 @@ void copy(Translator& t, Node& node) {
   const TensorSpec& spec = spec_of(node);
   made.wants_channels_last =
       spec.rank() == 4 && dim_order_of(spec) == std::vector<uint8_t>{0, 2, 3, 1};
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void mean(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNGlobalAvgPooling2d);
   made.flags = kKeepDims;
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void upsample(Translator& t, Node& node) {
@@ -194,7 +188,7 @@ void upsample(Translator& t, Node& node) {
   made.new_height = dims[2];
   made.new_width = dims[3];
   made.flags = boolean(node, 2, "align_corners", false) ? kAlignCorners : 0;
-  finish(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 struct TranslationRow {

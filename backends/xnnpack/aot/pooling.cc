@@ -25,12 +25,6 @@ Window read_window(Translator& t, const Node& node) {
   return window;
 }
 
-void append_pooling(Translator& t, Node& node, BlobNode made) {
-  made.inputs = {t.input_of(node, required(node, 0))};
-  made.output = t.output_of(node);
-  t.append(std::move(made));
-}
-
 // What the last window reaches past the padded input.
 uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
                   uint32_t stride, uint32_t dilation) {
@@ -46,7 +40,7 @@ void translate_average_pool(Translator& t, Node& node) {
   made.window = read_window(t, node);
   made.window.dilation_height = made.window.dilation_width = 0;  // it has none
   made.flags = kKeepDims;
-  append_pooling(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void translate_max_pool(Translator& t, Node& node) {
@@ -68,7 +62,7 @@ void translate_max_pool(Translator& t, Node& node) {
                                 w.dilation_width);
   }
   made.flags = kKeepDims;
-  append_pooling(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 void translate_amax(Translator& t, Node& node) {
@@ -80,7 +74,7 @@ void translate_amax(Translator& t, Node& node) {
   Window& w = made.window;
   if (dim == 2) w.kernel_height = w.stride_height = input[2];
   if (dim == 3) w.kernel_width = w.stride_width = input[3];
-  append_pooling(t, node, std::move(made));
+  t.append_call(node, std::move(made));
 }
 
 }  // namespace vitrine::aot::xnnpack

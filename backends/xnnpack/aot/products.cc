@@ -9,7 +9,6 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
 struct Operands {
   std::string_view op;
   size_t activation, weight, bias;
@@ -19,7 +18,7 @@ constexpr std::array kProducts = {
     Operands{"convolution.default", 0, 1, 2},
     Operands{"linear.default", 0, 1, 2},
     Operands{"addmm.default", 1, 2, 0, true},
-    Operands{"mm.default", 0, 1, kNone, true},
+    Operands{"mm.default", 0, 1, kNoArgument, true},
 };
 
 // What swaps the two dims of a matrix.
@@ -73,7 +72,7 @@ std::optional<Product> product_of(Node& node) {
   product.node = &node;
   product.activation = operand(node, row->activation);
   product.weight = operand(node, row->weight);
-  if (row->bias != kNone) product.bias = operand(node, row->bias, "bias");
+  if (row->bias != kNoArgument) product.bias = operand(node, row->bias, "bias");
   if (product.activation == nullptr || product.weight == nullptr) return {};
   if (row->takes_transposed_weight && is_transposition(*product.weight)) {
     product.transposition = product.weight;

@@ -13,7 +13,6 @@ namespace {
 
 using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantise, kDequantise, kChoose };
-constexpr size_t kNoArgument = SIZE_MAX;
 
 // Positions of the arguments; `range` is that of the smallest quantised number, the largest and the
 // dtype follow it. Where `block` is, block sizes tell the kind.

@@ -193,6 +193,12 @@ uint32_t Translator::output_of(const Node& node) {
   return value_of(*quantise->second);
 }
 
+void Translator::append_call(Node& node, BlobNode made) {
+  made.inputs.insert(made.inputs.begin(), input_of(node, required(node, 0)));
+  made.output = output_of(node);
+  append(std::move(made));
+}
+
 uint32_t Translator::output_like(const Node& node, std::vector<uint32_t> dims) {
   BlobValue value = blob_.values[output_of(node)];
   value.output.reset();

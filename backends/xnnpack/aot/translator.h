@@ -27,6 +27,8 @@ class Translator {
   // that become datatypes of its operands. Appended by `append`.
   BlobNode make(const Node& node, NodeKind kind);
   void append(BlobNode node) { blob_.nodes.push_back(std::move(node)); }
+  // With the call's first argument before the inputs that `made` has, and its result as output.
+  void append_call(Node& node, BlobNode made);
   // The value that `node` reads `input` as: quantised where `node` runs so.
   uint32_t input_of(const Node& node, Node& input);
   // The value that `node` makes.

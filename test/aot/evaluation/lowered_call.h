@@ -2,17 +2,16 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "aot/builder/model_builder.h"
 #include "aot/evaluation/evaluate.h"
+#include "aot/passes/calls.h"
 
 namespace vitrine::aot {
 
 using Values = std::vector<double>;
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TensorData floats(std::vector<int64_t> sizes, const Values& values);
 TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& values);
