@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "aot/import/pt2.h"
 #include "aot/lowering/to_backend.h"
@@ -16,6 +15,7 @@
 #include "test/backends/mapping_demo/demo_model.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
+#include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine::aot {
@@ -24,11 +24,9 @@ namespace {
 struct BufferTest : testing::Test {
   // Of a program in a file, which the mapping demo runs.
   std::unique_ptr<Method> load(const std::vector<std::byte>& pte) {
-    const std::string path = testing::TempDir() + "/lowered_module.pte";
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(pte.data()), static_cast<std::streamsize>(pte.size()));
+    const vitrine::test::TemporaryFile file(pte);
     EXPECT_TRUE(backends.add(&mapping_demo_backend()).ok());
-    auto source = map_file(path.c_str());
+    auto source = map_file(file.path());
     EXPECT_TRUE(source.ok());
     auto program = Program::load(std::move(*source));
     EXPECT_TRUE(program.ok()) << program.error().message();
