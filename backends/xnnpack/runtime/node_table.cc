@@ -88,11 +88,11 @@ constexpr NodeKind convolution(const char* name, std::span<const Signature> sign
 }
 
 constexpr NodeKind pooling(const char* name, DecodeNode decode, std::span<const Signature> types,
-                           DefineNode define) {
+                           DefineNode define, InferShape infer_shape) {
   return {.name = name,
           .decode = decode,
           .signatures = types,
-          .infer_shape = shape_pooling,
+          .infer_shape = infer_shape,
           .define = define,
           .allowed_flags = XNN_FLAG_KEEP_DIMS,
           .takes_bounds = true,
@@ -125,10 +125,10 @@ constexpr NodeKind kNodeKinds[] = {
     {"StaticResizeBilinear2D", decode_resize, kSame, shape_resize, define_resize, 0,
      XNN_FLAG_ALIGN_CORNERS},
     {"StaticConstantPad", decode_constant_pad, kSame, shape_constant_pad, define_constant_pad},
-    pooling("AvgPooling2d", decode_average_pooling, kFloat, define_average_pooling),
+    pooling("AvgPooling2d", decode_average_pooling, kFloat, define_average_pooling, shape_pooling),
     binary("Minimum", xnn_binary_minimum, false),
     convolution("DepthwiseConv2d", kDepthwise, shape_depthwise, define_depthwise),
-    pooling("MaxPooling2d", decode_pooling, kSame, define_max_pooling),
+    pooling("MaxPooling2d", decode_pooling, kSame, define_max_pooling, shape_max_pooling),
     binary("Multiply", xnn_binary_multiply, true),
     binary("Subtract", xnn_binary_subtract, true),
     unary("Floor", xnn_unary_floor),

@@ -82,6 +82,25 @@ Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels, s
   return Error();
 }
 
+// If either axis is dilated, XNNPACK 4ea82e5 reads for a tap in the padding what it takes for a tap
+// of the same window that lies in the input: the first, were the padding less than the dilation.
+// That one may lie behind the input.
+Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint32_t padding,
+                            uint32_t stride, uint32_t dilation) {
+  const uint64_t shift = padding % dilation;
+  const auto stand_in = [&](uint64_t step) {
+    const uint64_t begin = step * stride;
+    return begin < shift ? begin + dilation - shift : begin - shift;
+  };
+  // It grows from step to step, but for the one at which `begin` reaches `shift`.
+  const uint64_t last = steps - 1;
+  const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
+  const uint64_t furthest = std::max(stand_in(last), stand_in(last_before));
+  if (furthest < extent) return Error();
+  return wrong("its dilated window would read element %llu of a %s of %zu",
+               static_cast<unsigned long long>(furthest), axis, extent);
+}
+
 Error check_channels(const Shape& in, size_t channels) {
   if (in[3] != channels) {
     return wrong("its input has %zu channels, not the %zu that it is made for", in[3], channels);
@@ -195,6 +214,18 @@ Error shape_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes)
   const Shape& in = input(node, shapes, 0);
   VITRINE_RETURN_IF_ERROR(check_rank(in, 4));
   return slide_window(node, shapes, in[3], max_bytes);
+}
+
+Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+  VITRINE_RETURN_IF_ERROR(shape_pooling(node, shapes, max_bytes));
+  const Window& w = node.window;
+  if (w.dilation_height == 1 && w.dilation_width == 1) return Error();
+  const Shape& in = input(node, shapes, 0);
+  const Shape& out = shapes[node.outputs[0]];
+  VITRINE_RETURN_IF_ERROR(check_dilated_pooling("height", in[1], out[1], w.padding_top,
+                                                w.stride_height, w.dilation_height));
+  return check_dilated_pooling("width", in[2], out[2], w.padding_left, w.stride_width,
+                               w.dilation_width);
 }
 
 // The mean over height and width of [..., height, width, channels].

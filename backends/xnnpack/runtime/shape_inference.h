@@ -24,6 +24,7 @@ Error shape_convolution(const Node& node, std::span<Shape> shapes, size_t max_by
 Error shape_depthwise(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_transposed_convolution(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes);
+Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t max_bytes);
 Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t max_bytes);

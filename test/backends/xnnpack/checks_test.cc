@@ -468,6 +468,21 @@ INSTANTIATE_TEST_SUITE_P(
               w.bottom = w.right = 1u << 20;
             },
             "xnodes[0] (MaxPooling2d): a 1048576x1048576 window"),
+        // Its fifth row begins in the padding, where XNNPACK would read row 4 of 4.
+        window(
+            "DilatedPoolingBehindItsInput", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.top = w.bottom = w.left = w.right = 1;
+              w.dilation_width = 2;
+            },
+            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a height of 4"),
+        window(
+            "DilatedPoolingBeforeItsInput", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.left = w.right = 1;
+              w.dilation_width = 5;
+            },
+            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4"),
         window(
             "WhatXnnpackRefuses", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
             "xnodes[0] (MaxPooling2d): XNNPACK refuses it for fp32 -> fp32")),
