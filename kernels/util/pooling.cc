@@ -57,7 +57,8 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
   for (size_t i = 0; i < 2; ++i) {
     const int64_t input = self.size(self.rank() - 2 + i);
     const int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    const int64_t room = input + 2 * window.padding[i] - reach;
+    const int64_t rounding = ceil_mode ? window.stride[i] - 1 : 0;
+    const int64_t room = input + 2 * window.padding[i] - reach + rounding;
     if (window.padding[i] > reach / 2 || room < 0) {
       context.fail(ErrorCode::kInvalidArgument,
                    "a window over %lld elements with padding %lld does not suit %lld elements",
@@ -66,7 +67,7 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
       return std::nullopt;
     }
     window.input[i] = input;
-    window.output[i] = (room + (ceil_mode ? window.stride[i] - 1 : 0)) / window.stride[i] + 1;
+    window.output[i] = room / window.stride[i] + 1;
     // The last window begins inside the input or its left padding.
     if (ceil_mode && (window.output[i] - 1) * window.stride[i] >= input + window.padding[i]) {
       --window.output[i];

@@ -56,6 +56,18 @@ TEST_F(Pooling, MaxWithPaddingDilationAndCeiling) {
   EXPECT_THAT(values_of<float>(wide), ElementsAre(2, 4, 5));
 }
 
+TEST_F(Pooling, CeilingLetsAWindowExceedItsInput) {
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 2});
+  Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 2});
+  ASSERT_TRUE(succeeds(max_pool(image(1, 3), {1, 2}, {1, 2}, 0, 1, true, out, indices)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(2, 3));
+  ASSERT_TRUE(succeeds(avg_pool(image(1, 3), {2}, {2}, 0, true, false, EValue(), out)));
+  EXPECT_THAT(values_of<float>(out), ElementsAre(1.5f, 3));
+  Tensor& none = call.make(ScalarType::kFloat, {1, 1, 1, 1});
+  EXPECT_TRUE(fails(avg_pool(image(1, 3), {1, 5}, {2}, 0, true, false, EValue(), none), kBad,
+                    "a window over 5 elements"));
+}
+
 TEST_F(Pooling, MaxTakesTheFirstOfEqualsAndNanOverAll) {
   Tensor& self = call.make<float>({1, 1, 6}, {3, 3, NAN, 5, -INFINITY, -INFINITY});
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 3});
