@@ -18,17 +18,9 @@ namespace {
 constexpr uint64_t kXnnpackPadding = 64;
 constexpr size_t kMaxRank = 16;  // of the format
 
-const std::vector<uint8_t> kChannelsLast2d = {0, 2, 3, 1};
-const std::vector<uint8_t> kChannelsLast3d = {0, 2, 3, 4, 1};
-
 bool is_weight(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
          kind == InputSpec::Kind::kTensorConstant;
-}
-
-// Those that kernels know.
-bool is_kept_order(const std::vector<uint8_t>& order) {
-  return std::ranges::is_sorted(order) || order == kChannelsLast2d || order == kChannelsLast3d;
 }
 
 TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstraints& ranges) {
@@ -52,9 +44,7 @@ TensorValue resolve(const Node& node, const TensorSpec& spec, const RangeConstra
     }
     value.sizes.push_back(static_cast<int32_t>(*bound));
   }
-  value.dim_order = dim_order_of(spec);
-  // Orders that kernels do not know were those of views, which are copies now.
-  if (!is_kept_order(value.dim_order)) std::ranges::sort(value.dim_order);
+  value.dim_order = kept_dim_order(spec);
   return value;
 }
 

@@ -87,6 +87,14 @@ std::vector<uint8_t> dim_order_of(const TensorSpec& spec) {
   return order;
 }
 
+std::vector<uint8_t> kept_dim_order(const TensorSpec& spec) {
+  static const std::vector<uint8_t> kChannelsLast2d = {0, 2, 3, 1};
+  static const std::vector<uint8_t> kChannelsLast3d = {0, 2, 3, 4, 1};
+  std::vector<uint8_t> order = dim_order_of(spec);
+  if (order != kChannelsLast2d && order != kChannelsLast3d) std::ranges::sort(order);
+  return order;
+}
+
 std::string to_text(const TensorSpec& spec) {
   std::string sizes;
   for (const SymInt& size : spec.sizes) {

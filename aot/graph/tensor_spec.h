@@ -49,6 +49,9 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
 // Dims by decreasing stride, as torch.Tensor.dim_order: dims of equal strides keep their order.
 // Where strides are symbols they compare by what divides what; what cannot be told keeps its order.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
+// The order that the tensor has in a program: kernels know row-major and channels-last ones. Others
+// are those of views, which are copies there, and of inputs: they become row-major.
+std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // "f32[1, 3, s0]"
 std::string to_text(const TensorSpec& spec);
 

@@ -171,7 +171,7 @@ void copy(Translator& t, Node& node) {
   BlobNode made = t.make(node, NodeKind::XNNCopy);
   const TensorSpec& spec = spec_of(node);
   made.wants_channels_last =
-      spec.rank() == 4 && dim_order_of(spec) == std::vector<uint8_t>{0, 2, 3, 1};
+      spec.rank() == 4 && kept_dim_order(spec) == std::vector<uint8_t>{0, 2, 3, 1};
   t.append_call(node, std::move(made));
 }
 

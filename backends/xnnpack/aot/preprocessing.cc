@@ -43,6 +43,16 @@ std::vector<float> widened(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
+Preprocessing::Preprocessing(ExportedProgram& program) : program_(program) {
+  const ArgumentList* results = program.graph->output()->need(0).list();
+  if (results == nullptr) throw AotError("the graph's output is no list");
+  for (const Argument& result : *results) {
+    const Node* node = result.node();
+    outputs_.push_back(node != nullptr && node->tensor() != nullptr ? *node->tensor()
+                                                                    : TensorSpec());
+  }
+}
+
 std::vector<float> Preprocessing::floats(const Node& node) const {
   const TensorData* data = static_data(program_, &node);
   if (data == nullptr) throw AotError(fmt::format("node {}: it is no constant", node.name()));

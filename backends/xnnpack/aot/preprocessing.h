@@ -20,11 +20,13 @@ struct NodeNotes {
 class Preprocessing {
  public:
   // Owns neither; `program` is changed.
-  explicit Preprocessing(ExportedProgram& program) : program_(program) {}
+  explicit Preprocessing(ExportedProgram& program);
 
   ExportedProgram& program() { return program_; }
   Graph& graph() { return *program_.graph; }
   NodeNotes& notes(const Node& node) { return notes_[&node]; }
+  // As the owning program expects them, whatever passes make of their nodes. By position.
+  const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
   // The numbers of a placeholder as f32, row by row. AotError if it has none or they are no floats.
   std::vector<float> floats(const Node& node) const;
@@ -43,6 +45,7 @@ class Preprocessing {
 
  private:
   ExportedProgram& program_;
+  std::vector<TensorSpec> outputs_;
   std::unordered_map<const Node*, NodeNotes> notes_;
 };
 

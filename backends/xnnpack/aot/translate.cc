@@ -19,7 +19,7 @@ PerTensor per_tensor(const QuantParams& params) {
 
 // Empty for the logical order.
 std::vector<uint32_t> order_of(const TensorSpec& spec) {
-  const std::vector<uint8_t> order = dim_order_of(spec);
+  const std::vector<uint8_t> order = kept_dim_order(spec);
   if (std::ranges::is_sorted(order)) return {};
   return {order.begin(), order.end()};
 }
@@ -254,11 +254,11 @@ void Translator::reorder_input(Node& node, uint32_t position) {
 
 void Translator::add_outputs() {
   const ArgumentList& results = *p_.graph().output()->need(0).list();
-  for (const Argument& result : results) {
-    Node* node = result.node();
+  for (size_t i = 0; i < results.size(); ++i) {
+    Node* node = results[i].node();
     if (node == nullptr) refuse(*p_.graph().output(), "a result is no tensor");
     if (!values_.contains(node) && !is_quantise(*node)) refuse(*node, "nothing computes it");
-    blob_.outputs.push_back({value_of(*node), order_of(spec_of(*node))});
+    blob_.outputs.push_back({value_of(*node), order_of(p_.outputs().at(i))});
   }
 }
 

@@ -24,7 +24,7 @@ void remove_identity_copies(Preprocessing& p) {
     Node& source = required(node, 0);
     const TensorSpec& before = spec_of(source);
     const TensorSpec& after = spec_of(node);
-    if (before.dtype != after.dtype || dim_order_of(before) != dim_order_of(after)) return;
+    if (before.dtype != after.dtype || kept_dim_order(before) != kept_dim_order(after)) return;
     // A value is one output at most, and no input at the same time.
     const bool is_taken = source.kind() == Node::Kind::kPlaceholder || is_output(source);
     if (is_output(node) && is_taken) return;

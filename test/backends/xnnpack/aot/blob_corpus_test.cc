@@ -221,7 +221,7 @@ class Runner {
       const corpus::CaseValue& wanted = call.outputs.at(output_of[k]);
       // In the order of dims that the program tells, which views of eager tensors need not have.
       const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
-      add(wanted.dtype, wanted.sizes, dim_order_of(spec));
+      add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
     }
     for (const auto& tensor : tensors) values.emplace_back(&tensor->tensor());
     std::vector<EValue*> arguments;

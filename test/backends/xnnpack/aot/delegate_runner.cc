@@ -19,7 +19,7 @@ std::unique_ptr<tools::HostTensor> make_tensor(const TensorSpec& spec, int64_t b
   for (const SymInt& size : spec.sizes) {
     sizes.push_back(static_cast<int32_t>(size.is_static() ? size.value() : batch));
   }
-  return std::make_unique<tools::HostTensor>(spec.dtype, sizes, dim_order_of(spec));
+  return std::make_unique<tools::HostTensor>(spec.dtype, sizes, kept_dim_order(spec));
 }
 
 }  // namespace

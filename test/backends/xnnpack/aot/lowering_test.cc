@@ -498,17 +498,43 @@ TEST(Layouts, ChannelsLastInputsAndOutputsAreTakenAsTheyLie) {
               convolve({3, 4, 5, ramp(60)}, weight, {}, 2, 1, 1, 0).data);
 }
 
-TEST(Layouts, AnyOrderOfDimsComesAndGoes) {
+// Of volumes too.
+TEST(Layouts, ChannelsLastVolumesComeAndGo) {
+  const std::vector<uint8_t> last = {0, 2, 3, 4, 1};
+  const std::vector<uint8_t> row_major = {0, 1, 2, 3, 4};
+  for (const auto& [from, to] : {std::pair(last, row_major), std::pair(row_major, last)}) {
+    TestProgram t;
+    Node* x = t.input_in_order("x", {1, 2, 3, 4, 2}, from);
+    Node* y = t.call("aten.neg.default", {x}, {1, 2, 3, 4, 2});
+    TensorSpec spec = *y->tensor();
+    spec.strides = dense_strides(spec.sizes, to);
+    y->meta.value = spec;
+    t.output({y});
+    std::vector<float> expected = ramp(48);
+    for (float& number : expected) number = -number;
+    expect_near(run(*lowered(t), {ramp(48)})[0], expected);
+  }
+}
+
+// Whatever order the calls have that passes put in their place.
+TEST(Layouts, OutputsAreInTheOrderOfTheProgram) {
   TestProgram t;
-  Node* x = t.input_in_order("x", {2, 3, 4}, {2, 0, 1});
-  Node* y = t.call("aten.neg.default", {x}, {2, 3, 4});
-  TensorSpec spec = *y->tensor();
-  spec.strides = dense_strides(spec.sizes, {1, 2, 0});
-  y->meta.value = spec;
-  t.output({y});
-  std::vector<float> expected = ramp(24);
-  for (float& number : expected) number = -number;
-  expect_near(run(*lowered(t), {ramp(24)})[0], expected);
+  Node* x = t.input_in_order("x", {1, 2, 1, 1}, {0, 2, 3, 1});
+  Node* norm = batch_norm(t, x, {3, 5});
+  norm->meta.value = contiguous_spec(ScalarType::kFloat, {1, 2, 1, 1});
+  t.output({norm});
+  expect_near(run(*lowered(t), {{1, 2}})[0], {normalised(1, 3), normalised(2, 5)});
+}
+
+// Programs have such inputs in row-major order, whatever the model was exported with.
+TEST(Layouts, OtherOrdersAreRowMajor) {
+  TestProgram t;
+  Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});
+  Node* weight = t.parameter("w", {1, 2, 1, 1}, {1, 2});
+  t.output({convolution(t, x, weight, nullptr, {1, 1, 3, 4})});
+  const auto module = lowered(t);
+  expect_near(run(*module, {ramp(24)})[0],
+              convolve({2, 3, 4, ramp(24)}, {1, 2}, {}, 1, 1, 1, 0).data);
 }
 
 TEST(Outputs, MayBeInputsAndComeTwice) {
