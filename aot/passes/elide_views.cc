@@ -2,8 +2,19 @@
 
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
+#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
+namespace {
+
+// Elements of both then lie in the same order.
+bool lies_row_major(const Node* node) {
+  if (node == nullptr || node->tensor() == nullptr) return false;
+  const TensorSpec& spec = *node->tensor();
+  return is_contiguous(spec) || std::ranges::is_sorted(kept_dim_order(spec));
+}
+
+}  // namespace
 
 void elide_views(ExportedProgram& program) {
   const Target view_copy = Target::of("aten.view_copy.default", Dialect::kEdge);
@@ -18,7 +29,9 @@ void elide_views(ExportedProgram& program) {
     // An output has memory of its own, which the caller may give.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
-    if (!is_result) node.set_target(view);
+    if (!is_result && lies_row_major(node.need(0).node()) && lies_row_major(&node)) {
+      node.set_target(view);
+    }
   });
 }
 
