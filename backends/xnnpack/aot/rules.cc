@@ -107,8 +107,8 @@ constexpr std::array kRules = {
     Rule{"mul.Tensor", kBoth, check_operands},
     Rule{"sub.Tensor", kBoth, check_alpha},
 
-    Rule{"clamp.default", kBoth, nullptr, nullptr, {}, false, kMoves},
-    Rule{"hardtanh.default", kBoth, nullptr, nullptr, {}, false, kMoves},
+    Rule{"clamp.default", kBoth, check_clamp, nullptr, {}, false, kMoves},
+    Rule{"hardtanh.default", kBoth, check_clamp, nullptr, {}, false, kMoves},
     Rule{"relu.default", kBoth, nullptr, nullptr, {}, false, kMoves},
     Rule{"prelu.default", kFloat, check_prelu, group_prelu, {}, kKeep},
     Rule{"_softmax.default", kFloat, check_softmax},
@@ -120,7 +120,7 @@ constexpr std::array kRules = {
     Rule{"upsample_bilinear2d.vec", kFloat, check_upsample, nullptr, {}, kKeep},
 
     Rule{"_clone_dim_order.default", kFloat, check_clone},
-    Rule{"_to_dim_order_copy.default", kBoth, check_to_copy, nullptr, {}, false, kMoves},
+    Rule{"_to_dim_order_copy.default", kBoth, nullptr, nullptr, {}, false, kMoves},
     Rule{"cat.default", kBoth, check_cat, nullptr, {}, false, kMoves},
     Rule{"clone.default", kFloat, check_clone},
     Rule{"constant_pad_nd.default", kFloat, check_pad},
@@ -185,7 +185,14 @@ std::optional<Refusal> check_common(const Candidate& candidate) {
     }
     dtype = input->tensor()->dtype;
   }
-  if (node.tensor() != nullptr) return check_tensor(*node.tensor(), "its result", quantised);
+  const TensorSpec* result = node.tensor();
+  if (result == nullptr) return {};
+  if (auto refusal = check_tensor(*result, "its result", quantised)) return refusal;
+  if (!quantised && dtype.has_value() && *dtype != result->dtype) {
+    return Refusal{fmt::format("it converts {} to {}", scalar_type_name(*dtype),
+                               scalar_type_name(result->dtype)),
+                   ""};
+  }
   return {};
 }
 

@@ -76,6 +76,7 @@ std::optional<Refusal> check_max_pool(const Candidate& candidate);
 std::optional<Refusal> check_max_dim(const Candidate& candidate);
 std::optional<Refusal> check_mean(const Candidate& candidate);
 std::optional<Refusal> check_upsample(const Candidate& candidate);
+std::optional<Refusal> check_clamp(const Candidate& candidate);  // hardtanh too
 
 std::optional<Refusal> check_cat(const Candidate& candidate);
 std::optional<Refusal> check_pad(const Candidate& candidate);
@@ -84,7 +85,6 @@ std::optional<Refusal> check_slice(const Candidate& candidate);
 std::optional<Refusal> check_view(const Candidate& candidate);
 std::optional<Refusal> check_unsqueeze(const Candidate& candidate);
 std::optional<Refusal> check_clone(const Candidate& candidate);
-std::optional<Refusal> check_to_copy(const Candidate& candidate);
 
 std::optional<Refusal> check_convolution(const Candidate& candidate);
 std::optional<Refusal> check_linear(const Candidate& candidate);

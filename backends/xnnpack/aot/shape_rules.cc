@@ -82,19 +82,8 @@ std::optional<Refusal> check_unsqueeze(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_clone(const Candidate& candidate) {
-  if (dim_order_of(candidate.input()) != dim_order_of(spec_of(candidate.node))) {
+  if (kept_dim_order(candidate.input()) != kept_dim_order(spec_of(candidate.node))) {
     return Refusal{"it changes the order of dims in memory", ""};
-  }
-  return {};
-}
-
-std::optional<Refusal> check_to_copy(const Candidate& candidate) {
-  const TensorSpec& input = candidate.input();
-  const TensorSpec& result = spec_of(candidate.node);
-  if (input.dtype != result.dtype) {
-    return Refusal{fmt::format("it converts {} to {}", scalar_type_name(input.dtype),
-                               scalar_type_name(result.dtype)),
-                   ""};
   }
   return {};
 }

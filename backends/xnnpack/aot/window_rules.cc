@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/xnnpack/aot/arguments.h"
 #include "backends/xnnpack/aot/rules.h"
@@ -13,12 +14,43 @@ std::optional<Refusal> check_images(const Candidate& candidate) {
   return Refusal{"its input is no batch of images", "give it four dims"};
 }
 
+// The sizes' ratio is what XNNPACK scales by.
+bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
+  if (!from.is_static() || !to.is_static()) return false;
+  const auto* real = scale.get<double>();
+  const auto* whole = scale.get<int64_t>();
+  if (real == nullptr && whole == nullptr) return false;
+  const double factor = real != nullptr ? *real : static_cast<double>(*whole);
+  return static_cast<double>(from.value()) * factor == static_cast<double>(to.value());
+}
+
+// Whether a pool of which either dim is dilated can be told to XNNPACK 4ea82e5. For a tap in the
+// padding it reads the first tap of that window, were the padding less than the dilation, which may
+// lie behind the input.
+bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
+                    int64_t dilation, bool ceil_mode) {
+  constexpr int64_t kMost = 1 << 20;  // products stay in range
+  for (const int64_t number : {kernel, stride, padding + 1, dilation}) {
+    if (number < 1 || number > kMost) return false;
+  }
+  const int64_t shift = padding % dilation;
+  if (shift > 0 && size.is_static() && dilation - shift >= size.value()) return false;
+  const int64_t overhang = ceil_mode ? stride - 1 : 0;
+  return 2 * padding - shift + overhang <= dilation * (kernel - 1);
+}
+
+std::optional<Refusal> check_window(const std::vector<int64_t>& kernel) {
+  if (kernel.size() != 2) return Refusal{"its window is unknown", ""};
+  if (kernel[0] == 1 && kernel[1] == 1) return Refusal{"its window is one element", ""};
+  return {};
+}
+
 }  // namespace
 
 std::optional<Refusal> check_average_pool(const Candidate& candidate) {
   const Node& node = candidate.node;
   const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
-  if (kernel.size() != 2) return Refusal{"its window is unknown", ""};
+  if (auto refusal = check_window(kernel)) return refusal;
   if (boolean(node, 4, "ceil_mode", false)) {
     return Refusal{"ceil_mode is set", "pad its input instead"};
   }
@@ -39,7 +71,7 @@ std::optional<Refusal> check_max_pool(const Candidate& candidate) {
   const Node& node = candidate.node;
   const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
   const std::vector<int64_t> stride = integers(node, 2, "stride", 2);
-  if (kernel.size() != 2) return Refusal{"its window is unknown", ""};
+  if (auto refusal = check_window(kernel)) return refusal;
   if (!stride.empty() && (stride[0] > kernel[0] || stride[1] > kernel[1])) {
     return Refusal{"its stride is larger than its window", "slice its input"};
   }
@@ -47,7 +79,20 @@ std::optional<Refusal> check_max_pool(const Candidate& candidate) {
     return Refusal{"ceil_mode is set, and sizes are known only when the program runs",
                    "export it with fixed sizes"};
   }
-  return check_images(candidate);
+  if (auto refusal = check_images(candidate)) return refusal;
+  std::vector<int64_t> padding = integers(node, 3, "padding", 2);
+  std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
+  if (padding.empty()) padding = {0, 0};
+  if (dilation.empty() || dilation == std::vector<int64_t>{1, 1}) return {};
+  for (size_t i = 0; i < 2; ++i) {
+    if (!may_be_dilated(candidate.input().sizes[2 + i], kernel[i],
+                        stride.empty() ? kernel[i] : stride[i], padding[i], dilation[i],
+                        boolean(node, 5, "ceil_mode", false))) {
+      return Refusal{"XNNPACK would read outside its input, since it is dilated and padded",
+                     "pad its input before it"};
+    }
+  }
+  return {};
 }
 
 std::optional<Refusal> check_max_dim(const Candidate& candidate) {
@@ -66,6 +111,7 @@ std::optional<Refusal> check_max_dim(const Candidate& candidate) {
   if (!candidate.input().sizes[dim].is_static()) {
     return Refusal{"the size that it is over is known only when the program runs", ""};
   }
+  if (candidate.input().sizes[dim] == SymInt(1)) return Refusal{"it is over one element", ""};
   return {};
 }
 
@@ -90,7 +136,31 @@ std::optional<Refusal> check_upsample(const Candidate& candidate) {
     return Refusal{"its result's size is known only when the program runs",
                    "export it with fixed sizes"};
   }
-  return check_images(candidate);
+  if (auto refusal = check_images(candidate)) return refusal;
+  const Argument* scales = argument(candidate.node, 3, "scale_factors");
+  if (scales == nullptr || scales->list() == nullptr ||
+      boolean(candidate.node, 2, "align_corners", false)) {
+    return {};
+  }
+  const TensorSpec& input = candidate.input();
+  const TensorSpec& result = spec_of(candidate.node);
+  for (size_t i = 0; i < std::min<size_t>(scales->list()->size(), 2); ++i) {
+    if (!is_ratio((*scales->list())[i], input.sizes[2 + i], result.sizes[2 + i])) {
+      return Refusal{"its scale is not the ratio of its sizes", "give it the output's size"};
+    }
+  }
+  return {};
+}
+
+// Also of hardtanh.
+std::optional<Refusal> check_clamp(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  const bool is_clamp = calls_op(node, "clamp.default");
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double low = real(node, 1, is_clamp ? "min" : "min_val", is_clamp ? -kInfinity : -1.0);
+  const double high = real(node, 2, is_clamp ? "max" : "max_val", is_clamp ? kInfinity : 1.0);
+  if (static_cast<float>(low) <= static_cast<float>(high)) return {};
+  return Refusal{"its lower bound is not below its upper one", ""};
 }
 
 }  // namespace vitrine::aot::xnnpack

@@ -195,6 +195,33 @@ TEST(ElideViews, CopiesWhatIsAResult) {
   EXPECT_THAT(calls(program), ElementsAre("view", "relu", "view_copy"));
 }
 
+// Its elements lie in another order than those of the view.
+TEST(ElideViews, CopiesWhatLiesChannelsLast) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
+  Node* last =
+      build.call("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kChannelsLast}});
+  Node* flat = build.call("aten.reshape.default", {last, std::vector<int64_t>{1, 2, 12}});
+  Node* relu = build.call("aten.relu.default", {flat});
+  ExportedProgram program = build.finish({relu});
+  to_edge(program);
+  to_executable(program);
+  EXPECT_THAT(calls(program), ElementsAre("_clone_dim_order", "view_copy", "relu"));
+}
+
+TEST(Decompose, GroupNormsOfChannelsLastImagesAreRowMajor) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
+  Node* last =
+      build.call("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kChannelsLast}});
+  Node* norm = build.call_as("aten.group_norm.default", {last, 1}, {}, *last->tensor());
+  ExportedProgram program = build.finish({norm});
+  to_edge(program);
+  to_executable(program);
+  EXPECT_THAT(calls(program), ElementsAre("_clone_dim_order", "_clone_dim_order",
+                                          "native_group_norm", "getitem", "_clone_dim_order"));
+}
+
 TEST(Decompose, NamesWhatItDoesNotKnow) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 2});

@@ -1,10 +1,6 @@
-// Each row of the rules: a call that passes, one that breaks the rule, and the reason given.
+// Each rule: a call that passes, one that breaks the rule, and the reason given.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <sstream>
 
 #include "backends/xnnpack/aot/partitioner.h"
 #include "backends/xnnpack/aot/rules.h"
@@ -236,9 +232,28 @@ const Row kRows[] = {
      ""},
     {"MaxPoolSkips",
      [](TestProgram& t) {
-       return t.call("aten.max_pool2d.default", {images(t), kOnes, kTwo}, {1, 4, 4, 4});
+       return t.call("aten.max_pool2d.default", {images(t), kTwo, std::vector<int64_t>{3, 3}},
+                     {1, 4, 3, 3});
      },
      "stride is larger"},
+    {"MaxPoolOfOne",
+     [](TestProgram& t) {
+       return t.call("aten.max_pool2d.default", {images(t), kOnes, kOnes}, {1, 4, 8, 8});
+     },
+     "one element"},
+    {"MaxPoolDilated",
+     [](TestProgram& t) {
+       return t.call("aten.max_pool2d.default",
+                     {images(t), std::vector<int64_t>{3, 3}, kOnes, kOnes, kTwo}, {1, 4, 6, 6});
+     },
+     ""},
+    {"MaxPoolDilatedPastItsInput",
+     [](TestProgram& t) {
+       // The last row begins at 7 - 1, and what stands in for its padding at 8.
+       return t.call("aten.max_pool2d.default",
+                     {images(t), kTwo, kOnes, kOnes, std::vector<int64_t>{1, 2}}, {1, 4, 9, 8});
+     },
+     "outside its input"},
     {"MaxPoolRoundsUpUnknown",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default",
@@ -273,6 +288,32 @@ const Row kRows[] = {
                      {images(t), Argument(), false, std::vector<int64_t>{2, 2}}, {1, 4, 16, 16});
      },
      ""},
+    {"UpsampleByAnotherScale",
+     [](TestProgram& t) {
+       return t.call("aten.upsample_bilinear2d.vec",
+                     {images(t), Argument(), false, ArgumentList{1.6, 1.6}}, {1, 4, 12, 12});
+     },
+     "not the ratio"},
+    {"UpsampleCorners",
+     [](TestProgram& t) {
+       return t.call("aten.upsample_bilinear2d.vec",
+                     {images(t), Argument(), true, ArgumentList{1.6, 1.6}}, {1, 4, 12, 12});
+     },
+     ""},
+    {"ClampOfNothing",
+     [](TestProgram& t) {
+       return t.call("aten.hardtanh.default", {images(t), 0.5, -0.5}, {1, 4, 8, 8});
+     },
+     "lower bound"},
+    {"ResultOfAnotherDtype",
+     [](TestProgram& t) {
+       Node* call = t.call("aten.mul.Tensor", {images(t), t.input("y", {1})}, {1, 4, 8, 8});
+       TensorSpec spec = *call->tensor();
+       spec.dtype = ScalarType::kHalf;
+       call->meta.value = spec;
+       return call;
+     },
+     "converts"},
     {"UpsampleUnknown",
      [](TestProgram& t) {
        return t.call(
@@ -572,44 +613,6 @@ TEST_P(Rules, Say) {
 
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(kRows),
                          [](const auto& row) { return std::string(row.param.name); });
-
-// ExecuTorch 1.4's configurations, operator by operator: precisions, and what is kept whole.
-struct Config {
-  const char* ops;
-  uint8_t precisions;
-};
-constexpr uint8_t kFloatAndStatic = xnnpack::kFloat | xnnpack::kStatic;
-constexpr Config kConfigs[] = {
-    {"abs.default ceil.default exp.default floor.default log.default neg.default sin.default "
-     "cos.default tanh.default sigmoid.default rsqrt.default sqrt.default hardswish.default "
-     "leaky_relu.default maximum.default minimum.default div.Tensor bmm.default gelu.default "
-     "pow.Tensor_Scalar _softmax.default avg_pool2d.default max.dim upsample_bilinear2d.vec "
-     "constant_pad_nd.default clone.default _clone_dim_order.default prelu.default "
-     "_native_batch_norm_legit_no_training.default",
-     xnnpack::kFloat},
-    {"add.Tensor sub.Tensor mul.Tensor relu.default hardtanh.default clamp.default "
-     "permute_copy.default max_pool2d.default mean.dim cat.default slice_copy.Tensor "
-     "view_copy.default unsqueeze_copy.default _to_dim_order_copy.default",
-     kFloatAndStatic},
-    {"convolution.default linear.default addmm.default mm.default", xnnpack::kAnyPrecision},
-    {"quantize_per_tensor.default dequantize_per_tensor.default", xnnpack::kStatic},
-};
-constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
-                                      "prelu.default", "upsample_bilinear2d.vec"};
-
-TEST(RulesTable, IsExecuTorchs) {
-  std::map<std::string, uint8_t> expected;
-  for (const Config& config : kConfigs) {
-    std::istringstream ops(config.ops);
-    for (std::string op; ops >> op;) expected[op] = config.precisions;
-  }
-  std::map<std::string, uint8_t> found;
-  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
-    found[std::string(rule.op)] = rule.precisions;
-    EXPECT_EQ(rule.keep, std::ranges::count(kKept, rule.op) != 0) << rule.op;
-  }
-  EXPECT_EQ(found, expected);
-}
 
 TEST(RulesByPrecision, LeaveOutWhatIsNotAskedFor) {
   TestProgram t;
