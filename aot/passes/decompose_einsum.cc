@@ -220,6 +220,13 @@ void decompose_einsum(Decomposition& to) {
     inputs.push_back(aligned(to, operands[i], equation.operands[i], order));
   }
   Node* result = inputs.front();
+  if (inputs.size() > 1) {
+    Dims alone;  // summed dims that no later operand has
+    for (size_t dim = kept; dim < order.size(); ++dim) {
+      if (last_operand.at(order[dim]) == 0) alone.push_back(static_cast<int64_t>(dim));
+    }
+    if (!alone.empty()) result = to.make("aten.sum.dim_IntList", {result, alone, true});
+  }
   for (size_t i = 1; i < inputs.size(); ++i) {
     Dims both;
     Dims left_only;

@@ -187,8 +187,16 @@ void pad_by_index(Decomposition& to, Padding padding) {
   const size_t dims = pads.size() / 2;
   for (size_t i = 0; i < dims; ++i) {
     const size_t dim = rank - dims + i;
-    const int64_t before = pads[2 * (dims - 1 - i)];
-    const int64_t after = pads[2 * (dims - 1 - i) + 1];
+    int64_t before = pads[2 * (dims - 1 - i)];
+    int64_t after = pads[2 * (dims - 1 - i) + 1];
+    if (padding == Padding::kCircular && (before < 0 || after < 0)) {
+      // What is cut off does not come round either.
+      const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
+      x = to.make("aten.slice.Tensor",
+                  {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});
+      before = std::max<int64_t>(before, 0);
+      after = std::max<int64_t>(after, 0);
+    }
     ArgumentList indices(dim);
     indices.emplace_back(source_index(to, padding, x->tensor()->sizes[dim], before, after));
     indices.resize(rank);

@@ -109,11 +109,23 @@ void group_norm(Decomposition& to) {
   int64_t area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area *= spec.sizes[i].value();
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
+  // The kernel takes row-major images only.
+  const auto in_format = [&](Node* x, MemoryFormat format) {
+    return to.make("aten.clone.default", {x}, {{"memory_format", format}});
+  };
+  Node* x = to.tensor(0);
+  if (is_channels_last(*x->tensor())) x = in_format(x, MemoryFormat::kContiguous);
+  const TensorSpec row_major = contiguous_spec(spec.dtype, spec.sizes);
   Node* norm = to.call("aten.native_group_norm.default",
-                       {to.tensor(0), to.arg(2, "weight"), to.arg(3, "bias"), spec.sizes[0].value(),
+                       {x, to.arg(2, "weight"), to.arg(3, "bias"), spec.sizes[0].value(),
                         spec.sizes[1].value(), area, groups, to.arg(4, "eps", 1e-5)},
-                       Value::Items{spec, moments, moments});
-  to.replace(to.item(norm, 0));
+                       Value::Items{row_major, moments, moments});
+  Node* result = to.item(norm, 0);
+  if (is_channels_last(spec)) {
+    result = in_format(
+        result, spec.rank() == 4 ? MemoryFormat::kChannelsLast : MemoryFormat::kChannelsLast3d);
+  }
+  to.replace(result);
 }
 
 // Each channel of each sample by itself: samples become channels of one.

@@ -129,8 +129,15 @@ void chained_product(Decomposition& to) {
 
 void matrix_power(Decomposition& to) {
   int64_t power = to.integer(1, "n", 1);
-  if (power < 1 || power > 1 << 20) to.refuse("its exponent is not positive or too large");
+  if (power < 0 || power > 1 << 20) to.refuse("its exponent is negative or too large");
   Node* square = to.tensor(0);
+  if (power == 0) {
+    const Sizes sizes = square->tensor()->sizes;
+    if (sizes.size() < 2) to.refuse("its input is no matrix");
+    Node* one =
+        to.make("aten.eye.default", {to.size(sizes.back())}, {{"dtype", square->tensor()->dtype}});
+    return to.replace(to.make("aten.clone.default", {to.expand(one, sizes)}));
+  }
   Node* result = nullptr;
   for (; power > 0; power /= 2) {
     if (power % 2 != 0) {

@@ -109,6 +109,14 @@ void heaviside(Decomposition& to) {
   to.replace(f.where(f.compare("eq", x, 0), operand(to, 1), step));
 }
 
+// Of real numbers: pi below zero.
+void angle(Decomposition& to) {
+  const Calls f(to);
+  Node* x = operand(to, 0);
+  Node* turned = f.where(f.compare("lt", x, 0), to.scalar(std::numbers::pi, x->tensor()->dtype), 0);
+  to.replace(f.where(f("isnan", x), x, turned));
+}
+
 // Whether a number has a minus, -0 included.
 Node* has_minus(const Calls& f, Node* x) {
   Node* below = f.compare("lt", x, 0);
@@ -196,6 +204,7 @@ void clamp_by_tensor(Decomposition& to) {
 }
 
 constexpr std::array kMathDecompositions = {
+    DecompositionRow{"aten.angle.default", angle},
     DecompositionRow{"aten.clamp_max.Tensor", clamp_by_tensor},
     DecompositionRow{"aten.clamp_min.Tensor", clamp_by_tensor},
     DecompositionRow{"aten.copysign.Scalar", copy_sign},

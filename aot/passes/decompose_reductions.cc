@@ -1,12 +1,16 @@
 // Decompositions of reductions: norms of vectors, deviations, tests of all elements.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/calls.h"
 
 namespace vitrine::aot {
 namespace {
+
+using Sizes = std::vector<SymInt>;
 
 // None, one dim or a list, as a list; none is all dims.
 Argument dims_of(Decomposition& to, size_t index) {
@@ -124,16 +128,17 @@ void norm(Decomposition& to) {
 
 // dot(a, b) / (max(|a|, eps) max(|b|, eps))
 void cosine_similarity(Decomposition& to) {
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
+  const std::array<Node*, 2> operands = {to.tensor(0), to.tensor(1)};
+  const std::vector<SymInt> sizes = to.broadcast_sizes(operands);
   const ArgumentList dims = {to.arg(2, "dim", 1)};
   const Argument eps = to.arg(3, "eps", 1e-8);
   const auto scaled = [&](Node* x) {
+    if (x->tensor()->sizes != sizes) x = to.expand(x, sizes);
     Node* length = vector_norm(to, x, 2, dims, true);
     length = to.make("aten.clamp.default", {length, eps});
     return to.make("aten.div.Tensor", {x, length});
   };
-  Node* product = to.make("aten.mul.Tensor", {scaled(a), scaled(b)});
+  Node* product = to.make("aten.mul.Tensor", {scaled(operands[0]), scaled(operands[1])});
   to.replace(to.make("aten.sum.dim_IntList", {product, dims}));
 }
 
@@ -232,11 +237,14 @@ void element_by_rank(Decomposition& to) {
     x = to.reshape(x, {count});
   }
   const int64_t dim = of_all ? 0 : to.integer(dim_at, "dim", -1);
-  const bool keepdim = !of_all && to.boolean(dim_at + 1, "keepdim", false);
+  bool keepdim = !of_all && to.boolean(dim_at + 1, "keepdim", false);
   const size_t at = wrapped(dim, x->tensor()->rank());
-  if (x->tensor()->rank() == 0 || !x->tensor()->sizes[at].is_static()) {
-    to.refuse("it sorts no known size");
+  const bool is_scalar = x->tensor()->rank() == 0;
+  if (is_scalar) {
+    x = to.reshape(x, {1});
+    keepdim = false;
   }
+  if (!x->tensor()->sizes[at].is_static()) to.refuse("it sorts no known size");
   const int64_t length = x->tensor()->sizes[at].value();
   const int64_t rank = is_median ? (length + 1) / 2 : to.integer(1, "k", 1);
   if (rank < 1 || rank > length) to.refuse("there is no such element");
@@ -258,6 +266,67 @@ void element_by_rank(Decomposition& to) {
   if (of_all) return to.replace(values);
   const std::array<Node*, 2> results = {values, pick(to.item(order, 1))};
   to.replace_items(results);
+}
+
+// (self, q, dim, keepdim, *, interpolation): between the sorted elements at q * (length - 1).
+void quantile(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  const ScalarType dtype = x->tensor()->dtype;
+  const bool keepdim = to.boolean(3, "keepdim", false);
+  const Argument dim = to.arg(2, "dim");
+  Sizes rest = x->tensor()->sizes;  // of the result, behind those of q
+  size_t at = 0;
+  const auto* given = dim.get<int64_t>();
+  const bool is_along = given != nullptr && !rest.empty();
+  if (is_along) {
+    at = wrapped(*given, rest.size());
+    rest[at] = 1;
+    if (!keepdim) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
+    x = to.reshape(x, {elements_of(rest)});
+    rest.assign(keepdim ? rest.size() : 0, SymInt(1));
+  }
+  const SymInt length = size_at(x, at);
+  if (!length.is_static() || length.value() == 0) to.refuse("it sorts no known size");
+
+  const Argument asked = to.arg(1, "q");
+  const bool is_tensor = asked.node() != nullptr && asked.node()->tensor() != nullptr;
+  Node* q = is_tensor ? asked.node() : to.scalar(asked, dtype);
+  Sizes result_sizes = q->tensor()->sizes;
+  result_sizes.insert(result_sizes.end(), rest.begin(), rest.end());
+  q = to.reshape(q, {elements_of(q->tensor()->sizes)});
+  Node* place = f.mul(q, static_cast<double>(length.value() - 1));
+
+  const auto here = static_cast<int64_t>(at);
+  Node* sorted = to.item(to.make("aten.sort.default", {x, here, false}), 0);
+  std::vector<int64_t> order(rank_of(x));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::rotate(order.begin(), order.begin() + here, order.begin() + here + 1);
+  sorted = to.permute(sorted, order);
+  const auto elements = [&](std::string_view rounding) {
+    return f.index(sorted, {to.convert(f(rounding, place), ScalarType::kLong)});
+  };
+  const Argument word = to.arg(99, "interpolation", "linear");
+  const std::string way = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
+  Node* result = nullptr;
+  if (way == "lower") result = elements("floor");
+  if (way == "higher") result = elements("ceil");
+  if (way == "nearest") result = elements("round");
+  if (way == "linear" || way == "midpoint") {
+    Node* weight = f.sub(place, f("floor", place));
+    if (way == "midpoint") weight = f.where(f.compare("gt", weight, 0), 0.5, weight);
+    Sizes column(rank_of(x), SymInt(1));
+    column[0] = size_at(q, 0);
+    Node* below = elements("floor");
+    Node* step = f.mul(to.reshape(weight, column), f.sub(elements("ceil"), below));
+    result = f.add(below, step);
+  }
+  if (result == nullptr) to.refuse("its interpolation is not known");
+  // Among what is no number there is none.
+  Node* missing = to.make("aten.any.dim", with_keepdim({f("isnan", x), here}, is_along && keepdim));
+  to.replace(
+      f.where(missing, std::numeric_limits<double>::quiet_NaN(), to.reshape(result, result_sizes)));
 }
 
 constexpr std::array kReductionDecompositions = {
@@ -282,6 +351,8 @@ constexpr std::array kReductionDecompositions = {
     DecompositionRow{"aten.norm.ScalarOpt_dim", norm},
     DecompositionRow{"aten.norm.ScalarOpt_dim_dtype", norm},
     DecompositionRow{"aten.norm.ScalarOpt_dtype", norm},
+    DecompositionRow{"aten.quantile.default", quantile},
+    DecompositionRow{"aten.quantile.scalar", quantile},
     DecompositionRow{"aten.std.correction", deviation},
     DecompositionRow{"aten.std.default", deviation},
     DecompositionRow{"aten.std.dim", deviation},

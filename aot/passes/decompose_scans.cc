@@ -79,6 +79,8 @@ void difference(Decomposition& to) {
   if (rank_of(x) == 0) to.refuse("its input has no dims");
   constexpr int64_t kMostTimes = 1024;
   if (times < 0 || times > kMostTimes) to.refuse("it is repeated too often");
+  if (times == 0)
+    return to.replace(f("clone", x));  // what is put before and behind it, too, is not
   const size_t dim = wrapped(to.integer(2, "dim", -1), rank_of(x));
   std::vector<Node*> parts = {x};
   if (Node* front = tensor_of(to, 3, "prepend")) parts.insert(parts.begin(), front);
@@ -95,7 +97,7 @@ void difference(Decomposition& to) {
   to.replace(x);
 }
 
-// The area under the points y at x, by trapezoids.
+// The area under the points y at x, by trapezoids; cumulative, up to each of them.
 void trapezoid(Decomposition& to) {
   const Calls f(to);
   Node* y = to.tensor(0);
@@ -118,9 +120,13 @@ void trapezoid(Decomposition& to) {
   const auto [left, right] = pairs(y, at);
   Node* heights = f.add(left, right);
   const auto here = static_cast<int64_t>(at);
+  const bool is_cumulative = to.node().target().op() == "cumulative_trapezoid";
+  const auto total = [&](Node* areas) {
+    return is_cumulative ? f("cumsum", areas, here) : f.sum(areas, {here});
+  };
   if (!has_places) {
     const double width = number_of(to, 99, "dx", 1);
-    return to.replace(f.mul(f.sum(heights, {here}), width / 2));
+    return to.replace(f.mul(total(heights), width / 2));
   }
   Node* x = to.tensor(1);
   if (rank_of(x) != 1 && rank_of(x) != rank_of(y)) to.refuse("its places have other dims");
@@ -131,7 +137,7 @@ void trapezoid(Decomposition& to) {
     sizes[at] = size_at(widths, 0);
     widths = to.reshape(widths, sizes);
   }
-  to.replace(f.div(f.sum(f.mul(widths, heights), {here}), 2.0));
+  to.replace(f.div(total(f.mul(widths, heights)), 2.0));
 }
 
 constexpr std::array kScanDecompositions = {
@@ -140,6 +146,8 @@ constexpr std::array kScanDecompositions = {
     DecompositionRow{"aten.cumprod.default", running_product},
     DecompositionRow{"aten.diff.default", difference},
     DecompositionRow{"aten.logcumsumexp.default", running_log_sum_exp},
+    DecompositionRow{"aten.cumulative_trapezoid.dx", trapezoid},
+    DecompositionRow{"aten.cumulative_trapezoid.x", trapezoid},
     DecompositionRow{"aten.trapezoid.dx", trapezoid},
     DecompositionRow{"aten.trapezoid.x", trapezoid},
     DecompositionRow{"aten.trapz.dx", trapezoid},

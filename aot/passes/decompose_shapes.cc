@@ -3,7 +3,7 @@
 #include <array>
 #include <numeric>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/calls.h"
 
 namespace vitrine::aot {
 namespace {
@@ -274,10 +274,14 @@ void meshgrid(Decomposition& to) {
     single[i] = sizes[i];
     results.push_back(to.expand(to.reshape(inputs[i], single), sizes));
   }
-  if (swaps) {
-    for (Node*& result : results) result = to.transpose(result, 0, 1);
-    std::swap(results[0], results[1]);
-  }
+  if (swaps) std::swap(results[0], results[1]);
+  to.replace_items(results);
+}
+
+void broadcast_together(Decomposition& to) {
+  std::vector<Node*> results = tensors_of(to, 0, "tensors");
+  const std::vector<SymInt> sizes = to.broadcast_sizes(results);
+  for (Node*& result : results) result = to.expand(result, sizes);
   to.replace_items(results);
 }
 
@@ -346,6 +350,7 @@ constexpr std::array kShapeDecompositions = {
     DecompositionRow{"aten.flatten.using_ints", flatten},
     DecompositionRow{"aten.dstack.default", stack_along},
     DecompositionRow{"aten.expand_as.default", expand_as},
+    DecompositionRow{"aten.broadcast_tensors.default", broadcast_together},
     DecompositionRow{"aten.broadcast_to.default", broadcast},
     DecompositionRow{"aten.hstack.default", stack_along},
     DecompositionRow{"aten.mT.default", transpose_matrices},

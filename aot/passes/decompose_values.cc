@@ -113,6 +113,12 @@ void swapped(Decomposition& to) {
 // A copy in the same memory, or of what is real and plain already.
 void itself(Decomposition& to) { to.replace(to.tensor(0)); }
 
+void conjugate(Decomposition& to) {
+  const ScalarType dtype = to.tensor(0)->tensor()->dtype;
+  if (dtype != ScalarType::kComplexFloat && dtype != ScalarType::kComplexDouble) return itself(to);
+  to.replace(to.call("aten._conj_physical.default", {to.tensor(0)}, to.spec()));
+}
+
 // The same arguments, another name.
 struct Renaming {
   std::string_view from;
@@ -140,7 +146,6 @@ constexpr std::array kRenamings = {
     Renaming{"aten.clip.default", "aten.clamp.default"},
     Renaming{"aten.concat.default", "aten.cat.default"},
     Renaming{"aten.concatenate.default", "aten.cat.default"},
-    Renaming{"aten.conj_physical.default", "aten._conj_physical.default"},
     Renaming{"aten.divide.Scalar", "aten.div.Tensor"},
     Renaming{"aten.divide.Scalar_mode", "aten.div.Tensor_mode"},
     Renaming{"aten.divide.Tensor_mode", "aten.div.Tensor_mode"},
@@ -202,6 +207,8 @@ constexpr std::array kValueDecompositions = {
     DecompositionRow{"aten.bitwise_xor.Scalar_Tensor", swapped},
     DecompositionRow{"aten.clamp_max.default", clamp_above},
     DecompositionRow{"aten.clamp_min.default", clamp_below},
+    DecompositionRow{"aten.conj.default", conjugate},
+    DecompositionRow{"aten.conj_physical.default", conjugate},
     DecompositionRow{"aten.erfc.default", complement_of_erf},
     DecompositionRow{"aten.exp2.default", exp2},
     DecompositionRow{"aten.floor_divide.Scalar", floor_divide},

@@ -237,6 +237,34 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? f.squeeze(image, 0) : image);
 }
 
+// What was the greatest of a window goes back to where it stood; the rest is zero.
+void max_unpool(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.tensor(0);
+  Node* places = to.tensor(1);
+  const size_t dims = to.node().target().op() == "max_unpool2d" ? 2 : 3;
+  const size_t rank = rank_of(x);
+  const Sizes sizes = x->tensor()->sizes;
+  const Numbers size = to.integers(2, "output_size", dims, 0);
+  if (rank < dims || places->tensor()->sizes != sizes) to.refuse("its indices have other dims");
+  const auto inner = static_cast<std::ptrdiff_t>(dims);
+  const Sizes front(sizes.begin(), sizes.end() - inner);
+  const auto flat = [&](SymInt elements) {
+    Sizes all = front;
+    all.push_back(std::move(elements));
+    return all;
+  };
+  const SymInt elements = elements_of(Sizes(sizes.end() - inner, sizes.end()));
+  Sizes result = front;
+  result.insert(result.end(), size.begin(), size.end());
+  const SymInt spread = elements_of(Sizes(size.begin(), size.end()));
+  Node* zeros = f.full(flat(spread), 0, x->tensor()->dtype);
+  Node* filled = to.make("aten.scatter.src",
+                         {zeros, static_cast<int64_t>(front.size()),
+                          to.reshape(places, flat(elements)), to.reshape(x, flat(elements))});
+  to.replace(to.reshape(filled, result));
+}
+
 constexpr std::array kWindowDecompositions = {
     DecompositionRow{"aten._adaptive_avg_pool3d.default", adaptive_average_pool3d},
     DecompositionRow{"aten.adaptive_avg_pool3d.default", adaptive_average_pool3d},
@@ -246,6 +274,8 @@ constexpr std::array kWindowDecompositions = {
     DecompositionRow{"aten.im2col.default", image_to_columns},
     DecompositionRow{"aten.max_pool3d.default", max_pool3d},
     DecompositionRow{"aten.max_pool3d_with_indices.default", max_pool3d_with_indices},
+    DecompositionRow{"aten.max_unpool2d.default", max_unpool},
+    DecompositionRow{"aten.max_unpool3d.default", max_unpool},
 };
 
 }  // namespace

@@ -94,6 +94,16 @@ Node* Decomposition::make(std::string_view target, ArgumentList args, ArgumentMa
   return insert_like(node_, called, std::move(args), std::move(kwargs), std::move(value));
 }
 
+std::vector<SymInt> Decomposition::broadcast_sizes(std::span<Node* const> operands) const {
+  std::vector<const TensorSpec*> specs;
+  for (const Node* operand : operands) specs.push_back(operand->tensor());
+  try {
+    return aot::broadcast_sizes(Call(node_.target(), node_.args(), node_.kwargs()), specs);
+  } catch (const AotError& error) {
+    refuse(error.what());
+  }
+}
+
 Node* Decomposition::scalar(Argument value, ScalarType dtype) {
   return make("aten.scalar_tensor.default", {std::move(value)},
               {{"dtype", dtype}, {"layout", Layout::kStrided}, {"device", Device()}});

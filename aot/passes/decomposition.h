@@ -46,6 +46,8 @@ class Decomposition {
   Node* permute(Node* input, const std::vector<int64_t>& dims);
   Node* transpose(Node* input, int64_t a, int64_t b);
   Node* expand(Node* input, const std::vector<SymInt>& sizes);
+  // The sizes that operands have together. AotError if they do not fit.
+  std::vector<SymInt> broadcast_sizes(std::span<Node* const> operands) const;
   // aten.view, after a copy if the strides do not allow one. Sizes may be what they were.
   Node* reshape(Node* input, const std::vector<SymInt>& sizes);
   // The same with sizes as the call is to have them.

@@ -123,6 +123,34 @@ TEST(Decomposition, Shapes) {
   expect_near(run(x, one("aten.tril.default", {-1}))[0], {0, 0, 0, 4, 0, 0});
 }
 
+TEST(Decomposition, GridsAndCommonSizes) {
+  const TensorData x = floats({3}, {1, 2, 3});
+  const TensorData y = floats({2}, {10, 20});
+  const auto list = [](const std::vector<Node*>& in) {
+    return ArgumentList{ArgumentList(in.begin(), in.end())};
+  };
+  const auto by_word = [](const std::vector<Node*>& in) {
+    return ArgumentList{ArgumentList(in.begin(), in.end()), "xy"};
+  };
+  const Value::Items rows = Value::Items(2, contiguous_spec(ScalarType::kFloat, {3, 2}));
+  const Value::Items columns = Value::Items(2, contiguous_spec(ScalarType::kFloat, {2, 3}));
+  const auto grid = [&](const char* target, const Arguments& arguments, const Value::Items& results,
+                        size_t item) {
+    return lowered_item(target, {x, y}, arguments, results, item);
+  };
+  expect_near(grid("aten.meshgrid.default", list, rows, 0), {1, 1, 2, 2, 3, 3});
+  expect_near(grid("aten.meshgrid.default", list, rows, 1), {10, 20, 10, 20, 10, 20});
+  expect_near(grid("aten.meshgrid.indexing", by_word, columns, 0), {1, 2, 3, 1, 2, 3});
+  expect_near(grid("aten.meshgrid.indexing", by_word, columns, 1), {10, 10, 10, 20, 20, 20});
+
+  const TensorData column = floats({2, 1}, {10, 20});
+  const auto together = [&](size_t item) {
+    return lowered_item("aten.broadcast_tensors.default", {x, column}, list, columns, item);
+  };
+  expect_near(together(0), {1, 2, 3, 1, 2, 3});
+  expect_near(together(1), {10, 10, 10, 20, 20, 20});
+}
+
 TEST(Decomposition, Paddings) {
   const std::vector<TensorData> x = {floats({1, 4}, {1, 2, 3, 4})};
   const auto padded = [&](const char* mode) {
@@ -131,6 +159,9 @@ TEST(Decomposition, Paddings) {
   expect_near(padded("reflect"), {3, 2, 1, 2, 3, 4, 3, 2, 1});
   expect_near(padded("replicate"), {1, 1, 1, 2, 3, 4, 4, 4, 4});
   expect_near(padded("circular"), {3, 4, 1, 2, 3, 4, 1, 2, 3});
+  // What is cut off in front does not come round behind.
+  expect_near(run(x, one("aten.pad.default", {std::vector<int64_t>{-1, 2}, "circular"}))[0],
+              {2, 3, 4, 2, 3});
 }
 
 TEST(Decomposition, PoolsAndResizesOfOneDim) {
@@ -215,6 +246,11 @@ TEST(Decomposition, Einsum) {
   expect_near(einsum("ij->ji", {a}, {3, 2}), {1, 4, 2, 5, 3, 6});
   expect_near(einsum("ij->", {a}, {}), {21});
   expect_near(einsum("...j->...", {a}, {2}), {6, 15});
+  // Dims that the first operand alone has are summed, an ellipsis that the result lacks too.
+  expect_near(einsum("ij,k->k", {a, floats({2}, {1, 10})}, {2}), {21, 210});
+  expect_near(einsum("...ik,...j->ij",
+                     {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {1, 10})}, {2, 2}),
+              {6, 60, 15, 150});
   expect_near(einsum("ij,ij->i", {a, a}, {2}), {14, 77});
   expect_near(einsum("ii->i", {floats({2, 2}, {1, 2, 3, 4})}, {2}), {1, 4});
   expect_near(einsum("ii", {floats({2, 2}, {1, 2, 3, 4})}, {}), {5});

@@ -273,6 +273,21 @@ TEST(DecomposedImages, Patches) {
               joined);
 }
 
+// The greatest of each pair, back where they stood.
+TEST(DecomposedImages, Unpooling) {
+  const TensorData x = floats({1, 2, 1, 2}, {5, 6, 7, 8});
+  const TensorData places = integers({1, 2, 1, 2}, {1, 6, 0, 3});
+  const std::vector<int64_t> image = {2, 4};
+  expect_near(lowered("aten.max_unpool2d.default", {x, places}, ArgumentList{image}, {1, 2, 2, 4}),
+              {0, 5, 0, 0, 0, 0, 6, 0, 7, 0, 0, 8, 0, 0, 0, 0});
+  const std::vector<int64_t> volume = {2, 1, 2};
+  const std::vector<int64_t> ones = {1, 1, 1};
+  expect_near(lowered("aten.max_unpool3d.default",
+                      {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})},
+                      ArgumentList{volume, ones, ones}, {1, 2, 1, 2}),
+              {6, 0, 0, 5});
+}
+
 TEST(DecomposedImages, AffineGrids) {
   const TensorData theta = floats({1, 2, 3}, {1, 0.5, 0.25, -1, 2, 0});
   const auto expected = [](bool corners) {

@@ -70,6 +70,8 @@ TEST(DecomposedProducts, OfTensors) {
                       ArgumentList{}, {2, 4}),
               {1, 2, 2, 4, 3, 4, 6, 8});
   const TensorData square = floats({2, 2}, {1, 1, 0, 1});
+  expect_near(lowered("aten.linalg_matrix_power.default", {square}, ArgumentList{0}, {2, 2}),
+              {1, 0, 0, 1});
   expect_near(lowered("aten.linalg_matrix_power.default", {square}, ArgumentList{5}, {2, 2}),
               {1, 5, 0, 1});
   expect_near(lowered("aten.linalg_multi_dot.default", {square, square, floats({2}, {3, 4})},
@@ -130,6 +132,11 @@ TEST(DecomposedProducts, Norms) {
                    {-kInfinity, std::vector<int64_t>{-2, -1}, true}, {1, 1}),
               {3});
   EXPECT_THROW(norm("aten.linalg_norm.default", {2}, {}), AotError);
+  // Operands get their common sizes before the norms are taken along one of them.
+  const double longer = std::sqrt(5.0);  // of (1, 2)
+  expect_near(lowered("aten.cosine_similarity.default",
+                      {floats({1, 2}, {1, 2}), floats({2, 1}, {3, 4})}, ArgumentList{1}, {2}),
+              {9 / longer / (3 * std::sqrt(2.0)), 12 / longer / (4 * std::sqrt(2.0))});
   const TensorData y = floats({2, 2}, {1, 2, 0, 0});
   expect_near(lowered("aten.dist.default", {x, y}, ArgumentList{1}, {}), {11});
   expect_near(lowered("aten.pairwise_distance.default", {x, y}, ArgumentList{2.0, 0.0}, {2}),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numbers>
 
+#include "aot/graph/aot_error.h"
 #include "test/aot/evaluation/lowered_call.h"
 
 namespace vitrine::aot {
@@ -196,6 +197,18 @@ TEST(DecomposedValues, DifferencesAndAreas) {
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{}, {2, 3}), {3, 5, 7, 1, -1, 1});
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{2, 1}, {2, 2}), {2, 2, -2, 2});
   expect_near(lowered("aten.diff.default", {x}, ArgumentList{1, 0}, {1, 4}), {-1, -3, -9, -15});
+  // Nothing is put before or behind what is not subtracted.
+  expect_near(lowered("aten.diff.default", {x},
+                      [](const std::vector<Node*>& in) {
+                        return ArgumentList{in[0], 0, -1, in[0]};
+                      },
+                      {2, 4}),
+              values_of(x));
+  expect_near(lowered("aten.cumulative_trapezoid.dx", {x}, ArgumentList{}, {2, 3}, {{"dx", 2.0}}),
+              {5, 18, 43, 1, 2, 3});
+  expect_near(lowered("aten.cumulative_trapezoid.x", {x, floats({4}, {0, 1, 3, 4})}, ArgumentList{},
+                      {2, 3}),
+              {2.5, 15.5, 28, 0.5, 1.5, 2});
   expect_near(lowered("aten.trapezoid.dx", {x}, ArgumentList{}, {2}, {{"dx", 0.5}}),
               {0.5 * (0.5 + 4 + 9 + 8), 0.5 * 1.5});
   expect_near(lowered("aten.trapezoid.x", {x, floats({4}, {0, 1, 3, 4})}, ArgumentList{}, {2}),
@@ -220,6 +233,44 @@ TEST(DecomposedValues, SumsAndRanks) {
   const auto third = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 3}; };
   expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 0), {3, 8});
   expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 1), {2, 0});
+  // A number is a row of one.
+  const Value::Items numbers = {contiguous_spec(ScalarType::kFloat, {}),
+                                contiguous_spec(ScalarType::kLong, {})};
+  const auto first = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1, 0}; };
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 0), {7});
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 1), {0});
+}
+
+// At q (n - 1) of the sorted row: [1, 2, 4, 8] and one that holds no number.
+TEST(DecomposedValues, Quantiles) {
+  const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
+  const auto of_rows = [&](Argument q, const char* way) {
+    return lowered("aten.quantile.scalar", {x}, ArgumentList{std::move(q), 1}, {2},
+                   {{"interpolation", way}});
+  };
+  expect_near(of_rows(0.5, "linear"), {3, kNan});
+  expect_near(of_rows(0.75, "linear"), {5, kNan});
+  expect_near(of_rows(0.75, "lower"), {4, kNan});
+  expect_near(of_rows(0.75, "higher"), {8, kNan});
+  expect_near(of_rows(0.75, "nearest"), {4, kNan});
+  expect_near(of_rows(0.75, "midpoint"), {6, kNan});
+  expect_near(of_rows(1.0, "midpoint"), {8, kNan});
+  // Several at once come first; of all elements if no dim is given.
+  const TensorData y = floats({2, 3}, {1, 5, 2, 4, 3, 0});
+  const TensorData q = floats({2}, {0.0, 0.5});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{0, true}, {2, 1, 3}),
+              {1, 3, 0, 2.5, 4, 1});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{}, {2}), {0, 2.5});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{Argument(), true}, {2, 1, 1}),
+              {0, 2.5});
+  EXPECT_THROW(of_rows(0.5, "cubic"), AotError);
+}
+
+TEST(DecomposedValues, OfRealNumbersAsComplexOnes) {
+  const TensorData x = floats({4}, {2, -2, 0, kNan});
+  expect_near(lowered("aten.angle.default", {x}, ArgumentList{}, {4}),
+              {0, std::numbers::pi, 0, kNan});
+  expect_near(lowered("aten.conj_physical.default", {x}, ArgumentList{}, {4}), values_of(x));
 }
 
 }  // namespace
