@@ -105,9 +105,9 @@ void layer_norm(Decomposition& to) {
 void group_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
   const int64_t groups = to.integer(1, "num_groups", 1);
-  if (!spec.is_static()) to.refuse("its sizes are symbols");
-  int64_t area = 1;
-  for (size_t i = 2; i < spec.rank(); ++i) area *= spec.sizes[i].value();
+  if (spec.rank() < 2) to.refuse("its input has no channels");
+  SymInt area = 1;
+  for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
   const TensorSpec moments = contiguous_spec(spec.dtype, {spec.sizes[0], SymInt(groups)});
   // The kernel takes row-major images only.
   const auto in_format = [&](Node* x, MemoryFormat format) {
@@ -117,8 +117,8 @@ void group_norm(Decomposition& to) {
   if (is_channels_last(*x->tensor())) x = in_format(x, MemoryFormat::kContiguous);
   const TensorSpec row_major = contiguous_spec(spec.dtype, spec.sizes);
   Node* norm = to.call("aten.native_group_norm.default",
-                       {x, to.arg(2, "weight"), to.arg(3, "bias"), spec.sizes[0].value(),
-                        spec.sizes[1].value(), area, groups, to.arg(4, "eps", 1e-5)},
+                       {x, to.arg(2, "weight"), to.arg(3, "bias"), to.size(spec.sizes[0]),
+                        to.size(spec.sizes[1]), to.size(area), groups, to.arg(4, "eps", 1e-5)},
                        Value::Items{row_major, moments, moments});
   Node* result = to.item(norm, 0);
   if (is_channels_last(spec)) {

@@ -220,12 +220,18 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(std::span<Node* const> results) {
+  // Getitems are not erased, since one may be the next to be visited; they are no tensors any more,
+  // of which a size could be asked.
+  const auto leave_dead = [&](Node* user) {
+    user->set_args({results.front(), 0});
+    user->meta.value = Value();
+  };
   const std::vector<Node*> users = node_.users();
   for (Node* user : users) {
     if (!user->calls(getitem())) refuse("something takes all of its results at once");
     if (user->users().empty()) {
       // Nothing reads it, so that a result for it need not be there.
-      user->set_args({results.front(), 0});
+      leave_dead(user);
       continue;
     }
     const auto* index = user->need(1).get<int64_t>();
@@ -237,9 +243,8 @@ void Decomposition::replace_items(std::span<Node* const> results) {
     for (OutputSpec& output : program_.signature.outputs) {
       if (output.name == user->name()) output.name = result->name();
     }
-    // Not erased, since it may be the next to be visited: nothing uses it any more.
     user->replace_all_uses_with(result);
-    user->set_args({result, 0});
+    leave_dead(user);
   }
   node_.graph().erase(&node_);
 }

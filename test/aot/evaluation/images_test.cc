@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "aot/builder/seeded_weights.h"
+#include "aot/passes/pipelines.h"
 #include "test/aot/evaluation/lowered_call.h"
 
 namespace vitrine::aot {
@@ -286,6 +287,34 @@ TEST(DecomposedImages, Unpooling) {
                       {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})},
                       ArgumentList{volume, ones, ones}, {1, 2, 1, 2}),
               {6, 0, 0, 5});
+}
+
+// Norms of batches whose size is known only when they run: (x - mean) / deviation of each row.
+TEST(DecomposedImages, NormsOfSymbolicBatches) {
+  ModelBuilder build("Net");
+  const SymInt batch = build.dynamic_size(1, 8);
+  Node* x = build.input("x", ScalarType::kFloat, {batch, 1, 4});
+  const TensorSpec pairs = contiguous_spec(ScalarType::kFloat, {batch, 1, 2});
+  TensorSpec places = pairs;
+  places.dtype = ScalarType::kLong;
+  // Its places are read by nobody, and nobody may ask them for the batch.
+  Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, std::vector<int64_t>{2}}, {},
+                             Value::Items{pairs, places});
+  build.item(pool, 1);
+  Node* greatest = build.item(pool, 0);
+  Node* by_instance = build.call_as(
+      "aten.instance_norm.default",
+      {greatest, Argument(), Argument(), Argument(), Argument(), true, 0.1, 0.0, false}, {}, pairs);
+  Node* by_group = build.call_as("aten.group_norm.default", {x, 1, Argument(), Argument(), 0.0}, {},
+                                 *x->tensor());
+  ExportedProgram program = build.finish({by_instance, by_group});
+  to_edge(program);
+  const std::vector<TensorData> inputs = {floats({2, 1, 4}, {0, 1, 3, 2, 8, 4, 2, 6})};
+  const std::vector<TensorData> results = evaluate(program, inputs);
+  expect_near(results[0], {-1, 1, 1, -1});
+  const double a = std::sqrt(1.25);
+  const double b = std::sqrt(5.0);
+  expect_near(results[1], {-1.5 / a, -0.5 / a, 1.5 / a, 0.5 / a, 3 / b, -1 / b, -3 / b, 1 / b});
 }
 
 TEST(DecomposedImages, AffineGrids) {
