@@ -184,6 +184,10 @@ void pad_by_index(Decomposition& to, Padding padding) {
   const std::vector<int64_t> pads = to.integers(1, "padding", 0, 0);
   const size_t rank = x->tensor()->rank();
   if (pads.size() % 2 != 0 || pads.size() / 2 > rank) to.refuse("its pads do not fit");
+  constexpr int64_t kMost = int64_t{1} << 40;
+  for (const int64_t pad : pads) {
+    if (pad < -kMost || pad > kMost) to.refuse("a pad is too large");
+  }
   const size_t dims = pads.size() / 2;
   for (size_t i = 0; i < dims; ++i) {
     const size_t dim = rank - dims + i;

@@ -79,8 +79,7 @@ void difference(Decomposition& to) {
   if (rank_of(x) == 0) to.refuse("its input has no dims");
   constexpr int64_t kMostTimes = 1024;
   if (times < 0 || times > kMostTimes) to.refuse("it is repeated too often");
-  if (times == 0)
-    return to.replace(f("clone", x));  // what is put before and behind it, too, is not
+  if (times == 0) return to.replace(f("clone", x));  // and nothing is joined to it
   const size_t dim = wrapped(to.integer(2, "dim", -1), rank_of(x));
   std::vector<Node*> parts = {x};
   if (Node* front = tensor_of(to, 3, "prepend")) parts.insert(parts.begin(), front);

@@ -1,4 +1,5 @@
 // Decompositions of pools of volumes, and of patches cut out of images and put together again.
+#include <algorithm>
 #include <array>
 
 #include "aot/passes/calls.h"
@@ -247,6 +248,9 @@ void max_unpool(Decomposition& to) {
   const Sizes sizes = x->tensor()->sizes;
   const Numbers size = to.integers(2, "output_size", dims, 0);
   if (rank < dims || places->tensor()->sizes != sizes) to.refuse("its indices have other dims");
+  if (std::ranges::any_of(size, [](int64_t each) { return each < 1; })) {
+    to.refuse("its output_size is not positive");
+  }
   const auto inner = static_cast<std::ptrdiff_t>(dims);
   const Sizes front(sizes.begin(), sizes.end() - inner);
   const auto flat = [&](SymInt elements) {

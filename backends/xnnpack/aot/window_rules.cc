@@ -30,7 +30,8 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMost = 1 << 20;  // products stay in range
-  for (const int64_t number : {kernel, stride, padding + 1, dilation}) {
+  if (padding < 0 || padding > kMost) return false;
+  for (const int64_t number : {kernel, stride, dilation}) {
     if (number < 1 || number > kMost) return false;
   }
   const int64_t shift = padding % dilation;
