@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "aot/passes/decomposition.h"
+#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 
@@ -147,10 +148,5 @@ inline std::vector<Node*> tensors_of(Decomposition& to, size_t index, std::strin
 
 inline size_t rank_of(const Node* x) { return x->tensor()->rank(); }
 inline const SymInt& size_at(const Node* x, size_t dim) { return x->tensor()->sizes.at(dim); }
-inline SymInt elements_of(const std::vector<SymInt>& sizes) {
-  SymInt product = 1;
-  for (const SymInt& size : sizes) product = product * size;
-  return product;
-}
 
 }  // namespace vitrine::aot

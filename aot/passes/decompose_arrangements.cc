@@ -119,7 +119,7 @@ void diagonal_or_matrix(Decomposition& to) {
   Node* x = to.tensor(0);
   const bool flattens = to.node().target().op() == "diagflat";
   const int64_t offset = to.integer(1, flattens ? "offset" : "diagonal", 0);
-  if (flattens) x = to.reshape(x, {elements_of(x->tensor()->sizes)});
+  if (flattens) x = to.reshape(x, {product_of(x->tensor()->sizes)});
   if (rank_of(x) == 1) return to.replace(embedded(to, x, offset, 0, 1));
   if (rank_of(x) != 2) to.refuse("its input is neither vector nor matrix");
   to.replace(f("diagonal", x, offset));
@@ -196,7 +196,7 @@ void cartesian_product(Decomposition& to) {
     Sizes single(vectors.size(), SymInt(1));
     single[i] = sizes[i];
     Node* spread = to.expand(to.reshape(vectors[i], single), sizes);
-    columns.emplace_back(to.reshape(spread, {elements_of(sizes)}));
+    columns.emplace_back(to.reshape(spread, {product_of(sizes)}));
   }
   to.replace(to.make("aten.stack.default", {columns, 1}));
 }
@@ -280,7 +280,7 @@ void affine_grid(Decomposition& to) {
   Sizes whole = grid;
   whole.emplace_back(1);
   axes.push_back(f.full(whole, 1, dtype));
-  const SymInt points = elements_of(grid);
+  const SymInt points = product_of(grid);
   const auto width = static_cast<int64_t>(dims);
   Node* base = to.reshape(f.cat(axes, dims), {SymInt(1), points, SymInt(width + 1)});
   Node* product = to.make("aten.matmul.default", {base, to.transpose(theta, 1, 2)});

@@ -74,8 +74,8 @@ Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const 
   Sizes right;
   const Dims order_a = order(a, dims_a, false, left);
   const Dims order_b = order(b, dims_b, true, right);
-  a = to.reshape(to.permute(a, order_a), {elements_of(left), inner});
-  b = to.reshape(to.permute(b, order_b), {inner, elements_of(right)});
+  a = to.reshape(to.permute(a, order_a), {product_of(left), inner});
+  b = to.reshape(to.permute(b, order_b), {inner, product_of(right)});
   Node* product = to.make("aten.mm.default", {a, b});
   Sizes result = left;
   result.insert(result.end(), right.begin(), right.end());

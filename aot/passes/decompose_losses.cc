@@ -250,7 +250,7 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
   if (reduction != 1) to.refuse("its reduction is not known");
   std::vector<SymInt> each = logs->tensor()->sizes;
   each.erase(each.begin() + dim);
-  const SymInt count = elements_of(each);
+  const SymInt count = product_of(each);
   if (!count.is_static()) to.refuse("it takes the mean of a symbolic batch");
   to.replace(f.div(total, static_cast<double>(count.value())));
 }

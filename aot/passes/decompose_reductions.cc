@@ -284,7 +284,7 @@ void quantile(Decomposition& to) {
     rest[at] = 1;
     if (!keepdim) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
   } else {
-    x = to.reshape(x, {elements_of(rest)});
+    x = to.reshape(x, {product_of(rest)});
     rest.assign(keepdim ? rest.size() : 0, SymInt(1));
   }
   const SymInt length = size_at(x, at);
@@ -295,7 +295,7 @@ void quantile(Decomposition& to) {
   Node* q = is_tensor ? asked.node() : to.scalar(asked, dtype);
   Sizes result_sizes = q->tensor()->sizes;
   result_sizes.insert(result_sizes.end(), rest.begin(), rest.end());
-  q = to.reshape(q, {elements_of(q->tensor()->sizes)});
+  q = to.reshape(q, {product_of(q->tensor()->sizes)});
   Node* place = f.mul(q, static_cast<double>(length.value() - 1));
 
   const auto here = static_cast<int64_t>(at);

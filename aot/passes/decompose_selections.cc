@@ -63,15 +63,15 @@ void index_fill(Decomposition& to) {
 // Of the elements in a row.
 void take(Decomposition& to) {
   const Calls f(to);
-  Node* flat = to.reshape(to.tensor(0), {elements_of(to.tensor(0)->tensor()->sizes)});
+  Node* flat = to.reshape(to.tensor(0), {product_of(to.tensor(0)->tensor()->sizes)});
   to.replace(f.index(flat, {to.tensor(1)}));
 }
 
 void put_flat(Decomposition& to) {
   const Sizes sizes = to.spec().sizes;
-  Node* flat = to.reshape(to.tensor(0), {elements_of(sizes)});
-  Node* index = to.reshape(to.tensor(1), {elements_of(to.tensor(1)->tensor()->sizes)});
-  Node* values = to.reshape(to.tensor(2), {elements_of(to.tensor(2)->tensor()->sizes)});
+  Node* flat = to.reshape(to.tensor(0), {product_of(sizes)});
+  Node* index = to.reshape(to.tensor(1), {product_of(to.tensor(1)->tensor()->sizes)});
+  Node* values = to.reshape(to.tensor(2), {product_of(to.tensor(2)->tensor()->sizes)});
   Node* result = put(to, flat, {index}, values, to.boolean(3, "accumulate", false));
   to.replace(to.reshape(result, sizes));
 }
@@ -81,8 +81,8 @@ void take_along_dim(Decomposition& to) {
   Node* x = to.tensor(0);
   Node* index = to.tensor(1);
   if (to.arg(2, "dim").is_none()) {
-    x = to.reshape(x, {elements_of(x->tensor()->sizes)});
-    index = to.reshape(index, {elements_of(index->tensor()->sizes)});
+    x = to.reshape(x, {product_of(x->tensor()->sizes)});
+    index = to.reshape(index, {product_of(index->tensor()->sizes)});
     return to.replace(to.make("aten.gather.default", {x, 0, index}));
   }
   const int64_t dim = to.integer(2, "dim", 0);
@@ -197,7 +197,7 @@ void is_in(Decomposition& to) {
   };
   Node* elements = tensor(0);
   Node* others = tensor(1);
-  const SymInt count = elements_of(others->tensor()->sizes);
+  const SymInt count = product_of(others->tensor()->sizes);
   others = to.reshape(others, {count});
   Node* found = f.compare("eq", f.unsqueeze(elements, -1), others);
   found = to.make("aten.any.dim", {found, -1});

@@ -24,7 +24,7 @@ Volume read_volume(Decomposition& to) {
   Volume volume;
   const Sizes sizes = x->tensor()->sizes;
   volume.front.assign(sizes.begin(), sizes.end() - 3);
-  volume.outer = elements_of(volume.front);
+  volume.outer = product_of(volume.front);
   volume.slices = to.reshape(x, {volume.outer, sizes[rank - 3], sizes[rank - 2], sizes[rank - 1]});
   return volume;
 }
@@ -258,10 +258,10 @@ void max_unpool(Decomposition& to) {
     all.push_back(std::move(elements));
     return all;
   };
-  const SymInt elements = elements_of(Sizes(sizes.end() - inner, sizes.end()));
+  const SymInt elements = product_of(Sizes(sizes.end() - inner, sizes.end()));
   Sizes result = front;
   result.insert(result.end(), size.begin(), size.end());
-  const SymInt spread = elements_of(Sizes(size.begin(), size.end()));
+  const SymInt spread = product_of(Sizes(size.begin(), size.end()));
   Node* zeros = f.full(flat(spread), 0, x->tensor()->dtype);
   Node* filled = to.make("aten.scatter.src",
                          {zeros, static_cast<int64_t>(front.size()),

@@ -30,6 +30,19 @@ std::vector<std::string> calls(const ExportedProgram& program) {
   return names;
 }
 
+// What a model with this result becomes.
+std::vector<std::string> executable_calls(ModelBuilder& build, Node* result) {
+  ExportedProgram program = build.finish({result});
+  to_edge(program);
+  to_executable(program);
+  return calls(program);
+}
+
+Node* channels_last_image(ModelBuilder& build) {
+  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
+  return build.call("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kChannelsLast}});
+}
+
 const Node& last_call(const ExportedProgram& program) {
   return *program.graph->output()->previous();
 }
@@ -189,37 +202,25 @@ TEST(ElideViews, CopiesWhatIsAResult) {
   Node* flat = build.call("aten.view.default", {x, std::vector<int64_t>{6}});
   Node* relu = build.call("aten.relu.default", {flat});
   Node* back = build.call("aten.view.default", {relu, std::vector<int64_t>{3, 2}});
-  ExportedProgram program = build.finish({back});
-  to_edge(program);
-  to_executable(program);
-  EXPECT_THAT(calls(program), ElementsAre("view", "relu", "view_copy"));
+  EXPECT_THAT(executable_calls(build, back), ElementsAre("view", "relu", "view_copy"));
 }
 
 // Its elements lie in another order than those of the view.
 TEST(ElideViews, CopiesWhatLiesChannelsLast) {
   ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
-  Node* last =
-      build.call("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kChannelsLast}});
-  Node* flat = build.call("aten.reshape.default", {last, std::vector<int64_t>{1, 2, 12}});
+  Node* flat = build.call("aten.reshape.default",
+                          {channels_last_image(build), std::vector<int64_t>{1, 2, 12}});
   Node* relu = build.call("aten.relu.default", {flat});
-  ExportedProgram program = build.finish({relu});
-  to_edge(program);
-  to_executable(program);
-  EXPECT_THAT(calls(program), ElementsAre("_clone_dim_order", "view_copy", "relu"));
+  EXPECT_THAT(executable_calls(build, relu), ElementsAre("_clone_dim_order", "view_copy", "relu"));
 }
 
 TEST(Decompose, GroupNormsOfChannelsLastImagesAreRowMajor) {
   ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {1, 2, 3, 4});
-  Node* last =
-      build.call("aten.clone.default", {x}, {{"memory_format", MemoryFormat::kChannelsLast}});
-  Node* norm = build.call_as("aten.group_norm.default", {last, 1}, {}, *last->tensor());
-  ExportedProgram program = build.finish({norm});
-  to_edge(program);
-  to_executable(program);
-  EXPECT_THAT(calls(program), ElementsAre("_clone_dim_order", "_clone_dim_order",
-                                          "native_group_norm", "getitem", "_clone_dim_order"));
+  Node* image = channels_last_image(build);
+  Node* norm = build.call_as("aten.group_norm.default", {image, 1}, {}, *image->tensor());
+  EXPECT_THAT(executable_calls(build, norm),
+              ElementsAre("_clone_dim_order", "_clone_dim_order", "native_group_norm", "getitem",
+                          "_clone_dim_order"));
 }
 
 TEST(Decompose, NamesWhatItDoesNotKnow) {
