@@ -34,7 +34,7 @@ bench: build
 lint: PRESET = debug
 lint: configure
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
-	run-clang-tidy -quiet -p build/$(PRESET) '^$(CURDIR)/(runtime|kernels|backends|aot|devtools|tools|examples)/'
+	run-clang-tidy -quiet -p build/$(PRESET) '^$(CURDIR)/(runtime|kernels|backends|aot|base|formats|inspector|host|tools|examples)/'
 
 clean:
 	rm -rf build

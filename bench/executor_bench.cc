@@ -5,11 +5,11 @@
 
 #include "bench/chain_program.h"
 #include "bench/paired.h"
-#include "devtools/etdump/trace_buffer.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
 #include "kernels/portable/portable_kernels.h"
-#include "runtime/executor/method.h"
-#include "tools/host_tensor.h"
-#include "tools/tool_error.h"
+#include "vitrine/method.h"
 
 namespace vitrine::bench {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etdump/etdump_writer.h"
-#include "devtools/etdump/trace_buffer.h"
-#include "devtools/inspector/grouping.h"
-#include "devtools/inspector/make_profile.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_writer.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/tool_error.h"
+#include "inspector/join/make_profile.h"
+#include "inspector/report/grouping.h"
 #include "runtime/platform/memory.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::bench {
 namespace {

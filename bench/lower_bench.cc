@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "aot/pipeline/lower.h"
 #include "examples/models/mobilenet_v2.h"
+#include "host/files.h"
 #include "runtime/platform/memory.h"
 #include "test/support/scratch_folder.h"
-#include "tools/files.h"
 #include "tools/pte_lower/backends.h"
-#include "tools/pte_lower/lower.h"
 
 namespace vitrine::bench {
 namespace {
@@ -35,7 +35,7 @@ void lower_model(benchmark::State& state, const Source& source, const char* back
   uint64_t weights = 0;
   const uint64_t before = platform::resident_memory().now;
   for (auto _ : state) {
-    tools::LowerOptions options;
+    aot::LowerOptions options;
     if (backend != nullptr) {
       options.partitioners.push_back(tools::lowering_backend(backend).make_partitioner());
     }
@@ -43,7 +43,7 @@ void lower_model(benchmark::State& state, const Source& source, const char* back
     if (weights == 0) weights = weight_bytes(methods);
     tools::NewFile program(scratch / "model.pte");
     options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
-    const tools::LoweredModel model = tools::lower(std::move(methods), options);
+    const aot::LoweredModel model = aot::lower(std::move(methods), options);
     program.commit();
     benchmark::DoNotOptimize(model.program_bytes);
   }
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   std::string name = "build_and_lower_mv2";
   if (argc > 1) {
     const std::filesystem::path file = argv[1];
-    source = [file] { return vitrine::tools::import_methods({{"forward", file}}); };
+    source = [file] { return vitrine::aot::import_methods({{"forward", file}}); };
     name = "lower/" + file.parent_path().filename().string();
   }
   constexpr std::pair<const char*, const char*> kBackends[] = {{"xnnpack", "xnnpack"},

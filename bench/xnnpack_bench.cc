@@ -21,11 +21,11 @@
 #include "backends/xnnpack/runtime/subgraph.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "bench/paired.h"
-#include "devtools/etdump/trace_buffer.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/session.h"
+#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::bench {
 namespace {

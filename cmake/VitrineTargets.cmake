@@ -1,5 +1,8 @@
 # Helpers for the layers: one CMake target a layer, each with its own sources and its own links.
 
+# Sources name files from the root; public headers are "vitrine/...".
+set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+
 add_library(vitrine_warnings INTERFACE)
 target_compile_options(vitrine_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
@@ -12,7 +15,7 @@ function(vitrine_device_library name)
   # A sum of products rounds alike on every machine, unless a formula asks for a fused one.
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffp-contract=off)
   target_link_libraries(${name} PRIVATE vitrine_warnings)
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
 endfunction()
 
 # Warnings of GCC 12's optimiser about its own library (std::string, std::vector; GCC bugs 105651,
@@ -26,7 +29,7 @@ function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS})
   target_link_libraries(${name} PRIVATE vitrine_warnings)
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
 endfunction()
 
 # Test code: host side, and not worth the optimiser's time.
@@ -41,7 +44,7 @@ function(vitrine_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} vitrine_test_support GTest::gmock GTest::gtest_main vitrine_warnings)
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${VITRINE_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE ${VITRINE_TEST_OPTIONS})
   if(arg_AS_ONE)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)

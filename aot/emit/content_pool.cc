@@ -1,6 +1,6 @@
 #include "aot/emit/content_pool.h"
 
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::aot {
 

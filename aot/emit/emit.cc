@@ -8,7 +8,7 @@
 #include "aot/emit/program_writer.h"
 #include "aot/emit/record.h"
 #include "aot/graph/aot_error.h"
-#include "devtools/etrecord/embedded_record.h"
+#include "formats/etrecord/embedded_record.h"
 #include "runtime/data/flat_tensor_writer.h"
 
 namespace vitrine::aot {

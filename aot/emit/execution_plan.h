@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aot/graph/node_error.h"
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::aot {
 

@@ -5,7 +5,7 @@
 
 #include "aot/emit/source_program.h"
 #include "aot/graph/aot_error.h"
-#include "devtools/etrecord/record_members.h"
+#include "formats/etrecord/record_members.h"
 
 namespace vitrine::aot {
 namespace {

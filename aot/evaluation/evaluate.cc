@@ -11,7 +11,7 @@
 #include "aot/passes/pipelines.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
-#include "runtime/executor/method.h"
+#include "vitrine/method.h"
 
 namespace vitrine::aot {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aot/graph/symbolic.h"
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::aot {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aot/graph/graph.h"
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::aot {
 

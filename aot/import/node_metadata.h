@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "aot/graph/node.h"
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::aot {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aot/graph/exported_program.h"
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::aot {
 

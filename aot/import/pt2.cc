@@ -9,9 +9,9 @@
 #include "aot/import/program_reader.h"
 #include "aot/import/saved_tensors.h"
 #include "aot/import/weights_reader.h"
-#include "devtools/containers/format_error.h"
-#include "devtools/containers/json.h"
-#include "devtools/containers/zip_archive.h"
+#include "base/format_error.h"
+#include "base/json.h"
+#include "base/zip_archive.h"
 
 namespace vitrine::aot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "devtools/containers/saved_objects.h"
+#include "base/saved_objects.h"
 
 namespace vitrine::aot {
 namespace {

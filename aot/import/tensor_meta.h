@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aot/graph/tensor_spec.h"
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::aot {
 

@@ -4,7 +4,7 @@
 
 #include "aot/import/saved_tensors.h"
 #include "aot/import/tensor_meta.h"
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::aot {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "aot/graph/exported_program.h"
-#include "devtools/containers/zip_archive.h"
+#include "base/zip_archive.h"
 
 namespace vitrine::aot {
 

@@ -1,7 +1,7 @@
 // What this machine can do: the limits that kernels are held against.
 #pragma once
 
-#include "runtime/threadpool/thread_pool.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::bench {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/core/evalue.h"
-#include "runtime/kernel/kernel_registry.h"
-#include "runtime/threadpool/thread_pool.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/evalue.h"
+#include "vitrine/kernel_registry.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::bench {
 

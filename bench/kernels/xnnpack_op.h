@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/core/tensor.h"
-#include "runtime/threadpool/thread_pool.h"
+#include "vitrine/tensor.h"
+#include "vitrine/thread_pool.h"
 
 struct xnn_subgraph;
 struct xnn_runtime;

@@ -1,7 +1,7 @@
 // The kernels that a program is measured with.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::size {
 

@@ -1,6 +1,6 @@
 // The least that runs a program: load with verification, set inputs, execute.
 #include "bench/size/kernels.h"
-#include "runtime/executor/method.h"
+#include "vitrine/method.h"
 
 int main(int argc, char** argv) {
   using namespace vitrine;

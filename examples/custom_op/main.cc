@@ -9,7 +9,7 @@
 
 #include "examples/custom_op/my_ops.h"
 #include "kernels/portable/portable_kernels.h"
-#include "runtime/executor/method.h"
+#include "vitrine/method.h"
 
 namespace {
 

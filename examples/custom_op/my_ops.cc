@@ -5,7 +5,7 @@
 
 #include "kernels/util/checks.h"
 #include "kernels/util/elementwise.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace my_ops {
 namespace {

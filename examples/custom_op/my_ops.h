@@ -7,7 +7,7 @@
 //       Each row (last dimension) less its lower median. f32 in row-major order.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace my_ops {
 

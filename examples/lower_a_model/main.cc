@@ -14,12 +14,12 @@
 #include "aot/emit/emit.h"
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
+#include "aot/reports/delegation_info.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "devtools/delegation/delegation_info.h"
 #include "examples/models/mobilenet_v2.h"
 #include "examples/models/quantised_mlp.h"
 #include "examples/models/transformer.h"
-#include "tools/files.h"
+#include "host/files.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
 

@@ -13,18 +13,18 @@
 #include <vector>
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etdump/etdump_writer.h"
-#include "devtools/etdump/trace_buffer.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/inspector/grouping.h"
-#include "devtools/inspector/make_profile.h"
-#include "devtools/inspector/row_texts.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_writer.h"
+#include "formats/etdump/trace_buffer.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
+#include "inspector/join/make_profile.h"
+#include "inspector/report/grouping.h"
+#include "inspector/text/row_texts.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
-#include "runtime/executor/method.h"
-#include "tools/host_tensor.h"
-#include "tools/tool_error.h"
+#include "vitrine/method.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
 using tools::check;       // turns an Error into an exception; a device would look at it instead

@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::optimized {
 

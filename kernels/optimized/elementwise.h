@@ -7,9 +7,9 @@
 
 #include "kernels/optimized/simd/elementwise.h"
 #include "kernels/util/promotion.h"
-#include "runtime/core/scalar.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::optimized {
 

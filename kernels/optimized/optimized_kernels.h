@@ -2,7 +2,7 @@
 // thread pool. Ask it before the portable ones, which it needs.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::optimized {
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/kernel/kernel_context.h"
-#include "runtime/threadpool/thread_pool.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::optimized {
 

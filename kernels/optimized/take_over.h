@@ -9,7 +9,7 @@
 // over returns nothing and is named with VITRINE_KERNEL.
 #pragma once
 
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::optimized {
 

@@ -5,7 +5,7 @@
 #include "kernels/util/box_loop.h"
 #include "kernels/util/broadcast.h"
 #include "kernels/util/distance.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

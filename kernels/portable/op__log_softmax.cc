@@ -1,5 +1,5 @@
 #include "kernels/util/softmax.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "kernels/util/batch_norm.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

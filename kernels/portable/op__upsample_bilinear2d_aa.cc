@@ -6,7 +6,7 @@
 #include "kernels/util/convert.h"
 #include "kernels/util/layout.h"
 #include "kernels/util/resampling.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,6 +1,6 @@
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/elementwise.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

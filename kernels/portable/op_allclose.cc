@@ -4,7 +4,7 @@
 #include "kernels/util/box_loop.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "kernels/util/reduction.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

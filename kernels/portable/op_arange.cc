@@ -5,7 +5,7 @@
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "runtime/core/checked_math.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

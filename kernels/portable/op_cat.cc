@@ -3,7 +3,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/promotion.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -4,7 +4,7 @@
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/elementwise.h"
 #include "kernels/util/scalar_value.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -4,7 +4,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/convolution.h"
 #include "kernels/util/layout.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

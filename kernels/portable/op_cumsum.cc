@@ -2,7 +2,7 @@
 
 #include "kernels/util/line.h"
 #include "kernels/util/sum.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

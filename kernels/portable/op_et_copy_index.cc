@@ -4,7 +4,7 @@
 
 #include "kernels/util/checks.h"
 #include "runtime/core/checked_math.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

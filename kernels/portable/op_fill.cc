@@ -1,7 +1,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/fill.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,6 +1,6 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

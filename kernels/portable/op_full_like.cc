@@ -1,7 +1,7 @@
 #include <optional>
 
 #include "kernels/util/fill.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/util/elementwise.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/util/line.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

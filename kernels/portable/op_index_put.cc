@@ -1,7 +1,7 @@
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/indexing.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

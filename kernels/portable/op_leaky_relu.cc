@@ -1,6 +1,6 @@
 #include "kernels/util/elementwise.h"
 #include "kernels/util/scalar_value.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "kernels/util/elementwise.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

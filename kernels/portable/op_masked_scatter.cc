@@ -1,7 +1,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/indexing.h"
 #include "kernels/util/masked.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 // NaN wins.
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/elementwise.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -4,7 +4,7 @@
 #include "kernels/util/elementwise.h"
 #include "kernels/util/fill.h"
 #include "kernels/util/random.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,6 +1,6 @@
 // Uniform in [0, 1).
 #include "kernels/util/random.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

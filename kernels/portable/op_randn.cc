@@ -1,6 +1,6 @@
 // Normal, of mean 0 and variance 1.
 #include "kernels/util/random.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 // The remainder has the sign of the divisor, as in Python.
 #include "kernels/util/arithmetic.h"
 #include "kernels/util/division.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

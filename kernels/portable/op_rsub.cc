@@ -1,6 +1,6 @@
 // other - alpha * self
 #include "kernels/util/scaled_sum.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

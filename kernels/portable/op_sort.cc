@@ -2,7 +2,7 @@
 
 #include "kernels/util/checks.h"
 #include "kernels/util/sort.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/util/split.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -5,7 +5,7 @@
 #include "kernels/util/dtype_dispatch.h"
 #include "kernels/util/layout.h"
 #include "kernels/util/resampling.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

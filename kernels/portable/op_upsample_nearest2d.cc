@@ -1,6 +1,6 @@
 #include "kernels/util/element_copy.h"
 #include "kernels/util/resampling.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 // The table of portable kernels: the reference of every op.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::portable {
 

@@ -2,7 +2,7 @@
 
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::quantized {
 

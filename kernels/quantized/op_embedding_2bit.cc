@@ -1,5 +1,5 @@
 #include "kernels/quantized/embedding.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::quantized {
 

@@ -1,6 +1,6 @@
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::quantized {
 

@@ -1,7 +1,7 @@
 // The table of quantized_decomposed kernels: quantising, dequantising and what works on both.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::quantized {
 

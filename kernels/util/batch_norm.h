@@ -1,7 +1,7 @@
 // Batch normalisation with given or computed statistics.
 #pragma once
 
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 namespace vitrine {
 

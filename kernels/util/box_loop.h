@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/tensor.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

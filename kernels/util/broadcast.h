@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "kernels/util/selected_dtypes.h"
-#include "runtime/core/scalar_type.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine {
 

@@ -19,7 +19,7 @@
 #include "kernels/util/dtype_dispatch.h"
 #include "kernels/util/promotion.h"
 #include "kernels/util/scalar_value.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 namespace vitrine {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "kernels/util/dtype_dispatch.h"
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine {
 

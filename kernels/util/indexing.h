@@ -9,9 +9,9 @@
 #include "kernels/util/box_loop.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/layout.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

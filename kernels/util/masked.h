@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "kernels/util/layout.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

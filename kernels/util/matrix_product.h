@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "kernels/util/layout.h"
-#include "runtime/core/scalar.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "kernels/util/arithmetic.h"
-#include "runtime/core/evalue.h"
-#include "runtime/core/scalar.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/evalue.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar.h"
 
 namespace vitrine {
 

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "kernels/util/layout.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

@@ -21,7 +21,7 @@
 
 #include "kernels/util/checks.h"
 #include "kernels/util/dtype_dispatch.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 namespace vitrine {
 

@@ -1,9 +1,9 @@
 // Scalars that must fit the dtype that they are put into.
 #pragma once
 
-#include "runtime/core/scalar.h"
-#include "runtime/core/scalar_type.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine {
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "kernels/util/element_copy.h"
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 namespace vitrine {
 

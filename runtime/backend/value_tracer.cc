@@ -1,6 +1,6 @@
-#include "runtime/backend/value_tracer.h"
+#include "vitrine/value_tracer.h"
 
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine {
 

@@ -1,4 +1,4 @@
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 #include <algorithm>
 #include <cstdarg>

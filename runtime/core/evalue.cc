@@ -1,4 +1,4 @@
-#include "runtime/core/evalue.h"
+#include "vitrine/evalue.h"
 
 namespace vitrine {
 

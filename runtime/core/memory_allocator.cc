@@ -1,4 +1,4 @@
-#include "runtime/core/memory_allocator.h"
+#include "vitrine/memory_allocator.h"
 
 #include <algorithm>
 #include <cstdlib>

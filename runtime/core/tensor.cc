@@ -1,4 +1,4 @@
-#include "runtime/core/tensor.h"
+#include "vitrine/tensor.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "runtime/data/data_source.h"
+#include "vitrine/data_source.h"
 
 #include <new>
 

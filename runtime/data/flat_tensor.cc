@@ -1,11 +1,11 @@
-#include "runtime/data/flat_tensor.h"
+#include "vitrine/flat_tensor.h"
 
 #include <cstring>
 #include <new>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/tensor.h"
 #include "schema/flat_tensor_generated.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_set>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/tensor.h"
 #include "schema/flat_tensor_generated.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 namespace {

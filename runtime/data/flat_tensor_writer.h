@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/data/named_data.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine {
 

@@ -1,4 +1,4 @@
-#include "runtime/executor/method.h"
+#include "vitrine/method.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,9 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/data/vector_size.h"
-#include "runtime/executor/method.h"
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
+#include "vitrine/method.h"
 
 namespace vitrine {
 namespace {

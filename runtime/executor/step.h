@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/backend/backend.h"
-#include "runtime/kernel/kernel.h"
-#include "runtime/trace/event_tracer.h"
+#include "vitrine/backend.h"
+#include "vitrine/event_tracer.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine {
 

@@ -1,4 +1,4 @@
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::boxing {
 

@@ -1,11 +1,11 @@
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <utility>
 
-#include "runtime/core/evalue.h"
+#include "vitrine/evalue.h"
 
 namespace vitrine {
 

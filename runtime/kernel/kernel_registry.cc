@@ -1,4 +1,4 @@
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::platform {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::platform {
 

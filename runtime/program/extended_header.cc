@@ -1,4 +1,4 @@
-#include "runtime/program/extended_header.h"
+#include "vitrine/extended_header.h"
 
 #include <cstring>
 

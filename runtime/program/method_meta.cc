@@ -1,4 +1,4 @@
-#include "runtime/program/method_meta.h"
+#include "vitrine/method_meta.h"
 
 #include "runtime/data/vector_size.h"
 

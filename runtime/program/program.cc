@@ -1,4 +1,4 @@
-#include "runtime/program/program.h"
+#include "vitrine/program.h"
 
 #include <cstring>
 #include <new>

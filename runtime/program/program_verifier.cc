@@ -3,11 +3,11 @@
 #include <concepts>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/tensor.h"
 #include "runtime/data/table_verifier.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/program/program_shapes.h"
 #include "schema/program_generated.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 namespace {

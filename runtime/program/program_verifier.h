@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine {
 

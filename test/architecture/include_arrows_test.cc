@@ -26,10 +26,10 @@ constexpr Ban kBans[] = {
     {"runtime/kernel", "runtime/program"},
     {"runtime/kernel", "runtime/executor"},
     {"runtime/backend", "backends/xnnpack/runtime"},
-    {"runtime/trace", "devtools/etdump"},
+    {"runtime/trace", "formats/etdump"},
     {"runtime/executor", "kernels/portable"},
     {"runtime/executor", "backends/xnnpack/runtime"},
-    {"runtime/executor", "devtools/etdump"},
+    {"runtime/executor", "formats/etdump"},
     {"runtime/executor", "runtime/threadpool"},
     {"kernels/portable", "backends/xnnpack/runtime"},
     {"kernels/portable", "runtime/threadpool"},
@@ -38,8 +38,13 @@ constexpr Ban kBans[] = {
     {"backends/xnnpack/runtime", "runtime/executor"},
     {"backends/xnnpack/runtime", "kernels/portable"},
     {"backends/xnnpack/aot", "runtime/executor"},
-    {"devtools/inspector", "runtime/executor"},
-    {"devtools/etdump", "runtime/executor"},
+    {"inspector/join", "runtime/executor"},
+    {"inspector/join", "inspector/report"},
+    {"formats/etrecord", "aot/graph"},
+    {"kernels/util", "base"},
+    {"aot/pipeline", "backends/xnnpack/aot"},
+    {"host", "tools"},
+    {"formats/etdump", "runtime/executor"},
     {"aot/graph", "aot/passes"},
     {"aot/lowering", "backends/xnnpack/aot"},
     {"tools", "test"},
@@ -54,35 +59,37 @@ TEST(IncludeRules, TheTableKeepsItsOwnBans) {
 }
 
 TEST(IncludeRules, FindsTheInnermostRoom) {
-  EXPECT_EQ(room_of("runtime/core/tensor.h")->folder, "runtime/core");
+  EXPECT_EQ(room_of("vitrine/tensor.h")->folder, "runtime/core");
   EXPECT_EQ(room_of("kernels/portable/prim/op_x.cc")->folder, "kernels/portable");
   EXPECT_EQ(room_of("test/runtime/core/tensor_test.cc")->folder, "test");
+  EXPECT_EQ(room_of("include/vitrine/tensor.h")->folder, "runtime/core");
+  EXPECT_EQ(room_of("vitrine/kernel.h")->folder, "runtime/kernel");
+  EXPECT_EQ(room_of("include/vitrine/stray.h"), nullptr);
   EXPECT_EQ(room_of("runtime/corelike/x.h"), nullptr);
   EXPECT_EQ(room_of("vector"), nullptr);
 }
 
 TEST(IncludeRules, AllowsWhatTheTableAllows) {
   EXPECT_THAT(violations("runtime/executor/method.cc", R"(
-#include "runtime/executor/method.h"
+#include "vitrine/method.h"
 #include <vector>
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 #include "schema/program_generated.h"
 #  include "runtime/platform/clock.h"
 )"),
               IsEmpty());
-  EXPECT_THAT(violations("runtime/program/program.cc", "#include \"runtime/core/error.h\"\n"),
-              IsEmpty())
+  EXPECT_THAT(violations("runtime/program/program.cc", "#include \"vitrine/error.h\"\n"), IsEmpty())
       << "by way of runtime/data";
 }
 
 TEST(IncludeRules, FindsForbiddenArrows) {
-  EXPECT_THAT(violations("runtime/core/tensor.cc", "#include \"runtime/kernel/kernel.h\"\n"),
-              ElementsAre("runtime/core/tensor.cc: includes runtime/kernel/kernel.h, of "
+  EXPECT_THAT(violations("runtime/core/tensor.cc", "#include \"vitrine/kernel.h\"\n"),
+              ElementsAre("runtime/core/tensor.cc: includes vitrine/kernel.h, of "
                           "runtime/kernel"));
   EXPECT_THAT(violations("runtime/executor/method.cc",
-                         "#include <cmath>\n  #  include  \"devtools/etdump/trace_buffer.h\""),
-              ElementsAre("runtime/executor/method.cc: includes devtools/etdump/trace_buffer.h, of "
-                          "devtools/etdump"));
+                         "#include <cmath>\n  #  include  \"formats/etdump/trace_buffer.h\""),
+              ElementsAre("runtime/executor/method.cc: includes formats/etdump/trace_buffer.h, of "
+                          "formats/etdump"));
   EXPECT_THAT(violations("tools/x.cc", "#include <test/support/corpus.h>\n"),
               ElementsAre("tools/x.cc: includes test/support/corpus.h, of test"));
 }
@@ -91,12 +98,12 @@ TEST(IncludeRules, FindsHostHeadersOnTheDeviceSide) {
   for (const std::string header : {"iostream", "exception", "stdexcept", "sstream"}) {
     const std::string source = "#include <" + header + ">\n";
     for (const std::string path :
-         {"runtime/core/x.h", "kernels/portable/op_x.cc", "backends/xnnpack/runtime/x.cc",
-          "devtools/etdump/etdump_writer.cc"}) {
+         {"runtime/core/x.h", "include/vitrine/tensor.h", "kernels/portable/op_x.cc",
+          "backends/xnnpack/runtime/x.cc", "formats/etdump/etdump_writer.cc"}) {
       EXPECT_THAT(violations(path, source),
                   ElementsAre(path + ": includes " + header + ", which is for the host side"));
     }
-    EXPECT_THAT(violations("devtools/etdump/etdump_reader.cc", source), IsEmpty());
+    EXPECT_THAT(violations("formats/etdump/etdump_reader.cc", source), IsEmpty());
     EXPECT_THAT(violations("tools/x.cc", source), IsEmpty());
   }
 }

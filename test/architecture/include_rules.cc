@@ -3,39 +3,71 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <stdexcept>
+
+#include "test/support/read_text.h"
 
 namespace vitrine::architecture {
 namespace {
 
-constexpr bool kDevice = true;
-
 // A library's headers, and the folders that may see them.
 struct Library {
-  std::string_view headers;
-  std::vector<std::string_view> folders;
+  std::string headers;
+  std::vector<std::string> folders;
 };
 
+// The cells of the rows of every table whose header row begins with `first`, without that row and
+// the line below it.
+std::vector<std::vector<std::string>> table_rows(std::string_view page, std::string_view first) {
+  std::vector<std::vector<std::string>> rows;
+  bool inside = false;
+  for (size_t begin = 0; begin < page.size();) {
+    const size_t end = std::min(page.find('\n', begin), page.size());
+    const std::string_view line = page.substr(begin, end - begin);
+    begin = end + 1;
+    const bool is_header = line.starts_with(first);
+    inside = is_header || (inside && line.starts_with('|'));
+    if (!inside || is_header || line.starts_with("|---")) continue;
+    std::vector<std::string> cells;
+    for (size_t at = 1; at < line.size();) {
+      const size_t bar = std::min(line.find('|', at), line.size());
+      cells.emplace_back(line.substr(at, bar - at));
+      at = bar + 1;
+    }
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+// What stands between backquotes.
+std::vector<std::string> names_in(std::string_view cell) {
+  std::vector<std::string> names;
+  for (size_t begin = cell.find('`'); begin != std::string_view::npos;) {
+    const size_t end = cell.find('`', begin + 1);
+    if (end == std::string_view::npos) break;
+    names.emplace_back(cell.substr(begin + 1, end - begin - 1));
+    begin = cell.find('`', end + 1);
+  }
+  return names;
+}
+
+std::string page() {
+  std::string text =
+      test::read_text(std::filesystem::path(VITRINE_SOURCE_DIR) / "docs/architecture.md");
+  if (text.empty()) throw std::runtime_error("docs/architecture.md cannot be read");
+  return text;
+}
+
 const std::vector<Library>& libraries() {
-  static const std::vector<Library> kLibraries = {
-      {"xnnpack", {"backends/xnnpack/runtime", "kernels/optimized", "bench", "test"}},
-      {"src/xnnpack/", {"backends/xnnpack/runtime"}},
-      {"pthreadpool.h",
-       {"runtime/threadpool", "backends/xnnpack/runtime", "kernels/optimized", "bench", "test"}},
-      {"cpuinfo.h", {"runtime/threadpool", "backends/xnnpack/runtime"}},
-      {"xxhash.h", {"backends/xnnpack/runtime"}},
-      {"hwy/", {"kernels/optimized", "bench", "test"}},
-      {"flatbuffers/",
-       {"runtime/data", "runtime/program", "backends", "devtools", "aot", "bench", "test"}},
-      {"nlohmann/", {"aot", "devtools", "tools", "bench", "test"}},
-      {"fmt/",
-       {"aot", "backends/mapping_demo/aot", "backends/xnnpack/aot", "devtools", "tools", "bench",
-        "test"}},
-      {"CLI/", {"tools", "bench", "test"}},
-      {"zip.h", {"devtools/containers", "devtools/etrecord", "test"}},
-      {"gtest/", {"test"}},
-      {"gmock/", {"test"}},
-      {"benchmark/", {"bench"}},
-  };
+  static const std::vector<Library> kLibraries = [] {
+    std::vector<Library> found;
+    for (const auto& cells : table_rows(page(), "| headers |")) {
+      for (std::string& headers : names_in(cells.at(0))) {
+        found.push_back({std::move(headers), names_in(cells.at(1))});
+      }
+    }
+    return found;
+  }();
   return kLibraries;
 }
 
@@ -46,8 +78,8 @@ constexpr std::array<std::string_view, 10> kHostHeaders = {
 
 // Device-side files in rooms of the host.
 constexpr std::array<std::string_view, 4> kDeviceFiles = {
-    "devtools/etdump/etdump_writer.", "devtools/etdump/trace_buffer.",
-    "devtools/etdump/value_buffer.", "devtools/etdump/extensions."};
+    "formats/etdump/etdump_writer.", "formats/etdump/trace_buffer.", "formats/etdump/value_buffer.",
+    "formats/etdump/extensions."};
 
 bool lies_in(std::string_view path, std::string_view folder) {
   return folder.empty() || path == folder ||
@@ -82,7 +114,7 @@ std::string reason_against(std::string_view path, const Room& from, std::string_
     return allowed ? "" : "a library that this room must not see";
   }
   if (const Room* to = room_of(header)) {
-    return may_include(from, *to) ? "" : std::string("of ") + std::string(to->folder);
+    return may_include(from, *to) ? "" : "of " + to->folder;
   }
   return "";
 }
@@ -90,60 +122,30 @@ std::string reason_against(std::string_view path, const Room& from, std::string_
 }  // namespace
 
 const std::vector<Room>& rooms() {
-  static const std::vector<Room> kRooms = {
-      {"schema", {}},
-      {"runtime/core", {}, kDevice},
-      {"runtime/platform", {"runtime/core"}, kDevice},
-      {"runtime/data", {"runtime/core", "runtime/platform", "schema"}, kDevice},
-      {"runtime/program", {"runtime/data", "schema"}, kDevice},
-      {"runtime/trace", {"runtime/core"}, kDevice},
-      {"runtime/kernel", {"runtime/core"}, kDevice},
-      {"runtime/backend", {"runtime/core", "runtime/data", "runtime/trace"}, kDevice},
-      {"runtime/threadpool", {"runtime/core"}, kDevice},
-      {"runtime/executor",
-       {"runtime/core", "runtime/platform", "runtime/data", "runtime/program", "runtime/trace",
-        "runtime/kernel", "runtime/backend"},
-       kDevice},
-      {"kernels/util", {"runtime/kernel", "runtime/core"}, kDevice},
-      {"kernels/portable", {"kernels/util"}, kDevice},
-      {"kernels/quantized", {"kernels/util"}, kDevice},
-      {"kernels/optimized",
-       {"kernels/util", "kernels/portable", "kernels/quantized", "runtime/threadpool"},
-       kDevice},
-      {"backends/xnnpack/runtime",
-       {"runtime/backend", "runtime/trace", "runtime/threadpool", "schema"},
-       kDevice},
-      {"backends/xnnpack/aot", {"aot/graph", "aot/passes", "aot/lowering", "schema"}},
-      {"backends/mapping_demo/runtime", {"runtime/backend", "runtime/trace"}, kDevice},
-      {"backends/mapping_demo/aot", {"aot/graph", "aot/passes", "aot/lowering"}},
-      {"aot/graph", {"runtime/core"}},
-      {"aot/import", {"aot/graph", "devtools/containers"}},
-      {"aot/shapes", {"aot/graph"}},
-      {"aot/builder", {"aot/graph", "aot/shapes"}},
-      {"aot/evaluation",
-       {"aot/graph", "aot/passes", "aot/emit", "runtime/executor", "kernels/portable",
-        "kernels/quantized"}},
-      {"aot/passes", {"aot/graph", "aot/shapes"}},
-      {"aot/lowering", {"aot/graph", "aot/passes"}},
-      {"aot/emit",
-       {"aot/graph", "aot/lowering", "aot/passes", "runtime/data", "devtools/etrecord", "schema"}},
-      {"devtools/etdump", {"runtime/backend", "runtime/trace", "runtime/core", "schema"}},
-      {"devtools/containers", {"runtime/core", "runtime/platform"}},
-      {"devtools/etrecord", {"devtools/containers", "runtime/core"}},
-      {"devtools/bundled_program", {"runtime/core", "schema"}},
-      {"devtools/inspector", {"devtools/etdump", "devtools/etrecord"}},
-      {"devtools/delegation", {"aot"}},
-      {"tools", {"runtime", "kernels", "backends", "devtools", "aot", "schema"}},
-      {"bench", {""}},
-      {"examples", {"runtime", "kernels", "backends", "devtools", "aot", "tools"}},
-      {"test", {""}},
-  };
+  static const std::vector<Room> kRooms = [] {
+    std::vector<Room> found;
+    for (const auto& cells : table_rows(page(), "| folder |")) {
+      Room room;
+      room.folder = names_in(cells.at(0)).at(0);
+      room.is_device = cells.at(1) == " device ";
+      room.may_include = names_in(cells.at(3));
+      if (cells.at(3) == " everything ") room.may_include = {""};
+      for (const std::string& name : names_in(cells.at(4))) {
+        room.public_headers.push_back("vitrine/" + name + ".h");
+      }
+      found.push_back(std::move(room));
+    }
+    return found;
+  }();
   return kRooms;
 }
 
 const Room* room_of(std::string_view path) {
+  constexpr std::string_view kPublic = "include/";
+  const std::string_view header = path.starts_with(kPublic) ? path.substr(kPublic.size()) : path;
   const Room* innermost = nullptr;
   for (const Room& room : rooms()) {
+    if (std::ranges::count(room.public_headers, header) != 0) return &room;
     if (lies_in(path, room.folder) &&
         (innermost == nullptr || room.folder.size() > innermost->folder.size())) {
       innermost = &room;

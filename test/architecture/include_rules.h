@@ -1,4 +1,5 @@
-// Who may include whom: the rooms of docs/architecture.md and the arrows between them.
+// Who may include whom: the rooms of docs/architecture.md and the arrows between them, read from
+// its tables.
 #pragma once
 
 #include <string>
@@ -8,11 +9,12 @@
 namespace vitrine::architecture {
 
 struct Room {
-  std::string_view folder;
+  std::string folder;
   // Folders that hold rooms, or rooms. What one of these may include, this room may too. "" is
   // everything.
-  std::vector<std::string_view> may_include;
-  bool is_device = false;  // no exceptions, no iostream
+  std::vector<std::string> may_include;
+  std::vector<std::string> public_headers;  // "vitrine/tensor.h"
+  bool is_device = false;                   // no exceptions, no iostream
 };
 
 const std::vector<Room>& rooms();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string>
@@ -19,9 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::ptrdiff_t kMaxLines = 700;
-constexpr std::array<std::string_view, 12> kFolders = {
-    "runtime", "backends", "kernels",    "schema", "aot",  "devtools",
-    "tools",   "bench",    "toolchains", "cmake",  "docs", "examples"};
+constexpr std::array<std::string_view, 3> kOtherFolders = {"toolchains", "cmake", "docs"};
 constexpr std::array<std::string_view, 4> kCode = {".h", ".cc", ".inc", ".c"};
 constexpr std::array<std::string_view, 9> kText = {".h",     ".cc",  ".inc", ".c", ".fbs",
                                                    ".cmake", ".txt", ".md",  ".sh"};
@@ -46,8 +45,11 @@ std::vector<fs::path> files() {
       }
     }
   };
-  for (const std::string_view folder : kFolders) add_folder(root / folder);
-  add_folder(root / "test");
+  for (const std::string_view folder : kOtherFolders) add_folder(root / folder);
+  add_folder(root / "include");
+  std::set<std::string> tops;  // of the rooms
+  for (const Room& room : rooms()) tops.insert(room.folder.substr(0, room.folder.find('/')));
+  for (const std::string& folder : tops) add_folder(root / folder);
   for (const auto& entry : fs::directory_iterator(root)) {
     if (entry.is_regular_file() && has_extension(entry.path(), kText)) {
       found.push_back(entry.path().lexically_relative(root));

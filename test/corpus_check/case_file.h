@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::corpus {
 

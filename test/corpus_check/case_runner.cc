@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 
+#include "host/files.h"
+#include "host/session.h"
+#include "host/tool_error.h"
 #include "test/corpus_check/comparison.h"
-#include "tools/files.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::corpus {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "runtime/backend/backend.h"
 #include "test/corpus_check/case_file.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::corpus {
 

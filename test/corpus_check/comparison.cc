@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "devtools/inspector/tensor_difference.h"
+#include "inspector/compare/tensor_difference.h"
 
 namespace vitrine::corpus {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "runtime/core/scalar_type.h"
 #include "test/corpus_check/case_file.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::corpus {
 

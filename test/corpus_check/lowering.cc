@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "tools/files.h"
+#include "aot/pipeline/lower.h"
+#include "host/files.h"
 #include "tools/pte_lower/backends.h"
-#include "tools/pte_lower/lower.h"
 
 namespace vitrine::corpus {
 namespace {
@@ -31,14 +31,14 @@ bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
     if (file.empty()) return false;
     files[call.method] = file;
   }
-  tools::LowerOptions options;
+  aot::LowerOptions options;
   for (const std::string& name : backends) {
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
   }
   options.fold_constants = flags.fold_constants;
   // Cases with weights outside of their program are lowered in that way.
   options.emit.external_constants = flags.external_constants || !which.data.empty();
-  const tools::LoweredModel model = tools::lower(tools::import_methods(files), options);
+  const aot::LoweredModel model = aot::lower(aot::import_methods(files), options);
   which.model = folder / "model.pte";
   tools::write_file(which.model, model.emitted.pte);
   which.data.clear();

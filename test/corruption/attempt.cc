@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "runtime/executor/method.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/method.h"
 
 namespace vitrine::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "runtime/backend/backend.h"
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/backend.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::test {
 

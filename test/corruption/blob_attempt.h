@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/xnnpack/runtime/graph.h"
-#include "runtime/data/named_data.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine::test {
 

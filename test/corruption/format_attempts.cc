@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/etrecord/record_members.h"
-#include "devtools/etrecord/recorded_tensors.h"
-#include "runtime/data/flat_tensor.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "formats/etrecord/record_members.h"
+#include "formats/etrecord/recorded_tensors.h"
 #include "test/support/program_builder.h"
+#include "vitrine/flat_tensor.h"
 
 namespace vitrine::test {
 namespace {

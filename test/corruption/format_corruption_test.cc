@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/etdump_writer.h"
-#include "devtools/etrecord/record_members.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_writer.h"
+#include "formats/etrecord/record_members.h"
 #include "runtime/data/flat_tensor_writer.h"
 #include "test/corruption/format_attempts.h"
 #include "test/support/corpus.h"

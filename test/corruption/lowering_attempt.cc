@@ -13,10 +13,10 @@
 #include "aot/passes/pipelines.h"
 #include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "devtools/etrecord/etrecord.h"
-#include "runtime/program/program.h"
+#include "formats/etrecord/etrecord.h"
 #include "test/support/acceptance.h"
 #include "test/support/file_bytes.h"
+#include "vitrine/program.h"
 
 namespace vitrine::test {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "examples/custom_op/my_ops.h"
 #include "kernels/portable/portable_kernels.h"
-#include "runtime/executor/method.h"
-#include "runtime/kernel/kernel.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/kernel.h"
+#include "vitrine/method.h"
 
 namespace vitrine {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
-#include "runtime/core/evalue.h"
-#include "runtime/kernel/kernel_registry.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/evalue.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::test {
 

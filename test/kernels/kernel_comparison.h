@@ -12,8 +12,8 @@
 
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/util/convert.h"
-#include "runtime/threadpool/thread_pool.h"
 #include "test/kernels/kernel_call.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "runtime/threadpool/thread_pool.h"
 #include "test/kernels/kernel_comparison.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
-#include "runtime/executor/method.h"
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/method.h"
 
 namespace vitrine {
 namespace {

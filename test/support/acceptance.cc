@@ -6,8 +6,8 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/core/scalar_type.h"
 #include "schema/program_generated.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::test {
 namespace {

@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/core/scalar_type.h"
 #include "schema/program_generated.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::test {
 

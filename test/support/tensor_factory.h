@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/core/evalue.h"
-#include "runtime/core/tensor.h"
+#include "vitrine/evalue.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::test {
 

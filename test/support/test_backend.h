@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/backend/backend.h"
 #include "test/support/program_builder.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::test {
 

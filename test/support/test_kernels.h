@@ -9,7 +9,7 @@
 //   test::size.int(Tensor self, int dim) -> int
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::test {
 

@@ -8,15 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/inspector/comparison.h"
-#include "devtools/inspector/make_profile.h"
-#include "test/devtools/record_builder.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/files.h"
+#include "inspector/compare/comparison.h"
+#include "inspector/join/make_profile.h"
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
+#include "test/support/record_builder.h"
 #include "test/tools/command.h"
-#include "tools/files.h"
 
 namespace vitrine::test {
 namespace {

@@ -7,14 +7,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runtime/program/extended_header.h"
-#include "runtime/program/program.h"
-#include "test/devtools/record_builder.h"
+#include "host/files.h"
+#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
+#include "test/support/record_builder.h"
 #include "test/tools/command.h"
-#include "tools/files.h"
-#include "tools/tool_error.h"
+#include "vitrine/extended_header.h"
+#include "vitrine/program.h"
 
 namespace vitrine::test {
 namespace {

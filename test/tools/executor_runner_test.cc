@@ -7,10 +7,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "devtools/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_reader.h"
+#include "host/files.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
-#include "tools/files.h"
 
 namespace vitrine::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <ostream>
 #include <set>
 
-#include "devtools/etrecord/record_members.h"
+#include "formats/etrecord/record_members.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
 

@@ -5,14 +5,14 @@
 #include <numeric>
 #include <string>
 
-#include "runtime/data/data_source.h"
-#include "runtime/program/program.h"
+#include "host/machine_limits.h"
+#include "host/memory_plan.h"
+#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 #include "test/tools/command.h"
-#include "tools/machine_limits.h"
-#include "tools/memory_plan.h"
-#include "tools/tool_error.h"
+#include "vitrine/data_source.h"
+#include "vitrine/program.h"
 
 namespace vitrine::test {
 namespace {

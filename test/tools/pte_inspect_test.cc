@@ -9,19 +9,19 @@
 #include <random>
 #include <set>
 
-#include "devtools/bundled_program/bundled_program.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "host/files.h"
+#include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
-#include "tools/files.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/inspect.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::test {
 namespace {

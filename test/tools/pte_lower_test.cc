@@ -6,10 +6,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "devtools/etrecord/etrecord.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/files.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
-#include "tools/files.h"
 
 namespace vitrine::test {
 namespace {

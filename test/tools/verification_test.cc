@@ -6,11 +6,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/etdump_reader.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "host/files.h"
 #include "test/support/corpus.h"
 #include "test/tools/command.h"
-#include "tools/files.h"
 
 namespace vitrine::test {
 namespace {

@@ -6,20 +6,20 @@
 #include <cstdio>
 #include <utility>
 
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etdump/etdump_writer.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/inspector/comparison.h"
-#include "devtools/inspector/make_profile.h"
-#include "devtools/inspector/report_comparison.h"
-#include "devtools/inspector/report_values.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_writer.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/output_difference.h"
+#include "host/session.h"
+#include "host/tool_error.h"
+#include "inspector/compare/comparison.h"
+#include "inspector/join/make_profile.h"
+#include "inspector/report/report_comparison.h"
+#include "inspector/report/report_values.h"
 #include "runtime/platform/clock.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
-#include "tools/output_difference.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tools/files.h"
-#include "tools/tool_error.h"
+#include "host/files.h"
+#include "host/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/trace_buffer.h"
-#include "runtime/executor/method.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/host_tensor.h"
+#include "host/session.h"
 #include "tools/executor_runner/options.h"
-#include "tools/host_tensor.h"
-#include "tools/session.h"
+#include "vitrine/method.h"
 
 namespace vitrine::tools {
 

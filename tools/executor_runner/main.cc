@@ -3,22 +3,22 @@
 
 #include <cstdio>
 
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etdump/etdump_writer.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/inspector/make_profile.h"
-#include "tools/embedded_record.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/etdump_writer.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/embedded_record.h"
+#include "host/files.h"
+#include "host/machine_limits.h"
+#include "host/memory_plan.h"
+#include "host/session.h"
+#include "host/tool_error.h"
+#include "inspector/join/make_profile.h"
 #include "tools/executor_runner/comparing.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
 #include "tools/executor_runner/profiling.h"
 #include "tools/executor_runner/verification.h"
-#include "tools/files.h"
-#include "tools/machine_limits.h"
-#include "tools/memory_plan.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "devtools/etdump/trace_buffer.h"
-#include "tools/report_options.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/report_options.h"
+#include "host/session.h"
+#include "host/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

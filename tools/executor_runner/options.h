@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/backend/backend.h"
-#include "tools/profile_report.h"
+#include "host/profile_report.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::tools {
 

@@ -1,13 +1,13 @@
 #include "tools/executor_runner/outputs.h"
-#include "devtools/inspector/tensor_difference.h"
+#include "inspector/compare/tensor_difference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/files.h"
-#include "tools/host_tensor.h"
+#include "host/files.h"
+#include "host/host_tensor.h"
 
 namespace vitrine::tools {
 namespace {

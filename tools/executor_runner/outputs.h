@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor/method.h"
 #include "tools/executor_runner/options.h"
+#include "vitrine/method.h"
 
 namespace vitrine::tools {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "devtools/etdump/extensions.h"
+#include "formats/etdump/extensions.h"
+#include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

@@ -3,12 +3,12 @@
 // conditions as the profile itself.
 #pragma once
 
-#include "devtools/etdump/trace_buffer.h"
-#include "devtools/inspector/profile.h"
-#include "runtime/executor/method.h"
+#include "formats/etdump/trace_buffer.h"
+#include "inspector/join/profile.h"
 #include "runtime/platform/memory.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
+#include "vitrine/method.h"
 
 namespace vitrine::tools {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "host/files.h"
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
 #include "tools/executor_runner/inputs.h"
-#include "tools/files.h"
-#include "tools/host_tensor.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

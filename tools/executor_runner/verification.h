@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "devtools/inspector/tensor_difference.h"
+#include "host/session.h"
+#include "inspector/compare/tensor_difference.h"
 #include "tools/executor_runner/options.h"
-#include "tools/session.h"
 
 namespace vitrine::tools {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "aot/import/tensor_meta.h"
-#include "devtools/containers/json.h"
-#include "devtools/containers/zip_archive.h"
+#include "base/json.h"
+#include "base/zip_archive.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
 

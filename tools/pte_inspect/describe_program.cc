@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
 #include "runtime/data/vector_size.h"
-#include "runtime/program/extended_header.h"
-#include "tools/host_tensor.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
-#include "tools/tool_error.h"
+#include "vitrine/extended_header.h"
 
 namespace vitrine::tools {
 namespace {

@@ -2,15 +2,15 @@
 
 #include <cstring>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/containers/zip_archive.h"
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/etrecord.h"
-#include "runtime/data/flat_tensor.h"
+#include "base/zip_archive.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
 #include "schema/flat_tensor_generated.h"
-#include "tools/host_tensor.h"
 #include "tools/pte_inspect/loading.h"
-#include "tools/tool_error.h"
+#include "vitrine/flat_tensor.h"
 
 namespace vitrine::tools {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "devtools/inspector/text_layout.h"
-#include "devtools/inspector/text_table.h"
+#include "inspector/text/text_layout.h"
+#include "inspector/text/text_table.h"
 
 namespace vitrine::tools {
 namespace {

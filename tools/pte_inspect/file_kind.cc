@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "devtools/containers/zip_archive.h"
-#include "tools/tool_error.h"
+#include "base/zip_archive.h"
+#include "host/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

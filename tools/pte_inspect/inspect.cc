@@ -6,19 +6,19 @@
 #include <memory>
 #include <utility>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/etrecord/etrecord.h"
-#include "devtools/inspector/comparison.h"
-#include "devtools/inspector/make_profile.h"
-#include "devtools/inspector/report_comparison.h"
-#include "devtools/inspector/report_values.h"
-#include "devtools/inspector/text_layout.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etrecord/etrecord.h"
+#include "host/tool_error.h"
+#include "inspector/compare/comparison.h"
+#include "inspector/join/make_profile.h"
+#include "inspector/report/report_comparison.h"
+#include "inspector/report/report_values.h"
+#include "inspector/text/text_layout.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/node_table.h"
-#include "runtime/data/flat_tensor.h"
-#include "tools/tool_error.h"
+#include "host/tool_error.h"
+#include "vitrine/flat_tensor.h"
 
 namespace vitrine::tools {
 namespace {

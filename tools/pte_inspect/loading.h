@@ -7,11 +7,11 @@
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
-#include "devtools/containers/zip_archive.h"
-#include "runtime/data/data_source.h"
-#include "runtime/data/named_data.h"
-#include "runtime/program/program.h"
+#include "base/zip_archive.h"
 #include "tools/pte_inspect/description.h"
+#include "vitrine/data_source.h"
+#include "vitrine/named_data.h"
+#include "vitrine/program.h"
 
 namespace vitrine::tools {
 

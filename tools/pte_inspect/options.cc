@@ -1,6 +1,6 @@
 #include "tools/pte_inspect/options.h"
 
-#include "tools/report_options.h"
+#include "host/report_options.h"
 
 namespace vitrine::tools {
 

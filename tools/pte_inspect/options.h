@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/profile_report.h"
+#include "host/profile_report.h"
 
 namespace vitrine::tools {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "backends/xnnpack/runtime/node_table.h"
-#include "devtools/inspector/text_layout.h"
-#include "tools/host_tensor.h"
-#include "tools/tool_error.h"
+#include "host/host_tensor.h"
+#include "host/tool_error.h"
+#include "inspector/text/text_layout.h"
 
 namespace vitrine::tools {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/program/program.h"
 #include "tools/pte_inspect/loading.h"
+#include "vitrine/program.h"
 
 namespace vitrine::tools {
 

@@ -4,13 +4,13 @@
 
 #include <functional>
 
-#include "devtools/bundled_program/bundled_program.h"
-#include "devtools/etdump/etdump_reader.h"
-#include "devtools/inspector/make_profile.h"
-#include "runtime/executor/method.h"
+#include "formats/bundled_program/bundled_program.h"
+#include "formats/etdump/etdump_reader.h"
+#include "host/session.h"
+#include "host/tool_error.h"
+#include "inspector/join/make_profile.h"
 #include "tools/pte_inspect/loading.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
+#include "vitrine/method.h"
 
 namespace vitrine::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/data/named_data.h"
 #include "tools/pte_inspect/description.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine::tools {
 

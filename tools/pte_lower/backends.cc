@@ -7,7 +7,7 @@
 
 #include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/xnnpack/aot/partitioner.h"
-#include "tools/tool_error.h"
+#include "host/tool_error.h"
 
 namespace vitrine::tools {
 namespace {

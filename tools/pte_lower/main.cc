@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "tools/files.h"
+#include "aot/pipeline/lower.h"
+#include "host/files.h"
 #include "tools/pte_lower/backends.h"
-#include "tools/pte_lower/lower.h"
 #include "tools/pte_lower/options.h"
 #include "tools/pte_lower/report.h"
 
@@ -37,18 +37,18 @@ class ProgressLine {
 };
 
 // Beside the program: a runtime is told where by --data_path.
-void write_external_files(const LoweredModel& model, const std::filesystem::path& program) {
+void write_external_files(const aot::LoweredModel& model, const std::filesystem::path& program) {
   for (const auto& [tag, bytes] : model.emitted.ptd) {
     write_file(program.parent_path() / (tag + ".ptd"), bytes);
   }
 }
 
 void run(const LoweringOptions& options) {
-  LowerOptions lowering;
+  aot::LowerOptions lowering;
   for (const std::string& name : options.backends) {
     lowering.partitioners.push_back(lowering_backend(name).make_partitioner());
   }
-  lowering.filter = OpFilter(options.only_ops, options.excluded_ops);
+  lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
   lowering.bounds = options.bounds;
   lowering.emit = options.emit;
   lowering.fold_constants = options.fold_constants;
@@ -60,7 +60,7 @@ void run(const LoweringOptions& options) {
   lowering.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
 
   progress.show("reading", "");
-  const LoweredModel model = lower(import_methods(options.models), lowering);
+  const aot::LoweredModel model = aot::lower(aot::import_methods(options.models), lowering);
   write_external_files(model, options.output);
   if (!options.record.empty()) write_file(options.record, model.record);
   if (!options.graphviz.empty()) write_file(options.graphviz, graphviz_text(model));

@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "host/tool_error.h"
 #include "tools/pte_lower/backends.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
@@ -106,7 +106,8 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
     }
     if (options.models.empty()) throw ToolError("give a model (.pt2), or methods by --method");
     options.backends = checked_backends(backends);
-    for (const std::string& bound : bounds) options.bounds.push_back(parse_dynamic_bound(bound));
+    for (const std::string& bound : bounds)
+      options.bounds.push_back(aot::parse_dynamic_bound(bound));
   } catch (const CLI::ParseError& error) {
     *exit_code = app.exit(error);
     return std::nullopt;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aot/emit/emit.h"
-#include "tools/pte_lower/dynamic_bounds.h"
+#include "aot/pipeline/dynamic_bounds.h"
 
 namespace vitrine::tools {
 
@@ -20,7 +20,7 @@ struct LoweringOptions {
   std::vector<std::string> backends;
   std::vector<std::string> only_ops;
   std::vector<std::string> excluded_ops;
-  std::vector<DynamicBound> bounds;
+  std::vector<aot::DynamicBound> bounds;
   aot::EmitOptions emit;
   bool fold_constants = false;
   bool summary = false;

@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "devtools/delegation/delegated_graph.h"
-#include "devtools/delegation/delegation_info.h"
-#include "devtools/delegation/explain.h"
+#include "aot/reports/delegated_graph.h"
+#include "aot/reports/delegation_info.h"
+#include "aot/reports/explain.h"
 
 namespace vitrine::tools {
 namespace {
@@ -22,12 +22,12 @@ std::string size_text(uint64_t bytes) {
 }
 
 // A heading where there are several methods.
-std::string heading(const LoweredModel& model, const std::string& method) {
+std::string heading(const aot::LoweredModel& model, const std::string& method) {
   return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
 }
 
 template <class Text>
-std::string each_method(const LoweredModel& model, Text text) {
+std::string each_method(const aot::LoweredModel& model, Text text) {
   std::string all;
   for (const auto& [name, program] : model.methods) {
     if (!all.empty()) all += '\n';
@@ -56,7 +56,7 @@ std::string branches_text(const aot::Graph& graph) {
 
 }  // namespace
 
-std::string summary_text(const LoweredModel& model) {
+std::string summary_text(const aot::LoweredModel& model) {
   std::string text = each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
     const delegation::DelegationInfo info = delegation::delegation_info(*program.graph);
     const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
@@ -72,19 +72,19 @@ std::string summary_text(const LoweredModel& model) {
   return text;
 }
 
-std::string graph_text(const LoweredModel& model) {
+std::string graph_text(const aot::LoweredModel& model) {
   return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
     return delegation::format_delegated_graph(*program.graph);
   });
 }
 
-std::string graphviz_text(const LoweredModel& model) {
+std::string graphviz_text(const aot::LoweredModel& model) {
   return each_method(model, [](const auto&, const aot::ExportedProgram& program) {
     return delegation::format_graphviz(program);
   });
 }
 
-std::string explain_text(const LoweredModel& model) {
+std::string explain_text(const aot::LoweredModel& model) {
   return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
     const auto found = model.rejections.find(name);
     if (found == model.rejections.end()) return std::string("No backend was asked.\n");

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "tools/pte_lower/lower.h"
+#include "aot/pipeline/lower.h"
 
 namespace vitrine::tools {
 
 // Per method: what is delegated, by kind of operator, and planned memory; then the file's parts.
-std::string summary_text(const LoweredModel& model);
+std::string summary_text(const aot::LoweredModel& model);
 // Per method: the graph, with what is inside delegates.
-std::string graph_text(const LoweredModel& model);
-std::string graphviz_text(const LoweredModel& model);
+std::string graph_text(const aot::LoweredModel& model);
+std::string graphviz_text(const aot::LoweredModel& model);
 // Per method: why calls are not delegated, most expensive first.
-std::string explain_text(const LoweredModel& model);
+std::string explain_text(const aot::LoweredModel& model);
 
 }  // namespace vitrine::tools

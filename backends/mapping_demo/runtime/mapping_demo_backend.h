@@ -5,7 +5,7 @@
 // identifier; the metadata is its name.
 #pragma once
 
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/tensor.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::mapping_demo {
 namespace {

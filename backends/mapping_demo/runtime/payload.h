@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::mapping_demo {
 

@@ -9,7 +9,7 @@
 #include "aot/graph/lint.h"
 #include "aot/passes/pass.h"
 #include "backends/xnnpack/aot/arguments.h"
-#include "runtime/core/half.h"
+#include "vitrine/half.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "aot/graph/aot_error.h"
-#include "runtime/core/half.h"
+#include "vitrine/half.h"
 
 namespace vitrine::aot::xnnpack {
 

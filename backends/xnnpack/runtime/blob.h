@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
-#include "runtime/core/error.h"
-#include "runtime/data/data_source.h"
 #include "schema/xnnpack_graph_generated.h"
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

@@ -11,9 +11,9 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
-#include "runtime/backend/backend.h"
-#include "runtime/data/data_source.h"
-#include "runtime/data/named_data.h"
+#include "vitrine/backend.h"
+#include "vitrine/data_source.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine::xnnpack {
 

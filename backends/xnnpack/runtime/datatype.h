@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "backends/xnnpack/runtime/shape.h"
-#include "runtime/core/scalar_type.h"
 #include "schema/xnnpack_graph_generated.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::xnnpack {
 

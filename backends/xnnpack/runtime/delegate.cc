@@ -9,7 +9,7 @@
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/subgraph.h"
 #include "runtime/platform/clock.h"
-#include "runtime/threadpool/thread_pool.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::xnnpack {
 namespace {

@@ -14,7 +14,7 @@
 #include "backends/xnnpack/runtime/packed_weights.h"
 #include "backends/xnnpack/runtime/plan.h"
 #include "backends/xnnpack/runtime/workspace.h"
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::xnnpack {
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "backends/xnnpack/runtime/graph.h"
-#include "runtime/core/error.h"
 #include "schema/xnnpack_graph_generated.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

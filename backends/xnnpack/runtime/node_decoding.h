@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/xnnpack/runtime/graph.h"
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

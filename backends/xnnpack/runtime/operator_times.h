@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

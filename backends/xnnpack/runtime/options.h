@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::xnnpack {
 

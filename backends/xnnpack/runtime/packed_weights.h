@@ -10,7 +10,7 @@
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine::xnnpack {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "backends/xnnpack/runtime/graph.h"
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

@@ -7,7 +7,7 @@
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/plan.h"
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

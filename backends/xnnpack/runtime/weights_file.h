@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "backends/xnnpack/runtime/digest.h"
-#include "runtime/core/error.h"
-#include "runtime/data/data_source.h"
 #include "runtime/platform/file.h"
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

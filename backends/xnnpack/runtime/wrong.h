@@ -1,7 +1,7 @@
 // The error of a blob that is not sound.
 #pragma once
 
-#include "runtime/core/error.h"
+#include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 

@@ -8,7 +8,7 @@
 #include "backends/xnnpack/runtime/options.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
 #include "backends/xnnpack/runtime/workspace.h"
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 namespace vitrine {
 

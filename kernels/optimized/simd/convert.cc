@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/core/half.h"
+#include "vitrine/half.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/convert.cc"

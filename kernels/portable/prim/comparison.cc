@@ -1,6 +1,6 @@
 // executorch_prim::eq, gt, lt, ge, le
 #include "kernels/util/number.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

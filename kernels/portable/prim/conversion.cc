@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernels/util/number.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -1,7 +1,7 @@
 // aten::sym_size.int, sym_numel, _local_scalar_dense: numbers that a tensor tells.
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 

@@ -8,13 +8,13 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/lowering/to_backend.h"
-#include "devtools/etrecord/embedded_record.h"
-#include "devtools/etrecord/etrecord.h"
-#include "runtime/data/flat_tensor.h"
-#include "runtime/program/program.h"
+#include "formats/etrecord/embedded_record.h"
+#include "formats/etrecord/etrecord.h"
 #include "schema/program_generated.h"
 #include "test/aot/lowering/program_builder.h"
 #include "test/support/file_bytes.h"
+#include "vitrine/flat_tensor.h"
+#include "vitrine/program.h"
 
 namespace vitrine::aot {
 namespace {

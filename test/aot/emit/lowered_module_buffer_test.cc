@@ -11,12 +11,12 @@
 #include "aot/passes/pipelines.h"
 #include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/mapping_demo/runtime/mapping_demo_backend.h"
-#include "runtime/executor/method.h"
 #include "test/backends/mapping_demo/demo_model.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
 #include "test/support/temporary_file.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/method.h"
 
 namespace vitrine::aot {
 namespace {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string_view>
 
-#include "runtime/core/scalar_type.h"
 #include "schema/program_generated.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
 #include "aot/passes/pipelines.h"
-#include "devtools/etrecord/etrecord.h"
+#include "formats/etrecord/etrecord.h"
 #include "test/support/corpus.h"
 
 namespace vitrine::aot {

@@ -12,9 +12,9 @@
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
 #include "aot/passes/pipelines.h"
-#include "runtime/core/half.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
+#include "vitrine/half.h"
 
 namespace vitrine::aot {
 namespace {

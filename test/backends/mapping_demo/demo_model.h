@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "aot/graph/exported_program.h"
-#include "runtime/trace/event_tracer.h"
+#include "vitrine/event_tracer.h"
 
 namespace vitrine::test {
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/program/program.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/corpus.h"
+#include "vitrine/program.h"
 
 namespace vitrine::test {
 namespace {

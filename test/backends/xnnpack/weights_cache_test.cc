@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "runtime/executor/method.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/method.h"
 
 namespace vitrine::test {
 namespace {

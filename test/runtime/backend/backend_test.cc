@@ -1,4 +1,4 @@
-#include "runtime/backend/backend.h"
+#include "vitrine/backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "runtime/core/half.h"
+#include "vitrine/half.h"
 
 #include <gtest/gtest.h>
 

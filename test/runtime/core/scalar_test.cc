@@ -1,4 +1,4 @@
-#include "runtime/core/scalar.h"
+#include "vitrine/scalar.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/core/tensor.h"
+#include "vitrine/tensor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "runtime/data/data_source.h"
+#include "vitrine/data_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

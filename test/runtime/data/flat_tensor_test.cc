@@ -1,4 +1,4 @@
-#include "runtime/data/flat_tensor.h"
+#include "vitrine/flat_tensor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/data/flat_tensor.h"
 #include "schema/flat_tensor_generated.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
+#include "vitrine/flat_tensor.h"
 
 namespace vitrine {
 namespace {

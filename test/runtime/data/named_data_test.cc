@@ -1,4 +1,4 @@
-#include "runtime/data/named_data.h"
+#include "vitrine/named_data.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

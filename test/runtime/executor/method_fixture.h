@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/method.h"
 #include "test/support/program_builder.h"
 #include "test/support/tensor_factory.h"
 #include "test/support/test_backend.h"
 #include "test/support/test_kernels.h"
+#include "vitrine/method.h"
 
 namespace vitrine::test {
 

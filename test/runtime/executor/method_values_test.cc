@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backend/value_tracer.h"
 #include "test/runtime/executor/method_fixture.h"
+#include "vitrine/value_tracer.h"
 
 namespace vitrine {
 namespace {

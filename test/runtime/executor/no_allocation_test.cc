@@ -1,4 +1,4 @@
-#include "devtools/etdump/trace_buffer.h"
+#include "formats/etdump/trace_buffer.h"
 #include "test/runtime/executor/method_fixture.h"
 #include "test/support/allocation_counter.h"
 

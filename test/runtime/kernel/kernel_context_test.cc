@@ -1,4 +1,4 @@
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

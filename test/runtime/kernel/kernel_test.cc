@@ -1,4 +1,4 @@
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

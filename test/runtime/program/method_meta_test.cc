@@ -1,10 +1,10 @@
-#include "runtime/program/method_meta.h"
+#include "vitrine/method_meta.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/program/program.h"
 #include "test/support/program_builder.h"
+#include "vitrine/program.h"
 
 namespace vitrine {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/program/program.h"
+#include "vitrine/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

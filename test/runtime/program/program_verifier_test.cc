@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "runtime/program/program.h"
 #include "test/runtime/program/whole_program.h"
+#include "vitrine/program.h"
 
 namespace vitrine {
 namespace {

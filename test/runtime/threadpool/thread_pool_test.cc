@@ -1,4 +1,4 @@
-#include "runtime/threadpool/thread_pool.h"
+#include "vitrine/thread_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "runtime/program/program.h"
+#include "host/host_tensor.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
 #include "test/backends/xnnpack/aot/named_data_view.h"
@@ -19,7 +19,7 @@
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/tensor_factory.h"
-#include "tools/host_tensor.h"
+#include "vitrine/program.h"
 
 namespace vitrine::aot::test {
 namespace {

@@ -7,9 +7,9 @@
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/aot/xnnpack_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "host/host_tensor.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/named_data_view.h"
-#include "tools/host_tensor.h"
 
 namespace vitrine::aot::test {
 namespace {

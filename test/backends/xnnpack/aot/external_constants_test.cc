@@ -7,12 +7,12 @@
 #include "aot/lowering/to_backend.h"
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "host/files.h"
+#include "host/host_tensor.h"
+#include "host/session.h"
+#include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 #include "test/support/scratch_folder.h"
-#include "tools/files.h"
-#include "tools/host_tensor.h"
-#include "tools/session.h"
-#include "tools/tool_error.h"
 
 namespace vitrine::aot::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "aot/graph/lowered_module.h"
-#include "runtime/data/named_data.h"
+#include "vitrine/named_data.h"
 
 namespace vitrine::aot::test {
 

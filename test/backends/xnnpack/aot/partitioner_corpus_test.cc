@@ -8,7 +8,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/lowering/to_backend.h"
-#include "devtools/delegation/delegation_info.h"
+#include "aot/reports/delegation_info.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"

@@ -1,0 +1,101 @@
+#include "aot/pipeline/dynamic_bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "aot/graph/aot_error.h"
+
+namespace vitrine::aot {
+namespace {
+
+std::optional<int64_t> parse_number(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+// Calls visit("x.0", size) for each dynamic size of the user's inputs.
+template <class Visit>
+void each_input_size(const ExportedProgram& program, Visit visit) {
+  for (const InputSpec& spec : program.signature.inputs) {
+    const Node* node = program.graph->find(spec.name);
+    if (spec.kind != InputSpec::Kind::kUserInput || node == nullptr || node->tensor() == nullptr) {
+      continue;
+    }
+    for (size_t i = 0; i < node->tensor()->sizes.size(); ++i) {
+      visit(fmt::format("{}.{}", spec.name, i), node->tensor()->sizes[i]);
+    }
+  }
+}
+
+// The symbol behind "s0" or "x.0"; empty if there is none.
+std::string symbol_of(const std::string& name, const ExportedProgram& program) {
+  if (program.range_constraints.contains(name)) return name;
+  std::string symbol;
+  each_input_size(program, [&](const std::string& input, const SymInt& size) {
+    if (input != name) return;
+    if (size.is_static()) {
+      throw AotError(fmt::format("--dynamic {}: this size is always {}", name, size.value()));
+    }
+    if (size.expression().kind() != Expression::Kind::kSymbol) {
+      throw AotError(fmt::format("--dynamic {}: this size is {}; give bounds for its symbols", name,
+                                 to_text(size)));
+    }
+    symbol = size.expression().name();
+  });
+  return symbol;
+}
+
+std::string text_of(const Range& range) {
+  return fmt::format("{} to {}", range.min ? std::to_string(*range.min) : "any",
+                     range.max ? std::to_string(*range.max) : "any");
+}
+
+}  // namespace
+
+DynamicBound parse_dynamic_bound(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  const size_t colon = equals == std::string::npos ? equals : text.find(':', equals);
+  DynamicBound bound;
+  if (colon != std::string::npos && equals != 0) {
+    const std::string_view all = text;
+    const auto min = parse_number(all.substr(equals + 1, colon - equals - 1));
+    const auto max = parse_number(all.substr(colon + 1));
+    if (min && max && *min <= *max) return {text.substr(0, equals), *min, *max};
+  }
+  throw AotError(fmt::format("--dynamic {}: NAME=MIN:MAX is wanted, such as x.0=1:8", text));
+}
+
+bool apply(const DynamicBound& bound, ExportedProgram& program) {
+  const std::string symbol = symbol_of(bound.name, program);
+  if (symbol.empty()) return false;
+  Range& range = program.range_constraints[symbol];
+  if ((range.min && bound.min < *range.min) || (range.max && bound.max > *range.max)) {
+    throw AotError(fmt::format("--dynamic {}={}:{}: the model was exported for {}", bound.name,
+                               bound.min, bound.max, text_of(range)));
+  }
+  range = {bound.min, bound.max};
+  return true;
+}
+
+std::string describe_dynamic_sizes(const ExportedProgram& program) {
+  std::string text;
+  for (const auto& [symbol, range] : program.range_constraints) {
+    std::string inputs;
+    each_input_size(program, [&, &name = symbol](const std::string& input, const SymInt& size) {
+      if (size.is_static() || to_text(size) != name) return;
+      inputs += inputs.empty() ? " (" : ", ";
+      inputs += input;
+    });
+    if (!inputs.empty()) inputs += ')';
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}{}: {}", symbol, inputs, text_of(range));
+  }
+  return text;
+}
+
+}  // namespace vitrine::aot

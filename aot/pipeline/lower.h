@@ -1,0 +1,49 @@
+// Exported methods -> a program: the flow of ExecuTorch's to_edge_transform_and_lower.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "aot/lowering/partitioner.h"
+#include "aot/pipeline/dynamic_bounds.h"
+#include "aot/pipeline/op_filter.h"
+
+namespace vitrine::aot {
+
+struct LowerOptions {
+  std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
+  OpFilter filter;
+  std::vector<DynamicBound> bounds;
+  // Weights that delegates keep by name go to the .ptd too, if constants are external.
+  EmitOptions emit;
+  bool fold_constants = false;  // before delegation
+  bool make_record = false;
+  // Where the program's bytes go, in order; null: to LoweredModel::emitted.
+  ByteSink sink;
+  // Told what begins, for a method or, if that is empty, for all. May be null.
+  std::function<void(std::string_view step, std::string_view method)> progress;
+};
+
+struct LoweredModel {
+  EmittedProgram emitted;
+  uint64_t program_bytes = 0;
+  std::vector<std::byte> record;  // an ETRecord; empty unless asked for
+  // As the backends left them, for reports. The rejections' nodes are in their graphs.
+  Methods methods;
+  std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
+};
+
+// By method. ImportErrors name the file.
+Methods import_methods(const std::map<std::string, std::filesystem::path>& files);
+
+// AotErrors name method and node; AotErrors the option that does not fit the model.
+LoweredModel lower(Methods exported, const LowerOptions& options);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,106 @@
+#include "aot/reports/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "aot/reports/node_cost.h"
+
+namespace vitrine::delegation {
+namespace {
+
+using aot::Node;
+
+struct CostedNode {
+  const Node* node = nullptr;
+  std::string subgraph;
+  NodeCost cost;
+};
+
+bool computes(const Node& node) {
+  return node.is_call() && node.target().dialect() != aot::Dialect::kPython &&
+         node.target().dialect() != aot::Dialect::kHigherOrder;
+}
+
+void collect(const aot::Graph& graph, const std::string& subgraph,
+             const aot::RangeConstraints& symbols, std::vector<CostedNode>& lines) {
+  for (const Node& node : graph.nodes()) {
+    if (computes(node)) lines.push_back({&node, subgraph, cost_of(node, symbols)});
+  }
+  for (const auto& [name, inner] : graph.subgraphs()) {
+    collect(*inner, subgraph.empty() ? name : fmt::format("{}.{}", subgraph, name), symbols, lines);
+  }
+}
+
+std::string scaled(uint64_t value, double step, const std::array<const char*, 5>& units) {
+  auto number = static_cast<double>(value);
+  size_t unit = 0;
+  for (; number >= step && unit + 1 < units.size(); ++unit) number /= step;
+  return unit == 0 ? fmt::format("{} {}", value, units[0])
+                   : fmt::format("{:.1f} {}", number, units[unit]);
+}
+
+std::string cost_text(const NodeCost& cost) {
+  return fmt::format("{}, {}",
+                     scaled(cost.flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"}),
+                     scaled(cost.bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}));
+}
+
+// The innermost line of the stack trace that is not torch's own: "model.py:28".
+std::string source_line(const Node& node) {
+  if (node.meta.origin == nullptr) return "";
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  std::string found;
+  std::string_view trace = node.meta.origin->stack_trace;
+  for (size_t begin = trace.find(kFile); begin != std::string_view::npos;
+       begin = trace.find(kFile)) {
+    trace.remove_prefix(begin + kFile.size());
+    const size_t end = trace.find(kLine);
+    if (end == std::string_view::npos) break;
+    std::string_view file = trace.substr(0, end);
+    const bool is_torchs = file.find("-packages/torch/") != std::string_view::npos;
+    trace.remove_prefix(end + kLine.size());
+    if (is_torchs && !found.empty()) continue;
+    file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
+    found = fmt::format(" ({}:{})", file, trace.substr(0, trace.find_first_not_of("0123456789")));
+  }
+  return found;
+}
+
+// Each rule once, in the order of the partitioners.
+std::string reasons(const Node& node, std::span<const aot::Rejection> rejections) {
+  std::vector<std::string> texts;
+  for (const aot::Rejection& each : rejections) {
+    if (each.node != &node) continue;
+    std::string text = each.remedy.empty()
+                           ? each.rule
+                           : fmt::format("{}; to change that: {}", each.rule, each.remedy);
+    if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "no partitioner asked for it" : fmt::format("{}", fmt::join(texts, ". "));
+}
+
+}  // namespace
+
+std::string explain(const aot::ExportedProgram& program,
+                    std::span<const aot::Rejection> rejections) {
+  std::vector<CostedNode> lines;
+  collect(*program.graph, "", program.range_constraints, lines);
+  std::ranges::stable_sort(lines, [](const CostedNode& a, const CostedNode& b) {
+    return a.cost.flops != b.cost.flops ? a.cost.flops > b.cost.flops : a.cost.bytes > b.cost.bytes;
+  });
+  std::string text;
+  for (const CostedNode& line : lines) {
+    text +=
+        fmt::format("{} {}{}{} [{}]: {}\n", line.node->target().name(),
+                    line.subgraph.empty() ? "" : line.subgraph + ".", line.node->name(),
+                    source_line(*line.node), cost_text(line.cost), reasons(*line.node, rejections));
+  }
+  return text;
+}
+
+}  // namespace vitrine::delegation

@@ -1,0 +1,55 @@
+// What torch.save wrote, without running its pickle.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/pickle.h"
+#include "base/zip_archive.h"
+#include "vitrine/scalar_type.h"
+
+namespace vitrine {
+
+// A strided view into a storage. Nothing here has been checked against anything else.
+struct SavedTensor {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;  // in elements
+  int64_t storage_offset = 0;    // in elements
+  bool requires_grad = false;
+  SharedBytes storage;  // shared with the archive where it is stored plain
+};
+
+// The objects of one archive, by position in a pickle. Not thread-safe. Errors are FormatErrors
+// that begin with `place`.
+class SavedObjects {
+ public:
+  // No storage may be larger than `max_storage_bytes`.
+  SavedObjects(SharedBytes archive, std::string place, uint64_t max_storage_bytes);
+
+  const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
+  const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
+  // It must be of this kind; `what` says what is wrong if it is not.
+  const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
+  // Of a tensor or parameter: the call that makes one.
+  SavedTensor tensor(const PickleNode& call);
+
+  [[noreturn]] void fail(std::string_view what) const;
+
+ private:
+  int64_t integer(size_t index) const;
+  std::vector<int64_t> integers(size_t index) const;
+  const SharedBytes& storage(const std::string& key);
+
+  std::string place_;
+  ZipArchive archive_;
+  std::string folder_;  // "archive/"
+  Pickle pickle_;
+  uint64_t max_storage_bytes_;
+  std::map<std::string, SharedBytes> storages_;
+};
+
+}  // namespace vitrine

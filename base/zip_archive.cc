@@ -1,0 +1,236 @@
+#include "base/zip_archive.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format_error.h"
+#include "runtime/core/checked_math.h"
+#include "runtime/platform/file.h"
+
+namespace vitrine {
+namespace {
+
+constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr uint32_t kEnd64Signature = 0x06064b50;
+constexpr uint32_t kLocator64Signature = 0x07064b50;
+constexpr uint32_t kEntrySignature = 0x02014b50;
+constexpr uint32_t kLocalSignature = 0x04034b50;
+constexpr size_t kEndSize = 22;
+constexpr size_t kLocator64Size = 20;
+constexpr size_t kEntrySize = 46;
+constexpr size_t kLocalSize = 30;
+constexpr size_t kMaxComment = 65535;
+constexpr uint16_t kSizes64Field = 1;
+constexpr uint16_t kEncrypted = 1;
+constexpr uint16_t kStored = 0;
+constexpr uint32_t kIn64 = 0xffffffff;  // the number is in the field of 64-bit sizes
+
+// What unpacks to more than this many times its size is a small file that tries to become a large
+// one: JSON shrinks to a thirtieth, weights hardly.
+constexpr uint64_t kMaxRatio = 200;
+
+// Little-endian; the caller has checked that the bytes are there.
+template <class T>
+T number_at(std::span<const std::byte> bytes, size_t offset) {
+  T value = 0;
+  for (size_t i = sizeof(T); i-- > 0;) {
+    value = static_cast<T>(value << 8 | std::to_integer<T>(bytes[offset + i]));
+  }
+  return value;
+}
+
+}  // namespace
+
+ZipArchive::ZipArchive(SharedBytes bytes, std::string source)
+    : bytes_(std::move(bytes)), source_(std::move(source)) {
+  read_directory();
+}
+
+ZipArchive ZipArchive::open(const std::filesystem::path& file) {
+  const auto check = [&]<class T>(Result<T> result) {
+    if (!result.ok()) {
+      throw FormatError(fmt::format("{}: {}", file.string(), result.error().message()));
+    }
+    return std::move(*result);
+  };
+  const platform::File opened = check(platform::File::open(file.c_str()));
+  const auto mapping =
+      std::make_shared<const platform::Mapping>(check(platform::Mapping::map(opened)));
+  return {{mapping->bytes(), mapping}, file.string()};
+}
+
+void ZipArchive::fail(std::string_view place, std::string_view what) const {
+  throw FormatError(place.empty() ? fmt::format("{}: {}", source_, what)
+                                  : fmt::format("{}: {}: {}", source_, place, what));
+}
+
+void ZipArchive::read_directory() {
+  const std::span<const std::byte> all = bytes_.span;
+  if (all.size() < kEndSize) fail("", "is too short for a zip archive");
+  size_t end = all.size() - kEndSize;
+  const size_t first = end - std::min(end, kMaxComment);
+  const auto is_end = [&](size_t at) {
+    return number_at<uint32_t>(all, at) == kEndSignature &&
+           number_at<uint16_t>(all, at + 20) == all.size() - at - kEndSize;
+  };
+  while (!is_end(end)) {
+    if (end == first) fail("", "is no zip archive, or is cut short: it has no directory");
+    --end;
+  }
+  uint64_t count = number_at<uint16_t>(all, end + 10);
+  uint64_t size = number_at<uint32_t>(all, end + 12);
+  uint64_t offset = number_at<uint32_t>(all, end + 16);
+  if (end >= kLocator64Size &&
+      number_at<uint32_t>(all, end - kLocator64Size) == kLocator64Signature) {
+    const auto at = number_at<uint64_t>(all, end - kLocator64Size + 8);
+    constexpr size_t kEnd64Size = 56;
+    if (!range_fits(at, kEnd64Size, all.size()) ||
+        number_at<uint32_t>(all, at) != kEnd64Signature) {
+      fail("", "its 64-bit directory is not where it should be");
+    }
+    count = number_at<uint64_t>(all, at + 32);
+    size = number_at<uint64_t>(all, at + 40);
+    offset = number_at<uint64_t>(all, at + 48);
+  }
+  if (!range_fits(offset, size, all.size())) fail("", "its directory lies outside of the file");
+  const std::span<const std::byte> directory = all.subspan(offset, size);
+
+  size_t at = 0;
+  uint64_t packed = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto place = [&] { return fmt::format("directory entry {}", i); };
+    if (!range_fits(at, kEntrySize, directory.size()) ||
+        number_at<uint32_t>(directory, at) != kEntrySignature) {
+      fail(place(), "is not there");
+    }
+    const auto flags = number_at<uint16_t>(directory, at + 8);
+    const size_t name_size = number_at<uint16_t>(directory, at + 28);
+    const size_t extra_size = number_at<uint16_t>(directory, at + 30);
+    const size_t comment_size = number_at<uint16_t>(directory, at + 32);
+    if (!range_fits(at + kEntrySize, name_size + extra_size + comment_size, directory.size())) {
+      fail(place(), "reaches past the directory");
+    }
+    Member member;
+    member.method = number_at<uint16_t>(directory, at + 10);
+    member.packed_size = number_at<uint32_t>(directory, at + 20);
+    member.size = number_at<uint32_t>(directory, at + 24);
+    member.header = number_at<uint32_t>(directory, at + 42);
+    std::string name(reinterpret_cast<const char*>(directory.data()) + at + kEntrySize, name_size);
+    if ((flags & kEncrypted) != 0) fail(name, "is encrypted");
+
+    const auto extra = directory.subspan(at + kEntrySize + name_size, extra_size);
+    for (size_t field = 0; range_fits(field, 4, extra.size());) {
+      const size_t length = number_at<uint16_t>(extra, field + 2);
+      if (!range_fits(field + 4, length, extra.size())) break;
+      if (number_at<uint16_t>(extra, field) == kSizes64Field) {
+        const auto values = extra.subspan(field + 4, length);
+        size_t next = 0;
+        for (uint64_t* value : {&member.size, &member.packed_size, &member.header}) {
+          if (*value != kIn64) continue;
+          if (!range_fits(next, 8, values.size())) fail(name, "its 64-bit sizes are cut short");
+          *value = number_at<uint64_t>(values, next);
+          next += 8;
+        }
+      }
+      field += 4 + length;
+    }
+    at += kEntrySize + name_size + extra_size + comment_size;
+    // Members that share bytes would let a small file become many large ones.
+    if (add_overflows(packed, member.packed_size, &packed) || packed > all.size()) {
+      fail(name, "claims bytes of others, or more than the file has: members overlap, refused");
+    }
+    names_.push_back(name);
+    if (!members_.emplace(std::move(name), member).second) {
+      fail(names_.back(), "is in the archive twice");
+    }
+  }
+}
+
+std::span<const std::byte> ZipArchive::data_of(std::string_view name, const Member& member) const {
+  const std::span<const std::byte> all = bytes_.span;
+  if (!range_fits(member.header, kLocalSize, all.size()) ||
+      number_at<uint32_t>(all, member.header) != kLocalSignature) {
+    fail(name, "its header is not where the directory says");
+  }
+  const uint64_t data = member.header + kLocalSize + number_at<uint16_t>(all, member.header + 26) +
+                        number_at<uint16_t>(all, member.header + 28);
+  if (!range_fits(data, member.packed_size, all.size())) fail(name, "reaches past the file's end");
+  return all.subspan(data, member.packed_size);
+}
+
+uint64_t ZipArchive::size_of(std::string_view name) const {
+  const auto found = members_.find(name);
+  return found == members_.end() ? 0 : found->second.size;
+}
+
+const ZipArchive::Member& ZipArchive::find(std::string_view name, uint64_t max_bytes) const {
+  const auto found = members_.find(name);
+  if (found == members_.end()) fail(name, "is not in the archive");
+  const Member& member = found->second;
+  if (member.size > max_bytes) {
+    fail(name, fmt::format("has {} bytes; at most {} are read", member.size, max_bytes));
+  }
+  return member;
+}
+
+SharedBytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
+  const Member& member = find(name, max_bytes);
+  const std::span<const std::byte> data = data_of(name, member);
+  if (member.method != kStored) {
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    unpack(name, member, *bytes);
+    return {*bytes, bytes};
+  }
+  if (member.size != member.packed_size) {
+    fail(name,
+         fmt::format("is not packed, yet has {} bytes of {}", member.packed_size, member.size));
+  }
+  return {data, bytes_.owner};
+}
+
+std::string ZipArchive::read_checked(std::string_view name, uint64_t max_bytes) const {
+  std::string bytes;
+  unpack(name, find(name, max_bytes), bytes);
+  return bytes;
+}
+
+template <class Buffer>
+void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to) const {
+  if (member.size / kMaxRatio > member.packed_size) {
+    fail(name,
+         fmt::format("unpacks from {} to {} bytes: refused", member.packed_size, member.size));
+  }
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source =
+      zip_source_buffer_create(bytes_.span.data(), bytes_.span.size(), 0, &error);
+  const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
+      source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error), zip_discard);
+  if (archive == nullptr) {
+    if (source != nullptr) zip_source_free(source);
+    const std::string text = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    fail(name, text);
+  }
+  zip_error_fini(&error);
+  const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
+      zip_fopen(archive.get(), std::string(name).c_str(), ZIP_FL_ENC_RAW), zip_fclose);
+  if (file == nullptr) fail(name, zip_strerror(archive.get()));
+  // In pieces, so that a false size costs little; to the end, so that libzip checks the CRC.
+  constexpr size_t kPiece = size_t{1} << 20;
+  for (;;) {
+    const size_t have = to.size();
+    to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
+    const zip_int64_t got = zip_fread(file.get(), to.data() + have, to.size() - have);
+    if (got < 0) fail(name, zip_file_strerror(file.get()));
+    to.resize(have + static_cast<size_t>(got));
+    if (got == 0) break;
+    if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
+  }
+  if (to.size() != member.size) fail(name, "is cut short");
+}
+
+}  // namespace vitrine

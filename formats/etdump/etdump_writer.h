@@ -1,0 +1,18 @@
+// TraceBuffer -> ETDump (docs/formats/etdump.md): size-prefixed flatbuffer, identifier "ED00".
+//
+// Runs after the traced runs, never inside them; it allocates. Reads the strings that the records
+// point to. The values that the trace kept become debug events, which refer to the bytes of
+// ValueBuffer::data(): write those to a file of their own.
+#pragma once
+
+#include "flatbuffers/detached_buffer.h"
+#include "formats/etdump/trace_buffer.h"
+#include "vitrine/error.h"
+
+namespace vitrine {
+
+// The bytes of the file: data(), size(). OutOfResources if the trace needs more than a flatbuffer
+// can hold (2 GiB).
+Result<flatbuffers::DetachedBuffer> write_etdump(const TraceBuffer& trace);
+
+}  // namespace vitrine

@@ -1,0 +1,86 @@
+// A bounded, allocation-free place for trace records.
+//
+// All memory is taken by the constructor; recording copies one TraceRecord. What does not fit is
+// counted, per block, and never overwrites what is there: a trace keeps its beginning. Not
+// thread-safe: one thread records, and reads when the run is over. Records hold pointers to strings
+// of kernels and delegates (vitrine/event_tracer.h), so serialise before those are gone.
+//
+//   TraceBuffer trace;
+//   ... run with &trace as tracer ...
+//   auto bytes = write_etdump(trace);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "formats/etdump/value_buffer.h"
+#include "vitrine/value_tracer.h"
+
+namespace vitrine {
+
+class TraceBuffer final : public ValueTracer {
+ public:
+  struct Block {
+    const char* name = nullptr;
+    size_t first = 0;  // into the records
+    size_t count = 0;
+    uint64_t dropped = 0;    // records of this block that did not fit
+    size_t first_value = 0;  // into ValueBuffer::entries()
+    size_t value_count = 0;  // entries
+    uint64_t dropped_values = 0;
+    int32_t bundled_input_index = kNoBundledInput;
+  };
+
+  static constexpr int32_t kNoBundledInput = -1;
+
+  static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
+  static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
+
+  // If the memory cannot be had, the capacities are 0 and everything is counted as dropped.
+  // With `values` (not owned, outlives this) the outputs of every instruction are kept there.
+  explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
+                       ValueBuffer* values = nullptr);
+
+  void begin_block(const char* name) override;
+  // Before any block was begun, a record goes to the block "Default".
+  void record(const TraceRecord& record) override;
+  bool wants_values() const override { return values_ != nullptr; }
+  void record_value(const TracedValue& value) override;
+
+  // The test set of a bundled program that blocks begun from now on are runs of.
+  void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
+
+  // Forgets all records, keeps the memory.
+  void clear();
+
+  std::span<const Block> blocks() const { return {blocks_.get(), num_blocks_}; }
+  std::span<const TraceRecord> records(const Block& block) const {
+    return {records_.get() + block.first, block.count};
+  }
+
+  // Null if none are kept.
+  const ValueBuffer* values() const { return values_; }
+
+  // All records that did not fit: those of blocks() and those of blocks that did not fit either.
+  uint64_t dropped() const { return dropped_; }
+  uint64_t dropped_blocks() const { return dropped_blocks_; }
+  size_t max_records() const { return max_records_; }
+  size_t max_blocks() const { return max_blocks_; }
+
+ private:
+  std::unique_ptr<TraceRecord[]> records_;
+  std::unique_ptr<Block[]> blocks_;
+  size_t max_records_ = 0;
+  size_t max_blocks_ = 0;
+  size_t num_records_ = 0;
+  size_t num_blocks_ = 0;
+  Block* current_ = nullptr;  // null before the first block and in a block that did not fit
+  uint64_t dropped_ = 0;
+  uint64_t dropped_blocks_ = 0;
+  ValueBuffer* values_ = nullptr;
+  int32_t bundled_input_index_ = kNoBundledInput;
+};
+
+}  // namespace vitrine

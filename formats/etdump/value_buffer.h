@@ -1,0 +1,82 @@
+// A bounded, allocation-free place for copies of values: what instructions produced.
+//
+// All memory is taken by the constructor (and not touched before it is used); adding copies a
+// tensor's bytes as they lie in memory. What does not fit is counted, and never overwrites what is
+// there. The bytes are what the ETDump format calls the debug buffer: a file beside the trace, to
+// which the trace's debug events refer by offset (docs/formats/etdump.md). Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "vitrine/event_tracer.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine {
+
+class ValueBuffer {
+ public:
+  struct Entry {
+    enum class Kind : uint8_t {
+      kInt,
+      kDouble,
+      kBool,
+      kTensor,
+      kTensorList,  // its tensors are the next list_size entries
+    };
+    static constexpr uint64_t kNoData = UINT64_MAX;  // a tensor without elements
+
+    TracedValue source;  // its `value` is null: it is gone
+    size_t record = 0;   // how many records of its block came before
+    Kind kind = Kind::kInt;
+    union {
+      int64_t integer = 0;
+      double real;
+      bool boolean;
+      size_t list_size;
+    };
+    // Of a tensor. Sizes and strides count elements.
+    ScalarType dtype = ScalarType::kByte;
+    uint8_t rank = 0;
+    uint64_t offset = kNoData;  // into data(), a multiple of kAlignment
+    std::array<int32_t, kMaxRank> sizes = {};
+    std::array<int64_t, kMaxRank> strides = {};
+  };
+
+  static constexpr size_t kAlignment = 64;
+  static constexpr size_t kDefaultBytes = size_t{256} << 20;
+  static constexpr size_t kDefaultEntries = size_t{1} << 16;
+
+  // If the memory cannot be had, the capacities are 0 and everything is counted as dropped.
+  explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries);
+
+  // Numbers, tensors and lists of tensors; other kinds, and tensors without memory, are passed
+  // over. `record`: see Entry.
+  void add(const TracedValue& value, size_t record);
+  // Counts a value that has no place.
+  void drop() { ++dropped_; }
+  // Forgets all, keeps the memory.
+  void clear();
+
+  std::span<const Entry> entries() const { return {entries_.get(), num_entries_}; }
+  std::span<const std::byte> data() const { return {data_.get(), used_}; }
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  bool add_entry(const Entry& entry);
+  bool add_tensor(Entry entry, const Tensor& tensor);
+  bool add_list(Entry entry, const EValue& list);
+
+  std::unique_ptr<std::byte[]> data_;
+  std::unique_ptr<Entry[]> entries_;
+  size_t max_bytes_ = 0;
+  size_t max_entries_ = 0;
+  size_t used_ = 0;
+  size_t num_entries_ = 0;
+  uint64_t dropped_ = 0;
+};
+
+}  // namespace vitrine

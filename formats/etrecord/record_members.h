@@ -1,0 +1,65 @@
+// ETRecords as what their archives hold: for those who write, copy or repack them.
+//
+// Layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) are read, the current one is written.
+// Programs and torch.save archives stay bytes here; etrecord.h reads what the join needs. Host
+// side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/etrecord/etrecord.h"
+
+namespace vitrine::etrecord {
+
+// A serialised ExportedProgram. The side files are torch.save archives; ExecuTorch's reader takes
+// an empty one for one without entries.
+struct ProgramMembers {
+  std::string program;  // JSON
+  std::string state_dict = {};
+  std::string constants = {};
+  std::string example_inputs = {};
+
+  bool operator==(const ProgramMembers&) const = default;
+};
+
+struct RecordMembers {
+  std::map<std::string, ProgramMembers> edge_programs;   // by method; at least one
+  std::optional<ProgramMembers> exported_program;        // in the ATen dialect, of "forward"
+  std::map<std::string, ProgramMembers> other_programs;  // "edge_after_transform/forward"
+  // JSON, as of the functions below.
+  std::string debug_handle_map;
+  std::optional<std::string> delegate_map;
+  std::optional<std::string> num_outputs_map;
+  std::optional<std::string> export_graph_id;
+  // torch.save archives; up to 0.7 a plain pickle.
+  std::optional<std::string> reference_outputs;
+  std::optional<std::string> representative_inputs;
+
+  bool operator==(const RecordMembers&) const = default;
+};
+
+// A FormatError names the file and the member that is missing, repeated, or larger than the
+// limits of docs/formats/etrecord.md. Contents of members are not looked at.
+RecordMembers read_record_members(const std::filesystem::path& file);
+RecordMembers parse_record_members(std::span<const std::byte> bytes,
+                                   std::string_view source = "ETRecord");
+
+// The archive: current layout, members stored, no times: equal records give equal bytes.
+// FormatError if there is no edge program or debug handle map, or a name is reserved.
+std::vector<std::byte> write_etrecord(const RecordMembers& members);
+
+// The JSON maps of methods whose instructions are known. A delegate call's handles are always a
+// list, a kernel call's single handle is a number.
+std::string debug_handle_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
+std::string delegate_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
+std::string num_outputs_map_json(const std::map<std::string, MethodRecord, std::less<>>& methods);
+
+}  // namespace vitrine::etrecord

@@ -1,0 +1,16 @@
+// How far the outputs of two methods are apart.
+#pragma once
+
+#include <vector>
+
+#include "inspector/compare/comparison.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+// `a` is the reference: its signal is what SQNR is relative to. Elements are compared in logical
+// order, whatever the dim orders; dtypes may differ. Both methods have been executed.
+inspector::OutputDifference compare_values(const EValue& a, const EValue& b);
+std::vector<inspector::OutputDifference> compare_outputs(const Method& a, const Method& b);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,76 @@
+#include "host/profile_report.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "host/files.h"
+#include "inspector/report/report_csv.h"
+#include "inspector/report/report_html.h"
+#include "inspector/report/report_json.h"
+#include "inspector/report/report_timeline.h"
+
+namespace vitrine::tools {
+
+inspector::TableOptions table_options(const ReportOptions& options) {
+  inspector::TableOptions table;
+  const bool terminal = options.file.empty() && isatty(STDOUT_FILENO) != 0;
+  table.color = terminal && std::getenv("NO_COLOR") == nullptr;
+  table.ids = options.ids;
+  table.view = options.view;
+  table.costs = options.costs;
+  winsize window{};
+  if (options.width != 0) {
+    table.width = options.width;
+  } else if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) {
+    table.width = window.ws_col;
+  }
+  return table;
+}
+
+std::string make_report(const inspector::Profile& profile, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kJson:
+      return inspector::report_json(profile);
+    case ReportFormat::kCsv:
+      return inspector::report_csv(profile, options.view);
+    case ReportFormat::kTimeline:
+      return inspector::report_timeline(profile);
+    case ReportFormat::kHtml:
+      return inspector::report_html(profile);
+    case ReportFormat::kTable:
+      break;
+  }
+  return inspector::report_table(profile, table_options(options));
+}
+
+void write_report(std::string_view text, const ReportOptions& options) {
+  if (options.file.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else {
+    write_file(options.file, text);
+  }
+}
+
+std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
+                                                const std::filesystem::path& b) {
+  if (a.filename() != b.filename() || a == b) return {a.filename().string(), b.filename().string()};
+  const auto with_folder = [](const std::filesystem::path& path) {
+    return (path.parent_path().filename() / path.filename()).string();
+  };
+  if (with_folder(a) != with_folder(b)) return {with_folder(a), with_folder(b)};
+  return {a.string(), b.string()};
+}
+
+bool exceeds(const inspector::Comparison& comparison, std::optional<double> limit) {
+  if (!limit || !comparison.wall.ratio || comparison.wall.ratio->p50 <= *limit) return false;
+  fmt::print(stderr, "B takes {:.3f} times as long as A; {} was allowed\n",
+             comparison.wall.ratio->p50, *limit);
+  return true;
+}
+
+}  // namespace vitrine::tools

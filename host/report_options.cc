@@ -1,0 +1,57 @@
+#include "host/report_options.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+namespace vitrine::tools {
+
+void add_report_options(const OptionGroup& group, ReportOptions& options) {
+  const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
+                                                       {"json", ReportFormat::kJson},
+                                                       {"csv", ReportFormat::kCsv},
+                                                       {"timeline", ReportFormat::kTimeline},
+                                                       {"html", ReportFormat::kHtml}};
+  using inspector::GroupBy;
+  const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
+                                                    {"op", GroupBy::kOp},
+                                                    {"delegate", GroupBy::kDelegate},
+                                                    {"module", GroupBy::kModule},
+                                                    {"line", GroupBy::kLine}};
+  group
+      .add_option("--format", options.format,
+                  "table, json, csv, html (a page for a browser), timeline (ui.perfetto.dev)")
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->type_name("FORMAT");
+  group.add_option("--output", options.file, "where the report goes (default: standard output)")
+      ->type_name("FILE");
+  group.add_option("--width", options.width, "columns of tables (default: the terminal's, or 100)")
+      ->type_name("N");
+  group.add_option("--group_by", options.view.by, "sums by module, op, delegate or line; or none")
+      ->transform(CLI::CheckedTransformer(groupings).description(""))
+      ->type_name("WHAT");
+  group.add_option("--top", options.view.top, "only the N that took longest")->type_name("N");
+  group
+      .add_option("--filter", options.view.filter,
+                  "only what has TEXT in its op, module, kernel, delegate or line")
+      ->type_name("TEXT");
+  group.add_flag("--costs", options.costs,
+                 "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
+  group.add_flag("--ids", options.ids, "instruction and debug identifiers");
+}
+
+void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {
+  group
+      .add_option("--fail_above,--fail-above", limit,
+                  "exit code 2 if B takes more than RATIO times as long as A")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("RATIO");
+}
+
+void check_is_table_or_json(const ReportOptions& options, const char* what) {
+  if (options.format == ReportFormat::kTable || options.format == ReportFormat::kJson) return;
+  throw CLI::ValidationError("--format", fmt::format("{}: table or json", what));
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,64 @@
+// A method of a file, loaded with everything that this build has: all kernels, all backends.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/bundled_program/bundled_program.h"
+#include "host/host_tensor.h"
+#include "vitrine/method.h"
+#include "vitrine/program.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::tools {
+
+// Kernels and backends that this build has. Static tables: live for the process. Without the
+// optimised kernels the portable ones run alone.
+const KernelRegistry& all_kernels(bool optimized = true);
+const BackendRegistry& all_backends();
+// The one that options without a backend are for.
+extern const char* const kDefaultBackend;
+
+struct SessionOptions {
+  std::filesystem::path model;                          // .pte or .bpte
+  std::vector<std::filesystem::path> data;              // .ptd files
+  size_t threads = 0;                                   // 0: as many as performing cores
+  std::span<const BackendOption> backend_options = {};  // live as long as the session
+  bool optimized_kernels = true;
+  std::shared_ptr<ThreadPool> pool = {};  // null: one of its own, of `threads`
+};
+
+// Program, external data and thread pool of one model file. Throws ToolError.
+class Session {
+ public:
+  explicit Session(const SessionOptions& options);
+
+  const std::shared_ptr<const Program>& program() const { return program_; }
+  // Null if the model is a plain program. Lives as long as the session.
+  const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
+  const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
+  uint64_t load_ns() const { return load_ns_; }
+
+  // Memory for outputs that the program does not plan is taken and set. The session outlives the
+  // method. `tracer` may be null.
+  std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
+
+ private:
+  std::unique_ptr<DataSource> open_model(const std::filesystem::path& path);
+
+  std::unique_ptr<DataSource> bundle_file_;  // what the bundle's spans refer to
+  std::optional<bundled::BundledProgram> bundle_;
+  std::vector<std::unique_ptr<NamedDataMap>> data_;  // as given, then their mergers
+  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<const Program> program_;
+  std::vector<std::unique_ptr<HostTensor>> outputs_;
+  std::span<const BackendOption> backend_options_;
+  bool optimized_kernels_;
+  uint64_t load_ns_ = 0;
+};
+
+}  // namespace vitrine::tools

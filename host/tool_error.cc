@@ -1,0 +1,11 @@
+#include "host/tool_error.h"
+
+#include <fmt/format.h>
+
+namespace vitrine::tools {
+
+ToolError::ToolError(const Error& error)
+    : std::runtime_error(fmt::format("{} (0x{:02x}): {}", error_code_name(error.code()),
+                                     static_cast<uint32_t>(error.code()), error.message())) {}
+
+}  // namespace vitrine::tools

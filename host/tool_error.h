@@ -1,0 +1,28 @@
+// The host side's exception for tools, and the step from the device side's errors to it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "vitrine/error.h"
+
+namespace vitrine::tools {
+
+class ToolError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  // "InvalidProgram (0x23): execution_plan[0]..."
+  explicit ToolError(const Error& error);
+};
+
+inline void check(const Error& error) {
+  if (!error.ok()) throw ToolError(error);
+}
+
+template <class T>
+T check(Result<T> result) {
+  if (!result.ok()) throw ToolError(result.error());
+  return std::move(*result);
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,121 @@
+// What a delegate's runtime half implements, and how the executor finds it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "vitrine/error.h"
+#include "vitrine/evalue.h"
+#include "vitrine/event_tracer.h"
+#include "vitrine/named_data.h"
+
+namespace vitrine {
+
+class ThreadPool;
+
+struct CompileSpec {
+  std::string_view key;
+  std::span<const std::byte> value;
+};
+
+// A setting for loading, by the names that the backend's documentation gives.
+using OptionValue = std::variant<bool, int64_t, std::string_view>;
+struct BackendOption {
+  std::string_view backend;  // its id
+  std::string_view key;
+  OptionValue value;
+};
+
+// Memory that delegates hold, in bytes. What several of them share is counted once.
+class DelegateMemory {
+ public:
+  enum class Kind : uint8_t {
+    kWorkspace,      // intermediate values
+    kPackedWeights,  // weights in the backend's own layout
+    kMappedWeights,  // the same, in a file's pages
+    kConstants,      // other constants, kept beside the program
+  };
+  static constexpr size_t kKinds = 4;
+
+  // `block` tells one block from another.
+  void add(Kind kind, const void* block, size_t bytes);
+  size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
+
+ private:
+  std::vector<const void*> seen_;
+  std::array<size_t, kKinds> bytes_{};
+};
+
+// Valid during the call only, except what is said to outlive the delegate.
+struct BackendInitContext {
+  const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
+  ThreadPool* pool = nullptr;                // outlives the delegate; may be null
+  EventTracer* tracer = nullptr;             // may be null
+  // Tells programs apart while they live; null for a delegate without one. To compare only.
+  const void* program = nullptr;
+  // All that was given for loading, for other backends too; the last of a key holds.
+  std::span<const BackendOption> options = {};
+  // The first instruction that calls this delegate: events about loading are logged under it.
+  int32_t chain_index = 0;
+  int32_t instruction_id = 0;
+};
+
+struct BackendExecutionContext {
+  EventTracer* tracer = nullptr;  // may be null
+  int32_t chain_index = 0;
+  int32_t instruction_id = 0;
+};
+
+// One loaded delegate. Executed by one thread at a time. Destroyed with its Method.
+class Delegate {
+ public:
+  virtual ~Delegate() = default;
+
+  // `arguments`: inputs then outputs, in the delegate's signature order. Resizes outputs. Logs
+  // operators into the context's tracer. Allocates nothing unless shapes changed.
+  virtual Error execute(const BackendExecutionContext& context,
+                        std::span<EValue* const> arguments) = 0;
+
+  // Whether execute() writes argument `index`, for those who record what it gave. True where the
+  // delegate does not know.
+  virtual bool is_output(size_t /*index*/) const { return true; }
+
+  // Called once, when all delegates of a method have been made.
+  virtual Error finish_load() { return Error(); }
+  // Adds what this delegate holds now. Not during an execution.
+  virtual void report_memory(DelegateMemory&) const {}
+};
+
+// Stateless or internally synchronised: one object serves all programs and threads.
+class BackendInterface {
+ public:
+  virtual ~BackendInterface() = default;
+
+  // The id that programs name, e.g. "XnnpackBackend".
+  virtual const char* id() const = 0;
+  // Turns a delegate's payload into something that runs. `processed` is 16-byte aligned, untrusted,
+  // and gone after the call.
+  virtual Result<std::unique_ptr<Delegate>> init(
+      const BackendInitContext& context, std::span<const std::byte> processed,
+      std::span<const CompileSpec> compile_specs) const = 0;
+};
+
+// Immutable after set-up; then shared freely between threads. Backends are not owned.
+class BackendRegistry {
+ public:
+  // OutOfResources beyond 16; RegistrationAlreadyRegistered for a second backend of that id.
+  Error add(const BackendInterface* backend);
+  // Null if there is none.
+  const BackendInterface* find(std::string_view id) const;
+
+ private:
+  std::array<const BackendInterface*, 16> backends_{};
+  size_t count_ = 0;
+};
+
+}  // namespace vitrine

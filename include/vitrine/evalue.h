@@ -1,0 +1,121 @@
+// One value of a program: a tensor, a number, a string or a list. 16 bytes, trivially copyable.
+//
+// An EValue owns nothing: tensors and list bodies live in the arena of the Method (or test) that
+// made them. Copying an EValue aliases. Accessors check the tag and give an error, never abort.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vitrine/error.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine {
+
+class EValue;
+
+// An int list refers to Int values, which instructions may overwrite: it is read anew at each use.
+struct IntListBody {
+  std::span<EValue* const> items;
+  int64_t* scratch;  // items.size() numbers, where a reading is put
+};
+
+// Tensor values; a null item is None (only in optional lists). Read anew at each use, since a move
+// instruction may exchange a tensor.
+struct TensorListBody {
+  std::span<EValue* const> items;
+  Tensor** scratch;
+};
+
+class EValue {
+ public:
+  enum class Tag : uint32_t {
+    kNone = 0,
+    kTensor = 1,
+    kString = 2,
+    kDouble = 3,
+    kInt = 4,
+    kBool = 5,
+    kListBool = 6,
+    kListDouble = 7,
+    kListInt = 8,
+    kListTensor = 9,
+    kListScalar = 10,
+    kListOptionalTensor = 11,
+  };
+
+  EValue() = default;
+  // A `const Tensor*` or a literal string would become a Bool.
+  template <class T>
+  explicit EValue(const T*) = delete;
+  explicit EValue(Tensor* value) : tag_(Tag::kTensor) { body_.tensor = value; }
+  explicit EValue(int64_t value) : tag_(Tag::kInt) { body_.integer = value; }
+  explicit EValue(double value) : tag_(Tag::kDouble) { body_.real = value; }
+  explicit EValue(bool value) : tag_(Tag::kBool) { body_.boolean = value; }
+  // Strings, double lists and bool lists hold fewer than 2^32 elements; the elements are not
+  // copied.
+  explicit EValue(std::string_view value)
+      : tag_(Tag::kString), size_(static_cast<uint32_t>(value.size())) {
+    body_.chars = value.data();
+  }
+  explicit EValue(std::span<const double> value)
+      : tag_(Tag::kListDouble), size_(static_cast<uint32_t>(value.size())) {
+    body_.doubles = value.data();
+  }
+  explicit EValue(std::span<const bool> value)
+      : tag_(Tag::kListBool), size_(static_cast<uint32_t>(value.size())) {
+    body_.bools = value.data();
+  }
+  explicit EValue(IntListBody* value) : tag_(Tag::kListInt) { body_.int_list = value; }
+  EValue(TensorListBody* value, bool optional)
+      : tag_(optional ? Tag::kListOptionalTensor : Tag::kListTensor) {
+    body_.tensor_list = value;
+  }
+
+  Tag tag() const { return tag_; }
+  bool is_none() const { return tag_ == Tag::kNone; }
+  bool is_tensor_list() const {
+    return tag_ == Tag::kListTensor || tag_ == Tag::kListOptionalTensor;
+  }
+  bool is_tensor() const { return tag_ == Tag::kTensor; }
+  bool is_int() const { return tag_ == Tag::kInt; }
+  bool is_double() const { return tag_ == Tag::kDouble; }
+  bool is_bool() const { return tag_ == Tag::kBool; }
+  bool is_string() const { return tag_ == Tag::kString; }
+
+  // Each only if the tag says so.
+  Tensor& tensor() const { return *body_.tensor; }
+  int64_t to_int() const { return body_.integer; }
+  double to_double() const { return body_.real; }
+  bool to_bool() const { return body_.boolean; }
+  std::string_view to_string() const { return {body_.chars, size_}; }
+  std::span<const double> to_double_list() const { return {body_.doubles, size_}; }
+  std::span<const bool> to_bool_list() const { return {body_.bools, size_}; }
+  // Into the list's scratch: valid until the next reading. False if an item is not an Int.
+  bool read_int_list(std::span<const int64_t>* out) const;
+  // Likewise; null stands for None, which only an optional list may hold.
+  bool read_tensor_list(std::span<Tensor* const>* out) const;
+
+ private:
+  Tag tag_ = Tag::kNone;
+  uint32_t size_ = 0;
+  union {
+    Tensor* tensor;
+    int64_t integer;
+    double real;
+    bool boolean;
+    const char* chars;
+    const double* doubles;
+    const bool* bools;
+    IntListBody* int_list;
+    TensorListBody* tensor_list;
+  } body_{};
+};
+
+static_assert(sizeof(EValue) == 16);
+
+// "Tensor", "Int", "OptionalTensorList" and the like.
+const char* tag_name(EValue::Tag tag);
+
+}  // namespace vitrine

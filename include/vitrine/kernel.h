@@ -1,0 +1,345 @@
+// A kernel as the executor sees it, made by the compiler from a typed C++ function.
+//
+//   void add_out(KernelContext& context, const Tensor& self, const Tensor& other,
+//                const Scalar& alpha, Tensor& out);
+//   VITRINE_KERNEL(add_out, "aten::add.out", add_out);
+//
+// Parameters after the context are the operator's schema arguments in schema order, `out` tensors
+// included, written as:
+//   Tensor            const Tensor& (input), Tensor& (output)
+//   Tensor?           const Tensor*               null for None
+//   a Tensor whose memory is not touched, or is set by the operator: TensorSlot
+//   Tensor[]          std::span<const Tensor* const> (inputs), std::span<Tensor* const> (outputs)
+//   Tensor?[]         OptionalTensorList          items may be null
+//   int, SymInt       int64_t                     int?    std::optional<int64_t>
+//   float             double                      float?  std::optional<double>
+//   bool              bool                        bool?   std::optional<bool>
+//   Scalar            const Scalar&               Scalar? std::optional<Scalar>
+//   int[], SymInt[]   std::span<const int64_t>    int[]?  std::optional<std::span<const int64_t>>
+//   float[]           std::span<const double>     float[]? std::optional<std::span<const double>>
+//   bool[]            std::span<const bool>
+//   str               std::string_view            str?    std::optional<std::string_view>
+//   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
+// A program passes the returned value(s) once more after these; that trailing argument is not read.
+// A last parameter `EValue&` instead receives the result of an operator without `out`
+// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other
+// parameter of type const EValue& takes whatever is there.
+//
+// A value of another kind than the parameter's is the program's error: the kernel is not called.
+// Nor is it when an input has no memory, or an output has none or is a constant: behind the door
+// kernels need not ask. An output may be an input of the same call, but then keeps its shape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "vitrine/evalue.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/scalar.h"
+
+namespace vitrine {
+
+struct TensorSlot {
+  Tensor* tensor;
+};
+
+struct OptionalTensorList {
+  std::span<const Tensor* const> tensors;
+};
+
+struct Kernel {
+  using Function = void (*)(KernelContext& context, EValue* const* arguments);
+
+  const char* name;  // "aten::add.out"
+  Function function;
+  uint16_t num_arguments;  // in the instruction, trailing return value included
+};
+
+namespace boxing {
+
+// Unbox<T>::read(value, &storage) gives false if `value` is of another kind. The numbers that an
+// operator takes as `int` may come as Bool and the like only where PyTorch's schema says Scalar.
+template <class T>
+struct Unbox;
+
+// `value` is a list of tensors. Null items stay null.
+bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
+
+template <>
+struct Unbox<const Tensor&> {
+  using Storage = const Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    if (!value.is_tensor() || !value.tensor().is_readable()) return false;
+    out = &value.tensor();
+    return true;
+  }
+  static const Tensor& get(Storage storage) { return *storage; }
+};
+template <>
+struct Unbox<Tensor&> {
+  using Storage = Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    if (!value.is_tensor() || !value.tensor().is_writable()) return false;
+    out = &value.tensor();
+    return true;
+  }
+  static Tensor& get(Storage storage) { return *storage; }
+};
+template <>
+struct Unbox<const Tensor*> {
+  using Storage = const Tensor*;
+  static bool read(const EValue& value, Storage& out) {
+    out = value.is_tensor() ? &value.tensor() : nullptr;
+    return value.is_tensor() ? out->is_readable() : value.is_none();
+  }
+  static const Tensor* get(Storage storage) { return storage; }
+};
+
+template <class T>
+struct UnboxValue {
+  using Storage = T;
+  static const T& get(const Storage& storage) { return storage; }
+};
+template <>
+struct Unbox<TensorSlot> : UnboxValue<TensorSlot> {
+  static bool read(const EValue& value, TensorSlot& out) {
+    if (value.is_tensor()) out.tensor = &value.tensor();
+    return value.is_tensor();
+  }
+};
+template <>
+struct Unbox<int64_t> : UnboxValue<int64_t> {
+  static bool read(const EValue& value, int64_t& out) {
+    out = value.is_int() ? value.to_int() : 0;
+    return value.is_int();
+  }
+};
+template <>
+struct Unbox<double> : UnboxValue<double> {
+  static bool read(const EValue& value, double& out) {
+    if (value.is_double()) out = value.to_double();
+    if (value.is_int()) out = static_cast<double>(value.to_int());
+    return value.is_double() || value.is_int();
+  }
+};
+template <>
+struct Unbox<bool> : UnboxValue<bool> {
+  static bool read(const EValue& value, bool& out) {
+    out = value.is_bool() && value.to_bool();
+    return value.is_bool();
+  }
+};
+template <>
+struct Unbox<ScalarType> : UnboxValue<ScalarType> {
+  static bool read(const EValue& value, ScalarType& out) {
+    if (!value.is_int() || value.to_int() < 0 || value.to_int() >= kNumScalarTypes) return false;
+    out = static_cast<ScalarType>(value.to_int());
+    return true;
+  }
+};
+template <>
+struct Unbox<std::string_view> : UnboxValue<std::string_view> {
+  static bool read(const EValue& value, std::string_view& out) {
+    if (value.is_string()) out = value.to_string();
+    return value.is_string();
+  }
+};
+template <>
+struct Unbox<std::span<const int64_t>> : UnboxValue<std::span<const int64_t>> {
+  static bool read(const EValue& value, std::span<const int64_t>& out) {
+    return value.tag() == EValue::Tag::kListInt && value.read_int_list(&out);
+  }
+};
+template <>
+struct Unbox<std::span<const double>> : UnboxValue<std::span<const double>> {
+  static bool read(const EValue& value, std::span<const double>& out) {
+    if (value.tag() != EValue::Tag::kListDouble) return false;
+    out = value.to_double_list();
+    return true;
+  }
+};
+template <>
+struct Unbox<std::span<const bool>> : UnboxValue<std::span<const bool>> {
+  static bool read(const EValue& value, std::span<const bool>& out) {
+    if (value.tag() != EValue::Tag::kListBool) return false;
+    out = value.to_bool_list();
+    return true;
+  }
+};
+template <>
+struct Unbox<std::span<Tensor* const>> : UnboxValue<std::span<Tensor* const>> {
+  static bool read(const EValue& value, std::span<Tensor* const>& out) {
+    if (value.tag() != EValue::Tag::kListTensor || !value.read_tensor_list(&out)) return false;
+    for (const Tensor* tensor : out) {
+      if (!tensor->is_writable()) return false;
+    }
+    return true;
+  }
+};
+template <>
+struct Unbox<std::span<const Tensor* const>> : UnboxValue<std::span<const Tensor* const>> {
+  static bool read(const EValue& value, std::span<const Tensor* const>& out) {
+    return value.tag() == EValue::Tag::kListTensor && read_inputs(value, out);
+  }
+};
+template <>
+struct Unbox<OptionalTensorList> : UnboxValue<OptionalTensorList> {
+  static bool read(const EValue& value, OptionalTensorList& out) {
+    if (value.tag() != EValue::Tag::kListOptionalTensor &&
+        value.tag() != EValue::Tag::kListTensor) {
+      return false;
+    }
+    return read_inputs(value, out.tensors);
+  }
+};
+template <>
+struct Unbox<const Scalar&> {
+  using Storage = Scalar;
+  static bool read(const EValue& value, Scalar& out) {
+    if (value.is_int()) {
+      out = Scalar(value.to_int());
+    } else if (value.is_double()) {
+      out = Scalar(value.to_double());
+    } else if (value.is_bool()) {
+      out = Scalar(value.to_bool());
+    } else {
+      return false;
+    }
+    return true;
+  }
+  static const Scalar& get(const Scalar& storage) { return storage; }
+};
+template <>
+struct Unbox<Scalar> : Unbox<const Scalar&> {};
+template <>
+struct Unbox<const EValue&> {
+  using Storage = const EValue*;
+  static bool read(const EValue& value, Storage& out) {
+    out = &value;
+    return true;
+  }
+  static const EValue& get(Storage storage) { return *storage; }
+};
+template <class T>
+struct Unbox<std::optional<T>> : UnboxValue<std::optional<T>> {
+  static bool read(const EValue& value, std::optional<T>& out) {
+    if (value.is_none()) return true;
+    typename Unbox<T>::Storage storage = initial();
+    if (!Unbox<T>::read(value, storage)) return false;
+    out = storage;
+    return true;
+  }
+  static typename Unbox<T>::Storage initial() {
+    if constexpr (std::is_same_v<T, Scalar>) {
+      return Scalar(int64_t{0});
+    } else {
+      return {};
+    }
+  }
+};
+
+template <class T>
+struct Slot {
+  typename Unbox<T>::Storage storage{};
+};
+template <>
+struct Slot<const Scalar&> {
+  Scalar storage{int64_t{0}};
+};
+// The result of an operator without `out`.
+template <>
+struct Slot<EValue&> {
+  EValue* storage = nullptr;
+};
+template <>
+struct Unbox<EValue&> {
+  using Storage = EValue*;
+  static EValue& get(EValue* storage) { return *storage; }
+};
+
+// What a parameter takes of tensors, to say what is wrong with an argument.
+enum class TensorUse : uint8_t { kNone, kInput, kOutput, kInputList, kOutputList };
+template <class T>
+inline constexpr TensorUse tensor_use = TensorUse::kNone;
+template <>
+inline constexpr TensorUse tensor_use<const Tensor&> = TensorUse::kInput;
+template <>
+inline constexpr TensorUse tensor_use<const Tensor*> = TensorUse::kInput;
+template <>
+inline constexpr TensorUse tensor_use<Tensor&> = TensorUse::kOutput;
+template <>
+inline constexpr TensorUse tensor_use<std::span<const Tensor* const>> = TensorUse::kInputList;
+template <>
+inline constexpr TensorUse tensor_use<OptionalTensorList> = TensorUse::kInputList;
+template <>
+inline constexpr TensorUse tensor_use<std::span<Tensor* const>> = TensorUse::kOutputList;
+
+template <class T>
+inline constexpr bool is_input =
+    tensor_use<T> == TensorUse::kInput || tensor_use<T> == TensorUse::kInputList;
+
+// Which parameters are inputs: bit n for number n.
+template <class... Args>
+constexpr uint32_t input_bits() {
+  static_assert(sizeof...(Args) < 32);
+  uint32_t inputs = 0;
+  [[maybe_unused]] uint32_t bit = 1;
+  ((inputs |= is_input<Args> ? bit : 0, bit <<= 1), ...);
+  return inputs;
+}
+
+// Out of line: the text is the rare path.
+void wrong_argument(KernelContext& context, size_t index, const EValue& value, TensorUse use);
+
+template <class T>
+bool read_argument(KernelContext& context, EValue* const* arguments, size_t index, Slot<T>& slot) {
+  if constexpr (std::is_same_v<T, EValue&>) {
+    slot.storage = arguments[index];
+    return true;
+  } else {
+    if (Unbox<T>::read(*arguments[index], slot.storage)) return true;
+    wrong_argument(context, index, *arguments[index], tensor_use<T>);
+    return false;
+  }
+}
+
+template <auto function>
+struct Box;
+
+template <class... Args, void (*function)(KernelContext&, Args...)>
+struct Box<function> {
+  static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
+  static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
+  static void call(KernelContext& context, EValue* const* arguments) {
+    call(context, arguments, std::index_sequence_for<Args...>());
+  }
+
+ private:
+  template <size_t... I>
+  static void call(KernelContext& context, [[maybe_unused]] EValue* const* arguments,
+                   std::index_sequence<I...>) {
+    std::tuple<Slot<Args>...> slots;
+    if ((read_argument<Args>(context, arguments, I, std::get<I>(slots)) && ... && true)) {
+      context.set_call(arguments, input_bits<Args...>());
+      function(context, Unbox<Args>::get(std::get<I>(slots).storage)...);
+    }
+  }
+};
+
+}  // namespace boxing
+
+// Defines the table entry `kernel_<id>` in the current namespace; one line in the room's table of
+// kernels names it. `id` is unique in the namespace.
+#define VITRINE_KERNEL(id, operator_name, function)          \
+  extern const ::vitrine::Kernel kernel_##id;                \
+  constinit const ::vitrine::Kernel kernel_##id {            \
+    operator_name, &::vitrine::boxing::Box<&function>::call, \
+        ::vitrine::boxing::Box<&function>::kNumArguments     \
+  }
+
+}  // namespace vitrine

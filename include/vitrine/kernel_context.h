@@ -1,0 +1,67 @@
+// What a kernel gets besides its arguments: a way to fail, temporary memory, threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "vitrine/error.h"
+#include "vitrine/memory_allocator.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine {
+
+class EValue;
+class ThreadPool;
+
+// Belongs to one Method; used by one thread at a time.
+class KernelContext {
+ public:
+  // `temp` is reset by the executor after each instruction. `pool` may be null. Neither is owned.
+  explicit KernelContext(HeapArena* temp, ThreadPool* pool = nullptr) : temp_(temp), pool_(pool) {}
+
+  // The kernel returns right after; the executor stops at this instruction. The first error stays.
+  [[gnu::format(printf, 3, 4)]] void fail(ErrorCode code, const char* format, ...);
+  void fail(Error error);
+  bool failed() const { return failed_; }
+  // Leaves the context without a failure.
+  Error take_error();
+
+  // Resizes an output; false (and fail) if its shape may not become this one. A tensor that is an
+  // input of the same call as well keeps its shape, which the kernel may have read already.
+  [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
+    return out.has_sizes(sizes) || resize_to_other(out, sizes);
+  }
+  // For boxing: the call under way, and which of its arguments are inputs, one bit each.
+  void set_call(EValue* const* arguments, uint32_t inputs) {
+    arguments_ = arguments;
+    inputs_ = inputs;
+  }
+
+  // Uninitialised memory until the end of the instruction. Null (and fail) if there is none left.
+  void* allocate_temp(size_t bytes, size_t alignment = 64);
+  // Value-initialised; empty (and fail) on exhaustion. `count` > 0.
+  template <class T>
+  std::span<T> allocate_temp_array(size_t count) {
+    std::span<T> result = temp_->allocate_array<T>(count);
+    if (result.empty() && count != 0) {
+      fail(ErrorCode::kMemoryAllocationFailed, "no temporary memory for %zu elements", count);
+    }
+    return result;
+  }
+
+  ThreadPool* pool() const { return pool_; }
+
+ private:
+  bool resize_to_other(Tensor& out, std::span<const int32_t> sizes);
+  bool is_input(const Tensor& tensor) const;
+
+  HeapArena* temp_;
+  ThreadPool* pool_;
+  EValue* const* arguments_ = nullptr;
+  uint32_t inputs_ = 0;
+  bool failed_ = false;
+  Error error_;
+};
+
+}  // namespace vitrine

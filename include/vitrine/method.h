@@ -1,0 +1,135 @@
+// A method of a program, loaded once and executed many times.
+//
+//   auto program = Program::load(std::move(source));
+//   auto method = Method::load(*program, "forward", {.kernels = &kernels, .backends = &backends});
+//   (*method)->set_input(0, EValue(&tensor));
+//   (*method)->execute();
+//   const Tensor& result = (*method)->output(0).tensor();
+//
+// Loading takes all memory and finds every kernel and backend; nothing after it allocates on
+// success, looks a name up or parses; but temporary memory that kernels ask for is taken once, by
+// the first executions that need it. Several Methods of one Program are independent and may run in
+// several threads at once; one Method serves one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "vitrine/backend.h"
+#include "vitrine/error.h"
+#include "vitrine/evalue.h"
+#include "vitrine/event_tracer.h"
+#include "vitrine/kernel_registry.h"
+#include "vitrine/memory_allocator.h"
+#include "vitrine/program.h"
+
+namespace vitrine {
+
+class ThreadPool;
+
+// Pointers are not owned and outlive the Method. Null means "none of these".
+struct MethodOptions {
+  const KernelRegistry* kernels = nullptr;
+  const BackendRegistry* backends = nullptr;
+  const NamedDataMap* external_data = nullptr;  // a .ptd's
+  ThreadPool* pool = nullptr;
+  // InvalidArgument if a backend that the method uses does not know a key of its own.
+  std::span<const BackendOption> backend_options = {};
+  // Attached for loading and execution; see set_tracer.
+  EventTracer* tracer = nullptr;
+  // Memory for activations: MethodMeta::num_planned_buffers() spans of at least
+  // planned_buffer_size(i) bytes, 16-byte aligned, zeroed where the program keeps state. Empty: the
+  // Method takes zeroed memory of its own.
+  std::span<const std::span<std::byte>> planned_memory = {};
+  // Bounds on what a hostile file can ask for.
+  uint64_t max_planned_bytes = uint64_t{16} << 30;
+  size_t max_metadata_bytes = size_t{512} << 20;
+  uint64_t max_instructions_per_run = 10'000'000;
+};
+
+// What a loaded method holds, in bytes; its program's file comes to that.
+struct MemoryUsage {
+  uint64_t planned = 0;   // activations; 0 if the caller's
+  uint64_t metadata = 0;  // values, tensors, steps
+  uint64_t temporary = 0;
+  DelegateMemory delegates;
+};
+
+struct Step;  // runtime/executor/step.h
+
+class Method {
+ public:
+  // OperatorMissing names every operator and backend that is missing, not only the first.
+  static Result<std::unique_ptr<Method>> load(std::shared_ptr<const Program> program,
+                                              std::string_view name, const MethodOptions& options);
+  ~Method();
+  Method(const Method&) = delete;
+  Method& operator=(const Method&) = delete;
+
+  const MethodMeta& meta() const { return meta_; }
+  const Program& program() const { return *program_; }
+
+  size_t num_inputs() const { return inputs_.size(); }
+  size_t num_outputs() const { return outputs_.size(); }
+  // `index` < num_inputs() or num_outputs(). Outputs are valid until the next execution.
+  const EValue& input(size_t index) const { return *inputs_[index]; }
+  const EValue& output(size_t index) const { return *outputs_[index]; }
+
+  // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
+  // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
+  // execution, and may be written if the program mutates its input). Planned memory is reused while
+  // executing: set inputs before each execution. Other kinds must equal the value that the program
+  // was exported with. InvalidArgument or NotSupported say what does not fit.
+  Error set_input(size_t index, const EValue& value);
+  // Memory for an output tensor that is not memory-planned: at least the bytes of its
+  // MethodMeta, aligned for its dtype.
+  Error set_output_data(size_t index, std::span<std::byte> memory);
+
+  // Fails at the first instruction that fails, and names it. InvalidState if an input is not set.
+  Error execute();
+
+  // Not during an execution. Temporary memory and workspaces may be taken by the first one.
+  MemoryUsage memory_usage() const;
+
+  // Later executions log into `tracer` (null: none). Delegates give their operators' times only if
+  // a tracer was there when they were loaded.
+  void set_tracer(EventTracer* tracer) { tracer_ = tracer; }
+
+ private:
+  friend class MethodLoader;
+  struct FreePlanned {
+    void operator()(std::byte* memory) const;
+  };
+  // What one chain of instructions became: steps [first, first + count).
+  struct ChainSteps {
+    uint32_t first;
+    uint32_t count;
+  };
+
+  Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
+         const MethodOptions& options);
+  Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
+  Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
+
+  std::shared_ptr<const Program> program_;
+  MethodMeta meta_;
+  EventTracer* tracer_;
+  uint64_t max_instructions_;
+  HeapArena arena_;  // values, tensors, steps, argument lists
+  HeapArena temp_;   // kernels' temporary memory, reset after each step
+  KernelContext kernel_context_;
+  MergedNamedData named_data_;
+  std::unique_ptr<std::byte, FreePlanned> planned_;
+  std::span<EValue> values_;
+  std::span<EValue*> inputs_;
+  std::span<EValue*> outputs_;
+  std::span<bool> input_is_set_;
+  std::span<bool> input_is_planned_;
+  std::span<Step> steps_;
+  std::span<ChainSteps> chains_;
+  std::span<Delegate*> delegates_;   // owned
+  std::span<DataBuffer*> external_;  // owned: data of external constants
+};
+
+}  // namespace vitrine

@@ -1,0 +1,56 @@
+// What a method takes, gives and needs, known without loading it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "schema/program_generated.h"
+#include "vitrine/evalue.h"
+
+namespace vitrine {
+
+// Describes an input or output that is a tensor. Views belong to the program.
+struct TensorInfo {
+  ScalarType dtype;
+  std::span<const int32_t> sizes;  // the upper bound if dynamic
+  std::span<const uint8_t> dim_order;
+  ShapeDynamism dynamism;
+  size_t nbytes;           // at these sizes
+  bool is_memory_planned;  // or a constant. false: the caller gives the memory
+};
+
+// A view of a verified program; lives no longer than it. Thread-safe.
+class MethodMeta {
+ public:
+  explicit MethodMeta(const schema::program::ExecutionPlan& plan) : plan_(&plan) {}
+
+  std::string_view name() const;
+  size_t num_inputs() const;
+  size_t num_outputs() const;
+  // `index` < the number of inputs or outputs.
+  EValue::Tag input_tag(size_t index) const;
+  EValue::Tag output_tag(size_t index) const;
+  // Only for tensors.
+  TensorInfo input_tensor(size_t index) const;
+  TensorInfo output_tensor(size_t index) const;
+
+  // Memory that the caller may supply, in bytes; buffer i holds memory_id i + 1.
+  size_t num_planned_buffers() const;
+  size_t planned_buffer_size(size_t index) const;
+
+  size_t num_operators() const;
+  // Operator `index` of the plan: name and overload, e.g. {"aten::add", "out"}.
+  std::pair<std::string_view, std::string_view> operator_name(size_t index) const;
+  size_t num_delegates() const;
+  std::string_view delegate_id(size_t index) const;
+  size_t num_instructions() const;
+
+  const schema::program::ExecutionPlan& plan() const { return *plan_; }
+
+ private:
+  const schema::program::ExecutionPlan* plan_;
+};
+
+}  // namespace vitrine

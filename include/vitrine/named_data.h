@@ -1,0 +1,55 @@
+// Bytes by name: weights and delegate constants kept beside the program, in it or in a .ptd.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
+#include "vitrine/scalar_type.h"
+
+namespace vitrine {
+
+// Shape and dtype that a named tensor was stored with; the spans belong to the map.
+struct TensorLayout {
+  ScalarType dtype;
+  std::span<const int32_t> sizes;
+  std::span<const uint8_t> dim_order;
+};
+
+// Immutable and thread-safe.
+class NamedDataMap {
+ public:
+  virtual ~NamedDataMap() = default;
+  virtual size_t size() const = 0;
+  // `index` < size().
+  virtual std::string_view key(size_t index) const = 0;
+  // The bytes live as long as the buffer and the map. NotFound for an unknown key.
+  virtual Result<DataBuffer> get(std::string_view key) const = 0;
+  // Empty for opaque bytes; NotFound for an unknown key.
+  virtual Result<std::optional<TensorLayout>> layout(std::string_view key) const = 0;
+  // As DataSource::stamp and DataSource::release; unknown keys are ignored.
+  virtual uint64_t stamp() const { return 0; }
+  virtual void release(std::string_view /*key*/) const {}
+};
+
+// Asks the first map, then the second; either may be null. Neither is owned.
+class MergedNamedData final : public NamedDataMap {
+ public:
+  MergedNamedData(const NamedDataMap* first, const NamedDataMap* second)
+      : first_(first), second_(second) {}
+  size_t size() const override;
+  std::string_view key(size_t index) const override;
+  Result<DataBuffer> get(std::string_view key) const override;
+  Result<std::optional<TensorLayout>> layout(std::string_view key) const override;
+  uint64_t stamp() const override;
+  void release(std::string_view key) const override;
+
+ private:
+  const NamedDataMap* first_;
+  const NamedDataMap* second_;
+};
+
+}  // namespace vitrine

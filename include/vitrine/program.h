@@ -1,0 +1,69 @@
+// A verified, immutable view of a .pte file. Format: docs/formats/program.md.
+//
+// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); what
+// is behind that door is trusted. A Program is shared between Methods and threads.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "schema/program_generated.h"
+#include "vitrine/data_source.h"
+#include "vitrine/error.h"
+#include "vitrine/extended_header.h"
+#include "vitrine/method_meta.h"
+#include "vitrine/named_data.h"
+
+namespace vitrine {
+
+enum class Verification : uint8_t {
+  kFull,  // flatbuffer structure and meaning
+  kNone,  // the caller vouches for the file: a damaged one is undefined behaviour
+};
+
+class Program {
+ public:
+  // InvalidProgram names the place in the file, e.g. "execution_plan[0].values[37].sizes: ...".
+  static Result<std::shared_ptr<const Program>> load(
+      std::unique_ptr<DataSource> source, Verification verification = Verification::kFull);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  size_t num_methods() const;
+  // `index` < num_methods(). Views live as long as the program.
+  std::string_view method_name(size_t index) const;
+  // InvalidArgument names the methods that there are.
+  Result<MethodMeta> method_meta(std::string_view name) const;
+
+  // Named data of the file itself. Lives as long as the program.
+  const NamedDataMap& named_data() const { return *named_data_; }
+
+  // The rest serves the executor and tools.
+
+  const schema::program::Program& root() const { return *root_; }
+  // Initial bytes of constant or mutable tensor `index`; `nbytes` of them are there.
+  Result<std::span<const std::byte>> constant_data(uint32_t index, size_t nbytes) const;
+  Result<DataBuffer> mutable_data(uint32_t index, size_t nbytes) const;
+  // A delegate's payload, 16-byte aligned.
+  Result<DataBuffer> delegate_data(
+      const schema::program::BackendDelegateDataReference& reference) const;
+  Result<DataBuffer> segment(uint32_t index) const;
+  // As DataSource::stamp and DataSource::release, of the program's file.
+  uint64_t stamp() const { return source_->stamp(); }
+  void release_segment(uint32_t index) const;
+  void release_delegate_data(const schema::program::BackendDelegateDataReference& reference) const;
+
+ private:
+  Program(std::unique_ptr<DataSource> source, DataBuffer flatbuffer, uint64_t segment_base);
+  Error load_constants();
+
+  std::unique_ptr<DataSource> source_;
+  DataBuffer flatbuffer_;
+  const schema::program::Program* root_;
+  uint64_t segment_base_;
+  DataBuffer constants_;
+  std::unique_ptr<NamedDataMap> named_data_;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,135 @@
+// A view of typed elements in memory: dtype, sizes, dim order, data pointer. Owns nothing.
+//
+// Sizes, dim order, strides and data belong to whoever made the tensor (a Method's arena, a test)
+// and outlive it. Elements lie densely in the order that `dim_order` gives, outermost dimension
+// first; strides (in elements) follow from sizes and dim order and are never arbitrary.
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "vitrine/error.h"
+#include "vitrine/scalar_type.h"
+
+namespace vitrine {
+
+inline constexpr size_t kMaxRank = 16;
+
+enum class ShapeDynamism : uint8_t {
+  kStatic = 0,        // sizes never change
+  kDynamicBound = 1,  // may be resized to any shape of the same rank with no more elements
+};
+
+// Product of `sizes`. InvalidArgument if one is negative or the product overflows.
+Result<int64_t> checked_numel(std::span<const int32_t> sizes);
+
+// Whether `dim_order` is a permutation of 0 .. size-1.
+bool is_permutation(std::span<const uint8_t> dim_order);
+
+// Strides in elements of a dense tensor; the three spans have the same length. A zero size counts
+// as one, so that strides are never zero.
+void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
+                            std::span<int64_t> strides);
+
+class Tensor {
+ public:
+  Tensor() = default;
+
+  // `sizes` (each >= 0), `dim_order` (a permutation) and `strides` have the same length, at most
+  // kMaxRank; strides are computed here. numel must not overflow: see checked_numel. The element
+  // count at construction is the bound for later resizes.
+  Tensor(ScalarType dtype, std::span<int32_t> sizes, std::span<const uint8_t> dim_order,
+         std::span<int64_t> strides, void* data, ShapeDynamism dynamism = ShapeDynamism::kStatic);
+
+  ScalarType dtype() const { return dtype_; }
+  size_t rank() const { return rank_; }
+  std::span<const int32_t> sizes() const { return {sizes_, rank_}; }
+  int32_t size(size_t dim) const { return sizes_[dim]; }
+  std::span<const uint8_t> dim_order() const { return {dim_order_, rank_}; }
+  std::span<const int64_t> strides() const { return {strides_, rank_}; }
+  int64_t numel() const { return numel_; }
+  size_t element_size() const { return element_size_; }
+  size_t nbytes() const { return static_cast<size_t>(numel_) * element_size_; }
+  ShapeDynamism dynamism() const { return dynamism_; }
+  // The element count that a resize may reach, and its bytes: the bound at construction, or less
+  // where aliased memory is smaller.
+  int64_t max_numel() const { return bound_numel_ < room_numel_ ? bound_numel_ : room_numel_; }
+  size_t max_nbytes() const { return static_cast<size_t>(max_numel()) * element_size_; }
+  // What memory given by set_data() must hold.
+  size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
+
+  // dim order 0, 1, 2, ...
+  bool is_contiguous() const { return contiguous_; }
+  // dim order 0, 2, 3, 1 (rank 4) or 0, 2, 3, 4, 1 (rank 5)
+  bool is_channels_last() const;
+  bool same_sizes(const Tensor& other) const {
+    if (rank_ != other.rank_) return false;
+    for (size_t i = 0; i < rank_; ++i) {
+      if (sizes_[i] != other.sizes_[i]) return false;
+    }
+    return true;
+  }
+  bool has_sizes(std::span<const int32_t> sizes) const;
+  bool same_dim_order(const Tensor& other) const {
+    if (rank_ != other.rank_) return false;
+    return (contiguous_ && other.contiguous_) || same_listed_dim_order(other);
+  }
+
+  const void* raw_data() const { return data_; }
+  void* mutable_raw_data() { return data_; }
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(data_);
+  }
+  template <class T>
+  T* mutable_data() {
+    return static_cast<T*>(data_);
+  }
+  // `data` holds bound_nbytes().
+  void set_data(void* data) {
+    data_ = data;
+    room_numel_ = bound_numel_;
+  }
+  // Constants: their memory may be a file, mapped read-only.
+  bool is_read_only() const { return read_only_; }
+  void set_read_only() { read_only_ = true; }
+  // Becomes a tensor of `sizes` in the memory of `other`, and takes with it what may be done there:
+  // whether it may be written and how many elements it holds. Errors as of resize(), for which the
+  // bound at construction counts; InvalidArgument if `other` has less room. On error nothing
+  // changes.
+  Error alias(const Tensor& other, std::span<const int32_t> sizes);
+  // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
+  bool is_readable() const { return data_ != nullptr || numel_ == 0; }
+  bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
+
+  // NotSupported if the tensor is static and `sizes` differ; InvalidArgument if the rank differs, a
+  // size is negative, or there are more elements than max_numel(). The data stay where they are.
+  Error resize(std::span<const int32_t> sizes);
+
+ private:
+  Error check_sizes(std::span<const int32_t> sizes, int64_t max_numel) const;
+  void set_sizes(std::span<const int32_t> sizes);
+
+  bool same_listed_dim_order(const Tensor& other) const;
+
+  void* data_ = nullptr;
+  int32_t* sizes_ = nullptr;
+  const uint8_t* dim_order_ = nullptr;
+  int64_t* strides_ = nullptr;
+  int64_t numel_ = 0;
+  int64_t bound_numel_ = 0;
+  int64_t room_numel_ = 0;  // what the memory holds
+  uint8_t rank_ = 0;
+  uint8_t element_size_ = 0;
+  ScalarType dtype_ = ScalarType::kByte;
+  ShapeDynamism dynamism_ = ShapeDynamism::kStatic;
+  bool contiguous_ = true;
+  bool read_only_ = false;
+};
+
+// "f32[1,3,224,224]", for messages and tables; cut with "..." if `size` is too small.
+void describe(const Tensor& tensor, char* text, size_t size);
+
+}  // namespace vitrine

@@ -1,0 +1,36 @@
+// A tracer that also gets what instructions produce, value by value.
+//
+// Apart from EventTracer, so that programs which record times alone do not carry it.
+#pragma once
+
+#include "vitrine/event_tracer.h"
+
+namespace vitrine {
+
+class ValueTracer : public EventTracer {
+ public:
+  // Asked at each step; record_value() is called only where it holds.
+  virtual bool wants_values() const = 0;
+  // The value is gone after the call: the next instruction may use its memory.
+  virtual void record_value(const TracedValue& value) = 0;
+
+  // Of a kernel call the last argument (of several results a list), of a delegate call every
+  // argument that Delegate::is_output() does not deny.
+  bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                      const Delegate* delegate) final {
+    if (!wants_values()) return false;
+    give_results(step, arguments, delegate);
+    return true;
+  }
+  void record_outputs(std::span<EValue* const> outputs) final {
+    if (wants_values()) give_outputs(outputs);
+  }
+
+ private:
+  // Not virtual: code with RTTI may derive from this class, whose own code has none.
+  void give_results(const TraceRecord& step, std::span<EValue* const> arguments,
+                    const Delegate* delegate);
+  void give_outputs(std::span<EValue* const> outputs);
+};
+
+}  // namespace vitrine

@@ -1,0 +1,142 @@
+#include "inspector/compare/tensor_difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "inspector/join/profile.h"
+#include "vitrine/half.h"
+
+namespace vitrine::inspector {
+namespace {
+
+// Complex numbers compare as pairs of reals.
+ScalarType real_part(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::kComplexHalf:
+      return ScalarType::kHalf;
+    case ScalarType::kComplexFloat:
+      return ScalarType::kFloat;
+    case ScalarType::kComplexDouble:
+      return ScalarType::kDouble;
+    default:
+      return dtype;
+  }
+}
+
+struct DefaultTolerance {
+  ScalarType dtype;
+  Tolerance tolerance;
+};
+constexpr DefaultTolerance kDefaults[] = {
+    {ScalarType::kFloat, {.rtol = 1e-4, .atol = 1e-4}},
+    {ScalarType::kDouble, {.rtol = 1e-7, .atol = 1e-7}},
+    {ScalarType::kHalf, {.rtol = 2e-3, .atol = 2e-3}},
+    {ScalarType::kBFloat16, {.rtol = 1.6e-2, .atol = 1.6e-2}},
+};
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, size_t index) {
+  const std::byte* at = bytes.data() + index * element_size(dtype);
+  switch (dtype) {
+    case ScalarType::kByte:
+    case ScalarType::kBool:
+      return load<uint8_t>(at);
+    case ScalarType::kChar:
+      return load<int8_t>(at);
+    case ScalarType::kShort:
+      return load<int16_t>(at);
+    case ScalarType::kInt:
+      return load<int32_t>(at);
+    case ScalarType::kLong:
+      return static_cast<double>(load<int64_t>(at));
+    case ScalarType::kHalf:
+      return load<Half>(at);
+    case ScalarType::kFloat:
+      return static_cast<double>(load<float>(at));
+    case ScalarType::kDouble:
+      return load<double>(at);
+    case ScalarType::kBFloat16:
+      return load<BFloat16>(at);
+    case ScalarType::kUInt16:
+      return load<uint16_t>(at);
+    case ScalarType::kUInt32:
+      return load<uint32_t>(at);
+    case ScalarType::kUInt64:
+      return static_cast<double>(load<uint64_t>(at));
+    default:
+      throw InspectorError(fmt::format("elements of type {} cannot be printed or compared",
+                                       scalar_type_name(dtype)));
+  }
+}
+
+Tolerance default_tolerance(ScalarType dtype) {
+  for (const DefaultTolerance& entry : kDefaults) {
+    if (entry.dtype == real_part(dtype)) return entry.tolerance;
+  }
+  return {};
+}
+
+TensorDifference measure_difference(const Elements& actual, const Elements& expected,
+                                    const Tolerance& tolerance) {
+  const ScalarType actual_real = real_part(actual.dtype);
+  const ScalarType expected_real = real_part(expected.dtype);
+  const bool is_float = is_floating(actual_real) || is_floating(expected_real);
+  const size_t width = element_size(expected_real);
+  TensorDifference result;
+  result.elements = expected.bytes.size() / width;
+  double dot = 0;
+  double actual_square = 0;
+  double expected_square = 0;
+  double noise = 0;
+  double sum_abs = 0;
+  for (size_t i = 0; i < result.elements; ++i) {
+    const double a = element_as_double(actual.bytes, actual_real, i);
+    const double e = element_as_double(expected.bytes, expected_real, i);
+    if (std::isfinite(a) && std::isfinite(e)) {
+      dot += a * e;
+      actual_square += a * a;
+      expected_square += e * e;
+    }
+    // 64-bit integers differ where doubles do not; a zero equals the other zero.
+    const bool same_bytes =
+        actual_real == expected_real &&
+        std::memcmp(actual.bytes.data() + i * width, expected.bytes.data() + i * width, width) == 0;
+    const bool by_value = is_float || actual_real != expected_real;
+    if (same_bytes || (by_value && (a == e || (std::isnan(a) && std::isnan(e))))) continue;
+    double difference = std::fabs(a - e);
+    if (!std::isfinite(difference)) difference = std::numeric_limits<double>::infinity();
+    sum_abs += difference;
+    noise += difference * difference;
+    result.max_abs = std::max(result.max_abs, difference);
+    if (e != 0) {
+      // Of infinity by infinity too: that is no small difference.
+      const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
+      result.max_rel = std::max(result.max_rel, relative);
+    }
+    const double allowed = tolerance.atol + tolerance.rtol * std::fabs(e);
+    const bool within = is_float || difference > 0 ? difference <= allowed : false;
+    if (within && std::isfinite(difference)) continue;
+    ++result.mismatches;
+    if (!result.first) result.first = {i, a, e};
+  }
+  if (result.elements != 0) result.mean_abs = sum_abs / static_cast<double>(result.elements);
+  if (noise > 0) result.sqnr_db = 10 * std::log10(expected_square / noise);
+  if (actual_square > 0 || expected_square > 0) {
+    const double norm = std::sqrt(actual_square) * std::sqrt(expected_square);
+    result.cosine = norm > 0 ? dot / norm : 0;
+  }
+  return result;
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,29 @@
+// How much work a row is: FLOPs and bytes, from the shapes and dtypes of the edge program.
+//
+// A multiply-add is two FLOPs, a comparison or a transcendental function one. Bytes are those of
+// the tensors that enter and leave the row, each once: what a perfect cache would leave. Ops that
+// were folded into a row cost nothing themselves (a batch norm is part of the convolution's
+// weights), but tensors go in and out where the folded ops take and give them. A batch norm's
+// parameters do not count then.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/etrecord/etrecord.h"
+#include "inspector/join/profile.h"
+#include "inspector/join/source_join.h"
+
+namespace vitrine::inspector {
+
+// Of one execution of the node alone. Unset without static shapes, or for an op that the table of
+// formulas does not have.
+std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
+
+// Of one call of each row, parallel to `rows`. Unset for rows without nodes, for rows that have
+// nodes in common and cannot be told apart, and for inferred rows of whole calls.
+std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
+                                           const etrecord::EdgeGraph& graph);
+
+}  // namespace vitrine::inspector

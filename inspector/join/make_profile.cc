@@ -1,0 +1,257 @@
+#include "inspector/join/make_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "inspector/join/cost.h"
+#include "inspector/join/source_join.h"
+#include "inspector/join/statistics.h"
+#include "inspector/join/trace_rows.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using etrecord::EdgeGraph;
+using etrecord::EtRecord;
+using etrecord::MethodRecord;
+
+const MethodRecord* method_record(const EtRecord* record, const std::string& method,
+                                  std::vector<std::string>& notes) {
+  if (record == nullptr) return nullptr;
+  const auto found = record->methods.find(method);
+  if (found != record->methods.end()) return &found->second;
+  std::string known;
+  for (const auto& [name, unused] : record->methods) {
+    known += known.empty() ? "" : ", ";
+    known += name;
+  }
+  notes.push_back(
+      fmt::format("the record knows no method \"{}\" but {}: nothing is joined", method, known));
+  return nullptr;
+}
+
+// 0-based, over all delegate instructions that the record or the trace knows.
+std::map<int32_t, int> number_partitions(const MergedTrace& trace, const MethodRecord* method) {
+  std::set<int32_t> instructions;
+  for (const auto& [instruction, call] : trace.calls) instructions.insert(instruction);
+  if (method != nullptr) {
+    for (const auto& [instruction, entry] : method->delegates) instructions.insert(instruction);
+  }
+  std::map<int32_t, int> partitions;
+  int next = 0;
+  for (const int32_t instruction : instructions) partitions[instruction] = next++;
+  return partitions;
+}
+
+class ProfileMaker {
+ public:
+  ProfileMaker(const etdump::EtDump& dump, const EtRecord* record, const ProfileOptions& options)
+      : trace_(merge_runs(dump)),
+        method_(method_record(record, options.method, profile_.notes)),
+        join_(join_sources(trace_, method_)),
+        partitions_(number_partitions(trace_, method_)) {
+    profile_.method = options.method;
+    profile_.run = options.run;
+    if (record != nullptr && profile_.run.record.empty()) profile_.run.record = "an ETRecord";
+  }
+
+  Profile make() {
+    // A trace of warm-ups alone is one of runs that count.
+    window_ = {.cold = trace_.cold_runs < trace_.wall_ns.size() ? trace_.cold_runs : 0,
+               .all = trace_.wall_ns.size()};
+    profile_.runs = window_.counted();
+    profile_.cold_runs = window_.cold;
+    profile_.incomplete_runs = trace_.incomplete_runs;
+    profile_.dropped_records = trace_.dropped_records;
+    profile_.dropped_blocks = trace_.dropped_blocks;
+    profile_.runs_differ = trace_.runs_differ;
+    if (profile_.runs == 0) {
+      throw InspectorError(
+          "the trace holds no complete run (an event Method::execute in a block without dropped "
+          "records): trace at least one run, or give the trace more room");
+    }
+    if (!profile_.run.init_ns.has_value() && trace_.init_ns.has_value()) {
+      profile_.run.init_ns = static_cast<uint64_t>(*trace_.init_ns);
+    }
+    profile_.wall_samples = dense(trace_.wall_ns);
+    profile_.wall = statistics_of(profile_.wall_samples, window_);
+    std::vector<std::optional<Cost>> costs;
+    if (method_ != nullptr) costs = row_costs(join_.rows, graph());
+    for (size_t i = 0; i < trace_.rows.size(); ++i) {
+      add_row(trace_.rows[i], join_.rows[i]);
+      add_cost(i < costs.size() ? costs[i] : std::nullopt);
+    }
+    name_served_rows();
+    for (const auto& [instruction, call] : trace_.calls) add_call(instruction, call);
+    add_unattributed();
+    add_timeline();
+    write_notes();
+    return std::move(profile_);
+  }
+
+ private:
+  const EdgeGraph& graph() const { return method_->graph; }
+
+  void add_row(const TraceRow& trace_row, const RowSource& source) {
+    ProfileRow row;
+    row.instruction = trace_row.instruction;
+    row.kernel = trace_row.kernel;
+    row.library = trace_row.library;
+    switch (trace_row.kind) {
+      case TraceRow::Kind::kKernel:
+        row.where = Where::kKernel;
+        break;
+      case TraceRow::Kind::kControl:
+        row.where = Where::kControl;
+        break;
+      case TraceRow::Kind::kDelegateOperator:
+        row.identifier = trace_row.delegate_id != etdump::kUnset
+                             ? std::to_string(trace_row.delegate_id)
+                             : std::string(trace_row.delegate_name);
+        // A stock XNNPACK event has its kernel's name for an identifier.
+        if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
+        [[fallthrough]];
+      case TraceRow::Kind::kDelegateCall:
+        row.where = Where::kDelegate;
+        row.delegate = join_.calls.at(trace_row.instruction).delegate;
+        row.partition = partitions_.at(trace_row.instruction);
+        break;
+    }
+    row.join = source.join;
+    row.source_ops = source.inferred_ops;
+    row.folded_ops = source.inferred_folds;
+    row.modules.resize(row.source_ops.size());
+    row.source_lines.resize(row.source_ops.size());
+    row.model_lines.resize(row.source_ops.size());
+    row.is_of_whole_call = source.is_of_whole_call;
+    row.folded_modules.resize(row.folded_ops.size());
+    for (const size_t node : source.nodes) {
+      row.source_ops.push_back(graph().nodes[node].target);
+      row.modules.push_back(graph().nodes[node].module_path);
+      row.source_lines.push_back(graph().nodes[node].source_line);
+      row.model_lines.push_back(graph().nodes[node].model_line);
+    }
+    for (const size_t node : source.folded_nodes) {
+      row.folded_ops.push_back(graph().nodes[node].target);
+      row.folded_modules.push_back(graph().nodes[node].module_path);
+    }
+    row.main_op = source.main_node;
+    row.debug_handles = source.handles;
+    row.is_inserted = source.is_inserted;
+    if (source.serves.has_value()) row.inserted_for_row = *source.serves + 1;
+    row.calls = calls_a_run(trace_row.times);
+    row.samples = trace_row.times.samples();
+    row.inner_time = trace_row.inner_times.samples();
+    row.time = statistics_of(row.samples, window_);
+    row.share = profile_.wall.avg > 0 ? row.time.avg / profile_.wall.avg : 0;
+    profile_.rows.push_back(std::move(row));
+  }
+
+  void add_cost(const std::optional<Cost>& of_a_call) {
+    if (!of_a_call.has_value()) return;
+    ProfileRow& row = profile_.rows.back();
+    row.cost = of_a_call;
+    row.cost->flops *= row.calls;
+    row.cost->bytes *= row.calls;
+  }
+
+  double calls_a_run(const RunTimes& times) const {
+    return static_cast<double>(times.calls_from(window_.cold)) / static_cast<double>(profile_.runs);
+  }
+
+  static RunSamples dense(const std::vector<double>& ns) {
+    RunSamples samples;
+    samples.reserve(ns.size());
+    for (size_t run = 0; run < ns.size(); ++run) {
+      samples.push_back({static_cast<uint32_t>(run), ns[run]});
+    }
+    return samples;
+  }
+
+  void name_served_rows() {
+    for (ProfileRow& row : profile_.rows) {
+      if (row.inserted_for_row.has_value()) {
+        row.inserted_for = profile_.rows[*row.inserted_for_row - 1].source_ops;
+      }
+    }
+  }
+
+  void add_call(int32_t instruction, const TraceCall& call) {
+    const CallSource& source = join_.calls.at(instruction);
+    DelegateCall out;
+    out.delegate = source.delegate;
+    out.partition = partitions_.at(instruction);
+    out.instruction = instruction;
+    out.operators = call.rows.size();
+    out.derived_times = source.derived_times;
+    for (const size_t node : source.nodes) out.source_ops.push_back(graph().nodes[node].target);
+    out.calls = calls_a_run(call.times);
+    out.samples = call.times.samples();
+    out.time = statistics_of(out.samples, window_);
+    call_of_instruction_[instruction] = static_cast<uint32_t>(profile_.delegate_calls.size());
+    profile_.delegate_calls.push_back(std::move(out));
+  }
+
+  void add_unattributed() {
+    std::vector<double> rest = trace_.wall_ns;
+    for (const TraceRow& row : trace_.rows) row.times.subtract_from(rest);
+    profile_.unattributed_samples = dense(rest);
+    profile_.unattributed = statistics_of(profile_.unattributed_samples, window_);
+  }
+
+  void add_timeline() {
+    profile_.scopes = std::move(trace_.scopes);
+    profile_.timeline = std::move(trace_.events);
+    for (TimelineEvent& event : profile_.timeline) {
+      if (event.kind != TimelineEvent::Kind::kDelegateCall) continue;
+      event.index = call_of_instruction_.at(static_cast<int32_t>(event.index));
+    }
+  }
+
+  void write_notes() {
+    std::vector<std::string>& notes = profile_.notes;
+    notes.insert(notes.end(), join_.notes.begin(), join_.notes.end());
+    if (profile_.runs_differ) {
+      notes.emplace_back(
+          "not all runs executed the same instructions: a row counts as 0 in runs without it");
+    }
+    if (profile_.incomplete_runs != 0 || profile_.dropped_records != 0 ||
+        profile_.dropped_blocks != 0) {
+      notes.push_back(fmt::format(
+          "{} records and {} blocks did not fit into the trace; {} incomplete runs are left out of "
+          "all figures",
+          profile_.dropped_records, profile_.dropped_blocks, profile_.incomplete_runs));
+    }
+    if (std::any_of(profile_.delegate_calls.begin(), profile_.delegate_calls.end(),
+                    [](const DelegateCall& call) { return call.derived_times; })) {
+      notes.emplace_back(
+          "XNNPACK gave durations only, in whole microseconds: start times within a delegate are "
+          "derived");
+    }
+    if (profile_.unattributed.avg < 0) {
+      notes.emplace_back("rows add up to more than the wall time: events of this trace overlap");
+    }
+  }
+
+  // In order of initialisation: notes come from the members after it.
+  Profile profile_;
+  MergedTrace trace_;
+  const MethodRecord* method_;
+  SourceJoin join_;
+  std::map<int32_t, int> partitions_;
+  RunWindow window_;
+  std::map<int32_t, uint32_t> call_of_instruction_;
+};
+
+}  // namespace
+
+Profile make_profile(const etdump::EtDump& trace, const EtRecord* record,
+                     const ProfileOptions& options) {
+  return ProfileMaker(trace, record, options).make();
+}
+
+}  // namespace vitrine::inspector

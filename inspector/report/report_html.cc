@@ -1,0 +1,136 @@
+#include "inspector/report/report_html.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inspector/report/grouping.h"
+#include "inspector/report/html/page_text.h"
+#include "inspector/report/profile_json.h"
+#include "inspector/text/row_texts.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxEvents = 10'000;  // of the timeline: the longest
+
+// The run nearest to the median.
+uint32_t typical_run(const Profile& profile) {
+  uint32_t typical = 0;
+  double least = INFINITY;
+  for (const RunSample& sample : profile.wall_samples) {
+    const double distance = std::abs(sample.ns - profile.wall.p50);
+    if (sample.run < profile.cold_runs || distance >= least) continue;
+    least = distance;
+    typical = sample.run;
+  }
+  return typical;
+}
+
+Json timeline_json(const Profile& profile) {
+  const uint32_t run = typical_run(profile);
+  std::vector<TimelineEvent> events;
+  TimelineEvent whole;
+  for (const TimelineEvent& event : profile.timeline) {
+    if (event.run != run) continue;
+    if (event.kind == TimelineEvent::Kind::kRun) {
+      whole = event;
+    } else {
+      events.push_back(event);
+    }
+  }
+  const size_t all = events.size();
+  if (all > kMaxEvents) {
+    const auto last = events.begin() + kMaxEvents;
+    std::nth_element(events.begin(), last, events.end(),
+                     [](const TimelineEvent& a, const TimelineEvent& b) {
+                       return a.end - a.start > b.end - b.start;
+                     });
+    events.erase(last, events.end());
+  }
+  Json tracks = Json::array({"executor"});
+  std::map<std::string, size_t> track_of;
+  for (const DelegateCall& call : profile.delegate_calls) {
+    if (!track_of.try_emplace(call.delegate, tracks.size()).second) continue;
+    tracks.push_back(call.delegate.empty() ? "delegate" : call.delegate);
+  }
+  Json list = Json::array();
+  for (const TimelineEvent& event : events) {
+    const bool is_row = event.kind == TimelineEvent::Kind::kRow;
+    size_t track = 0;
+    if (is_row && profile.rows[event.index].where == Where::kDelegate) {
+      track = track_of.at(profile.rows[event.index].delegate);
+    }
+    // Traces of others may have events that begin before their run.
+    const auto since = static_cast<int64_t>(event.start - whole.start);
+    list.push_back({track, is_row ? "row" : "call", event.index, since, event.end - event.start});
+  }
+  return {{"run", run + 1},
+          {"ns", whole.end - whole.start},
+          {"tracks", tracks},
+          {"events", list},
+          {"left_out", all - events.size()}};
+}
+
+Json texts_json(const Profile& profile) {
+  Json texts = Json::array();
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    const RowTexts row = row_texts(profile.rows[i]);
+    texts.push_back({{"place", row.place},
+                     {"op", row.op},
+                     {"module", row.module},
+                     {"kernel", row.kernel},
+                     {"line", group_path(profile, i, GroupBy::kLine).back()}});
+  }
+  return texts;
+}
+
+// Within a script element nothing may look like a tag.
+std::string without_tags(std::string json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+// The page with every "{{place}}" filled in; what is filled in is not searched again.
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
+  std::string text;
+  while (!page.empty()) {
+    const auto starts = [&](const auto& part) { return page.starts_with(part.first); };
+    const size_t next = page.find("{{");
+    text += page.substr(0, next);
+    if (next == std::string_view::npos) break;
+    page.remove_prefix(next);
+    const auto part = std::find_if(parts.begin(), parts.end(), starts);
+    text += part == parts.end() ? page.substr(0, 2) : part->second;
+    page.remove_prefix(part == parts.end() ? 2 : part->first.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_html(const Profile& profile) {
+  Json data = profile_json(profile);
+  data["texts"] = texts_json(profile);
+  data["timeline"] = timeline_json(profile);
+  const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return fill(html::kPage,
+              {{"{{style}}", html::kStyle}, {"{{data}}", json}, {"{{script}}", html::kScript}});
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,147 @@
+#include "inspector/report/report_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "inspector/text/row_texts.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kProcess = 1;
+constexpr int kExecutorTrack = 1;
+
+std::string text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+class TimelineReport {
+ public:
+  explicit TimelineReport(const Profile& profile) : profile_(profile) {
+    for (const DelegateCall& call : profile.delegate_calls) {
+      const int next = kExecutorTrack + 1 + static_cast<int>(tracks_.size());
+      tracks_.try_emplace(call.delegate, next);
+      if (call.derived_times) derived_.push_back(call.partition);
+    }
+    for (size_t i = 0; i < profile.rows.size(); ++i) rows_.push_back(row_fields(i));
+    base_ = UINT64_MAX;
+    for (const TimelineEvent& event : profile.timeline) base_ = std::min(base_, event.start);
+    for (const Scope& scope : profile.scopes) base_ = std::min(base_, scope.start);
+  }
+
+  std::string report() {
+    out_ = "{\"displayTimeUnit\":\"ms\",\"otherData\":";
+    out_ += text({{"model", profile_.run.model},
+                  {"method", profile_.method},
+                  {"clock", "CLOCK_MONOTONIC of the traced machine"},
+                  {"first_event_ns", std::to_string(base_ == UINT64_MAX ? 0 : base_)}});
+    out_ += ",\"traceEvents\":[\n";
+    add_name("process_name", kExecutorTrack,
+             profile_.run.model.empty() ? "vitrine" : profile_.run.model);
+    add_name("thread_name", kExecutorTrack, "executor");
+    for (const auto& [delegate, track] : tracks_) {
+      add_name("thread_name", track, delegate.empty() ? "delegate" : delegate);
+    }
+    for (const Scope& scope : profile_.scopes) {
+      add(text(Json(scope.name)) + ",\"cat\":\"load\"", kExecutorTrack, scope.start, scope.ns);
+    }
+    for (const TimelineEvent& event : profile_.timeline) add(event);
+    out_ += "\n]}\n";
+    return std::move(out_);
+  }
+
+ private:
+  struct RowFields {
+    std::string fields;  // "name", "cat", "args", as JSON text after "name":
+    int track = kExecutorTrack;
+  };
+
+  RowFields row_fields(size_t index) const {
+    const ProfileRow& row = profile_.rows[index];
+    const RowTexts texts = row_texts(row);
+    Json args = {{"row", index + 1}, {"kernel", row.kernel}, {"instruction", row.instruction}};
+    if (!texts.module.empty()) args["module"] = texts.module;
+    if (!row.source_ops.empty() && !row.is_of_whole_call) args["source_ops"] = row.source_ops;
+    if (row.main_op < row.model_lines.size() && !row.model_lines[row.main_op].empty()) {
+      args["line"] = row.model_lines[row.main_op];
+    }
+    if (!row.identifier.empty()) args["identifier"] = row.identifier;
+    if (row.where == Where::kDelegate &&
+        std::count(derived_.begin(), derived_.end(), row.partition) != 0) {
+      args["derived_start"] = true;
+    }
+    RowFields result;
+    result.fields = text(Json(texts.op)) + ",\"cat\":\"" +
+                    (row.where == Where::kDelegate ? "delegate" : "kernel") +
+                    "\",\"args\":" + text(args);
+    if (row.where == Where::kDelegate) result.track = tracks_.at(row.delegate);
+    return result;
+  }
+
+  void add(const TimelineEvent& event) {
+    const auto ns = static_cast<double>(event.end - event.start);
+    switch (event.kind) {
+      case TimelineEvent::Kind::kRun: {
+        const bool is_cold = event.run < profile_.cold_runs;
+        const Json name = fmt::format("{} {}", is_cold ? "warm-up" : "run", event.run + 1);
+        add(text(name) + ",\"cat\":\"run\"", kExecutorTrack, event.start, ns);
+        break;
+      }
+      case TimelineEvent::Kind::kRow:
+        add(rows_[event.index].fields, rows_[event.index].track, event.start, ns);
+        break;
+      case TimelineEvent::Kind::kDelegateCall: {
+        const DelegateCall& call = profile_.delegate_calls[event.index];
+        const Json name = fmt::format("{} {}", call.delegate.empty() ? "delegate" : call.delegate,
+                                      call.partition);
+        add(text(name) + ",\"cat\":\"call\"", kExecutorTrack, event.start, ns);
+        break;
+      }
+    }
+  }
+
+  void add(std::string_view fields, int track, uint64_t start, double ns) {
+    begin();
+    const uint64_t since = start - base_;
+    fmt::format_to(
+        std::back_inserter(out_),
+        "{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:03},\"dur\":{:.3f},\"name\":{}}}",
+        kProcess, track, since / 1000, since % 1000, ns / 1000, fields);
+  }
+
+  void add_name(const char* what, int track, const std::string& name) {
+    begin();
+    out_ += text({{"ph", "M"},
+                  {"pid", kProcess},
+                  {"tid", track},
+                  {"name", what},
+                  {"args", {{"name", name}}}});
+  }
+
+  void begin() {
+    if (!is_first_) out_ += ",\n";
+    is_first_ = false;
+  }
+
+  const Profile& profile_;
+  std::map<std::string, int> tracks_;  // of delegates
+  std::vector<int> derived_;           // partitions
+  std::vector<RowFields> rows_;
+  uint64_t base_;
+  bool is_first_ = true;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string report_timeline(const Profile& profile) { return TimelineReport(profile).report(); }
+
+}  // namespace vitrine::inspector

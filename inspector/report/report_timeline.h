@@ -1,0 +1,17 @@
+// A profile as trace events, for ui.perfetto.dev and chrome://tracing. The JSON object form of
+// "Trace Event Format" (Google, 2016): complete events ("ph": "X") and names of tracks ("M").
+#pragma once
+
+#include <string>
+
+#include "inspector/join/profile.h"
+
+namespace vitrine::inspector {
+
+// One track for the executor (runs, kernels, delegate calls), and one for each delegate with the
+// operators that it ran. Times are those of the trace, in microseconds since its first event; where
+// a delegate gave durations only, its operators say so ("derived_start"). All runs of the trace,
+// warm-ups included.
+std::string report_timeline(const Profile& profile);
+
+}  // namespace vitrine::inspector

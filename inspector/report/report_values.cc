@@ -1,0 +1,178 @@
+#include "inspector/report/report_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "inspector/text/comparison_texts.h"
+#include "inspector/text/difference_texts.h"
+#include "inspector/text/figures.h"
+#include "inspector/text/text_layout.h"
+#include "inspector/text/text_table.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Names of a value's op; by its node where no row ran it alone.
+ComparedTexts texts_of(const ComparedValue& value, const Profile& a, const Profile& b) {
+  ComparedTexts texts = compared_texts(value.op, a, b);
+  if (texts.op.empty()) texts.op = texts.short_op = printable(value.node_op);
+  return texts;
+}
+
+std::string sqnr_text(double db) {
+  if (db == std::numeric_limits<double>::infinity()) return "same";
+  return fmt::format("{:.1f}", db);
+}
+
+class ValueTable {
+ public:
+  ValueTable(const ValueComparison& comparison, const Profile& a, const Profile& b,
+             const TableOptions& options)
+      : comparison_(comparison),
+        a_(a),
+        b_(b),
+        options_(options),
+        width_(std::max(options.width, kMinWidth)) {
+    for (const ComparedValue& value : comparison.values) texts_.push_back(texts_of(value, a, b));
+  }
+
+  std::string report() {
+    write_side("A  ", a_, comparison_.recorded_a);
+    write_side("B  ", b_, comparison_.recorded_b);
+    out_ += wrap("",
+                 {fmt::format("aligned by {}", alignment_name(comparison_.alignment)),
+                  fmt::format("{} compared, A being the reference",
+                              counted(comparison_.values.size(), "output"))},
+                 kDot, width_);
+    out_ += '\n';
+    write_rows();
+    write_verdict();
+    for (const OutputDifference& output : comparison_.outputs) {
+      out_ += wrap("", output_facts(output), kDot, width_);
+    }
+    for (const std::string& note : comparison_.notes) {
+      out_ += wrap_words("note: ", printable(note), width_);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void write_side(std::string_view label, const Profile& profile, size_t recorded) {
+    std::vector<std::string> parts;
+    if (!profile.run.model.empty()) parts.push_back(printable(profile.run.model));
+    parts.push_back(printable(profile.method));
+    parts.push_back("recorded " + counted(recorded, "output"));
+    parts.push_back("names: " + (profile.run.record.empty() ? std::string("from the program alone")
+                                                            : printable(profile.run.record)));
+    out_ += wrap(label, parts, kDot, width_);
+  }
+
+  void write_rows() {
+    using Kind = TextTable::Kind;
+    if (comparison_.values.empty()) return;
+    TextTable table;
+    table.add_column("#", Kind::kFigure);
+    table.add_column("source op", Kind::kName);
+    table.add_column("module", Kind::kTail);
+    table.add_column("A ran in", Kind::kName);
+    table.add_column("B ran in", Kind::kName);
+    table.add_column("output", Kind::kName);
+    if (options_.ids) table.add_column("rows A : B", Kind::kName);
+    for (const char* title : {"max diff", "mean diff", "cosine", "SQNR dB"}) {
+      table.add_column(title, Kind::kFigure);
+    }
+    for (size_t i = 0; i < comparison_.values.size(); ++i) add_row(table, i);
+    out_ += table.text(width_, options_.color) + '\n';
+  }
+
+  void add_row(TextTable& table, size_t i) const {
+    const ComparedValue& value = comparison_.values[i];
+    const ComparedTexts& texts = texts_[i];
+    const OutputDifference& difference = value.difference;
+    const std::string op = display_width(texts.op) > kLongOp ? texts.short_op : texts.op;
+    const std::string result = difference.index == 0 ? "" : fmt::format(" [{}]", difference.index);
+    std::vector<TextTable::Cell> cells = {
+        std::to_string(i + 1), {op + result, texts.short_op + result},
+        texts.module,          texts.place_a,
+        texts.place_b,         printable(difference.a)};
+    if (options_.ids) cells.emplace_back(row_of(value.op.rows_a) + " : " + row_of(value.op.rows_b));
+    if (!difference.why_not.empty()) {
+      for (int k = 0; k < 3; ++k) cells.emplace_back("-");
+      cells.emplace_back("");
+    } else {
+      const TensorDifference& figures = difference.figures;
+      cells.emplace_back(fmt::format("{:.2g}", figures.max_abs));
+      cells.emplace_back(fmt::format("{:.2g}", figures.mean_abs));
+      cells.emplace_back(fmt::format("{:.6f}", figures.cosine));
+      cells.emplace_back(sqnr_text(figures.sqnr_db));
+    }
+    table.add_row(std::move(cells), comparison_.first_below == i);
+  }
+
+  static std::string row_of(const std::vector<size_t>& rows) {
+    return rows.empty() ? "-" : std::to_string(rows[0] + 1);
+  }
+
+  void write_verdict() {
+    const std::string limit = fmt::format("{:.4g} dB", comparison_.min_sqnr_db);
+    if (!comparison_.first_below.has_value()) {
+      if (!comparison_.values.empty()) out_ += fmt::format("no op is below {}\n", limit);
+      return;
+    }
+    const size_t i = *comparison_.first_below;
+    const ComparedValue& value = comparison_.values[i];
+    std::string text = fmt::format("#{} {}", i + 1, texts_[i].op);
+    if (!texts_[i].module.empty()) text += " " + texts_[i].module;
+    std::vector<std::string> parts = {
+        text, fmt::format("SQNR {:.1f} dB", value.difference.figures.sqnr_db)};
+    for (const std::string& line : value.lines) parts.push_back(printable(line));
+    out_ += wrap(fmt::format("first below {}  ", limit), parts, kDot, width_);
+  }
+
+  const ValueComparison& comparison_;
+  const Profile& a_;
+  const Profile& b_;
+  const TableOptions& options_;
+  const size_t width_;
+  std::vector<ComparedTexts> texts_;  // parallel to the values
+  std::string out_;
+};
+
+}  // namespace
+
+std::string report_values(const ValueComparison& comparison, const Profile& a, const Profile& b,
+                          const TableOptions& options) {
+  return ValueTable(comparison, a, b, options).report();
+}
+
+std::string report_values_json(const ValueComparison& comparison, const Profile& a,
+                               const Profile& b) {
+  Json values = Json::array();
+  for (const ComparedValue& value : comparison.values) {
+    Json json = compared_json(value.op, texts_of(value, a, b));
+    json["lines"] = value.lines;
+    json.update(output_json(value.difference));
+    values.push_back(std::move(json));
+  }
+  const auto side = [](const Profile& profile, size_t recorded) {
+    return Json{{"model", profile.run.model}, {"method", profile.method}, {"recorded", recorded}};
+  };
+  const Json json = {
+      {"schema_version", kValuesJsonVersion},
+      {"a", side(a, comparison.recorded_a)},
+      {"b", side(b, comparison.recorded_b)},
+      {"aligned_by", alignment_name(comparison.alignment)},
+      {"min_sqnr_db", comparison.min_sqnr_db},
+      {"first_below", comparison.first_below ? Json(*comparison.first_below) : Json()},
+      {"values", values},
+      {"outputs", outputs_json(comparison.outputs)},
+      {"notes", comparison.notes}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,19 @@
+// How far two tensors are apart, as reports say it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "inspector/compare/comparison.h"
+
+namespace vitrine::inspector {
+
+// "output 0", "f32[1,10]", "max diff 0.341", "SQNR 32.2 dB", ...: parts of a line.
+std::vector<std::string> output_facts(const OutputDifference& output);
+
+// Figures that are infinite are null.
+nlohmann::ordered_json output_json(const OutputDifference& output);
+nlohmann::ordered_json outputs_json(const std::vector<OutputDifference>& outputs);
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,146 @@
+#include "inspector/text/text_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "inspector/text/text_layout.h"
+
+namespace vitrine::inspector {
+namespace {
+
+constexpr size_t kGap = 2;
+constexpr size_t kTightGap = 1;
+constexpr size_t kLeastName = 6;
+constexpr const char* kHighlight = "\x1b[33m";
+constexpr const char* kReset = "\x1b[0m";
+
+const std::string& fitting(const TextTable::Cell& cell, size_t width) {
+  return display_width(cell.text) <= width || cell.brief.empty() ? cell.text : cell.brief;
+}
+
+std::string aligned(const std::string& text, TextTable::Kind kind, size_t width) {
+  switch (kind) {
+    case TextTable::Kind::kFigure:
+      return align_right(text, width);
+    case TextTable::Kind::kName:
+      return align_left(cut_right(text, width), width);
+    case TextTable::Kind::kTail:
+      return align_left(cut_left(text, width), width);
+    case TextTable::Kind::kBar:
+      break;
+  }
+  return text;
+}
+
+}  // namespace
+
+void TextTable::add_column(std::string title, Kind kind) {
+  columns_.push_back({std::move(title), kind});
+}
+
+void TextTable::add_row(std::vector<Cell> cells, bool stands_out) {
+  rows_.push_back({.cells = std::move(cells), .stands_out = stands_out});
+}
+
+void TextTable::add_total(Cell label, size_t label_column, std::vector<std::string> figures,
+                          size_t first_figure) {
+  Row row{.cells = std::vector<Cell>(columns_.size(), Cell("")),
+          .label = std::move(label),
+          .label_column = label_column};
+  for (size_t i = 0; i < figures.size(); ++i) row.cells[first_figure + i].text = figures[i];
+  totals_.push_back(std::move(row));
+}
+
+size_t TextTable::Layout::gap(size_t column) const {
+  return column == 0 ? 0 : is_figure[column] ? figure_gap : kGap;
+}
+
+size_t TextTable::Layout::total() const {
+  size_t total = 0;
+  for (size_t c = 0; c < widths.size(); ++c) {
+    if (widths[c] != 0) total += gap(c) + widths[c];
+  }
+  return total;
+}
+
+size_t TextTable::natural_width(size_t column, bool brief) const {
+  size_t width = 0;
+  for (const auto* rows : {&rows_, &totals_}) {
+    for (const Row& row : *rows) {
+      const Cell& cell = row.cells[column];
+      const bool abbreviate = brief && !cell.brief.empty();
+      width = std::max(width, display_width(abbreviate ? cell.brief : cell.text));
+    }
+  }
+  return width == 0 ? 0 : std::max(width, display_width(columns_[column].title));
+}
+
+TextTable::Layout TextTable::lay_out(size_t width) const {
+  Layout layout;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    layout.widths.push_back(natural_width(c, false));
+    layout.is_figure.push_back(columns_[c].kind == Kind::kFigure);
+  }
+  if (layout.total() <= width) return layout;
+
+  layout.figure_gap = kTightGap;
+  const std::vector<size_t> full = layout.widths;
+  for (size_t c = 0; c < columns_.size(); ++c) layout.widths[c] = natural_width(c, true);
+  while (layout.total() > width) {  // the widest name gives way
+    size_t widest = columns_.size();
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const bool is_name = columns_[c].kind == Kind::kName || columns_[c].kind == Kind::kTail;
+      if (!is_name || layout.widths[c] <= kLeastName) continue;
+      if (widest == columns_.size() || layout.widths[c] > layout.widths[widest]) widest = c;
+    }
+    if (widest == columns_.size()) return layout;
+    --layout.widths[widest];
+  }
+  for (size_t c = 0; c < columns_.size(); ++c) {  // what is left goes to the abbreviated
+    layout.widths[c] = std::min(full[c], layout.widths[c] + width - layout.total());
+  }
+  return layout;
+}
+
+std::string TextTable::line(const Row& row, const Layout& layout) const {
+  const bool is_total = !row.label.text.empty();
+  std::string text;
+  size_t start = 0;        // of the column
+  size_t label_start = 0;  // of a total
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const size_t width = layout.widths[c];
+    if (width == 0) continue;
+    const size_t end = start;  // of the column before
+    start += layout.gap(c);
+    const Cell& cell = row.cells[c];
+    if (is_total && c == row.label_column) label_start = start;
+    if (is_total && c > row.label_column && !cell.text.empty() && text.empty()) {
+      const std::string& label = fitting(row.label, end - label_start);
+      text = std::string(label_start, ' ') + cut_right(label, end - label_start);
+    }
+    if (!is_total || !cell.text.empty()) {
+      text = align_left(text, start) + aligned(fitting(cell, width), columns_[c].kind, width);
+    }
+    start += width;
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string TextTable::text(size_t width, bool color) const {
+  const Layout layout = lay_out(width);
+  Row title;
+  for (const Column& column : columns_) title.cells.emplace_back(column.title);
+  std::string text = line(title, layout) + '\n';
+  for (const Row& row : rows_) {
+    const bool is_colored = color && row.stands_out;
+    text += (is_colored ? kHighlight : "") + line(row, layout) + (is_colored ? kReset : "") + '\n';
+  }
+  if (totals_.empty()) return text;
+  for (size_t i = 0; i < layout.total(); ++i) text += "─";
+  text += '\n';
+  for (const Row& row : totals_) text += line(row, layout) + '\n';
+  return text;
+}
+
+}  // namespace vitrine::inspector

@@ -1,0 +1,146 @@
+#include "aot/reports/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/lowering/to_backend.h"
+#include "aot/reports/delegated_graph.h"
+#include "aot/reports/node_cost.h"
+#include "test/aot/lowering/program_builder.h"
+
+namespace vitrine::delegation {
+namespace {
+
+using aot::Dialect;
+using aot::Graph;
+using aot::Node;
+using aot::SymInt;
+using aot::Target;
+using testing::HasSubstr;
+using testing::Not;
+
+struct CostTest : testing::Test {
+  Graph graph;
+  aot::RangeConstraints symbols = {{"s0", {1, 10}}, {"u0", {0, std::nullopt}}};
+
+  Node* tensor(std::vector<SymInt> sizes, ScalarType dtype = ScalarType::kFloat) {
+    Node* node = graph.placeholder("x", graph.nodes().empty() ? nullptr : &graph.nodes().front());
+    node->meta.value = aot::contiguous_spec(dtype, std::move(sizes));
+    return node;
+  }
+  NodeCost cost(const char* op, aot::ArgumentList args, std::vector<SymInt> result) {
+    Node* node = graph.call(Target::of(op, Dialect::kEdge), std::move(args));
+    node->meta.value = aot::contiguous_spec(ScalarType::kFloat, std::move(result));
+    return cost_of(*node, symbols);
+  }
+};
+
+TEST_F(CostTest, ProductsAndConvolutionsByTheirFormulas) {
+  NodeCost found = cost("aten.mm.default", {tensor({3, 5}), tensor({5, 7})}, {3, 7});
+  EXPECT_EQ(found.flops, 2U * 3 * 5 * 7);
+  EXPECT_EQ(found.bytes, 4U * (15 + 35 + 21));
+  found = cost("aten.addmm.default", {tensor({7}), tensor({3, 5}), tensor({5, 7})}, {3, 7});
+  EXPECT_EQ(found.flops, 2U * 3 * 5 * 7);
+  const std::vector<int64_t> two = {1, 1};
+  const auto conv = [&](bool transposed) {
+    return cost("aten.convolution.default",
+                {tensor({1, 4, 6, 6}), tensor({8, 2, 3, 3}), aot::Argument(), two, two, two,
+                 transposed, two, 2},
+                {1, 8, 5, 5});
+  };
+  EXPECT_EQ(conv(false).flops, 2U * 8 * 5 * 5 * 2 * 9);
+  EXPECT_EQ(conv(true).flops, 2U * 4 * 6 * 6 * 2 * 9);
+}
+
+TEST_F(CostTest, OthersByWhatTheyTouch) {
+  EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).flops, 0U);
+  EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).bytes, 128U);
+  EXPECT_EQ(cost("aten.mean.dim", {tensor({4, 4})}, {4}).flops, 16U);
+  EXPECT_EQ(cost("aten.erf.default", {tensor({4, 4})}, {4, 4}).flops, 16U);
+  EXPECT_EQ(cost("aten.avg_pool2d.default", {tensor({1, 1, 4, 4}), std::vector<int64_t>{2, 2}},
+                 {1, 1, 2, 2})
+                .flops,
+            16U);
+}
+
+TEST_F(CostTest, UnknownSizesByTheirBounds) {
+  const SymInt s0(aot::Expression::symbol("s0"));
+  const SymInt u0(aot::Expression::symbol("u0"));
+  EXPECT_EQ(cost("aten.erf.default", {tensor({s0, 2})}, {s0, 2}).flops, 20U);
+  EXPECT_EQ(cost("aten.erf.default", {tensor({u0, 2})}, {u0, 2}).flops, 2U);
+  const SymInt huge(INT64_MAX);
+  EXPECT_EQ(cost("aten.erf.default", {tensor({huge, huge})}, {huge, huge}).flops, UINT64_MAX);
+}
+
+struct ExplainTest : testing::Test {
+  aot::test::ProgramBuilder b;
+  Node* x = b.input("x");
+};
+
+TEST_F(ExplainTest, OneLineACallMostExpensiveFirst) {
+  Node* view = b.call("aten.view_copy.default", {x});
+  Node* erf = b.call("aten.erf.default", {view});
+  Node* product = b.call("aten.mm.default", {erf, view});
+  auto origin = std::make_shared<aot::Origin>();
+  origin->stack_trace =
+      "  File \"/home/me/model.py\", line 12, in forward\n    return torch.erf(x)\n"
+      "  File \"/usr/lib/python3/dist-packages/torch/nn/modules/linear.py\", line 7, in forward\n";
+  erf->meta.origin = origin;
+  b.returns(product);
+  aot::ExportedProgram& program = b.finish();
+  const std::vector<aot::Rejection> rejections = {{erf, "XNNPACK has no erf", "use gelu"},
+                                                  {erf, "XNNPACK has no erf", "use gelu"},
+                                                  {erf, "the other has none either", ""},
+                                                  {view, "a view would stand alone", ""}};
+  EXPECT_EQ(
+      explain(program, rejections),
+      "aten.mm.default aten_mm_default [16 FLOP, 48 B]: no partitioner asked for it\n"
+      "aten.erf.default aten_erf_default (model.py:12) [4 FLOP, 32 B]: XNNPACK has no erf; to "
+      "change that: use gelu. the other has none either\n"
+      "aten.view_copy.default aten_view_copy_default [0 FLOP, 32 B]: a view would stand "
+      "alone\n");
+}
+
+TEST_F(ExplainTest, WhatIsDelegatedAndGetitemsHaveNoLine) {
+  Node* relu = b.call("aten.relu.default", {x});
+  b.returns(relu);
+  aot::ExportedProgram& program = b.finish();
+  aot::to_backend(program, aot::test::tagging({{"aten_relu_default", "t"}}));
+  EXPECT_EQ(explain(program, {}), "");
+}
+
+TEST_F(ExplainTest, BranchesOfControlFlowAreExplainedToo) {
+  auto branch = std::make_unique<Graph>();
+  Node* value = branch->placeholder("value");
+  branch->set_output(aot::Argument::tuple({b.call_in(*branch, "aten.erf.default", {value})}));
+  b.program.graph->subgraphs()["submodule_0"] = std::move(branch);
+  b.returns(b.call("aten.relu.default", {x}));
+  EXPECT_THAT(explain(b.finish(), {}),
+              HasSubstr("aten.erf.default submodule_0.aten_erf_default ["));
+}
+
+TEST_F(ExplainTest, GraphvizDrawsDelegatesAsClusters) {
+  Node* p = b.parameter("p_w");
+  Node* sum = b.call("aten.add.Tensor", {x, p});
+  Node* erf = b.call("aten.erf.default", {sum});
+  Node* shown = b.call("aten.mul.Tensor", {erf, p});  // gets a copy, which is not drawn
+  Node* relu = b.call("aten.relu.default", {shown});
+  b.returns(relu);
+  aot::ExportedProgram& program = b.finish();
+  aot::to_backend(
+      program,
+      aot::test::tagging({{"aten_add_tensor", "t0"}, {"p_w", "t0"}, {"aten_relu_default", "t1"}}));
+  const std::string dot = format_graphviz(program);
+  EXPECT_THAT(dot, HasSubstr("subgraph \"cluster_executorch_call_delegate/\" {\n"
+                             "    label=\"lowered_module_0 (Named)\";"));
+  EXPECT_THAT(dot, HasSubstr("\"x\" -> \"executorch_call_delegate/x\";"));
+  EXPECT_THAT(dot, HasSubstr("\"executorch_call_delegate/output\" -> \"getitem"));
+  EXPECT_THAT(dot, HasSubstr("\"aten_erf_default\" [label=\"aten.erf.default\\nf32[2, 2]\"];"));
+  EXPECT_THAT(dot, HasSubstr("\"aten_mul_tensor\" -> \"executorch_call_delegate_1/"));
+  EXPECT_THAT(dot, Not(HasSubstr("p_w")));
+  EXPECT_TRUE(dot.starts_with("digraph delegation {\n"));
+  EXPECT_TRUE(dot.ends_with("}\n"));
+}
+
+}  // namespace
+}  // namespace vitrine::delegation

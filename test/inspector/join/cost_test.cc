@@ -1,0 +1,97 @@
+// Costs of the corpus' real graphs against the formulas, worked out by hand from their shapes.
+#include "inspector/join/cost.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "formats/etrecord/etrecord.h"
+#include "inspector/join/op_names.h"
+#include "inspector/text/figures.h"
+#include "test/support/corpus.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using etrecord::EdgeGraph;
+
+const EdgeGraph graph_of(const std::filesystem::path& folder) {
+  return etrecord::read_etrecord(folder / "etrecord.bin").methods.at("forward").graph;
+}
+
+double flops_of_ops(const EdgeGraph& graph, std::string_view op) {
+  double sum = 0;
+  for (const etrecord::EdgeNode& node : graph.nodes) {
+    if (base_name(node.target) == op) sum += flops_of(node, graph).value();
+  }
+  return sum;
+}
+
+// MobileNetV2 at 224x224 has 300.8 million multiply-adds in its convolutions and classifier
+// (Sandler et al. 2018, table 4: 300 M): 299.49 M in convolutions and 1280 * 1000 in the
+// classifier.
+TEST(Cost, MultiplyAddsOfMobileNetV2AreThoseOfThePaper) {
+  VITRINE_CORPUS_CASE(folder, "mv2_xnnpack");
+  const EdgeGraph graph = graph_of(folder);
+  EXPECT_DOUBLE_EQ(flops_of_ops(graph, "linear") + flops_of_ops(graph, "addmm"), 2 * 1280 * 1000.0);
+  EXPECT_NEAR(flops_of_ops(graph, "convolution") / 2e6, 299.5, 0.2);
+}
+
+TEST(Cost, EveryOpOfTheNetsHasAFormula) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  for (const char* name : {"mv2_xnnpack", "linear_relu", "conv_relu_tan_xnnpack"}) {
+    const EdgeGraph graph = graph_of(corpus / name);
+    for (const etrecord::EdgeNode& node : graph.nodes) {
+      EXPECT_TRUE(flops_of(node, graph).has_value()) << node.target;
+    }
+  }
+}
+
+// linear(16 -> 8), relu, linear(8 -> 5) on a batch of 4, float32.
+TEST(Cost, BytesAreThoseThatCrossTheRow) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu");
+  const EdgeGraph graph = graph_of(folder);
+  ASSERT_EQ(graph.nodes.size(), 3u);
+  std::vector<RowSource> rows(2);
+  rows[0].nodes = {0};
+  rows[0].folded_nodes = {1};
+  rows[1].nodes = {2};
+  const auto costs = row_costs(rows, graph);
+  ASSERT_TRUE(costs[0].has_value() && costs[1].has_value());
+  EXPECT_DOUBLE_EQ(costs[0]->flops, 2.0 * 4 * 8 * 16) << "the folded relu is free";
+  EXPECT_DOUBLE_EQ(costs[0]->bytes, 4.0 * (4 * 16 + 8 * 16 + 8 + 4 * 8));
+  EXPECT_DOUBLE_EQ(costs[1]->bytes, 4.0 * (4 * 8 + 5 * 8 + 5 + 4 * 5));
+  EXPECT_TRUE(costs[0]->is_float32);
+}
+
+TEST(Cost, UnknownShapesHaveNone) {
+  VITRINE_CORPUS_CASE(folder, "dynamic_batch_xnnpack");
+  const EdgeGraph graph = graph_of(folder);
+  for (const etrecord::EdgeNode& node : graph.nodes) {
+    EXPECT_FALSE(flops_of(node, graph).has_value()) << node.target;
+  }
+}
+
+TEST(Cost, RowsThatCannotBeToldApartHaveNone) {
+  VITRINE_CORPUS_CASE(folder, "linear_relu");
+  const EdgeGraph graph = graph_of(folder);
+  std::vector<RowSource> rows(3);
+  rows[0].nodes = rows[1].nodes = {0};
+  rows[2].nodes = {2};
+  rows[2].is_of_whole_call = true;
+  for (const auto& cost : row_costs(rows, graph)) EXPECT_FALSE(cost.has_value());
+}
+
+TEST(Cost, TheSlowerOfArithmeticAndMemoryIsTheLimit) {
+  const MachineLimits limits{
+      .flops_per_s = 100e9, .bytes_per_s = 10e9, .threads = 1, .machine = ""};
+  const Cost bound_by_arithmetic{.flops = 1e9, .bytes = 1e6, .is_float32 = true};
+  EXPECT_NEAR(share_of_limits(bound_by_arithmetic, 20e6, limits).value(), 0.5, 1e-12);
+  const Cost bound_by_memory{.flops = 1e6, .bytes = 1e8, .is_float32 = true};
+  EXPECT_NEAR(share_of_limits(bound_by_memory, 20e6, limits).value(), 0.5, 1e-12);
+  const Cost of_integers{.flops = 1e9, .bytes = 1e6, .is_float32 = false};
+  EXPECT_FALSE(share_of_limits(of_integers, 20e6, limits).has_value());
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

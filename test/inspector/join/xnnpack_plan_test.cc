@@ -1,0 +1,84 @@
+#include "inspector/join/xnnpack_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "inspector/join/profile.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Place = XnnpackPlan::Place;
+using testing::HasSubstr;
+
+constexpr char kSample[] =
+    "xnnpack-plan 1 derived\n"
+    "0 StaticTranspose 65535 op=0 1\n"
+    "1 Conv2d 5 op=1 -\n"
+    "2 Clamp 8 in=1 -\n"
+    "3 Copy 9 none -\n"
+    "4 Add 10 op=3 -\n";
+
+TEST(XnnpackPlan, IsRead) {
+  const XnnpackPlan plan = parse_xnnpack_plan(kSample);
+  EXPECT_TRUE(plan.derived_times);
+  ASSERT_EQ(plan.nodes.size(), 5u);
+  EXPECT_EQ(plan.num_operators, 4u) << "operator 2 has no node of its own";
+  EXPECT_EQ(plan.nodes[0].type, "StaticTranspose");
+  EXPECT_EQ(plan.nodes[0].debug_handle, kInsertedHandle);
+  EXPECT_EQ(plan.nodes[0].place, Place::kOperator);
+  EXPECT_EQ(plan.nodes[0].serves, 1u);
+  EXPECT_EQ(plan.nodes[1].serves, std::nullopt);
+  EXPECT_EQ(plan.nodes[2].place, Place::kFused);
+  EXPECT_EQ(plan.nodes[2].op, 1u);
+  EXPECT_EQ(plan.nodes[3].place, Place::kElided);
+  EXPECT_EQ(plan.nodes[4].op, 3u);
+  EXPECT_FALSE(parse_xnnpack_plan("xnnpack-plan 1 measured").derived_times);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_xnnpack_plan(text);
+  } catch (const InspectorError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(XnnpackPlan, NamesTheLineThatIsWrong) {
+  const std::string head = "xnnpack-plan 1 measured\n";
+  EXPECT_THAT(error_of(""), HasSubstr("line 1"));
+  EXPECT_THAT(error_of("xnnpack-plan 2 measured\n"), HasSubstr("line 1"));
+  EXPECT_THAT(error_of(head + "1 Add 1 op=0 -\n"), HasSubstr("line 2: is not the next"));
+  EXPECT_THAT(error_of(head + "0 Add 1 op=0\n"), HasSubstr("fewer than 5"));
+  EXPECT_THAT(error_of(head + "0 Add 1 op=0 - -\n"), HasSubstr("more than 5"));
+  EXPECT_THAT(error_of(head + "0 Add x op=0 -\n"), HasSubstr("\"x\" is not a number"));
+  EXPECT_THAT(error_of(head + "0 Add 4294967296 op=0 -\n"), HasSubstr("is not a number"));
+  EXPECT_THAT(error_of(head + "0 Add 1 at=0 -\n"), HasSubstr("none of op="));
+  EXPECT_THAT(error_of(head + "0 Add 1 op=0 1\n"), HasSubstr("node 1 is served"));
+  EXPECT_THAT(error_of(head + "0 Add 1 op=0 -\n1 Add 2 op=0 -\n"), HasSubstr("two nodes"));
+  EXPECT_THAT(error_of(head + "\n"), HasSubstr("line 2"));
+}
+
+TEST(XnnpackPlan, NoDamageCrashes) {
+  const std::string sample = kSample;
+  size_t refused = 0;
+  for (size_t size = 0; size < sample.size(); ++size) {
+    const std::vector<char> part(sample.begin(), sample.begin() + static_cast<long>(size));
+    refused += error_of({part.data(), part.size()}).empty() ? 0 : 1;
+  }
+  EXPECT_GT(refused, sample.size() / 2);
+  for (size_t i = 0; i < sample.size(); ++i) {
+    for (const char c : {' ', '\n', '9', 'x', '\0', '\xff', '-'}) {
+      std::string damaged = sample;
+      damaged[i] = c;
+      error_of(damaged);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

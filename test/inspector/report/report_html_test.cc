@@ -1,0 +1,53 @@
+// The page as text. What it does in a browser: test/tools/report_html_browser_test.cc.
+#include "inspector/report/report_html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "inspector/join/make_profile.h"
+#include "test/support/trace_builder.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string page() {
+  test::TraceBuilder trace;
+  trace.begin_run();
+  trace.kernel(0, "aten::</script><img/src=x>{{script}}.out", 500, "portable");
+  trace.delegate(1, "B", {{.id = 1, .ns = 700}});
+  trace.end_run();
+  return report_html(make_profile(trace.dump(), nullptr));
+}
+
+TEST(ReportHtml, IsOnePageWithoutReferences) {
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("Content-Security-Policy"));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+  for (const char* reference :
+       {"src=\"", "@import", "url(", "href=\"http", "fetch(", "innerHTML"}) {
+    EXPECT_THAT(html, Not(HasSubstr(reference)));
+  }
+  for (const char* place : {"{{style}}", "{{data}}"}) EXPECT_THAT(html, Not(HasSubstr(place)));
+}
+
+TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
+  const std::string html = page();
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  const std::string open = "id=\"data\">";
+  const size_t begin = html.find(open) + open.size();
+  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  EXPECT_EQ(data.at("rows")[0].at("kernel"), "aten::</script><img/src=x>{{script}}.out");
+  EXPECT_EQ(data.at("texts").size(), data.at("rows").size());
+  EXPECT_EQ(data.at("timeline").at("tracks"), json({"executor", "B"}));
+  EXPECT_EQ(data.at("timeline").at("events").size(), 3u);
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

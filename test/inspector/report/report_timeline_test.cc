@@ -1,0 +1,91 @@
+// The timeline against the fields of "Trace Event Format": https://docs.google.com/document/d/
+// 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format", "Complete Events", "Metadata
+// Events").
+#include "inspector/report/report_timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "inspector/join/make_profile.h"
+#include "test/support/corpus.h"
+#include "test/support/trace_builder.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using nlohmann::json;
+using test::TraceBuilder;
+
+// Names of tracks by thread id; checks every event's fields.
+std::map<int, std::string> check_fields(const json& timeline) {
+  EXPECT_TRUE(timeline.at("displayTimeUnit") == "ms" || timeline.at("displayTimeUnit") == "ns");
+  EXPECT_TRUE(timeline.at("otherData").is_object());
+  std::map<int, std::string> tracks;
+  for (const json& event : timeline.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    EXPECT_TRUE(event.at("pid").is_number_integer());
+    EXPECT_TRUE(event.at("tid").is_number_integer());
+    EXPECT_TRUE(event.at("name").is_string());
+    if (phase == "M") {
+      EXPECT_TRUE(event.at("args").at("name").is_string());
+      if (event.at("name") == "thread_name") tracks[event.at("tid")] = event.at("args").at("name");
+    } else {
+      EXPECT_EQ(phase, "X");
+      EXPECT_TRUE(event.at("cat").is_string());
+      EXPECT_GE(event.at("ts").get<double>(), 0);
+      EXPECT_GE(event.at("dur").get<double>(), 0);
+    }
+  }
+  for (const json& event : timeline.at("traceEvents")) {
+    EXPECT_TRUE(tracks.contains(event.at("tid").get<int>()));
+  }
+  return tracks;
+}
+
+TEST(ReportTimeline, HasRealTimesOnTracks) {
+  TraceBuilder trace;
+  for (int run = 0; run < 2; ++run) {
+    trace.begin_run();
+    trace.kernel(0, "aten::add.out", 500, "portable");
+    trace.delegate(1, "B", {{.id = 1, .ns = 700}, {.name = "\"<x>\xff", .ns = 300}});
+    trace.end_run();
+  }
+  const json timeline = json::parse(report_timeline(make_profile(trace.dump(), nullptr)));
+  EXPECT_EQ(check_fields(timeline), (std::map<int, std::string>{{1, "executor"}, {2, "B"}}));
+  std::vector<json> events;
+  for (const json& event : timeline.at("traceEvents")) {
+    if (event.at("ph") == "X") events.push_back(event);
+  }
+  ASSERT_EQ(events.size(), 10u) << "of two runs: run, kernel, call and two operators each";
+  double latest = 0;
+  for (const json& event : events) {
+    latest = std::max(latest, event.at("ts").get<double>() + event.at("dur").get<double>());
+  }
+  // A run: 100 before each of three records, 500 + 700 + 300, 100 to the call's end, 100 to the
+  // run's.
+  EXPECT_NEAR(latest, 2 * (3 * 0.1 + 1.5 + 0.2), 1e-9);
+  const json& kernel = events.at(1);
+  EXPECT_EQ(kernel.at("args").at("kernel"), "aten::add.out");
+  EXPECT_NEAR(kernel.at("ts").get<double>(), 0.1, 1e-9);
+  EXPECT_NEAR(kernel.at("dur").get<double>(), 0.5, 1e-9);
+}
+
+TEST(ReportTimeline, OfStockTracesIsValid) {
+  VITRINE_CORPUS_CASE(corpus, "");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus)) {
+    if (entry.path().extension() != ".etdp") continue;
+    SCOPED_TRACE(entry.path().string());
+    const etdump::EtDump dump = etdump::read_etdump(entry.path());
+    check_fields(json::parse(report_timeline(make_profile(dump, nullptr))));
+    ++files;
+  }
+  EXPECT_GE(files, 49u);
+}
+
+}  // namespace
+}  // namespace vitrine::inspector

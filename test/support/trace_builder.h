@@ -1,0 +1,55 @@
+// Traces for tests, made the way a run makes them: TraceBuffer, ETDump writer, ETDump reader.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/etdump/etdump_reader.h"
+#include "formats/etdump/trace_buffer.h"
+
+namespace vitrine::test {
+
+// Time goes by 100 ns before every record unless told otherwise, so that each run has some
+// unattributed time.
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(size_t max_records = size_t{1} << 14) : trace_(max_records, 256) {}
+
+  void begin_run();
+  // Logs Method::execute over everything since begin_run(), and gives its ns.
+  uint64_t end_run();
+
+  void kernel(int32_t instruction, const std::string& name, uint64_t ns,
+              const std::string& library = "");
+  void control(int32_t instruction, TraceRecord::Kind kind, uint64_t ns);
+
+  struct Operator {
+    int32_t id = kUnsetDelegateDebugId;
+    std::string name = {};  // string identifier, if there is no id
+    std::string metadata = {};
+    uint64_t ns = 0;
+  };
+  void delegate(int32_t instruction, const std::string& backend,
+                const std::vector<Operator>& operators);
+  // In the block "Default".
+  void plan(int32_t instruction, const std::string& text);
+  void init(uint64_t ns);
+
+  etdump::EtDump dump() const;
+  // The file.
+  std::vector<std::byte> bytes() const;
+
+ private:
+  const char* keep(const std::string& text);
+  void log(TraceRecord record, uint64_t ns);
+
+  TraceBuffer trace_;
+  std::deque<std::string> texts_;
+  uint64_t now_ = 1'000'000;
+  uint64_t run_start_ = 0;
+};
+
+}  // namespace vitrine::test
