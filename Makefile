@@ -1,12 +1,14 @@
 # A thin face over the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
 #   make test    all tests   make bench   benchmarks      make lint   make clean
-# PRESET=debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
+#   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
+#   make sizes   tests of sizes and of selected kernels: the core, built once more
+# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)
 
-.PHONY: build setup configure demo test bench lint clean
+.PHONY: build setup configure demo test check sizes bench lint clean
 
 build: configure
 	cmake --build --preset $(PRESET)
@@ -24,6 +26,18 @@ demo: build
 
 test: build
 	ctest --preset $(PRESET) --parallel $$(nproc)
+
+T ?= runtime_test
+F ?= *
+check: PRESET = dev
+check: configure
+	cmake --build --preset dev --target $(T)
+	build/dev/bin/$(T) --gtest_brief=1 --gtest_filter='$(F)'
+
+sizes: configure
+	cmake --preset $(PRESET) -DVITRINE_BUILD_SIZE_CHECKS=ON
+	cmake --build --preset $(PRESET)
+	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
 
 bench: build
 	$(BUILD)/bin/executor_bench
