@@ -22,13 +22,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::vector<NodeText> kNet = {{"conv", "aten.convolution.default", 1, {}, "c", {2}},
-                                    {"relu", "aten.relu.default", 2, {"conv"}, "r", {2}},
-                                    {"add", "aten.add.Tensor", 3, {"relu"}, "a", {2}},
-                                    {"mul", "aten.mul.Tensor", 4, {"add", "relu"}, "m", {2}}};
+const std::vector<NodeText> kRecordedNet = {
+    {"conv", "aten.convolution.default", 1, {}, "c", {2}},
+    {"relu", "aten.relu.default", 2, {"conv"}, "r", {2}},
+    {"add", "aten.add.Tensor", 3, {"relu"}, "a", {2}},
+    {"mul", "aten.mul.Tensor", 4, {"add", "relu"}, "m", {2}}};
 
 // A run that records values, and its profile.
-class Side {
+class RecordedSide {
  public:
   void kernel(int32_t instruction, const std::string& name) {
     trace_.kernel(instruction, name, 10);
@@ -81,7 +82,8 @@ class Side {
 };
 
 // All four ops by kernels; `wrong` is added to what the relu and all after it give.
-void run_portable(Side& side, float wrong = 0, const std::vector<NodeText>& nodes = kNet,
+void run_portable(RecordedSide& side, float wrong = 0,
+                  const std::vector<NodeText>& nodes = kRecordedNet,
                   const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
   side.begin();
   side.kernel(0, "aten::convolution.out");
@@ -97,7 +99,7 @@ void run_portable(Side& side, float wrong = 0, const std::vector<NodeText>& node
 }
 
 // The first three in a delegate, of which relu (which mul uses) and add come out.
-void run_delegated(Side& side, float wrong = 0) {
+void run_delegated(RecordedSide& side, float wrong = 0) {
   side.begin();
   side.delegate(
       0, {{.id = 1, .metadata = "Convolution", .ns = 10}, {.id = 3, .metadata = "Add", .ns = 5}});
@@ -106,7 +108,7 @@ void run_delegated(Side& side, float wrong = 0) {
   side.kernel(1, "aten::mul.out");
   side.value(1, {0, 6 + wrong});
   side.value(0, {0, 6 + wrong}, true);
-  side.end(kNet, R"({"0": [1, 2, 3], "1": 4})",
+  side.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
            R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
 }
 
@@ -117,7 +119,7 @@ std::vector<std::string> ops_of(const ValueComparison& comparison) {
 }
 
 TEST(ValueComparisonTest, NamesTheFirstOpThatDiffers) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -141,7 +143,7 @@ TEST(ValueComparisonTest, NamesTheFirstOpThatDiffers) {
 }
 
 TEST(ValueComparisonTest, ADelegateIsComparedAtItsBoundary) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   run_delegated(b, 0.25f);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -159,7 +161,7 @@ TEST(ValueComparisonTest, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
                                        {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
                                        {"abs", "aten.abs.default", 1, {"mul_1"}, "m", {2}},
                                        {"eq_1", "aten.eq.Scalar", 1, {"abs"}, "m", {2}}};
-  const auto run = [&](Side& side, bool first_delegated) {
+  const auto run = [&](RecordedSide& side, bool first_delegated) {
     side.begin();
     if (first_delegated) {
       side.delegate(0, {{.id = 1, .metadata = "Multiply", .ns = 10}});
@@ -181,7 +183,7 @@ TEST(ValueComparisonTest, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
     side.value(4, {1, 1});
     side.end(nodes, R"({"0": [1], "1": 1, "2": [1], "3": 1, "4": 1})");
   };
-  Side a, b;
+  RecordedSide a, b;
   run(a, false);
   run(b, true);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -191,7 +193,7 @@ TEST(ValueComparisonTest, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
 }
 
 TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   b.begin();
   b.delegate(0, {{.id = 1, .metadata = "Convolution", .ns = 10}});
@@ -199,7 +201,7 @@ TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
   b.value(0, {1, 3});
   b.kernel(1, "aten::mul.out");
   b.value(1, {0, 6});
-  b.end(kNet, R"({"0": [1, 2, 3], "1": 4})",
+  b.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
         R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   EXPECT_THAT(ops_of(result), ElementsAre("mul"));
@@ -209,7 +211,7 @@ TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
 }
 
 TEST(ValueComparisonTest, WithoutRecordsNamesGoInOrder) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a, 0, {});
   run_portable(b, 1, {});
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -219,9 +221,9 @@ TEST(ValueComparisonTest, WithoutRecordsNamesGoInOrder) {
 }
 
 TEST(ValueComparisonTest, OtherHandlesOfTheSameModelGoByOpAndModule) {
-  std::vector<NodeText> renumbered = kNet;
+  std::vector<NodeText> renumbered = kRecordedNet;
   for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f, renumbered, R"({"0": 4, "1": 3, "2": 2, "3": 1})");
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -231,15 +233,15 @@ TEST(ValueComparisonTest, OtherHandlesOfTheSameModelGoByOpAndModule) {
 }
 
 TEST(ValueComparisonTest, OfALoopTheLastTimeCounts) {
-  const auto run = [](Side& side, float first) {
+  const auto run = [](RecordedSide& side, float first) {
     side.begin();
     for (const float x : {first, 5.0f}) {
       side.kernel(0, "aten::convolution.out");
       side.value(0, {x, x});
     }
-    side.end(kNet, R"({"0": 1})");
+    side.end(kRecordedNet, R"({"0": 1})");
   };
-  Side a, b;
+  RecordedSide a, b;
   run(a, 1);
   run(b, 2);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -248,13 +250,13 @@ TEST(ValueComparisonTest, OfALoopTheLastTimeCounts) {
 }
 
 TEST(ValueComparisonTest, OtherShapesAreNotCompared) {
-  const auto run = [](Side& side, const std::vector<float>& elements) {
+  const auto run = [](RecordedSide& side, const std::vector<float>& elements) {
     side.begin();
     side.kernel(0, "aten::convolution.out");
     side.value(0, elements);
     side.end({}, "");
   };
-  Side a, b;
+  RecordedSide a, b;
   run(a, {1, 2});
   run(b, {1, 2, 3});
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
@@ -264,11 +266,11 @@ TEST(ValueComparisonTest, OtherShapesAreNotCompared) {
 }
 
 TEST(ValueComparisonTest, ATraceWithoutValuesIsRefused) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   b.begin();
   b.kernel(0, "aten::convolution.out");
-  b.end(kNet, R"({"0": 1})");
+  b.end(kRecordedNet, R"({"0": 1})");
   EXPECT_THROW(inspector::compare_values(a.run(), b.run(), 40), inspector::InspectorError);
 }
 
