@@ -1,15 +1,9 @@
 #include "host/session.h"
 
-#include <fmt/format.h>
-
-#include "backends/mapping_demo/runtime/mapping_demo_backend.h"
+#include "api/builtin.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "host/tool_error.h"
-#include "kernels/optimized/optimized_kernels.h"
-#include "kernels/portable/portable_kernels.h"
-#include "kernels/quantized/quantized_kernels.h"
 #include "runtime/platform/clock.h"
-#include "vitrine/flat_tensor.h"
 
 namespace vitrine::tools {
 namespace {
@@ -24,46 +18,10 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
 
 const char* const kDefaultBackend = kXnnpackBackendId;
 
-const KernelRegistry& all_kernels(bool optimized) {
-  const auto make = [](bool with_optimized) {
-    KernelRegistry tables;
-    if (with_optimized) check(tables.add("optimized", optimized::kernels()));
-    check(tables.add("portable", portable::kernels()));
-    check(tables.add("quantized", quantized::kernels()));
-    return tables;
-  };
-  static const KernelRegistry all = make(true);
-  static const KernelRegistry portable_alone = make(false);
-  return optimized ? all : portable_alone;
-}
-
-const BackendRegistry& all_backends() {
-  static const BackendRegistry registry = [] {
-    BackendRegistry backends;
-    check(backends.add(&xnnpack_backend()));
-    check(backends.add(&mapping_demo_backend()));
-    return backends;
-  }();
-  return registry;
-}
-
 Session::Session(const SessionOptions& options)
     : backend_options_(options.backend_options), optimized_kernels_(options.optimized_kernels) {
-  for (const std::filesystem::path& path : options.data) {
-    data_.push_back(check_file(path, load_flat_tensor(check_file(path, map_file(path.c_str())))));
-  }
-  // The last map asks all: ((first, second), third) ...
-  const size_t given = data_.size();
-  for (size_t i = 1; i < given; ++i) {
-    const NamedDataMap* before = i == 1 ? data_[0].get() : data_.back().get();
-    for (size_t k = 0; k < data_[i]->size(); ++k) {
-      if (before->layout(data_[i]->key(k)).ok()) {
-        throw ToolError(fmt::format("{}: {} is in an earlier data file too",
-                                    options.data[i].string(), data_[i]->key(k)));
-      }
-    }
-    data_.push_back(std::make_unique<MergedNamedData>(before, data_[i].get()));
-  }
+  const std::vector<std::string> data(options.data.begin(), options.data.end());
+  data_ = check(DataFiles::load(data));
   pool_ = options.pool;
   if (!pool_) pool_ = check(ThreadPool::create(options.threads));
   const uint64_t start = platform::now_ns();
@@ -83,9 +41,9 @@ std::unique_ptr<DataSource> Session::open_model(const std::filesystem::path& pat
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
   MethodOptions options;
-  options.kernels = &all_kernels(optimized_kernels_);
-  options.backends = &all_backends();
-  options.external_data = data_.empty() ? nullptr : data_.back().get();
+  options.kernels = &builtin_kernels(optimized_kernels_);
+  options.backends = &builtin_backends();
+  options.external_data = data_.all();
   options.pool = pool_.get();
   options.backend_options = backend_options_;
   options.tracer = tracer;

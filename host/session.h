@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/data_files.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "host/host_tensor.h"
 #include "vitrine/method.h"
@@ -16,10 +17,6 @@
 
 namespace vitrine::tools {
 
-// Kernels and backends that this build has. Static tables: live for the process. Without the
-// optimised kernels the portable ones run alone.
-const KernelRegistry& all_kernels(bool optimized = true);
-const BackendRegistry& all_backends();
 // The one that options without a backend are for.
 extern const char* const kDefaultBackend;
 
@@ -52,7 +49,7 @@ class Session {
 
   std::unique_ptr<DataSource> bundle_file_;  // what the bundle's spans refer to
   std::optional<bundled::BundledProgram> bundle_;
-  std::vector<std::unique_ptr<NamedDataMap>> data_;  // as given, then their mergers
+  DataFiles data_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;

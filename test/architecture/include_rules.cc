@@ -131,7 +131,8 @@ const std::vector<Room>& rooms() {
       room.may_include = names_in(cells.at(3));
       if (cells.at(3) == " everything ") room.may_include = {""};
       for (const std::string& name : names_in(cells.at(4))) {
-        room.public_headers.push_back("vitrine/" + name + ".h");
+        // The header for C lies beside the folder, and is named in full.
+        room.public_headers.push_back(name.ends_with(".h") ? name : "vitrine/" + name + ".h");
       }
       found.push_back(std::move(room));
     }

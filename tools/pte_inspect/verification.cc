@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "api/builtin.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "host/session.h"
@@ -81,8 +82,8 @@ class Verifier {
       }
       step(fmt::format("method {}: loads with this build's kernels and backends", name), [&] {
         MethodOptions options;
-        options.kernels = &all_kernels();
-        options.backends = &all_backends();
+        options.kernels = &builtin_kernels();
+        options.backends = &builtin_backends();
         options.external_data = data_;
         auto method = Method::load(program, name, options);
         if (!method.ok()) {

@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "vitrine.h"
+#include "vitrine/module.h"
+
+struct vitrine_error {
+  vitrine::Error error;
+};
+struct vitrine_array {
+  vitrine::Array array;
+};
+struct vitrine_module {
+  vitrine::Module module;
+};
+
+namespace vitrine {
+namespace {
+
+// Stands for a failure for which there was no memory; never freed.
+vitrine_error kNoMemory{};
+
+vitrine_error* wrap(Error error) {
+  if (error.ok()) return nullptr;
+  auto* made = new (std::nothrow) vitrine_error{std::move(error)};
+  return made == nullptr ? &kNoMemory : made;
+}
+
+// The object is the caller's from here on.
+template <class Handle, class T>
+vitrine_error* give(Result<T> result, Handle** out) {
+  if (!result.ok()) return wrap(result.take_error());
+  auto* made = new (std::nothrow) Handle{std::move(*result)};
+  if (made == nullptr) return &kNoMemory;
+  *out = made;
+  return nullptr;
+}
+
+vitrine_error* refuse_null(const char* what) {
+  return wrap(Error::make(ErrorCode::kInvalidArgument, "%s is NULL", what));
+}
+
+ScalarType scalar_type(vitrine_dtype dtype) { return static_cast<ScalarType>(dtype); }
+
+vitrine_kind kind_of(EValue::Tag tag) {
+  switch (tag) {
+    case EValue::Tag::kNone:
+      return VITRINE_NONE;
+    case EValue::Tag::kTensor:
+      return VITRINE_ARRAY;
+    case EValue::Tag::kString:
+      return VITRINE_STRING;
+    case EValue::Tag::kDouble:
+      return VITRINE_REAL;
+    case EValue::Tag::kInt:
+      return VITRINE_INTEGER;
+    case EValue::Tag::kBool:
+      return VITRINE_BOOLEAN;
+    default:
+      return VITRINE_OTHER;
+  }
+}
+
+Result<Value> value_of(const vitrine_value& value) {
+  switch (value.kind) {
+    case VITRINE_NONE:
+      return Value();
+    case VITRINE_ARRAY:
+      if (value.as.array == nullptr) break;
+      return Value(value.as.array->array);
+    case VITRINE_STRING:
+      if (value.as.string == nullptr) break;
+      return Value(value.as.string);
+    case VITRINE_REAL:
+      return Value(value.as.real);
+    case VITRINE_INTEGER:
+      return Value(value.as.integer);
+    case VITRINE_BOOLEAN:
+      return Value(value.as.boolean != 0);
+    case VITRINE_OTHER:
+      break;
+  }
+  return Error::make(ErrorCode::kInvalidArgument, "of kind %d, without a value",
+                     static_cast<int>(value.kind));
+}
+
+Error give_value(Value& value, vitrine_value* out) {
+  if (Array* array = value.array()) {
+    auto* made = new (std::nothrow) vitrine_array{std::move(*array)};
+    if (made == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
+    out->kind = VITRINE_ARRAY;
+    out->as.array = made;
+  } else if (const std::string* text = value.string()) {
+    auto* copy = static_cast<char*>(std::malloc(text->size() + 1));
+    if (copy == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
+    std::memcpy(copy, text->c_str(), text->size() + 1);
+    out->kind = VITRINE_STRING;
+    out->as.string = copy;
+  } else if (value.real() != nullptr) {
+    out->kind = VITRINE_REAL;
+    out->as.real = *value.real();
+  } else if (value.integer() != nullptr) {
+    out->kind = VITRINE_INTEGER;
+    out->as.integer = *value.integer();
+  } else if (value.boolean() != nullptr) {
+    out->kind = VITRINE_BOOLEAN;
+    out->as.boolean = *value.boolean() ? 1 : 0;
+  } else {
+    out->kind = VITRINE_NONE;
+  }
+  return Error();
+}
+
+ModuleOptions options_of(const vitrine_options* options) {
+  ModuleOptions made;
+  // Callers of an earlier version know fewer members.
+  vitrine_options known = VITRINE_OPTIONS_INIT;
+  if (options != nullptr) {
+    std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
+  }
+  made.threads = known.threads;
+  for (size_t i = 0; i < known.num_data_files; ++i)
+    made.data_files.emplace_back(known.data_files[i]);
+  return made;
+}
+
+enum class Side : uint8_t { kInput, kOutput };
+
+vitrine_error* describe(const vitrine_module* module, const char* method, Side side, size_t index,
+                        vitrine_info* out) {
+  if (module == nullptr || method == nullptr || out == nullptr) {
+    return refuse_null("module, method or out");
+  }
+  Result<MethodMeta> meta = module->module.method_meta(method);
+  if (!meta.ok()) return wrap(meta.take_error());
+  const bool is_input = side == Side::kInput;
+  const size_t count = is_input ? meta->num_inputs() : meta->num_outputs();
+  if (index >= count) {
+    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s: %s %zu of %zu", method,
+                            is_input ? "input" : "output", index, count));
+  }
+  vitrine_info info{};
+  info.kind = kind_of(is_input ? meta->input_tag(index) : meta->output_tag(index));
+  if (info.kind == VITRINE_ARRAY) {
+    const TensorInfo tensor = is_input ? meta->input_tensor(index) : meta->output_tensor(index);
+    info.dtype = static_cast<vitrine_dtype>(tensor.dtype);
+    info.rank = tensor.sizes.size();
+    info.sizes = tensor.sizes.data();
+    info.is_dynamic = tensor.dynamism == ShapeDynamism::kDynamicBound ? 1 : 0;
+  }
+  *out = info;
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace vitrine
+
+using namespace vitrine;  // NOLINT(google-build-using-namespace)
+
+const char* vitrine_version(void) { return VITRINE_VERSION; }
+uint32_t vitrine_version_number(void) { return VITRINE_VERSION_NUMBER; }
+
+uint32_t vitrine_error_code(const vitrine_error* error) {
+  if (error == &kNoMemory) return static_cast<uint32_t>(ErrorCode::kMemoryAllocationFailed);
+  return static_cast<uint32_t>(error->error.code());
+}
+const char* vitrine_error_message(const vitrine_error* error) {
+  return error == &kNoMemory ? "there is no memory left" : error->error.message();
+}
+void vitrine_error_free(vitrine_error* error) {
+  if (error != &kNoMemory) delete error;
+}
+
+vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
+                                 vitrine_array** out) {
+  if (out == nullptr || (sizes == nullptr && rank != 0)) return refuse_null("sizes or out");
+  return give(Array::zeros(scalar_type(dtype), std::span(sizes, rank)), out);
+}
+
+vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
+                                    void* data, size_t nbytes, vitrine_array** out) {
+  if (out == nullptr || (sizes == nullptr && rank != 0) || (data == nullptr && nbytes != 0)) {
+    return refuse_null("sizes, data or out");
+  }
+  return give(Array::borrow(scalar_type(dtype), std::span(static_cast<std::byte*>(data), nbytes),
+                            std::span(sizes, rank)),
+              out);
+}
+
+void vitrine_array_free(vitrine_array* array) { delete array; }
+vitrine_dtype vitrine_array_dtype(const vitrine_array* array) {
+  return static_cast<vitrine_dtype>(array->array.dtype());
+}
+size_t vitrine_array_rank(const vitrine_array* array) { return array->array.sizes().size(); }
+const int32_t* vitrine_array_sizes(const vitrine_array* array) {
+  return array->array.sizes().data();
+}
+size_t vitrine_array_nbytes(const vitrine_array* array) { return array->array.bytes().size(); }
+void* vitrine_array_data(const vitrine_array* array) {
+  return const_cast<std::byte*>(array->array.bytes().data());
+}
+
+void vitrine_value_clear(vitrine_value* value) {
+  if (value->kind == VITRINE_ARRAY) delete value->as.array;
+  if (value->kind == VITRINE_STRING) std::free(value->as.string);
+  *value = vitrine_value{};
+}
+
+vitrine_error* vitrine_module_load_file(const char* path, const vitrine_options* options,
+                                        vitrine_module** out) {
+  if (path == nullptr || out == nullptr) return refuse_null("path or out");
+  return give(Module::load(path, options_of(options)), out);
+}
+
+vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
+                                          const vitrine_options* options, vitrine_module** out) {
+  if (program == nullptr || out == nullptr) return refuse_null("program or out");
+  return give(
+      Module::load(std::span(static_cast<const std::byte*>(program), nbytes), options_of(options)),
+      out);
+}
+
+void vitrine_module_free(vitrine_module* module) { delete module; }
+
+size_t vitrine_module_num_methods(const vitrine_module* module) {
+  return module->module.num_methods();
+}
+
+// Strings of a flatbuffer end with a zero.
+const char* vitrine_module_method_name(const vitrine_module* module, size_t index) {
+  return index < module->module.num_methods() ? module->module.method_name(index).data() : nullptr;
+}
+
+vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
+                                     size_t* num_inputs, size_t* num_outputs) {
+  if (module == nullptr || method == nullptr) return refuse_null("module or method");
+  Result<MethodMeta> meta = module->module.method_meta(method);
+  if (!meta.ok()) return wrap(meta.take_error());
+  if (num_inputs != nullptr) *num_inputs = meta->num_inputs();
+  if (num_outputs != nullptr) *num_outputs = meta->num_outputs();
+  return nullptr;
+}
+
+vitrine_error* vitrine_method_input(const vitrine_module* module, const char* method, size_t index,
+                                    vitrine_info* out) {
+  return describe(module, method, Side::kInput, index, out);
+}
+
+vitrine_error* vitrine_method_output(const vitrine_module* module, const char* method, size_t index,
+                                     vitrine_info* out) {
+  return describe(module, method, Side::kOutput, index, out);
+}
+
+vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
+                                   const vitrine_value* inputs, size_t num_inputs,
+                                   vitrine_value* outputs, size_t num_outputs) {
+  if (module == nullptr || method == nullptr || (inputs == nullptr && num_inputs != 0) ||
+      (outputs == nullptr && num_outputs != 0)) {
+    return refuse_null("module, method, inputs or outputs");
+  }
+  Result<MethodMeta> meta = module->module.method_meta(method);
+  if (!meta.ok()) return wrap(meta.take_error());
+  if (meta->num_outputs() != num_outputs) {
+    return wrap(Error::make(ErrorCode::kInvalidArgument, "%s gives %zu outputs, not %zu", method,
+                            meta->num_outputs(), num_outputs));
+  }
+  std::vector<Value> given;
+  for (size_t i = 0; i < num_inputs; ++i) {
+    Result<Value> value = value_of(inputs[i]);
+    if (!value.ok()) return wrap(value.take_error().in("%s: input %zu", method, i));
+    given.push_back(std::move(*value));
+  }
+  Result<std::vector<Value>> results = module->module.call(method, given);
+  if (!results.ok()) return wrap(results.take_error());
+  for (size_t i = 0; i < num_outputs; ++i) {
+    outputs[i] = vitrine_value{};
+    if (Error error = give_value((*results)[i], &outputs[i]); !error.ok()) {
+      for (size_t k = 0; k < i; ++k) vitrine_value_clear(&outputs[k]);
+      return wrap(std::move(error).in("%s: output %zu", method, i));
+    }
+  }
+  return nullptr;
+}

@@ -1,0 +1,149 @@
+/* Vitrine from C: load a program, call its methods.
+ *
+ *   vitrine_module* module = NULL;
+ *   vitrine_error* error = vitrine_module_load_file("model.pte", NULL, &module);
+ *   if (error != NULL) { puts(vitrine_error_message(error)); ... }
+ *
+ * Functions that can fail return NULL on success, else an error that the caller frees. What a
+ * function gives by an out parameter is the caller's to free with the matching `_free`, which takes
+ * NULL too; on failure out parameters stay untouched. Pointers that are only returned belong to the
+ * object that they were asked of. One thread at a time uses a module and its arrays; several
+ * modules are independent.
+ */
+#ifndef VITRINE_H
+#define VITRINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define VITRINE_API
+#else
+#define VITRINE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0", and 10000 * major + 100 * minor + patch. */
+VITRINE_API const char* vitrine_version(void);
+VITRINE_API uint32_t vitrine_version_number(void);
+
+typedef struct vitrine_error vitrine_error;
+/* The code is ExecuTorch's where it has one: 0x12 InvalidArgument, 0x14 OperatorMissing, 0x23
+ * InvalidProgram. */
+VITRINE_API uint32_t vitrine_error_code(const vitrine_error* error);
+VITRINE_API const char* vitrine_error_message(const vitrine_error* error);
+VITRINE_API void vitrine_error_free(vitrine_error* error);
+
+/* Element types, numbered as in program files. */
+typedef enum vitrine_dtype {
+  VITRINE_U8 = 0,
+  VITRINE_I8 = 1,
+  VITRINE_I16 = 2,
+  VITRINE_I32 = 3,
+  VITRINE_I64 = 4,
+  VITRINE_F16 = 5,
+  VITRINE_F32 = 6,
+  VITRINE_F64 = 7,
+  VITRINE_BOOL = 11,
+  VITRINE_BF16 = 15,
+  VITRINE_U16 = 27,
+  VITRINE_U32 = 28,
+  VITRINE_U64 = 29
+} vitrine_dtype;
+
+/* Elements in row-major order, with their memory. */
+typedef struct vitrine_array vitrine_array;
+/* Owns its memory, which is zero. */
+VITRINE_API vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
+                                             vitrine_array** out);
+/* Of the caller's memory, which outlives the array: exactly its bytes, aligned for the dtype. */
+VITRINE_API vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes,
+                                                size_t rank, void* data, size_t nbytes,
+                                                vitrine_array** out);
+VITRINE_API void vitrine_array_free(vitrine_array* array);
+VITRINE_API vitrine_dtype vitrine_array_dtype(const vitrine_array* array);
+VITRINE_API size_t vitrine_array_rank(const vitrine_array* array);
+VITRINE_API const int32_t* vitrine_array_sizes(const vitrine_array* array);
+VITRINE_API size_t vitrine_array_nbytes(const vitrine_array* array);
+/* NULL may be returned for an array without elements. */
+VITRINE_API void* vitrine_array_data(const vitrine_array* array);
+
+typedef enum vitrine_kind {
+  VITRINE_NONE = 0,
+  VITRINE_ARRAY = 1,
+  VITRINE_STRING = 2,
+  VITRINE_REAL = 3,
+  VITRINE_INTEGER = 4,
+  VITRINE_BOOLEAN = 5,
+  VITRINE_OTHER = 6 /* lists, which only C++ gives */
+} vitrine_kind;
+
+/* An input or output. Inputs stay the caller's. Outputs are freed with vitrine_value_clear. */
+typedef struct vitrine_value {
+  vitrine_kind kind;
+  union {
+    vitrine_array* array;
+    char* string;
+    double real;
+    int64_t integer;
+    int boolean;
+  } as;
+} vitrine_value;
+/* Frees what an output holds, and makes it VITRINE_NONE. */
+VITRINE_API void vitrine_value_clear(vitrine_value* value);
+
+typedef struct vitrine_module vitrine_module;
+
+/* Begin with VITRINE_OPTIONS_INIT: later versions add members. */
+typedef struct vitrine_options {
+  size_t struct_size;
+  size_t threads;                /* the caller's included; 0: as many as performing cores */
+  const char* const* data_files; /* .ptd */
+  size_t num_data_files;
+} vitrine_options;
+#define VITRINE_OPTIONS_INIT \
+  { sizeof(vitrine_options), 0, NULL, 0 }
+
+/* The file is mapped: it must not be truncated while the module lives. `options` may be NULL. */
+VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
+                                                    const vitrine_options* options,
+                                                    vitrine_module** out);
+/* `program` outlives the module. */
+VITRINE_API vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
+                                                      const vitrine_options* options,
+                                                      vitrine_module** out);
+VITRINE_API void vitrine_module_free(vitrine_module* module);
+
+VITRINE_API size_t vitrine_module_num_methods(const vitrine_module* module);
+/* NULL if there are not so many. */
+VITRINE_API const char* vitrine_module_method_name(const vitrine_module* module, size_t index);
+
+/* What a method takes or gives at one place. */
+typedef struct vitrine_info {
+  vitrine_kind kind;
+  vitrine_dtype dtype; /* this and the rest of arrays only */
+  size_t rank;
+  const int32_t* sizes; /* the upper bounds if it is dynamic */
+  int is_dynamic;
+} vitrine_info;
+VITRINE_API vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
+                                                 size_t* num_inputs, size_t* num_outputs);
+VITRINE_API vitrine_error* vitrine_method_input(const vitrine_module* module, const char* method,
+                                                size_t index, vitrine_info* out);
+VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, const char* method,
+                                                 size_t index, vitrine_info* out);
+
+/* Calls a method, and loads it before its first call. `num_outputs` is exactly that of the method.
+ */
+VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
+                                               const vitrine_value* inputs, size_t num_inputs,
+                                               vitrine_value* outputs, size_t num_outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* VITRINE_H */

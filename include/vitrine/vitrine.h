@@ -1,0 +1,5 @@
+// All that a program needs to run models: vitrine/module.h has the example.
+#pragma once
+
+#include "vitrine/array.h"
+#include "vitrine/module.h"

@@ -1,0 +1,95 @@
+#include "vitrine/array.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+namespace vitrine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::array kNumbers = {1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F};
+
+TEST(Array, CopiesElements) {
+  auto array = Array::copy_of<float>(kNumbers, {2, 3});
+  ASSERT_TRUE(array.ok()) << array.error().message();
+  EXPECT_THAT(array->sizes(), ElementsAre(2, 3));
+  EXPECT_THAT(*array->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_TRUE(array->owns_memory());
+  EXPECT_NE(array->data<float>()->data(), kNumbers.data());
+}
+
+TEST(Array, BorrowsMemory) {
+  std::array<int64_t, 4> memory = {1, 2, 3, 4};
+  auto array = Array::borrow<int64_t>(memory, {2, 2});
+  ASSERT_TRUE(array.ok()) << array.error().message();
+  (*array->mutable_data<int64_t>())[3] = 9;
+  EXPECT_EQ(memory[3], 9);
+  EXPECT_FALSE(array->owns_memory());
+}
+
+TEST(Array, CopiesShareMemoryThatLivesAsLongAsTheLast) {
+  Array kept;
+  {
+    auto array = Array::copy_of<float>(kNumbers, {6});
+    ASSERT_TRUE(array.ok());
+    kept = *array;
+    (*array->mutable_data<float>())[0] = 7;
+  }
+  EXPECT_THAT(*kept.data<float>(), ElementsAre(7, 2, 3, 4, 5, 6));
+}
+
+TEST(Array, IsZeroAndMayBeEmpty) {
+  auto array = Array::zeros(ScalarType::kInt, {2, 0});
+  ASSERT_TRUE(array.ok()) << array.error().message();
+  EXPECT_EQ(array->numel(), 0);
+  auto scalar = Array::zeros(ScalarType::kInt, std::span<const int32_t>());
+  ASSERT_TRUE(scalar.ok()) << scalar.error().message();
+  EXPECT_THAT(*scalar->data<int32_t>(), ElementsAre(0));
+}
+
+TEST(Array, ReordersOtherLayouts) {
+  // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} stands at w * 2 + c.
+  std::array<int32_t, 4> sizes = {1, 2, 1, 3};
+  std::array<uint8_t, 4> order = {0, 2, 3, 1};
+  std::array<int64_t, 4> strides{};
+  std::array<float, 6> memory = {0, 10, 1, 11, 2, 12};
+  const Tensor tensor(ScalarType::kFloat, sizes, order, strides, memory.data());
+  auto array = Array::copy_of(tensor);
+  ASSERT_TRUE(array.ok()) << array.error().message();
+  EXPECT_THAT(*array->data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
+}
+
+TEST(Array, SaysWhatDoesNotFit) {
+  const auto message = [](auto result) {
+    EXPECT_FALSE(result.ok());
+    return std::string(result.ok() ? "" : result.error().message());
+  };
+  EXPECT_THAT(message(Array::copy_of<float>(kNumbers, {7})), HasSubstr("24 bytes"));
+  EXPECT_THAT(message(Array::zeros(ScalarType::kFloat, {-1})), HasSubstr("-1"));
+  EXPECT_THAT(message(Array::zeros(static_cast<ScalarType>(77), {1})), HasSubstr("77"));
+  EXPECT_THAT(message(Array::zeros(ScalarType::kByte, std::vector<int32_t>(17, 1))),
+              HasSubstr("17 dims"));
+  // 2^62 elements of 8 bytes.
+  EXPECT_THAT(message(Array::zeros(ScalarType::kDouble, {1 << 30, 1 << 30, 4})),
+              HasSubstr("overflow"));
+  std::array<std::byte, 16> bytes{};
+  EXPECT_THAT(message(Array::borrow(ScalarType::kFloat, std::span(bytes).subspan(1, 8), {2})),
+              HasSubstr("not aligned"));
+  auto array = Array::copy_of<float>(kNumbers, {6});
+  EXPECT_THAT(message(array->data<int32_t>()), HasSubstr("f32, not i32"));
+}
+
+TEST(Array, MoreMemoryThanThereIsIsAnError) {
+  const auto array = Array::zeros(ScalarType::kByte, {1 << 30, 1 << 28});
+  ASSERT_FALSE(array.ok());
+  EXPECT_EQ(array.error().code(), ErrorCode::kMemoryAllocationFailed);
+}
+
+}  // namespace
+}  // namespace vitrine

@@ -1,0 +1,153 @@
+/* The C API as a C program uses it: c_api_test SAMPLES_FOLDER. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <vitrine.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  fprintf(stderr, "not so: %s\n", what);
+  ++failures;
+}
+
+/* Ends the program if there is an error: what follows would have nothing to look at. */
+static void need(vitrine_error* error) {
+  if (error == NULL) return;
+  fprintf(stderr, "error 0x%x: %s\n", (unsigned)vitrine_error_code(error),
+          vitrine_error_message(error));
+  exit(1);
+}
+
+static void expect_error(vitrine_error* error, uint32_t code, const char* text) {
+  if (error == NULL) {
+    expect(0, text);
+    return;
+  }
+  if (vitrine_error_code(error) != code || strstr(vitrine_error_message(error), text) == NULL) {
+    fprintf(stderr, "expected 0x%x ...%s..., got 0x%x %s\n", (unsigned)code, text,
+            (unsigned)vitrine_error_code(error), vitrine_error_message(error));
+    ++failures;
+  }
+  vitrine_error_free(error);
+}
+
+/* Exactly `nbytes` of a file; ends the program if it has not so many. */
+static void* read_bytes(const char* folder, const char* name, size_t nbytes) {
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
+  FILE* file = fopen(path, "rb");
+  void* bytes = malloc(nbytes + 1);
+  if (file == NULL || bytes == NULL || fread(bytes, 1, nbytes + 1, file) != nbytes) {
+    fprintf(stderr, "%s: does not hold %lu bytes\n", path, (unsigned long)nbytes);
+    exit(1);
+  }
+  fclose(file);
+  return bytes;
+}
+
+static void* read_whole(const char* folder, const char* name, size_t* nbytes) {
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
+  FILE* file = fopen(path, "rb");
+  if (file == NULL || fseek(file, 0, SEEK_END) != 0) exit(1);
+  *nbytes = (size_t)ftell(file);
+  fclose(file);
+  return read_bytes(folder, name, *nbytes);
+}
+
+static void check_outputs(vitrine_module* module, const char* folder, const char* sample) {
+  size_t num_inputs = 0;
+  size_t num_outputs = 0;
+  need(vitrine_method_counts(module, "forward", &num_inputs, &num_outputs));
+  expect(num_inputs == 1 && num_outputs == 1, "one input, one output");
+  vitrine_info in;
+  vitrine_info out;
+  need(vitrine_method_input(module, "forward", 0, &in));
+  need(vitrine_method_output(module, "forward", 0, &out));
+  expect(in.kind == VITRINE_ARRAY && in.dtype == VITRINE_F32, "the input is of f32");
+
+  vitrine_value input;
+  input.kind = VITRINE_ARRAY;
+  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
+  char name[256];
+  snprintf(name, sizeof(name), "%s/input_0.bin", sample);
+  void* bytes = read_bytes(folder, name, vitrine_array_nbytes(input.as.array));
+  memcpy(vitrine_array_data(input.as.array), bytes, vitrine_array_nbytes(input.as.array));
+  free(bytes);
+
+  vitrine_value first;
+  need(vitrine_module_call(module, "forward", &input, 1, &first, 1));
+  expect(first.kind == VITRINE_ARRAY, "the output is an array");
+  /* The first output stays what it was when the method is called again with other numbers. */
+  float* of_input = vitrine_array_data(input.as.array);
+  for (size_t i = 0; i < vitrine_array_nbytes(input.as.array) / sizeof(float); ++i) of_input[i] = 0;
+  vitrine_value second;
+  need(vitrine_module_call(module, "forward", &input, 1, &second, 1));
+
+  expect(vitrine_array_rank(first.as.array) == out.rank, "its rank");
+  expect(memcmp(vitrine_array_sizes(first.as.array), out.sizes, out.rank * sizeof(int32_t)) == 0,
+         "its sizes");
+  const size_t nbytes = vitrine_array_nbytes(first.as.array);
+  snprintf(name, sizeof(name), "%s/expected_0.bin", sample);
+  float* expected = read_bytes(folder, name, nbytes);
+  const float* got = vitrine_array_data(first.as.array);
+  for (size_t i = 0; i < nbytes / sizeof(float); ++i) {
+    expect(fabsf(got[i] - expected[i]) <= 1e-4f + 1e-4f * fabsf(expected[i]), "close to PyTorch's");
+  }
+  expect(memcmp(got, vitrine_array_data(second.as.array), nbytes) != 0, "of other inputs others");
+  free(expected);
+  vitrine_value_clear(&first);
+  vitrine_value_clear(&second);
+  vitrine_array_free(input.as.array);
+}
+
+static void check_errors(vitrine_module* module) {
+  vitrine_module* none = NULL;
+  expect_error(vitrine_module_load_file("no_such.pte", NULL, &none), 0x20, "no_such.pte");
+  expect_error(vitrine_module_load_memory("no program", 10, NULL, &none), 0x23, "");
+  expect(none == NULL, "nothing is given on failure");
+  expect_error(vitrine_module_load_file(NULL, NULL, &none), 0x12, "NULL");
+  vitrine_value output;
+  expect_error(vitrine_module_call(module, "backward", NULL, 0, &output, 1), 0x12, "backward");
+  expect_error(vitrine_module_call(module, "forward", NULL, 0, &output, 1), 0x12, "inputs");
+  expect_error(vitrine_module_call(module, "forward", NULL, 0, NULL, 0), 0x12, "outputs");
+  vitrine_info info;
+  expect_error(vitrine_method_input(module, "forward", 7, &info), 0x12, "input 7 of 1");
+  vitrine_array* array = NULL;
+  const int32_t sizes[] = {2, -3};
+  expect_error(vitrine_array_new(VITRINE_F32, sizes, 2, &array), 0x12, "-3");
+  expect_error(vitrine_array_new((vitrine_dtype)99, sizes, 1, &array), 0x12, "99");
+  float memory[3] = {0, 0, 0};
+  expect_error(vitrine_array_borrow(VITRINE_F32, sizes, 1, memory, sizeof(memory), &array), 0x12,
+               "12");
+  expect(array == NULL, "no array is given on failure");
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  expect(vitrine_version_number() > 0 && strchr(vitrine_version(), '.') != NULL, "a version");
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/digits_xnnpack/model.pte", argv[1]);
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.threads = 1;
+  need(vitrine_module_load_file(path, &options, &module));
+  expect(vitrine_module_num_methods(module) == 1, "one method");
+  expect(strcmp(vitrine_module_method_name(module, 0), "forward") == 0, "its name");
+  expect(vitrine_module_method_name(module, 1) == NULL, "no second");
+  check_outputs(module, argv[1], "digits_xnnpack");
+  check_errors(module);
+  vitrine_module_free(module);
+
+  size_t nbytes = 0;
+  void* program = read_whole(argv[1], "digits_portable/model.pte", &nbytes);
+  need(vitrine_module_load_memory(program, nbytes, NULL, &module));
+  check_outputs(module, argv[1], "digits_portable");
+  vitrine_module_free(module);
+  free(program);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,155 @@
+#include "vitrine/module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "test/support/corpus.h"
+#include "test/support/read_text.h"
+
+namespace vitrine {
+namespace {
+
+using test::read_floats;
+using test::sample;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+MATCHER(IsNear, "") {
+  const float wanted = std::get<1>(arg);
+  return std::abs(std::get<0>(arg) - wanted) <= 1e-4F + 1e-4F * std::abs(wanted);
+}
+
+Module load(const std::string& name, ModuleOptions options = {}) {
+  auto module = Module::load(sample(name + "/model.pte").c_str(), std::move(options));
+  EXPECT_TRUE(module.ok()) << module.error().message();
+  return std::move(*module);
+}
+
+Array array_of(const std::string& file, Sizes sizes) {
+  const std::vector<float> floats = read_floats(sample(file));
+  auto array = Array::copy_of<float>(floats, sizes);
+  EXPECT_TRUE(array.ok()) << array.error().message();
+  return *array;
+}
+
+std::vector<float> floats_of(const Value& value) {
+  const auto data = value.array()->data<float>();
+  return {data->begin(), data->end()};
+}
+
+TEST(Module, GivesWhatPyTorchGives) {
+  for (const std::string name : {"digits_portable", "digits_xnnpack", "mv2_025_xnnpack"}) {
+    Module module = load(name);
+    const auto meta = module.method_meta("forward");
+    ASSERT_TRUE(meta.ok()) << meta.error().message();
+    const TensorInfo info = meta->input_tensor(0);
+    const auto outputs = module.forward({array_of(name + "/input_0.bin", info.sizes)});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+    EXPECT_THAT(floats_of(outputs->at(0)),
+                Pointwise(IsNear(), read_floats(sample(name + "/expected_0.bin"))))
+        << name;
+  }
+}
+
+TEST(Module, OutputsOutliveTheNextCallAndTheModule) {
+  std::vector<Value> first;
+  {
+    Module module = load("digits_xnnpack");
+    const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+    auto outputs = module.forward({array_of("digits_xnnpack/input_0.bin", info.sizes)});
+    ASSERT_TRUE(outputs.ok());
+    first = std::move(*outputs);
+    ASSERT_TRUE(module.forward({array_of("digits_xnnpack/input_0_c1.bin", info.sizes)}).ok());
+  }
+  EXPECT_THAT(floats_of(first[0]),
+              Pointwise(IsNear(), read_floats(sample("digits_xnnpack/expected_0.bin"))));
+}
+
+TEST(Module, TakesSizesThatChange) {
+  Module module = load("dynamic_batch_xnnpack");
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  const auto width = static_cast<size_t>(info.sizes[1]);
+  for (const std::string call : {"", "_c1", "_c2"}) {
+    const std::string folder = "dynamic_batch_xnnpack/";
+    const auto rows = read_floats(sample(folder + "input_0" + call + ".bin")).size() / width;
+    const auto outputs = module.forward({array_of(folder + "input_0" + call + ".bin",
+                                                  {static_cast<int32_t>(rows), info.sizes[1]})});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+    EXPECT_THAT(floats_of(outputs->at(0)),
+                Pointwise(IsNear(), read_floats(sample(folder + "expected_0" + call + ".bin"))));
+  }
+}
+
+TEST(Module, BorrowedInputsAreNotWrittenNorReadPastTheirEnd) {
+  std::vector<float> pixels = read_floats(sample("digits_xnnpack/input_0.bin"));
+  const std::vector<float> before = pixels;
+  Module module = load("digits_xnnpack");
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  auto borrowed = Array::borrow<float>(pixels, info.sizes);
+  ASSERT_TRUE(borrowed.ok());
+  const auto outputs = module.forward({*borrowed});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  EXPECT_EQ(pixels, before);
+}
+
+TEST(Module, RunsOnPortableKernelsAloneAndAlike) {
+  Module module = load("digits_portable", {.threads = 1, .optimized_kernels = false});
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  const auto outputs = module.forward({array_of("digits_portable/input_0.bin", info.sizes)});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  EXPECT_THAT(floats_of(outputs->at(0)),
+              Pointwise(IsNear(), read_floats(sample("digits_portable/expected_0.bin"))));
+}
+
+TEST(Module, SaysWhatDoesNotFitAndGoesOn) {
+  Module module = load("add_mul");
+  EXPECT_EQ(module.num_methods(), 1U);
+  EXPECT_EQ(module.method_name(0), "forward");
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  const Array x = array_of("add_mul/input_0.bin", info.sizes);
+  const Array y = array_of("add_mul/input_1.bin", info.sizes);
+  const auto message = [&](std::initializer_list<Value> inputs, const char* method = "forward") {
+    auto outputs = module.call(method, inputs);
+    EXPECT_FALSE(outputs.ok());
+    return std::string(outputs.ok() ? "" : outputs.error().message());
+  };
+  EXPECT_THAT(message({x}), HasSubstr("forward: it takes 2 inputs, not 1"));
+  EXPECT_THAT(message({x, 3}), HasSubstr("forward: input 1 is a Tensor, not a Int"));
+  EXPECT_THAT(message({x, Value()}), HasSubstr("input 1 is a Tensor, not a None"));
+  EXPECT_THAT(message({x, Array()}), HasSubstr("input 1 is an empty array"));
+  EXPECT_THAT(message({x, *Array::zeros(ScalarType::kInt, info.sizes)}),
+              HasSubstr("input 1 is f32, not i32"));
+  EXPECT_THAT(message({x, *Array::zeros(ScalarType::kFloat, {1, 2, 3, 4, 5})}),
+              HasSubstr("input 1"));
+  EXPECT_THAT(message({x, y}, "backward"), HasSubstr("backward"));
+  const auto outputs = module.forward({x, y});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  EXPECT_THAT(floats_of(outputs->at(0)),
+              Pointwise(IsNear(), read_floats(sample("add_mul/expected_0.bin"))));
+}
+
+TEST(Module, LoadsFromMemory) {
+  const std::string program = test::read_text(sample("add_mul/model.pte"));
+  auto module = Module::load(std::as_bytes(std::span(program)));
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  EXPECT_TRUE(module->load_method("forward").ok());
+  EXPECT_FALSE(module->load_method("other").ok());
+}
+
+TEST(Module, NamesTheFileThatItCannotLoad) {
+  const auto missing = Module::load("no_such_file.pte");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().message(), HasSubstr("no_such_file.pte"));
+  const std::string path = sample("add_mul/input_0.bin");
+  const auto wrong = Module::load(path.c_str());
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(wrong.error().message(), HasSubstr(path));
+}
+
+}  // namespace
+}  // namespace vitrine
