@@ -70,6 +70,14 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
   return evaluate(program, inputs);
 }
 
+Values written(const std::vector<TensorData>& inputs, const Write& write) {
+  return values_of(run(inputs, [&](ModelBuilder& build, const Nodes& in) {
+    Node* copy = build.call("aten.clone.default", {in[0]});
+    write(build, copy, in);
+    return copy;
+  })[0]);
+}
+
 Build one(const char* target, ArgumentList rest, ArgumentMap kwargs) {
   return [=](ModelBuilder& build, const std::vector<Node*>& inputs) {
     ArgumentList args(inputs.begin(), inputs.end());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@
 namespace vitrine::aot {
 
 using Values = std::vector<double>;
+using Nodes = std::vector<Node*>;
+
+inline const Values kPoints = {-30, -3, -1.5, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 1.5, 3, 5, 30};
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TensorData floats(std::vector<int64_t> sizes, const Values& values);
 TensorData integers(std::vector<int64_t> sizes, const std::vector<int64_t>& values);
@@ -22,6 +27,9 @@ using Build = std::function<Node*(ModelBuilder&, const std::vector<Node*>&)>;
 // `operators`: the targets that the call became, one after another.
 std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& make,
                             std::string* operators = nullptr);
+// A copy of the first input after `write`.
+using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
+Values written(const std::vector<TensorData>& inputs, const Write& write);
 // A call of all inputs and then the rest, of an operator whose result's shape aot/shapes knows.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 

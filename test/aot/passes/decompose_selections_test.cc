@@ -1,8 +1,6 @@
-// What reads and writes by index, and what puts elements in other places.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "aot/graph/aot_error.h"
 #include "test/aot/evaluation/lowered_call.h"
@@ -10,9 +8,7 @@
 namespace vitrine::aot {
 namespace {
 
-using Nodes = std::vector<Node*>;
-
-TEST(DecomposedIndices, WritesAlongADim) {
+TEST(DecomposeSelections, WritesAlongADim) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({2}, {2, 0});
   const TensorData twice = integers({2}, {1, 1});
@@ -30,7 +26,7 @@ TEST(DecomposedIndices, WritesAlongADim) {
               {1, 2, 3, 7, 7, 7});
 }
 
-TEST(DecomposedIndices, ReadsAndWritesOfElementsInARow) {
+TEST(DecomposeSelections, ReadsAndWritesOfElementsInARow) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   expect_near(
       lowered("aten.take.default", {x, integers({2, 2}, {5, 0, -1, 3})}, ArgumentList{}, {2, 2}),
@@ -47,7 +43,7 @@ TEST(DecomposedIndices, ReadsAndWritesOfElementsInARow) {
               {3, 1, 6, 4});
 }
 
-TEST(DecomposedIndices, ScattersWithReduction) {
+TEST(DecomposeSelections, ScattersWithReduction) {
   const TensorData x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const TensorData index = integers({4, 2}, {0, 0, 2, 0, 0, 2, 2, 2});
   const Values values = {7, -1, 2, 8, -3, 4, 9, 1};
@@ -95,7 +91,7 @@ TEST(DecomposedIndices, ScattersWithReduction) {
   expect_near(number("multiply"), {4, 8, 3, 4, 20, 24});
 }
 
-TEST(DecomposedIndices, PlacesAmongOthers) {
+TEST(DecomposeSelections, PlacesAmongOthers) {
   const TensorData bounds = floats({4}, {1, 3, 3, 7});
   const TensorData x = floats({2, 3}, {0, 1, 3, 5, 7, 9});
   const auto places = [&](bool right) {
@@ -117,7 +113,7 @@ TEST(DecomposedIndices, PlacesAmongOthers) {
               {1, 0, 1, 1});
 }
 
-TEST(DecomposedIndices, BagsOfRows) {
+TEST(DecomposeSelections, BagsOfRows) {
   const TensorData table = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const TensorData indices = integers({5}, {0, 2, 1, 1, 0});
   const TensorData offsets = integers({3}, {0, 2, 2});  // the second bag is empty
@@ -137,71 +133,7 @@ TEST(DecomposedIndices, BagsOfRows) {
   expect_near(bags(1, Argument(1)), {3, 4, 0, 0, 1, 2});
 }
 
-TEST(DecomposedIndices, Diagonals) {
-  const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  expect_near(lowered("aten.diag.default", {floats({2}, {1, 2})}, ArgumentList{1}, {3, 3}),
-              {0, 1, 0, 0, 0, 2, 0, 0, 0});
-  expect_near(lowered("aten.diag.default", {floats({2}, {1, 2})}, ArgumentList{-1}, {3, 3}),
-              {0, 0, 0, 1, 0, 0, 0, 2, 0});
-  expect_near(lowered("aten.diag.default", {x}, ArgumentList{1}, {2}), {2, 6});
-  expect_near(
-      lowered("aten.diag_embed.default", {floats({2, 2}, {1, 2, 3, 4})}, ArgumentList{}, {2, 2, 2}),
-      {1, 0, 0, 2, 3, 0, 0, 4});
-  // The rows are the last dim, the columns the first.
-  expect_near(lowered("aten.diag_embed.default", {floats({1, 2}, {1, 2})}, ArgumentList{1, 2, 0},
-                      {3, 1, 3}),
-              {0, 0, 0, 1, 0, 0, 0, 2, 0});
-  expect_near(
-      lowered("aten.diagonal_scatter.default", {x, floats({2}, {8, 9})}, ArgumentList{1}, {2, 3}),
-      {1, 8, 3, 4, 5, 9});
-  expect_near(
-      lowered("aten.diagonal_scatter.default", {x, floats({1}, {8})}, ArgumentList{-1}, {2, 3}),
-      {1, 2, 3, 8, 5, 6});
-  expect_near(lowered("aten.diagonal_scatter.default", {x, floats({2}, {8, 9})},
-                      ArgumentList{0, 1, 0}, {2, 3}),
-              {8, 2, 3, 4, 9, 6});
-  expect_near(lowered("aten.trace.default", {x}, ArgumentList{}, {}), {6});
-  expect_near(lowered("aten.block_diag.default", {x, floats({1, 2}, {7, 8})},
-                      [](const Nodes& in) {
-                        return ArgumentList{Argument(ArgumentList{in[0], in[1]})};
-                      },
-                      {3, 5}),
-              {1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 7, 8});
-}
-
-TEST(DecomposedIndices, PiecesTurnsAndStacks) {
-  const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  const auto piece = [](int64_t size) { return contiguous_spec(ScalarType::kFloat, {2, size}); };
-  const auto sections = [](const Nodes& in) { return ArgumentList{in[0], 2, 1}; };
-  const Value::Items two = {piece(2), piece(1)};
-  expect_near(lowered_item("aten.tensor_split.sections", {x}, sections, two, 0), {1, 2, 4, 5});
-  expect_near(lowered_item("aten.tensor_split.sections", {x}, sections, two, 1), {3, 6});
-  const auto indices = [](const Nodes& in) {
-    return ArgumentList{in[0], std::vector<int64_t>{1, -1}};
-  };
-  const Value::Items three = {piece(1), piece(1), piece(1)};
-  expect_near(lowered_item("aten.hsplit.array", {x}, indices, three, 1), {2, 5});
-  const auto turned = [&](int64_t turns, std::vector<SymInt> sizes) {
-    return lowered("aten.rot90.default", {x}, {turns, std::vector<int64_t>{0, 1}}, sizes);
-  };
-  expect_near(turned(1, {3, 2}), {3, 6, 2, 5, 1, 4});
-  expect_near(turned(-2, {2, 3}), {6, 5, 4, 3, 2, 1});
-  expect_near(turned(3, {3, 2}), {4, 1, 5, 2, 6, 3});
-  expect_near(lowered("aten.fliplr.default", {x}, ArgumentList{}, {2, 3}), {3, 2, 1, 6, 5, 4});
-  const TensorData a = floats({2}, {1, 2});
-  const TensorData b = floats({3}, {7, 8, 9});
-  const auto both = [](const Nodes& in) {
-    return ArgumentList{Argument(ArgumentList{in[0], in[1]})};
-  };
-  expect_near(lowered("aten.cartesian_prod.default", {a, b}, both, {6, 2}),
-              {1, 7, 1, 8, 1, 9, 2, 7, 2, 8, 2, 9});
-  expect_near(lowered("aten.column_stack.default", {a, floats({2, 2}, {3, 4, 5, 6})}, both, {2, 3}),
-              {1, 3, 4, 2, 5, 6});
-  expect_near(lowered("aten.squeeze.default", {floats({1, 2, 1}, {1, 2})}, ArgumentList{}, {2}),
-              {1, 2});
-}
-
-TEST(DecomposedIndices, RefusalsNameTheLine) {
+TEST(DecomposeSelections, RefusalsNameTheLine) {
   try {
     lowered("aten.no_such_operator.default", {floats({2}, {1, 2})}, ArgumentList{}, {2});
     FAIL() << "was taken";

@@ -1,4 +1,3 @@
-// Losses against their formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,15 +10,28 @@
 namespace vitrine::aot {
 namespace {
 
-using Nodes = std::vector<Node*>;
+// Reductions of a loss.
 constexpr int kNone = 0;
 constexpr int kMean = 1;
 constexpr int kSum = 2;
 
-const Values kX = {0.3, 0.9, 0.5, 0.1};
-const Values kTarget = {1, 0.5, 0, 0.25};
+const Values kGiven = {0.3, 0.9, 0.5, 0.1};
+const Values kWanted = {1, 0.5, 0, 0.25};
 
-TEST(DecomposedLosses, ByElement) {
+// log of the softmax along classes of [batch, classes, inner].
+Values log_softmax(const Values& x, size_t classes, size_t inner) {
+  Values logs = x;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t batch = i / (classes * inner);
+    double sum = 0;
+    for (size_t c = 0; c < classes; ++c)
+      sum += std::exp(x[(batch * classes + c) * inner + i % inner]);
+    logs[i] = x[i] - std::log(sum);
+  }
+  return logs;
+}
+
+TEST(DecomposeLosses, ByElement) {
   struct Formula {
     const char* target;
     ArgumentList after;  // of both operands and the reduction, which stands at `reduction_at`
@@ -74,8 +86,8 @@ TEST(DecomposedLosses, ByElement) {
       SCOPED_TRACE(each.target);
       Values expected;
       double sum = 0;
-      for (size_t i = 0; i < kX.size(); ++i) {
-        expected.push_back(each.formula(kX[i], kTarget[i]));
+      for (size_t i = 0; i < kGiven.size(); ++i) {
+        expected.push_back(each.formula(kGiven[i], kWanted[i]));
         sum += expected.back();
       }
       if (reduction != kNone) expected = {reduction == kMean ? sum / 4 : sum};
@@ -83,14 +95,14 @@ TEST(DecomposedLosses, ByElement) {
       if (std::string_view(each.target).find("hinge") != std::string_view::npos) rest = {1.0};
       rest.emplace_back(reduction);
       rest.insert(rest.end(), each.after.begin(), each.after.end());
-      expect_near(lowered(each.target, {floats({4}, kX), floats({4}, kTarget)}, rest,
+      expect_near(lowered(each.target, {floats({4}, kGiven), floats({4}, kWanted)}, rest,
                           reduction == kNone ? std::vector<SymInt>{4} : std::vector<SymInt>{}),
                   expected);
     }
   }
 }
 
-TEST(DecomposedLosses, ByDistance) {
+TEST(DecomposeLosses, ByDistance) {
   const TensorData a = floats({2, 2}, {1, 0, 0, 1});
   const TensorData p = floats({2, 2}, {1, 1, 0, 2});
   const TensorData n = floats({2, 2}, {4, 4, 0, 1.5});
@@ -113,20 +125,7 @@ TEST(DecomposedLosses, ByDistance) {
                std::exp(1) - 3 + 3 * std::log(3) - 3 + std::log(2 * std::numbers::pi * 3) / 2});
 }
 
-// log of the softmax along classes of [batch, classes, inner].
-Values log_softmax(const Values& x, size_t classes, size_t inner) {
-  Values logs = x;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const size_t batch = i / (classes * inner);
-    double sum = 0;
-    for (size_t c = 0; c < classes; ++c)
-      sum += std::exp(x[(batch * classes + c) * inner + i % inner]);
-    logs[i] = x[i] - std::log(sum);
-  }
-  return logs;
-}
-
-TEST(DecomposedLosses, ByClass) {
+TEST(DecomposeLosses, ByClass) {
   constexpr size_t kClasses = 3;
   constexpr size_t kInner = 2;
   const Values x = {0.1, -1, 2, 0.5, 1.5, 0, -0.5, 1, 0.25, 3, -2, 0.75};
@@ -175,7 +174,7 @@ TEST(DecomposedLosses, ByClass) {
   }
 }
 
-TEST(DecomposedLosses, ByProbabilitiesOfClasses) {
+TEST(DecomposeLosses, ByProbabilitiesOfClasses) {
   const Values x = {0.1, -1, 2, 0.5, 1.5, 0};
   const Values target = {0.2, 0.3, 0.5, 1, 0, 0};
   const Values logs = log_softmax(x, 3, 1);

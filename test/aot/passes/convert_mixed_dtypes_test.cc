@@ -1,0 +1,31 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/builder/model_builder.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/passes.h"
+#include "test/aot/passes/lowered_program.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ConvertMixedDtypes, ConvertsToTheTypeOfBoth) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kInt, {2});
+  Node* y = build.input("y", ScalarType::kFloat, {2});
+  Node* one = build.input("one", ScalarType::kLong, {});
+  Node* sum = build.call("aten.add.Tensor", {x, y});
+  Node* more = build.call("aten.add.Tensor", {x, one});
+  ExportedProgram program = build.finish({sum, more});
+  convert_mixed_dtypes(program);
+  lint(program);
+  // Of x and y, x; of x and a tensor without dims of the same kind, that.
+  EXPECT_THAT(calls(program), ElementsAre("_to_copy", "add.Tensor", "_to_copy", "add.Tensor"));
+  EXPECT_EQ(last_call(program).previous()->args()[0].node()->name(), "one");
+  EXPECT_EQ(last_call(program).previous()->tensor()->dtype, ScalarType::kInt);
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "test/aot/evaluation/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+TEST(DecomposeReductions, TestsOfAllElements) {
+  const std::vector<TensorData> x = {floats({2, 2}, {1, 0, 2, 3})};
+  expect_near(run(x, one("aten.all.dim", {1}))[0], {0, 1});
+  expect_near(run(x, one("aten.all.default"))[0], {0});
+}
+
+TEST(DecomposeReductions, SumsAndRanks) {
+  const TensorData x = floats({2, 3}, {1, kNan, 3, 0, 5, kNan});
+  const std::vector<int64_t> rows = {1};
+  expect_near(lowered("aten.nansum.default", {x}, ArgumentList{rows}, {2}), {4, 5});
+  expect_near(lowered("aten.nanmean.default", {x}, ArgumentList{rows}, {2}), {2, 2.5});
+  expect_near(lowered("aten.count_nonzero.dim_IntList", {x}, ArgumentList{rows}, {2}, {},
+                      ScalarType::kLong),
+              {3, 2});
+  const Value::Items both = {contiguous_spec(ScalarType::kFloat, {2}),
+                             contiguous_spec(ScalarType::kLong, {2})};
+  const TensorData y = floats({2, 4}, {4, 1, 3, 2, 8, 7, kNan, 5});
+  const auto along = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1}; };
+  expect_near(lowered_item("aten.median.dim", {y}, along, both, 0), {2, kNan});
+  expect_near(lowered("aten.median.default", {floats({5}, {4, 1, 9, 2, 8})}, ArgumentList{}, {}),
+              {4});
+  const auto third = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 3}; };
+  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 0), {3, 8});
+  expect_near(lowered_item("aten.kthvalue.default", {y}, third, both, 1), {2, 0});
+  // A number is a row of one.
+  const Value::Items numbers = {contiguous_spec(ScalarType::kFloat, {}),
+                                contiguous_spec(ScalarType::kLong, {})};
+  const auto first = [](const std::vector<Node*>& in) { return ArgumentList{in[0], 1, 0}; };
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 0), {7});
+  expect_near(lowered_item("aten.kthvalue.default", {floats({}, {7})}, first, numbers, 1), {0});
+}
+
+// At q (n - 1) of the sorted row: [1, 2, 4, 8] and one that holds no number.
+TEST(DecomposeReductions, Quantiles) {
+  const TensorData x = floats({2, 4}, {4, 1, 8, 2, 8, 7, kNan, 5});
+  const auto of_rows = [&](Argument q, const char* way) {
+    return lowered("aten.quantile.scalar", {x}, ArgumentList{std::move(q), 1}, {2},
+                   {{"interpolation", way}});
+  };
+  expect_near(of_rows(0.5, "linear"), {3, kNan});
+  expect_near(of_rows(0.75, "linear"), {5, kNan});
+  expect_near(of_rows(0.75, "lower"), {4, kNan});
+  expect_near(of_rows(0.75, "higher"), {8, kNan});
+  expect_near(of_rows(0.75, "nearest"), {4, kNan});
+  expect_near(of_rows(0.75, "midpoint"), {6, kNan});
+  expect_near(of_rows(1.0, "midpoint"), {8, kNan});
+  // Several at once come first; of all elements if no dim is given.
+  const TensorData y = floats({2, 3}, {1, 5, 2, 4, 3, 0});
+  const TensorData q = floats({2}, {0.0, 0.5});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{0, true}, {2, 1, 3}),
+              {1, 3, 0, 2.5, 4, 1});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{}, {2}), {0, 2.5});
+  expect_near(lowered("aten.quantile.default", {y, q}, ArgumentList{Argument(), true}, {2, 1, 1}),
+              {0, 2.5});
+  EXPECT_THROW(of_rows(0.5, "cubic"), AotError);
+}
+
+}  // namespace
+}  // namespace vitrine::aot

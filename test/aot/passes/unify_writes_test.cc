@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "test/aot/evaluation/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+// x.unsqueeze_(0) makes x a view of itself: what follows reads it as that.
+TEST(UnifyWrites, ViewsInPlace) {
+  const auto found = run(
+      {floats({2, 3}, {1, 2, 3, 4, 5, 6})}, [](ModelBuilder& build, const std::vector<Node*>& in) {
+        Node* copy = build.call("aten.clone.default", {in[0]});
+        build.call_as("aten.t_.default", {copy}, {}, contiguous_spec(ScalarType::kFloat, {3, 2}));
+        Node* row = build.call_as("aten.select.int", {copy, 0, 1}, {},
+                                  contiguous_spec(ScalarType::kFloat, {2}));
+        build.call("aten.mul_.Tensor", {row, 10});
+        return build.call_as("aten.add.Tensor", {copy, 0}, {},
+                             contiguous_spec(ScalarType::kFloat, {3, 2}));
+      });
+  EXPECT_EQ(values_of(found[0]), (Values{1, 4, 20, 50, 3, 6}));
+}
+
+TEST(UnifyWrites, PythonsOperators) {
+  const std::vector<TensorData> inputs = {integers({3}, {1, 2, 4}), integers({3}, {3, 3, 3})};
+  EXPECT_EQ(written(inputs,
+                    [](ModelBuilder& build, Node* copy, const std::vector<Node*>& in) {
+                      build.call_as("aten.__ior__.Tensor", {copy, in[1]}, {}, *copy->tensor());
+                      build.call_as("aten.__ixor__.Scalar", {copy, 1}, {}, *copy->tensor());
+                    }),
+            (Values{2, 2, 6}));
+}
+
+}  // namespace
+}  // namespace vitrine::aot
