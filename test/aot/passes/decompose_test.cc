@@ -33,7 +33,7 @@ TEST(Decompose, NamesWhatItDoesNotKnow) {
     FAIL() << "was taken";
   } catch (const AotError& error) {
     EXPECT_THAT(error.what(), HasSubstr("decompose: node linalg_inv (aten.linalg_inv.default), "
-                                        "pass_rules_test.cc:"));
+                                        "decompose_test.cc:"));
     EXPECT_THAT(error.what(), HasSubstr(": no decomposition is known, and no kernel computes it"));
   }
 }
