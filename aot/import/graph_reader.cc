@@ -19,7 +19,7 @@ template <class Read>
 Argument list_of(const JsonValue& value, Read read) {
   ArgumentList items;
   value.each_item([&](const JsonValue& item) { items.push_back(read(item)); });
-  return items;
+  return Argument::list(std::move(items));
 }
 
 using ReadLiteral = Argument (*)(const JsonValue&);

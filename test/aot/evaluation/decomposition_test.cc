@@ -127,10 +127,10 @@ TEST(Decomposition, GridsAndCommonSizes) {
   const TensorData x = floats({3}, {1, 2, 3});
   const TensorData y = floats({2}, {10, 20});
   const auto list = [](const std::vector<Node*>& in) {
-    return ArgumentList{ArgumentList(in.begin(), in.end())};
+    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end()))};
   };
   const auto by_word = [](const std::vector<Node*>& in) {
-    return ArgumentList{ArgumentList(in.begin(), in.end()), "xy"};
+    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end())), "xy"};
   };
   const Value::Items rows = Value::Items(2, contiguous_spec(ScalarType::kFloat, {3, 2}));
   const Value::Items columns = Value::Items(2, contiguous_spec(ScalarType::kFloat, {2, 3}));
@@ -236,7 +236,7 @@ TEST(Decomposition, Einsum) {
   const auto einsum = [](const char* equation, std::vector<TensorData> inputs,
                          std::vector<SymInt> sizes) {
     return run(inputs, [&](ModelBuilder& build, const std::vector<Node*>& nodes) {
-      const ArgumentList list(nodes.begin(), nodes.end());
+      const Argument list = Argument::list(ArgumentList(nodes.begin(), nodes.end()));
       return build.call_as("aten.einsum.default", {equation, list}, {},
                            contiguous_spec(ScalarType::kFloat, sizes));
     })[0];
@@ -324,12 +324,12 @@ TEST(Decomposition, RecurrentLayer) {
                                           floats({1, 1}, {0.3}),     floats({1, 1}, {0.7}),
                                           floats({1}, {0.1}),        floats({1}, {0.2})};
   const Values found = values_of(run(inputs, [](ModelBuilder& build, const std::vector<Node*>& in) {
-    Node* all = build.call_as(
-        "aten.rnn_tanh.input",
-        {in[0], in[1], ArgumentList{in[2], in[3], in[4], in[5]}, true, 1, 0.0, false, false, false},
-        {},
-        Value::Items{contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
-                     contiguous_spec(ScalarType::kFloat, {1, 1, 1})});
+    Node* all = build.call_as("aten.rnn_tanh.input",
+                              {in[0], in[1], Argument::list({in[2], in[3], in[4], in[5]}), true, 1,
+                               0.0, false, false, false},
+                              {},
+                              Value::Items{contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
+                                           contiguous_spec(ScalarType::kFloat, {1, 1, 1})});
     return build.item(all, 0);
   })[0]);
   const double first = std::tanh(0.3 * 1 + 0.1 + 0.7 * 0.5 + 0.2);

@@ -76,7 +76,7 @@ TEST(DecomposedProducts, OfTensors) {
               {1, 5, 0, 1});
   expect_near(lowered("aten.linalg_multi_dot.default", {square, square, floats({2}, {3, 4})},
                       [](const Nodes& in) {
-                        return ArgumentList{Argument(ArgumentList{in[0], in[1], in[2]})};
+                        return ArgumentList{Argument::list({in[0], in[1], in[2]})};
                       },
                       {2}),
               {11, 4});
@@ -260,7 +260,7 @@ TEST(DecomposedProducts, RecurrentCells) {
   inputs.insert(inputs.end(), weights.begin(), weights.end());
   const TensorSpec state = contiguous_spec(ScalarType::kFloat, {1, 1});
   const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], ArgumentList{in[1], in[2]}, in[3], in[4], in[5], in[6]};
+    return ArgumentList{in[0], Argument::list({in[1], in[2]}), in[3], in[4], in[5], in[6]};
   };
   expect_near(lowered_item("aten.lstm_cell.default", inputs, arguments, {state, state}, 0),
               {hidden});
@@ -323,8 +323,9 @@ TEST(DecomposedProducts, LayersInBothDirections) {
     inputs.push_back(floats({1, 1}, {direction.of_hidden}));
   }
   const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], in[1], ArgumentList(in.begin() + 2, in.end()), false, 2, 0.0, false,
-                        true,  true};
+    return ArgumentList{in[0], in[1], Argument::list(ArgumentList(in.begin() + 2, in.end())),
+                        false, 2,     0.0,
+                        false, true,  true};
   };
   const Value::Items results = {contiguous_spec(ScalarType::kFloat, {1, 3, 2}),
                                 contiguous_spec(ScalarType::kFloat, {4, 1, 1})};
