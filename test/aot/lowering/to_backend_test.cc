@@ -396,7 +396,7 @@ TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
         if (node.target().is(taken)) {
           node.meta.delegation_tag = "tag0";
         } else {
-          result.rejections.push_back({&node, std::string("not by ") + id, ""});
+          result.rejections.push_back({std::string("not by ") + id, "", &node});
         }
       }
       result.tags["tag0"] = {std::make_shared<test::NamedBackend>(id), {}};
