@@ -1,14 +1,13 @@
 #pragma once
 
-#include <stdexcept>
+#include "base/host_error.h"
 
 namespace vitrine {
 
-// A file that is damaged, or holds what is not supported: what() names the file, the place in it
-// and what is wrong.
-class FormatError : public std::runtime_error {
+// A file that is damaged, or holds what is not supported.
+class FormatError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
 };
 
 }  // namespace vitrine

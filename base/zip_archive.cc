@@ -67,7 +67,8 @@ void ZipArchive::fail(std::string_view place, std::string_view what) const {
                                   : fmt::format("{}: {}: {}", source_, place, what));
 }
 
-void ZipArchive::read_directory() {
+// Where the record of the directory's end begins; it ends the file, but for a comment.
+size_t ZipArchive::find_end() const {
   const std::span<const std::byte> all = bytes_.span;
   if (all.size() < kEndSize) fail("", "is too short for a zip archive");
   size_t end = all.size() - kEndSize;
@@ -80,6 +81,12 @@ void ZipArchive::read_directory() {
     if (end == first) fail("", "is no zip archive, or is cut short: it has no directory");
     --end;
   }
+  return end;
+}
+
+ZipArchive::Directory ZipArchive::find_directory() const {
+  const std::span<const std::byte> all = bytes_.span;
+  const size_t end = find_end();
   uint64_t count = number_at<uint16_t>(all, end + 10);
   uint64_t size = number_at<uint32_t>(all, end + 12);
   uint64_t offset = number_at<uint32_t>(all, end + 16);
@@ -96,56 +103,73 @@ void ZipArchive::read_directory() {
     offset = number_at<uint64_t>(all, at + 48);
   }
   if (!range_fits(offset, size, all.size())) fail("", "its directory lies outside of the file");
-  const std::span<const std::byte> directory = all.subspan(offset, size);
+  return {count, all.subspan(offset, size)};
+}
 
+void ZipArchive::read_directory() {
+  const Directory directory = find_directory();
   size_t at = 0;
   uint64_t packed = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    const auto place = [&] { return fmt::format("directory entry {}", i); };
-    if (!range_fits(at, kEntrySize, directory.size()) ||
-        number_at<uint32_t>(directory, at) != kEntrySignature) {
-      fail(place(), "is not there");
-    }
-    const auto flags = number_at<uint16_t>(directory, at + 8);
-    const size_t name_size = number_at<uint16_t>(directory, at + 28);
-    const size_t extra_size = number_at<uint16_t>(directory, at + 30);
-    const size_t comment_size = number_at<uint16_t>(directory, at + 32);
-    if (!range_fits(at + kEntrySize, name_size + extra_size + comment_size, directory.size())) {
-      fail(place(), "reaches past the directory");
-    }
-    Member member;
-    member.method = number_at<uint16_t>(directory, at + 10);
-    member.packed_size = number_at<uint32_t>(directory, at + 20);
-    member.size = number_at<uint32_t>(directory, at + 24);
-    member.header = number_at<uint32_t>(directory, at + 42);
-    std::string name(reinterpret_cast<const char*>(directory.data()) + at + kEntrySize, name_size);
-    if ((flags & kEncrypted) != 0) fail(name, "is encrypted");
-
-    const auto extra = directory.subspan(at + kEntrySize + name_size, extra_size);
-    for (size_t field = 0; range_fits(field, 4, extra.size());) {
-      const size_t length = number_at<uint16_t>(extra, field + 2);
-      if (!range_fits(field + 4, length, extra.size())) break;
-      if (number_at<uint16_t>(extra, field) == kSizes64Field) {
-        const auto values = extra.subspan(field + 4, length);
-        size_t next = 0;
-        for (uint64_t* value : {&member.size, &member.packed_size, &member.header}) {
-          if (*value != kIn64) continue;
-          if (!range_fits(next, 8, values.size())) fail(name, "its 64-bit sizes are cut short");
-          *value = number_at<uint64_t>(values, next);
-          next += 8;
-        }
-      }
-      field += 4 + length;
-    }
-    at += kEntrySize + name_size + extra_size + comment_size;
+  for (uint64_t i = 0; i < directory.count; ++i) {
+    auto [name, member, size] = read_entry(directory.entries, at, i);
+    at += size;
     // Members that share bytes would let a small file become many large ones.
-    if (add_overflows(packed, member.packed_size, &packed) || packed > all.size()) {
+    if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
       fail(name, "claims bytes of others, or more than the file has: members overlap, refused");
     }
     names_.push_back(name);
     if (!members_.emplace(std::move(name), member).second) {
       fail(names_.back(), "is in the archive twice");
     }
+  }
+}
+
+ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, size_t at,
+                                         uint64_t index) const {
+  const auto place = [&] { return fmt::format("directory entry {}", index); };
+  if (!range_fits(at, kEntrySize, directory.size()) ||
+      number_at<uint32_t>(directory, at) != kEntrySignature) {
+    fail(place(), "is not there");
+  }
+  const auto flags = number_at<uint16_t>(directory, at + 8);
+  const size_t name_size = number_at<uint16_t>(directory, at + 28);
+  const size_t extra_size = number_at<uint16_t>(directory, at + 30);
+  const size_t comment_size = number_at<uint16_t>(directory, at + 32);
+  const size_t rest = name_size + extra_size + comment_size;
+  if (!range_fits(at + kEntrySize, rest, directory.size())) {
+    fail(place(), "reaches past the directory");
+  }
+  Entry entry;
+  entry.size = kEntrySize + rest;
+  entry.member.method = number_at<uint16_t>(directory, at + 10);
+  entry.member.packed_size = number_at<uint32_t>(directory, at + 20);
+  entry.member.size = number_at<uint32_t>(directory, at + 24);
+  entry.member.header = number_at<uint32_t>(directory, at + 42);
+  entry.name.assign(reinterpret_cast<const char*>(directory.data()) + at + kEntrySize, name_size);
+  if ((flags & kEncrypted) != 0) fail(entry.name, "is encrypted");
+  read_sizes64(directory.subspan(at + kEntrySize + name_size, extra_size), entry);
+  return entry;
+}
+
+// Of the entry's extra fields, the one with what does not fit into 32 bits.
+void ZipArchive::read_sizes64(std::span<const std::byte> extra, Entry& entry) const {
+  for (size_t field = 0; range_fits(field, 4, extra.size());) {
+    const size_t length = number_at<uint16_t>(extra, field + 2);
+    if (!range_fits(field + 4, length, extra.size())) break;
+    if (number_at<uint16_t>(extra, field) == kSizes64Field) {
+      const auto values = extra.subspan(field + 4, length);
+      size_t next = 0;
+      Member& member = entry.member;
+      for (uint64_t* value : {&member.size, &member.packed_size, &member.header}) {
+        if (*value != kIn64) continue;
+        if (!range_fits(next, 8, values.size())) {
+          fail(entry.name, "its 64-bit sizes are cut short");
+        }
+        *value = number_at<uint64_t>(values, next);
+        next += 8;
+      }
+    }
+    field += 4 + length;
   }
 }
 

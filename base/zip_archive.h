@@ -52,7 +52,20 @@ class ZipArchive {
     uint64_t header = 0;  // where its local header is
   };
   [[noreturn]] void fail(std::string_view place, std::string_view what) const;
+  struct Directory {
+    uint64_t count = 0;
+    std::span<const std::byte> entries;
+  };
+  struct Entry {
+    std::string name;
+    Member member;
+    size_t size = 0;  // of the entry itself
+  };
+  size_t find_end() const;
+  Directory find_directory() const;
   void read_directory();
+  Entry read_entry(std::span<const std::byte> directory, size_t at, uint64_t index) const;
+  void read_sizes64(std::span<const std::byte> extra, Entry& entry) const;
   std::span<const std::byte> data_of(std::string_view name, const Member& member) const;
   const Member& find(std::string_view name, uint64_t max_bytes) const;
   template <class Buffer>

@@ -31,7 +31,10 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
   group.add_option("--group_by", options.view.by, "sums by module, op, delegate or line; or none")
       ->transform(CLI::CheckedTransformer(groupings).description(""))
       ->type_name("WHAT");
-  group.add_option("--top", options.view.top, "only the N that took longest")->type_name("N");
+  group
+      .add_option("--top", options.view.top,
+                  "only the N that took longest, or with --compare differ most")
+      ->type_name("N");
   group
       .add_option("--filter", options.view.filter,
                   "only what has TEXT in its op, module, kernel, delegate or line")
@@ -52,6 +55,15 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {
 void check_is_table_or_json(const ReportOptions& options, const char* what) {
   if (options.format == ReportFormat::kTable || options.format == ReportFormat::kJson) return;
   throw CLI::ValidationError("--format", fmt::format("{}: table or json", what));
+}
+
+void check_fits_comparison(const ReportOptions& options) {
+  check_is_table_or_json(options, "with --compare");
+  if (options.view.by == inspector::GroupBy::kNone && options.view.filter.empty() &&
+      !options.costs) {
+    return;
+  }
+  throw CLI::ValidationError("--group_by, --filter and --costs", "do not go with --compare");
 }
 
 }  // namespace vitrine::tools

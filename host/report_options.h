@@ -35,5 +35,7 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 
 // ValidationError if there is no report of that format but of profiles.
 void check_is_table_or_json(const ReportOptions& options, const char* what);
+// ValidationError if an option is one that comparisons would ignore.
+void check_fits_comparison(const ReportOptions& options);
 
 }  // namespace vitrine::tools

@@ -5,7 +5,7 @@
 namespace vitrine::tools {
 
 ToolError::ToolError(const Error& error)
-    : std::runtime_error(fmt::format("{} (0x{:02x}): {}", error_code_name(error.code()),
+    : HostError(fmt::format("{} (0x{:02x}): {}", error_code_name(error.code()),
                                      static_cast<uint32_t>(error.code()), error.message())) {}
 
 }  // namespace vitrine::tools

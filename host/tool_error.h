@@ -1,16 +1,16 @@
 // The host side's exception for tools, and the step from the device side's errors to it.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
+#include "base/host_error.h"
 #include "vitrine/error.h"
 
 namespace vitrine::tools {
 
-class ToolError : public std::runtime_error {
+class ToolError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
   // "InvalidProgram (0x23): execution_plan[0]..."
   explicit ToolError(const Error& error);
 };

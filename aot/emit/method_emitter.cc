@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
+#include "aot/emit/method_values.h"
 #include "aot/emit/operator_schema.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
@@ -18,43 +18,6 @@ namespace {
 
 constexpr int32_t kNoValue = -1;
 
-// A literal that is a number, in the kind that the kernel takes. Other kinds stay as they are.
-PlanValue number_of(const Argument& argument, ArgumentType type) {
-  const bool is_float = type == ArgumentType::kFloat || type == ArgumentType::kFloats;
-  const bool is_int = type == ArgumentType::kInt || type == ArgumentType::kInts;
-  if (const bool* value = argument.get<bool>()) {
-    if (is_int) return int64_t{*value};
-    if (is_float) return *value ? 1.0 : 0.0;
-    return *value;
-  }
-  if (const int64_t* value = argument.get<int64_t>()) {
-    if (is_float) return static_cast<double>(*value);
-    if (type == ArgumentType::kBool) return *value != 0;
-    return *value;
-  }
-  if (const double* value = argument.get<double>()) return *value;
-  return std::monostate();
-}
-
-// What a number that is computed at run time is until then.
-PlanValue placeholder_of(const Value::Number* number) {
-  using Kind = Value::Number::Kind;
-  if (number == nullptr) return std::monostate();
-  if (number->kind == Kind::kBool) return false;
-  if (number->kind == Kind::kFloat) return 0.0;
-  return int64_t{0};
-}
-
-// A literal, or a number that is computed when the program runs.
-bool takes_number(ArgumentType type) {
-  return type == ArgumentType::kInt || type == ArgumentType::kFloat ||
-         type == ArgumentType::kBool || type == ArgumentType::kScalar;
-}
-
-bool is_zero(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
-}
-
 class MethodEmitter {
  public:
   MethodEmitter(const std::string& name, const ExportedProgram& program, const EmitOptions& options,
@@ -62,7 +25,8 @@ class MethodEmitter {
       : program_(program),
         options_(options),
         parts_(parts),
-        tensors_(program, options.memory_planning) {
+        tensors_(program, options.memory_planning),
+        values_(plan_, tensors_, options, parts) {
     plan_.name = name;
   }
 
@@ -82,168 +46,7 @@ class MethodEmitter {
   }
 
  private:
-  using Ids = std::vector<int32_t>;
-
-  // ---- Values
-
-  int32_t add_value(PlanValue value) {
-    plan_.values.push_back(std::move(value));
-    return static_cast<int32_t>(plan_.values.size() - 1);
-  }
-
-  // The value of a tensor: made where it is first needed.
-  int32_t tensor_value(size_t id) {
-    const auto [place, is_new] = value_of_tensor_.try_emplace(id, kNoValue);
-    if (!is_new) return place->second;
-    const MethodTensor& tensor = tensors_.tensor(id);
-    TensorValue value = tensor.value;
-    if (tensor.data != nullptr) set_data(tensor, tensors_.storage_of(id).is_planned, value);
-    return value_of_tensor_[id] = add_value(std::move(value));
-  }
-
-  void set_data(const MethodTensor& tensor, bool is_planned, TensorValue& value) {
-    SharedBytes content = bytes_in_order(*tensor.data, tensor.data_order);
-    if (is_planned) {
-      // Runtimes begin with zeros.
-      if (is_zero(content.bytes)) return;
-      value.data_index = static_cast<uint32_t>(parts_.initial_states.add(std::move(content)) + 1);
-    } else if (options_.external_constants && tensor.weight != nullptr) {
-      value.external_name = tensor.weight->target;
-      const ExternalTensor external{value.dtype, value.sizes, value.dim_order, content};
-      const auto [place, is_new] = parts_.external_tensors.emplace(value.external_name, external);
-      if (!is_new && !std::ranges::equal(place->second.content.bytes, content.bytes)) {
-        throw AotError(fmt::format("method {}: {} is in another method too, with other numbers",
-                                   plan_.name, value.external_name));
-      }
-    } else {
-      value.data_index = static_cast<uint32_t>(parts_.constants.add(std::move(content)) + 1);
-    }
-  }
-
-  // Of each result of a node, in order.
-  const Ids& make_values(const Node& node) {
-    Ids ids;
-    for (const size_t id : tensors_.of(node)) {
-      ids.push_back(id != kNoTensor ? tensor_value(id)
-                                    : add_value(placeholder_of(node.meta.value.number())));
-    }
-    return values_[&node] = std::move(ids);
-  }
-
-  // The one value of a node that is an argument.
-  int32_t value_of(const Node& user, const Node& node) const {
-    const auto found = values_.find(&node);
-    if (found == values_.end() || found->second.size() != 1) {
-      fail_at(user, fmt::format("takes {}, which is not one value", node.name()));
-    }
-    return found->second[0];
-  }
-
-  int32_t emit_argument(const Node& user, const Argument& argument, const OperatorArgument& to) {
-    const bool is_tensor = to.type == ArgumentType::kTensor;
-    if (const Node* node = argument.node()) {
-      const bool is_number = node->meta.value.number() != nullptr;
-      if (is_tensor ? is_number : takes_number(to.type) && !is_number) {
-        fail_at(user, fmt::format("its {} is {}, which is {}", to.name, node->name(),
-                                  is_number ? "no tensor" : "no number"));
-      }
-      return value_of(user, *node);
-    }
-    if (is_tensor && !argument.is_none()) {
-      fail_at(user, fmt::format("its {} is a literal, not a tensor", to.name));
-    }
-    if (const ArgumentList* items = argument.list()) return emit_list(user, *items, to.type);
-    if (argument.is_none()) {
-      if (to.type != ArgumentType::kTensor || to.is_optional) return add_value(std::monostate());
-      // Kernels that ask for a tensor get one without elements.
-      TensorValue empty;
-      empty.dtype = ScalarType::kByte;
-      empty.sizes = {0};
-      empty.dim_order = {0};
-      return add_value(std::move(empty));
-    }
-    return emit_literal(user, argument, to.type);
-  }
-
-  int32_t emit_literal(const Node& user, const Argument& argument, ArgumentType type) {
-    if (argument.get<bool>() || argument.get<int64_t>() || argument.get<double>()) {
-      return add_value(number_of(argument, type));
-    }
-    if (const auto* text = argument.get<std::string>()) return add_value(*text);
-    if (const auto* dtype = argument.get<ScalarType>()) {
-      return add_value(int64_t{static_cast<int8_t>(*dtype)});
-    }
-    if (const auto* layout = argument.get<Layout>()) {
-      if (*layout == Layout::kStrided) return add_value(int64_t{0});
-      fail_at(user, "takes a layout that is not strided");
-    }
-    if (const auto* format = argument.get<MemoryFormat>()) {
-      if (*format == MemoryFormat::kContiguous) return add_value(int64_t{0});
-      if (*format == MemoryFormat::kPreserve) return add_value(int64_t{1});
-      fail_at(user, "takes a memory format that programs cannot hold");
-    }
-    fail_at(user, "takes an argument of a kind that programs cannot hold");
-  }
-
-  int32_t emit_list(const Node& user, const ArgumentList& items, ArgumentType type) {
-    const auto is_float = [](const Argument& item) { return item.get<double>() != nullptr; };
-    const auto is_bool = [](const Argument& item) { return item.get<bool>() != nullptr; };
-    if (type == ArgumentType::kFloats ||
-        (type == ArgumentType::kOther && std::ranges::any_of(items, is_float))) {
-      std::vector<double> numbers;
-      for (const Argument& item : items) {
-        const PlanValue number = number_of(item, ArgumentType::kFloat);
-        if (!std::holds_alternative<double>(number)) fail_at(user, "a list item is no number");
-        numbers.push_back(std::get<double>(number));
-      }
-      return add_value(std::move(numbers));
-    }
-    if (type == ArgumentType::kBools ||
-        (type == ArgumentType::kOther && std::ranges::any_of(items, is_bool))) {
-      std::vector<bool> flags;
-      for (const Argument& item : items) {
-        if (!is_bool(item)) fail_at(user, "a list item is no bool");
-        flags.push_back(*item.get<bool>());
-      }
-      return add_value(std::move(flags));
-    }
-    IndexList list;
-    const bool is_optional =
-        type == ArgumentType::kOptionalTensors || std::ranges::any_of(items, &Argument::is_none);
-    if (is_optional) {
-      list.kind = IndexList::Kind::kOptionalTensors;
-    } else if (type == ArgumentType::kTensors ||
-               (type == ArgumentType::kOther && has_tensor(items))) {
-      list.kind = IndexList::Kind::kTensors;
-    }
-    for (const Argument& item : items) {
-      if (const Node* node = item.node()) {
-        const Value::Number* number = node->meta.value.number();
-        const bool fits = list.kind != IndexList::Kind::kInts
-                              ? number == nullptr
-                              : number != nullptr && number->kind == Value::Number::Kind::kInt;
-        if (!fits) fail_at(user, fmt::format("its list holds {}, of another kind", node->name()));
-        list.items.push_back(value_of(user, *node));
-      } else if (item.is_none() && is_optional) {
-        list.items.push_back(-1);
-      } else if (list.kind == IndexList::Kind::kInts) {
-        const PlanValue number = number_of(item, ArgumentType::kInt);
-        if (!std::holds_alternative<int64_t>(number)) fail_at(user, "a list item is no integer");
-        list.items.push_back(add_value(number));
-      } else {
-        fail_at(user, "a list item is no tensor");
-      }
-    }
-    return add_value(std::move(list));
-  }
-
-  static bool has_tensor(const ArgumentList& items) {
-    return std::ranges::any_of(items, [](const Argument& item) {
-      return item.node() != nullptr && item.node()->tensor() != nullptr;
-    });
-  }
-
-  // ---- Instructions
+  using Ids = MethodValues::Ids;
 
   // `results`: where the results of a branch go; null for the method itself.
   void emit_graph(const Graph& graph, const Ids* results) {
@@ -253,7 +56,7 @@ class MethodEmitter {
           if (results == nullptr) emit_input(node);
           break;
         case Node::Kind::kGetAttr:
-          if (!tensors_.of(node).empty()) make_values(node);
+          if (!tensors_.of(node).empty()) values_.make_results(node);
           break;
         case Node::Kind::kCall:
           emit_call(node);
@@ -272,24 +75,24 @@ class MethodEmitter {
       fail_at(node, "is an input of a kind that programs cannot hold");
     }
     if (!tensors_.of(node).empty()) {
-      make_values(node);
+      values_.make_results(node);
     } else if (const Value::Number* number = node.meta.value.number();
                number != nullptr && spec.literal.is_none()) {
-      values_[&node] = {add_value(placeholder_of(number))};
+      values_.set_results(node, {values_.add_number(number)});
     } else {
       OperatorArgument any;
-      values_[&node] = {emit_argument(node, spec.literal, any)};
+      values_.set_results(node, {values_.add_argument(node, spec.literal, any)});
     }
     if (spec.kind == Kind::kUserInput || spec.kind == Kind::kConstantInput) {
-      plan_.inputs.push_back(values_[&node].at(0));
+      plan_.inputs.push_back(values_.results_of(node).at(0));
     }
   }
 
   void emit_call(const Node& node) {
     if (node.target() == getitem()) {
       // That there is such a result the memory plan has seen.
-      const Ids all = values_[&node.need_node(0)];
-      values_[&node] = {all.at(static_cast<size_t>(*node.need(1).get<int64_t>()))};
+      const auto index = static_cast<size_t>(*node.need(1).get<int64_t>());
+      values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
       emit_condition(node);
     } else if (is_delegate_call(node)) {
@@ -333,17 +136,17 @@ class MethodEmitter {
     const bool is_external = options_.external_constants && viewed.weight != nullptr &&
                              !tensors_.storage_of(id).is_planned;
     if (tensors_.is_free_view(node) && !is_external) {
-      make_values(node);
+      values_.make_results(node);
       return;
     }
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInts;
     KernelCall call;
     call.op = view_operator();
-    call.args.push_back(value_of(node, node.need_node(0)));
-    call.args.push_back(emit_argument(node, node.need(1), sizes));
-    values_[&node] = {value_of_tensor_[id] = add_value(viewed.value)};
-    call.args.push_back(values_[&node][0]);
+    call.args.push_back(values_.value_of(node, node.need_node(0)));
+    call.args.push_back(values_.add_argument(node, node.need(1), sizes));
+    call.args.push_back(values_.add_view(id));
+    values_.set_results(node, {call.args.back()});
     add_handle(node);
     add_instruction(node, std::move(call));
   }
@@ -357,8 +160,7 @@ class MethodEmitter {
     return index;
   }
 
-  void emit_kernel_call(const Node& node) {
-    std::string kernel;
+  static const OperatorSchema& schema_of(const Node& node, std::string& kernel) {
     try {
       kernel = out_variant(node.target());
     } catch (const AotError& error) {
@@ -366,50 +168,60 @@ class MethodEmitter {
     }
     const OperatorSchema* schema = find_operator_schema(kernel);
     if (schema == nullptr) fail_at(node, fmt::format("the arguments of {} are not known", kernel));
-    const std::vector<const OperatorArgument*> outs = schema->outs();
+    check_arguments(node, *schema);
+    return *schema;
+  }
+
+  void emit_kernel_call(const Node& node) {
+    std::string kernel;
+    const OperatorSchema& schema = schema_of(node, kernel);
+    const std::vector<const OperatorArgument*> outs = schema.outs();
     const bool out_is_list = outs.size() == 1 && outs[0]->type == ArgumentType::kTensors;
 
     // Memory for results comes before arguments, as ExecuTorch's programs have it.
     Ids results;
-    if (schema->is_in_place()) {
-      results = values_[&node] = {value_of(node, node.need_node(0))};
+    if (schema.is_in_place()) {
+      results = {values_.value_of(node, node.need_node(0))};
+      values_.set_results(node, results);
     } else if (!outs.empty()) {
-      results = make_values(node);
+      results = values_.make_results(node);
       if (!out_is_list && results.size() != outs.size()) {
         fail_at(node,
                 fmt::format("has {} results; {} writes {}", results.size(), kernel, outs.size()));
       }
     }
+    const auto list_of_results = [&] {
+      return values_.add(IndexList{IndexList::Kind::kTensors, results});
+    };
     KernelCall call;
     call.op = operator_index(kernel);
     size_t next_out = 0;
     size_t position = 0;
-    check_arguments(node, *schema);
-    for (const OperatorArgument& to : schema->arguments) {
+    for (const OperatorArgument& to : schema.arguments) {
       if (to.is_written && to.is_keyword) {
-        call.args.push_back(out_is_list ? add_value(IndexList{IndexList::Kind::kTensors, results})
-                                        : results[next_out++]);
+        call.args.push_back(out_is_list ? list_of_results() : results[next_out++]);
         continue;
       }
       const Argument* given = to.is_keyword ? nullptr : node.arg(position++);
-      if (given == nullptr) given = node.kwarg(to.name);
-      if (given == nullptr && !to.has_default && !to.is_optional) {
-        fail_at(node, fmt::format("gives no {}", to.name));
-      }
-      const Argument& argument = given == nullptr ? to.default_value : *given;
-      // The order of the result as it is stored, which may be simpler than that of the export.
-      const bool is_order =
-          to.name == "dim_order" && argument.list() != nullptr && tensors_.of(node).size() == 1;
-      call.args.push_back(emit_argument(node, is_order ? order_of_result(node) : argument, to));
+      call.args.push_back(values_.add_argument(node, argument_for(node, given, to), to));
     }
-    if (outs.empty() && !schema->is_in_place()) results = make_values(node);
-    if (results.size() == 1 && !out_is_list) {
-      call.args.push_back(results[0]);
-    } else {
-      call.args.push_back(add_value(IndexList{IndexList::Kind::kTensors, results}));
-    }
+    if (outs.empty() && !schema.is_in_place()) results = values_.make_results(node);
+    call.args.push_back(results.size() == 1 && !out_is_list ? results[0] : list_of_results());
     add_handle(node);
     add_instruction(node, std::move(call));
+  }
+
+  // `given` by position, or by name, or the default.
+  Argument argument_for(const Node& node, const Argument* given, const OperatorArgument& to) const {
+    if (given == nullptr) given = node.kwarg(to.name);
+    if (given == nullptr && !to.has_default && !to.is_optional) {
+      fail_at(node, fmt::format("gives no {}", to.name));
+    }
+    const Argument& argument = given == nullptr ? to.default_value : *given;
+    // The order of the result as it is stored, which may be simpler than that of the export.
+    const bool is_order =
+        to.name == "dim_order" && argument.list() != nullptr && tensors_.of(node).size() == 1;
+    return is_order ? order_of_result(node) : argument;
   }
 
   Argument order_of_result(const Node& node) const {
@@ -439,12 +251,12 @@ class MethodEmitter {
 
   void emit_delegate_call(const Node& node) {
     const LoweredBackendModule& module = lowered_module_of(node);
-    Ids results = make_values(node);
+    Ids results = values_.make_results(node);
     DelegateCall call;
     call.delegate = delegate_index(module);
     const OperatorArgument any;
     for (size_t i = 1; i < node.args().size(); ++i) {
-      call.args.push_back(emit_argument(node, node.args()[i], any));
+      call.args.push_back(values_.add_argument(node, node.args()[i], any));
     }
     call.args.insert(call.args.end(), results.begin(), results.end());
     const auto instruction = static_cast<uint32_t>(plan_.instructions.size());
@@ -486,12 +298,12 @@ class MethodEmitter {
   // A jump over the branch if true, and one over the other branch.
   void emit_condition(const Node& node) {
     const Argument* given = node.arg(0);
-    const Ids results = make_values(node);
+    const Ids results = values_.make_results(node);
     int32_t condition = kNoValue;
     if (given != nullptr && given->node() != nullptr) {
-      condition = value_of(node, *given->node());
+      condition = values_.value_of(node, *given->node());
     } else if (given != nullptr && given->get<bool>() != nullptr) {
-      condition = add_value(*given->get<bool>());
+      condition = values_.add(*given->get<bool>());
     } else {
       fail_at(node, "its condition is neither a tensor nor a bool");
     }
@@ -502,7 +314,7 @@ class MethodEmitter {
     add_instruction(node, JumpFalseCall{kNoValue, 0});
     destination_of(skip_true) = static_cast<int32_t>(plan_.instructions.size());
     emit_branch(node, 1, results);
-    std::get<JumpFalseCall>(plan_.instructions[skip_false]).condition = add_value(false);
+    std::get<JumpFalseCall>(plan_.instructions[skip_false]).condition = values_.add(false);
     destination_of(skip_false) = static_cast<int32_t>(plan_.instructions.size());
   }
 
@@ -521,7 +333,7 @@ class MethodEmitter {
       }
       const Argument& operand = (*given->list())[next++];
       const OperatorArgument any;
-      values_[&node] = {emit_argument(condition, operand, any)};
+      values_.set_results(node, {values_.add_argument(condition, operand, any)});
     }
     emit_graph(graph, &results);
   }
@@ -533,7 +345,7 @@ class MethodEmitter {
     if (items.size() != results.size()) fail_at(output, "the branches have different results");
     const OperatorArgument any;
     for (size_t i = 0; i < items.size(); ++i) {
-      add_instruction(output, MoveCall{emit_argument(output, items[i], any), results[i]});
+      add_instruction(output, MoveCall{values_.add_argument(output, items[i], any), results[i]});
     }
   }
 
@@ -551,7 +363,7 @@ class MethodEmitter {
         fail_at(output, fmt::format("result {} is of a kind that programs cannot hold", i));
       }
       const OperatorArgument any;
-      plan_.outputs.push_back(emit_argument(output, (*items)[i], any));
+      plan_.outputs.push_back(values_.add_argument(output, (*items)[i], any));
     }
   }
 
@@ -561,8 +373,7 @@ class MethodEmitter {
   MethodTensors tensors_;
   ExecutionPlan plan_;
   MethodDebugInfo debug_;
-  std::unordered_map<const Node*, Ids> values_;
-  std::unordered_map<size_t, int32_t> value_of_tensor_;
+  MethodValues values_;
 };
 
 }  // namespace

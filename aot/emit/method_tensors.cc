@@ -287,49 +287,49 @@ size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
   return tensors_.size() - 1;
 }
 
-// Branches first, each from the same start: only one of them runs. `end` is the largest so far.
-void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
-  uint64_t begin = 0;
-  for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
-
-  struct Lifetime {
-    size_t first = std::numeric_limits<size_t>::max();
-    size_t last = 0;
-    bool is_listed = false;
-  };
-  std::vector<Lifetime> lifetimes(storages_.size());
-  std::vector<size_t> order;  // storages of this graph, as they appear
+// Of the storages of a graph that the plan has to place.
+std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph) const {
+  std::vector<Lifetime> found;  // as they appear
+  std::unordered_map<size_t, size_t> place_of;
   const size_t last_node = graph.nodes().size() - 1;
-  const bool has_xnnpack = calls_xnnpack(graph);
   size_t position = 0;
   for (const Node& node : graph.nodes()) {
     const bool is_input = node.kind() == Node::Kind::kPlaceholder;
     const auto mention = [&](const Node& mentioned) {
       for (const size_t id : of(mentioned)) {
-        if (id == kNoTensor || storage_of(id).graph != &graph) continue;
-        Lifetime& lifetime = lifetimes[tensors_[id].storage];
-        lifetime.first = is_input ? 0 : std::min(lifetime.first, position);
-        lifetime.last = std::max(lifetime.last, position);
-        if (is_input && storage_of(id).is_planned && tensors_[id].weight != nullptr) {
-          lifetime.last = last_node;  // it keeps its numbers for the next run
-        }
-        if (!lifetime.is_listed && storage_of(id).is_planned) {
-          order.push_back(tensors_[id].storage);
-          lifetime.is_listed = true;
-        }
+        if (id == kNoTensor) continue;
+        const MethodStorage& storage = storage_of(id);
+        if (storage.graph != &graph || !storage.is_planned) continue;
+        const auto [place, is_new] = place_of.try_emplace(tensors_[id].storage, found.size());
+        if (is_new) found.push_back({tensors_[id].storage, position, position});
+        Lifetime& lifetime = found[place->second];
+        if (is_input) lifetime.first = 0;
+        // A buffer keeps its numbers for the next run.
+        lifetime.last = is_input && tensors_[id].weight != nullptr
+                            ? last_node
+                            : std::max(lifetime.last, position);
       }
     };
     mention(node);
     for (const Node* input : node.inputs()) mention(*input);
     ++position;
   }
+  return found;
+}
+
+// Branches first, each from the same start: only one of them runs. `end` is the largest so far.
+void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
+  uint64_t begin = 0;
+  for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
+
+  const std::vector<Lifetime> planned = lifetimes(graph);
   std::vector<Allocation> allocations;
-  for (const size_t storage : order) {
-    allocations.push_back(
-        {storages_[storage].bytes, lifetimes[storage].first, lifetimes[storage].last, 0});
+  for (const Lifetime& each : planned) {
+    allocations.push_back({storages_[each.storage].bytes, each.first, each.last, 0});
   }
   // ExecuTorch's plans have room, for the last moment, for the results of writes to buffers, though
   // these lie in the buffers. It costs nothing: what was written has left its place.
+  const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
     for (const size_t id : of(*result)) {
@@ -338,10 +338,10 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   }
   const auto algorithm = greedy ? plan_greedy : plan_naive;
   uint64_t used = algorithm(allocations, begin, options_.alignment);
-  if (has_xnnpack) used += kXnnpackPadding;
+  if (calls_xnnpack(graph)) used += kXnnpackPadding;
   end = std::max(end, used);
   std::vector<uint64_t> offsets(storages_.size());
-  for (size_t i = 0; i < order.size(); ++i) offsets[order[i]] = allocations[i].offset;
+  for (size_t i = 0; i < planned.size(); ++i) offsets[planned[i].storage] = allocations[i].offset;
   for (MethodTensor& tensor : tensors_) {
     const MethodStorage& storage = storages_[tensor.storage];
     if (storage.graph == &graph && storage.is_planned) {

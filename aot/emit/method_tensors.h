@@ -55,6 +55,13 @@ class MethodTensors {
   void add_condition(const Node& node);
   Results new_tensors(const Node& node);
   size_t new_tensor(const Node& node, const TensorSpec& spec);
+  // By position among the graph's nodes.
+  struct Lifetime {
+    size_t storage = 0;
+    size_t first = 0;
+    size_t last = 0;
+  };
+  std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
 
   const ExportedProgram& program_;

@@ -47,7 +47,7 @@ bool is_list(ArgumentType type) { return type >= ArgumentType::kTensors; }
 Argument parse_default(std::string_view text, ArgumentType type, size_t length) {
   if (text == "None") return {};
   if (text == "True" || text == "False") return text == "True";
-  if (text == "[]") return ArgumentList{};
+  if (text == "[]") return Argument::list({});
   if (text.starts_with('\'')) return std::string(text.substr(1, text.size() - 2));
   if (type == ArgumentType::kFloat || text.find('.') != std::string_view::npos) {
     double value = 0;
@@ -56,7 +56,7 @@ Argument parse_default(std::string_view text, ArgumentType type, size_t length) 
   }
   int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  if (is_list(type)) return ArgumentList(length, Argument(value));
+  if (is_list(type)) return Argument::list(ArgumentList(length, Argument(value)));
   return value;
 }
 

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
 #include "aot/emit/operator_schema.h"
+#include "aot/emit/source_signature.h"
+#include "aot/emit/source_values.h"
 #include "aot/graph/node_error.h"
 #include "aot/passes/out_variants.h"
 
@@ -22,63 +20,6 @@ using nlohmann::ordered_json;
 
 constexpr int kSchemaMajor = 5;
 constexpr int kSchemaMinor = 4;
-constexpr int kStrided = 7;
-
-struct DtypeNumber {
-  ScalarType dtype;
-  int number;
-};
-// As ExecuTorch's serialisation numbers them.
-constexpr std::array kDtypes = {
-    DtypeNumber{ScalarType::kByte, 1},           DtypeNumber{ScalarType::kChar, 2},
-    DtypeNumber{ScalarType::kShort, 3},          DtypeNumber{ScalarType::kInt, 4},
-    DtypeNumber{ScalarType::kLong, 5},           DtypeNumber{ScalarType::kHalf, 6},
-    DtypeNumber{ScalarType::kFloat, 7},          DtypeNumber{ScalarType::kDouble, 8},
-    DtypeNumber{ScalarType::kComplexHalf, 9},    DtypeNumber{ScalarType::kComplexFloat, 10},
-    DtypeNumber{ScalarType::kComplexDouble, 11}, DtypeNumber{ScalarType::kBool, 12},
-    DtypeNumber{ScalarType::kBFloat16, 13},      DtypeNumber{ScalarType::kUInt16, 14},
-    DtypeNumber{ScalarType::kFloat8E5M2, 15},    DtypeNumber{ScalarType::kFloat8E4M3FN, 16},
-};
-
-int dtype_number(ScalarType dtype) {
-  const auto found = std::ranges::find(kDtypes, dtype, &DtypeNumber::dtype);
-  return found == kDtypes.end() ? 0 : found->number;
-}
-
-ordered_json of_one(const char* kind, ordered_json content) {
-  ordered_json made = ordered_json::object();
-  made[kind] = std::move(content);
-  return made;
-}
-
-ordered_json of_size(const SymInt& size) {
-  if (size.is_static()) return of_one("as_int", size.value());
-  return of_one("as_expr", {{"expr_str", to_text(size)}});
-}
-
-ordered_json of_sizes(const std::vector<SymInt>& sizes) {
-  ordered_json made = ordered_json::array();
-  for (const SymInt& size : sizes) made.push_back(of_size(size));
-  return made;
-}
-
-ordered_json of_device(const Device& device) {
-  ordered_json made = {{"type", device.type}};
-  if (device.index >= 0) made["index"] = device.index;
-  return made;
-}
-
-int layout_number(Layout layout) {
-  return layout == Layout::kStrided ? kStrided : static_cast<int>(layout);
-}
-
-ordered_json of_tensor(const TensorSpec& spec) {
-  return {{"dtype", dtype_number(spec.dtype)},   {"sizes", of_sizes(spec.sizes)},
-          {"requires_grad", spec.requires_grad}, {"device", of_device(spec.device)},
-          {"strides", of_sizes(spec.strides)},   {"storage_offset", of_size(spec.storage_offset)},
-          {"layout", layout_number(spec.layout)}};
-}
-
 ordered_json of_ancestors(const std::vector<Ancestor>& ancestors) {
   ordered_json made = ordered_json::array();
   for (const Ancestor& ancestor : ancestors) {
@@ -135,7 +76,7 @@ class SourceProgramWriter {
     const ordered_json json = {
         {"graph_module",
          {{"graph", std::move(graph)},
-          {"signature", write_signature()},
+          {"signature", signature_json(program_, values_)},
           {"module_call_graph", std::move(calls)}}},
         {"opset_version", std::move(opsets)},
         {"range_constraints", std::move(ranges)},
@@ -170,11 +111,12 @@ class SourceProgramWriter {
     ordered_json inputs = ordered_json::array();
     for (const Node& node : graph.nodes()) {
       if (node.kind() == Node::Kind::kPlaceholder) {
-        add_value(node.meta.value, name_of(node), parts);
+        add_value(node.meta.value, values_.name_of(node), parts);
         const InputSpec* spec =
             &graph == program_.graph.get() ? program_.input_of(node.name()) : nullptr;
-        inputs.push_back(spec != nullptr && !spec->literal.is_none() ? argument(spec->literal)
-                                                                     : reference(node));
+        inputs.push_back(spec != nullptr && !spec->literal.is_none()
+                             ? values_.argument(spec->literal)
+                             : values_.reference(node));
       } else {
         add_node(node, parts);
       }
@@ -183,9 +125,9 @@ class SourceProgramWriter {
     const Argument& results = graph.output()->need(0);
     const bool is_list = results.list() != nullptr;
     if (is_list) {
-      for (const Argument& item : *results.list()) outputs.push_back(argument(item));
+      for (const Argument& item : *results.list()) outputs.push_back(values_.argument(item));
     } else {
-      outputs.push_back(argument(results));
+      outputs.push_back(values_.argument(results));
     }
     return {{"inputs", std::move(inputs)},
             {"outputs", std::move(outputs)},
@@ -197,26 +139,11 @@ class SourceProgramWriter {
             {"custom_obj_values", ordered_json::object()}};
   }
 
-  // A name for each node that no other has: graphs that are told as one may share names.
-  const std::string& name_of(const Node& node) {
-    const auto [place, is_new] = names_.try_emplace(&node);
-    if (!is_new) return place->second;
-    std::string name = node.name();
-    for (size_t i = 1; !taken_.insert(name).second; ++i)
-      name = fmt::format("{}__{}", node.name(), i);
-    return place->second = std::move(name);
-  }
-
-  // `node` is told by what `other` is told by.
-  void alias(const Node& node, const Node* other) {
-    if (other != nullptr) names_[&node] = name_of(*other);
-  }
-
   static void add_value(const Value& value, const std::string& name, Parts& parts) {
     if (const TensorSpec* spec = value.tensor()) {
-      set(parts.tensors, name, of_tensor(*spec), parts);
+      set(parts.tensors, name, tensor_json(*spec), parts);
     } else if (const Value::Number* number = value.number()) {
-      ordered_json expression = of_one("as_expr", {{"expr_str", to_text(number->value)}});
+      ordered_json expression = union_json("as_expr", {{"expr_str", to_text(number->value)}});
       if (number->kind == Value::Number::Kind::kBool) {
         set(parts.bools, name, std::move(expression), parts);
       } else {
@@ -225,90 +152,13 @@ class SourceProgramWriter {
     }
   }
 
-  // ---- Arguments
-
-  ordered_json reference(const Node& node) {
-    const Value::Number* number = node.meta.value.number();
-    if (number == nullptr) return of_one("as_tensor", {{"name", name_of(node)}});
-    const bool is_bool = number->kind == Value::Number::Kind::kBool;
-    return of_one(is_bool ? "as_sym_bool" : "as_sym_int", {{"as_name", name_of(node)}});
-  }
-
-  ordered_json argument(const Argument& argument) {
-    if (const Node* node = argument.node()) return reference(*node);
-    if (const ArgumentList* items = argument.list()) return list(*items);
-    if (const bool* flag = argument.get<bool>()) return of_one("as_bool", *flag);
-    if (const int64_t* number = argument.get<int64_t>()) return of_one("as_int", *number);
-    if (const double* number = argument.get<double>()) return of_one("as_float", *number);
-    if (const auto* text = argument.get<std::string>()) return of_one("as_string", *text);
-    if (const auto* dtype = argument.get<ScalarType>()) {
-      return of_one("as_scalar_type", dtype_number(*dtype));
-    }
-    if (const auto* format = argument.get<MemoryFormat>()) {
-      return of_one("as_memory_format", static_cast<int>(*format) + 1);
-    }
-    if (const auto* layout = argument.get<Layout>()) {
-      return of_one("as_layout", layout_number(*layout));
-    }
-    if (const auto* device = argument.get<Device>()) return of_one("as_device", of_device(*device));
-    return of_one("as_none", ordered_json::array());
-  }
-
-  ordered_json list(const ArgumentList& items) {
-    const auto any = [&](auto is_so) { return std::ranges::any_of(items, is_so); };
-    const auto all_as = [&](const char* kind, auto make) {
-      ordered_json made = ordered_json::array();
-      for (const Argument& item : items) made.push_back(make(item));
-      return of_one(kind, std::move(made));
-    };
-    const auto is_number = [](const Argument& item) {
-      return item.node() != nullptr && item.node()->meta.value.number() != nullptr;
-    };
-    const auto is_tensor = [&](const Argument& item) {
-      return item.node() != nullptr && !is_number(item);
-    };
-    if (any(is_tensor) && any([](const Argument& item) { return item.is_none(); })) {
-      return all_as("as_optional_tensors", [&](const Argument& item) { return argument(item); });
-    }
-    if (any(is_tensor)) {
-      return all_as("as_tensors", [&](const Argument& item) {
-        return ordered_json{{"name", item.node() == nullptr ? "" : name_of(*item.node())}};
-      });
-    }
-    if (any(is_number)) {
-      return all_as("as_sym_ints", [&](const Argument& item) {
-        return item.node() != nullptr ? ordered_json{{"as_name", name_of(*item.node())}}
-                                      : argument(item);
-      });
-    }
-    if (any([](const Argument& item) { return item.get<double>() != nullptr; })) {
-      return all_as("as_floats", [](const Argument& item) {
-        if (const int64_t* number = item.get<int64_t>()) return ordered_json(double(*number));
-        return ordered_json(item.get<double>() == nullptr ? 0.0 : *item.get<double>());
-      });
-    }
-    if (any([](const Argument& item) { return item.get<bool>() != nullptr; })) {
-      return all_as("as_bools", [](const Argument& item) {
-        return ordered_json(item.get<bool>() != nullptr && *item.get<bool>());
-      });
-    }
-    if (any([](const Argument& item) { return item.get<std::string>() != nullptr; })) {
-      return all_as("as_strings", [](const Argument& item) {
-        return ordered_json(item.get<std::string>() == nullptr ? "" : *item.get<std::string>());
-      });
-    }
-    return all_as("as_ints", [](const Argument& item) {
-      return ordered_json(item.get<int64_t>() == nullptr ? 0 : *item.get<int64_t>());
-    });
-  }
-
   // ---- Nodes
 
   void add_node(const Node& node, Parts& parts) {
     if (!node.is_call() || node.target() == getitem()) return;
     if (is_delegate_call(node)) return add_delegate(node, parts);
     if (is_condition(node) && options_.flat) return add_branches(node, parts);
-    parts.nodes.push_back({{"name", name_of(node)},
+    parts.nodes.push_back({{"name", values_.name_of(node)},
                            {"target", target_text(node.target())},
                            {"inputs", inputs_of(node)},
                            {"outputs", outputs_of(node, parts)},
@@ -326,17 +176,18 @@ class SourceProgramWriter {
                              node.graph().subgraphs().contains(given->attribute());
       inputs.push_back(
           {{"name", is_named ? schema->arguments[i].name : ""},
-           {"arg", is_branch ? branch(*given, node.graph()) : argument(node.args()[i])}});
+           {"arg", is_branch ? branch(*given, node.graph()) : values_.argument(node.args()[i])}});
     }
     for (const auto& [name, value] : node.kwargs()) {
-      inputs.push_back({{"name", name}, {"arg", argument(value)}});
+      inputs.push_back({{"name", name}, {"arg", values_.argument(value)}});
     }
     return inputs;
   }
 
   ordered_json branch(const Node& getter, const Graph& graph) {
-    return of_one("as_graph", {{"name", getter.attribute()},
-                               {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
+    return union_json("as_graph",
+                      {{"name", getter.attribute()},
+                       {"graph", write_graph(*graph.subgraphs().at(getter.attribute()))}});
   }
 
   // Results of a call with several are known by the items that are taken from it.
@@ -344,8 +195,8 @@ class SourceProgramWriter {
     const Value::Items* items = node.meta.value.items();
     ordered_json outputs = ordered_json::array();
     if (items == nullptr) {
-      add_value(node.meta.value, name_of(node), parts);
-      outputs.push_back(reference(node));
+      add_value(node.meta.value, values_.name_of(node), parts);
+      outputs.push_back(values_.reference(node));
       return outputs;
     }
     const OperatorSchema* schema = schema_of(node.target());
@@ -355,10 +206,10 @@ class SourceProgramWriter {
       const std::string name = name_of_item(node, i);
       add_value((*items)[i], name, parts);
       names.push_back({{"name", name}});
-      outputs.push_back(of_one("as_tensor", {{"name", name}}));
+      outputs.push_back(union_json("as_tensor", {{"name", name}}));
     }
     if (!is_list) return outputs;
-    return ordered_json::array({of_one("as_tensors", std::move(names))});
+    return ordered_json::array({union_json("as_tensors", std::move(names))});
   }
 
   std::string name_of_item(const Node& node, size_t index) {
@@ -367,10 +218,10 @@ class SourceProgramWriter {
       if (!user->calls(getitem())) continue;
       const int64_t* taken = user->need(1).get<int64_t>();
       if (taken == nullptr || static_cast<size_t>(*taken) != index) continue;
-      if (name.empty()) name = name_of(*user);
-      names_[user] = name;
+      if (name.empty()) name = values_.name_of(*user);
+      values_.set_name(*user, name);
     }
-    return name.empty() ? fmt::format("{}_unused_{}", name_of(node), index) : name;
+    return name.empty() ? fmt::format("{}_unused_{}", values_.name_of(node), index) : name;
   }
 
   ordered_json metadata_of(const Node& node) const {
@@ -411,9 +262,9 @@ class SourceProgramWriter {
         const InputSpec* spec = original.input_of(taken.name());
         const bool is_given = spec == nullptr || spec->kind == InputSpec::Kind::kUserInput;
         if (is_given && next < node.args().size()) {
-          alias(taken, node.args()[next++].node());
+          values_.alias(taken, node.args()[next++].node());
         } else {
-          add_value(taken.meta.value, name_of(taken), parts);
+          add_value(taken.meta.value, values_.name_of(taken), parts);
         }
       } else {
         add_node(taken, parts);
@@ -438,10 +289,10 @@ class SourceProgramWriter {
       for (const Node& inner : graph.nodes()) {
         if (inner.kind() == Node::Kind::kPlaceholder) {
           if (given == nullptr || given->list() == nullptr || next >= given->list()->size()) break;
-          alias(inner, (*given->list())[next++].node());
+          values_.alias(inner, (*given->list())[next++].node());
         } else {
           if (inner.kind() == Node::Kind::kGetAttr) {
-            add_value(inner.meta.value, name_of(inner), parts);
+            add_value(inner.meta.value, values_.name_of(inner), parts);
           }
           add_node(inner, parts);
         }
@@ -467,87 +318,19 @@ class SourceProgramWriter {
   void give_result(const Node& call, size_t index, const Node* result) {
     if (result == nullptr) return;
     if (call.meta.value.items() == nullptr) {
-      alias(call, result);
+      values_.alias(call, result);
       return;
     }
     for (const Node* user : call.users()) {
       if (!user->calls(getitem())) continue;
       const int64_t* taken = user->need(1).get<int64_t>();
-      if (taken != nullptr && static_cast<size_t>(*taken) == index) alias(*user, result);
+      if (taken != nullptr && static_cast<size_t>(*taken) == index) values_.alias(*user, result);
     }
-  }
-
-  // ---- Signature
-
-  ordered_json write_signature() {
-    ordered_json inputs = ordered_json::array();
-    for (const InputSpec& spec : program_.signature.inputs) inputs.push_back(of_input(spec));
-    ordered_json outputs = ordered_json::array();
-    for (const OutputSpec& spec : program_.signature.outputs) outputs.push_back(of_output(spec));
-    return {{"input_specs", std::move(inputs)}, {"output_specs", std::move(outputs)}};
-  }
-
-  ordered_json of_input(const InputSpec& spec) {
-    using Kind = InputSpec::Kind;
-    const ordered_json named = {{"name", spec.name}};
-    switch (spec.kind) {
-      case Kind::kParameter:
-        return of_one("parameter", {{"arg", named}, {"parameter_name", spec.target}});
-      case Kind::kBuffer:
-        return of_one(
-            "buffer",
-            {{"arg", named}, {"buffer_name", spec.target}, {"persistent", spec.persistent}});
-      case Kind::kTensorConstant:
-        return of_one("tensor_constant", {{"arg", named}, {"tensor_constant_name", spec.target}});
-      case Kind::kCustomObject:
-        return of_one("custom_obj", {{"arg", named}, {"custom_obj_name", spec.target}});
-      case Kind::kToken:
-        return of_one("token", {{"arg", named}});
-      case Kind::kConstantInput:
-        return of_one("constant_input", {{"name", spec.name}, {"value", argument(spec.literal)}});
-      case Kind::kUserInput:
-        break;
-    }
-    const Node* node = program_.graph->find(spec.name);
-    const bool is_literal = node == nullptr || !spec.literal.is_none();
-    return of_one("user_input", {{"arg", is_literal ? argument(spec.literal) : reference(*node)}});
-  }
-
-  ordered_json of_output(const OutputSpec& spec) {
-    using Kind = OutputSpec::Kind;
-    const ordered_json named = {{"name", result_name(spec)}};
-    switch (spec.kind) {
-      case Kind::kBufferMutation:
-        return of_one("buffer_mutation", {{"arg", named}, {"buffer_name", spec.target}});
-      case Kind::kParameterMutation:
-        return of_one("parameter_mutation", {{"arg", named}, {"parameter_name", spec.target}});
-      case Kind::kUserInputMutation:
-        return of_one("user_input_mutation", {{"arg", named}, {"user_input_name", spec.target}});
-      case Kind::kGradientToParameter:
-        return of_one("gradient_to_parameter", {{"arg", named}, {"parameter_name", spec.target}});
-      case Kind::kGradientToUserInput:
-        return of_one("gradient_to_user_input", {{"arg", named}, {"user_input_name", spec.target}});
-      case Kind::kToken:
-        return of_one("token", {{"arg", named}});
-      case Kind::kLossOutput:
-        return of_one("loss_output", {{"arg", named}});
-      case Kind::kUserOutput:
-        break;
-    }
-    const Node* node = program_.graph->find(spec.name);
-    return of_one("user_output",
-                  {{"arg", node == nullptr ? argument(spec.literal) : reference(*node)}});
-  }
-
-  std::string result_name(const OutputSpec& spec) {
-    const Node* node = program_.graph->find(spec.name);
-    return node == nullptr ? spec.name : name_of(*node);
   }
 
   const ExportedProgram& program_;
   const SourceProgramOptions& options_;
-  std::unordered_map<const Node*, std::string> names_;
-  std::set<std::string> taken_;
+  SourceValues values_;
 };
 
 }  // namespace

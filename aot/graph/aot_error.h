@@ -1,14 +1,13 @@
 // The base of all exceptions of the ahead-of-time side.
 #pragma once
 
-#include <stdexcept>
+#include "base/host_error.h"
 
 namespace vitrine::aot {
 
-// what() names the file or node, the place in it, and what is wrong.
-class AotError : public std::runtime_error {
+class AotError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
 };
 
 }  // namespace vitrine::aot

@@ -39,12 +39,18 @@ class Argument {
   Argument(Layout value) : value_(value) {}
   Argument(Device value) : value_(std::move(value)) {}
   Argument(Target value) : value_(value) {}
-  Argument(ArgumentList value) : value_(std::move(value)) {}
   Argument(const std::vector<int64_t>& values) {
     value_ = ArgumentList(values.begin(), values.end());
   }
+  // Compilers differ on what {items} makes of a list: a list that holds it, or a copy of it.
+  Argument(ArgumentList items) = delete;
+  static Argument list(ArgumentList items) {
+    Argument made;
+    made.value_ = std::move(items);
+    return made;
+  }
   static Argument tuple(ArgumentList items) {
-    Argument made(std::move(items));
+    Argument made = list(std::move(items));
     made.is_tuple_ = true;
     return made;
   }

@@ -1,6 +1,7 @@
 #include "aot/import/graph_reader.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "aot/import/import_error.h"
@@ -19,7 +20,7 @@ template <class Read>
 Argument list_of(const JsonValue& value, Read read) {
   ArgumentList items;
   value.each_item([&](const JsonValue& item) { items.push_back(read(item)); });
-  return items;
+  return Argument::list(std::move(items));
 }
 
 using ReadLiteral = Argument (*)(const JsonValue&);
@@ -78,8 +79,24 @@ const NumberKind* number_kind(std::string_view variant) {
   return nullptr;
 }
 
-// Results that nothing takes are named so by torch.export; FX has no node for them.
+// torch.export names so the results that nothing takes.
 bool is_unused(std::string_view name) { return name.find("_unused_") != std::string_view::npos; }
+
+std::optional<JsonValue> only_item(const JsonValue& list) {
+  std::optional<JsonValue> item;
+  if (list.size() == 1) list.each_item([&](const JsonValue& each) { item = each; });
+  return item;
+}
+
+// Of a result that is one value with a name.
+std::optional<JsonValue> name_of_result(const JsonValue& output) {
+  const auto [kind, content] = output.variant();
+  const bool is_number = number_kind(kind) != nullptr && content.has("as_name");
+  if (kind != "as_tensor" && !is_number) return std::nullopt;
+  const JsonValue name = content.at(is_number ? "as_name" : "name");
+  if (name.string().empty()) return std::nullopt;
+  return name;
+}
 
 }  // namespace
 
@@ -242,51 +259,52 @@ Argument GraphReader::argument(const JsonValue& value) {
   value.fail(fmt::format("an argument of kind {} is not supported", kind));
 }
 
-void GraphReader::read_results(const JsonValue& output, size_t index, Node* node,
-                               Value::Items& items) {
-  const auto [kind, content] = output.variant();
-  items.push_back(read_value(output));
-  if (kind == "as_none") return;
-  const auto take = [&](const JsonValue& name, Node* from, size_t item, const Value& value) {
-    if (is_unused(name.string())) return;
-    Node* taken =
-        graph_.call(getitem(), {from, static_cast<int64_t>(item)}, {}, nullptr, name.string());
-    taken->meta = node->meta;
-    taken->meta.value = value;
-    define(name, taken);
-  };
-  if (kind == "as_tensors") {
-    const Value::Items members = *items.back().items();
-    Node* list = graph_.call(getitem(), {node, static_cast<int64_t>(index)}, {}, nullptr,
-                             free_name("getitem"));
-    list->meta = node->meta;
-    list->meta.value = items.back();
-    size_t item = 0;
-    content.each_item([&](const JsonValue& member) {
-      take(member.at("name"), list, item, members[item]);
-      ++item;
-    });
-    return;
-  }
-  take(kind == "as_tensor" ? content.at("name") : content.at("as_name"), node, index, items.back());
+// A result that the file names; FX has no node for those that nothing takes.
+void GraphReader::take(const JsonValue& name, Node* from, size_t index, const Value& value) {
+  if (is_unused(name.string())) return;
+  Node* taken =
+      graph_.call(getitem(), {from, static_cast<int64_t>(index)}, {}, nullptr, name.string());
+  taken->meta = from->meta;
+  taken->meta.value = value;
+  define(name, taken);
 }
 
-void GraphReader::read_outputs(const JsonValue& outputs, bool is_tuple, Node* node) {
-  if (!is_tuple) return;
-  Value::Items items;
+void GraphReader::take_members(const JsonValue& members, Node* list) {
+  const Value::Items values = *list->meta.value.items();
   size_t index = 0;
-  outputs.each_item([&](const JsonValue& output) { read_results(output, index++, node, items); });
-  node->meta.value = std::move(items);
+  members.each_item([&](const JsonValue& member) {
+    take(member.at("name"), list, index, values[index]);
+    ++index;
+  });
 }
 
-void GraphReader::read_node(const JsonValue& value) {
-  const std::string& text = value.at("target").string();
-  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is no operator");
-  const Target target = Target::parse(text);
+void GraphReader::read_result(const JsonValue& output, size_t index, Node* node,
+                              const Value& value) {
+  const auto [kind, content] = output.variant();
+  if (kind == "as_none") return;
+  if (kind != "as_tensors") {
+    return take(content.at(kind == "as_tensor" ? "name" : "as_name"), node, index, value);
+  }
+  Node* list = graph_.call(getitem(), {node, static_cast<int64_t>(index)}, {}, nullptr,
+                           free_name("getitem"));
+  list->meta = node->meta;
+  list->meta.value = value;
+  take_members(content, list);
+}
+
+void GraphReader::read_results(const JsonValue& outputs, Node* node) {
+  Value::Items items;
+  outputs.each_item([&](const JsonValue& output) {
+    items.push_back(read_value(output));
+    read_result(output, items.size() - 1, node, items.back());
+  });
+  if (!items.empty()) node->meta.value = std::move(items);
+}
+
+void GraphReader::read_arguments(const JsonValue& inputs, const Target& target, ArgumentList& args,
+                                 ArgumentMap& kwargs) {
   constexpr int64_t kKeyword = 2;
-  ArgumentList args;
-  ArgumentMap kwargs;
-  value.at("inputs").each_item([&](const JsonValue& input) {
+  inputs.each_item([&](const JsonValue& input) {
     Argument arg = argument(input.at("arg"));
     const bool has_kind = input.holds("kind");
     const bool is_keyword =
@@ -299,55 +317,36 @@ void GraphReader::read_node(const JsonValue& value) {
       args.push_back(std::move(arg));
     }
   });
+}
+
+void GraphReader::read_node(const JsonValue& value) {
+  const std::string& text = value.at("target").string();
+  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is no operator");
+  const Target target = Target::parse(text);
+  ArgumentList args;
+  ArgumentMap kwargs;
+  read_arguments(value.at("inputs"), target, args, kwargs);
 
   const JsonValue outputs = value.at("outputs");
-  std::string single;  // the name of the only result
-  bool is_list = false;
-  if (outputs.size() == 1) {
-    outputs.each_item([&](const JsonValue& output) {
-      const auto [kind, content] = output.variant();
-      if (kind == "as_tensor") single = content.at("name").string();
-      if (number_kind(kind) != nullptr && content.has("as_name")) {
-        single = content.at("as_name").string();
-      }
-      is_list = kind == "as_tensors";
-    });
-  }
+  const std::optional<JsonValue> output = only_item(outputs);
+  std::optional<JsonValue> name = output ? name_of_result(*output) : std::nullopt;
   if (value.holds("is_hop_single_tensor_return") &&
       !value.at("is_hop_single_tensor_return").boolean()) {
-    single.clear();
+    name.reset();
   }
-  std::string name = single;
-  if (single.empty()) {
-    name =
-        free_name(value.holds("name") ? std::string_view(value.at("name").string()) : target.op());
-  }
-  Node* node = graph_.call(target, std::move(args), std::move(kwargs), nullptr, name);
+  Node* node = graph_.call(target, std::move(args), std::move(kwargs), nullptr,
+                           name                  ? name->string()
+                           : value.holds("name") ? free_name(value.at("name").string())
+                                                 : free_name(target.op()));
   node->meta.origin = read_origin(value.at("metadata"));
-  if (!single.empty()) {
-    outputs.each_item([&](const JsonValue& output) {
-      const auto [kind, content] = output.variant();
-      node->meta.value = read_value(output);
-      define(content.at(kind == "as_tensor" ? "name" : "as_name"), node);
-    });
-  } else if (is_list) {
-    outputs.each_item([&](const JsonValue& output) {
-      node->meta.value = read_value(output);
-      const Value::Items members = *node->meta.value.items();
-      int64_t index = 0;
-      output.at("as_tensors").each_item([&](const JsonValue& member) {
-        const JsonValue item_name = member.at("name");
-        if (!is_unused(item_name.string())) {
-          Node* taken = graph_.call(getitem(), {node, index}, {}, nullptr, item_name.string());
-          taken->meta = node->meta;
-          taken->meta.value = members[static_cast<size_t>(index)];
-          define(item_name, taken);
-        }
-        ++index;
-      });
-    });
+  if (name) {
+    node->meta.value = read_value(*output);
+    define(*name, node);
+  } else if (output && output->has("as_tensors")) {
+    node->meta.value = read_value(*output);
+    take_members(output->at("as_tensors"), node);
   } else {
-    read_outputs(outputs, outputs.size() > 0, node);
+    read_results(outputs, node);
   }
 }
 

@@ -33,9 +33,13 @@ class GraphReader {
  private:
   void read_input(const JsonValue& value, const std::string& literal_name);
   void read_node(const JsonValue& value);
-  void read_outputs(const JsonValue& outputs, bool is_tuple, Node* node);
+  void read_arguments(const JsonValue& inputs, const Target& target, ArgumentList& args,
+                      ArgumentMap& kwargs);
+  void read_results(const JsonValue& outputs, Node* node);
+  void read_result(const JsonValue& output, size_t index, Node* node, const Value& value);
   Value read_value(const JsonValue& output) const;
-  void read_results(const JsonValue& output, size_t index, Node* node, Value::Items& items);
+  void take(const JsonValue& name, Node* from, size_t index, const Value& value);
+  void take_members(const JsonValue& members, Node* list);
   Argument subgraph(const JsonValue& value);
   Argument sym(const JsonValue& value);
   std::string free_name(std::string_view base) const;

@@ -19,9 +19,9 @@ struct DelegationSpec {
 
 // Why a node was not taken.
 struct Rejection {
-  const Node* node = nullptr;
   std::string rule;    // what it broke: "padding must not be negative"
   std::string remedy;  // what would change that; may be empty
+  const Node* node = nullptr;
 };
 
 struct PartitionResult {

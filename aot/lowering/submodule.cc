@@ -197,7 +197,7 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
   }
   if (is_tuple) results = open_tuple(copier.graph(), results[0].node());
   const Value::Items values = values_of(results);
-  copier.graph().set_output(std::move(results));
+  copier.graph().set_output(Argument::list(std::move(results)));
 
   ArgumentList inputs(copier.inputs().begin(), copier.inputs().end());
   const std::string name = fmt::format("fused_{}", tag);
@@ -258,7 +258,7 @@ void arrange_graph_outputs(Submodule& submodule, std::span<const size_t> order) 
     after.push_back(before.at(index));
   }
   submodule.call->meta.value = values_of(after);
-  submodule.graph->output()->set_args({Argument(std::move(after))});
+  submodule.graph->output()->set_args({Argument::list(std::move(after))});
   for (Node* user : submodule.call->users()) {
     const int64_t* index = user->calls(getitem()) ? user->need(1).get<int64_t>() : nullptr;
     if (index == nullptr) {

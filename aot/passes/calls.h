@@ -74,8 +74,8 @@ class Calls {
     return to_.make("aten.squeeze.dims", {x, std::vector<int64_t>{dim}});
   }
   Node* cat(const std::vector<Node*>& parts, size_t dim) const {
-    const ArgumentList list(parts.begin(), parts.end());
-    return to_.make("aten.cat.default", {list, static_cast<int64_t>(dim)});
+    return to_.make("aten.cat.default", {Argument::list(ArgumentList(parts.begin(), parts.end())),
+                                         static_cast<int64_t>(dim)});
   }
   // Counts from `start` up to `end`, of any dtype.
   Node* count(const SymInt& start, const SymInt& end, int64_t step = 1,
@@ -88,7 +88,7 @@ class Calls {
     return to_.make("aten.full.default", {to_.size_list(sizes), std::move(value)}, maker(dtype));
   }
   Node* index(Node* x, ArgumentList indices) const {
-    return to_.make("aten.index.Tensor", {x, std::move(indices)});
+    return to_.make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
  private:

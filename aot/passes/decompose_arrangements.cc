@@ -198,7 +198,7 @@ void cartesian_product(Decomposition& to) {
     Node* spread = to.expand(to.reshape(vectors[i], single), sizes);
     columns.emplace_back(to.reshape(spread, {product_of(sizes)}));
   }
-  to.replace(to.make("aten.stack.default", {columns, 1}));
+  to.replace(to.make("aten.stack.default", {Argument::list(columns), 1}));
 }
 
 // A quarter turn so many times, from the first dim to the second.

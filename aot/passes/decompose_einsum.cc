@@ -125,67 +125,69 @@ Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
 
 bool is_one(const Node* node, size_t dim) { return node->tensor()->sizes.at(dim) == SymInt(1); }
 
-// sum(a * b) over `summed`, which stay as dims of 1, by one batched product.
-Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& summed) {
-  if (summed.empty()) return to.make("aten.mul.Tensor", {a, b});
-  const size_t rank = a->tensor()->rank();
+SymInt product_of(const Node* x, const Dims& dims) {
+  SymInt product = 1;
+  for (const int64_t dim : dims) product = product * x->tensor()->sizes[static_cast<size_t>(dim)];
+  return product;
+}
+
+Dims chained(std::initializer_list<const Dims*> lists) {
+  Dims all;
+  for (const Dims* list : lists) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+// The dims stay as dims of 1.
+Node* summed(Decomposition& to, Node* x, const Dims& dims) {
+  return dims.empty() ? x : to.make("aten.sum.dim_IntList", {x, dims, true});
+}
+
+// sum(a * b) over dims that both have, which stay as dims of 1, by one batched product.
+Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
+  if (over.empty()) return to.make("aten.mul.Tensor", {a, b});
   Dims both, left_only, right_only;
-  SymInt both_size = 1, left_size = 1, right_size = 1, summed_size = 1;
-  for (size_t i = 0; i < rank; ++i) {
+  for (size_t i = 0; i < a->tensor()->rank(); ++i) {
     const auto dim = static_cast<int64_t>(i);
-    const bool in_a = !is_one(a, i);
-    const bool in_b = !is_one(b, i);
-    if (std::ranges::count(summed, dim) != 0) {
-      const ArgumentList rest = {Dims{dim}, true};
-      if (in_a && in_b) {
-        summed_size = summed_size * a->tensor()->sizes[i];
-      } else if (in_a) {
-        a = to.make("aten.sum.dim_IntList", {a, rest[0], rest[1]});
-      } else if (in_b) {
-        b = to.make("aten.sum.dim_IntList", {b, rest[0], rest[1]});
-      }
-    } else if (in_a && in_b) {
-      both.push_back(dim);
-      both_size = both_size * a->tensor()->sizes[i];
-    } else if (in_a) {
-      left_only.push_back(dim);
-      left_size = left_size * a->tensor()->sizes[i];
-    } else {
-      right_only.push_back(dim);
-      right_size = right_size * b->tensor()->sizes[i];
-    }
+    if (std::ranges::count(over, dim) != 0) continue;
+    (is_one(a, i) ? right_only : is_one(b, i) ? left_only : both).push_back(dim);
   }
-  const auto chained = [](std::initializer_list<const Dims*> lists) {
-    Dims all;
-    for (const Dims* list : lists) all.insert(all.end(), list->begin(), list->end());
-    return all;
-  };
+  const Dims order = chained({&both, &left_only, &over, &right_only});
   std::vector<SymInt> sizes;
-  for (const int64_t dim : both) sizes.push_back(a->tensor()->sizes[static_cast<size_t>(dim)]);
-  for (const int64_t dim : left_only) sizes.push_back(a->tensor()->sizes[static_cast<size_t>(dim)]);
-  sizes.resize(sizes.size() + summed.size(), SymInt(1));
-  for (const int64_t dim : right_only)
-    sizes.push_back(b->tensor()->sizes[static_cast<size_t>(dim)]);
-  a = to.reshape(to.permute(a, chained({&both, &left_only, &summed, &right_only})),
-                 {both_size, left_size, summed_size});
-  b = to.reshape(to.permute(b, chained({&both, &summed, &right_only, &left_only})),
-                 {both_size, summed_size, right_size});
+  for (const int64_t dim : order) {
+    const bool in_right = std::ranges::count(right_only, dim) != 0;
+    const bool is_summed = std::ranges::count(over, dim) != 0;
+    const Node* from = in_right ? b : a;
+    sizes.push_back(is_summed ? SymInt(1) : from->tensor()->sizes[static_cast<size_t>(dim)]);
+  }
+  const SymInt batch = product_of(a, both);
+  const SymInt inner = product_of(a, over);
+  const SymInt rows = product_of(a, left_only);
+  const SymInt columns = product_of(b, right_only);
+  a = to.reshape(to.permute(a, order), {batch, rows, inner});
+  b = to.reshape(to.permute(b, chained({&both, &over, &right_only, &left_only})),
+                 {batch, inner, columns});
   Node* product = to.reshape(to.make("aten.bmm.default", {a, b}), sizes);
-  const Dims order = chained({&both, &left_only, &summed, &right_only});
   Dims back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
+  for (size_t i = 0; i < order.size(); ++i) {
     back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
   return to.permute(product, back);
 }
 
-}  // namespace
-
-void decompose_einsum(Decomposition& to) {
-  const Argument text = to.arg(0, "equation");
-  const Argument list = to.arg(1, "tensors");
-  if (text.get<std::string>() == nullptr || list.list() == nullptr) {
-    to.refuse("its equation or operands are missing");
+// sum(a * b) over `dims`: those of one operand alone are summed before the product.
+Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims) {
+  Dims both, left_only, right_only;
+  for (const int64_t dim : dims) {
+    const auto at = static_cast<size_t>(dim);
+    (is_one(a, at) ? right_only : is_one(b, at) ? left_only : both).push_back(dim);
   }
+  a = summed(to, a, left_only);
+  b = summed(to, b, right_only);
+  return summed_product(to, a, b, both);
+}
+
+std::vector<Node*> operands_of(Decomposition& to, const Argument& list) {
+  if (list.list() == nullptr) to.refuse("its operands are missing");
   std::vector<Node*> operands;
   for (const Argument& item : *list.list()) {
     if (item.node() == nullptr || item.node()->tensor() == nullptr) {
@@ -193,68 +195,69 @@ void decompose_einsum(Decomposition& to) {
     }
     operands.push_back(item.node());
   }
-  Equation equation = read_equation(to, *text.get<std::string>(), operands);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    take_diagonals(to, operands[i], equation.operands[i]);
+  return operands;
+}
+
+// The last operand that has each label.
+std::map<int, size_t> last_operands(const Equation& equation) {
+  std::map<int, size_t> last;
+  for (size_t i = 0; i < equation.operands.size(); ++i) {
+    for (const int label : equation.operands[i]) last[label] = i;
   }
-  for (size_t i = 0; i < equation.result.size(); ++i) {
-    if (std::ranges::count(equation.result, equation.result[i]) != 1) {
-      to.refuse("its result has a label twice");
-    }
-  }
-  // Dims of the result first, then those that are summed, by the alphabet.
+  return last;
+}
+
+// Labels of the result first, then those that are summed, by the alphabet.
+std::vector<int> label_order(Decomposition& to, const Equation& equation,
+                             const std::map<int, size_t>& last_operand) {
   std::vector<int> order = equation.result;
-  std::map<int, size_t> last_operand;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    for (const int label : equation.operands[i]) last_operand[label] = i;
-  }
   for (const int label : order) {
+    if (std::ranges::count(order, label) != 1) to.refuse("its result has a label twice");
     if (!last_operand.contains(label)) to.refuse("its result has a label that no operand has");
   }
   for (const auto& [label, last] : last_operand) {
     if (std::ranges::count(order, label) == 0) order.push_back(label);
   }
-  const size_t kept = equation.result.size();
-  std::vector<Node*> inputs;
+  return order;
+}
+
+}  // namespace
+
+void decompose_einsum(Decomposition& to) {
+  const Argument text = to.arg(0, "equation");
+  if (text.get<std::string>() == nullptr) to.refuse("its equation is missing");
+  std::vector<Node*> operands = operands_of(to, to.arg(1, "tensors"));
+  Equation equation = read_equation(to, *text.get<std::string>(), operands);
   for (size_t i = 0; i < operands.size(); ++i) {
-    inputs.push_back(aligned(to, operands[i], equation.operands[i], order));
+    take_diagonals(to, operands[i], equation.operands[i]);
   }
-  Node* result = inputs.front();
-  if (inputs.size() > 1) {
-    Dims alone;  // summed dims that no later operand has
-    for (size_t dim = kept; dim < order.size(); ++dim) {
-      if (last_operand.at(order[dim]) == 0) alone.push_back(static_cast<int64_t>(dim));
-    }
-    if (!alone.empty()) result = to.make("aten.sum.dim_IntList", {result, alone, true});
+  const std::map<int, size_t> last_operand = last_operands(equation);
+  const std::vector<int> order = label_order(to, equation, last_operand);
+  const size_t kept = equation.result.size();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    operands[i] = aligned(to, operands[i], equation.operands[i], order);
   }
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    Dims both;
-    Dims left_only;
-    Dims right_only;
+  // Dims are summed as soon as no later operand has them.
+  const auto done_at = [&](size_t operand) {
+    Dims dims;
     for (size_t dim = kept; dim < order.size(); ++dim) {
-      if (last_operand.at(order[dim]) != i) continue;
-      const bool in_left = !is_one(result, dim);
-      const bool in_right = !is_one(inputs[i], dim);
-      (in_left && in_right ? both
-       : in_left           ? left_only
-                           : right_only)
-          .push_back(static_cast<int64_t>(dim));
+      if (last_operand.at(order[dim]) == operand) dims.push_back(static_cast<int64_t>(dim));
     }
-    Node* right = inputs[i];
-    if (!left_only.empty()) result = to.make("aten.sum.dim_IntList", {result, left_only, true});
-    if (!right_only.empty()) right = to.make("aten.sum.dim_IntList", {right, right_only, true});
-    result = summed_product(to, result, right, both);
+    return dims;
+  };
+  const Dims first = done_at(0);
+  if (operands.size() == 1) {
+    return to.replace(first.empty() ? operands[0]
+                                    : to.make("aten.sum.dim_IntList", {operands[0], first}));
+  }
+  Node* result = summed(to, operands[0], first);
+  for (size_t i = 1; i < operands.size(); ++i) {
+    result = contracted(to, result, operands[i], done_at(i));
   }
   if (order.size() > kept) {
-    if (inputs.size() > 1) {
-      std::vector<SymInt> sizes = result->tensor()->sizes;
-      sizes.resize(kept);
-      result = to.reshape(result, sizes);
-    } else {
-      Dims rest;
-      for (size_t dim = kept; dim < order.size(); ++dim) rest.push_back(static_cast<int64_t>(dim));
-      result = to.make("aten.sum.dim_IntList", {result, rest});
-    }
+    std::vector<SymInt> sizes = result->tensor()->sizes;
+    sizes.resize(kept);
+    result = to.reshape(result, sizes);
   }
   to.replace(result);
 }

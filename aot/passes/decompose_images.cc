@@ -88,9 +88,9 @@ void resize1d(Decomposition& to, const char* target, bool has_corners) {
   Argument scales;
   const Argument factors = to.arg(scales_at, "scale_factors");
   if (to.arg(1, "output_size").is_none() && factors.list() != nullptr) {
-    scales = ArgumentList{1.0, factors.list()->at(0)};
+    scales = Argument::list({1.0, factors.list()->at(0)});
   } else {
-    args[1] = ArgumentList{1, to.size(size)};
+    args[1] = Argument::list({1, to.size(size)});
   }
   if (has_corners) args.push_back(to.arg(2, "align_corners", false));
   args.push_back(scales);
@@ -204,7 +204,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
     ArgumentList indices(dim);
     indices.emplace_back(source_index(to, padding, x->tensor()->sizes[dim], before, after));
     indices.resize(rank);
-    x = to.make("aten.index.Tensor", {x, indices});
+    x = to.make("aten.index.Tensor", {x, Argument::list(indices)});
   }
   to.replace(x);
 }

@@ -136,7 +136,7 @@ void instance_norm(Decomposition& to) {
   const SymInt batch = sizes[0];
   const auto repeated = [&](const Argument& argument) -> Argument {
     if (argument.node() == nullptr) return {};
-    return to.make("aten.repeat.default", {argument, ArgumentList{to.size(batch)}});
+    return to.make("aten.repeat.default", {argument, Argument::list({to.size(batch)})});
   };
   const bool uses_input = to.boolean(5, "use_input_stats", true);
   if (uses_input && to.arg(3, "running_mean").node() != nullptr) {

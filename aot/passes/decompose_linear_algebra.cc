@@ -199,7 +199,7 @@ void bilinear(Decomposition& to) {
 ArgumentList norm_arguments(Node* x, Argument order, const Argument& dims, bool keepdim) {
   ArgumentList args = {x, std::move(order)};
   const bool one = dims.get<int64_t>() != nullptr;
-  args.push_back(one ? Argument(ArgumentList{dims}) : dims);
+  args.push_back(one ? Argument::list({dims}) : dims);
   if (keepdim) args.emplace_back(true);
   return args;
 }
@@ -269,7 +269,7 @@ void frobenius_norm(Decomposition& to) {
 void distance(Decomposition& to) {
   const Calls f(to);
   Node* apart = f.sub(to.tensor(0), to.tensor(1));
-  to.replace(vector_norm(to, apart, to.arg(2, "p", 2), ArgumentList(), false));
+  to.replace(vector_norm(to, apart, to.arg(2, "p", 2), Argument::list({}), false));
 }
 void pairwise_distance(Decomposition& to) {
   const Calls f(to);

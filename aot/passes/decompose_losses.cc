@@ -16,7 +16,7 @@ void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
     case 1:
       return to.replace(to.make("aten.mean.default", {loss}));
     case 2:
-      return to.replace(to.make("aten.sum.dim_IntList", {loss, ArgumentList()}));
+      return to.replace(to.make("aten.sum.dim_IntList", {loss, Argument::list({})}));
     default:
       to.refuse("its reduction is not known");
   }

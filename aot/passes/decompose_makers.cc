@@ -208,7 +208,7 @@ void triangle_indices(Decomposition& to) {
   Node* row_of = f.sum(is_past, {-1});
   Node* before = f.sub(f.index(ends, {row_of}), f.index(widths, {row_of}));
   Node* column_of = f.add(f.sub(place, before), f.index(begins, {row_of}));
-  Node* both = to.make("aten.stack.default", {ArgumentList{row_of, column_of}});
+  Node* both = to.make("aten.stack.default", {Argument::list({row_of, column_of})});
   to.replace(to.convert(both, to.spec().dtype));
 }
 

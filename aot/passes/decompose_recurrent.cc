@@ -129,7 +129,7 @@ Node* projected_input(Decomposition& to, Node* x, const Weights& weights, bool b
 
 Node* joined(Decomposition& to, std::vector<Node*> steps, bool backward) {
   if (backward) std::ranges::reverse(steps);
-  return to.make("aten.cat.default", {ArgumentList(steps.begin(), steps.end())});
+  return to.make("aten.cat.default", {Argument::list(ArgumentList(steps.begin(), steps.end()))});
 }
 
 Node* without_first_dim(Decomposition& to, Node* x) {
@@ -199,7 +199,7 @@ Node* all_layers(Decomposition& to, const Layers& layers, std::vector<Ends>& end
     Node* output = ends.back().output;
     if (layers.bidirectional) {
       ends.push_back(run(x, i + 1, layers.weights[i + 1], true));
-      output = to.make("aten.cat.default", {ArgumentList{output, ends.back().output}, 2});
+      output = to.make("aten.cat.default", {Argument::list({output, ends.back().output}), 2});
     }
     x = output;
   }
@@ -209,7 +209,7 @@ Node* all_layers(Decomposition& to, const Layers& layers, std::vector<Ends>& end
 Node* stacked(Decomposition& to, const std::vector<Ends>& ends, Node* Ends::*member) {
   ArgumentList items;
   for (const Ends& each : ends) items.emplace_back(each.*member);
-  return to.make("aten.stack.default", {items});
+  return to.make("aten.stack.default", {Argument::list(std::move(items))});
 }
 
 void lstm(Decomposition& to) {

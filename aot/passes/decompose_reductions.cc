@@ -15,8 +15,8 @@ using Sizes = std::vector<SymInt>;
 // None, one dim or a list, as a list; none is all dims.
 Argument dims_of(Decomposition& to, size_t index) {
   const Argument dims = to.arg(index, "dim");
-  if (dims.get<int64_t>() != nullptr) return ArgumentList{dims};
-  return dims.is_none() ? Argument(ArgumentList()) : dims;
+  if (dims.get<int64_t>() != nullptr) return Argument::list({dims});
+  return dims.is_none() ? Argument::list({}) : dims;
 }
 
 ArgumentList with_keepdim(ArgumentList args, bool keepdim) {
@@ -25,7 +25,7 @@ ArgumentList with_keepdim(ArgumentList args, bool keepdim) {
 }
 
 void sum(Decomposition& to) {
-  to.replace(to.call("aten.sum.dim_IntList", {to.tensor(0), ArgumentList()}, to.spec(),
+  to.replace(to.call("aten.sum.dim_IntList", {to.tensor(0), Argument::list({})}, to.spec(),
                      to.kwargs({"dtype"})));
 }
 
@@ -72,10 +72,9 @@ void deviation(Decomposition& to) {
 }
 
 Node* mean_of(Decomposition& to, const Deviation& read) {
-  return to.make(
-      "aten.mean.dim",
-      with_keepdim({to.tensor(0), read.dims.is_none() ? Argument(ArgumentList()) : read.dims},
-                   read.keepdim));
+  return to.make("aten.mean.dim",
+                 with_keepdim({to.tensor(0), read.dims.is_none() ? Argument::list({}) : read.dims},
+                              read.keepdim));
 }
 void variance_and_mean(Decomposition& to) {
   const Deviation read = read_deviation(to);
@@ -130,7 +129,7 @@ void norm(Decomposition& to) {
 void cosine_similarity(Decomposition& to) {
   const std::array<Node*, 2> operands = {to.tensor(0), to.tensor(1)};
   const std::vector<SymInt> sizes = to.broadcast_sizes(operands);
-  const ArgumentList dims = {to.arg(2, "dim", 1)};
+  const Argument dims = Argument::list({to.arg(2, "dim", 1)});
   const Argument eps = to.arg(3, "eps", 1e-8);
   const auto scaled = [&](Node* x) {
     if (x->tensor()->sizes != sizes) x = to.expand(x, sizes);
@@ -171,8 +170,8 @@ void all(Decomposition& to) {
 void extremes(Decomposition& to) {
   const Argument dim = to.arg(99, "dim");
   const bool keepdim = to.boolean(99, "keepdim", false);
-  const ArgumentList args =
-      with_keepdim({to.tensor(0), dim.is_none() ? ArgumentList() : ArgumentList{dim}}, keepdim);
+  const ArgumentList args = with_keepdim(
+      {to.tensor(0), Argument::list(dim.is_none() ? ArgumentList() : ArgumentList{dim})}, keepdim);
   const std::array<Node*, 2> results = {to.make("aten.amin.default", args),
                                         to.make("aten.amax.default", args)};
   to.replace_items(results);

@@ -16,7 +16,7 @@ ArgumentList at_dim(size_t dim, Node* index) {
 }
 
 Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool accumulate) {
-  ArgumentList args = {x, std::move(indices), values};
+  ArgumentList args = {x, Argument::list(std::move(indices)), values};
   if (accumulate) args.emplace_back(true);
   return to.make("aten.index_put.default", std::move(args));
 }

@@ -45,6 +45,13 @@ void squeeze_all(Decomposition& to) {
   to.replace(to.call("aten.squeeze.dims", {to.tensor(0), dims}, to.spec()));
 }
 
+// As exports have it: the first dim goes unsaid.
+ArgumentList with_dim(Argument tensors, int64_t dim) {
+  ArgumentList args = {std::move(tensors)};
+  if (dim != 0) args.emplace_back(dim);
+  return args;
+}
+
 void stack(Decomposition& to) {
   const Argument* tensors = to.node().arg(0);
   const TensorSpec spec = to.spec();
@@ -56,10 +63,8 @@ void stack(Decomposition& to) {
     std::vector<SymInt> joined = spec.sizes;
     joined[at + 1] = joined[at] * joined[at + 1];
     joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(at));
-    Node* made =
-        to.call("aten.cat.default",
-                at == 0 ? ArgumentList{*tensors} : ArgumentList{*tensors, static_cast<int64_t>(at)},
-                contiguous_spec(spec.dtype, joined));
+    Node* made = to.call("aten.cat.default", with_dim(*tensors, static_cast<int64_t>(at)),
+                         contiguous_spec(spec.dtype, joined));
     to.replace(to.reshape(made, spec.sizes));
     return;
   }
@@ -70,8 +75,8 @@ void stack(Decomposition& to) {
   for (const Argument& tensor : *tensors->list()) {
     unsqueezed.emplace_back(to.call("aten.unsqueeze.default", {tensor, dim}, single));
   }
-  to.replace(to.call("aten.cat.default",
-                     dim == 0 ? ArgumentList{unsqueezed} : ArgumentList{unsqueezed, dim}, spec));
+  to.replace(
+      to.call("aten.cat.default", with_dim(Argument::list(std::move(unsqueezed)), dim), spec));
 }
 
 // chunk and split: pieces as large as the results are.
@@ -311,8 +316,7 @@ void stack_along(Decomposition& to) {
     const bool has_all = sizes.size() == node->tensor()->rank();
     parts.emplace_back(has_all ? node : to.reshape(node, sizes));
   }
-  to.replace(
-      to.make("aten.cat.default", dim == 0 ? ArgumentList{parts} : ArgumentList{parts, dim}));
+  to.replace(to.make("aten.cat.default", with_dim(Argument::list(std::move(parts)), dim)));
 }
 
 // A copy in which one slice is another tensor.

@@ -230,7 +230,7 @@ void columns_to_image(Decomposition& to) {
                         SymInt(size[1] + 2 * patches.padding[1])},
                        0, x->tensor()->dtype);
   Node* tall = f.unsqueeze(f.unsqueeze(rows, -1), -1);
-  const ArgumentList indices = {Argument(), Argument(), tall, columns};
+  const Argument indices = Argument::list({Argument(), Argument(), tall, columns});
   image = to.make("aten.index_put.default", {image, indices, x, true});
   const Numbers pads = {-patches.padding[1], -patches.padding[1], -patches.padding[0],
                         -patches.padding[0]};

@@ -160,7 +160,7 @@ Node* Decomposition::reshape(Node* input, const Argument& asked, const std::vect
 Argument Decomposition::size_list(const std::vector<SymInt>& sizes) {
   ArgumentList items;
   for (const SymInt& each : sizes) items.push_back(size(each));
-  return items;
+  return Argument::list(std::move(items));
 }
 
 Argument Decomposition::size(const SymInt& size) {

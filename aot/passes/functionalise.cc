@@ -48,7 +48,7 @@ Node* make(Node& at, const Node& view, std::string_view target, ArgumentList arg
 }
 
 // Symbols are asked of `like`.
-ArgumentList sizes_of(Node& at, const Node& view, Node& like) {
+Argument sizes_of(Node& at, const Node& view, Node& like) {
   ArgumentList sizes;
   for (const SymInt& size : like.tensor()->sizes) {
     if (size.is_static()) {
@@ -60,7 +60,7 @@ ArgumentList sizes_of(Node& at, const Node& view, Node& like) {
     sizes.emplace_back(insert(at, view, Target::of("aten.sym_size.int"),
                               {&like, static_cast<int64_t>(sizes.size())}, {}, number));
   }
-  return sizes;
+  return Argument::list(std::move(sizes));
 }
 
 // Inverses: what `input` is when `value` takes the place of its view.
@@ -93,7 +93,7 @@ Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
   return result;
 }
 Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
-  return make(at, view, "aten.squeeze.dims", {&value, ArgumentList{view.need(1)}});
+  return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
 }
 // slice and select: the other arguments are the same.
 Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {

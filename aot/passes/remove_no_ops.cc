@@ -20,7 +20,7 @@ void prune_empty_tensors(Node& node) {
   for (const Argument& tensor : *tensors) {
     if (!is_empty(tensor)) kept.push_back(tensor);
   }
-  if (!kept.empty() && kept.size() < tensors->size()) node.set_arg(0, kept);
+  if (!kept.empty() && kept.size() < tensors->size()) node.set_arg(0, Argument::list(kept));
 }
 
 bool changes_nothing(const Node& node) {

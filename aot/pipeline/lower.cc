@@ -30,17 +30,6 @@ std::string file_of_weight(const InputSpec& weight) {
   return weight.name.starts_with("_lifted_tensor") ? "" : kDefaultExternalTag;
 }
 
-// Errors of a method's steps name it where there are several.
-template <class Step>
-void of_method(const std::string& name, size_t methods, Step step) {
-  try {
-    step();
-  } catch (const AotError& error) {
-    if (methods == 1) throw;
-    throw AotError(fmt::format("method {}: {}", name, error.what()));
-  }
-}
-
 void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
   for (const DynamicBound& bound : bounds) {
     bool found = false;
@@ -55,6 +44,100 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
   }
 }
 
+class Lowering {
+ public:
+  Lowering(Methods exported, const LowerOptions& options) : options_(options) {
+    for (const auto& partitioner : options.partitioners) {
+      partitioners_.push_back(filtered(partitioner, options.filter));
+    }
+    apply_bounds(options.bounds, exported);
+    model_.methods = std::move(exported);
+  }
+
+  LoweredModel run() {
+    for (auto& [name, program] : model_.methods) make_edge_program(name, program);
+    options_.filter.require_known(operators_);
+    for (auto& [name, program] : model_.methods) {
+      if (!partitioners_.empty()) delegate(name, program);
+      make_executable(name, program);
+    }
+    write();
+    return std::move(model_);
+  }
+
+ private:
+  void tell(std::string_view step, std::string_view method) const {
+    if (options_.progress) options_.progress(step, method);
+  }
+
+  // Errors of a method's steps name it where there are several.
+  template <class Step>
+  void of_method(const std::string& name, Step step) const {
+    try {
+      step();
+    } catch (const AotError& error) {
+      if (model_.methods.size() == 1) throw;
+      throw AotError(fmt::format("method {}: {}", name, error.what()));
+    }
+  }
+
+  void make_edge_program(const std::string& name, ExportedProgram& program) {
+    tell("to the edge dialect", name);
+    of_method(name, [&] {
+      EdgeOptions edge;
+      for (const auto& partitioner : partitioners_) {
+        edge.ops_to_keep.push_back(partitioner->ops_to_keep(program));
+      }
+      to_edge(program, edge);
+      kept_[name] = std::move(edge.ops_to_keep);
+      if (!options_.fold_constants) return;
+      FoldOptions fold;
+      fold.keeps_quantisation = true;
+      fold_constants(program, fold);
+    });
+    add_operators(*program.graph, operators_);
+    if (options_.make_record) edge_programs_.emplace(name, program.copy());
+  }
+
+  void delegate(const std::string& name, ExportedProgram& program) {
+    tell("to backends", name);
+    of_method(name, [&] {
+      if (options_.emit.external_constants) tag_external_constants(program, file_of_weight);
+      model_.rejections[name] = to_backend(program, partitioners_);
+      require_kept_ops_lowered(program, kept_.at(name));
+    });
+  }
+
+  void make_executable(const std::string& name, const ExportedProgram& program) {
+    tell("for execution", name);
+    ExportedProgram& executable = executable_.emplace(name, program.copy()).first->second;
+    of_method(name, [&] { to_executable(executable); });
+  }
+
+  void write() {
+    tell("writing", "");
+    std::vector<std::byte> pte;
+    const auto sink = [&](std::span<const std::byte> bytes) {
+      model_.program_bytes += bytes.size();
+      if (options_.sink) return options_.sink(bytes);
+      pte.insert(pte.end(), bytes.begin(), bytes.end());
+    };
+    model_.emitted = emit_to(sink, executable_, options_.emit);
+    model_.emitted.pte = std::move(pte);
+    if (!options_.make_record) return;
+    tell("recording", "");
+    model_.record = write_record(edge_programs_, model_.emitted.debug_info);
+  }
+
+  const LowerOptions& options_;
+  std::vector<std::shared_ptr<const Partitioner>> partitioners_;
+  LoweredModel model_;
+  std::map<std::string, std::vector<OpsToKeep>> kept_;  // by method
+  std::set<std::string> operators_;
+  Methods edge_programs_;
+  Methods executable_;
+};
+
 }  // namespace
 
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files) {
@@ -64,72 +147,7 @@ Methods import_methods(const std::map<std::string, std::filesystem::path>& files
 }
 
 LoweredModel lower(Methods exported, const LowerOptions& options) {
-  const auto tell = [&](std::string_view step, std::string_view method) {
-    if (options.progress) options.progress(step, method);
-  };
-  std::vector<std::shared_ptr<const Partitioner>> partitioners;
-  for (const auto& partitioner : options.partitioners) {
-    partitioners.push_back(filtered(partitioner, options.filter));
-  }
-  apply_bounds(options.bounds, exported);
-
-  LoweredModel model;
-  model.methods = std::move(exported);
-  const size_t count = model.methods.size();
-  Methods edge_programs;
-  std::set<std::string> operators;
-  std::map<std::string, std::vector<OpsToKeep>> kept;
-  for (auto& [name, program] : model.methods) {
-    tell("to the edge dialect", name);
-    of_method(name, count, [&, &method = name, &each = program] {
-      EdgeOptions edge;
-      for (const auto& partitioner : partitioners) {
-        edge.ops_to_keep.push_back(partitioner->ops_to_keep(each));
-      }
-      to_edge(each, edge);
-      kept[method] = std::move(edge.ops_to_keep);
-      if (options.fold_constants) {
-        FoldOptions fold;
-        fold.keeps_quantisation = true;
-        fold_constants(each, fold);
-      }
-    });
-    add_operators(*program.graph, operators);
-    if (options.make_record) edge_programs.emplace(name, program.copy());
-  }
-  options.filter.require_known(operators);
-
-  Methods executable;
-  for (auto& [name, program] : model.methods) {
-    if (!partitioners.empty()) {
-      tell("to backends", name);
-      of_method(name, count, [&, &method = name, &each = program] {
-        if (options.emit.external_constants) tag_external_constants(each, file_of_weight);
-        model.rejections[method] = to_backend(each, partitioners);
-        require_kept_ops_lowered(each, kept[method]);
-      });
-    }
-    tell("for execution", name);
-    executable.emplace(name, program.copy());
-    of_method(name, count, [&, &method = name] { to_executable(executable.find(method)->second); });
-  }
-  tell("writing", "");
-  std::vector<std::byte> pte;
-  const auto keep = [&](std::span<const std::byte> bytes) {
-    pte.insert(pte.end(), bytes.begin(), bytes.end());
-  };
-  const ByteSink sink = options.sink ? options.sink : ByteSink(keep);
-  const auto count_bytes = [&](std::span<const std::byte> bytes) {
-    model.program_bytes += bytes.size();
-    sink(bytes);
-  };
-  model.emitted = emit_to(count_bytes, executable, options.emit);
-  model.emitted.pte = std::move(pte);
-  if (options.make_record) {
-    tell("recording", "");
-    model.record = write_record(edge_programs, model.emitted.debug_info);
-  }
-  return model;
+  return Lowering(std::move(exported), options).run();
 }
 
 }  // namespace vitrine::aot

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aot/reports/node_cost.h"
@@ -84,21 +86,65 @@ std::string reasons(const Node& node, std::span<const aot::Rejection> rejections
   return texts.empty() ? "no partitioner asked for it" : fmt::format("{}", fmt::join(texts, ". "));
 }
 
+// The calls that were not taken for one reason, most expensive first.
+struct Reason {
+  std::string text;
+  NodeCost cost;
+  std::vector<CostedNode> nodes;
+};
+
+bool is_dearer(const NodeCost& a, const NodeCost& b) {
+  return a.flops != b.flops ? a.flops > b.flops : a.bytes > b.bytes;
+}
+
+uint64_t saturating_sum(uint64_t a, uint64_t b) {
+  return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
+                                                      : a + b;
+}
+
+// "aten.mm.default, 3 x aten.erf.default", in the order of their first call.
+std::string operators_text(std::span<const CostedNode> nodes) {
+  std::vector<std::pair<std::string, size_t>> counts;
+  for (const CostedNode& node : nodes) {
+    const std::string name = node.node->target().name();
+    auto found = std::ranges::find(counts, name, &std::pair<std::string, size_t>::first);
+    if (found == counts.end()) found = counts.insert(found, {name, 0});
+    ++found->second;
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (!text.empty()) text += ", ";
+    text += count == 1 ? name : fmt::format("{} x {}", count, name);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string explain(const aot::ExportedProgram& program,
-                    std::span<const aot::Rejection> rejections) {
-  std::vector<CostedNode> lines;
-  collect(*program.graph, "", program.range_constraints, lines);
-  std::ranges::stable_sort(lines, [](const CostedNode& a, const CostedNode& b) {
-    return a.cost.flops != b.cost.flops ? a.cost.flops > b.cost.flops : a.cost.bytes > b.cost.bytes;
-  });
+std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
+                    bool with_places) {
+  std::vector<CostedNode> nodes;
+  collect(*program.graph, "", program.range_constraints, nodes);
+  std::ranges::stable_sort(nodes, is_dearer, &CostedNode::cost);
+  std::vector<Reason> by_reason;
+  for (CostedNode& node : nodes) {
+    const std::string text = reasons(*node.node, rejections);
+    auto found = std::ranges::find(by_reason, text, &Reason::text);
+    if (found == by_reason.end()) found = by_reason.insert(found, {text, {}, {}});
+    found->cost.flops = saturating_sum(found->cost.flops, node.cost.flops);
+    found->cost.bytes = saturating_sum(found->cost.bytes, node.cost.bytes);
+    found->nodes.push_back(std::move(node));
+  }
+  std::ranges::stable_sort(by_reason, is_dearer, &Reason::cost);
   std::string text;
-  for (const CostedNode& line : lines) {
-    text +=
-        fmt::format("{} {}{}{} [{}]: {}\n", line.node->target().name(),
-                    line.subgraph.empty() ? "" : line.subgraph + ".", line.node->name(),
-                    source_line(*line.node), cost_text(line.cost), reasons(*line.node, rejections));
+  for (const Reason& reason : by_reason) {
+    text += fmt::format("{} [{}]: {}\n", operators_text(reason.nodes), cost_text(reason.cost),
+                        reason.text);
+    if (!with_places) continue;
+    for (const CostedNode& node : reason.nodes) {
+      text += fmt::format("    {}{}{} [{}]\n", node.subgraph.empty() ? "" : node.subgraph + ".",
+                          node.node->name(), source_line(*node.node), cost_text(node.cost));
+    }
   }
   return text;
 }

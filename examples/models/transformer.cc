@@ -9,7 +9,7 @@
 namespace vitrine::examples {
 namespace {
 
-using aot::ArgumentList;
+using aot::Argument;
 using aot::ModelBuilder;
 using aot::Node;
 namespace nn = aot::nn;
@@ -73,7 +73,7 @@ Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, N
   const auto module = build.module("attention", kAttention);
   const Projections of = project(build, options, x);
   const auto remember = [&](const char* name, Node* row) {
-    const ArgumentList places = {aot::Argument(), aot::Argument(), position};
+    const Argument places = Argument::list({Argument(), Argument(), position});
     return build.call("aten.index_put_.default", {cache(build, options, name), places, row});
   };
   Node* keys = remember("keys", of.key);

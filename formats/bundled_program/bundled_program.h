@@ -7,19 +7,19 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/host_error.h"
 #include "vitrine/scalar_type.h"
 
 namespace vitrine::bundled {
 
-class BundledProgramError : public std::runtime_error {
+class BundledProgramError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
 };
 
 // A dense tensor; `data` holds exactly its elements, in the order that dim_order gives.

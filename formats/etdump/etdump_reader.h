@@ -9,17 +9,17 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
+#include "base/host_error.h"
 #include "formats/etdump/debug_value.h"
 
 namespace vitrine::etdump {
 
-class EtDumpError : public std::runtime_error {
+class EtDumpError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
 };
 
 inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bundled input index

@@ -44,10 +44,10 @@ constexpr NamingKind kNamingKinds[] = {{"as_tensor", Names::kNamed},
 template <class Visit>
 void each_value_name(const JsonValue& argument, Visit visit) {
   const auto visit_symbol = [&](const JsonValue& symbol) {
-    if (symbol.has("as_name")) visit(symbol.at("as_name").string());
+    if (symbol.holds("as_name")) visit(symbol.at("as_name").string());
   };
   for (const NamingKind& kind : kNamingKinds) {
-    if (!argument.has(kind.tag)) continue;
+    if (!argument.holds(kind.tag)) continue;
     const JsonValue value = argument.at(kind.tag);
     switch (kind.names) {
       case Names::kNamed:
@@ -58,7 +58,7 @@ void each_value_name(const JsonValue& argument, Visit visit) {
         break;
       case Names::kListOfUnions:
         value.each_item([&](const JsonValue& item) {
-          if (item.has("as_tensor")) visit(item.at("as_tensor").at("name").string());
+          if (item.holds("as_tensor")) visit(item.at("as_tensor").at("name").string());
         });
         break;
       case Names::kSymbol:
@@ -180,17 +180,17 @@ class GraphReader {
  private:
   void read_program(const JsonValue& program, const std::string& prefix, int nesting) {
     const JsonValue graph = program.at("graph_module").at("graph");
-    if (graph.has("tensor_values")) {
+    if (graph.holds("tensor_values")) {
       graph.at("tensor_values").each_member([&](const std::string& name, const JsonValue& tensor) {
         value_of_[prefix + name] = graph_.values.size();
         graph_.values.push_back(read_tensor(tensor));
       });
     }
-    if (program.at("graph_module").has("signature")) {
+    if (program.at("graph_module").holds("signature")) {
       read_constants(program.at("graph_module").at("signature"), prefix);
     }
     graph.at("nodes").each_item([&](const JsonValue& node) { read_node(node, prefix, nesting); });
-    if (nesting != 0 || !graph.has("outputs")) return;
+    if (nesting != 0 || !graph.holds("outputs")) return;
     graph.at("outputs").each_item([&](const JsonValue& output) {
       each_value_name(output, [&](const std::string& name) {
         if (const auto value = value_of_.find(name); value != value_of_.end()) {
@@ -202,11 +202,11 @@ class GraphReader {
 
   static EdgeValue read_tensor(const JsonValue& json) {
     EdgeValue value;
-    if (json.has("dtype")) value.dtype = json.at("dtype").integer<int>();
-    if (!json.has("sizes")) return value;
+    if (json.holds("dtype")) value.dtype = json.at("dtype").integer<int>();
+    if (!json.holds("sizes")) return value;
     value.is_static = true;
     json.at("sizes").each_item([&](const JsonValue& size) {
-      if (size.has("as_int")) {
+      if (size.holds("as_int")) {
         value.sizes.push_back(size.at("as_int").integer<int64_t>());
         value.is_static &= value.sizes.back() >= 0;
       } else {
@@ -217,10 +217,10 @@ class GraphReader {
   }
 
   void read_constants(const JsonValue& signature, const std::string& prefix) {
-    if (!signature.has("input_specs")) return;
+    if (!signature.holds("input_specs")) return;
     signature.at("input_specs").each_item([&](const JsonValue& spec) {
       for (const char* kind : kConstantKinds) {
-        if (!spec.has(kind)) continue;
+        if (!spec.holds(kind)) continue;
         const auto value = value_of_.find(prefix + spec.at(kind).at("arg").at("name").string());
         if (value != value_of_.end()) graph_.values[value->second].is_constant = true;
       }
@@ -229,14 +229,14 @@ class GraphReader {
 
   void read_argument(const JsonValue& input, const std::string& prefix, EdgeNode& node) const {
     EdgeArgument argument;
-    if (input.has("name")) argument.name = input.at("name").string();
+    if (input.holds("name")) argument.name = input.at("name").string();
     const JsonValue arg = input.at("arg");
     each_value_name(arg, [&](const std::string& name) {
       const auto value = value_of_.find(prefix + name);
       if (value != value_of_.end()) argument.values.push_back(value->second);
     });
     for (const char* kind : kIntegerKinds) {
-      if (arg.has(kind)) append_integers(arg.at(kind), argument.integers);
+      if (arg.holds(kind)) append_integers(arg.at(kind), argument.integers);
     }
     if (!argument.values.empty() || !argument.integers.empty()) {
       node.arguments.push_back(std::move(argument));
@@ -266,7 +266,7 @@ class GraphReader {
         }
       });
     });
-    if (json.has("name")) node.name = prefix + json.at("name").string();
+    if (json.holds("name")) node.name = prefix + json.at("name").string();
     const size_t index = graph_.nodes.size();
     json.at("outputs").each_item([&](const JsonValue& output) {
       each_value_name(output, [&](const std::string& name) {
@@ -280,15 +280,15 @@ class GraphReader {
   }
 
   static void read_metadata(const JsonValue& metadata, EdgeNode& node) {
-    if (metadata.has("debug_handle")) {
+    if (metadata.holds("debug_handle")) {
       node.debug_handle = parse_handle(metadata.at("debug_handle"));
     }
-    if (metadata.has("nn_module_stack")) {
+    if (metadata.holds("nn_module_stack")) {
       Module module = innermost_module(metadata.at("nn_module_stack").string());
       node.module_path = std::move(module.path);
       node.module_class = std::move(module.type);
     }
-    if (metadata.has("stack_trace")) {
+    if (metadata.holds("stack_trace")) {
       node.source_line = innermost_source_line(metadata.at("stack_trace").string());
       node.model_line = innermost_model_line(metadata.at("stack_trace").string());
     }
@@ -298,7 +298,7 @@ class GraphReader {
   bool read_lowered_module(const JsonValue& call, const std::string& prefix, int nesting) {
     bool found = false;
     call.at("inputs").each_item([&](const JsonValue& input) {
-      if (found || !input.at("arg").has("as_string")) return;
+      if (found || !input.at("arg").holds("as_string")) return;
       found = true;
       if (nesting == kMaxNesting) call.fail("lowered modules are nested too deep");
       const JsonValue text = input.at("arg").at("as_string");

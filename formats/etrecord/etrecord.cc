@@ -48,8 +48,8 @@ std::vector<DebugHandle> parse_handles(const JsonValue& value) {
 
 DelegateEntry parse_delegate(const JsonValue& value) {
   DelegateEntry entry;
-  if (value.has("name")) entry.backend = value.at("name").string();
-  if (!value.has("delegate_map") || value.at("delegate_map").is_null()) return entry;
+  if (value.holds("name")) entry.backend = value.at("name").string();
+  if (!value.holds("delegate_map")) return entry;
   value.at("delegate_map").each_member([&](const std::string& id, const JsonValue& handles) {
     entry.handles_of_id[id] = parse_handles(handles);
   });

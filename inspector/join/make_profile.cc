@@ -78,6 +78,9 @@ class ProfileMaker {
       profile_.run.init_ns = static_cast<uint64_t>(*trace_.init_ns);
     }
     profile_.wall_samples = dense(trace_.wall_ns);
+    // Where runs take other branches, a long one need not be a disturbed one.
+    if (!profile_.runs_differ) window_.outliers = outliers_of(profile_.wall_samples, window_);
+    profile_.outlier_runs = window_.outliers;
     profile_.wall = statistics_of(profile_.wall_samples, window_);
     std::vector<std::optional<Cost>> costs;
     if (method_ != nullptr) costs = row_costs(join_.rows, graph());
@@ -219,6 +222,7 @@ class ProfileMaker {
       notes.emplace_back(
           "not all runs executed the same instructions: a row counts as 0 in runs without it");
     }
+    note_outliers();
     if (profile_.incomplete_runs != 0 || profile_.dropped_records != 0 ||
         profile_.dropped_blocks != 0) {
       notes.push_back(fmt::format(
@@ -235,6 +239,18 @@ class ProfileMaker {
     if (profile_.unattributed.avg < 0) {
       notes.emplace_back("rows add up to more than the wall time: events of this trace overlap");
     }
+  }
+
+  void note_outliers() {
+    if (profile_.outlier_runs.empty()) return;
+    double ns = 0;
+    for (const uint32_t run : profile_.outlier_runs) {
+      ns += profile_.wall_samples[run].ns - profile_.wall.avg;
+    }
+    profile_.notes.push_back(fmt::format(
+        "{} of {} runs took over twice the median, together {:.3g} ms more than the others: "
+        "averages, shares and ranks leave them out",
+        profile_.outlier_runs.size(), profile_.runs, ns / 1e6));
   }
 
   // In order of initialisation: notes come from the members after it.

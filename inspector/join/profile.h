@@ -10,15 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/host_error.h"
+
 namespace vitrine::inspector {
 
-class InspectorError : public std::runtime_error {
+class InspectorError : public HostError {
  public:
-  using std::runtime_error::runtime_error;
+  using HostError::HostError;
 };
 
 // Over the counted runs; ns. Percentiles interpolate linearly between closest ranks.
@@ -27,7 +28,7 @@ struct TimeStatistics {
   double p50 = 0;
   double p90 = 0;
   double max = 0;
-  double avg = 0;
+  double avg = 0;  // without the outliers: Profile::outlier_runs
   double p10 = 0;
   double p25 = 0;
   double p75 = 0;
@@ -191,6 +192,9 @@ struct Profile {
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
   bool runs_differ = false;  // not all runs executed the same instructions
+  // Of all complete runs, ascending: those that counted and took over twice the median. Averages,
+  // and thus shares, are over the others; all other statistics include them.
+  std::vector<uint32_t> outlier_runs;
   TimeStatistics wall;
   TimeStatistics unattributed;
   RunSamples wall_samples;  // of all complete runs

@@ -5,6 +5,19 @@
 
 namespace vitrine::inspector {
 
+namespace {
+
+double average_of_usual(const RunSamples& samples, const RunWindow& window) {
+  double sum = 0;
+  for (const RunSample& sample : samples) {
+    const bool is_usual = !std::ranges::binary_search(window.outliers, sample.run);
+    if (sample.run >= window.cold && is_usual) sum += sample.ns;
+  }
+  return sum / static_cast<double>(window.counted() - window.outliers.size());
+}
+
+}  // namespace
+
 TimeStatistics statistics_of(std::vector<double> samples, size_t runs) {
   if (runs == 0) return {};
   std::sort(samples.begin(), samples.end());
@@ -30,6 +43,18 @@ TimeStatistics statistics_of(std::vector<double> samples, size_t runs) {
           .p99 = percentile(0.99)};
 }
 
+std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window) {
+  constexpr size_t kMinRuns = 5;
+  constexpr double kTimesMedian = 2;
+  if (window.counted() < kMinRuns) return {};
+  const double limit = kTimesMedian * statistics_of(wall, window).p50;
+  std::vector<uint32_t> outliers;
+  for (const RunSample& sample : wall) {
+    if (sample.run >= window.cold && sample.ns > limit) outliers.push_back(sample.run);
+  }
+  return outliers;
+}
+
 TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window) {
   const auto from = [&](size_t first_run) {
     std::vector<double> ns;
@@ -39,6 +64,7 @@ TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window)
     return ns;
   };
   TimeStatistics time = statistics_of(from(window.cold), window.counted());
+  if (!window.outliers.empty()) time.avg = average_of_usual(samples, window);
   if (!samples.empty() && samples.front().run == 0) time.first = samples.front().ns;
   const size_t steady_from = std::max<size_t>(window.cold, 1);
   if (window.all <= steady_from) {

@@ -18,8 +18,13 @@ TimeStatistics statistics_of(std::vector<double> samples, size_t runs);
 struct RunWindow {
   size_t cold = 0;
   size_t all = 0;
+  std::vector<uint32_t> outliers = {};  // ascending; counted, but not in averages
   size_t counted() const { return all - cold; }
 };
+
+// Counted runs that took more than twice the median of all of them; none of fewer than five.
+// `wall` has a sample of every run.
+std::vector<uint32_t> outliers_of(const RunSamples& wall, const RunWindow& window);
 
 // All figures, `first` and `steady` included. The rule for negative samples is as above.
 TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window);

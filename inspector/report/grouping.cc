@@ -69,7 +69,9 @@ class Grouper {
   Grouper(const Profile& profile, const View& view)
       : profile_(profile),
         view_(view),
-        window_{.cold = profile.cold_runs, .all = profile.cold_runs + profile.runs},
+        window_{.cold = profile.cold_runs,
+                .all = profile.cold_runs + profile.runs,
+                .outliers = profile.outlier_runs},
         sum_(window_.all) {
     for (const char c : view.filter) filter_ += lower(c);
   }

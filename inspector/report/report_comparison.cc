@@ -141,9 +141,19 @@ class ComparisonTable {
       table.add_column(title, Kind::kFigure);
     }
     if (has_shares()) table.add_column("share %", Kind::kFigure);
+    const std::vector<bool> is_shown = among_largest();
+    ComparedOp others;
+    size_t num_others = 0;
     for (size_t i = 0; i < comparison_.ops.size(); ++i) {
       const ComparedOp& op = comparison_.ops[i];
       const ComparedTexts& texts = texts_[i];
+      if (!is_shown[i]) {
+        ++num_others;
+        others.a.avg += op.a.avg;
+        others.b.avg += op.b.avg;
+        others.change += op.change;
+        continue;
+      }
       const std::string full = display_width(texts.op) > kLongOp ? texts.short_op : texts.op;
       std::vector<TextTable::Cell> cells = {std::to_string(i + 1),
                                             {full, texts.short_op},
@@ -159,6 +169,10 @@ class ComparisonTable {
       table.add_row(std::move(cells), !op.is_aligned());
     }
     const size_t first_figure = size_t{5} + options_.ids;
+    if (num_others != 0) {
+      table.add_total({fmt::format("{} beyond the top", counted(num_others, "row"))}, 1,
+                      figures(others, true, true), first_figure);
+    }
     table.add_total({"unattributed"}, 1, figures(comparison_.unattributed, true, true),
                     first_figure);
     table.add_total({"wall"}, 1, figures(comparison_.wall, true, true), first_figure);
@@ -167,15 +181,28 @@ class ComparisonTable {
 
   // ---- Sums
 
-  void write_largest() {
+  // Positions of the `count` ops that changed most, largest first.
+  std::vector<size_t> largest(size_t count) const {
     std::vector<size_t> order(comparison_.ops.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t one, size_t other) {
       return std::fabs(comparison_.ops[one].change) > std::fabs(comparison_.ops[other].change);
     });
-    order.resize(std::min(order.size(), kLargest));
+    order.resize(std::min(order.size(), count));
+    return order;
+  }
+
+  // By op; all of them without --top.
+  std::vector<bool> among_largest() const {
+    const size_t count = comparison_.ops.size();
+    std::vector<bool> is_shown(count, options_.view.top == 0);
+    for (const size_t i : largest(options_.view.top)) is_shown[i] = true;
+    return is_shown;
+  }
+
+  void write_largest() {
     std::vector<std::string> parts;
-    for (const size_t i : order) {
+    for (const size_t i : largest(kLargest)) {
       parts.push_back(fmt::format(
           "#{} {}{}{} {:+.{}f} {}", i + 1, texts_[i].short_op, texts_[i].module.empty() ? "" : " ",
           texts_[i].module, comparison_.ops[i].change / unit_.ns, unit_.decimals, unit_.name));

@@ -193,6 +193,7 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                {"outputs", run.outputs},
                {"runs", profile.runs},
                {"cold_runs", profile.cold_runs},
+               {"outlier_runs", profile.outlier_runs.size()},
                {"warmup_runs", or_null(run.warmup_runs)},
                {"threads", or_null(run.threads)},
                {"load_ns", or_null(run.load_ns)},

@@ -7,7 +7,7 @@
 
 namespace vitrine::inspector {
 
-inline constexpr int kProfileJsonVersion = 1;
+inline constexpr int kProfileJsonVersion = 2;
 
 std::string report_json(const Profile& profile);
 

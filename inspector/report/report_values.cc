@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "inspector/text/comparison_texts.h"
@@ -86,8 +89,26 @@ class ValueTable {
     for (const char* title : {"max diff", "mean diff", "cosine", "SQNR dB"}) {
       table.add_column(title, Kind::kFigure);
     }
-    for (size_t i = 0; i < comparison_.values.size(); ++i) add_row(table, i);
-    out_ += table.text(width_, options_.color) + '\n';
+    const std::vector<size_t> shown = shown_values();
+    for (const size_t i : shown) add_row(table, i);
+    out_ += table.text(width_, options_.color);
+    const size_t others = comparison_.values.size() - shown.size();
+    if (others != 0) out_ += fmt::format("{} beyond the top\n", counted(others, "output"));
+    out_ += '\n';
+  }
+
+  // In the order of the comparison; with --top those of the lowest SQNR.
+  std::vector<size_t> shown_values() const {
+    std::vector<size_t> order(comparison_.values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (options_.view.top == 0 || options_.view.top >= order.size()) return order;
+    std::ranges::stable_sort(order, {}, [&](size_t i) {
+      const double db = comparison_.values[i].difference.figures.sqnr_db;
+      return std::isnan(db) ? -std::numeric_limits<double>::infinity() : db;
+    });
+    order.resize(options_.view.top);
+    std::ranges::sort(order);
+    return order;
   }
 
   void add_row(TextTable& table, size_t i) const {

@@ -67,6 +67,38 @@ std::string error_with(const std::string& member, const std::string& content) {
   return error_of(make_archive(sample_with(member, content)));
 }
 
+// Records of 2023 write every member of a union, null but for one, and every field that is unset.
+TEST(EtRecord, MembersThatAreNullCountAsMissing) {
+  const std::string x = R"({"as_none": null, "as_tensor": {"name": "x"}, "as_int": null,
+      "as_ints": null, "as_tensors": null, "as_sym_int": null, "as_optional_tensors": null})";
+  const std::string y = R"({"as_tensor": {"name": "y"}, "as_tensors": null, "as_sym_int": null})";
+  const std::string program = R"({"graph_module": {
+      "graph": {"inputs": [)" +
+                              x + R"(], "outputs": [)" + y + R"(],
+                "nodes": [{"target": "torch.ops.aten.relu.default", "name": null,
+                           "inputs": [{"name": "self", "arg": )" +
+                              x + R"(}],
+                           "outputs": [)" +
+                              y + R"(],
+                           "metadata": {"debug_handle": "3", "stack_trace": null,
+                                        "nn_module_stack": null}}],
+                "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_expr": null, "as_int": 2}]},
+                                  "y": {"dtype": 7, "sizes": null}}},
+      "signature": {"input_specs": [{"user_input": {"arg": )" +
+                              x + R"(},
+                                     "parameter": null, "buffer": null}]}}})";
+  const EtRecord record =
+      parse_etrecord(make_archive(sample_with("edge_dialect_exported_program/forward", program)));
+  const EdgeGraph& graph = record.methods.at("forward").graph;
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].name, "y");
+  EXPECT_EQ(graph.nodes[0].debug_handle, 3u);
+  ASSERT_EQ(graph.nodes[0].arguments.size(), 1u);
+  const EdgeValue& input = graph.values[graph.nodes[0].arguments[0].values.at(0)];
+  EXPECT_THAT(input.sizes, ElementsAre(2));
+  EXPECT_FALSE(input.is_constant);
+}
+
 TEST(EtRecord, ReadsMapsAndGraph) {
   const EtRecord record = parse_etrecord(make_archive(sample()));
   ASSERT_EQ(record.methods.size(), 1u);

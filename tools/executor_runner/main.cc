@@ -75,20 +75,33 @@ void write_trace(const TraceBuffer& trace, const flatbuffers::DetachedBuffer& du
   }
 }
 
-int run(const RunnerOptions& options) {
-  std::vector<BackendOption> backend_options;
-  for (const std::string& option : options.backend_options) {
-    backend_options.push_back(parse_backend_option(option));
-  }
-  Session session(
-      {options.model, options.data, options.threads, backend_options, !options.portable});
-  if (options.verify) {
-    const VerificationReport report = verify(session, options);
-    write_report(options.report.format == ReportFormat::kJson ? verification_json(report)
-                                                              : verification_table(report),
-                 options.report);
-    return report.passed() ? 0 : kVerificationFailed;
-  }
+int run_verification(Session& session, const RunnerOptions& options) {
+  const VerificationReport report = verify(session, options);
+  write_report(options.report.format == ReportFormat::kJson ? verification_json(report)
+                                                            : verification_table(report),
+               options.report);
+  return report.passed() ? 0 : kVerificationFailed;
+}
+
+// What the profile says of the runs, beside their trace.
+inspector::RunInfo profiled_runs(Method& method, InputSet& inputs, TraceBuffer& trace,
+                                 const RunnerOptions& options) {
+  const ProfiledRuns runs = run_profiled(method, inputs, trace, options);
+  inspector::RunInfo info;
+  info.warmup_runs = runs.warmup;
+  info.trace_overhead = runs.trace_overhead;
+  info.peak_rss_bytes = runs.memory.peak;
+  info.steady_rss_bytes = runs.memory.now;
+  info.memory = memory_info(method.memory_usage());
+  info.plan = memory_plan(method.meta());
+  info.model = options.model.filename().string();
+  info.inputs = inputs.descriptions();
+  info.outputs = describe_outputs(method);
+  info.record = options.etrecord.filename().string();
+  return info;
+}
+
+void run_method(Session& session, const RunnerOptions& options) {
   const bool traced = options.profile || !options.etdump.empty();
   std::optional<ValueBuffer> values;
   if (options.debug_outputs) values.emplace(options.debug_buffer_bytes);
@@ -99,14 +112,9 @@ int run(const RunnerOptions& options) {
   InputSet inputs = make_inputs(session, *method, options, trace);
 
   inspector::ProfileOptions facts;
+  facts.method = options.method;
   if (options.profile) {
-    const ProfiledRuns runs = run_profiled(*method, inputs, trace, options);
-    facts.run.warmup_runs = runs.warmup;
-    facts.run.trace_overhead = runs.trace_overhead;
-    facts.run.peak_rss_bytes = runs.memory.peak;
-    facts.run.steady_rss_bytes = runs.memory.now;
-    facts.run.memory = memory_info(method->memory_usage());
-    facts.run.plan = memory_plan(method->meta());
+    facts.run = profiled_runs(*method, inputs, trace, options);
   } else {
     run_plain(*method, inputs, traced ? &trace : nullptr, options);
   }
@@ -115,22 +123,26 @@ int run(const RunnerOptions& options) {
       *method,
       options.print_output.value_or(options.profile ? PrintOutput::kNone : PrintOutput::kSummary));
   std::fwrite(outputs.data(), 1, outputs.size(), stdout);
-  if (!traced) return 0;
+  if (!traced) return;
 
   const flatbuffers::DetachedBuffer dump = check(write_etdump(trace));
-  if (!options.etdump.empty()) {
-    write_trace(trace, dump, options);
-  }
-  if (!options.profile) return 0;
-  facts.method = options.method;
-  facts.run.model = options.model.filename().string();
-  facts.run.inputs = inputs.descriptions();
-  facts.run.outputs = describe_outputs(*method);
-  facts.run.record = options.etrecord.filename().string();
+  if (!options.etdump.empty()) write_trace(trace, dump, options);
+  if (!options.profile) return;
   facts.run.load_ns = session.load_ns();
   facts.run.threads = static_cast<uint32_t>(session.pool()->threads());
   if (options.roofline) facts.run.limits = machine_limits(*facts.run.threads, default_cache_file());
   report_trace(dump, std::move(facts), *session.program(), options);
+}
+
+int run(const RunnerOptions& options) {
+  std::vector<BackendOption> backend_options;
+  for (const std::string& option : options.backend_options) {
+    backend_options.push_back(parse_backend_option(option));
+  }
+  Session session(
+      {options.model, options.data, options.threads, backend_options, !options.portable});
+  if (options.verify) return run_verification(session, options);
+  run_method(session, options);
   return 0;
 }
 

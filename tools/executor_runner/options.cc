@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats/etdump/trace_buffer.h"
+#include "host/command_line.h"
 #include "host/report_options.h"
 #include "host/session.h"
 #include "host/tool_error.h"
@@ -260,18 +261,15 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   add_run_options(app, line);
   add_profile_options(app, line.options);
   add_check_options(app, line.options);
-  try {
-    app.parse(argc, argv);
+  const auto check = [&] {
     check_together(app);
     const RunnerOptions& options = line.options;
     if (options.verify) check_is_table_or_json(options.report, "with --verify");
-    if (!options.compare.empty()) check_is_table_or_json(options.report, "with --compare");
+    if (!options.compare.empty()) check_fits_comparison(options.report);
     take_apart(line);
     line.options.method_is_given = app.get_option("--method_name")->count() != 0;
-  } catch (const CLI::ParseError& error) {
-    *exit_code = app.exit(error);
-    return std::nullopt;
-  }
+  };
+  if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;
   return std::move(line.options);
 }
 

@@ -24,7 +24,7 @@ struct OpenedFile {
   std::span<const std::byte> bytes;
 };
 
-// Throws exceptions derived from std::runtime_error that name the file, the place and what is
+// Throws HostErrors that name the file, the place and what is
 // wrong.
 Json describe_file(const OpenedFile& file);
 

@@ -12,7 +12,7 @@ struct Inspection {
   int exit_code = 0;  // 1: --verify found something wrong; 2: --fail_above or --min_sqnr
 };
 
-// Throws exceptions derived from std::runtime_error that name the file and the place.
+// Throws HostErrors that name the file and the place.
 Inspection inspect(const InspectOptions& options);
 
 }  // namespace vitrine::tools

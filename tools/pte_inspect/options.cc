@@ -1,5 +1,6 @@
 #include "tools/pte_inspect/options.h"
 
+#include "host/command_line.h"
 #include "host/report_options.h"
 
 namespace vitrine::tools {
@@ -50,15 +51,14 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   add_fail_above(report, options.fail_above);
   report.add_option("--min_sqnr", options.min_sqnr, "exit code 2 if an op's output is below it")
       ->type_name("DB");
-  try {
-    app.parse(argc, argv);
+  const auto check = [&] {
     if (ops + verify + compare + !graph.empty() > 1) {
       throw CLI::ValidationError("--ops, --graph, --verify and --compare", "exclude each other");
     }
     if (compare && options.files.size() != 2) {
       throw CLI::ValidationError("--compare", "needs two traces, old and new");
     }
-    if (compare) check_is_table_or_json(options.report, "with --compare");
+    if (compare) check_fits_comparison(options.report);
     if (!compare && (options.fail_above || options.min_sqnr || !options.debug_buffers.empty())) {
       throw CLI::ValidationError("--fail_above, --min_sqnr and --debug_buffer", "need --compare");
     }
@@ -68,10 +68,8 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
     if (options.etrecords.size() > (compare ? 2u : 1u)) {
       throw CLI::ValidationError("--etrecord", compare ? "one or two" : "one");
     }
-  } catch (const CLI::ParseError& error) {
-    *exit_code = app.exit(error);
-    return std::nullopt;
-  }
+  };
+  if (!parse_command_line(app, argc, argv, check, exit_code)) return std::nullopt;
   options.has_format = app.get_option("--format")->count() > 0;
   if (ops) options.task = Task::kOperators;
   if (!graph.empty()) options.task = graph == "dot" ? Task::kGraphDot : Task::kGraphText;

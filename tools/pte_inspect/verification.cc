@@ -57,7 +57,7 @@ class Verifier {
     try {
       run();
       return true;
-    } catch (const std::runtime_error& error) {
+    } catch (const HostError& error) {
       steps_[index].error = error.what();
       return false;
     }

@@ -74,7 +74,8 @@ void run(const LoweringOptions& options) {
     text += report(model);
   };
   add(options.summary, summary_text);
-  add(options.explain, explain_text);
+  add(options.explain,
+      [&](const auto& lowered) { return explain_text(lowered, options.explain_places); });
   add(options.graph, graph_text);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
+#include "host/command_line.h"
 #include "host/tool_error.h"
 #include "tools/pte_lower/backends.h"
 
@@ -39,6 +38,98 @@ std::vector<std::string> checked_backends(const std::vector<std::string>& names)
   return names;
 }
 
+// As the command line has it, before texts are taken apart.
+struct CommandLine {
+  LoweringOptions options;
+  std::string model;
+  std::string explain;
+  std::vector<std::string> methods;
+  std::vector<std::string> bounds;
+  std::vector<std::string> backends;
+};
+
+CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>& to,
+                      const std::string& help) {
+  return app.add_option(name, to, help)->allow_extra_args(false);
+}
+
+// CLI11's own way would show the value as a part of the option's name.
+void add_unset(CLI::App& app, const char* name, bool& flag, const char* help) {
+  app.add_flag_callback(
+      name, [&flag] { flag = false; }, help);
+}
+
+void add_model_options(CLI::App& app, CommandLine& line) {
+  LoweringOptions& options = line.options;
+  app.add_option("model", line.model, "exported model (.pt2): the method \"forward\"")
+      ->type_name("FILE");
+  add_list(app, "--method", line.methods, "a method of its own; repeatable")
+      ->type_name("NAME=FILE");
+  app.add_option("-o,--output", options.output, "program (.pte)")->required()->type_name("FILE");
+  add_list(app, "--backend", line.backends, backends_help())->type_name("NAME");
+  add_list(app, "--only-op", options.only_ops,
+           "delegate this operator alone (add, aten.add.Tensor); repeatable")
+      ->type_name("OP");
+  add_list(app, "--exclude-op", options.excluded_ops, "never delegate this operator; repeatable")
+      ->type_name("OP");
+  add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
+      ->type_name("SIZE=MIN:MAX");
+}
+
+void add_report_options(CLI::App& app, CommandLine& line) {
+  LoweringOptions& options = line.options;
+  app.add_option("--etrecord", options.record, "also writes an ETRecord, for other tools' profiles")
+      ->type_name("FILE");
+  add_unset(app, "--no-debug-maps", options.emit.emit_debug_maps,
+            "leave out what profiles are joined with (executor_runner --profile)");
+  app.add_flag("--summary", options.summary, "print what is delegated, memory and sizes");
+  app.add_flag("--explain{reasons}", line.explain,
+               "print why the rest is not, most expensive first; --explain=places lists each call")
+      ->check(CLI::IsMember({"reasons", "places"}).description(""));
+  app.add_flag("--graph", options.graph, "print the graph, with what is inside delegates");
+  app.add_option("--graphviz", options.graphviz, "writes the graph for dot")->type_name("FILE");
+}
+
+void add_emit_options(CLI::App& app, LoweringOptions& options) {
+  aot::EmitOptions& emit = options.emit;
+  app.add_flag("--fold-constants", options.fold_constants,
+               "compute what needs no input now, not at each run");
+  app.add_flag("--external-constants", emit.external_constants,
+               "weights to a file beside the program (.ptd)");
+  app.add_option("--segment-alignment", emit.segment_alignment, "of weights and delegates")
+      ->capture_default_str()
+      ->type_name("BYTES");
+  app.add_option("--constant-alignment", emit.constant_tensor_alignment,
+                 "of each weight (default: 16)")
+      ->type_name("BYTES");
+  app.add_option("--delegate-alignment", emit.delegate_alignment,
+                 "of delegates inside the table (default: 16)")
+      ->type_name("BYTES");
+  add_unset(app, "--inline-delegates", emit.extract_delegate_segments,
+            "keep delegates inside the table");
+  app.add_flag("--stacktrace", emit.emit_stacktrace, "keep each instruction's stack trace");
+  add_unset(app, "--no-plan-inputs", emit.memory_planning.alloc_graph_input,
+            "the caller gives the inputs' memory");
+  add_unset(app, "--no-plan-outputs", emit.memory_planning.alloc_graph_output,
+            "the caller gives the outputs' memory");
+  add_unset(app, "--no-reuse", emit.memory_planning.greedy, "a place of its own for every tensor");
+}
+
+void take_apart(CommandLine& line) {
+  LoweringOptions& options = line.options;
+  for (const std::string& method : line.methods) add_method(method, options);
+  if (!line.model.empty() && !options.models.emplace(kOnlyMethod, line.model).second) {
+    throw ToolError("the model and --method forward=... are the same method");
+  }
+  if (options.models.empty()) throw ToolError("give a model (.pt2), or methods by --method");
+  options.backends = checked_backends(line.backends);
+  for (const std::string& bound : line.bounds) {
+    options.bounds.push_back(aot::parse_dynamic_bound(bound));
+  }
+  options.explain = !line.explain.empty();
+  options.explain_places = line.explain == "places";
+}
+
 }  // namespace
 
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code) {
@@ -48,76 +139,15 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
       "  pte_lower --method encode=a.pt2 --method decode=b.pt2 -o model.pte",
       "pte_lower");
   app.get_formatter()->column_width(36);
-  LoweringOptions options;
-  std::string model;
-  std::vector<std::string> methods;
-  std::vector<std::string> bounds;
-  std::vector<std::string> backends;
-  bool no_maps = false;
-  bool inline_delegates = false;
-  bool naive = false;
-  bool no_input_memory = false;
-  bool no_output_memory = false;
-
-  const auto list = [&](const char* name, std::vector<std::string>& to, const std::string& help,
-                        const char* type) {
-    app.add_option(name, to, help)->allow_extra_args(false)->type_name(type);
-  };
-  app.add_option("model", model, "exported model (.pt2): the method \"forward\"")
-      ->type_name("FILE");
-  list("--method", methods, "a method of its own; repeatable", "NAME=FILE");
-  app.add_option("-o,--output", options.output, "program (.pte)")->required()->type_name("FILE");
-  list("--backend", backends, backends_help(), "NAME");
-  list("--only-op", options.only_ops,
-       "delegate this operator alone (add, aten.add.Tensor); repeatable", "OP");
-  list("--exclude-op", options.excluded_ops, "never delegate this operator; repeatable", "OP");
-  list("--dynamic", bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8", "SIZE=MIN:MAX");
-  app.add_option("--etrecord", options.record, "also writes an ETRecord, for other tools' profiles")
-      ->type_name("FILE");
-  app.add_flag("--no-debug-maps", no_maps,
-               "leave out what profiles are joined with (executor_runner --profile)");
-  app.add_flag("--summary", options.summary, "print what is delegated, memory and sizes");
-  app.add_flag("--explain", options.explain, "print why the rest is not, most expensive first");
-  app.add_flag("--graph", options.graph, "print the graph, with what is inside delegates");
-  app.add_option("--graphviz", options.graphviz, "writes the graph for dot")->type_name("FILE");
-  app.add_flag("--fold-constants", options.fold_constants,
-               "compute what needs no input now, not at each run");
-  app.add_flag("--external-constants", options.emit.external_constants,
-               "weights to a file beside the program (.ptd)");
-  app.add_option("--segment-alignment", options.emit.segment_alignment, "of weights and delegates")
-      ->capture_default_str()
-      ->type_name("BYTES");
-  app.add_option("--constant-alignment", options.emit.constant_tensor_alignment,
-                 "of each weight (default: 16)")
-      ->type_name("BYTES");
-  app.add_option("--delegate-alignment", options.emit.delegate_alignment,
-                 "of delegates inside the table (default: 16)")
-      ->type_name("BYTES");
-  app.add_flag("--inline-delegates", inline_delegates, "keep delegates inside the table");
-  app.add_flag("--stacktrace", options.emit.emit_stacktrace, "keep each instruction's stack trace");
-  app.add_flag("--no-plan-inputs", no_input_memory, "the caller gives the inputs' memory");
-  app.add_flag("--no-plan-outputs", no_output_memory, "the caller gives the outputs' memory");
-  app.add_flag("--no-reuse", naive, "a place of its own for every tensor");
-  try {
-    app.parse(argc, argv);
-    for (const std::string& method : methods) add_method(method, options);
-    if (!model.empty() && !options.models.emplace(kOnlyMethod, model).second) {
-      throw ToolError("the model and --method forward=... are the same method");
-    }
-    if (options.models.empty()) throw ToolError("give a model (.pt2), or methods by --method");
-    options.backends = checked_backends(backends);
-    for (const std::string& bound : bounds)
-      options.bounds.push_back(aot::parse_dynamic_bound(bound));
-  } catch (const CLI::ParseError& error) {
-    *exit_code = app.exit(error);
+  CommandLine line;
+  add_model_options(app, line);
+  add_report_options(app, line);
+  add_emit_options(app, line.options);
+  if (!parse_command_line(
+          app, argc, argv, [&] { take_apart(line); }, exit_code)) {
     return std::nullopt;
   }
-  options.emit.emit_debug_maps = !no_maps;
-  options.emit.extract_delegate_segments = !inline_delegates;
-  options.emit.memory_planning.greedy = !naive;
-  options.emit.memory_planning.alloc_graph_input = !no_input_memory;
-  options.emit.memory_planning.alloc_graph_output = !no_output_memory;
-  return options;
+  return std::move(line.options);
 }
 
 }  // namespace vitrine::tools

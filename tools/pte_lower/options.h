@@ -26,6 +26,7 @@ struct LoweringOptions {
   bool summary = false;
   bool graph = false;
   bool explain = false;
+  bool explain_places = false;  // each call, too
 };
 
 // Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).

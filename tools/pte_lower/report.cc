@@ -84,11 +84,11 @@ std::string graphviz_text(const aot::LoweredModel& model) {
   });
 }
 
-std::string explain_text(const aot::LoweredModel& model) {
+std::string explain_text(const aot::LoweredModel& model, bool with_places) {
   return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
     const auto found = model.rejections.find(name);
     if (found == model.rejections.end()) return std::string("No backend was asked.\n");
-    const std::string lines = delegation::explain(program, found->second);
+    const std::string lines = delegation::explain(program, found->second, with_places);
     return lines.empty() ? std::string("All is delegated.\n") : lines;
   });
 }

@@ -12,7 +12,7 @@ std::string summary_text(const aot::LoweredModel& model);
 // Per method: the graph, with what is inside delegates.
 std::string graph_text(const aot::LoweredModel& model);
 std::string graphviz_text(const aot::LoweredModel& model);
-// Per method: why calls are not delegated, most expensive first.
-std::string explain_text(const aot::LoweredModel& model);
+// Per method: why calls are not delegated, most expensive first; the calls only if asked for.
+std::string explain_text(const aot::LoweredModel& model, bool with_places);
 
 }  // namespace vitrine::tools

@@ -58,7 +58,7 @@ class Tagger {
   }
 
   void refuse(const Node& node, const Refusal& refusal) {
-    result_.rejections.push_back({&node, refusal.rule, refusal.remedy});
+    result_.rejections.push_back({refusal.rule, refusal.remedy, &node});
   }
 
   aot::ExportedProgram& program_;

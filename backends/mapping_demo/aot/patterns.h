@@ -5,14 +5,11 @@
 #include <string>
 
 #include "aot/graph/exported_program.h"
+#include "aot/lowering/partitioner.h"
 
 namespace vitrine::mapping_demo {
 
-// Why a call cannot be taken.
-struct Refusal {
-  std::string rule;
-  std::string remedy;
-};
+using Refusal = aot::Rejection;  // of a call; the partitioner sets the node
 
 // A convolution whose only user is a relu: 2-d, f32, static, row-major, weight and bias constant.
 // Empty if it can be taken.

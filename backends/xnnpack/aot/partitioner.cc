@@ -132,7 +132,8 @@ class Tagging {
   }
 
   void reject(const Node& node, Refusal refusal) {
-    result_.rejections.push_back({&node, std::move(refusal.rule), std::move(refusal.remedy)});
+    refusal.node = &node;
+    result_.rejections.push_back(std::move(refusal));
   }
 
   template <class Visit>

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aot/lowering/partitioner.h"
 #include "backends/xnnpack/aot/arguments.h"
 
 namespace vitrine::aot::xnnpack {
@@ -20,11 +21,7 @@ enum Precision : uint8_t {
 };
 inline constexpr uint8_t kAnyPrecision = kFloat | kStatic | kDynamic;
 
-// Why a call is not taken, and what would change that.
-struct Refusal {
-  std::string rule;
-  std::string remedy;
-};
+using Refusal = Rejection;  // of the candidate; the partitioner sets the node
 
 struct Candidate {
   const Parameters& parameters;

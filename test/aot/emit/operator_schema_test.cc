@@ -30,9 +30,9 @@ TEST(OperatorSchemaTest, KeepsTheOrderOfArguments) {
 // "int[2] padding=0" is [0, 0], "int[2] stride=[]" is empty.
 TEST(OperatorSchemaTest, ANumberIsTheDefaultOfEachItem) {
   const OperatorSchema& pool = schema("aten::max_pool2d_with_indices.out");
-  EXPECT_EQ(pool.arguments[2].default_value, Argument(ArgumentList{}));
-  EXPECT_EQ(pool.arguments[3].default_value, Argument(ArgumentList{0, 0}));
-  EXPECT_EQ(pool.arguments[4].default_value, Argument(ArgumentList{1, 1}));
+  EXPECT_EQ(pool.arguments[2].default_value, Argument::list({}));
+  EXPECT_EQ(pool.arguments[3].default_value, Argument::list({0, 0}));
+  EXPECT_EQ(pool.arguments[4].default_value, Argument::list({1, 1}));
   EXPECT_EQ(pool.outs().size(), 2U);
 }
 

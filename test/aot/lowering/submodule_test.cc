@@ -141,8 +141,8 @@ TEST_F(SubmoduleTest, PlaceholdersAreParametersBuffersThenOthers) {
   Node* constant = p.constant("c_c");
   Node* input = p.input("x");
   for (Node* node : {buffer, parameter, constant}) node->meta.delegation_tag = "t";
-  Node* call =
-      p.call("aten.cat.default", {ArgumentList{input, constant, untagged, buffer, parameter}}, "t");
+  Node* call = p.call("aten.cat.default",
+                      {Argument::list({input, constant, untagged, buffer, parameter})}, "t");
   p.returns(call);
   p.finish();
   const std::vector<Node*> nodes = {call};

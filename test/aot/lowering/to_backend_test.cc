@@ -73,7 +73,7 @@ TEST(ToBackend, TaggedWeightsMoveUntaggedOnesAreGiven) {
   Node* q = b.parameter("q");
   Node* c = b.constant("c");
   Node* x = b.input("x");
-  Node* sum = b.call("aten.cat.default", {ArgumentList{x, p, q, c}});
+  Node* sum = b.call("aten.cat.default", {Argument::list({x, p, q, c})});
   b.returns(sum);
   ExportedProgram& program = b.finish();
   to_backend(program, tagging({{"p", "t"}, {"c", "t"}, {"aten_cat_default", "t"}}));
@@ -396,7 +396,7 @@ TEST(ToBackend, PartitionersComeInOrderAndRejectionsOfWhatIsTakenGo) {
         if (node.target().is(taken)) {
           node.meta.delegation_tag = "tag0";
         } else {
-          result.rejections.push_back({&node, std::string("not by ") + id, ""});
+          result.rejections.push_back({std::string("not by ") + id, "", &node});
         }
       }
       result.tags["tag0"] = {std::make_shared<test::NamedBackend>(id), {}};
@@ -435,7 +435,7 @@ TEST(ToBackend, BranchesOfControlFlowAreLoweredWithoutWeights) {
   graph.subgraphs()["outer"] = std::move(outer);
   Node* attribute = graph.get_attr("outer");
   Node* cond = graph.call(Target::of("cond", Dialect::kHigherOrder),
-                          {true, attribute, attribute, ArgumentList{x, p}});
+                          {true, attribute, attribute, Argument::list({x, p})});
   cond->meta.value = Value::Items{Value(ProgramBuilder::spec())};
   Node* item = graph.call(getitem(), {cond, 0});
   item->meta.value = ProgramBuilder::spec();

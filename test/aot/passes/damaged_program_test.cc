@@ -21,9 +21,9 @@ std::vector<Argument> damages() {
           Argument(-1),
           Argument(0.5),
           Argument("text"),
-          Argument(ArgumentList()),
-          Argument(ArgumentList{Argument(std::numeric_limits<int64_t>::max())}),
-          Argument(ArgumentList{Argument()})};
+          Argument::list({}),
+          Argument::list({std::numeric_limits<int64_t>::max()}),
+          Argument::list({Argument()})};
 }
 
 // The nth damage of a program; false if there are not so many.

@@ -31,7 +31,7 @@ TEST(DecomposeArrangements, Diagonals) {
   expect_near(lowered("aten.trace.default", {x}, ArgumentList{}, {}), {6});
   expect_near(lowered("aten.block_diag.default", {x, floats({1, 2}, {7, 8})},
                       [](const Nodes& in) {
-                        return ArgumentList{Argument(ArgumentList{in[0], in[1]})};
+                        return ArgumentList{Argument::list({in[0], in[1]})};
                       },
                       {3, 5}),
               {1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 7, 8});
@@ -58,9 +58,7 @@ TEST(DecomposeArrangements, PiecesTurnsAndStacks) {
   expect_near(lowered("aten.fliplr.default", {x}, ArgumentList{}, {2, 3}), {3, 2, 1, 6, 5, 4});
   const TensorData a = floats({2}, {1, 2});
   const TensorData b = floats({3}, {7, 8, 9});
-  const auto both = [](const Nodes& in) {
-    return ArgumentList{Argument(ArgumentList{in[0], in[1]})};
-  };
+  const auto both = [](const Nodes& in) { return ArgumentList{Argument::list({in[0], in[1]})}; };
   expect_near(lowered("aten.cartesian_prod.default", {a, b}, both, {6, 2}),
               {1, 7, 1, 8, 1, 9, 2, 7, 2, 8, 2, 9});
   expect_near(lowered("aten.column_stack.default", {a, floats({2, 2}, {3, 4, 5, 6})}, both, {2, 3}),

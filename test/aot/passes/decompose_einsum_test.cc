@@ -11,7 +11,7 @@ TEST(DecomposeEinsum, Einsum) {
   const auto einsum = [](const char* equation, std::vector<TensorData> inputs,
                          std::vector<SymInt> sizes) {
     return run(inputs, [&](ModelBuilder& build, const std::vector<Node*>& nodes) {
-      const ArgumentList list(nodes.begin(), nodes.end());
+      const Argument list = Argument::list(ArgumentList(nodes.begin(), nodes.end()));
       return build.call_as("aten.einsum.default", {equation, list}, {},
                            contiguous_spec(ScalarType::kFloat, sizes));
     })[0];

@@ -166,7 +166,7 @@ TEST(DecomposeProducts, OfTensors) {
               {1, 5, 0, 1});
   expect_near(lowered("aten.linalg_multi_dot.default", {square, square, floats({2}, {3, 4})},
                       [](const Nodes& in) {
-                        return ArgumentList{Argument(ArgumentList{in[0], in[1], in[2]})};
+                        return ArgumentList{Argument::list({in[0], in[1], in[2]})};
                       },
                       {2}),
               {11, 4});

@@ -29,12 +29,12 @@ TEST(DecomposeRecurrent, RecurrentLayer) {
                                           floats({1, 1}, {0.3}),     floats({1, 1}, {0.7}),
                                           floats({1}, {0.1}),        floats({1}, {0.2})};
   const Values found = values_of(run(inputs, [](ModelBuilder& build, const std::vector<Node*>& in) {
-    Node* all = build.call_as(
-        "aten.rnn_tanh.input",
-        {in[0], in[1], ArgumentList{in[2], in[3], in[4], in[5]}, true, 1, 0.0, false, false, false},
-        {},
-        Value::Items{contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
-                     contiguous_spec(ScalarType::kFloat, {1, 1, 1})});
+    Node* all = build.call_as("aten.rnn_tanh.input",
+                              {in[0], in[1], Argument::list({in[2], in[3], in[4], in[5]}), true, 1,
+                               0.0, false, false, false},
+                              {},
+                              Value::Items{contiguous_spec(ScalarType::kFloat, {2, 1, 1}),
+                                           contiguous_spec(ScalarType::kFloat, {1, 1, 1})});
     return build.item(all, 0);
   })[0]);
   const double first = std::tanh(0.3 * 1 + 0.1 + 0.7 * 0.5 + 0.2);
@@ -58,7 +58,7 @@ TEST(DecomposeRecurrent, RecurrentCells) {
   inputs.insert(inputs.end(), weights.begin(), weights.end());
   const TensorSpec state = contiguous_spec(ScalarType::kFloat, {1, 1});
   const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], ArgumentList{in[1], in[2]}, in[3], in[4], in[5], in[6]};
+    return ArgumentList{in[0], Argument::list({in[1], in[2]}), in[3], in[4], in[5], in[6]};
   };
   expect_near(lowered_item("aten.lstm_cell.default", inputs, arguments, {state, state}, 0),
               {hidden});
@@ -121,8 +121,9 @@ TEST(DecomposeRecurrent, LayersInBothDirections) {
     inputs.push_back(floats({1, 1}, {direction.of_hidden}));
   }
   const auto arguments = [](const Nodes& in) {
-    return ArgumentList{in[0], in[1], ArgumentList(in.begin() + 2, in.end()), false, 2, 0.0, false,
-                        true,  true};
+    return ArgumentList{in[0], in[1], Argument::list(ArgumentList(in.begin() + 2, in.end())),
+                        false, 2,     0.0,
+                        false, true,  true};
   };
   const Value::Items results = {contiguous_spec(ScalarType::kFloat, {1, 3, 2}),
                                 contiguous_spec(ScalarType::kFloat, {4, 1, 1})};

@@ -25,10 +25,10 @@ TEST(DecomposeShapes, GridsAndCommonSizes) {
   const TensorData x = floats({3}, {1, 2, 3});
   const TensorData y = floats({2}, {10, 20});
   const auto list = [](const std::vector<Node*>& in) {
-    return ArgumentList{ArgumentList(in.begin(), in.end())};
+    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end()))};
   };
   const auto by_word = [](const std::vector<Node*>& in) {
-    return ArgumentList{ArgumentList(in.begin(), in.end()), "xy"};
+    return ArgumentList{Argument::list(ArgumentList(in.begin(), in.end())), "xy"};
   };
   const Value::Items rows = Value::Items(2, contiguous_spec(ScalarType::kFloat, {3, 2}));
   const Value::Items columns = Value::Items(2, contiguous_spec(ScalarType::kFloat, {2, 3}));

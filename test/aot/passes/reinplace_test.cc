@@ -17,7 +17,7 @@ ExportedProgram cache_program(bool reads_later) {
   Node* at = build.input("at", ScalarType::kLong, {1});
   Node* cache = build.buffer("cache", zeros({4, 3}));
   Node* old = build.call("aten.clone.default", {cache});
-  Node* written = build.call("aten.index_put_.default", {cache, ArgumentList{at}, x});
+  Node* written = build.call("aten.index_put_.default", {cache, Argument::list({at}), x});
   Node* sum = build.call("aten.add.Tensor", {written, old});
   ExportedProgram program = build.finish({reads_later ? sum : written});
   to_edge(program);
@@ -39,7 +39,7 @@ TEST(Reinplace, LeavesInputsThatTheProgramDoesNotMutate) {
   Node* at = build.input("at", ScalarType::kLong, {1});
   Node* row = build.input("row", ScalarType::kFloat, {1, 3});
   ExportedProgram program =
-      build.finish({build.call("aten.index_put.default", {x, ArgumentList{at}, row})});
+      build.finish({build.call("aten.index_put.default", {x, Argument::list({at}), row})});
   to_edge(program);
   to_executable(program, {.elide_views = true, .reinplace = true});
   EXPECT_THAT(calls(program), ElementsAre("index_put"));

@@ -19,7 +19,7 @@ TEST(RemoveNoOps, RemovesWhatChangesNothing) {
   Node* part = build.call("aten.slice_copy.Tensor", {whole, 0, 0, 1});
   Node* same = build.call("aten._to_copy.default", {part}, {{"dtype", ScalarType::kFloat}});
   Node* other = build.call("aten._to_copy.default", {same}, {{"dtype", ScalarType::kHalf}});
-  Node* joined = build.call("aten.cat.default", {ArgumentList{none, x, none}});
+  Node* joined = build.call("aten.cat.default", {Argument::list({none, x, none})});
   ExportedProgram program = build.finish({other, joined});
   remove_no_ops(program);
   lint(program);

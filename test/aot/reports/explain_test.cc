@@ -77,7 +77,7 @@ struct ExplainTest : testing::Test {
   Node* x = b.input("x");
 };
 
-TEST_F(ExplainTest, OneLineACallMostExpensiveFirst) {
+TEST_F(ExplainTest, OneLineAReasonMostExpensiveFirst) {
   Node* view = b.call("aten.view_copy.default", {x});
   Node* erf = b.call("aten.erf.default", {view});
   Node* product = b.call("aten.mm.default", {erf, view});
@@ -88,17 +88,39 @@ TEST_F(ExplainTest, OneLineACallMostExpensiveFirst) {
   erf->meta.origin = origin;
   b.returns(product);
   aot::ExportedProgram& program = b.finish();
-  const std::vector<aot::Rejection> rejections = {{erf, "XNNPACK has no erf", "use gelu"},
-                                                  {erf, "XNNPACK has no erf", "use gelu"},
-                                                  {erf, "the other has none either", ""},
-                                                  {view, "a view would stand alone", ""}};
+  const std::vector<aot::Rejection> rejections = {{"XNNPACK has no erf", "use gelu", erf},
+                                                  {"XNNPACK has no erf", "use gelu", erf},
+                                                  {"the other has none either", "", erf},
+                                                  {"a view would stand alone", "", view}};
   EXPECT_EQ(
       explain(program, rejections),
-      "aten.mm.default aten_mm_default [16 FLOP, 48 B]: no partitioner asked for it\n"
-      "aten.erf.default aten_erf_default (model.py:12) [4 FLOP, 32 B]: XNNPACK has no erf; to "
-      "change that: use gelu. the other has none either\n"
-      "aten.view_copy.default aten_view_copy_default [0 FLOP, 32 B]: a view would stand "
-      "alone\n");
+      "aten.mm.default [16 FLOP, 48 B]: no partitioner asked for it\n"
+      "aten.erf.default [4 FLOP, 32 B]: XNNPACK has no erf; to change that: use gelu. the other "
+      "has none either\n"
+      "aten.view_copy.default [0 FLOP, 32 B]: a view would stand alone\n");
+  EXPECT_THAT(explain(program, rejections, true),
+              HasSubstr("the other has none either\n"
+                        "    aten_erf_default (model.py:12) [4 FLOP, 32 B]\n"));
+}
+
+// 2 x 2 floats: a product has 2 * 2 * 2 multiply-adds, an erf one FLOP an element.
+TEST_F(ExplainTest, CallsOfOneReasonAreOneLineThatSumsTheirCost) {
+  Node* first = b.call("aten.erf.default", {x});
+  Node* product = b.call("aten.mm.default", {first, first});
+  Node* second = b.call("aten.erf.default", {product});
+  Node* relu = b.call("aten.relu.default", {second});
+  b.returns(relu);
+  const std::vector<aot::Rejection> rejections = {{"it stands alone", "", relu},
+                                                  {"too small", "", first},
+                                                  {"too small", "", product},
+                                                  {"too small", "", second}};
+  EXPECT_EQ(explain(b.finish(), rejections, true),
+            "aten.mm.default, 2 x aten.erf.default [24 FLOP, 112 B]: too small\n"
+            "    aten_mm_default [16 FLOP, 48 B]\n"
+            "    aten_erf_default [4 FLOP, 32 B]\n"
+            "    aten_erf_default_1 [4 FLOP, 32 B]\n"
+            "aten.relu.default [4 FLOP, 32 B]: it stands alone\n"
+            "    aten_relu_default [4 FLOP, 32 B]\n");
 }
 
 TEST_F(ExplainTest, WhatIsDelegatedAndGetitemsHaveNoLine) {
@@ -115,8 +137,7 @@ TEST_F(ExplainTest, BranchesOfControlFlowAreExplainedToo) {
   branch->set_output(aot::Argument::tuple({b.call_in(*branch, "aten.erf.default", {value})}));
   b.program.graph->subgraphs()["submodule_0"] = std::move(branch);
   b.returns(b.call("aten.relu.default", {x}));
-  EXPECT_THAT(explain(b.finish(), {}),
-              HasSubstr("aten.erf.default submodule_0.aten_erf_default ["));
+  EXPECT_THAT(explain(b.finish(), {}, true), HasSubstr("    submodule_0.aten_erf_default ["));
 }
 
 TEST_F(ExplainTest, GraphvizDrawsDelegatesAsClusters) {

@@ -39,7 +39,7 @@ TEST_F(InferTest, SymbolsGoThroughShapes) {
   EXPECT_EQ(result("aten.flatten.using_ints", {x, 1}), "f32[s0, 48]");
   EXPECT_EQ(result("aten.slice.Tensor", {x, 1, 1, 5}), "f32[s0, 4, 8]");
   EXPECT_EQ(result("aten.slice.Tensor", {x, 0, 0, INT64_MAX}), "f32[s0, 6, 8]");
-  EXPECT_EQ(result("aten.cat.default", {ArgumentList{x, x}, 1}), "f32[s0, 12, 8]");
+  EXPECT_EQ(result("aten.cat.default", {Argument::list({x, x}), 1}), "f32[s0, 12, 8]");
   Node* folded = input({SymInt(6) * symbol("s0"), 8});
   EXPECT_EQ(result("aten.view.default", {folded, std::vector<int64_t>{-1, 6, 8}}), "f32[s0, 6, 8]");
 }

@@ -216,5 +216,21 @@ TEST(ComparisonReportTest, NamesSidesOpsAndOutputs) {
   EXPECT_EQ(json.at("aligned_by"), "debug handles");
 }
 
+// Changes of +50, -200 and +10 ns.
+TEST(CompareProfiles, TheTableOfTheTopHasWhatChangedMost) {
+  TraceBuilder a, b;
+  run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
+  run_kernels(b, {{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});
+  const Side side_a = side_of(a), side_b = side_of(b);
+  inspector::TableOptions options = {140};
+  options.view.top = 1;
+  const std::string table = inspector::report_comparison(compare(side_a, side_b), side_a.profile,
+                                                         side_b.profile, options);
+  const std::string rows = table.substr(0, table.find("largest changes"));
+  EXPECT_THAT(rows, HasSubstr("-200"));
+  EXPECT_THAT(rows, testing::Not(HasSubstr("mul")));
+  EXPECT_THAT(rows, testing::ContainsRegex("2 rows beyond the top +1300 +1360 +\\+60"));
+}
+
 }  // namespace
 }  // namespace vitrine::test

@@ -142,6 +142,21 @@ TEST(ValueComparisonTest, NamesTheFirstOpThatDiffers) {
   EXPECT_EQ(json.at("values").at(0).at("sqnr_db"), nullptr);
 }
 
+// SQNRs of 12.0 (relu), 16.0 (add) and 21.6 dB (mul); the convolution is the same.
+TEST(ValueComparisonTest, TheTableOfTheTopHasTheLowestSqnrs) {
+  Side a, b;
+  run_portable(a);
+  run_portable(b, 0.5f);
+  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  inspector::TableOptions options = {120};
+  options.view.top = 2;
+  const std::string table = inspector::report_values(result, a.profile(), b.profile(), options);
+  EXPECT_THAT(table, HasSubstr("12.0"));
+  EXPECT_THAT(table, HasSubstr("16.0"));
+  EXPECT_THAT(table, testing::Not(HasSubstr("convolution")));
+  EXPECT_THAT(table, HasSubstr("2 outputs beyond the top"));
+}
+
 TEST(ValueComparisonTest, ADelegateIsComparedAtItsBoundary) {
   RecordedSide a, b;
   run_portable(a);

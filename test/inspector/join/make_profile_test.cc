@@ -39,6 +39,46 @@ double sum_of_rows(const Profile& profile) {
                          [](double sum, const ProfileRow& row) { return sum + row.time.avg; });
 }
 
+// Nine runs of 600 ns of rows, and one in which the shorter kernel stalled for a millisecond.
+TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
+  TraceBuilder trace;
+  for (int run = 0; run < 10; ++run) {
+    trace.begin_run();
+    trace.kernel(0, "aten::mul.out", 500);
+    trace.kernel(1, "aten::add.out", run == 4 ? 1'000'000 : 100);
+    trace.end_run();
+  }
+  const Profile profile = make_profile(trace.dump(), nullptr);
+  EXPECT_THAT(profile.outlier_runs, ElementsAre(4));
+  EXPECT_DOUBLE_EQ(profile.rows[0].time.avg, 500);
+  EXPECT_DOUBLE_EQ(profile.rows[1].time.avg, 100);
+  EXPECT_DOUBLE_EQ(profile.rows[1].time.max, 1'000'000);
+  EXPECT_DOUBLE_EQ(profile.rows[0].share, 500 / profile.wall.avg);
+  EXPECT_DOUBLE_EQ(sum_of_rows(profile) + profile.unattributed.avg, profile.wall.avg);
+  const std::string table = report_table(profile);
+  EXPECT_THAT(table, HasSubstr("slowest  #1 mul"));
+  EXPECT_THAT(profile.notes,
+              Contains("1 of 10 runs took over twice the median, together 1 ms more than the "
+                       "others: averages, shares and ranks leave them out"));
+}
+
+// Runs that took another branch are no outliers.
+TEST(MakeProfile, WhereRunsDifferAllOfThemCount) {
+  TraceBuilder trace;
+  for (int run = 0; run < 10; ++run) {
+    trace.begin_run();
+    if (run == 4) {
+      trace.kernel(1, "aten::bmm.out", 1'000'000);
+    } else {
+      trace.kernel(0, "aten::mul.out", 500);
+    }
+    trace.end_run();
+  }
+  const Profile profile = make_profile(trace.dump(), nullptr);
+  EXPECT_TRUE(profile.runs_differ);
+  EXPECT_THAT(profile.outlier_runs, IsEmpty());
+}
+
 TEST(MakeProfile, TakesEveryMicrosecondOnce) {
   TraceBuilder trace;
   trace.begin_run();

@@ -39,6 +39,32 @@ TEST(Statistics, RunsWithoutASampleCountAsZero) {
   EXPECT_DOUBLE_EQ(s.avg, 9.0 / 5);
 }
 
+RunSamples runs_of(const std::vector<double>& ns) {
+  RunSamples samples;
+  for (const double each : ns) samples.push_back({static_cast<uint32_t>(samples.size()), each});
+  return samples;
+}
+
+TEST(Statistics, OutliersTookOverTwiceTheMedianOfCountedRuns) {
+  // Median of the counted runs: 10. The first run is a warm-up.
+  const RunSamples wall = runs_of({90, 10, 9, 21, 10, 8, 20, 400});
+  const RunWindow window = {.cold = 1, .all = 8};
+  EXPECT_EQ(outliers_of(wall, window), (std::vector<uint32_t>{3, 7}));
+  EXPECT_TRUE(outliers_of(runs_of({10, 10, 10, 400}), {.cold = 0, .all = 4}).empty());
+  EXPECT_TRUE(outliers_of(runs_of({10, 10, 10, 20, 10}), {.cold = 0, .all = 5}).empty());
+}
+
+TEST(Statistics, OnlyTheAverageLeavesOutliersOut) {
+  const RunSamples samples = runs_of({90, 10, 20, 400, 30, 40});
+  const TimeStatistics s = statistics_of(samples, {.cold = 1, .all = 6, .outliers = {3}});
+  EXPECT_DOUBLE_EQ(s.avg, (10 + 20 + 30 + 40) / 4.0);
+  EXPECT_DOUBLE_EQ(s.max, 400);
+  EXPECT_DOUBLE_EQ(s.p50, 30);
+  // A row that did not run in one of the others counts as zero there.
+  const RunSamples some = {{1, 12}, {3, 300}};
+  EXPECT_DOUBLE_EQ(statistics_of(some, {.cold = 1, .all = 6, .outliers = {3}}).avg, 12 / 4.0);
+}
+
 // Columns raw, p10, p50, p90, avg, min, max as ExecuTorch's Inspector (numpy) computed them.
 TEST(Statistics, AreThoseOfExecuTorchsInspector) {
   VITRINE_CORPUS_CASE(corpus, "");

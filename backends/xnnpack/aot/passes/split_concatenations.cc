@@ -61,14 +61,15 @@ void split_concatenations(Preprocessing& p) {
       const auto begin = items.begin() + static_cast<std::ptrdiff_t>(done);
       ArgumentList first(begin, begin + kMost);
       const TensorSpec spec = joined_spec(node, first, dim);
-      Node* part = p.insert(node, node.target().name(), {std::move(first), axis}, spec);
+      Node* part =
+          p.insert(node, node.target().name(), {Argument::list(std::move(first)), axis}, spec);
       part->meta.debug_handle = node.meta.debug_handle;
       if (quantise != nullptr) part = quantised_like(p, node, part, *quantise);
       done += kMost - 1;
       items[done] = part;
     }
     items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(done));
-    node.set_arg(0, std::move(items));
+    node.set_arg(0, Argument::list(std::move(items)));
   });
 }
 

@@ -64,9 +64,9 @@ struct Branch {
     return {*made, handle};
   }
   Node* cond(Node* flag, const char* first, const char* second, ArgumentList operands) {
-    Node* node =
-        graph.call(Target::of("cond", Dialect::kHigherOrder),
-                   {flag, graph.get_attr(first), graph.get_attr(second), std::move(operands)});
+    Node* node = graph.call(
+        Target::of("cond", Dialect::kHigherOrder),
+        {flag, graph.get_attr(first), graph.get_attr(second), Argument::list(std::move(operands))});
     const Value value = contiguous_spec(ScalarType::kFloat, {3, 3});
     node->meta.value = Value(Value::Items{value});
     Node* item = graph.call(getitem(), {node, 0});

@@ -275,7 +275,7 @@ TEST(Concatenations, OfManyAreAChain) {
     inputs.push_back({static_cast<float>(i), static_cast<float>(-i)});
     expected.insert(expected.end(), inputs.back().begin(), inputs.back().end());
   }
-  t.output({t.call("aten.cat.default", {items, 1}, {1, 24})});
+  t.output({t.call("aten.cat.default", {Argument::list(items), 1}, {1, 24})});
   const auto module = lowered(t);
   EXPECT_THAT(node_types(*module), ElementsAre("Concatenate5", "Concatenate5", "Concatenate4"));
   EXPECT_EQ(run(*module, inputs)[0], expected);
@@ -290,7 +290,7 @@ TEST(Concatenations, OfManyStayQuantised) {
     items.emplace_back(t.dequantise(t.quantise(x, 0.5, 1), 0.5, 1));
     inputs.push_back({static_cast<float>(i), -0.5f});
   }
-  Node* cat = t.call("aten.cat.default", {items, 0}, {6, 2});
+  Node* cat = t.call("aten.cat.default", {Argument::list(items), 0}, {6, 2});
   t.output({t.dequantise(t.quantise(cat, 0.5, 1), 0.5, 1)});
   const auto module = lowered(t);
   for (const std::string& line : describe_blob(*module->processed_bytes).nodes) {
@@ -416,7 +416,7 @@ TEST(Layouts, MovesFollowTheirInputs) {
   Node* turned = c.t.call("aten.permute_copy.default", {pad, Ints{0, 2, 1, 3}}, {1, 5, 2, 3});
   Node* cat =
       c.t.call("aten.cat.default",
-               {ArgumentList{turned, c.t.call("aten.neg.default", {turned}, {1, 5, 2, 3})}, 1},
+               {Argument::list({turned, c.t.call("aten.neg.default", {turned}, {1, 5, 2, 3})}), 1},
                {1, 10, 2, 3});
   c.t.output({cat});
   std::vector<float> expected;

@@ -291,13 +291,13 @@ const Row kRows[] = {
     {"UpsampleByAnotherScale",
      [](TestProgram& t) {
        return t.call("aten.upsample_bilinear2d.vec",
-                     {images(t), Argument(), false, ArgumentList{1.6, 1.6}}, {1, 4, 12, 12});
+                     {images(t), Argument(), false, Argument::list({1.6, 1.6})}, {1, 4, 12, 12});
      },
      "not the ratio"},
     {"UpsampleCorners",
      [](TestProgram& t) {
        return t.call("aten.upsample_bilinear2d.vec",
-                     {images(t), Argument(), true, ArgumentList{1.6, 1.6}}, {1, 4, 12, 12});
+                     {images(t), Argument(), true, Argument::list({1.6, 1.6})}, {1, 4, 12, 12});
      },
      ""},
     {"ClampOfNothing",
@@ -324,13 +324,14 @@ const Row kRows[] = {
      "known only"},
     {"Cat",
      [](TestProgram& t) {
-       return t.call("aten.cat.default", {ArgumentList{matrix(t), t.input("y", {2, 4})}}, {4, 4});
+       return t.call("aten.cat.default", {Argument::list({matrix(t), t.input("y", {2, 4})})},
+                     {4, 4});
      },
      ""},
     {"CatOfOne",
      [](TestProgram& t) {
        Node* x = matrix(t);
-       return t.call("aten.cat.default", {ArgumentList{x, x}}, {4, 4});
+       return t.call("aten.cat.default", {Argument::list({x, x})}, {4, 4});
      },
      "fewer than two"},
     {"Pad",
@@ -378,8 +379,7 @@ const Row kRows[] = {
     {"ViewOfSymbols",
      [](TestProgram& t) {
        Node* x = matrix(t);
-       return t.call("aten.view_copy.default", {x, ArgumentList{Argument(t.input("n", {})), 4}},
-                     {2, 4});
+       return t.call("aten.view_copy.default", {x, Argument::list({t.input("n", {}), 4})}, {2, 4});
      },
      "known only"},
     {"Unsqueeze",

@@ -1,0 +1,56 @@
+// The values of a method: tensors, numbers and lists, made where they are first needed.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "aot/emit/emit.h"
+#include "aot/emit/execution_plan.h"
+#include "aot/emit/method_tensors.h"
+#include "aot/emit/operator_schema.h"
+#include "aot/emit/program_parts.h"
+
+namespace vitrine::aot {
+
+class MethodValues {
+ public:
+  using Ids = std::vector<int32_t>;  // positions among the plan's values
+
+  // Adds to the plan's values and, where these have data, to `parts`. All must outlive this.
+  MethodValues(ExecutionPlan& plan, const MethodTensors& tensors, const EmitOptions& options,
+               ProgramParts& parts)
+      : plan_(plan), tensors_(tensors), options_(options), parts_(parts) {}
+
+  int32_t add(PlanValue value);
+  // What holds a number that is computed at run time.
+  int32_t add_number(const Value::Number* number);
+  // A tensor's description alone: another tensor has the data.
+  int32_t add_view(size_t tensor);
+
+  // Of each result of a node, in order, made now.
+  const Ids& make_results(const Node& node);
+  void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
+  const Ids& results_of(const Node& node) const { return results_.at(&node); }
+  // The one value of a node that is an argument of `user`; AotError if it has not one.
+  int32_t value_of(const Node& user, const Node& node) const;
+  // AotError if a kernel cannot take the argument as `to`.
+  int32_t add_argument(const Node& user, const Argument& argument, const OperatorArgument& to);
+
+ private:
+  int32_t tensor_value(size_t id);
+  void set_data(const MethodTensor& tensor, bool is_planned, TensorValue& value);
+  int32_t add_literal(const Node& user, const Argument& argument, ArgumentType type);
+  int32_t add_list(const Node& user, const ArgumentList& items, ArgumentType type);
+  int32_t add_index_list(const Node& user, const ArgumentList& items, ArgumentType type);
+  int32_t item_value(const Node& user, const Argument& item, IndexList::Kind kind);
+
+  ExecutionPlan& plan_;
+  const MethodTensors& tensors_;
+  const EmitOptions& options_;
+  ProgramParts& parts_;
+  std::unordered_map<const Node*, Ids> results_;
+  std::unordered_map<size_t, int32_t> value_of_tensor_;
+};
+
+}  // namespace vitrine::aot

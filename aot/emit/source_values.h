@@ -1,0 +1,37 @@
+// Values of an edge program as the JSON that ETRecords hold: their names, and what calls take.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "aot/graph/graph.h"
+
+namespace vitrine::aot {
+
+// {kind: content}
+nlohmann::ordered_json union_json(const char* kind, nlohmann::ordered_json content);
+nlohmann::ordered_json tensor_json(const TensorSpec& spec);
+
+class SourceValues {
+ public:
+  // A name for each node that no other has: graphs that are told as one may share names.
+  const std::string& name_of(const Node& node);
+  void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
+  // `node` is told by what `other` is told by.
+  void alias(const Node& node, const Node* other) {
+    if (other != nullptr) names_[&node] = name_of(*other);
+  }
+
+  nlohmann::ordered_json reference(const Node& node);
+  nlohmann::ordered_json argument(const Argument& argument);
+
+ private:
+  nlohmann::ordered_json list(const ArgumentList& items);
+
+  std::unordered_map<const Node*, std::string> names_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace vitrine::aot

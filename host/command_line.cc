@@ -1,0 +1,74 @@
+#include "host/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace vitrine::tools {
+namespace {
+
+// Letters to insert, remove or replace (Levenshtein's).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// Empty if none is near.
+std::string nearest_option(const CLI::App& app, std::string_view unknown) {
+  std::string nearest;
+  size_t least = std::max<size_t>(2, unknown.size() / 3) + 1;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const size_t distance = edit_distance(unknown, "--" + name);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = "--" + name;
+    }
+  }
+  return nearest;
+}
+
+std::string hints(const CLI::App& app) {
+  std::string text;
+  for (const std::string& given : app.remaining()) {
+    if (!given.starts_with("--")) continue;
+    const std::string unknown = given.substr(0, given.find('='));
+    const std::string nearest = nearest_option(app, unknown);
+    if (!nearest.empty())
+      text += fmt::format("\n{} is unknown; did you mean {}?", unknown, nearest);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
+                        int* exit_code) {
+  try {
+    app.parse(argc, argv);
+    check();
+    return true;
+  } catch (const CLI::ParseError& error) {
+    const std::string hint = error.get_exit_code() == 0 ? "" : hints(app);
+    *exit_code = hint.empty() ? app.exit(error)
+                              : app.exit(CLI::ParseError(error.get_name(), error.what() + hint,
+                                                         error.get_exit_code()));
+    return false;
+  }
+}
+
+}  // namespace vitrine::tools

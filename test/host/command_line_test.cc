@@ -1,0 +1,56 @@
+#include "host/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace vitrine::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What stands on stderr; empty if the command line is right.
+std::string error_of(std::vector<std::string> arguments) {
+  CLI::App app("A tool.", "tool");
+  std::string file;
+  int width = 0;
+  app.add_option("--output", file)->required();
+  app.add_option("--width,--columns", width);
+  arguments.insert(arguments.begin(), "tool");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  int exit_code = 0;
+  testing::internal::CaptureStderr();
+  const bool goes_on = parse_command_line(
+      app, static_cast<int>(argv.size()), argv.data(),
+      [&] {
+        if (width < 0) throw CLI::ValidationError("--width", "is negative");
+      },
+      &exit_code);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(goes_on, text.empty());
+  EXPECT_EQ(goes_on, exit_code == 0);
+  return text;
+}
+
+TEST(CommandLine, UnknownOptionsNameTheNearest) {
+  EXPECT_THAT(error_of({"--output", "x", "--witdh", "80"}),
+              HasSubstr("--witdh is unknown; did you mean --width?"));
+  EXPECT_THAT(error_of({"--output", "x", "--colums=80"}),
+              HasSubstr("--colums is unknown; did you mean --columns?"));
+  // The mistake is named where it makes another option missing.
+  EXPECT_THAT(error_of({"--outptu", "x"}), HasSubstr("did you mean --output?"));
+}
+
+TEST(CommandLine, NothingIsNamedWhereNothingIsNear) {
+  EXPECT_THAT(error_of({"--output", "x", "--verbose"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(error_of({"--output", "x", "--width", "-1"}),
+              AllOf(HasSubstr("is negative"), Not(HasSubstr("did you mean"))));
+  EXPECT_EQ(error_of({"--output", "x", "--width", "80"}), "");
+}
+
+}  // namespace
+}  // namespace vitrine::tools
