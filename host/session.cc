@@ -5,6 +5,7 @@
 #include "backends/mapping_demo/runtime/mapping_demo_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "host/tool_error.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -30,6 +31,7 @@ const KernelRegistry& all_kernels(bool optimized) {
     if (with_optimized) check(tables.add("optimized", optimized::kernels()));
     check(tables.add("portable", portable::kernels()));
     check(tables.add("quantized", quantized::kernels()));
+    check(tables.add("llm", llm::kernels()));
     return tables;
   };
   static const KernelRegistry all = make(true);

@@ -18,6 +18,7 @@
 #include "bench/kernels/prepared_call.h"
 #include "bench/kernels/xnnpack_op.h"
 #include "bench/paired.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -51,6 +52,7 @@ void measure(benchmark::State& state, const std::string& name,
   (void)optimized_table.add("optimized", optimized::kernels());
   (void)plain_table.add("portable", portable::kernels());
   (void)plain_table.add("quantized", quantized::kernels());
+  (void)plain_table.add("llm", llm::kernels());
   const Kernel* const plain = plain_table.find(name).kernel;
   const Kernel* fast = optimized_table.find(name).kernel;
   if (fast == nullptr) fast = plain;  // data movement that has one implementation

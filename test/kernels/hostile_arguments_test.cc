@@ -39,7 +39,7 @@ const std::map<std::string_view, const Kernel*>& kernels_by_name() {
         result.emplace(kernel->name, kernel);
       }
     }
-    for (const KernelTable& table : {portable::kernels(), quantized::kernels()}) {
+    for (const KernelTable& table : {portable::kernels(), quantized::kernels(), llm::kernels()}) {
       for (const Kernel* kernel : table.kernels) result.emplace(kernel->name, kernel);
     }
     return result;
