@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/core/tensor.h"
-#include "runtime/kernel/kernel_context.h"
+#include "vitrine/kernel_context.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::llm {
 

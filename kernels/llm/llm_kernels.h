@@ -1,7 +1,7 @@
 // The table of llama:: kernels: attention, its caches, and what else decoders call.
 #pragma once
 
-#include "runtime/kernel/kernel_registry.h"
+#include "vitrine/kernel_registry.h"
 
 namespace vitrine::llm {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "kernels/util/checks.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::llm {
 

@@ -1,5 +1,5 @@
 #include "kernels/util/element_copy.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::llm {
 

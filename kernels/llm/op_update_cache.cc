@@ -1,5 +1,5 @@
 #include "kernels/llm/cache.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::llm {
 

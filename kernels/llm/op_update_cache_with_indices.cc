@@ -2,7 +2,7 @@
 
 #include "kernels/llm/cache.h"
 #include "kernels/util/checks.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::llm {
 

@@ -14,7 +14,7 @@
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/quantize.h"
 #include "runtime/core/checked_math.h"
-#include "runtime/kernel/kernel.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::optimized {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/core/scalar_type.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::optimized::simd {
 
