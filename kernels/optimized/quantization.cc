@@ -62,7 +62,7 @@ bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& s
   if (!context.resize(out, input.sizes())) return true;
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     simd::quantize(input.data<float>() + first,
-                   {1.0F / static_cast<float>(parameters->scale(channel)),
+                   {quantized::inverse_of(parameters->scale(channel)),
                     static_cast<int32_t>(parameters->zero_point(channel)),
                     static_cast<int32_t>(lowest), static_cast<int32_t>(highest)},
                    out.mutable_data<uint8_t>() + first, count);
