@@ -52,7 +52,7 @@ int32_t place(double rounded, int64_t zero_point, int64_t lowest, int64_t highes
   return static_cast<int32_t>(std::clamp(shifted, lowest, highest));
 }
 
-struct Quantization {
+struct QuantizeCall {
   const Tensor& input;
   const Tensor& scales;
   const Tensor& zero_points;
@@ -67,7 +67,7 @@ enum class Shift : uint8_t { kRounded, kProducts };
 
 // Products are of type Real.
 template <class Real, Shift shift>
-void quantize_in(KernelContext& context, const Quantization& q, Tensor& out) {
+void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
   if (!check_dtype_in<FloatHBF16Types>(context, q.input) ||
       !check_quantized(context, q.dtype, q.lowest, q.highest) ||
       !check_dtype(context, out, q.dtype, "out") || !context.resize(out, q.input.sizes()) ||
@@ -192,7 +192,7 @@ ChannelShape by_token(const Tensor& tensor) {
 void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
               const Tensor& zero_points, const ChannelShape& shape, int64_t lowest, int64_t highest,
               ScalarType dtype, Tensor& out) {
-  const Quantization arguments{input, scales, zero_points, shape, lowest, highest, dtype};
+  const QuantizeCall arguments{input, scales, zero_points, shape, lowest, highest, dtype};
   if (input.dtype() == ScalarType::kDouble) {
     return quantize_in<double, Shift::kRounded>(context, arguments, out);
   }
@@ -202,7 +202,7 @@ void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
 void quantize_tokens(KernelContext& context, const Tensor& input, const Tensor& scales,
                      const Tensor& zero_points, int64_t lowest, int64_t highest, ScalarType dtype,
                      Tensor& out) {
-  const Quantization arguments{input, scales, zero_points, by_token(input), lowest, highest, dtype};
+  const QuantizeCall arguments{input, scales, zero_points, by_token(input), lowest, highest, dtype};
   if (input.dtype() == ScalarType::kDouble || scales.dtype() == ScalarType::kDouble) {
     return quantize_in<double, Shift::kProducts>(context, arguments, out);
   }

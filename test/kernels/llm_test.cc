@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"
@@ -16,7 +15,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -24,7 +22,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 class Llm : public testing::TestWithParam<bool> {
  protected:
   Llm() {
-    if (GetParam()) EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    if (GetParam()) {
+      EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    }
     EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
     call.registry = &registry_;
   }
@@ -51,8 +51,9 @@ class Llm : public testing::TestWithParam<bool> {
   KernelRegistry registry_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Optimized" : "Portable"; });
+INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(), [](const auto& tested) {
+  return tested.param ? "Optimized" : "Portable";
+});
 
 double at(const Tensor& t, int64_t b, int64_t i, int64_t h, int64_t d) {
   return static_cast<double>(

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "test/kernels/attention_cases.h"
 #include "test/kernels/kernel_comparison.h"
 #include "vitrine/thread_pool.h"
 
@@ -528,6 +529,9 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_bilinear2d.vec_out", upsample);
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
+    table->emplace("llama::custom_sdpa.out", custom_sdpa);
+    table->emplace("llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache);
+    table->emplace("llama::custom_quantized_sdpa.out", custom_quantized_sdpa);
     for (const char* direction : {"quantize", "dequantize"}) {
       for (const char* overload : {"per_tensor.out", "per_tensor.Tensor_out", "per_channel.out"}) {
         (*table)["quantized_decomposed::" + std::string(direction) + "_" + overload] = quantization;
