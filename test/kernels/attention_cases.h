@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -87,6 +88,11 @@ inline void sdpa_with_kv_cache(Comparison& c, const std::string& name) {
   const auto value = c.tensor(dtype, shape.cache(shape.tokens), {}, Values::kUnit);
   const auto key_cache = c.out(dtype, shape.cache(shape.length));
   const auto value_cache = c.out(dtype, shape.cache(shape.length));
+  for (const auto& cache : {key_cache, value_cache}) {
+    const auto content = c.tensor(dtype, shape.cache(shape.length), {}, Values::kUnit);
+    std::memcpy(cache.plain->mutable_raw_data(), content.plain->raw_data(), cache.plain->nbytes());
+    std::memcpy(cache.fast->mutable_raw_data(), content.plain->raw_data(), cache.fast->nbytes());
+  }
   const EValue start(c.random.integer(0, shape.length - shape.tokens));
   c.run(name, kAttentionBound, query, key, value, key_cache, value_cache, start,
         EValue(int64_t{shape.tokens}), EValue(), EValue(0.0), EValue(true), EValue(),

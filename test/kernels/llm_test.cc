@@ -319,7 +319,8 @@ TEST_P(Llm, AttentionWithACacheWritesItFirst) {
 
 // A transform of unit vectors gives the columns of its matrix.
 std::vector<float> columns(KernelCall& call, int32_t size) {
-  Tensor& unit = call.make(ScalarType::kFloat, {size, size});
+  Tensor& unit = call.make<float>(
+      {size, size}, std::vector<float>(static_cast<size_t>(size) * static_cast<size_t>(size)));
   for (int i = 0; i < size; ++i) unit.mutable_data<float>()[i * size + i] = 1;
   Tensor& out = call.make(ScalarType::kFloat, {size, size});
   EXPECT_TRUE(succeeds(call.run("llama::fast_hadamard_transform.out", unit, out)));
