@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "test/kernels/attention_cases.h"
 #include "test/kernels/kernel_comparison.h"
+#include "test/kernels/llm_cases.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
@@ -529,6 +529,10 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_bilinear2d.vec_out", upsample);
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
+    for (const char* direction : {"quantize", "dequantize"}) {
+      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] = by_token;
+    }
+    (*table)["quantized_decomposed::choose_qparams_per_token_asymmetric.out"] = choose_per_token;
     table->emplace("llama::custom_sdpa.out", custom_sdpa);
     table->emplace("llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache);
     table->emplace("llama::custom_quantized_sdpa.out", custom_quantized_sdpa);

@@ -1,4 +1,5 @@
-// Random calls of attention over a cache, for the comparison of kernels.
+// Random calls of what language models add, for the comparison of kernels: attention over a cache,
+// quantising by token.
 #pragma once
 
 #include <algorithm>
@@ -139,6 +140,60 @@ inline void custom_quantized_sdpa(Comparison& c, const std::string& name) {
         EValue(c.random.chance(0.8)), EValue(), zero_points(queries), scales(queries),
         zero_points(cache), scales(cache), zero_points(cache), scales(cache), EValue(heads_first),
         c.out(ScalarType::kFloat, ordered(queries)));
+}
+
+// --- By token ---
+
+inline Sizes random_tokens(Random& random) {
+  Sizes sizes = random_sizes(random, random.integer(1, 4), 7);
+  sizes.back() =
+      static_cast<int32_t>(random.chance(0.3) ? random.integer(1, 3000) : random.integer(1, 70));
+  return sizes;
+}
+
+inline void choose_per_token(Comparison& c, const std::string& name) {
+  Sizes sizes = random_tokens(c.random);
+  const auto input = c.tensor(random_float(c.random), sizes, {},
+                              c.random.chance(0.5) ? Values::kAny : Values::kUnit);
+  sizes.back() = 1;
+  c.run(name, {}, input, EValue(static_cast<int64_t>(ScalarType::kChar)),
+        c.out(ScalarType::kDouble, sizes), c.out(ScalarType::kLong, sizes));
+}
+
+inline void by_token(Comparison& c, const std::string& name) {
+  const Sizes sizes = random_tokens(c.random);
+  Sizes tokens = sizes;
+  tokens.back() = 1;
+  const ScalarType bytes = c.random.chance(0.8) ? ScalarType::kChar : ScalarType::kByte;
+  const ScalarType real = c.random.chance(0.85) ? ScalarType::kFloat : ScalarType::kHalf;
+  const EValue low(int64_t{bytes == ScalarType::kChar ? -128 : 0});
+  const EValue high(int64_t{bytes == ScalarType::kChar ? 127 : 255});
+  const EValue dtype(static_cast<int64_t>(bytes));
+  const auto scales = c.tensor(ScalarType::kDouble, tokens, {}, Values::kPositive);
+  const auto zero_points = c.tensor(ScalarType::kLong, tokens, {}, Values::kUnit);
+  for (int64_t i = 0; i < zero_points.plain->numel(); ++i) {
+    const int64_t value = c.random.integer(-128, 200);
+    zero_points.plain->mutable_data<int64_t>()[i] = value;
+    zero_points.fast->mutable_data<int64_t>()[i] = value;
+    if (!c.random.chance(0.3)) continue;  // scales by which many values are ties
+    scales.plain->mutable_data<double>()[i] = 0.5;
+    scales.fast->mutable_data<double>()[i] = 0.5;
+  }
+  const bool back = name.find("dequantize") != std::string::npos;
+  const auto from = c.tensor(back ? bytes : real, sizes);
+  if (!back && real == ScalarType::kFloat && c.random.chance(0.5)) {
+    for (int64_t i = 0; i < from.plain->numel(); ++i) {
+      const float value = 0.25F * static_cast<float>(c.random.integer(-200, 200));
+      from.plain->mutable_data<float>()[i] = value;
+      from.fast->mutable_data<float>()[i] = value;
+    }
+  }
+  const auto out = c.out(back ? real : bytes, sizes);
+  if (back) {
+    return c.run(name, {}, from, scales, zero_points, low, high, dtype,
+                 EValue(static_cast<int64_t>(real)), out);
+  }
+  c.run(name, {}, from, scales, zero_points, low, high, dtype, out);
 }
 
 }  // namespace vitrine::test
