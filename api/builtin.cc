@@ -2,6 +2,7 @@
 
 #include "backends/mapping_demo/runtime/mapping_demo_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -15,6 +16,7 @@ KernelRegistry make_kernels(bool with_optimized) {
   if (with_optimized) static_cast<void>(tables.add("optimized", optimized::kernels()));
   static_cast<void>(tables.add("portable", portable::kernels()));
   static_cast<void>(tables.add("quantized", quantized::kernels()));
+  static_cast<void>(tables.add("llm", llm::kernels()));
   return tables;
 }
 

@@ -9,6 +9,7 @@
 #include "aot/emit/emit.h"
 #include "aot/graph/aot_error.h"
 #include "aot/passes/pipelines.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "vitrine/method.h"
@@ -107,6 +108,7 @@ std::vector<TensorData> evaluate(const ExportedProgram& program,
   KernelRegistry kernels;
   check(kernels.add("portable", portable::kernels()));
   check(kernels.add("quantized", quantized::kernels()));
+  check(kernels.add("llm", llm::kernels()));
   const auto loaded = take(Program::load(take(view_buffer(emitted.pte))));
   MethodOptions method_options;
   method_options.kernels = &kernels;

@@ -13,10 +13,12 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "bench/kernels/kernel_cases.h"
 #include "bench/kernels/machine.h"
 #include "bench/paired.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -42,6 +44,7 @@ void measure(benchmark::State& state, const std::string& name,
   (void)optimized_table.add("optimized", optimized::kernels());
   (void)plain_table.add("portable", portable::kernels());
   (void)plain_table.add("quantized", quantized::kernels());
+  (void)plain_table.add("llm", llm::kernels());
   const Kernel* const plain = plain_table.find(name).kernel;
   const Kernel* fast = optimized_table.find(name).kernel;
   if (fast == nullptr) fast = plain;  // data movement that has one implementation
@@ -376,6 +379,7 @@ void register_all() {
   for (const Filter& filter : kFilters) add_convolution(filter);
   add_lines();
   add_movement();
+  add_attentions();
 }
 
 }  // namespace

@@ -23,5 +23,7 @@ void add(const std::string& name, const std::string& what, std::function<void(Se
 
 // Data movement, pooling, quantisation.
 void add_movement();
+// Attention over a cache, by dtype: a decode step at two positions, and a prompt.
+void add_attentions();
 
 }  // namespace vitrine::bench

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/util/convert.h"
 #include "test/support/tensor_factory.h"
 #include "vitrine/evalue.h"
 #include "vitrine/kernel_registry.h"
@@ -24,6 +25,14 @@ class PreparedCall : public test::TensorFactory {
     for (int64_t i = 0; i < tensor.numel(); ++i) {
       data[i] = static_cast<float>(i * 7919 % 1000) / 250.0F - 1.9F;
     }
+    return tensor;
+  }
+  // The same in Float, Half or BFloat16.
+  Tensor& floating(ScalarType dtype, const std::vector<int32_t>& sizes) {
+    Tensor& numbers = floats(sizes);
+    Tensor& tensor = make(dtype, sizes, {}, ShapeDynamism::kDynamicBound);
+    convert_run(ScalarType::kFloat, dtype)(numbers.raw_data(), 1, tensor.mutable_raw_data(), 1,
+                                           tensor.numel());
     return tensor;
   }
   Tensor& filled(ScalarType dtype, std::vector<int32_t> sizes, int64_t modulus) {

@@ -62,7 +62,7 @@ bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& s
   if (!context.resize(out, input.sizes())) return true;
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     simd::quantize(input.data<float>() + first,
-                   {1.0F / static_cast<float>(parameters->scale(channel)),
+                   {quantized::inverse_of(parameters->scale(channel)),
                     static_cast<int32_t>(parameters->zero_point(channel)),
                     static_cast<int32_t>(lowest), static_cast<int32_t>(highest)},
                    out.mutable_data<uint8_t>() + first, count);
@@ -145,6 +145,13 @@ bool dequantize_per_channel_out(KernelContext& context, const Tensor& input, con
                           quant_min, quant_max, dtype, out_dtype, out);
 }
 
+bool dequantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
+                              ScalarType dtype, ScalarType output_dtype, Tensor& out) {
+  return dequantize_bytes(context, input, scales, &zero_points, quantized::by_token(input),
+                          quant_min, quant_max, dtype, output_dtype, out);
+}
+
 }  // namespace
 
 }  // namespace vitrine::optimized
@@ -158,6 +165,8 @@ VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_Tensor_out,
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_out,
                          "quantized_decomposed::dequantize_per_tensor.out",
                          dequantize_per_tensor_out, quantized)
+VITRINE_OPTIMIZED_KERNEL(dequantize_per_token_out, "quantized_decomposed::dequantize_per_token.out",
+                         dequantize_per_token_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
                          quantize_per_channel_out, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_Tensor_out,

@@ -44,6 +44,58 @@ void each_chunk(const ChannelShape& shape, Run&& run) {
   }
 }
 
+// `rounded` + zero_point within bounds, clamped first so that nothing overflows.
+int32_t place(double rounded, int64_t zero_point, int64_t lowest, int64_t highest) {
+  const int64_t most = int64_t{1} << 40;
+  const int64_t shifted =
+      std::clamp(convert<int64_t>(rounded), -most, most) + std::clamp(zero_point, -most, most);
+  return static_cast<int32_t>(std::clamp(shifted, lowest, highest));
+}
+
+struct QuantizeCall {
+  const Tensor& input;
+  const Tensor& scales;
+  const Tensor& zero_points;
+  ChannelShape shape;
+  int64_t lowest;
+  int64_t highest;
+  ScalarType dtype;
+};
+
+// What zero points are added to.
+enum class Shift : uint8_t { kRounded, kProducts };
+
+// Products are of type Real.
+template <class Real, Shift shift>
+void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
+  if (!check_dtype_in<FloatHBF16Types>(context, q.input) ||
+      !check_quantized(context, q.dtype, q.lowest, q.highest) ||
+      !check_dtype(context, out, q.dtype, "out") || !context.resize(out, q.input.sizes()) ||
+      !check_layout(context, q.input, out, q.shape) || !check_data(context, {&q.input, &out})) {
+    return;
+  }
+  const auto parameters =
+      AffineParameters::make(context, q.scales, &q.zero_points, q.shape.channels);
+  if (!parameters) return;
+  const ConvertRun load = convert_run(q.input.dtype(), scalar_type_of<Real>);
+  each_chunk(q.shape, [&](int64_t channel, int64_t first, int64_t count) {
+    Real reals[kChunk];
+    int32_t values[kChunk];
+    load(element(q.input, first), 1, reals, 1, count);
+    const auto inverse = static_cast<Real>(1.0 / parameters->scale(channel));
+    const int64_t zero_point = parameters->zero_point(channel);
+    for (int64_t i = 0; i < count; ++i) {
+      if constexpr (shift == Shift::kRounded) {
+        values[i] = place(std::nearbyint(reals[i] * inverse), zero_point, q.lowest, q.highest);
+      } else {
+        values[i] = place(std::nearbyint(reals[i] * inverse + static_cast<Real>(zero_point)), 0,
+                          q.lowest, q.highest);
+      }
+    }
+    store_quantized(values, out, first, count);
+  });
+}
+
 }  // namespace
 
 std::optional<AffineParameters> AffineParameters::make(KernelContext& context, const Tensor& scales,
@@ -122,11 +174,7 @@ void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int6
 
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
                        int64_t highest) {
-  // Clamped before the zero point is added, so that nothing overflows.
-  const auto rounded = convert<int64_t>(std::nearbyint(value * inverse_scale));
-  const int64_t most = int64_t{1} << 40;
-  const int64_t shifted = std::clamp(rounded, -most, most) + std::clamp(zero_point, -most, most);
-  return static_cast<int32_t>(std::clamp(shifted, lowest, highest));
+  return place(std::nearbyint(value * inverse_scale), zero_point, lowest, highest);
 }
 
 ChannelShape whole(const Tensor& tensor) { return {1, 1, tensor.numel()}; }
@@ -144,26 +192,21 @@ ChannelShape by_token(const Tensor& tensor) {
 void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
               const Tensor& zero_points, const ChannelShape& shape, int64_t lowest, int64_t highest,
               ScalarType dtype, Tensor& out) {
-  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
-      !check_quantized(context, dtype, lowest, highest) ||
-      !check_dtype(context, out, dtype, "out") || !context.resize(out, input.sizes()) ||
-      !check_layout(context, input, out, shape) || !check_data(context, {&input, &out})) {
-    return;
+  const QuantizeCall arguments{input, scales, zero_points, shape, lowest, highest, dtype};
+  if (input.dtype() == ScalarType::kDouble) {
+    return quantize_in<double, Shift::kRounded>(context, arguments, out);
   }
-  const auto parameters = AffineParameters::make(context, scales, &zero_points, shape.channels);
-  if (!parameters) return;
-  const ConvertRun load = convert_run(input.dtype(), ScalarType::kFloat);
-  each_chunk(shape, [&](int64_t channel, int64_t first, int64_t count) {
-    float reals[kChunk];
-    int32_t values[kChunk];
-    load(element(input, first), 1, reals, 1, count);
-    const float inverse = 1.0f / static_cast<float>(parameters->scale(channel));
-    const int64_t zero_point = parameters->zero_point(channel);
-    for (int64_t i = 0; i < count; ++i) {
-      values[i] = quantize_value(reals[i], inverse, zero_point, lowest, highest);
-    }
-    store_quantized(values, out, first, count);
-  });
+  quantize_in<float, Shift::kRounded>(context, arguments, out);
+}
+
+void quantize_tokens(KernelContext& context, const Tensor& input, const Tensor& scales,
+                     const Tensor& zero_points, int64_t lowest, int64_t highest, ScalarType dtype,
+                     Tensor& out) {
+  const QuantizeCall arguments{input, scales, zero_points, by_token(input), lowest, highest, dtype};
+  if (input.dtype() == ScalarType::kDouble || scales.dtype() == ScalarType::kDouble) {
+    return quantize_in<double, Shift::kProducts>(context, arguments, out);
+  }
+  quantize_in<float, Shift::kProducts>(context, arguments, out);
 }
 
 void dequantize(KernelContext& context, const Tensor& input, const Tensor& scales,

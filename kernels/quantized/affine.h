@@ -35,6 +35,10 @@ class AffineParameters {
 void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t* values);
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count);
 
+// What values are multiplied by. PyTorch divides in double, which is a place in float away from
+// 1.0f / float(scale) now and then: enough to go wrong where values are near ties of 16 bits.
+inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
+
 // Rounds to nearest, ties to even; what int64 cannot hold (and NaN) goes to an end (or to zero).
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
                        int64_t highest);
@@ -54,6 +58,12 @@ ChannelShape by_token(const Tensor& tensor);
 void quantize(KernelContext& context, const Tensor& input, const Tensor& scales,
               const Tensor& zero_points, const ChannelShape& shape, int64_t lowest, int64_t highest,
               ScalarType dtype, Tensor& out);
+
+// The same for rows of the last dimension, as PyTorch does it there: zero points are added before
+// rounding (ties fall otherwise), and with scales in double all is in double.
+void quantize_tokens(KernelContext& context, const Tensor& input, const Tensor& scales,
+                     const Tensor& zero_points, int64_t lowest, int64_t highest, ScalarType dtype,
+                     Tensor& out);
 
 // out = real values of input, of dtype `dtype`; `out_dtype`, if given, is out's. Resizes `out`.
 void dequantize(KernelContext& context, const Tensor& input, const Tensor& scales,

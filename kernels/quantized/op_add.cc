@@ -36,7 +36,7 @@ void add_out(KernelContext& context, const Tensor& a, double a_scale, int64_t a_
       !check_data(context, {&a, &b, &out})) {
     return;
   }
-  const float inverse = 1.0f / static_cast<float>(sum.scale);
+  const float inverse = inverse_of(sum.scale);
   constexpr int64_t kAtOnce = 64;
   for (int64_t first = 0; first < a.numel(); first += kAtOnce) {
     const int64_t count = std::min(kAtOnce, a.numel() - first);

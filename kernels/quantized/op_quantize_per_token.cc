@@ -9,7 +9,7 @@ namespace {
 void quantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
                             const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
                             ScalarType dtype, Tensor& out) {
-  quantize(context, input, scales, zero_points, by_token(input), quant_min, quant_max, dtype, out);
+  quantize_tokens(context, input, scales, zero_points, quant_min, quant_max, dtype, out);
 }
 
 }  // namespace

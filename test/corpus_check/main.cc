@@ -19,7 +19,17 @@ namespace {
 namespace fs = std::filesystem;
 using vitrine::corpus::CaseResult;
 
-constexpr std::string_view kCorpusPrefix = "corpus:";
+// What paths may begin with, and the folder that it stands for.
+struct Prefix {
+  std::string_view text;
+  fs::path (*folder)();
+  const char* variable;
+};
+constexpr Prefix kPrefixes[] = {
+    {"corpus:", vitrine::test::corpus_dir, "VITRINE_CORPUS"},
+    {"corpus_llm:", vitrine::test::corpus_llm_dir, "VITRINE_CORPUS_LLM"},
+};
+
 constexpr int kNothingToRun = 77;  // what ctest takes as "skipped"
 
 // A case folder itself, or the case folders in it, sorted.
@@ -129,7 +139,8 @@ int main(int argc, char** argv) {
   vitrine::corpus::RunOptions options;
   app.add_option("path", paths,
                  "case folders, or folders of case folders; corpus:NAME is in $VITRINE_CORPUS "
-                 "(default: ../shared/corpus beside the source)")
+                 "(default: ../shared/corpus beside the source), corpus_llm:NAME in "
+                 "$VITRINE_CORPUS_LLM")
       ->required();
   app.add_option("--except", except, "names of cases to leave out")
       ->delimiter(',')
@@ -150,15 +161,20 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   options.optimized_kernels = !portable;
-  const fs::path corpus = vitrine::test::corpus_dir();
   std::vector<fs::path> folders;
   for (const std::string& given : paths) {
-    const bool in_corpus = given.starts_with(kCorpusPrefix);
-    if (in_corpus && corpus.empty()) {
-      fmt::print("{}: no corpus; set VITRINE_CORPUS\n", given);
+    const auto* prefix = std::ranges::find_if(
+        kPrefixes, [&](const Prefix& each) { return given.starts_with(each.text); });
+    if (prefix == std::end(kPrefixes)) {
+      collect(given, folders);
+      continue;
+    }
+    const fs::path corpus = prefix->folder();
+    if (corpus.empty()) {
+      fmt::print("{}: no corpus; set {}\n", given, prefix->variable);
       return kNothingToRun;
     }
-    collect(in_corpus ? corpus / given.substr(kCorpusPrefix.size()) : fs::path(given), folders);
+    collect(corpus / given.substr(prefix->text.size()), folders);
   }
   const std::set<std::string> left_out(except.begin(), except.end());
   Tally tally(vitrine::corpus::KnownFailures::read(VITRINE_KNOWN_FAILURES));

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "test/corruption/attempt.h"
@@ -14,6 +15,7 @@ struct Registries {
   Registries() : backend(vitrine::test::kBlobLimits) {
     const bool added = kernels.add("portable", vitrine::portable::kernels()).ok() &&
                        kernels.add("quantized", vitrine::quantized::kernels()).ok() &&
+                       kernels.add("llm", vitrine::llm::kernels()).ok() &&
                        backends.add(&backend).ok();
     if (!added) std::abort();
   }

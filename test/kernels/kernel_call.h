@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "test/support/tensor_factory.h"
@@ -51,7 +52,7 @@ class KernelCall : public TensorFactory {
   }
 
   EValue result;  // of an operator without `out`
-  // What is called; null: the portable and quantized kernels, without threads.
+  // What is called; null: all but the optimised kernels, without threads.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
 
@@ -82,6 +83,7 @@ class KernelCall : public TensorFactory {
     KernelRegistry plain;
     if (Error error = plain.add("portable", portable::kernels()); !error.ok()) return error;
     if (Error error = plain.add("quantized", quantized::kernels()); !error.ok()) return error;
+    if (Error error = plain.add("llm", llm::kernels()); !error.ok()) return error;
     const Kernel* kernel = (registry != nullptr ? *registry : plain).find(name).kernel;
     if (kernel == nullptr) {
       return Error::make(ErrorCode::kOperatorMissing, "no kernel %.*s",

@@ -74,6 +74,7 @@ class Comparison {
     EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
     EXPECT_TRUE(registry_.add("portable", portable::kernels()).ok());
     EXPECT_TRUE(registry_.add("quantized", quantized::kernels()).ok());
+    EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
     fast_.registry = &registry_;
     fast_.pool = pool;
   }

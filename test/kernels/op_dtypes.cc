@@ -59,7 +59,7 @@ int main() {
   using namespace vitrine;
   using namespace vitrine::test;
   std::map<std::string, const Kernel*> kernels;
-  for (const KernelTable& table : {portable::kernels(), quantized::kernels()}) {
+  for (const KernelTable& table : {portable::kernels(), quantized::kernels(), llm::kernels()}) {
     for (const Kernel* kernel : table.kernels) kernels.emplace(kernel->name, kernel);
   }
   std::map<std::string, std::set<size_t>> found;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -16,7 +17,7 @@ namespace {
 TEST(OpTable, NamesAllOperatorsOfTheTables) {
   std::set<std::string> expected;
   for (const KernelTable& table :
-       {optimized::kernels(), portable::kernels(), quantized::kernels()}) {
+       {optimized::kernels(), portable::kernels(), quantized::kernels(), llm::kernels()}) {
     for (const Kernel* kernel : table.kernels) expected.insert(kernel->name);
   }
   std::ifstream page(VITRINE_OP_TABLE);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "test/kernels/kernel_comparison.h"
+#include "test/kernels/llm_cases.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
@@ -528,6 +529,13 @@ const std::map<std::string, Generator>& generators() {
     put("upsample_bilinear2d.vec_out", upsample);
     put("upsample_nearest2d.vec_out", upsample);
     put("gather.out", gather);
+    for (const char* direction : {"quantize", "dequantize"}) {
+      (*table)["quantized_decomposed::" + std::string(direction) + "_per_token.out"] = by_token;
+    }
+    (*table)["quantized_decomposed::choose_qparams_per_token_asymmetric.out"] = choose_per_token;
+    table->emplace("llama::custom_sdpa.out", custom_sdpa);
+    table->emplace("llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache);
+    table->emplace("llama::custom_quantized_sdpa.out", custom_quantized_sdpa);
     for (const char* direction : {"quantize", "dequantize"}) {
       for (const char* overload : {"per_tensor.out", "per_tensor.Tensor_out", "per_channel.out"}) {
         (*table)["quantized_decomposed::" + std::string(direction) + "_" + overload] = quantization;

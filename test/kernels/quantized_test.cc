@@ -39,6 +39,46 @@ TEST_F(Quantized, PerTensorRoundsToEvenAndClamps) {
   EXPECT_EQ(real.data<float>()[6], 32766);  // (65535 - 3) / 2
 }
 
+// PyTorch multiplies with 1 / scale, divided in double: 1.0f / float(scale) is the float next to it
+// for one scale in four, and values near ties then round the other way.
+TEST_F(Quantized, SixteenBitsMultiplyByTheInverseInDouble) {
+  size_t differing = 0;
+  for (int s = 1; s <= 200; ++s) {
+    const double scale = 1e-4 + 1e-6 * s / 3;
+    const auto inverse = static_cast<float>(1.0 / scale);
+    std::vector<float> reals;
+    std::vector<int16_t> expected;
+    for (int i = 0; i < 400; ++i) {
+      const double tie = (i - 200) * 160 + 0.5;
+      for (const float real : {static_cast<float>(tie * scale),
+                               std::nextafter(static_cast<float>(tie * scale), 1e9F)}) {
+        reals.push_back(real);
+        expected.push_back(static_cast<int16_t>(std::nearbyint(real * inverse)));
+        const float other = 1.0F / static_cast<float>(scale);
+        differing += std::nearbyint(real * other) != std::nearbyint(real * inverse) ? 1 : 0;
+      }
+    }
+    const auto count = static_cast<int32_t>(reals.size());
+    Tensor& input = call.make<float>({count}, reals);
+    Tensor& out = call.make(ScalarType::kShort, {count});
+    ASSERT_TRUE(succeeds(
+        run("quantize_per_tensor.out", input, scale, 0, -32768, 32767, ScalarType::kShort, out)));
+    ASSERT_EQ(values_of<int16_t>(out), expected) << "scale " << scale;
+  }
+  EXPECT_GT(differing, 100u);  // else this shows nothing
+}
+
+// By token, zero points are added before rounding: 0.5 + 1 goes to 2, not to 0 + 1.
+TEST_F(Quantized, TokensShiftBeforeTheyRound) {
+  Tensor& input = call.make<float>({1, 4}, {0.5F, 1.5F, 2.5F, -0.5F});
+  Tensor& scales = call.make<double>({1, 1}, {1});
+  Tensor& zeros = call.make<int64_t>({1, 1}, {1});
+  Tensor& out = call.make(ScalarType::kChar, {1, 4});
+  ASSERT_TRUE(succeeds(
+      run("quantize_per_token.out", input, scales, zeros, -128, 127, ScalarType::kChar, out)));
+  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(2, 2, 4, 0));
+}
+
 TEST_F(Quantized, RefusesWhatDoesNotFit) {
   Tensor& input = call.make<float>({2}, {1, 2});
   Tensor& out = call.make(ScalarType::kChar, {2});
@@ -86,7 +126,7 @@ TEST_F(Quantized, PerTokenIsPerRow) {
   Tensor& out = call.make(ScalarType::kChar, {2, 1, 2});
   ASSERT_TRUE(succeeds(
       run("quantize_per_token.out", input, scales, zeros, -128, 127, ScalarType::kChar, out)));
-  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(1, 2, 3, 3));  // 3 / 2 rounds to 2
+  EXPECT_THAT(values_of<int8_t>(out), ElementsAre(1, 2, 2, 3));  // 3 / 2 + 1 rounds to 2
   Tensor& real = call.make(ScalarType::kHalf, {2, 1, 2});
   ASSERT_TRUE(succeeds(run("dequantize_per_token.out", out, scales, zeros, -128, 127,
                            ScalarType::kChar, ScalarType::kHalf, real)));

@@ -4,12 +4,23 @@
 
 namespace vitrine::test {
 
-std::filesystem::path corpus_dir() {
-  const char* set = std::getenv("VITRINE_CORPUS");
+namespace {
+
+// What the variable names, or `beside` the source tree; empty if it is no folder.
+std::filesystem::path find_folder(const char* variable, const char* beside) {
+  const char* set = std::getenv(variable);
   const std::filesystem::path path =
-      set != nullptr ? set : std::filesystem::path(VITRINE_SOURCE_DIR) / "../shared/corpus";
+      set != nullptr ? set : std::filesystem::path(VITRINE_SOURCE_DIR) / beside;
   return std::filesystem::is_directory(path) ? std::filesystem::canonical(path)
                                              : std::filesystem::path();
+}
+
+}  // namespace
+
+std::filesystem::path corpus_dir() { return find_folder("VITRINE_CORPUS", "../shared/corpus"); }
+
+std::filesystem::path corpus_llm_dir() {
+  return find_folder("VITRINE_CORPUS_LLM", "../shared/corpus_llm");
 }
 
 std::filesystem::path samples_dir() {

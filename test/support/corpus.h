@@ -9,6 +9,9 @@ namespace vitrine::test {
 // $VITRINE_CORPUS, or ../shared/corpus beside the source tree. Empty if there is none.
 std::filesystem::path corpus_dir();
 
+// The same of language models: $VITRINE_CORPUS_LLM, or ../shared/corpus_llm.
+std::filesystem::path corpus_llm_dir();
+
 // Samples that are part of the repository (test/samples).
 std::filesystem::path samples_dir();
 std::string sample(const std::string& path);  // a file there, for commands

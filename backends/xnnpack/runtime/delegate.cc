@@ -8,6 +8,7 @@
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/subgraph.h"
+#include "backends/xnnpack/runtime/unscaled_weights.h"
 #include "runtime/platform/clock.h"
 #include "vitrine/thread_pool.h"
 
@@ -70,6 +71,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph));
   VITRINE_RETURN_IF_ERROR(
       self->constants_.load(blob, context.named_data, shared.weights.get(), limits, self->graph_));
+  VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
   for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
   VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, limits));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());

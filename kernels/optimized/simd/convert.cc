@@ -9,35 +9,22 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/half-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bit patterns are widened here, not by the instruction set's own conversions, so that NaN payloads
-// and denormals come out alike on every machine: half -> float by scaling, as F. Giesen describes.
 void HalfToFloat(const void* from, void* to, int64_t count) {
   const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::RebindToSigned<decltype(df)> di;
   const hn::Rebind<uint16_t, decltype(df)> dh;
   const auto* source = static_cast<const uint16_t*>(from);
   auto* target = static_cast<float*>(to);
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
-  const auto magnitude_mask = hn::Set(du, 0x7fff);
-  const auto scale = hn::BitCast(df, hn::Set(du, uint32_t{(254 - 15) << 23}));
-  const auto last_finite = hn::Set(di, (0x7c00 << 13) - 1);
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto bits = hn::PromoteTo(du, hn::LoadU(dh, source + i));
-    const auto magnitude = hn::And(bits, magnitude_mask);
-    const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
-    const auto shifted = hn::ShiftLeft<13>(magnitude);
-    auto value = hn::BitCast(du, hn::Mul(hn::BitCast(df, shifted), scale));
-    const auto special = hn::Gt(hn::BitCast(di, shifted), last_finite);
-    value = hn::IfThenElse(hn::RebindMask(du, special), hn::Or(shifted, hn::Set(du, 0x7f800000u)),
-                           value);
-    hn::StoreU(hn::BitCast(df, hn::Or(value, sign)), df, target + i);
+    hn::StoreU(half_to_float(df, hn::LoadU(dh, source + i)), df, target + i);
   }
   const auto* rest = static_cast<const Half*>(from);
   for (; i < count; ++i) target[i] = static_cast<float>(rest[i]);

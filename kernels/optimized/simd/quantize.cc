@@ -44,6 +44,35 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   std::copy_n(last, count - i, out + i);
 }
 
+void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out, int64_t count) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const hn::Rebind<int32_t, decltype(d)> di;
+  const hn::Rebind<uint8_t, decltype(d)> db;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto inverse = hn::Set(d, q.inverse);
+  const auto zero_point = hn::Set(d, q.zero_point);
+  const auto low = hn::Set(d, static_cast<double>(q.lowest));
+  const auto high = hn::Set(d, static_cast<double>(q.highest));
+  const auto byte = hn::Set(di, 0xff);
+  for (int64_t i = 0; i < count; i += lanes) {
+    // Two roundings, as of two operators.
+    const auto product = hn::Mul(hn::PromoteTo(d, load_part(df, in + i, count - i)), inverse);
+    const auto sum = hn::Add(product, zero_point);
+    const auto number = hn::IfThenZeroElse(hn::IsNaN(sum), sum);
+    const auto inside = hn::Min(hn::Max(number, low), high);
+    const auto rounded = hn::And(hn::DemoteTo(di, hn::Round(inside)), byte);
+    const auto bytes = hn::DemoteTo(db, rounded);
+    if (count - i >= lanes) {
+      hn::StoreU(bytes, db, out + i);
+    } else {
+      uint8_t last[HWY_MAX_BYTES];
+      hn::StoreU(bytes, db, last);
+      std::copy_n(last, count - i, out + i);
+    }
+  }
+}
+
 template <class T>
 HWY_INLINE void dequantize_run(const T* in, int32_t zero_point, float scale, float* out,
                                int64_t count) {
@@ -77,11 +106,16 @@ HWY_AFTER_NAMESPACE();
 namespace vitrine::optimized::simd {
 
 HWY_EXPORT(Quantize);
+HWY_EXPORT(QuantizeShifted);
 HWY_EXPORT(DequantizeUnsigned);
 HWY_EXPORT(DequantizeSigned);
 
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count) {
   HWY_DYNAMIC_DISPATCH(Quantize)(in, quantization, out, count);
+}
+void quantize_shifted(const float* in, const ShiftedQuantization& quantization, uint8_t* out,
+                      int64_t count) {
+  HWY_DYNAMIC_DISPATCH(QuantizeShifted)(in, quantization, out, count);
 }
 void dequantize(const uint8_t* in, int32_t zero_point, float scale, float* out, int64_t count) {
   HWY_DYNAMIC_DISPATCH(DequantizeUnsigned)(in, zero_point, scale, out, count);

@@ -15,6 +15,16 @@ struct Quantization {
 };
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count);
 
+// out = clamp(round(in * inverse + zero_point), lowest, highest) in double, likewise.
+struct ShiftedQuantization {
+  double inverse;
+  double zero_point;
+  int32_t lowest;
+  int32_t highest;
+};
+void quantize_shifted(const float* in, const ShiftedQuantization& quantization, uint8_t* out,
+                      int64_t count);
+
 // out = (in - zero_point) * scale
 void dequantize(const uint8_t* in, int32_t zero_point, float scale, float* out, int64_t count);
 void dequantize(const int8_t* in, int32_t zero_point, float scale, float* out, int64_t count);

@@ -544,6 +544,27 @@ TEST_F(DelegateTest, OutputsHaveTheRankThatIsComputed) {
               HasSubstr("xvalues[1]: has rank 1, but what is computed for it rank 2"));
 }
 
+// The quantised numbers of weights, and an argument for their scales that nothing reads.
+TEST_F(DelegateTest, WeightsWithoutTheirScalesAreRefused) {
+  const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
+    BlobBuilder b;
+    const uint32_t x = b.input({1, 3}), y = b.output({1, 2});
+    b.fully_connected(x, b.constant<float>({2, 3}, weights), kInvalidId, y);
+    if (unused_argument) {
+      b.values[x].external_id = 1;
+      b.values[y].external_id = 2;
+      b.external_count = 3;
+    }
+    return load_error(b);
+  };
+  const std::vector<float> quantised = {-8, 7, 3, 0, 1, -1};
+  EXPECT_THAT(load(true, quantised), HasSubstr("xnodes[0] (FullyConnected): multiplies with"));
+  EXPECT_THAT(load(true, quantised), HasSubstr("argument 0 unused"));
+  EXPECT_EQ(load(false, quantised), "(none)");
+  EXPECT_EQ(load(true, {-8, 7, 3, 0, 1, -1.5F}), "(none)");
+  EXPECT_EQ(load(true, {0, 1, 0, 0, 1, -1}), "(none)");
+}
+
 TEST_F(ArgumentsTest, AreChecked) {
   Tensor& in = factory.make(ScalarType::kFloat, {2, 3});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});

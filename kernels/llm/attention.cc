@@ -1,0 +1,187 @@
+#include "kernels/llm/attention.h"
+
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "kernels/llm/cache.h"
+#include "kernels/util/checks.h"
+
+namespace vitrine::llm {
+
+namespace {
+
+using Sizes4 = std::array<int32_t, 4>;
+
+struct Axes {
+  size_t tokens;
+  size_t heads;
+};
+
+Axes axes(const AttentionCall& call) { return call.heads_before_tokens ? Axes{2, 1} : Axes{1, 2}; }
+
+Rows make_rows(const Tensor& tensor, const Axes& axes) {
+  const int64_t width = tensor.size(3);
+  const int64_t inner = tensor.size(2);
+  Rows rows{&tensor, tensor.size(1) * inner * width, inner * width, width, width};
+  if (axes.tokens == 2) std::swap(rows.token_stride, rows.head_stride);
+  return rows;
+}
+
+// The numbers of int8 rows, which lie as the rows do.
+bool add_parameters(KernelContext& context, const Tensor* zero_points, const Tensor* scales,
+                    Rows& rows) {
+  const bool quantized = rows.tensor->dtype() == ScalarType::kChar;
+  if (quantized != (zero_points != nullptr) || quantized != (scales != nullptr)) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "i8 tensors need zero points and scales, floating ones must have none");
+    return false;
+  }
+  if (!quantized) return true;
+  const Tensor& of = *rows.tensor;
+  const Sizes4 sizes = {of.size(0), of.size(1), of.size(2), 1};
+  if (!check_dtype(context, *zero_points, ScalarType::kChar, "zero_points") ||
+      !check_dtype(context, *scales, ScalarType::kFloat, "scales") ||
+      !check_sizes(context, *zero_points, sizes, "zero_points") ||
+      !check_sizes(context, *scales, sizes, "scales") ||
+      !check_contiguous(context, *zero_points, "zero_points") ||
+      !check_contiguous(context, *scales, "scales") ||
+      !check_data(context, {zero_points, scales})) {
+    return false;
+  }
+  rows.scales = scales->data<float>();
+  rows.zero_points = zero_points->data<int8_t>();
+  return true;
+}
+
+bool check_dtypes(KernelContext& context, const AttentionCall& call, const Tensor& out) {
+  const ScalarType dtype = call.query.dtype();
+  const bool quantized = dtype == ScalarType::kChar && call.scales[0] != nullptr;
+  if (!quantized && !check_dtype_in<TypeList<float, Half, BFloat16>>(context, call.query)) {
+    return false;
+  }
+  return check_dtype(context, call.key, dtype, "key") &&
+         check_dtype(context, call.value, dtype, "value") &&
+         check_dtype(context, out, quantized ? ScalarType::kFloat : dtype, "out");
+}
+
+// That heads and lengths fit each other. There is a query, so that something can be computed.
+bool check_shapes(KernelContext& context, const AttentionCall& call) {
+  const auto& [query, key, value] = std::tie(call.query, call.key, call.value);
+  const auto [tokens, heads] = axes(call);
+  if (!check_rank(context, query, 4, "query") || !check_rank(context, key, 4, "key") ||
+      !check_contiguous(context, query, "query") || !check_contiguous(context, key, "key") ||
+      !check_sizes(context, value, key.sizes(), "value") ||
+      !check_contiguous(context, value, "value")) {
+    return false;
+  }
+  if (key.size(0) != query.size(0) || key.size(3) != query.size(3)) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "query has %d batches of vectors of %d elements, key %d of %d", query.size(0),
+                 query.size(3), key.size(0), key.size(3));
+    return false;
+  }
+  if (query.size(tokens) == 0) {
+    context.fail(ErrorCode::kInvalidArgument, "query has no tokens");
+    return false;
+  }
+  if (key.size(heads) == 0 || query.size(heads) % key.size(heads) != 0) {
+    context.fail(ErrorCode::kInvalidArgument, "%d heads of keys cannot be shared by %d of queries",
+                 key.size(heads), query.size(heads));
+    return false;
+  }
+  return true;
+}
+
+// The keys that count; nothing if the positions do not fit the cache.
+std::optional<int64_t> count_keys(KernelContext& context, const AttentionCall& call) {
+  const int64_t tokens = call.query.size(axes(call).tokens);
+  const int64_t length = call.key.size(axes(call).tokens);
+  if (call.attn_mask != nullptr) {
+    if (call.is_causal) {
+      context.fail(ErrorCode::kInvalidArgument, "attn_mask and is_causal exclude each other");
+      return std::nullopt;
+    }
+    const Tensor& mask = *call.attn_mask;
+    const std::array sizes = {static_cast<int32_t>(tokens), static_cast<int32_t>(length)};
+    if (call.start_pos < 0) {
+      context.fail(ErrorCode::kInvalidArgument, "start_pos %lld is negative",
+                   static_cast<long long>(call.start_pos));
+      return std::nullopt;
+    }
+    if (!check_dtype(context, mask, ScalarType::kFloat, "attn_mask") ||
+        !check_sizes(context, mask, sizes, "attn_mask") ||
+        !check_contiguous(context, mask, "attn_mask")) {
+      return std::nullopt;
+    }
+    return length;
+  }
+  if (!check_positions(context, call.start_pos, tokens, length)) return std::nullopt;
+  return call.start_pos + tokens;
+}
+
+}  // namespace
+
+std::optional<Attention> make_attention(KernelContext& context, const AttentionCall& call,
+                                        Tensor& out) {
+  if (!check_dtypes(context, call, out) || !check_shapes(context, call)) return std::nullopt;
+  const std::optional<int64_t> keys = count_keys(context, call);
+  if (!keys || !context.resize(out, call.query.sizes()) || !check_contiguous(context, out, "out") ||
+      !check_data(context, {&call.query, &call.key, &call.value, call.attn_mask, &out})) {
+    return std::nullopt;
+  }
+  const Axes where = axes(call);
+  const double width = call.query.size(3);
+  Attention result{call.query.size(0),
+                   call.query.size(where.tokens),
+                   *keys,
+                   call.query.size(where.heads),
+                   call.key.size(where.heads),
+                   call.query.size(3),
+                   make_rows(call.query, where),
+                   make_rows(call.key, where),
+                   make_rows(call.value, where),
+                   &out,
+                   call.attn_mask == nullptr ? nullptr : call.attn_mask->data<float>(),
+                   call.is_causal,
+                   call.start_pos,
+                   static_cast<float>(call.scale.value_or(1 / std::sqrt(width)))};
+  Rows* const rows[] = {&result.query, &result.key, &result.value};
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    if (!add_parameters(context, call.zero_points[i], call.scales[i], *rows[i])) {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+void attention(KernelContext& context, const AttentionCall& call, Tensor& out, Attend compute) {
+  const std::optional<Attention> arguments = make_attention(context, call, out);
+  if (arguments && out.numel() > 0) compute(context, *arguments);
+}
+
+void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
+                          Attend compute) {
+  if (!check_cache(context, call.key, call.key_cache) ||
+      !check_cache(context, call.value, call.value_cache)) {
+    return;
+  }
+  if (call.seq_len != call.key.size(1) || call.key.size(1) != call.value.size(1)) {
+    context.fail(ErrorCode::kInvalidArgument, "seq_len is %lld, key has %d tokens, value %d",
+                 static_cast<long long>(call.seq_len), call.key.size(1), call.value.size(1));
+    return;
+  }
+  if (!check_positions(context, call.start_pos, call.seq_len, call.key_cache.size(1))) return;
+  const std::optional<Attention> arguments =
+      make_attention(context,
+                     {call.query, call.key_cache, call.value_cache, call.start_pos, call.attn_mask,
+                      call.is_causal, call.scale},
+                     out);
+  if (!arguments) return;
+  write_cache(call.key, call.key_cache, call.start_pos);
+  write_cache(call.value, call.value_cache, call.start_pos);
+  if (out.numel() > 0) compute(context, *arguments);
+}
+
+}  // namespace vitrine::llm

@@ -1,0 +1,364 @@
+// Attention on all threads: blocks of keys and values are read once for all query heads that share
+// them, and never is there more than a block of scores.
+//
+// An item of work is a block of queries of one head of keys; or, for few queries and a long cache,
+// a part of the keys with all heads, so that memory is read in order. Such parts are joined at the
+// end.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/llm/attention.h"
+#include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/attention.h"
+#include "kernels/optimized/simd/convert.h"
+#include "kernels/optimized/simd/quantize.h"
+#include "runtime/core/checked_math.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+using llm::Attention;
+using llm::Rows;
+using simd::RunningSoftmax;
+
+constexpr int64_t kKeyBlock = 128;
+constexpr int64_t kQueryRows = 64;  // about as many of one head of keys in a block
+
+const std::byte* element(const Rows& rows, int64_t offset) {
+  return rows.tensor->data<std::byte>() +
+         offset * static_cast<int64_t>(rows.tensor->element_size());
+}
+
+// How the work is divided.
+struct Partition {
+  int64_t tokens;  // queries of a block
+  int64_t token_blocks;
+  int64_t heads;  // of keys, in an item
+  int64_t head_blocks;
+  int64_t key_parts;
+  int64_t stride;  // of rows of floats: the width, padded
+
+  int64_t items(const Attention& a) const {
+    return a.batches * token_blocks * head_blocks * key_parts;
+  }
+  // Rows of floats that an item computes.
+  int64_t rows(const Attention& a) const { return tokens * heads * a.group(); }
+};
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+Partition partition(const KernelContext& context, const Attention& a) {
+  const int64_t workers = worker_count(context);
+  const int64_t most_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
+  const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // some slack for slower cores
+  Partition result{};
+  result.stride = ceil_div(a.width, simd::attention_lanes()) * simd::attention_lanes();
+  result.tokens = std::min(a.tokens, std::max<int64_t>(1, kQueryRows / a.group()));
+  result.token_blocks = ceil_div(a.tokens, result.tokens);
+  if (result.token_blocks == 1 && most_parts >= std::min(wanted, 2 * workers)) {
+    result.heads = a.key_heads;
+    result.head_blocks = 1;
+    result.key_parts = std::min(most_parts, ceil_div(wanted, a.batches));
+    return result;
+  }
+  result.heads = 1;
+  result.head_blocks = a.key_heads;
+  const int64_t items = a.batches * result.token_blocks * a.key_heads;
+  result.key_parts = workers == 1 ? 1 : std::min(most_parts, ceil_div(wanted / 2, items));
+  return result;
+}
+
+// What an item leaves: sums of values for each of its rows, and what they have been divided by.
+struct Sums {
+  float* values;  // rows * stride
+  RunningSoftmax* softmax;
+};
+
+// Memory of one thread.
+struct Scratch {
+  float* queries;  // rows * stride
+  float* scores;   // rows * kKeyBlock
+  float* factors;  // rows
+  Sums sums;       // unless they outlive the item
+};
+
+// Temporary memory as floats, counted first and then taken.
+class Arena {
+ public:
+  bool add(int64_t count, int64_t each) {
+    int64_t product = 0;
+    return !mul_overflows(count, each, &product) && !add_overflows(size_, product, &size_);
+  }
+  bool allocate(KernelContext& context) {
+    int64_t bytes = 0;
+    if (mul_overflows(size_, int64_t{sizeof(float)}, &bytes)) {
+      context.fail(ErrorCode::kMemoryAllocationFailed, "attention needs too much memory");
+      return false;
+    }
+    next_ = static_cast<float*>(context.allocate_temp(static_cast<size_t>(bytes)));
+    return next_ != nullptr;
+  }
+  float* take(int64_t count) {
+    float* const result = next_;
+    next_ += count;
+    return result;
+  }
+
+ private:
+  int64_t size_ = 0;
+  float* next_ = nullptr;
+};
+
+class BlockedAttention {
+ public:
+  BlockedAttention(const Attention& arguments, const Partition& partition)
+      : a_(arguments), p_(partition), rows_(partition.rows(arguments)) {}
+
+  void run(KernelContext& context) {
+    if (!make_memory(context)) return;
+    const double work = 4.0 * static_cast<double>(a_.batches * a_.query_heads * a_.tokens) *
+                        static_cast<double>(a_.keys) * static_cast<double>(a_.width);
+    const auto work_units = static_cast<int64_t>(std::min(work, 1e15));
+    parallel(context, p_.items(a_), work_units, [&](int64_t item, int64_t worker) {
+      run_item(item, scratch(worker), p_.key_parts == 1 ? scratch(worker).sums : part(item));
+    });
+    if (p_.key_parts == 1) return;
+    const int64_t joined = p_.items(a_) / p_.key_parts;
+    parallel(context, joined, joined * p_.key_parts * rows_ * p_.stride,
+             [&](int64_t i, int64_t) { join(i); });
+  }
+
+ private:
+  // Rows of queries of one head of keys: those of the tokens first .. first + tokens.
+  struct Place {
+    int64_t batch;
+    int64_t token;
+    int64_t tokens;
+    int64_t head;  // of keys; the first of an item
+    int64_t part;
+  };
+
+  Place place(int64_t item) const {
+    Place result{};
+    result.part = item % p_.key_parts;
+    item /= p_.key_parts;
+    const int64_t block = item % p_.token_blocks;
+    item /= p_.token_blocks;
+    result.head = item % p_.head_blocks * p_.heads;
+    result.batch = item / p_.head_blocks;
+    result.token = block * p_.tokens;
+    result.tokens = std::min(p_.tokens, a_.tokens - result.token);
+    return result;
+  }
+
+  int64_t sums_size() const { return rows_ * (p_.stride + 2); }
+  int64_t scratch_size() const { return rows_ * (p_.stride + kKeyBlock + 1) + sums_size(); }
+
+  bool make_memory(KernelContext& context) {
+    const int64_t parts = p_.key_parts == 1 ? 0 : p_.items(a_);
+    Arena arena;
+    if (!arena.add(worker_count(context), scratch_size()) || !arena.add(parts, sums_size())) {
+      context.fail(ErrorCode::kMemoryAllocationFailed, "attention needs too much memory");
+      return false;
+    }
+    if (!arena.allocate(context)) return false;
+    scratch_ = arena.take(worker_count(context) * scratch_size());
+    parts_ = arena.take(parts * sums_size());
+    return true;
+  }
+  Sums sums_at(float* memory) const {
+    static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));
+    return {memory, reinterpret_cast<RunningSoftmax*>(memory + rows_ * p_.stride)};
+  }
+  Sums part(int64_t item) const { return sums_at(parts_ + item * sums_size()); }
+  Scratch scratch(int64_t worker) const {
+    float* const memory = scratch_ + worker * scratch_size();
+    float* const scores = memory + sums_size() + rows_ * p_.stride;
+    return {memory + sums_size(), scores, scores + rows_ * kKeyBlock, sums_at(memory)};
+  }
+
+  // Row r of a head is of token r / group and query head r % group.
+  int64_t rows_of_head(const Place& at) const { return at.tokens * a_.group(); }
+  int64_t query_offset(const Place& at, int64_t head, int64_t row) const {
+    return a_.query.offset(at.batch, at.token + row / a_.group(),
+                           head * a_.group() + row % a_.group());
+  }
+
+  void load_queries(const Place& at, float* to) const {
+    std::fill_n(to, rows_ * p_.stride, 0.0F);
+    const Rows& query = a_.query;
+    const simd::Convert convert = simd::to_float(query.tensor->dtype());
+    for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
+      for (int64_t row = 0; row < rows_of_head(at); ++row, to += p_.stride) {
+        const int64_t offset = query_offset(at, head, row);
+        float scale = a_.scale;
+        if (query.scales == nullptr) {
+          convert(element(query, offset), to, a_.width);
+        } else {
+          const int64_t vector = offset / a_.width;
+          simd::dequantize(query.tensor->data<int8_t>() + offset, query.zero_points[vector],
+                           query.scales[vector], to, a_.width);
+        }
+        for (int64_t d = 0; d < a_.width; ++d) to[d] *= scale;
+      }
+    }
+  }
+
+  simd::CacheRows cache_rows(const Rows& rows, const Place& at, int64_t head, int64_t first,
+                             int64_t count) const {
+    const int64_t offset = rows.offset(at.batch, first, head);
+    const int64_t vector = offset / a_.width;
+    const bool quantized = rows.scales != nullptr;
+    return {rows.tensor->dtype(),
+            element(rows, offset),
+            rows.token_stride,
+            count,
+            a_.width,
+            quantized ? rows.scales + vector : nullptr,
+            quantized ? rows.zero_points + vector : nullptr,
+            rows.token_stride / a_.width};
+  }
+
+  // Adds keys first .. first + count to what the rows of one head, from `row` on, have.
+  void add_block(const Place& at, int64_t head, int64_t first, int64_t count,
+                 const Scratch& scratch, const Sums& sums) const {
+    const int64_t rows = rows_of_head(at);
+    const int64_t row = (head - at.head) * rows;
+    const simd::FloatRows scores{scratch.scores, kKeyBlock, rows};
+    simd::multiply_keys({scratch.queries + row * p_.stride, p_.stride, rows},
+                        cache_rows(a_.key, at, head, first, count), scores);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t token = at.token + r / a_.group();
+      const int64_t seen = std::clamp<int64_t>(a_.keys_of(token) - first, 0, count);
+      const float* const mask = a_.mask == nullptr ? nullptr : a_.mask + token * a_.keys + first;
+      scratch.factors[r] =
+          simd::weigh(scratch.scores + r * kKeyBlock, mask, seen, count, sums.softmax[row + r]);
+    }
+    simd::add_values(scores, cache_rows(a_.value, at, head, first, count), scratch.factors,
+                     {sums.values + row * p_.stride, p_.stride, rows});
+  }
+
+  void run_item(int64_t item, const Scratch& scratch, const Sums& sums) const {
+    const Place at = place(item);
+    load_queries(at, scratch.queries);
+    std::fill_n(sums.values, rows_ * p_.stride, 0.0F);
+    std::fill_n(sums.softmax, rows_, RunningSoftmax{-std::numeric_limits<float>::infinity(), 0.0F});
+    const int64_t keys = a_.keys_of(at.token + at.tokens - 1);
+    const int64_t blocks = ceil_div(keys, kKeyBlock);
+    const int64_t end = std::min(keys, blocks * (at.part + 1) / p_.key_parts * kKeyBlock);
+    for (int64_t first = blocks * at.part / p_.key_parts * kKeyBlock; first < end;
+         first += kKeyBlock) {
+      for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
+        add_block(at, head, first, std::min(kKeyBlock, end - first), scratch, sums);
+      }
+    }
+    if (p_.key_parts == 1) store(at, sums);
+  }
+
+  // Joins the parts of what would be item `i` if there were one part only.
+  void join(int64_t i) const {
+    const int64_t first = i * p_.key_parts;
+    const Sums all = part(first);
+    const int64_t rows = p_.heads * rows_of_head(place(first));
+    for (int64_t r = 0; r < rows; ++r) {
+      float largest = all.softmax[r].largest;
+      for (int64_t k = 1; k < p_.key_parts; ++k) {
+        largest = std::max(largest, part(first + k).softmax[r].largest);
+      }
+      // Where all is masked, the total is zero whatever it is multiplied by.
+      if (largest == -std::numeric_limits<float>::infinity()) largest = 0;
+      float total = 0;
+      float* const to = all.values + r * p_.stride;
+      for (int64_t k = 0; k < p_.key_parts; ++k) {
+        const Sums from = part(first + k);
+        const float factor = std::exp(from.softmax[r].largest - largest);
+        total += from.softmax[r].total * factor;
+        const float* const values = from.values + r * p_.stride;
+        for (int64_t d = 0; d < a_.width; ++d) {
+          to[d] = values[d] * factor + (k == 0 ? 0.0F : to[d]);
+        }
+      }
+      all.softmax[r].total = total;
+    }
+    store(place(first), all);
+  }
+
+  void store(const Place& at, const Sums& sums) const {
+    Tensor& out = *a_.out;
+    const simd::Convert convert = simd::from_float(out.dtype());
+    const auto size = static_cast<int64_t>(out.element_size());
+    int64_t r = 0;
+    for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
+      for (int64_t row = 0; row < rows_of_head(at); ++row, ++r) {
+        float* const values = sums.values + r * p_.stride;
+        // Of a row that attends to nothing, 0 times infinity.
+        const float factor = 1 / sums.softmax[r].total;
+        for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
+        convert(values, out.mutable_data<std::byte>() + query_offset(at, head, row) * size,
+                a_.width);
+      }
+    }
+  }
+
+  const Attention& a_;
+  const Partition p_;
+  const int64_t rows_;
+  float* scratch_ = nullptr;
+  float* parts_ = nullptr;
+};
+
+// An Attend.
+void attend(KernelContext& context, const Attention& arguments) {
+  BlockedAttention(arguments, partition(context, arguments)).run(context);
+}
+
+void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                     const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
+                     double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                     Tensor& out) {
+  llm::attention(context, {query, key, value, start_pos, attn_mask, is_causal, scale}, out, attend);
+}
+
+void custom_quantized_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                               const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
+                               double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                               const Tensor* q_zero_points, const Tensor* q_scales,
+                               const Tensor* k_zero_points, const Tensor* k_scales,
+                               const Tensor* v_zero_points, const Tensor* v_scales,
+                               bool is_seq_at_dim_2, Tensor& out) {
+  llm::attention(context,
+                 {query,
+                  key,
+                  value,
+                  start_pos,
+                  attn_mask,
+                  is_causal,
+                  scale,
+                  {q_zero_points, k_zero_points, v_zero_points},
+                  {q_scales, k_scales, v_scales},
+                  is_seq_at_dim_2},
+                 out, attend);
+}
+
+void sdpa_with_kv_cache_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                            const Tensor& value, Tensor& key_cache, Tensor& value_cache,
+                            int64_t start_pos, int64_t seq_len, const Tensor* attn_mask,
+                            double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                            Tensor& out) {
+  llm::attention_with_cache(
+      context,
+      {query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask, is_causal, scale},
+      out, attend);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(custom_quantized_sdpa_out, "llama::custom_quantized_sdpa.out",
+               custom_quantized_sdpa_out);
+VITRINE_KERNEL(custom_sdpa_out, "llama::custom_sdpa.out", custom_sdpa_out);
+VITRINE_KERNEL(sdpa_with_kv_cache_out, "llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache_out);
+
+}  // namespace vitrine::optimized

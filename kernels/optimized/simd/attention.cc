@@ -1,0 +1,445 @@
+#include "kernels/optimized/simd/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/optimized/simd/attention.cc"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/optimized/simd/half-inl.h"
+#include "kernels/optimized/simd/math-inl.h"
+#include "kernels/optimized/simd/part-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::CappedTag<float, 64>;
+using V = hn::Vec<Tag>;
+
+// Rows of queries that are multiplied at once: their sums with four keys, or over four vectors of
+// values, must fit the registers.
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3
+constexpr int64_t kRows = 2;
+#else
+constexpr int64_t kRows = 4;
+#endif
+constexpr int64_t kKeys = 4;
+
+int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
+
+// How elements of a cache become floats; `T` is what they lie as.
+struct FloatElements {
+  using T = float;
+  static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
+};
+struct HalfElements {
+  using T = uint16_t;
+  template <class VT>
+  static HWY_INLINE V widen(VT v, int32_t) {
+    return half_number_to_float(Tag(), v);
+  }
+};
+struct BFloat16Elements {
+  using T = uint16_t;
+  template <class VT>
+  static HWY_INLINE V widen(VT v, int32_t) {
+    const hn::RebindToUnsigned<Tag> du;
+    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::PromoteTo(du, v)));
+  }
+};
+struct CharElements {
+  using T = int8_t;
+  // Differences are exact.
+  template <class VT>
+  static HWY_INLINE V widen(VT v, int32_t zero_point) {
+    const hn::RebindToSigned<Tag> di;
+    return hn::ConvertTo(Tag(), hn::Sub(hn::PromoteTo(di, v), hn::Set(di, zero_point)));
+  }
+};
+
+template <class Elements>
+HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
+  return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
+}
+
+// Lanes beyond `count` are of no account where they meet zeros, but are numbers.
+template <class Elements>
+HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
+  using T = typename Elements::T;
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return load_part(Tag(), from, count);
+  } else {  // instruction sets mask no smaller elements
+    const hn::Rebind<T, Tag> d;
+    HWY_ALIGN T elements[HWY_MAX_BYTES];
+    hn::Store(hn::Zero(d), d, elements);
+    std::memcpy(elements, from, static_cast<size_t>(count) * sizeof(T));
+    return Elements::widen(hn::Load(d, elements), zero_point);
+  }
+}
+
+// Where a row begins, and its zero point.
+template <class T>
+struct Row {
+  Row(const CacheRows& rows, int64_t n)
+      : data(static_cast<const T*>(rows.data) + n * rows.stride),
+        zero_point(rows.zero_points == nullptr ? 0 : rows.zero_points[n * rows.parameter_stride]) {}
+  const T* data;
+  int32_t zero_point;
+};
+
+#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
+// out[i] = the sum of lane i of all blocks of four lanes.
+template <class D>
+HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
+  if constexpr (hn::MaxLanes(d) <= 4) {
+    hn::StoreU(v, d, out);
+  } else {
+    const hn::Half<D> half;
+    store_sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), out);
+  }
+}
+#endif
+
+// The sums of the lanes of each.
+HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
+#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
+  out[0] = hn::GetLane(hn::SumOfLanes(Tag(), a));
+  out[1] = hn::GetLane(hn::SumOfLanes(Tag(), b));
+  out[2] = hn::GetLane(hn::SumOfLanes(Tag(), c));
+  out[3] = hn::GetLane(hn::SumOfLanes(Tag(), d));
+#else
+  const Tag tag;
+  const hn::Repartition<uint64_t, Tag> pairs;
+  // In each block of four lanes: a, b, a, b; then a, b, c, d.
+  const V ab = hn::Add(hn::InterleaveLower(tag, a, b), hn::InterleaveUpper(tag, a, b));
+  const V cd = hn::Add(hn::InterleaveLower(tag, c, d), hn::InterleaveUpper(tag, c, d));
+  const auto ab2 = hn::BitCast(pairs, ab);
+  const auto cd2 = hn::BitCast(pairs, cd);
+  const V blocks = hn::Add(hn::BitCast(tag, hn::InterleaveLower(pairs, ab2, cd2)),
+                           hn::BitCast(tag, hn::InterleaveUpper(pairs, ab2, cd2)));
+  store_sum_of_blocks(tag, blocks, out);
+#endif
+}
+
+// Four keys with `kCount` queries.
+template <class Elements, int64_t kCount>
+HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
+                                   const CacheRows& keys, int64_t first, float* out) {
+  using T = typename Elements::T;
+  const Tag d;
+  const int64_t last = keys.count - 1;
+  const Row<T> k0(keys, first);
+  const Row<T> k1(keys, std::min(first + 1, last));
+  const Row<T> k2(keys, std::min(first + 2, last));
+  const Row<T> k3(keys, std::min(first + 3, last));
+  const float* const q0 = queries;
+  const float* const q1 = queries + (kCount > 1 ? query_stride : 0);
+  const float* const q2 = queries + (kCount > 2 ? 2 * query_stride : 0);
+  const float* const q3 = queries + (kCount > 3 ? 3 * query_stride : 0);
+  const V zero = hn::Zero(d);
+  V s00 = zero, s01 = zero, s02 = zero, s03 = zero;
+  V s10 = zero, s11 = zero, s12 = zero, s13 = zero;
+  V s20 = zero, s21 = zero, s22 = zero, s23 = zero;
+  V s30 = zero, s31 = zero, s32 = zero, s33 = zero;
+#define VITRINE_QUERY(row)                        \
+  if constexpr (kCount > row) {                   \
+    const V query = hn::LoadU(d, q##row + i);     \
+    s##row##0 = hn::MulAdd(query, x0, s##row##0); \
+    s##row##1 = hn::MulAdd(query, x1, s##row##1); \
+    s##row##2 = hn::MulAdd(query, x2, s##row##2); \
+    s##row##3 = hn::MulAdd(query, x3, s##row##3); \
+  }
+#define VITRINE_QUERIES \
+  VITRINE_QUERY(0)      \
+  VITRINE_QUERY(1)      \
+  VITRINE_QUERY(2)      \
+  VITRINE_QUERY(3)
+  const int64_t step = lanes();
+  int64_t i = 0;
+  for (; i + step <= keys.width; i += step) {
+    const V x0 = load<Elements>(k0.data + i, k0.zero_point);
+    const V x1 = load<Elements>(k1.data + i, k1.zero_point);
+    const V x2 = load<Elements>(k2.data + i, k2.zero_point);
+    const V x3 = load<Elements>(k3.data + i, k3.zero_point);
+    VITRINE_QUERIES
+  }
+  if (i < keys.width) {
+    const int64_t rest = keys.width - i;
+    const V x0 = load_tail<Elements>(k0.data + i, rest, k0.zero_point);
+    const V x1 = load_tail<Elements>(k1.data + i, rest, k1.zero_point);
+    const V x2 = load_tail<Elements>(k2.data + i, rest, k2.zero_point);
+    const V x3 = load_tail<Elements>(k3.data + i, rest, k3.zero_point);
+    VITRINE_QUERIES
+  }
+#undef VITRINE_QUERIES
+#undef VITRINE_QUERY
+  store_sums(s00, s01, s02, s03, out);
+  if constexpr (kCount > 1) store_sums(s10, s11, s12, s13, out + kKeys);
+  if constexpr (kCount > 2) store_sums(s20, s21, s22, s23, out + 2 * kKeys);
+  if constexpr (kCount > 3) store_sums(s30, s31, s32, s33, out + 3 * kKeys);
+}
+
+template <class Elements, int64_t kCount>
+HWY_NOINLINE void multiply_all_keys(const float* queries, int64_t query_stride,
+                                    const CacheRows& keys, float* scores, int64_t score_stride) {
+  for (int64_t first = 0; first < keys.count; first += kKeys) {
+    float sums[kCount * kKeys];
+    multiply_four_keys<Elements, kCount>(queries, query_stride, keys, first, sums);
+    const int64_t count = std::min(kKeys, keys.count - first);
+    for (int64_t r = 0; r < kCount; ++r) {
+      for (int64_t n = 0; n < count; ++n) {
+        const float scale =
+            keys.scales == nullptr ? 1.0F : keys.scales[(first + n) * keys.parameter_stride];
+        scores[r * score_stride + first + n] = sums[r * kKeys + n] * scale;
+      }
+    }
+  }
+}
+
+template <class Elements>
+void multiply_queries(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
+  for (int64_t row = 0; row < queries.count; row += kRows) {
+    const float* const from = queries.data + row * queries.stride;
+    float* const to = scores.data + row * scores.stride;
+    switch (std::min(kRows, queries.count - row)) {
+      case 4:
+        multiply_all_keys<Elements, std::min<int64_t>(4, kRows)>(from, queries.stride, keys, to,
+                                                                 scores.stride);
+        break;
+      case 3:
+        multiply_all_keys<Elements, std::min<int64_t>(3, kRows)>(from, queries.stride, keys, to,
+                                                                 scores.stride);
+        break;
+      case 2:
+        multiply_all_keys<Elements, 2>(from, queries.stride, keys, to, scores.stride);
+        break;
+      default:
+        multiply_all_keys<Elements, 1>(from, queries.stride, keys, to, scores.stride);
+    }
+  }
+}
+
+// Columns column .. column + kVectors * lanes of the sums of `kCount` rows; of a tail, what is left
+// of the width.
+template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
+HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
+                            const float* factors, float* sums, int64_t sum_stride, int64_t column) {
+  using T = typename Elements::T;
+  const Tag d;
+  const int64_t step = lanes();
+  const int64_t rest = values.width - column;
+#define VITRINE_START(row)                                                          \
+  const float factor##row = kCount > row ? factors[row] : 0.0F;                     \
+  float* const to##row = sums + (kCount > row ? row * sum_stride : 0) + column;     \
+  V s##row##0 = hn::Mul(hn::LoadU(d, to##row), hn::Set(d, factor##row));            \
+  V s##row##1 = s##row##0, s##row##2 = s##row##0, s##row##3 = s##row##0;            \
+  if constexpr (kVectors > 1) {                                                     \
+    s##row##1 = hn::Mul(hn::LoadU(d, to##row + step), hn::Set(d, factor##row));     \
+  }                                                                                 \
+  if constexpr (kVectors > 2) {                                                     \
+    s##row##2 = hn::Mul(hn::LoadU(d, to##row + 2 * step), hn::Set(d, factor##row)); \
+    s##row##3 = hn::Mul(hn::LoadU(d, to##row + 3 * step), hn::Set(d, factor##row)); \
+  }
+  VITRINE_START(0)
+  VITRINE_START(1)
+  VITRINE_START(2)
+  VITRINE_START(3)
+#undef VITRINE_START
+  for (int64_t n = 0; n < values.count; ++n) {
+    const Row<T> row(values, n);
+    const T* const from = row.data + column;
+    const float scale =
+        values.scales == nullptr ? 1.0F : values.scales[n * values.parameter_stride];
+    V x0 = hn::Zero(d);
+    if constexpr (kTail) {
+      x0 = load_tail<Elements>(from, rest, row.zero_point);
+    } else {
+      x0 = load<Elements>(from, row.zero_point);
+    }
+    V x1 = x0, x2 = x0, x3 = x0;
+    if constexpr (kVectors > 1) x1 = load<Elements>(from + step, row.zero_point);
+    if constexpr (kVectors > 2) {
+      x2 = load<Elements>(from + 2 * step, row.zero_point);
+      x3 = load<Elements>(from + 3 * step, row.zero_point);
+    }
+#define VITRINE_ADD(row)                                                       \
+  if constexpr (kCount > row) {                                                \
+    const V weight = hn::Set(d, weights[row * weight_stride + n] * scale);     \
+    s##row##0 = hn::MulAdd(weight, x0, s##row##0);                             \
+    if constexpr (kVectors > 1) s##row##1 = hn::MulAdd(weight, x1, s##row##1); \
+    if constexpr (kVectors > 2) {                                              \
+      s##row##2 = hn::MulAdd(weight, x2, s##row##2);                           \
+      s##row##3 = hn::MulAdd(weight, x3, s##row##3);                           \
+    }                                                                          \
+  }
+    VITRINE_ADD(0)
+    VITRINE_ADD(1)
+    VITRINE_ADD(2)
+    VITRINE_ADD(3)
+#undef VITRINE_ADD
+  }
+#define VITRINE_STORE(row)                                                \
+  if constexpr (kCount > row) {                                           \
+    hn::StoreU(s##row##0, d, to##row);                                    \
+    if constexpr (kVectors > 1) hn::StoreU(s##row##1, d, to##row + step); \
+    if constexpr (kVectors > 2) {                                         \
+      hn::StoreU(s##row##2, d, to##row + 2 * step);                       \
+      hn::StoreU(s##row##3, d, to##row + 3 * step);                       \
+    }                                                                     \
+  }
+  VITRINE_STORE(0)
+  VITRINE_STORE(1)
+  VITRINE_STORE(2)
+  VITRINE_STORE(3)
+#undef VITRINE_STORE
+}
+
+template <class Elements, int64_t kCount>
+HWY_NOINLINE void add_all_columns(const float* weights, int64_t weight_stride,
+                                  const CacheRows& values, const float* factors, float* sums,
+                                  int64_t sum_stride) {
+  const int64_t step = lanes();
+  int64_t column = 0;
+  for (; column + 4 * step <= values.width; column += 4 * step) {
+    add_columns<Elements, kCount, 4, false>(weights, weight_stride, values, factors, sums,
+                                            sum_stride, column);
+  }
+  if (column + 2 * step <= values.width) {
+    add_columns<Elements, kCount, 2, false>(weights, weight_stride, values, factors, sums,
+                                            sum_stride, column);
+    column += 2 * step;
+  }
+  if (column + step <= values.width) {
+    add_columns<Elements, kCount, 1, false>(weights, weight_stride, values, factors, sums,
+                                            sum_stride, column);
+    column += step;
+  }
+  if (column < values.width) {
+    add_columns<Elements, kCount, 1, true>(weights, weight_stride, values, factors, sums,
+                                           sum_stride, column);
+  }
+}
+
+template <class Elements>
+void add_weighted(const FloatRows& weights, const CacheRows& values, const float* factors,
+                  const FloatRows& sums) {
+  for (int64_t row = 0; row < weights.count; row += kRows) {
+    const float* const from = weights.data + row * weights.stride;
+    float* const to = sums.data + row * sums.stride;
+    switch (std::min(kRows, weights.count - row)) {
+      case 4:
+        add_all_columns<Elements, std::min<int64_t>(4, kRows)>(from, weights.stride, values,
+                                                               factors + row, to, sums.stride);
+        break;
+      case 3:
+        add_all_columns<Elements, std::min<int64_t>(3, kRows)>(from, weights.stride, values,
+                                                               factors + row, to, sums.stride);
+        break;
+      case 2:
+        add_all_columns<Elements, 2>(from, weights.stride, values, factors + row, to, sums.stride);
+        break;
+      default:
+        add_all_columns<Elements, 1>(from, weights.stride, values, factors + row, to, sums.stride);
+    }
+  }
+}
+
+void MultiplyKeys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
+  switch (keys.dtype) {
+    case ScalarType::kHalf:
+      return multiply_queries<HalfElements>(queries, keys, scores);
+    case ScalarType::kBFloat16:
+      return multiply_queries<BFloat16Elements>(queries, keys, scores);
+    case ScalarType::kChar:
+      return multiply_queries<CharElements>(queries, keys, scores);
+    default:
+      return multiply_queries<FloatElements>(queries, keys, scores);
+  }
+}
+
+void AddValues(const FloatRows& weights, const CacheRows& values, const float* factors,
+               const FloatRows& sums) {
+  switch (values.dtype) {
+    case ScalarType::kHalf:
+      return add_weighted<HalfElements>(weights, values, factors, sums);
+    case ScalarType::kBFloat16:
+      return add_weighted<BFloat16Elements>(weights, values, factors, sums);
+    case ScalarType::kChar:
+      return add_weighted<CharElements>(weights, values, factors, sums);
+    default:
+      return add_weighted<FloatElements>(weights, values, factors, sums);
+  }
+}
+
+float Weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
+  const Tag d;
+  const int64_t step = lanes();
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  V most = hn::Set(d, softmax.largest);
+  for (int64_t n = 0; n < count; n += step) {
+    V score = load_part(d, scores + n, count - n);
+    if (mask != nullptr) {
+      score = hn::Add(score, load_part(d, mask + n, count - n));
+      store_part(score, d, scores + n, count - n);
+    }
+    // The last lanes that are not there are zero.
+    if (count - n < step) {
+      score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - n)), score, most);
+    }
+    most = hn::Max(most, score);
+  }
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  const bool nothing = largest == kNever;
+  // Where all is masked, scores stay minus infinity, and weights become zero.
+  const V shift = hn::Set(d, nothing ? 0.0F : largest);
+  V total = hn::Zero(d);
+  for (int64_t n = 0; n < count; n += step) {
+    const V score = load_part(d, scores + n, count - n);
+    V weight = exponential_of_negative(d, hn::Sub(score, shift));
+    if (count - n < step) {
+      weight = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count - n)), weight);
+    }
+    total = hn::Add(total, weight);
+    store_part(weight, d, scores + n, count - n);
+  }
+  std::fill(scores + count, scores + all, 0.0F);
+  const float factor = nothing ? 1.0F : std::exp(softmax.largest - largest);
+  softmax.total = softmax.total * factor + hn::GetLane(hn::SumOfLanes(d, total));
+  softmax.largest = largest;
+  return factor;
+}
+
+int64_t AttentionLanes() { return lanes(); }
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vitrine::optimized::simd {
+
+HWY_EXPORT(AttentionLanes);
+HWY_EXPORT(MultiplyKeys);
+HWY_EXPORT(AddValues);
+HWY_EXPORT(Weigh);
+
+int64_t attention_lanes() { return HWY_DYNAMIC_DISPATCH(AttentionLanes)(); }
+void multiply_keys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
+  HWY_DYNAMIC_DISPATCH(MultiplyKeys)(queries, keys, scores);
+}
+void add_values(const FloatRows& weights, const CacheRows& values, const float* factors,
+                const FloatRows& sums) {
+  HWY_DYNAMIC_DISPATCH(AddValues)(weights, values, factors, sums);
+}
+float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
+  return HWY_DYNAMIC_DISPATCH(Weigh)(scores, mask, count, all, softmax);
+}
+
+}  // namespace vitrine::optimized::simd
+#endif

@@ -1,0 +1,48 @@
+// Bit patterns of Half as floats. Included once for each instruction set.
+#if defined(VITRINE_SIMD_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VITRINE_SIMD_HALF_INL_H_
+#undef VITRINE_SIMD_HALF_INL_H_
+#else
+#define VITRINE_SIMD_HALF_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace vitrine::optimized::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Widened here, not by the instruction set's own conversions, so that NaN payloads and denormals
+// come out alike on every machine: by scaling, as F. Giesen describes.
+template <class DF, class VHalf>
+HWY_INLINE hn::Vec<DF> half_to_float(DF df, VHalf half) {
+  const hn::RebindToUnsigned<DF> du;
+  const hn::RebindToSigned<DF> di;
+  const auto bits = hn::PromoteTo(du, half);
+  const auto magnitude = hn::And(bits, hn::Set(du, 0x7fff));
+  const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
+  const auto shifted = hn::ShiftLeft<13>(magnitude);
+  const auto scale = hn::BitCast(df, hn::Set(du, uint32_t{(254 - 15) << 23}));
+  const auto value = hn::BitCast(du, hn::Mul(hn::BitCast(df, shifted), scale));
+  const auto special = hn::Gt(hn::BitCast(di, shifted), hn::Set(di, (0x7c00 << 13) - 1));
+  const auto all =
+      hn::IfThenElse(hn::RebindMask(du, special), hn::Or(shifted, hn::Set(du, 0x7f800000u)), value);
+  return hn::BitCast(df, hn::Or(all, sign));
+}
+
+// The same for numbers, faster where the instruction set has it; a NaN stays some NaN.
+template <class DF, class VHalf>
+HWY_INLINE hn::Vec<DF> half_number_to_float(DF df, VHalf half) {
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || HWY_TARGET == HWY_NEON
+  const hn::Rebind<hwy::float16_t, DF> dh;
+  return hn::PromoteTo(df, hn::BitCast(dh, half));
+#else
+  return half_to_float(df, half);
+#endif
+}
+
+}  // namespace vitrine::optimized::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
