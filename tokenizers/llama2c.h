@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 

@@ -3,14 +3,14 @@
 #include <fstream>
 #include <iterator>
 
-#include "devtools/containers/format_error.h"
-#include "devtools/containers/json.h"
+#include "base/format_error.h"
+#include "base/json.h"
 #include "tokenizers/byte_tokens.h"
 #include "tokenizers/hugging_face/tokenizer_json.h"
 #include "tokenizers/llama2c.h"
 #include "tokenizers/ranked_bytes.h"
 #include "tokenizers/sentence_piece.h"
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 namespace {

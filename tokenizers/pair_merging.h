@@ -8,7 +8,7 @@
 #include <queue>
 #include <vector>
 
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "devtools/containers/json.h"
-#include "tokenizers/tokenizer.h"
+#include "base/json.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 

@@ -1,4 +1,4 @@
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 namespace {

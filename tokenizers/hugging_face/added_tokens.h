@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 #include "tokenizers/hugging_face/normalizer.h"
 #include "tokenizers/hugging_face/text_piece.h"
 #include "tokenizers/prefix_index.h"

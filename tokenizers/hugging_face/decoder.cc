@@ -8,8 +8,8 @@
 #include "tokenizers/hugging_face/byte_level.h"
 #include "tokenizers/hugging_face/metaspace.h"
 #include "tokenizers/hugging_face/replacement.h"
-#include "tokenizers/tokenizer.h"
 #include "tokenizers/unicode.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine::hugging_face {
 namespace {

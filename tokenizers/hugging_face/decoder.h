@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::hugging_face {
 

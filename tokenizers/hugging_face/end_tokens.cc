@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::hugging_face {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine::hugging_face {
 

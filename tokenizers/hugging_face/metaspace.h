@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::hugging_face {
 

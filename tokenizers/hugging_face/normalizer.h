@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 
 namespace vitrine::hugging_face {
 

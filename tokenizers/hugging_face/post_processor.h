@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "devtools/containers/json.h"
-#include "tokenizers/tokenizer.h"
+#include "base/json.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine::hugging_face {
 

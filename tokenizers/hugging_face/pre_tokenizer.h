@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 #include "tokenizers/hugging_face/text_piece.h"
 
 namespace vitrine::hugging_face {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 #include "tokenizers/hugging_face/separators.h"
 
 namespace vitrine::hugging_face {

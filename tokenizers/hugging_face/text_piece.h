@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tokenizers/hugging_face/separators.h"
-#include "tokenizers/tokenizer.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine::hugging_face {
 

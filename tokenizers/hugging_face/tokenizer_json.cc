@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 #include "tokenizers/hugging_face/added_tokens.h"
 #include "tokenizers/hugging_face/decoder.h"
 #include "tokenizers/hugging_face/end_tokens.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "devtools/containers/json.h"
-#include "tokenizers/tokenizer.h"
+#include "base/json.h"
+#include "vitrine/tokenizer.h"
 
 namespace vitrine {
 

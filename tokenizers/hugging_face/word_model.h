@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "devtools/containers/json.h"
+#include "base/json.h"
 #include "tokenizers/token_table.h"
 
 namespace vitrine::hugging_face {
