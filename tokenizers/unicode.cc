@@ -154,7 +154,7 @@ bool is_punctuation(char32_t c) {
 bool is_numeric(char32_t c) { return has_category(c, U_GC_N_MASK); }
 bool is_mark(char32_t c) { return has_category(c, U_GC_M_MASK); }
 bool is_nonspacing_mark(char32_t c) { return has_category(c, U_GC_MN_MASK); }
-bool is_other(char32_t c) { return has_category(c, U_GC_C_MASK); }
+bool is_control(char32_t c) { return has_category(c, U_GC_C_MASK & ~U_GC_CN_MASK); }
 
 bool is_word_part(char32_t c) {
   constexpr char32_t kZeroWidthNonJoiner = 0x200C;

@@ -45,7 +45,7 @@ bool is_punctuation(char32_t character);  // category P, or ASCII that is neithe
 bool is_numeric(char32_t character);      // category N
 bool is_mark(char32_t character);         // category M
 bool is_nonspacing_mark(char32_t character);
-bool is_other(char32_t character);      // category C
+bool is_control(char32_t character);    // category C, unassigned characters apart
 bool is_word_part(char32_t character);  // \w: letters, marks, digits, connectors
 bool is_ideograph(char32_t character);  // CJK, as BERT counts them
 

@@ -88,7 +88,7 @@ Normalizer make_strip(const JsonValue& step, const std::string&) {
 std::string clean(std::string_view text) {
   return each_character(text, [](std::string& out, char32_t c) {
     const bool is_layout = c == '\t' || c == '\n' || c == '\r';
-    if (c == 0 || c == 0xFFFD || (!is_layout && is_other(c))) return;
+    if (c == 0 || c == 0xFFFD || (!is_layout && is_control(c))) return;
     append_character(out, is_layout || is_white_space(c) ? ' ' : c);
   });
 }
