@@ -8,7 +8,7 @@ namespace vitrine::hugging_face {
 namespace {
 
 // A search looks as far ahead as the longest token: it bounds the work for a byte of text.
-constexpr size_t kMostTokenBytes = 1024;
+constexpr size_t kMostAddedBytes = 1024;
 
 AddedToken read_token(const JsonValue& json, size_t token_count, const std::string& place) {
   const auto flag = [&](const char* key, bool otherwise) {
@@ -16,9 +16,9 @@ AddedToken read_token(const JsonValue& json, size_t token_count, const std::stri
   };
   AddedToken token;
   token.text = json.at("content").string();
-  if (token.text.size() > kMostTokenBytes) {
+  if (token.text.size() > kMostAddedBytes) {
     json.fail(
-        fmt::format("has {} bytes, more than the {} accepted", token.text.size(), kMostTokenBytes));
+        fmt::format("has {} bytes, more than the {} accepted", token.text.size(), kMostAddedBytes));
   }
   token.id = checked_id(json.at("id").integer(), token_count, token.text, place);
   token.single_word = flag("single_word", false);

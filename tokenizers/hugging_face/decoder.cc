@@ -49,7 +49,7 @@ Decoder one_step() {
 }
 
 template <class Step>
-Decoder make_simple(const JsonValue&, const std::string&) {
+Decoder make_simple_decoder(const JsonValue&, const std::string&) {
   return one_step<Step>();
 }
 
@@ -170,7 +170,7 @@ class Strip final : public DecodeStep {
   std::string held_;
 };
 
-Decoder make_strip(const JsonValue& step, const std::string&) {
+Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
   const std::string& content = step.at("content").string();
   if (count_characters(content) != 1) step.at("content").fail("is not one character");
   const auto start = step.at("start").integer<size_t>();
@@ -180,7 +180,7 @@ Decoder make_strip(const JsonValue& step, const std::string&) {
   };
 }
 
-Decoder make_replace(const JsonValue& step, const std::string& place) {
+Decoder make_replace_decoder(const JsonValue& step, const std::string& place) {
   const auto replacement = std::make_shared<const Replacement>(step, place + ": decoder");
   return each_piece([replacement, place](std::string text, bool) {
     constexpr size_t kMostBytes = 1 << 24;
@@ -193,7 +193,7 @@ Decoder make_replace(const JsonValue& step, const std::string& place) {
   });
 }
 
-Decoder make_metaspace(const JsonValue& step, const std::string&) {
+Decoder make_metaspace_decoder(const JsonValue& step, const std::string&) {
   return each_piece([metaspace = Metaspace(step)](std::string text, bool is_first) {
     const bool drops = is_first && metaspace.prepend != Metaspace::Prepend::kNever;
     std::string out;
@@ -226,7 +226,7 @@ std::string cleaned_up(std::string text) {
   return text;
 }
 
-Decoder make_word_piece(const JsonValue& step, const std::string&) {
+Decoder make_word_piece_decoder(const JsonValue& step, const std::string&) {
   const std::string prefix = step.at("prefix").string();
   const bool cleans = step.at("cleanup").boolean();
   return each_piece([=](std::string text, bool is_first) {
@@ -241,7 +241,7 @@ Decoder make_word_piece(const JsonValue& step, const std::string&) {
   });
 }
 
-Decoder make_sequence(const JsonValue& step, const std::string& place) {
+Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   std::vector<Decoder> decoders;
   step.at("decoders").each_item([&](const JsonValue& item) {
     decoders.push_back(read_decoder(item, place));
@@ -251,16 +251,16 @@ Decoder make_sequence(const JsonValue& step, const std::string& place) {
   };
 }
 
-const std::map<std::string_view, MakeDecoder>& makers() {
+const std::map<std::string_view, MakeDecoder>& decoder_makers() {
   static const std::map<std::string_view, MakeDecoder> kMakers = {
-      {"ByteFallback", make_simple<ByteFallback>},
-      {"ByteLevel", make_simple<ByteLevelDecoder>},
-      {"Fuse", make_simple<Fuse>},
-      {"Metaspace", make_metaspace},
-      {"Replace", make_replace},
-      {"Sequence", make_sequence},
-      {"Strip", make_strip},
-      {"WordPiece", make_word_piece},
+      {"ByteFallback", make_simple_decoder<ByteFallback>},
+      {"ByteLevel", make_simple_decoder<ByteLevelDecoder>},
+      {"Fuse", make_simple_decoder<Fuse>},
+      {"Metaspace", make_metaspace_decoder},
+      {"Replace", make_replace_decoder},
+      {"Sequence", make_sequence_decoder},
+      {"Strip", make_strip_decoder},
+      {"WordPiece", make_word_piece_decoder},
   };
   return kMakers;
 }
@@ -269,8 +269,9 @@ const std::map<std::string_view, MakeDecoder>& makers() {
 
 Decoder read_decoder(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
-  const auto maker = makers().find(type.string());
-  if (maker == makers().end()) type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  const auto maker = decoder_makers().find(type.string());
+  if (maker == decoder_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
   return maker->second(json, place);
 }
 

@@ -34,34 +34,34 @@ void drop_where(std::string& text, bool (*is_dropped)(char32_t)) {
 }
 
 template <NormalForm kForm>
-Normalizer make_form(const JsonValue&, const std::string&) {
+Normalizer make_form_normalizer(const JsonValue&, const std::string&) {
   return [](std::string& text) { text = normalized(text, kForm); };
 }
 
-Normalizer make_lowercase(const JsonValue&, const std::string&) {
+Normalizer make_lowercase_normalizer(const JsonValue&, const std::string&) {
   return [](std::string& text) { text = lower_case(text); };
 }
 
-Normalizer make_strip_accents(const JsonValue&, const std::string&) {
+Normalizer make_strip_accents_normalizer(const JsonValue&, const std::string&) {
   return [](std::string& text) { drop_where(text, is_mark); };
 }
 
-Normalizer make_byte_level(const JsonValue&, const std::string&) {
+Normalizer make_byte_level_normalizer(const JsonValue&, const std::string&) {
   return [](std::string& text) { text = to_byte_level(text); };
 }
 
-Normalizer make_prepend(const JsonValue& step, const std::string&) {
+Normalizer make_prepend_normalizer(const JsonValue& step, const std::string&) {
   return [content = read_content(step.at("prepend"))](std::string& text) {
     if (!text.empty()) text.insert(0, content);
   };
 }
 
-Normalizer make_replace(const JsonValue& step, const std::string& place) {
+Normalizer make_replace_normalizer(const JsonValue& step, const std::string& place) {
   const auto replacement = std::make_shared<const Replacement>(step, place + ": normalizer");
   return [replacement](std::string& text) { text = replacement->apply(text); };
 }
 
-Normalizer make_strip(const JsonValue& step, const std::string&) {
+Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   const bool left = step.at("strip_left").boolean();
   const bool right = step.at("strip_right").boolean();
   return [left, right](std::string& text) {
@@ -101,7 +101,7 @@ std::string spaced_ideographs(std::string_view text) {
   });
 }
 
-Normalizer make_bert(const JsonValue& step, const std::string&) {
+Normalizer make_bert_normalizer(const JsonValue& step, const std::string&) {
   const auto flag = [&](const char* key, bool otherwise) {
     return step.holds(key) ? step.at(key).boolean() : otherwise;
   };
@@ -120,7 +120,7 @@ Normalizer make_bert(const JsonValue& step, const std::string&) {
   };
 }
 
-Normalizer make_sequence(const JsonValue& step, const std::string& place) {
+Normalizer make_sequence_normalizer(const JsonValue& step, const std::string& place) {
   std::vector<Normalizer> steps;
   step.at("normalizers").each_item([&](const JsonValue& item) {
     steps.push_back(read_normalizer(item, place));
@@ -130,20 +130,20 @@ Normalizer make_sequence(const JsonValue& step, const std::string& place) {
   };
 }
 
-const std::map<std::string_view, MakeNormalizer>& makers() {
+const std::map<std::string_view, MakeNormalizer>& normalizer_makers() {
   static const std::map<std::string_view, MakeNormalizer> kMakers = {
-      {"BertNormalizer", make_bert},
-      {"ByteLevel", make_byte_level},
-      {"Lowercase", make_lowercase},
-      {"NFC", make_form<NormalForm::kNfc>},
-      {"NFD", make_form<NormalForm::kNfd>},
-      {"NFKC", make_form<NormalForm::kNfkc>},
-      {"NFKD", make_form<NormalForm::kNfkd>},
-      {"Prepend", make_prepend},
-      {"Replace", make_replace},
-      {"Sequence", make_sequence},
-      {"Strip", make_strip},
-      {"StripAccents", make_strip_accents},
+      {"BertNormalizer", make_bert_normalizer},
+      {"ByteLevel", make_byte_level_normalizer},
+      {"Lowercase", make_lowercase_normalizer},
+      {"NFC", make_form_normalizer<NormalForm::kNfc>},
+      {"NFD", make_form_normalizer<NormalForm::kNfd>},
+      {"NFKC", make_form_normalizer<NormalForm::kNfkc>},
+      {"NFKD", make_form_normalizer<NormalForm::kNfkd>},
+      {"Prepend", make_prepend_normalizer},
+      {"Replace", make_replace_normalizer},
+      {"Sequence", make_sequence_normalizer},
+      {"Strip", make_strip_normalizer},
+      {"StripAccents", make_strip_accents_normalizer},
   };
   return kMakers;
 }
@@ -152,8 +152,9 @@ const std::map<std::string_view, MakeNormalizer>& makers() {
 
 Normalizer read_normalizer(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
-  const auto maker = makers().find(type.string());
-  if (maker == makers().end()) type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  const auto maker = normalizer_makers().find(type.string());
+  if (maker == normalizer_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
   return [normalize = maker->second(json, place), place](std::string& text) {
     // What no text needs, and a file that lies could ask for again and again.
     constexpr size_t kMostGrowth = 64;

@@ -28,7 +28,7 @@ SplitBehavior read_behavior(const JsonValue& json) {
   return found->second;
 }
 
-bool flag(const JsonValue& step, const char* key, bool otherwise) {
+bool flag_of(const JsonValue& step, const char* key, bool otherwise) {
   return step.holds(key) ? step.at(key).boolean() : otherwise;
 }
 
@@ -39,9 +39,9 @@ void each_text(TextPieces& pieces, Change change) {
   }
 }
 
-PreTokenizer make_byte_level(const JsonValue& step, const std::string& place) {
-  const bool add_prefix_space = flag(step, "add_prefix_space", true);
-  const bool use_regex = flag(step, "use_regex", true);
+PreTokenizer make_byte_level_pre_tokenizer(const JsonValue& step, const std::string& place) {
+  const bool add_prefix_space = flag_of(step, "add_prefix_space", true);
+  const bool use_regex = flag_of(step, "use_regex", true);
   const SeparatorFinder words =
       use_regex ? matches_of(kByteLevelPattern, place + ": pre_tokenizer") : nullptr;
   return [add_prefix_space, words](TextPieces& pieces) {
@@ -55,10 +55,10 @@ PreTokenizer make_byte_level(const JsonValue& step, const std::string& place) {
   };
 }
 
-PreTokenizer make_split(const JsonValue& step, const std::string& place) {
+PreTokenizer make_split_pre_tokenizer(const JsonValue& step, const std::string& place) {
   const SeparatorFinder find = read_pattern(step.at("pattern"), place + ": pre_tokenizer");
   const SplitBehavior behavior = read_behavior(step.at("behavior"));
-  const bool invert = flag(step, "invert", false);
+  const bool invert = flag_of(step, "invert", false);
   return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior, invert); };
 }
 
@@ -66,38 +66,38 @@ PreTokenizer split_at(SeparatorFinder find, SplitBehavior behavior) {
   return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior); };
 }
 
-PreTokenizer make_digits(const JsonValue& step, const std::string&) {
-  const bool one_by_one = flag(step, "individual_digits", false);
+PreTokenizer make_digits_pre_tokenizer(const JsonValue& step, const std::string&) {
+  const bool one_by_one = flag_of(step, "individual_digits", false);
   return split_at(characters_that(is_numeric),
                   one_by_one ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
 }
 
-PreTokenizer make_punctuation(const JsonValue& step, const std::string&) {
+PreTokenizer make_punctuation_pre_tokenizer(const JsonValue& step, const std::string&) {
   return split_at(characters_that(is_punctuation), step.holds("behavior")
                                                        ? read_behavior(step.at("behavior"))
                                                        : SplitBehavior::kIsolated);
 }
 
-PreTokenizer make_whitespace_split(const JsonValue&, const std::string&) {
+PreTokenizer make_whitespace_split_pre_tokenizer(const JsonValue&, const std::string&) {
   return split_at(characters_that(is_white_space), SplitBehavior::kRemoved);
 }
 
 // Runs of word characters, and runs of others that are not white space.
-PreTokenizer make_whitespace(const JsonValue&, const std::string&) {
+PreTokenizer make_whitespace_pre_tokenizer(const JsonValue&, const std::string&) {
   return [](TextPieces& pieces) {
     split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
     split_pieces(pieces, characters_that(is_word_part), SplitBehavior::kContiguous);
   };
 }
 
-PreTokenizer make_bert(const JsonValue&, const std::string&) {
+PreTokenizer make_bert_pre_tokenizer(const JsonValue&, const std::string&) {
   return [](TextPieces& pieces) {
     split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
     split_pieces(pieces, characters_that(is_punctuation), SplitBehavior::kIsolated);
   };
 }
 
-PreTokenizer make_metaspace(const JsonValue& step, const std::string&) {
+PreTokenizer make_metaspace_pre_tokenizer(const JsonValue& step, const std::string&) {
   const Metaspace metaspace(step);
   const SeparatorFinder find = occurrences_of(metaspace.replacement);
   return [metaspace, find](TextPieces& pieces) {
@@ -122,7 +122,7 @@ PreTokenizer make_metaspace(const JsonValue& step, const std::string&) {
   };
 }
 
-PreTokenizer make_sequence(const JsonValue& step, const std::string& place) {
+PreTokenizer make_sequence_pre_tokenizer(const JsonValue& step, const std::string& place) {
   std::vector<PreTokenizer> steps;
   step.at("pretokenizers").each_item([&](const JsonValue& item) {
     steps.push_back(read_pre_tokenizer(item, place));
@@ -132,17 +132,17 @@ PreTokenizer make_sequence(const JsonValue& step, const std::string& place) {
   };
 }
 
-const std::map<std::string_view, MakePreTokenizer>& makers() {
+const std::map<std::string_view, MakePreTokenizer>& pre_tokenizer_makers() {
   static const std::map<std::string_view, MakePreTokenizer> kMakers = {
-      {"BertPreTokenizer", make_bert},
-      {"ByteLevel", make_byte_level},
-      {"Digits", make_digits},
-      {"Metaspace", make_metaspace},
-      {"Punctuation", make_punctuation},
-      {"Sequence", make_sequence},
-      {"Split", make_split},
-      {"Whitespace", make_whitespace},
-      {"WhitespaceSplit", make_whitespace_split},
+      {"BertPreTokenizer", make_bert_pre_tokenizer},
+      {"ByteLevel", make_byte_level_pre_tokenizer},
+      {"Digits", make_digits_pre_tokenizer},
+      {"Metaspace", make_metaspace_pre_tokenizer},
+      {"Punctuation", make_punctuation_pre_tokenizer},
+      {"Sequence", make_sequence_pre_tokenizer},
+      {"Split", make_split_pre_tokenizer},
+      {"Whitespace", make_whitespace_pre_tokenizer},
+      {"WhitespaceSplit", make_whitespace_split_pre_tokenizer},
   };
   return kMakers;
 }
@@ -151,8 +151,9 @@ const std::map<std::string_view, MakePreTokenizer>& makers() {
 
 PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place) {
   const JsonValue type = json.at("type");
-  const auto maker = makers().find(type.string());
-  if (maker == makers().end()) type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  const auto maker = pre_tokenizer_makers().find(type.string());
+  if (maker == pre_tokenizer_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
   return maker->second(json, place);
 }
 

@@ -12,7 +12,7 @@ namespace {
 // What an unknown character costs below the least probable token.
 constexpr double kUnknownPenalty = 10;
 // A lookup walks as far as the longest token: it bounds the work for a character.
-constexpr size_t kMostTokenBytes = 1024;
+constexpr size_t kMostUnigramBytes = 1024;
 
 class Unigram final : public WordModel {
  public:
@@ -132,9 +132,9 @@ std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string
           *score < std::numeric_limits<double>::infinity())) {
       item.fail("has a score that is not finite");
     }
-    if (text->size() > kMostTokenBytes) {
+    if (text->size() > kMostUnigramBytes) {
       item.fail(
-          fmt::format("has {} bytes, more than the {} accepted", text->size(), kMostTokenBytes));
+          fmt::format("has {} bytes, more than the {} accepted", text->size(), kMostUnigramBytes));
     }
     entries.push_back({std::move(*text), static_cast<int64_t>(entries.size())});
     scores.push_back(*score);
