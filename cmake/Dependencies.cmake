@@ -9,6 +9,20 @@ find_package(fmt 9 REQUIRED)
 find_package(CLI11 2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-i18n icu-uc)
+
+# Its pkg-config file adds the library that trains. Debian has no package of it to compile for another
+# machine with: there, models of this form are refused.
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+add_library(vitrine_sentencepiece INTERFACE)
+add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
+if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY)
+  target_include_directories(vitrine_sentencepiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE_DIR})
+  target_link_libraries(vitrine_sentencepiece INTERFACE ${SENTENCEPIECE_LIBRARY})
+elseif(NOT CMAKE_CROSSCOMPILING)
+  message(FATAL_ERROR "SentencePiece is missing: install libsentencepiece-dev, or run cmake/setup.sh")
+endif()
 
 # On x86 kernels are compiled for several instruction sets and the machine's is chosen at run time, by
 # Highway's library; elsewhere for the compiler's target alone, by its headers.

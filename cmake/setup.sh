@@ -6,13 +6,13 @@ set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev
-  libxxhash-dev libhwy-dev python3'
+  libxxhash-dev libhwy-dev libicu-dev libsentencepiece-dev python3'
 
 architecture=''
 if [ "${1:-}" = aarch64 ]; then
   architecture=arm64
   packages="$packages g++-aarch64-linux-gnu qemu-user libgtest-dev:arm64 libgmock-dev:arm64
-    libzip-dev:arm64 libfmt-dev:arm64"
+    libzip-dev:arm64 libfmt-dev:arm64 libicu-dev:arm64"
 fi
 
 if ! command -v dpkg-query >/dev/null; then

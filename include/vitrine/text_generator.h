@@ -1,0 +1,137 @@
+// Text from a decoder-only language model: prefill, sampling, stopping, statistics, chat.
+//
+//   TextGenerator generator(model, tokenizer.get());
+//   generator.generate("In the beginning", {.max_new_tokens = 64},
+//                      [](const NewToken& token) { std::cout << token.text; });
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vitrine/tokenizer.h"
+
+namespace vitrine {
+
+// A request that a model cannot serve, or a model that contradicts itself: what() says which.
+class GenerationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a program says about itself, checked against its tensors.
+struct DecoderInfo {
+  int64_t max_context = 0;          // positions that the caches hold
+  int64_t max_tokens_per_call = 1;  // what the program itself takes at once
+  bool parallel_prefill = false;    // else a prompt is fed token by token
+  bool has_cache = true;            // else each call is given the whole text
+  size_t vocabulary = 0;            // logits a token
+  std::vector<TokenId> eos_ids;     // empty: the tokenizer's
+};
+
+// A model that continues a row of tokens. One thread at a time.
+class DecoderModel {
+ public:
+  virtual ~DecoderModel() = default;
+  virtual const DecoderInfo& info() const = 0;
+  // Feeds tokens whose first one is at `position`: at most max_tokens_per_call, within max_context.
+  // Gives info().vocabulary logits of what follows the last one, valid until the next call. Throws
+  // GenerationError.
+  virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
+};
+
+struct SamplerOptions {
+  float temperature = 0.8F;  // 0: always the most probable token
+  float top_p = 0.9F;        // the most probable ones whose sum exceeds it; without top_k only
+  size_t top_k = 0;          // 0: none
+  std::optional<uint64_t> seed = {};  // none: the time
+};
+
+struct GenerateOptions {
+  int64_t max_new_tokens = -1;  // -1: what the context has room for
+  int64_t seq_len = -1;         // likewise, of prompt and new tokens
+  SamplerOptions sampling = {};
+  EncodeOptions encode = {};
+  bool ignore_eos = false;
+};
+
+struct NewToken {
+  TokenId id;
+  std::string_view text;  // whole characters; those of the last bytes may still come
+};
+using TokenCallback = std::function<void(const NewToken&)>;
+
+// In the units and with the definitions of ExecuTorch's runner.
+struct GenerationStatistics {
+  int64_t prompt_tokens = 0;
+  int64_t generated_tokens = 0;  // without the one that the prefill gives
+  int64_t model_load_start_ms = 0;
+  int64_t model_load_end_ms = 0;
+  int64_t inference_start_ms = 0;
+  int64_t inference_end_ms = 0;
+  int64_t prompt_eval_end_ms = 0;
+  int64_t first_token_ms = 0;
+  int64_t aggregate_sampling_time_ms = 0;
+
+  // {"prefill_token_per_sec":...}
+  std::string json() const;
+};
+
+enum class StopReason { kEndToken, kLength, kStopped };
+
+struct Generation {
+  std::vector<TokenId> prompt;
+  std::vector<TokenId> ids;  // an end token is the last one
+  std::string text;          // of these, special tokens apart
+  StopReason reason = StopReason::kLength;
+  GenerationStatistics statistics;
+};
+
+// One conversation with one model. One thread at a time, but for stop().
+class TextGenerator {
+ public:
+  // Both outlive it. Without a tokenizer there are ids only. Throws GenerationError if the
+  // tokenizer is not the model's: it has ids beyond the logits, or the logits are so many more that
+  // they are no padding.
+  TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
+
+  // Continues where the last call ended: its last token and the prompt are fed, the caches stay.
+  // Throws GenerationError or TokenizerError; the conversation is as before then, unless the model
+  // itself failed: then it is reset.
+  Generation generate(std::string_view prompt, const GenerateOptions& options,
+                      const TokenCallback& on_token = {});
+  Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
+                      const TokenCallback& on_token = {});
+
+  // Ends the call that runs, after its token; from any thread, or a signal's handler.
+  void stop() { stop_ = true; }
+  // Forgets the conversation. What a cache holds counts no more.
+  void reset();
+  // Tokens that the model has seen.
+  int64_t position() const { return static_cast<int64_t>(fed_.size()); }
+
+ private:
+  class Run;
+
+  std::span<const float> feed(std::span<const TokenId> tokens);
+  std::span<const float> prefill(std::span<const TokenId> tokens);
+  void check_ids(std::span<const TokenId> ids) const;
+  int64_t budget(size_t prompt_tokens, const GenerateOptions& options) const;
+  bool is_end(TokenId id) const;
+
+  DecoderModel& model_;
+  const Tokenizer* tokenizer_;
+  size_t sampled_;  // ids that may be sampled: those below it
+  std::vector<TokenId> eos_ids_;
+  std::vector<TokenId> fed_;
+  std::optional<TokenId> pending_;  // sampled last, not fed yet
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace vitrine

@@ -1,0 +1,82 @@
+#include "llm/model_metadata.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "vitrine/text_generator.h"
+
+namespace vitrine {
+namespace {
+
+[[noreturn]] void fail(std::string_view method, std::string_view what) {
+  throw GenerationError(fmt::format("the program's method {}: {}", method, what));
+}
+
+bool has_method(const Program& program, std::string_view name) {
+  for (size_t i = 0; i < program.num_methods(); ++i) {
+    if (program.method_name(i) == name) return true;
+  }
+  return false;
+}
+
+// Its outputs: an Int or a Bool each.
+std::vector<int64_t> constants(const std::shared_ptr<const Program>& program, const char* name) {
+  if (!has_method(*program, name)) return {};
+  Result<std::unique_ptr<Method>> method = Method::load(program, name, {});
+  if (!method.ok()) fail(name, method.error().message());
+  if ((*method)->num_inputs() != 0) fail(name, "takes inputs; constants are wanted");
+  if (const Error error = (*method)->execute(); !error.ok()) fail(name, error.message());
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < (*method)->num_outputs(); ++i) {
+    const EValue& value = (*method)->output(i);
+    if (value.tag() == EValue::Tag::kInt) {
+      values.push_back(value.to_int());
+    } else if (value.tag() == EValue::Tag::kBool) {
+      values.push_back(value.to_bool() ? 1 : 0);
+    } else {
+      fail(name, "gives neither an integer nor a boolean");
+    }
+  }
+  if (values.empty()) fail(name, "gives nothing");
+  return values;
+}
+
+std::optional<int64_t> constant(const std::shared_ptr<const Program>& program, const char* name) {
+  const std::vector<int64_t> values = constants(program, name);
+  if (values.empty()) return std::nullopt;
+  if (values.size() != 1) fail(name, fmt::format("gives {} values, not one", values.size()));
+  return values[0];
+}
+
+std::optional<int64_t> positive(const std::shared_ptr<const Program>& program, const char* name) {
+  const std::optional<int64_t> value = constant(program, name);
+  if (value && *value <= 0) fail(name, fmt::format("gives {}", *value));
+  return value;
+}
+
+std::optional<bool> flag(const std::shared_ptr<const Program>& program, const char* name) {
+  const std::optional<int64_t> value = constant(program, name);
+  return value ? std::optional(*value != 0) : std::nullopt;
+}
+
+}  // namespace
+
+ModelMetadata read_metadata(const std::shared_ptr<const Program>& program) {
+  ModelMetadata metadata;
+  metadata.max_seq_len = positive(program, "get_max_seq_len");
+  metadata.max_context_len = positive(program, "get_max_context_len");
+  metadata.vocabulary = positive(program, "get_vocab_size");
+  metadata.use_kv_cache = flag(program, "use_kv_cache");
+  metadata.enable_dynamic_shape = flag(program, "enable_dynamic_shape");
+  const char* ends = has_method(*program, "get_eos_ids") ? "get_eos_ids" : "get_eos_id";
+  for (const int64_t id : constants(program, ends)) {
+    if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      fail(ends, fmt::format("gives {}, which is no token", id));
+    }
+    metadata.eos_ids.push_back(static_cast<TokenId>(id));
+  }
+  return metadata;
+}
+
+}  // namespace vitrine

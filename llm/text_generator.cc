@@ -1,0 +1,208 @@
+#include "vitrine/text_generator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "llm/sampler.h"
+
+namespace vitrine {
+namespace {
+
+int64_t now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+// Logits are padded for the hardware, by less than this part of the vocabulary; more is another
+// model's.
+constexpr size_t kPaddingPart = 32;
+
+size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
+  if (tokenizer == nullptr) return logits;
+  const size_t ids = tokenizer->vocabulary_size();
+  if (ids > logits || logits - ids > ids / kPaddingPart) {
+    throw GenerationError(fmt::format(
+        "the tokenizer has {} ids, the model {} logits: they do not belong together", ids, logits));
+  }
+  return ids;
+}
+
+}  // namespace
+
+TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
+    : model_(model),
+      tokenizer_(tokenizer),
+      sampled_(sampled_ids(model.info().vocabulary, tokenizer)),
+      eos_ids_(model.info().eos_ids) {
+  if (eos_ids_.empty() && tokenizer != nullptr && tokenizer->eos()) {
+    eos_ids_.push_back(*tokenizer->eos());
+  }
+}
+
+// One call of generate().
+class TextGenerator::Run {
+ public:
+  Run(TextGenerator& generator, const GenerateOptions& options, const TokenCallback& on_token)
+      : generator_(generator), options_(options), on_token_(on_token), sampler_(options.sampling) {
+    result_.statistics.inference_start_ms = now_ms();
+    const bool continues = generator.position() > 0;
+    if (generator.tokenizer_ != nullptr) {
+      stream_ = generator.tokenizer_->stream({.continues = continues});
+    }
+  }
+
+  Generation over(std::span<const TokenId> prompt) {
+    result_.prompt.assign(prompt.begin(), prompt.end());
+    std::vector<TokenId> tokens;
+    if (generator_.pending_) tokens.push_back(*generator_.pending_);
+    tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+    if (tokens.empty()) throw GenerationError("the prompt is empty");
+    generator_.check_ids(tokens);
+    const int64_t count = generator_.budget(tokens.size(), options_);
+    // New text continues the prompt, whose last word may have no space after it.
+    if (generator_.tokenizer_ != nullptr) {
+      stream_ = generator_.tokenizer_->stream({.continues = true});
+    }
+    GenerationStatistics& statistics = result_.statistics;
+    statistics.prompt_tokens = static_cast<int64_t>(tokens.size());
+    try {
+      generate(tokens, count);
+    } catch (...) {
+      generator_.reset();  // what the caches hold is not known
+      throw;
+    }
+    statistics.inference_end_ms = now_ms();
+    return std::move(result_);
+  }
+
+ private:
+  void generate(std::span<const TokenId> tokens, int64_t count) {
+    std::span<const float> logits = generator_.prefill(tokens);
+    bool goes_on = take(logits);
+    result_.statistics.prompt_eval_end_ms = result_.statistics.first_token_ms = now_ms();
+    for (int64_t i = 1; i < count && goes_on; ++i) {
+      logits = generator_.feed({&*generator_.pending_, 1});
+      const auto start = std::chrono::steady_clock::now();
+      goes_on = take(logits);
+      sampling_ += std::chrono::steady_clock::now() - start;
+      ++result_.statistics.generated_tokens;
+    }
+    result_.statistics.aggregate_sampling_time_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(sampling_).count();
+    if (stream_ != nullptr) give(result_.ids.back(), stream_->finish(), false);
+  }
+
+  // Samples a token; whether another one is wanted.
+  bool take(std::span<const float> logits) {
+    const TokenId id = sampler_.sample(logits.first(generator_.sampled_));
+    generator_.pending_ = id;
+    result_.ids.push_back(id);
+    give(id, stream_ == nullptr ? std::string() : stream_->push(id), true);
+    if (generator_.is_end(id) && !options_.ignore_eos) {
+      result_.reason = StopReason::kEndToken;
+      return false;
+    }
+    if (generator_.stop_) {
+      result_.reason = StopReason::kStopped;
+      return false;
+    }
+    return true;
+  }
+
+  void give(TokenId id, const std::string& text, bool is_new) {
+    result_.text += text;
+    if (on_token_ && (is_new || !text.empty())) on_token_({id, text});
+  }
+
+  TextGenerator& generator_;
+  const GenerateOptions& options_;
+  const TokenCallback& on_token_;
+  Sampler sampler_;
+  std::unique_ptr<DecodeStream> stream_;
+  std::chrono::steady_clock::duration sampling_{};
+  Generation result_;
+};
+
+Generation TextGenerator::generate(std::string_view prompt, const GenerateOptions& options,
+                                   const TokenCallback& on_token) {
+  if (tokenizer_ == nullptr) throw GenerationError("a text prompt wants a tokenizer");
+  stop_ = false;
+  Run run(*this, options, on_token);
+  return run.over(tokenizer_->encode(prompt, options.encode));
+}
+
+Generation TextGenerator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                   const TokenCallback& on_token) {
+  stop_ = false;
+  return Run(*this, options, on_token).over(prompt);
+}
+
+void TextGenerator::reset() {
+  fed_.clear();
+  pending_.reset();
+}
+
+void TextGenerator::check_ids(std::span<const TokenId> ids) const {
+  const size_t vocabulary = model_.info().vocabulary;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= vocabulary) {
+      throw GenerationError(fmt::format("token {} of the prompt is {}, of a vocabulary of {}", i,
+                                        ids[i], vocabulary));
+    }
+  }
+}
+
+int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& options) const {
+  const int64_t context = model_.info().max_context;
+  const int64_t occupied = position() + static_cast<int64_t>(prompt_tokens);
+  if (occupied >= context) {
+    throw GenerationError(fmt::format(
+        "the prompt has {} tokens after {} before: the model's context of {} has no room for an "
+        "answer",
+        prompt_tokens, position(), context));
+  }
+  int64_t count = context - occupied;
+  if (options.seq_len >= 0) count = std::min(count, options.seq_len - occupied);
+  if (options.max_new_tokens >= 0) count = std::min(count, options.max_new_tokens);
+  if (count <= 0) {
+    throw GenerationError(
+        fmt::format("no token may be generated: {} of prompt, seq_len {}, "
+                    "max_new_tokens {}",
+                    occupied, options.seq_len, options.max_new_tokens));
+  }
+  return count;
+}
+
+bool TextGenerator::is_end(TokenId id) const { return std::ranges::count(eos_ids_, id) != 0; }
+
+std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens) {
+  const int64_t position = this->position();
+  fed_.insert(fed_.end(), tokens.begin(), tokens.end());
+  const bool has_cache = model_.info().has_cache;
+  const std::span<const float> logits =
+      has_cache ? model_.feed(tokens, position) : model_.feed(fed_, 0);
+  if (logits.size() != model_.info().vocabulary) {
+    throw GenerationError(
+        fmt::format("the model gave {} logits, not {}", logits.size(), model_.info().vocabulary));
+  }
+  return logits;
+}
+
+std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
+  const DecoderInfo& info = model_.info();
+  if (!info.has_cache) return feed(tokens);
+  const size_t chunk = info.parallel_prefill
+                           ? static_cast<size_t>(std::max<int64_t>(info.max_tokens_per_call, 1))
+                           : 1;
+  std::span<const float> logits;
+  while (!tokens.empty()) {
+    const size_t size = std::min(chunk, tokens.size());
+    logits = feed(tokens.first(size));
+    tokens = tokens.subspan(size);
+  }
+  return logits;
+}
+
+}  // namespace vitrine

@@ -1,0 +1,162 @@
+#include "tokenizers/hugging_face/added_tokens.h"
+
+#include <algorithm>
+
+#include "tokenizers/unicode.h"
+
+namespace vitrine::hugging_face {
+namespace {
+
+// A search looks as far ahead as the longest token: it bounds the work for a byte of text.
+constexpr size_t kMostAddedBytes = 1024;
+
+AddedToken read_token(const JsonValue& json, size_t token_count, const std::string& place) {
+  const auto flag = [&](const char* key, bool otherwise) {
+    return json.holds(key) ? json.at(key).boolean() : otherwise;
+  };
+  AddedToken token;
+  token.text = json.at("content").string();
+  if (token.text.size() > kMostAddedBytes) {
+    json.fail(
+        fmt::format("has {} bytes, more than the {} accepted", token.text.size(), kMostAddedBytes));
+  }
+  token.id = checked_id(json.at("id").integer(), token_count, token.text, place);
+  token.single_word = flag("single_word", false);
+  token.takes_left = flag("lstrip", false);
+  token.takes_right = flag("rstrip", false);
+  token.special = flag("special", false);
+  token.normalized = flag("normalized", !token.special);
+  return token;
+}
+
+// The character that ends `text`.
+char32_t last_character(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && (text[begin] & 0xC0) == 0x80) --begin;
+  return character_at(text, begin).value;
+}
+
+bool ends_a_word(std::string_view text) {
+  return !text.empty() && is_word_part(last_character(text));
+}
+bool begins_a_word(std::string_view text) {
+  return !text.empty() && is_word_part(character_at(text, 0).value);
+}
+
+size_t white_space_after(std::string_view text) {
+  size_t size = 0;
+  while (size < text.size()) {
+    const Character character = character_at(text, size);
+    if (!is_white_space(character.value)) break;
+    size += character.size;
+  }
+  return size;
+}
+
+size_t white_space_before(std::string_view text) {
+  size_t begin = text.size();
+  while (begin > 0 && is_white_space(last_character(text.substr(0, begin)))) {
+    do --begin;
+    while ((text[begin] & 0xC0) == 0x80);
+  }
+  return text.size() - begin;
+}
+
+}  // namespace
+
+AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
+                         const Normalizer& normalizer, const std::string& place) {
+  const size_t token_count = vocabulary.size() + json.size();
+  std::vector<PrefixIndex::Entry> plain;
+  std::vector<PrefixIndex::Entry> normalized;
+  json.each_item([&](const JsonValue& item) {
+    AddedToken token = read_token(item, token_count, place);
+    const AddedToken* same = find(token.text);
+    if (token.text.empty() || (same != nullptr && same->id == token.id)) return;
+    const auto known = vocabulary.find(token.text);
+    if (known && *known != token.id) {
+      item.fail(fmt::format("\"{}\" has the id {}, but {} in the vocabulary", token.text, token.id,
+                            *known));
+    }
+    const std::string* other = vocabulary.text(token.id);
+    const auto index = static_cast<int64_t>(tokens_.size());
+    const bool is_new = by_text_.emplace(token.text, tokens_.size()).second;
+    const bool has_own_id = by_id_.emplace(token.id, tokens_.size()).second;
+    if (!is_new || !has_own_id || (!known && other != nullptr)) {
+      item.fail(
+          fmt::format("\"{}\", id {}: the token or its id is another one's", token.text, token.id));
+    }
+    std::string text = token.text;
+    if (token.normalized && normalizer) normalizer(text);
+    (token.normalized ? normalized : plain).push_back({std::move(text), index});
+    tokens_.push_back(std::move(token));
+  });
+  plain_ = PrefixIndex(std::move(plain));
+  normalized_ = PrefixIndex(std::move(normalized));
+}
+
+const AddedToken* AddedTokens::find(TokenId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &tokens_[found->second];
+}
+
+const AddedToken* AddedTokens::find(std::string_view text) const {
+  const auto found = by_text_.find(std::string(text));
+  return found == by_text_.end() ? nullptr : &tokens_[found->second];
+}
+
+bool AddedTokens::is_special(std::string_view text) const {
+  const AddedToken* token = find(text);
+  return token != nullptr && token->special;
+}
+
+void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_text) const {
+  TextPieces split;
+  for (TextPiece& piece : pieces) {
+    if (piece.id) {
+      split.push_back(std::move(piece));
+    } else {
+      split_piece(piece, normalized ? normalized_ : plain_, special_in_text, split);
+    }
+  }
+  pieces = std::move(split);
+}
+
+// Of tokens that begin at the same place the longest counts.
+void AddedTokens::split_piece(const TextPiece& piece, const PrefixIndex& index,
+                              bool special_in_text, TextPieces& out) const {
+  const std::string_view text = piece.text;
+  size_t done = 0;
+  const auto add = [&](size_t begin, size_t end, std::optional<TokenId> id) {
+    if (begin < end) {
+      out.push_back(
+          {std::string(text.substr(begin, end - begin)), id, piece.at_start && begin == 0});
+    }
+  };
+  for (size_t at = 0; at < text.size();) {
+    const PrefixIndex::Entry* longest = nullptr;
+    index.each_prefix(text.substr(at), [&](const PrefixIndex::Entry& entry) { longest = &entry; });
+    if (longest == nullptr) {
+      ++at;
+      continue;
+    }
+    const AddedToken& token = tokens_[static_cast<size_t>(longest->value)];
+    size_t begin = at;
+    size_t end = at + longest->text.size();
+    at = end;
+    if (token.special && !special_in_text) continue;
+    if (token.single_word &&
+        (ends_a_word(text.substr(0, begin)) || begins_a_word(text.substr(end)))) {
+      continue;
+    }
+    if (begin < done) continue;  // in the white space that another took
+    if (token.takes_left) begin = std::max(done, begin - white_space_before(text.substr(0, begin)));
+    if (token.takes_right) end += white_space_after(text.substr(end));
+    add(done, begin, std::nullopt);
+    add(begin, end, token.id);
+    done = end;
+  }
+  add(done, text.size(), std::nullopt);
+}
+
+}  // namespace vitrine::hugging_face

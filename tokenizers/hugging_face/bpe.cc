@@ -1,0 +1,162 @@
+// Byte-pair encoding with a list of merges.
+#include <algorithm>
+
+#include "tokenizers/hugging_face/word_model.h"
+#include "tokenizers/pair_merging.h"
+#include "tokenizers/unicode.h"
+
+namespace vitrine::hugging_face {
+namespace {
+
+struct BpeOptions {
+  std::optional<TokenId> unknown;  // for characters that are no tokens
+  std::string unknown_text;        // not in the vocabulary where there is no `unknown`
+  bool fuse_unknown = false;
+  bool byte_fallback = false;
+  bool ignore_merges = false;  // a word that is a token is not put together
+  std::string continuing_prefix;
+  std::string end_suffix;
+};
+
+using Merges = std::unordered_map<uint64_t, PairMerge<uint32_t>>;
+
+uint64_t pair_key(TokenId left, TokenId right) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+}
+
+class Bpe final : public WordModel {
+ public:
+  Bpe(TokenTable tokens, Merges merges, BpeOptions options)
+      : WordModel(std::move(tokens)), merges_(std::move(merges)), options_(std::move(options)) {}
+
+  void encode(std::string_view word, std::vector<TokenId>& ids) const override {
+    if (options_.ignore_merges) {
+      if (const auto id = tokens().find(word)) {
+        ids.push_back(*id);
+        return;
+      }
+    }
+    std::vector<Symbol> symbols = symbols_of(word);
+    merge_pairs<uint32_t>(symbols, [this](const Symbol& left, const Symbol& right) {
+      const auto merge = merges_.find(pair_key(left.id, right.id));
+      return merge == merges_.end() ? std::optional<PairMerge<uint32_t>>() : merge->second;
+    });
+    for (const Symbol& symbol : symbols) ids.push_back(symbol.id);
+  }
+
+ private:
+  std::optional<TokenId> find_character(std::string_view word, size_t begin, size_t size) const {
+    const std::string_view character = word.substr(begin, size);
+    const bool has_prefix = begin > 0 && !options_.continuing_prefix.empty();
+    const bool has_suffix = begin + size == word.size() && !options_.end_suffix.empty();
+    if (!has_prefix && !has_suffix) return tokens().find(character);
+    return tokens().find((has_prefix ? options_.continuing_prefix : "") + std::string(character) +
+                         (has_suffix ? options_.end_suffix : ""));
+  }
+
+  std::vector<Symbol> symbols_of(std::string_view word) const {
+    std::vector<Symbol> symbols;
+    symbols.reserve(word.size());
+    std::optional<Symbol> unknown;  // comes before the next character that is known
+    const auto flush = [&] {
+      if (unknown) symbols.push_back(*unknown);
+      unknown.reset();
+    };
+    for (size_t begin = 0; begin < word.size();) {
+      const size_t size = character_at(word, begin).size;
+      if (const auto id = find_character(word, begin, size)) {
+        flush();
+        symbols.push_back({*id, begin, size});
+      } else if (!add_bytes(symbols, word, begin, size) && has_unknown()) {
+        if (unknown && options_.fuse_unknown) {
+          unknown->size += size;
+        } else {
+          flush();
+          unknown = Symbol{*options_.unknown, begin, size};
+        }
+      }
+      begin += size;
+    }
+    flush();
+    return symbols;
+  }
+
+  // Characters are left out where the file names no unknown token.
+  bool has_unknown() const {
+    if (!options_.unknown && !options_.unknown_text.empty()) {
+      throw TokenizerError(
+          fmt::format("a character is not in the vocabulary, nor is the token for such, \"{}\"",
+                      options_.unknown_text));
+    }
+    return options_.unknown.has_value();
+  }
+
+  bool add_bytes(std::vector<Symbol>& symbols, std::string_view word, size_t begin,
+                 size_t size) const {
+    if (!options_.byte_fallback) return false;
+    const auto ids = ids_of_bytes(tokens(), word.substr(begin, size));
+    if (!ids) return false;
+    for (size_t i = 0; i < size; ++i) symbols.push_back({(*ids)[i], begin + i, 1});
+    return true;
+  }
+
+  Merges merges_;
+  BpeOptions options_;
+};
+
+// ["a", "b"], or "a b" as older files have it.
+std::pair<std::string, std::string> read_pair(const JsonValue& json) {
+  if (json.is_list()) {
+    if (json.size() != 2) json.fail(fmt::format("has {} parts, not two", json.size()));
+    std::vector<std::string> parts;
+    json.each_item([&](const JsonValue& part) { parts.push_back(part.string()); });
+    return {std::move(parts[0]), std::move(parts[1])};
+  }
+  const std::string& text = json.string();
+  const size_t space = text.find(' ');
+  if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
+    json.fail("is not two parts with a space between them");
+  }
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
+Merges read_merges(const JsonValue& json, const TokenTable& tokens, const std::string& prefix) {
+  Merges merges;
+  merges.reserve(json.size());
+  uint32_t rank = 0;
+  json.each_item([&](const JsonValue& item) {
+    const auto known = [&](const std::string& token) {
+      const auto id = tokens.find(token);
+      if (!id) item.fail(fmt::format("\"{}\" is not in the vocabulary", token));
+      return *id;
+    };
+    const auto [left, right] = read_pair(item);
+    const uint64_t key = pair_key(known(left), known(right));
+    const bool drops_prefix = !prefix.empty() && right.starts_with(prefix);
+    const std::string whole = left + (drops_prefix ? right.substr(prefix.size()) : right);
+    merges[key] = {rank++, known(whole)};
+  });
+  return merges;
+}
+
+}  // namespace
+
+std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& place) {
+  TokenTable tokens = read_vocabulary(json.at("vocab"), place);
+  const auto flag = [&](const char* key) { return json.holds(key) && json.at(key).boolean(); };
+  if (json.holds("dropout") && json.at("dropout").number() != 0) {
+    json.at("dropout").fail("is not 0: merges left out by chance are not supported");
+  }
+  BpeOptions options;
+  options.fuse_unknown = flag("fuse_unk");
+  options.byte_fallback = flag("byte_fallback");
+  options.ignore_merges = flag("ignore_merges");
+  options.continuing_prefix = optional_string(json, "continuing_subword_prefix");
+  options.end_suffix = optional_string(json, "end_of_word_suffix");
+  options.unknown_text = optional_string(json, "unk_token");
+  options.unknown = tokens.find(options.unknown_text);
+  Merges merges = read_merges(json.at("merges"), tokens, options.continuing_prefix);
+  return std::make_unique<Bpe>(std::move(tokens), std::move(merges), std::move(options));
+}
+
+}  // namespace vitrine::hugging_face

@@ -1,0 +1,282 @@
+#include "tokenizers/hugging_face/decoder.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tokenizers/byte_tokens.h"
+#include "tokenizers/hugging_face/byte_level.h"
+#include "tokenizers/hugging_face/metaspace.h"
+#include "tokenizers/hugging_face/replacement.h"
+#include "tokenizers/unicode.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::hugging_face {
+namespace {
+
+using MakeDecoder = Decoder (*)(const JsonValue& step, const std::string& place);
+
+// Changes pieces one by one: change(text, is_first).
+template <class Change>
+class EachPiece final : public DecodeStep {
+ public:
+  EachPiece(Change change, const DecoderState& state)
+      : change_(std::move(change)), is_first_(!state.continues) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    piece.text = change_(std::move(piece.text), is_first_);
+    is_first_ = false;
+    out.push_back(std::move(piece));
+  }
+
+ private:
+  Change change_;
+  bool is_first_;
+};
+
+template <class Change>
+Decoder each_piece(Change change) {
+  return [change = std::move(change)](DecodeSteps& steps, const DecoderState& state) {
+    steps.push_back(std::make_unique<EachPiece<Change>>(change, state));
+  };
+}
+
+template <class Step>
+Decoder one_step() {
+  return [](DecodeSteps& steps, const DecoderState& state) {
+    steps.push_back(std::make_unique<Step>(state));
+  };
+}
+
+template <class Step>
+Decoder make_simple_decoder(const JsonValue&, const std::string&) {
+  return one_step<Step>();
+}
+
+// All tokens become one.
+class Fuse final : public DecodeStep {
+ public:
+  explicit Fuse(const DecoderState& state) : continues_(state.continues) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    piece.continues = std::exchange(continues_, true);
+    out.push_back(std::move(piece));
+  }
+
+ private:
+  bool continues_;
+};
+
+class ByteLevelDecoder final : public DecodeStep {
+ public:
+  explicit ByteLevelDecoder(const DecoderState& state) : continues_(state.continues) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    give(characters_.push(from_byte_level(piece.text)), out);
+  }
+  void finish(DecodedPieces& out) override { give(characters_.finish(), out); }
+
+ private:
+  void give(std::string text, DecodedPieces& out) {
+    if (!text.empty()) out.push_back({std::move(text), std::exchange(continues_, true)});
+  }
+
+  CharacterStream characters_;
+  bool continues_;
+};
+
+// Runs of byte tokens become characters. A run that is no UTF-8 gives U+FFFD for each of its bytes;
+// an eager decoder has given the characters before the fault by then.
+class ByteFallback final : public DecodeStep {
+ public:
+  explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    if (const auto byte = byte_of_token(piece.text)) {
+      run_ += static_cast<char>(*byte);
+      if (eager_ && well_formed(run_) == run_) finish(out);
+      return;
+    }
+    finish(out);
+    out.push_back(std::move(piece));
+  }
+
+  void finish(DecodedPieces& out) override {
+    if (run_.empty()) return;
+    if (well_formed(run_) == run_) {
+      out.push_back({std::exchange(run_, std::string())});
+      return;
+    }
+    for (size_t i = 0; i < run_.size(); ++i) out.push_back({"\xEF\xBF\xBD"});
+    run_.clear();
+  }
+
+ private:
+  bool eager_;
+  std::string run_;
+};
+
+// Takes a character off the ends of each token, at most so many times.
+class Strip final : public DecodeStep {
+ public:
+  Strip(std::string content, size_t start, size_t stop)
+      : content_(std::move(content)), start_(start), stop_(stop) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    if (!piece.continues) {
+      finish(out);
+      is_start_ = true;
+      stripped_ = 0;
+    }
+    std::string_view rest = piece.text;
+    while (is_start_ && stripped_ < start_ && rest.starts_with(content_)) {
+      rest.remove_prefix(content_.size());
+      ++stripped_;
+    }
+    is_start_ = is_start_ && rest.empty();
+    held_ += rest;
+    // What more text may follow on is not the end.
+    const size_t kept = trailing();
+    const bool gives = held_.size() > kept || !piece.continues;
+    if (!gives) return;
+    out.push_back({held_.substr(0, held_.size() - kept), piece.continues});
+    held_.erase(0, held_.size() - kept);
+  }
+
+  void finish(DecodedPieces& out) override {
+    // The last `stop_` of the held characters go, the others stay.
+    held_.resize(held_.size() - std::min(held_.size() / content_.size(), stop_) * content_.size());
+    if (!held_.empty()) out.push_back({std::exchange(held_, std::string()), true});
+  }
+
+ private:
+  // Bytes of `content_` at the end that might be taken off.
+  size_t trailing() const {
+    if (stop_ == 0) return 0;
+    size_t size = 0;
+    std::string_view text = held_;
+    while (text.ends_with(content_)) {
+      text.remove_suffix(content_.size());
+      size += content_.size();
+    }
+    return size;
+  }
+
+  std::string content_;
+  size_t start_;
+  size_t stop_;
+  bool is_start_ = false;
+  size_t stripped_ = 0;
+  std::string held_;
+};
+
+Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
+  const std::string& content = step.at("content").string();
+  if (count_characters(content) != 1) step.at("content").fail("is not one character");
+  const auto start = step.at("start").integer<size_t>();
+  const auto stop = step.at("stop").integer<size_t>();
+  return [=](DecodeSteps& steps, const DecoderState&) {
+    steps.push_back(std::make_unique<Strip>(content, start, stop));
+  };
+}
+
+Decoder make_replace_decoder(const JsonValue& step, const std::string& place) {
+  const auto replacement = std::make_shared<const Replacement>(step, place + ": decoder");
+  return each_piece([replacement, place](std::string text, bool) {
+    constexpr size_t kMostBytes = 1 << 24;
+    std::string out = replacement->apply(text);
+    if (out.size() > kMostBytes) {
+      throw TokenizerError(
+          fmt::format("{}: decoder: makes {} bytes of a token", place, out.size()));
+    }
+    return out;
+  });
+}
+
+Decoder make_metaspace_decoder(const JsonValue& step, const std::string&) {
+  return each_piece([metaspace = Metaspace(step)](std::string text, bool is_first) {
+    const bool drops = is_first && metaspace.prepend != Metaspace::Prepend::kNever;
+    std::string out;
+    for (size_t i = 0; i < text.size();) {
+      if (text.compare(i, metaspace.replacement.size(), metaspace.replacement) == 0) {
+        if (!drops) out += ' ';
+        i += metaspace.replacement.size();
+      } else {
+        out += text[i++];
+      }
+    }
+    return out;
+  });
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// English, as tokenizers of that family write it.
+std::string cleaned_up(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
+      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kReplacements) text = replaced(std::move(text), from, to);
+  return text;
+}
+
+Decoder make_word_piece_decoder(const JsonValue& step, const std::string&) {
+  const std::string prefix = step.at("prefix").string();
+  const bool cleans = step.at("cleanup").boolean();
+  return each_piece([=](std::string text, bool is_first) {
+    if (!is_first) {
+      if (text.starts_with(prefix)) {
+        text.erase(0, prefix.size());
+      } else {
+        text.insert(0, " ");
+      }
+    }
+    return cleans ? cleaned_up(std::move(text)) : text;
+  });
+}
+
+Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
+  std::vector<Decoder> decoders;
+  step.at("decoders").each_item([&](const JsonValue& item) {
+    decoders.push_back(read_decoder(item, place));
+  });
+  return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
+    for (const Decoder& decoder : decoders) decoder(steps, state);
+  };
+}
+
+const std::map<std::string_view, MakeDecoder>& decoder_makers() {
+  static const std::map<std::string_view, MakeDecoder> kMakers = {
+      {"ByteFallback", make_simple_decoder<ByteFallback>},
+      {"ByteLevel", make_simple_decoder<ByteLevelDecoder>},
+      {"Fuse", make_simple_decoder<Fuse>},
+      {"Metaspace", make_metaspace_decoder},
+      {"Replace", make_replace_decoder},
+      {"Sequence", make_sequence_decoder},
+      {"Strip", make_strip_decoder},
+      {"WordPiece", make_word_piece_decoder},
+  };
+  return kMakers;
+}
+
+}  // namespace
+
+Decoder read_decoder(const JsonValue& json, const std::string& place) {
+  const JsonValue type = json.at("type");
+  const auto maker = decoder_makers().find(type.string());
+  if (maker == decoder_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  return maker->second(json, place);
+}
+
+Decoder space_decoder() {
+  return each_piece([](std::string text, bool is_first) { return is_first ? text : " " + text; });
+}
+
+}  // namespace vitrine::hugging_face

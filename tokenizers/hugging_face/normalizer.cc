@@ -1,0 +1,171 @@
+#include "tokenizers/hugging_face/normalizer.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "tokenizers/hugging_face/byte_level.h"
+#include "tokenizers/hugging_face/replacement.h"
+#include "tokenizers/unicode.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::hugging_face {
+namespace {
+
+using MakeNormalizer = Normalizer (*)(const JsonValue& step, const std::string& place);
+
+// Keeps, drops or replaces characters one by one.
+template <class Visit>
+std::string each_character(std::string_view text, Visit visit) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const Character character = character_at(text, i);
+    visit(out, character.value);
+    i += character.size;
+  }
+  return out;
+}
+
+void drop_where(std::string& text, bool (*is_dropped)(char32_t)) {
+  text = each_character(text, [&](std::string& out, char32_t c) {
+    if (!is_dropped(c)) append_character(out, c);
+  });
+}
+
+template <NormalForm kForm>
+Normalizer make_form_normalizer(const JsonValue&, const std::string&) {
+  return [](std::string& text) { text = normalized(text, kForm); };
+}
+
+Normalizer make_lowercase_normalizer(const JsonValue&, const std::string&) {
+  return [](std::string& text) { text = lower_case(text); };
+}
+
+Normalizer make_strip_accents_normalizer(const JsonValue&, const std::string&) {
+  return [](std::string& text) { drop_where(text, is_mark); };
+}
+
+Normalizer make_byte_level_normalizer(const JsonValue&, const std::string&) {
+  return [](std::string& text) { text = to_byte_level(text); };
+}
+
+Normalizer make_prepend_normalizer(const JsonValue& step, const std::string&) {
+  return [content = read_content(step.at("prepend"))](std::string& text) {
+    if (!text.empty()) text.insert(0, content);
+  };
+}
+
+Normalizer make_replace_normalizer(const JsonValue& step, const std::string& place) {
+  const auto replacement = std::make_shared<const Replacement>(step, place + ": normalizer");
+  return [replacement](std::string& text) { text = replacement->apply(text); };
+}
+
+Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
+  const bool left = step.at("strip_left").boolean();
+  const bool right = step.at("strip_right").boolean();
+  return [left, right](std::string& text) {
+    size_t first = std::string::npos;  // of what stays
+    size_t last = 0;
+    for (size_t i = 0; i < text.size();) {
+      const Character character = character_at(text, i);
+      if (!is_white_space(character.value)) {
+        if (first == std::string::npos) first = i;
+        last = i + character.size;
+      }
+      i += character.size;
+    }
+    if (first == std::string::npos) {
+      if (left || right) text.clear();
+      return;
+    }
+    if (right) text.resize(last);
+    if (left) text.erase(0, first);
+  };
+}
+
+// Control characters out, white space to spaces.
+std::string clean(std::string_view text) {
+  return each_character(text, [](std::string& out, char32_t c) {
+    const bool is_layout = c == '\t' || c == '\n' || c == '\r';
+    if (c == 0 || c == 0xFFFD || (!is_layout && is_control(c))) return;
+    append_character(out, is_layout || is_white_space(c) ? ' ' : c);
+  });
+}
+
+std::string spaced_ideographs(std::string_view text) {
+  return each_character(text, [](std::string& out, char32_t c) {
+    if (is_ideograph(c)) out += ' ';
+    append_character(out, c);
+    if (is_ideograph(c)) out += ' ';
+  });
+}
+
+Normalizer make_bert_normalizer(const JsonValue& step, const std::string&) {
+  const auto flag = [&](const char* key, bool otherwise) {
+    return step.holds(key) ? step.at(key).boolean() : otherwise;
+  };
+  const bool lowercase = flag("lowercase", true);
+  const bool strip = flag("strip_accents", lowercase);
+  const bool cleans = flag("clean_text", true);
+  const bool spaces = flag("handle_chinese_chars", true);
+  return [=](std::string& text) {
+    if (cleans) text = clean(text);
+    if (spaces) text = spaced_ideographs(text);
+    if (strip) {
+      text = normalized(text, NormalForm::kNfd);
+      drop_where(text, is_nonspacing_mark);
+    }
+    if (lowercase) text = lower_case(text);
+  };
+}
+
+Normalizer make_sequence_normalizer(const JsonValue& step, const std::string& place) {
+  std::vector<Normalizer> steps;
+  step.at("normalizers").each_item([&](const JsonValue& item) {
+    steps.push_back(read_normalizer(item, place));
+  });
+  return [steps = std::move(steps)](std::string& text) {
+    for (const Normalizer& next : steps) next(text);
+  };
+}
+
+const std::map<std::string_view, MakeNormalizer>& normalizer_makers() {
+  static const std::map<std::string_view, MakeNormalizer> kMakers = {
+      {"BertNormalizer", make_bert_normalizer},
+      {"ByteLevel", make_byte_level_normalizer},
+      {"Lowercase", make_lowercase_normalizer},
+      {"NFC", make_form_normalizer<NormalForm::kNfc>},
+      {"NFD", make_form_normalizer<NormalForm::kNfd>},
+      {"NFKC", make_form_normalizer<NormalForm::kNfkc>},
+      {"NFKD", make_form_normalizer<NormalForm::kNfkd>},
+      {"Prepend", make_prepend_normalizer},
+      {"Replace", make_replace_normalizer},
+      {"Sequence", make_sequence_normalizer},
+      {"Strip", make_strip_normalizer},
+      {"StripAccents", make_strip_accents_normalizer},
+  };
+  return kMakers;
+}
+
+}  // namespace
+
+Normalizer read_normalizer(const JsonValue& json, const std::string& place) {
+  const JsonValue type = json.at("type");
+  const auto maker = normalizer_makers().find(type.string());
+  if (maker == normalizer_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  return [normalize = maker->second(json, place), place](std::string& text) {
+    // What no text needs, and a file that lies could ask for again and again.
+    constexpr size_t kMostGrowth = 64;
+    constexpr size_t kFree = 4096;
+    const size_t before = text.size();
+    normalize(text);
+    if (text.size() > kFree + kMostGrowth * before) {
+      throw TokenizerError(fmt::format("{}: normalizer: makes {} bytes of a text of {}", place,
+                                       text.size(), before));
+    }
+  };
+}
+
+}  // namespace vitrine::hugging_face

@@ -1,0 +1,84 @@
+#include "tokenizers/hugging_face/post_processor.h"
+
+#include <map>
+
+namespace vitrine::hugging_face {
+namespace {
+
+using ReadFrame = void (*)(const JsonValue& step, TextFrame& frame);
+
+// Each step stands around what the steps before made.
+void surround(TextFrame& frame, const TextFrame& outer) {
+  frame.before.insert(frame.before.begin(), outer.before.begin(), outer.before.end());
+  frame.after.insert(frame.after.end(), outer.after.begin(), outer.after.end());
+}
+
+void read_template(const JsonValue& step, TextFrame& frame) {
+  TextFrame outer;
+  bool has_text = false;
+  const JsonValue single = step.at("single");
+  single.each_item([&](const JsonValue& item) {
+    const auto [kind, value] = item.variant();
+    if (kind == "Sequence") {
+      if (has_text || value.at("id").string() != "A") item.fail("is not one text, once");
+      has_text = true;
+    } else if (kind == "SpecialToken") {
+      step.at("special_tokens")
+          .at(value.at("id").string())
+          .at("ids")
+          .each_item([&](const JsonValue& id) {
+            if (id.integer() < 0) id.fail("is negative");
+            (has_text ? outer.after : outer.before).push_back(id.integer<TokenId>());
+          });
+    } else {
+      item.fail("is neither a Sequence nor a SpecialToken");
+    }
+  });
+  if (!has_text) single.fail("leaves the text out");
+  surround(frame, outer);
+}
+
+// ["[SEP]", 102]
+TokenId read_named_id(const JsonValue& json) {
+  if (json.size() != 2) json.fail("is not a token and its id");
+  TokenId id = -1;
+  json.each_item([&](const JsonValue& part) {
+    if (part.is_integer()) id = part.integer<TokenId>();
+  });
+  if (id < 0) json.fail("has no id");
+  return id;
+}
+
+void read_bert(const JsonValue& step, TextFrame& frame) {
+  surround(frame, {{read_named_id(step.at("cls"))}, {read_named_id(step.at("sep"))}});
+}
+
+void read_byte_level(const JsonValue&, TextFrame&) {}  // is about offsets
+
+void read_step(const JsonValue& step, TextFrame& frame);
+
+void read_sequence(const JsonValue& step, TextFrame& frame) {
+  step.at("processors").each_item([&](const JsonValue& item) { read_step(item, frame); });
+}
+
+void read_step(const JsonValue& step, TextFrame& frame) {
+  static const std::map<std::string_view, ReadFrame> kReaders = {
+      {"BertProcessing", read_bert},         {"ByteLevel", read_byte_level},
+      {"RobertaProcessing", read_bert},      {"Sequence", read_sequence},
+      {"TemplateProcessing", read_template},
+  };
+  const JsonValue type = step.at("type");
+  const auto reader = kReaders.find(type.string());
+  if (reader == kReaders.end()) type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  reader->second(step, frame);
+}
+
+}  // namespace
+
+TextFrame read_post_processor(const JsonValue& json) {
+  TextFrame frame;
+  read_step(json, frame);
+  return frame;
+}
+
+}  // namespace vitrine::hugging_face

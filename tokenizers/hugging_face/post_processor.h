@@ -1,0 +1,20 @@
+// The "post_processor" of a tokenizer.json: the tokens around a text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine::hugging_face {
+
+struct TextFrame {
+  std::vector<TokenId> before;
+  std::vector<TokenId> after;
+};
+
+// Of one text, not of pairs. Throws FormatError.
+TextFrame read_post_processor(const JsonValue& json);
+
+}  // namespace vitrine::hugging_face

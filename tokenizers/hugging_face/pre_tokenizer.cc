@@ -1,0 +1,160 @@
+#include "tokenizers/hugging_face/pre_tokenizer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tokenizers/hugging_face/byte_level.h"
+#include "tokenizers/hugging_face/metaspace.h"
+#include "tokenizers/hugging_face/separators.h"
+#include "tokenizers/unicode.h"
+
+namespace vitrine::hugging_face {
+namespace {
+
+using MakePreTokenizer = PreTokenizer (*)(const JsonValue& step, const std::string& place);
+
+constexpr std::pair<std::string_view, SplitBehavior> kBehaviors[] = {
+    {"Removed", SplitBehavior::kRemoved},
+    {"Isolated", SplitBehavior::kIsolated},
+    {"MergedWithPrevious", SplitBehavior::kMergedWithPrevious},
+    {"MergedWithNext", SplitBehavior::kMergedWithNext},
+    {"Contiguous", SplitBehavior::kContiguous},
+};
+
+SplitBehavior read_behavior(const JsonValue& json) {
+  const auto* found =
+      std::ranges::find(kBehaviors, json.string(), [](const auto& b) { return b.first; });
+  if (found == std::end(kBehaviors)) json.fail("is not a behavior of a split");
+  return found->second;
+}
+
+bool flag_of(const JsonValue& step, const char* key, bool otherwise) {
+  return step.holds(key) ? step.at(key).boolean() : otherwise;
+}
+
+template <class Change>
+void each_text(TextPieces& pieces, Change change) {
+  for (TextPiece& piece : pieces) {
+    if (!piece.id) change(piece);
+  }
+}
+
+PreTokenizer make_byte_level_pre_tokenizer(const JsonValue& step, const std::string& place) {
+  const bool add_prefix_space = flag_of(step, "add_prefix_space", true);
+  const bool use_regex = flag_of(step, "use_regex", true);
+  const SeparatorFinder words =
+      use_regex ? matches_of(kByteLevelPattern, place + ": pre_tokenizer") : nullptr;
+  return [add_prefix_space, words](TextPieces& pieces) {
+    if (add_prefix_space) {
+      each_text(pieces, [](TextPiece& piece) {
+        if (!piece.text.starts_with(' ')) piece.text.insert(0, " ");
+      });
+    }
+    if (words) split_pieces(pieces, words, SplitBehavior::kIsolated);
+    each_text(pieces, [](TextPiece& piece) { piece.text = to_byte_level(piece.text); });
+  };
+}
+
+PreTokenizer make_split_pre_tokenizer(const JsonValue& step, const std::string& place) {
+  const SeparatorFinder find = read_pattern(step.at("pattern"), place + ": pre_tokenizer");
+  const SplitBehavior behavior = read_behavior(step.at("behavior"));
+  const bool invert = flag_of(step, "invert", false);
+  return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior, invert); };
+}
+
+PreTokenizer split_at(SeparatorFinder find, SplitBehavior behavior) {
+  return [=](TextPieces& pieces) { split_pieces(pieces, find, behavior); };
+}
+
+PreTokenizer make_digits_pre_tokenizer(const JsonValue& step, const std::string&) {
+  const bool one_by_one = flag_of(step, "individual_digits", false);
+  return split_at(characters_that(is_numeric),
+                  one_by_one ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
+}
+
+PreTokenizer make_punctuation_pre_tokenizer(const JsonValue& step, const std::string&) {
+  return split_at(characters_that(is_punctuation), step.holds("behavior")
+                                                       ? read_behavior(step.at("behavior"))
+                                                       : SplitBehavior::kIsolated);
+}
+
+PreTokenizer make_whitespace_split_pre_tokenizer(const JsonValue&, const std::string&) {
+  return split_at(characters_that(is_white_space), SplitBehavior::kRemoved);
+}
+
+// Runs of word characters, and runs of others that are not white space.
+PreTokenizer make_whitespace_pre_tokenizer(const JsonValue&, const std::string&) {
+  return [](TextPieces& pieces) {
+    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
+    split_pieces(pieces, characters_that(is_word_part), SplitBehavior::kContiguous);
+  };
+}
+
+PreTokenizer make_bert_pre_tokenizer(const JsonValue&, const std::string&) {
+  return [](TextPieces& pieces) {
+    split_pieces(pieces, characters_that(is_white_space), SplitBehavior::kRemoved);
+    split_pieces(pieces, characters_that(is_punctuation), SplitBehavior::kIsolated);
+  };
+}
+
+PreTokenizer make_metaspace_pre_tokenizer(const JsonValue& step, const std::string&) {
+  const Metaspace metaspace(step);
+  const SeparatorFinder find = occurrences_of(metaspace.replacement);
+  return [metaspace, find](TextPieces& pieces) {
+    each_text(pieces, [&](TextPiece& piece) {
+      std::string text;
+      const bool prepends = metaspace.prepend == Metaspace::Prepend::kAlways ||
+                            (metaspace.prepend == Metaspace::Prepend::kFirst && piece.at_start);
+      if (prepends && !piece.text.starts_with(' ') &&
+          !piece.text.starts_with(metaspace.replacement)) {
+        text = metaspace.replacement;
+      }
+      for (const char c : piece.text) {
+        if (c == ' ') {
+          text += metaspace.replacement;
+        } else {
+          text += c;
+        }
+      }
+      piece.text = std::move(text);
+    });
+    if (metaspace.split) split_pieces(pieces, find, SplitBehavior::kMergedWithNext);
+  };
+}
+
+PreTokenizer make_sequence_pre_tokenizer(const JsonValue& step, const std::string& place) {
+  std::vector<PreTokenizer> steps;
+  step.at("pretokenizers").each_item([&](const JsonValue& item) {
+    steps.push_back(read_pre_tokenizer(item, place));
+  });
+  return [steps = std::move(steps)](TextPieces& pieces) {
+    for (const PreTokenizer& next : steps) next(pieces);
+  };
+}
+
+const std::map<std::string_view, MakePreTokenizer>& pre_tokenizer_makers() {
+  static const std::map<std::string_view, MakePreTokenizer> kMakers = {
+      {"BertPreTokenizer", make_bert_pre_tokenizer},
+      {"ByteLevel", make_byte_level_pre_tokenizer},
+      {"Digits", make_digits_pre_tokenizer},
+      {"Metaspace", make_metaspace_pre_tokenizer},
+      {"Punctuation", make_punctuation_pre_tokenizer},
+      {"Sequence", make_sequence_pre_tokenizer},
+      {"Split", make_split_pre_tokenizer},
+      {"Whitespace", make_whitespace_pre_tokenizer},
+      {"WhitespaceSplit", make_whitespace_split_pre_tokenizer},
+  };
+  return kMakers;
+}
+
+}  // namespace
+
+PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place) {
+  const JsonValue type = json.at("type");
+  const auto maker = pre_tokenizer_makers().find(type.string());
+  if (maker == pre_tokenizer_makers().end())
+    type.fail(fmt::format("\"{}\" is not supported", type.string()));
+  return maker->second(json, place);
+}
+
+}  // namespace vitrine::hugging_face

@@ -1,0 +1,18 @@
+// The "pre_tokenizer" of a tokenizer.json: splits text into words, which the model then takes one
+// by one.
+#pragma once
+
+#include <functional>
+
+#include "base/json.h"
+#include "tokenizers/hugging_face/text_piece.h"
+
+namespace vitrine::hugging_face {
+
+// Thread-safe.
+using PreTokenizer = std::function<void(TextPieces&)>;
+
+// `place` names the file. Throws FormatError or TokenizerError.
+PreTokenizer read_pre_tokenizer(const JsonValue& json, const std::string& place);
+
+}  // namespace vitrine::hugging_face

@@ -1,0 +1,77 @@
+#include "tokenizers/hugging_face/text_piece.h"
+
+#include <utility>
+
+namespace vitrine::hugging_face {
+namespace {
+
+struct Part {
+  TextRange range;
+  bool separates;
+};
+
+// The whole text, in separators and what lies between them.
+std::vector<Part> parts_of(std::string_view text, const std::vector<TextRange>& separators,
+                           bool invert) {
+  std::vector<Part> parts;
+  size_t end = 0;
+  const auto add = [&](size_t begin, size_t stop, bool separates) {
+    if (begin < stop) parts.push_back({{begin, stop}, separates != invert});
+  };
+  for (const TextRange& separator : separators) {
+    add(end, separator.begin, false);
+    add(separator.begin, separator.end, true);
+    end = separator.end;
+  }
+  add(end, text.size(), false);
+  return parts;
+}
+
+void merge_neighbours(std::vector<Part>& parts, SplitBehavior behavior) {
+  std::vector<Part> merged;
+  for (const Part& part : parts) {
+    bool joins = false;
+    if (!merged.empty()) {
+      const bool after_separator = merged.back().separates;
+      joins =
+          (behavior == SplitBehavior::kMergedWithPrevious && part.separates && !after_separator) ||
+          (behavior == SplitBehavior::kMergedWithNext && !part.separates && after_separator) ||
+          (behavior == SplitBehavior::kContiguous && part.separates == after_separator);
+    }
+    if (joins) {
+      merged.back().range.end = part.range.end;
+      // It has its separator; it takes no other one.
+      merged.back().separates = part.separates && behavior != SplitBehavior::kMergedWithNext;
+    } else {
+      merged.push_back(part);
+    }
+  }
+  parts = std::move(merged);
+}
+
+}  // namespace
+
+void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior behavior,
+                  bool invert) {
+  TextPieces split;
+  split.reserve(pieces.size());
+  for (TextPiece& piece : pieces) {
+    if (piece.id) {
+      split.push_back(std::move(piece));
+      continue;
+    }
+    std::vector<Part> parts = parts_of(piece.text, find(piece.text), invert);
+    if (behavior == SplitBehavior::kRemoved) {
+      std::erase_if(parts, [](const Part& part) { return part.separates; });
+    } else if (behavior != SplitBehavior::kIsolated) {
+      merge_neighbours(parts, behavior);
+    }
+    for (const auto& [range, separates] : parts) {
+      split.push_back({.text = piece.text.substr(range.begin, range.end - range.begin),
+                       .at_start = piece.at_start && range.begin == 0});
+    }
+  }
+  pieces = std::move(split);
+}
+
+}  // namespace vitrine::hugging_face

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "base/format_error.h"
+#include "base/json.h"
+#include "tokenizers/byte_tokens.h"
+#include "tokenizers/hugging_face/tokenizer_json.h"
+#include "tokenizers/llama2c.h"
+#include "tokenizers/ranked_bytes.h"
+#include "tokenizers/sentence_piece.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostJsonDepth = 64;
+// Real ones have 35 MB.
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 30;
+constexpr const char* kTokenizerJson = "tokenizer.json";
+constexpr const char* kTokenizerConfig = "tokenizer_config.json";
+
+std::string read_file(const fs::path& path) {
+  std::error_code error;
+  const uint64_t size = fs::file_size(path, error);
+  std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) throw TokenizerError(path.string() + ": cannot be read");
+  if (size > kMostFileBytes) {
+    throw TokenizerError(
+        fmt::format("{}: has {} bytes, too many for a tokenizer", path.string(), size));
+  }
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool begins_as_json(std::string_view bytes) {
+  const size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
+// A token in base64, a space and a digit.
+bool begins_as_tiktoken(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const size_t space = line.find(' ');
+  return space != std::string_view::npos && base64_bytes(line.substr(0, space)).has_value() &&
+         space + 1 < line.size() && line[space + 1] >= '0' && line[space + 1] <= '9';
+}
+
+// A first field with the first piece, whose first field is its text.
+bool begins_as_sentence_piece(std::string_view bytes) {
+  return bytes.size() > 4 && bytes[0] == '\n' &&
+         (bytes[2] == '\n' || ((bytes[1] & 0x80) != 0 && bytes[3] == '\n'));
+}
+
+std::unique_ptr<Tokenizer> read(std::string_view bytes, const std::string& place,
+                                std::string_view config, const std::string& config_place) {
+  if (begins_as_json(bytes)) {
+    const JsonDocument document(bytes, place, kMostJsonDepth);
+    const JsonValue root = document.root();
+    if (root.has("model")) return read_tokenizer_json(root, place, config, config_place);
+    if (root.has("config") && root.has("vocab")) return read_tekken(root, place);
+    throw TokenizerError(place +
+                         ": is neither a tokenizer.json, which has a \"model\", nor a "
+                         "tekken.json, which has a \"vocab\"");
+  }
+  if (begins_as_tiktoken(bytes)) return read_tiktoken(bytes, place);
+  if (begins_as_sentence_piece(bytes)) return read_sentence_piece(bytes, place);
+  try {
+    return read_llama2c(bytes, place);
+  } catch (const TokenizerError& error) {
+    throw TokenizerError(
+        fmt::format("{}: is not JSON, tiktoken's ranks or SentencePiece's model; as llama2.c's "
+                    "form it is damaged: {}",
+                    place, error.what()));
+  }
+}
+
+std::unique_ptr<Tokenizer> read_checked(std::string_view bytes, const std::string& place,
+                                        std::string_view config = {},
+                                        const std::string& config_place = {}) {
+  try {
+    return read(bytes, place, config, config_place);
+  } catch (const FormatError& error) {
+    throw TokenizerError(error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
+  const fs::path file = fs::is_directory(path) ? path / kTokenizerJson : path;
+  const fs::path config = file.parent_path() / kTokenizerConfig;
+  const std::string bytes = read_file(file);
+  const bool has_config = begins_as_json(bytes) && fs::is_regular_file(config);
+  return read_checked(bytes, file.string(), has_config ? read_file(config) : std::string(),
+                      config.string());
+}
+
+std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view bytes, const std::string& place) {
+  return read_checked(bytes, place);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,177 @@
+#include "tokenizers/unicode.h"
+
+#include <fmt/format.h>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "vitrine/tokenizer.h"
+
+namespace vitrine {
+namespace {
+
+// ICU's offsets are 32 bits wide, and a text may grow when it is normalized.
+constexpr size_t kMostTextBytes = 1 << 28;
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+void append_well_formed(std::string& out, std::string_view text, Faults faults = Faults::kByRun) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto size = static_cast<int64_t>(text.size());
+  for (int64_t i = 0; i < size;) {
+    const int64_t begin = i;
+    UChar32 character = 0;
+    U8_NEXT(bytes, i, size, character);
+    if (character < 0) {
+      const int64_t count = faults == Faults::kByByte ? i - begin : 1;
+      for (int64_t fault = 0; fault < count; ++fault) out += kReplacement;
+    } else {
+      out.append(text, static_cast<size_t>(begin), static_cast<size_t>(i - begin));
+    }
+  }
+}
+
+const icu::Normalizer2& normalizer(NormalForm form) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* found = nullptr;
+  switch (form) {
+    case NormalForm::kNfc:
+      found = icu::Normalizer2::getNFCInstance(status);
+      break;
+    case NormalForm::kNfd:
+      found = icu::Normalizer2::getNFDInstance(status);
+      break;
+    case NormalForm::kNfkc:
+      found = icu::Normalizer2::getNFKCInstance(status);
+      break;
+    case NormalForm::kNfkd:
+      found = icu::Normalizer2::getNFKDInstance(status);
+      break;
+  }
+  if (U_FAILURE(status) || found == nullptr) {
+    throw TokenizerError("ICU has no data for normal forms: is its data package installed?");
+  }
+  return *found;
+}
+
+bool has_category(char32_t character, uint32_t mask) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(character)) & mask) != 0;
+}
+
+}  // namespace
+
+std::string well_formed(std::string_view text) {
+  if (text.size() > kMostTextBytes) {
+    throw TokenizerError(fmt::format("a text of {} bytes is longer than the {} accepted",
+                                     text.size(), kMostTextBytes));
+  }
+  std::string out;
+  out.reserve(text.size());
+  append_well_formed(out, text);
+  return out;
+}
+
+std::string CharacterStream::push(std::string_view bytes) {
+  pending_ += bytes;
+  const auto* data = reinterpret_cast<const uint8_t*>(pending_.data());
+  size_t complete = pending_.size();
+  U8_TRUNCATE_IF_INCOMPLETE(data, 0, complete);
+  std::string out;
+  append_well_formed(out, std::string_view(pending_).substr(0, complete), faults_);
+  pending_.erase(0, complete);
+  return out;
+}
+
+std::string CharacterStream::finish() {
+  std::string out;
+  append_well_formed(out, std::exchange(pending_, std::string()), faults_);
+  return out;
+}
+
+Character character_at(std::string_view text, size_t position) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  size_t end = position;
+  UChar32 character = 0;
+  U8_NEXT_OR_FFFD(bytes, end, text.size(), character);
+  return {static_cast<char32_t>(character), end - position};
+}
+
+void append_character(std::string& text, char32_t character) {
+  std::array<uint8_t, U8_MAX_LENGTH> bytes{};
+  size_t size = 0;
+  U8_APPEND_UNSAFE(bytes.data(), size, character);
+  text.append(reinterpret_cast<const char*>(bytes.data()), size);
+}
+
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string normalized(std::string_view text, NormalForm form) {
+  if (std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; })) return std::string(text);
+  std::string out;
+  icu::StringByteSink<std::string> sink(&out);
+  UErrorCode status = U_ZERO_ERROR;
+  normalizer(form).normalizeUTF8(
+      0, icu::StringPiece(text.data(), static_cast<int32_t>(text.size())), sink, nullptr, status);
+  if (U_FAILURE(status)) {
+    throw TokenizerError(std::string("the text cannot be normalized: ") + u_errorName(status));
+  }
+  return out;
+}
+
+std::string lower_case(std::string_view text) {
+  // The only character that becomes two.
+  constexpr char32_t kCapitalIWithDot = 0x130;
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const Character character = character_at(text, i);
+    i += character.size;
+    if (character.value == kCapitalIWithDot) {
+      out += "i\xCC\x87";
+    } else {
+      append_character(out,
+                       static_cast<char32_t>(u_tolower(static_cast<UChar32>(character.value))));
+    }
+  }
+  return out;
+}
+
+bool is_white_space(char32_t c) { return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0; }
+
+bool is_punctuation(char32_t c) {
+  if (c < 0x80) return c > ' ' && c < 0x7F && u_isalnum(static_cast<UChar32>(c)) == 0;
+  return has_category(c, U_GC_P_MASK);
+}
+
+bool is_numeric(char32_t c) { return has_category(c, U_GC_N_MASK); }
+bool is_mark(char32_t c) { return has_category(c, U_GC_M_MASK); }
+bool is_nonspacing_mark(char32_t c) { return has_category(c, U_GC_MN_MASK); }
+bool is_control(char32_t c) { return has_category(c, U_GC_C_MASK & ~U_GC_CN_MASK); }
+
+bool is_word_part(char32_t c) {
+  constexpr char32_t kZeroWidthNonJoiner = 0x200C;
+  constexpr char32_t kZeroWidthJoiner = 0x200D;
+  return u_isUAlphabetic(static_cast<UChar32>(c)) != 0 || c == kZeroWidthNonJoiner ||
+         c == kZeroWidthJoiner || has_category(c, U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK);
+}
+
+bool is_ideograph(char32_t c) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr Range kRanges[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF},
+                               {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF},
+                               {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+  return std::ranges::any_of(kRanges, [c](Range r) { return c >= r.first && c <= r.last; });
+}
+
+}  // namespace vitrine

@@ -1,0 +1,105 @@
+#include "tools/llm_runner/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "host/files.h"
+
+namespace vitrine::tools {
+namespace {
+
+// As the command line has it.
+struct LlmCommandLine {
+  LlmOptions options;
+  std::string prompt_file;
+  std::string etdump;
+  int threads = -1;
+  int64_t seq_len = 128;
+  uint64_t seed = 0;
+};
+
+void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
+  LlmOptions& options = line.options;
+  options.model = "llama2.pte";
+  options.method = "forward";
+  app.add_option("--model_path", options.model, "program (.pte)")->capture_default_str();
+  app.add_option("--data_paths", options.data, "data of the program (.ptd), separated by commas")
+      ->delimiter(',');
+  app.add_option("--tokenizer_path", options.tokenizer,
+                 "SentencePiece, tokenizer.json, tiktoken or llama2.c (default: tokenizer.bin)");
+  app.add_option("--prompt", options.prompt, "text to continue");
+  app.add_option("--prompt_file", line.prompt_file, "file with it");
+  app.add_option("--temperature", options.generate.sampling.temperature,
+                 "0: always the most probable token")
+      ->capture_default_str();
+  app.add_option("--seq_len", line.seq_len,
+                 "most tokens of prompt and answer, where max_new_tokens is not given")
+      ->capture_default_str();
+  app.add_option("--max_new_tokens", options.generate.max_new_tokens, "most tokens of the answer")
+      ->capture_default_str();
+  app.add_option("--cpu_threads", line.threads, "-1 or 0: as many as performing cores")
+      ->capture_default_str();
+  app.add_option("--num_bos", options.generate.encode.num_bos, "begin tokens before the prompt")
+      ->check(CLI::Range(0, 16));
+  app.add_option("--num_eos", options.generate.encode.num_eos, "end tokens after it")
+      ->check(CLI::Range(0, 16));
+  app.add_flag("--warmup,!--nowarmup", options.warmup, "generate once before, unseen");
+  app.add_flag("--ignore_eos,!--noignore_eos", options.generate.ignore_eos,
+               "go on after end tokens");
+  app.add_option("--method_name", options.method, "method that decodes")->capture_default_str();
+  app.add_option("--etdump_path", line.etdump, "not supported yet");
+}
+
+void add_own_flags(CLI::App& app, LlmCommandLine& line) {
+  LlmOptions& options = line.options;
+  SamplerOptions& sampling = options.generate.sampling;
+  app.add_option("--top_p", sampling.top_p, "sample of the most probable tokens with this sum")
+      ->capture_default_str();
+  app.add_option("--top_k", sampling.top_k, "or of so many; 0: by --top_p")->capture_default_str();
+  app.add_option("--seed", line.seed, "same seed, same text (default: the time)");
+  app.add_option("--prompt_ids", options.prompt_ids, "ids instead of a prompt: 1,15043")
+      ->delimiter(',')
+      ->excludes("--prompt")
+      ->excludes("--prompt_file");
+  app.add_flag("--print_ids", options.print_ids, "ids of prompt and answer, not text");
+  app.add_flag("--chat", options.chat, "each line of the standard input is a turn");
+  options.chat_format = "{}";
+  app.add_option("--chat_format", options.chat_format, "what a turn becomes; {} is the line")
+      ->needs("--chat");
+  app.add_flag("--add_template", options.generate.encode.add_template,
+               "also the tokens that a tokenizer.json puts around a text");
+  app.add_flag("--portable", options.portable, "without the optimised kernels");
+}
+
+}  // namespace
+
+std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code) {
+  LlmCommandLine line;
+  CLI::App app("Runs a language model: continues a prompt, or chats.", "llm_runner");
+  add_stock_flags(app, line);
+  add_own_flags(app, line);
+  try {
+    app.parse(argc, argv);
+    if (!line.etdump.empty()) {
+      throw CLI::ValidationError("--etdump_path", "traces are not supported yet");
+    }
+    if (line.options.chat_format.find("{}") == std::string::npos) {
+      throw CLI::ValidationError("--chat_format", "has no {}");
+    }
+  } catch (const CLI::ParseError& error) {
+    *exit_code = app.exit(error);
+    return std::nullopt;
+  }
+  LlmOptions options = std::move(line.options);
+  if (options.generate.max_new_tokens < 0) options.generate.seq_len = line.seq_len;
+  if (options.tokenizer.empty() && options.prompt_ids.empty()) options.tokenizer = "tokenizer.bin";
+  if (app.count("--seed") != 0) options.generate.sampling.seed = line.seed;
+  options.threads = static_cast<size_t>(std::max(line.threads, 0));
+  if (!line.prompt_file.empty()) {
+    const std::vector<std::byte> bytes = read_file(line.prompt_file);
+    options.prompt.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return options;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,32 @@
+// The command line of llm_runner: the flags of ExecuTorch's llama_main, and its own.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vitrine/text_generator.h"
+
+namespace vitrine::tools {
+
+struct LlmOptions {
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> data;
+  std::filesystem::path tokenizer;  // empty: ids in and out
+  std::string method;
+  std::string prompt;
+  std::vector<TokenId> prompt_ids;  // instead of the prompt
+  bool chat = false;
+  std::string chat_format;  // of a turn; {} is what was typed
+  bool print_ids = false;
+  bool warmup = false;
+  bool portable = false;
+  size_t threads = 0;
+  GenerateOptions generate;
+};
+
+// Nothing if the process is to end with `exit_code`. Throws ToolError.
+std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code);
+
+}  // namespace vitrine::tools
