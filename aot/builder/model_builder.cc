@@ -14,7 +14,7 @@ namespace vitrine::aot {
 namespace {
 
 // As PyTorch has it, of a file of this program. Where it was compiled is left out.
-std::string trace_of(const std::source_location& place) {
+std::string trace_of(const SourceLocation& place) {
   std::string_view file = place.file_name();
   for (size_t slashes = 0, i = file.size(); i-- > 0;) {
     if (file[i] == '/' && ++slashes == 2) {

@@ -25,10 +25,36 @@
 
 namespace vitrine::aot {
 
+// Where a call stands in the program that builds the model.
+#ifdef __cpp_lib_source_location
+using SourceLocation = std::source_location;
+#else  // clang 14 cannot compile libstdc++'s
+class SourceLocation {
+ public:
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          const char* function = __builtin_FUNCTION(),
+                                          uint32_t line = __builtin_LINE()) {
+    SourceLocation made;
+    made.file_ = file;
+    made.function_ = function;
+    made.line_ = line;
+    return made;
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr const char* function_name() const { return function_; }
+  constexpr uint32_t line() const { return line_; }
+
+ private:
+  const char* file_ = "";
+  const char* function_ = "";
+  uint32_t line_ = 0;
+};
+#endif
+
 // Not thread-safe. AotErrors name the module, the operator and what is wrong.
 class ModelBuilder {
  public:
-  using Place = std::source_location;
+  using Place = SourceLocation;
 
   // `type_name` is the root module's: "torchvision.models.mobilenetv2.MobileNetV2".
   explicit ModelBuilder(std::string type_name, uint64_t seed = 1);
