@@ -32,9 +32,9 @@ inline AttentionShape random_attention(Random& random) {
   AttentionShape shape{};
   shape.batches = random.chance(0.7) ? 1 : pick(2, 3);
   shape.tokens = random.chance(0.5) ? 1 : random.chance(0.1) ? pick(60, 150) : pick(2, 20);
-  shape.length = shape.tokens + (random.chance(0.4) ? pick(0, 2500 / shape.tokens) : pick(0, 40));
+  shape.length = shape.tokens + (random.chance(0.4) ? pick(0, 1200 / shape.tokens) : pick(0, 40));
   shape.key_heads = pick(1, 3);
-  shape.group = random.chance(0.1) ? pick(6, 80) : pick(1, 5);
+  shape.group = random.chance(0.1) ? pick(6, 70) : pick(1, 5);
   shape.width = kWidths[pick(0, 8)];
   return shape;
 }
