@@ -1,4 +1,4 @@
-#include "kernels/util/segments.h"
+#include "kernels/util/piecewise_copy.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

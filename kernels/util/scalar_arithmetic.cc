@@ -1,4 +1,4 @@
-#include "kernels/util/number.h"
+#include "kernels/util/scalar_arithmetic.h"
 
 namespace vitrine {
 

@@ -1,4 +1,4 @@
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 
 namespace vitrine {
 
