@@ -7,6 +7,7 @@
 #include "aot/shapes/infer.h"
 #include "aot/shapes/promotion.h"
 #include "aot/shapes/strides.h"
+#include "runtime/core/sliding_window.h"
 
 namespace vitrine::aot {
 namespace {
@@ -96,27 +97,37 @@ Value linear(const Call& call) {
   return contiguous(input, std::move(sizes));
 }
 
-// What windows may be, so that their products fit.
-int64_t bounded(const Call& call, int64_t value) {
-  if (value > INT32_MAX || value < -INT32_MAX) call.refuse("its window is too large");
-  return value;
+SlidingWindow make_window(const Call& call, int64_t kernel, int64_t stride, int64_t padding,
+                          int64_t dilation) {
+  SlidingWindow window{kernel, stride, dilation};
+  if (mul_overflows(padding, 2, &window.padding)) call.refuse("its window is out of range");
+  return window;
 }
 
 // The size of a dim after a window has gone over it.
-SymInt window(const Call& call, const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
-              int64_t dilation, bool ceil_mode = false) {
-  if (size.is_static() && size.value() > INT64_C(1) << 48) call.refuse("its input is too large");
-  for (const int64_t value : {kernel, stride, padding, dilation}) bounded(call, value);
-  const SymInt span = size + SymInt(2 * padding - dilation * (kernel - 1) - 1);
-  const SymInt steps =
-      ceil_mode ? (span + SymInt(stride - 1)) / SymInt(stride) : span / SymInt(stride);
-  SymInt count = steps + SymInt(1);
-  // The last window must begin inside of the input or its left padding.
-  if (ceil_mode && count.is_static() && size.is_static() &&
-      (count.value() - 1) * stride >= size.value() + padding) {
-    count = count - SymInt(1);
+SymInt slid_over(const Call& call, const SlidingWindow& window, const SymInt& size,
+                 bool ceil_mode = false) {
+  std::optional<SymInt> count;
+  if (size.is_static()) {
+    count = window_count(window, size.value(), ceil_mode);
+  } else {
+    count = window_count(window, size, ceil_mode);
   }
-  return count;
+  if (!count) call.refuse("its window is out of range");
+  return *count;
+}
+
+// And of one that a window of a transposed convolution has gone over.
+SymInt slid_back(const Call& call, const SlidingWindow& window, const SymInt& size,
+                 int64_t output_padding) {
+  std::optional<SymInt> result;
+  if (size.is_static()) {
+    result = transposed_size(window, size.value(), output_padding);
+  } else {
+    result = transposed_size(window, size, output_padding);
+  }
+  if (!result) call.refuse("its window is out of range");
+  return *result;
 }
 
 struct ConvolutionArguments {
@@ -145,18 +156,10 @@ TensorSpec convolved(const Call& call, const ConvolutionArguments& with, size_t 
     const SymInt& size = input.sizes[first + i];
     if (with.stride[i] < 1 || with.dilation[i] < 1)
       call.refuse("a stride or dilation is not positive");
-    for (const int64_t value :
-         {kernel, with.padding[i], with.dilation[i], with.output_padding[i]}) {
-      bounded(call, value);
-    }
-    if (with.transposed) {
-      sizes.push_back((size - SymInt(1)) * SymInt(with.stride[i]) +
-                      SymInt(with.dilation[i] * (kernel - 1) - 2 * with.padding[i] +
-                             with.output_padding[i] + 1));
-    } else {
-      sizes.push_back(
-          window(call, size, kernel, with.stride[i], with.padding[i], with.dilation[i]));
-    }
+    const SlidingWindow window =
+        make_window(call, kernel, with.stride[i], with.padding[i], with.dilation[i]);
+    sizes.push_back(with.transposed ? slid_back(call, window, size, with.output_padding[i])
+                                    : slid_over(call, window, size));
     if (sizes.back().is_static() && sizes.back().value() < 1)
       call.refuse("its window exceeds its input");
   }
@@ -226,7 +229,8 @@ Sizes pooled(const Call& call, size_t dims, bool has_dilation) {
   for (size_t i = 0; i < dims; ++i) {
     SymInt& size = sizes[sizes.size() - dims + i];
     if (stride[i] < 1 || kernel[i] < 1) call.refuse("a window or stride is not positive");
-    size = window(call, size, kernel[i], stride[i], padding[i], dilation[i], ceil_mode);
+    size = slid_over(call, make_window(call, kernel[i], stride[i], padding[i], dilation[i]), size,
+                     ceil_mode);
     if (size.is_static() && size.value() < 1) call.refuse("its window exceeds its input");
   }
   return sizes;

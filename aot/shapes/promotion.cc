@@ -1,22 +1,13 @@
 #include "aot/shapes/promotion.h"
 
+#include <fmt/format.h>
+
+#include "aot/graph/aot_error.h"
 #include "aot/graph/node.h"
+#include "runtime/core/promotion.h"
 
 namespace vitrine::aot {
 namespace {
-
-enum class Kind : uint8_t { kBool, kInteger, kFloat, kComplex };
-
-Kind kind_of(ScalarType type) {
-  if (type == ScalarType::kBool) return Kind::kBool;
-  if (is_complex(type)) return Kind::kComplex;
-  return is_floating(type) ? Kind::kFloat : Kind::kInteger;
-}
-
-bool is_unsigned(ScalarType type) {
-  return type == ScalarType::kByte || type == ScalarType::kUInt16 || type == ScalarType::kUInt32 ||
-         type == ScalarType::kUInt64;
-}
 
 void join(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
@@ -35,7 +26,7 @@ ScalarType result(const Groups& groups) {
     if (!lower) continue;
     if (!found) {
       found = lower;
-    } else if (kind_of(*lower) > kind_of(*found)) {
+    } else if (promotion_category(*lower) > promotion_category(*found)) {
       found = promote(*found, *lower);
     }
   }
@@ -44,28 +35,13 @@ ScalarType result(const Groups& groups) {
 
 }  // namespace
 
-// torch.promote_types, of types whose values torch computes with.
 ScalarType promote(ScalarType a, ScalarType b) {
-  if (a == b) return a;
-  if (kind_of(a) != kind_of(b)) {
-    const ScalarType higher = kind_of(a) > kind_of(b) ? a : b;
-    const ScalarType lower = higher == a ? b : a;
-    // complex64 and double are complex128 together.
-    if (higher == ScalarType::kComplexFloat && lower == ScalarType::kDouble) {
-      return ScalarType::kComplexDouble;
-    }
-    return higher;
+  const std::optional<ScalarType> common = promote_types(a, b);
+  if (!common) {
+    throw AotError(fmt::format("dtypes {} and {} have no common dtype", scalar_type_name(a),
+                               scalar_type_name(b)));
   }
-  if (kind_of(a) == Kind::kFloat && element_size(a) == 2 && element_size(b) == 2) {
-    return ScalarType::kFloat;  // f16 and bf16
-  }
-  if (element_size(a) != element_size(b)) {
-    const ScalarType wider = element_size(a) > element_size(b) ? a : b;
-    return wider;
-  }
-  // u8 and i8 fit into i16.
-  if (is_unsigned(a) != is_unsigned(b) && element_size(a) == 1) return ScalarType::kShort;
-  return a;
+  return *common;
 }
 
 ScalarType result_type(std::span<const TensorSpec* const> tensors) {

@@ -8,7 +8,7 @@
 
 namespace vitrine::aot {
 
-// torch.promote_types, of types whose values torch computes with.
+// torch.promote_types; throws AotError where PyTorch refuses the pair.
 ScalarType promote(ScalarType a, ScalarType b);
 // torch.result_type: tensors with dims outweigh those without, these outweigh numbers, if they are
 // of as high a kind (bool, integer, float, complex). f32 of nothing.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 
 #include "vitrine/error.h"
@@ -40,6 +41,9 @@ class KernelContext {
 
   // Uninitialised memory until the end of the instruction. Null (and fail) if there is none left.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
+  // As many bytes as the product of `factors`, in checked arithmetic: sizes and sizeof(an element).
+  // No product of sizes goes to the function above. One byte for a product of zero.
+  void* allocate_temp(std::initializer_list<int64_t> factors);
   // Value-initialised; empty (and fail) on exhaustion. `count` > 0.
   template <class T>
   std::span<T> allocate_temp_array(size_t count) {

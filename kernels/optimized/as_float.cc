@@ -14,8 +14,7 @@ bool is_reduced_float(ScalarType dtype) {
 bool FloatCopy::make(KernelContext& context, const Tensor& like, FloatCopy& copy) {
   std::ranges::copy(like.sizes(), copy.sizes_.begin());
   std::ranges::copy(like.dim_order(), copy.dim_order_.begin());
-  void* const data =
-      context.allocate_temp(std::max<size_t>(1, static_cast<size_t>(like.numel())) * sizeof(float));
+  void* const data = context.allocate_temp({like.numel(), sizeof(float)});
   if (data == nullptr) return false;
   copy.tensor_ = Tensor(ScalarType::kFloat, std::span(copy.sizes_).first(like.rank()),
                         std::span(copy.dim_order_).first(like.rank()),

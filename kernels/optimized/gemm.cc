@@ -17,6 +17,141 @@ constexpr int64_t kPanelBytes = 192 * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
 constexpr int64_t kFloat = sizeof(float);
 
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How a product is cut: columns into panels of whole vectors, rows into bands. Each panel goes with
+// each band.
+struct Blocking {
+  int64_t vectors;  // of all columns
+  int64_t panels;
+  int64_t bands;
+  int64_t row_tiles;
+  int64_t panel_vectors;  // of a panel at most
+};
+
+Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
+             int64_t workers) {
+  const int64_t tile_columns = simd::kGemmMaxVectors * shape.lanes;
+  int64_t panel_tiles = std::clamp<int64_t>(
+      kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
+  // Threads need panels to share out.
+  while (panel_tiles > 1 && columns / (panel_tiles * tile_columns) < 4 * (workers - 1)) {
+    --panel_tiles;
+  }
+  Blocking blocking{};
+  blocking.vectors = divide_up(columns, shape.lanes);
+  blocking.panel_vectors = panel_tiles * simd::kGemmMaxVectors;
+  blocking.panels = divide_up(blocking.vectors, blocking.panel_vectors);
+  // With few panels they share out the rows as well.
+  const int64_t wanted = workers == 1 ? 1 : divide_up(4 * workers, blocking.panels);
+  blocking.bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / kMinBandRows));
+  blocking.row_tiles = divide_up(rows, shape.rows);
+  return blocking;
+}
+
+// The columns of one panel.
+struct Panel {
+  const float* right;
+  int64_t right_stride;
+  int64_t column;   // the first
+  int64_t columns;  // of the result
+  int64_t vectors;  // that they take
+};
+
+class Product {
+ public:
+  Product(const GemmOperands& operands, const simd::GemmShape& shape, const Blocking& blocking,
+          int64_t rows, int64_t columns, int64_t depth)
+      : operands_(operands),
+        shape_(shape),
+        blocking_(blocking),
+        rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        // Packing does not pay for few rows.
+        right_in_place_(rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0}),
+        result_(operands.result_in_place()) {}
+
+  // Floats of temporary memory that a worker needs: a packed panel, then rows of the left side.
+  int64_t panel_size() const {
+    return std::max<int64_t>(depth_, 1) * blocking_.panel_vectors * shape_.lanes;
+  }
+  int64_t scratch_size() const { return operands_.wants_scratch() ? depth_ * shape_.rows : 0; }
+
+  // One panel and one band.
+  void multiply(int64_t item, float* memory) const {
+    const Panel panel = take_panel(item / blocking_.bands, memory);
+    const int64_t band = item % blocking_.bands;
+    const int64_t begin = blocking_.row_tiles * band / blocking_.bands * shape_.rows;
+    const int64_t end =
+        std::min(rows_, blocking_.row_tiles * (band + 1) / blocking_.bands * shape_.rows);
+    for (int64_t row = begin; row < end; row += shape_.rows) {
+      multiply_rows(panel, row, std::min(shape_.rows, end - row), memory + panel_size());
+    }
+  }
+
+ private:
+  Panel take_panel(int64_t number, float* memory) const {
+    const int64_t first = blocking_.vectors * number / blocking_.panels;
+    Panel panel{};
+    panel.vectors = blocking_.vectors * (number + 1) / blocking_.panels - first;
+    panel.column = first * shape_.lanes;
+    const int64_t width = panel.vectors * shape_.lanes;
+    panel.columns = std::min(width, columns_ - panel.column);
+    if (right_in_place_.data != nullptr && panel.columns == width) {
+      panel.right = right_in_place_.data + panel.column;
+      panel.right_stride = right_in_place_.stride;
+    } else {
+      operands_.pack_right(panel.column, panel.columns, width, memory);
+      panel.right = memory;
+      panel.right_stride = width;
+    }
+    return panel;
+  }
+
+  // A line of tiles.
+  void multiply_rows(const Panel& panel, int64_t row, int64_t rows, float* scratch) const {
+    alignas(64) float sums[simd::kGemmMaxRows * simd::kGemmMaxVectors * simd::kGemmMaxLanes];
+    const GemmRows left = operands_.left_rows(row, rows, scratch);
+    simd::GemmTile tile{};
+    tile.depth = depth_;
+    tile.rows = rows;
+    tile.left = left.data;
+    tile.left_stride = left.stride;
+    tile.right_stride = panel.right_stride;
+    const int64_t tiles = divide_up(panel.vectors, simd::kGemmMaxVectors);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t begin = panel.vectors * t / tiles;
+      tile.vectors = panel.vectors * (t + 1) / tiles - begin;
+      const int64_t offset = begin * shape_.lanes;
+      const int64_t width = tile.vectors * shape_.lanes;
+      tile.right = panel.right + offset;
+      if (result_.data != nullptr && offset + width <= panel.columns) {
+        tile.sums = result_.data + row * result_.stride + panel.column + offset;
+        tile.sums_stride = result_.stride;
+        tile.start = result_.start == nullptr ? nullptr : result_.start + row;
+        simd::multiply_tile(tile);
+        continue;
+      }
+      tile.sums = sums;
+      tile.sums_stride = width;
+      tile.start = nullptr;
+      simd::multiply_tile(tile);
+      operands_.store(row, rows, panel.column + offset, std::min(width, panel.columns - offset),
+                      sums, width);
+    }
+  }
+
+  const GemmOperands& operands_;
+  const simd::GemmShape shape_;
+  const Blocking blocking_;
+  const int64_t rows_;
+  const int64_t columns_;
+  const int64_t depth_;
+  const GemmRows right_in_place_;
+  const GemmOperands::InPlace result_;
+};
+
 }  // namespace
 
 int64_t gemm_lanes() { return simd::gemm_shape().lanes; }
@@ -28,86 +163,14 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands) {
   if (rows <= 0 || columns <= 0) return;
   const simd::GemmShape shape = simd::gemm_shape();
-  const int64_t vectors = (columns + shape.lanes - 1) / shape.lanes;
-  const int64_t tile_columns = simd::kGemmMaxVectors * shape.lanes;
   const int64_t workers = worker_count(context);
-
-  int64_t panel_tiles = std::clamp<int64_t>(
-      kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
-  // Threads need panels to share out.
-  while (panel_tiles > 1 && columns / (panel_tiles * tile_columns) < 4 * (workers - 1)) {
-    --panel_tiles;
-  }
-  const int64_t panel_vectors = panel_tiles * simd::kGemmMaxVectors;
-  const int64_t panels = (vectors + panel_vectors - 1) / panel_vectors;
-  // With few panels they share out the rows as well.
-  const int64_t wanted = workers == 1 ? 1 : (4 * workers + panels - 1) / panels;
-  const int64_t bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / kMinBandRows));
-  const int64_t row_tiles = (rows + shape.rows - 1) / shape.rows;
-
-  // Packing does not pay for few rows.
-  const GemmRows right_in_place =
-      rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0};
-  const GemmOperands::InPlace result = operands.result_in_place();
-
-  const int64_t panel_size = std::max<int64_t>(depth, 1) * panel_vectors * shape.lanes;
-  const int64_t scratch_size = operands.wants_scratch() ? depth * shape.rows : 0;
-  auto* const memory = static_cast<float*>(context.allocate_temp(
-      static_cast<size_t>(workers * (panel_size + scratch_size)) * sizeof(float)));
+  const Blocking blocking = cut(shape, rows, columns, depth, workers);
+  const Product product(operands, shape, blocking, rows, columns, depth);
+  const int64_t each = product.panel_size() + product.scratch_size();
+  auto* const memory = static_cast<float*>(context.allocate_temp({workers, each, sizeof(float)}));
   if (memory == nullptr) return;
-
-  const auto work_on = [&](int64_t item, int64_t worker) {
-    const int64_t first = vectors * (item / bands) / panels;
-    const int64_t end_vector = vectors * (item / bands + 1) / panels;
-    const int64_t band = item % bands;
-    const int64_t column = first * shape.lanes;
-    const int64_t width = (end_vector - first) * shape.lanes;
-    const int64_t count = std::min(width, columns - column);
-
-    const float* right = memory + worker * (panel_size + scratch_size);
-    float* const scratch = memory + worker * (panel_size + scratch_size) + panel_size;
-    simd::GemmTile tile{};
-    tile.depth = depth;
-    tile.right_stride = width;
-    if (right_in_place.data != nullptr && count == width) {
-      right = right_in_place.data + column;
-      tile.right_stride = right_in_place.stride;
-    } else {
-      operands.pack_right(column, count, width, memory + worker * (panel_size + scratch_size));
-    }
-    alignas(64) float sums[simd::kGemmMaxRows * simd::kGemmMaxVectors * simd::kGemmMaxLanes];
-    const int64_t tiles = (end_vector - first + simd::kGemmMaxVectors - 1) / simd::kGemmMaxVectors;
-    const int64_t end_row = std::min(rows, row_tiles * (band + 1) / bands * shape.rows);
-    for (int64_t row = row_tiles * band / bands * shape.rows; row < end_row; row += shape.rows) {
-      tile.rows = std::min(shape.rows, end_row - row);
-      const GemmRows left = operands.left_rows(row, tile.rows, scratch);
-      tile.left = left.data;
-      tile.left_stride = left.stride;
-      for (int64_t t = 0; t < tiles; ++t) {
-        const int64_t begin = (end_vector - first) * t / tiles;
-        tile.vectors = (end_vector - first) * (t + 1) / tiles - begin;
-        const int64_t offset = begin * shape.lanes;
-        const int64_t tile_width = tile.vectors * shape.lanes;
-        tile.right = right + offset;
-        if (result.data != nullptr && offset + tile_width <= count) {
-          tile.sums = result.data + row * result.stride + column + offset;
-          tile.sums_stride = result.stride;
-          tile.start = result.start == nullptr ? nullptr : result.start + row;
-          simd::multiply_tile(tile);
-          continue;
-        }
-        tile.sums = sums;
-        tile.sums_stride = tile_width;
-        tile.start = nullptr;
-        simd::multiply_tile(tile);
-        operands.store(row, tile.rows, column + offset, std::min(tile_width, count - offset), sums,
-                       tile_width);
-      }
-    }
-  };
-  const double work = 2.0 * static_cast<double>(rows) * static_cast<double>(columns) *
-                      static_cast<double>(depth + 1);
-  parallel(context, panels * bands, static_cast<int64_t>(std::min(work, 1e18)), work_on);
+  parallel(context, blocking.panels * blocking.bands, work_of({2, rows, columns, depth + 1}),
+           [&](int64_t item, int64_t worker) { product.multiply(item, memory + worker * each); });
 }
 
 }  // namespace vitrine::optimized

@@ -54,16 +54,17 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   const PoolWindow& window = *read;
   const int64_t width = window.output[1];
   const int64_t lines = planes_of(self) * window.output[0];
-  const std::span<int32_t> scratch = context.allocate_temp_array<int32_t>(
-      static_cast<size_t>(std::max<int64_t>(1, worker_count(context) * width)));
-  if (scratch.empty() || window.input[0] * window.input[1] > INT32_MAX) return false;
-  const int64_t work = lines * width * window.kernel[0] * window.kernel[1];
+  if (window.input[0] * window.input[1] > INT32_MAX) return false;
+  auto* const scratch =
+      static_cast<int32_t*>(context.allocate_temp({worker_count(context), width, sizeof(int32_t)}));
+  if (scratch == nullptr) return true;
+  const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t worker) {
     const float* const plane =
         self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const PoolRange rows = window.range(0, line % window.output[0]);
     float* const best = out.mutable_data<float>() + line * width;
-    int32_t* const places = scratch.data() + worker * width;
+    int32_t* const places = scratch + worker * width;
     std::fill_n(best, width, -std::numeric_limits<float>::infinity());
     for (int64_t x = 0; x < width; ++x) {
       places[x] = static_cast<int32_t>(rows.begin * window.input[1] + window.range(1, x).begin);
@@ -96,7 +97,7 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
   const PoolWindow& window = *read;
   const int64_t width = window.output[1];
   const int64_t lines = planes_of(self) * window.output[0];
-  const int64_t work = lines * width * window.kernel[0] * window.kernel[1];
+  const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
@@ -138,8 +139,8 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   const auto columns =
       context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(out_width));
   const int64_t stretched_size = in_height * out_width;
-  auto* const memory = static_cast<float*>(context.allocate_temp(
-      static_cast<size_t>(worker_count(context) * stretched_size) * sizeof(float)));
+  auto* const memory = static_cast<float*>(
+      context.allocate_temp({worker_count(context), stretched_size, sizeof(float)}));
   if (columns.empty() || memory == nullptr) return true;
   for (int64_t x = 0; x < out_width; ++x) {
     columns[static_cast<size_t>(x)] = linear_place(x, column_scale, align_corners, in_width);

@@ -118,8 +118,8 @@ FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Lay
   FloatMatrix matrix{tensor.data<float>() + layout.offset, layout.sizes[0], layout.sizes[1],
                      layout.strides[0], layout.strides[1]};
   if (tensor.dtype() == ScalarType::kFloat) return matrix;
-  auto* const copy = static_cast<float*>(context.allocate_temp(
-      std::max<size_t>(1, static_cast<size_t>(matrix.rows * matrix.columns)) * sizeof(float)));
+  auto* const copy =
+      static_cast<float*>(context.allocate_temp({matrix.rows, matrix.columns, sizeof(float)}));
   if (copy == nullptr) return {};
   const ConvertRun convert = convert_run(tensor.dtype(), ScalarType::kFloat);
   const auto* const from = tensor.data<uint16_t>() + layout.offset;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 
+#include "runtime/core/checked_math.h"
 #include "vitrine/kernel_context.h"
 #include "vitrine/thread_pool.h"
 
@@ -17,6 +19,11 @@ inline int64_t worker_count(const KernelContext& context) {
 
 // Arithmetic operations, or bytes moved, below which waking threads costs more than it saves.
 inline constexpr int64_t kParallelWork = 200'000;
+
+// What a product of sizes costs; no more than can be counted.
+inline int64_t work_of(std::initializer_list<int64_t> factors) {
+  return checked_product(factors).value_or(INT64_MAX);
+}
 
 // Calls body(item, worker) for every item < items, in any order; worker < worker_count(context),
 // and no two threads share one. `work` is what all items cost: see kParallelWork. The body must not
@@ -57,11 +64,12 @@ void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64
                      Body&& body) {
   const int64_t workers = worker_count(context);
   const int64_t grains = (count + grain - 1) / grain;
-  const int64_t parts = workers == 1 || count * work_each < kParallelWork
+  const int64_t work = work_of({std::max<int64_t>(count, 0), work_each});
+  const int64_t parts = workers == 1 || work < kParallelWork
                             ? 1
                             : std::min(grains, 4 * workers);  // some slack for slower cores
   if (count <= 0) return;
-  parallel(context, parts, count * work_each, [&](int64_t part, int64_t) {
+  parallel(context, parts, work, [&](int64_t part, int64_t) {
     const int64_t begin = grains * part / parts * grain;
     const int64_t end = std::min(count, grains * (part + 1) / parts * grain);
     if (begin < end) body(begin, end);

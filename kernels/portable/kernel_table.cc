@@ -7,6 +7,11 @@
 
 namespace vitrine::portable {
 
+// Every kind of row begins with an id.
+#define UNARY(id, ...) X(id)
+#define BINARY(id, ...) X(id)
+#define SCALED(id, ...) X(id)
+
 #define X(id) extern const Kernel kernel_##id;
 #include "kernels/portable/kernel_list.inc"
 #undef X
@@ -20,6 +25,10 @@ constexpr const Kernel* kTable[] = {
 #undef X
     nullptr,
 };
+
+#undef UNARY
+#undef BINARY
+#undef SCALED
 
 }  // namespace
 

@@ -48,7 +48,7 @@ void clamp_tensor_out(KernelContext& context, const Tensor& self, const Tensor* 
   if (max == nullptr) return binary<RealBTypes>(context, self, *min, out, kAbove);
   const std::optional<ScalarType> bounds = promote(context, *min, *max);
   if (!bounds) return;
-  const std::optional<ScalarType> common = promote(self.dtype(), *bounds);
+  const std::optional<ScalarType> common = promote_types(self.dtype(), *bounds);
   if (!common) return fail_unsupported_dtype(context, self.dtype());
   dispatch<RealBTypes>(context, compute_type(*common), [&]<class T>() {
     elementwise<T, T, T, T>(context, *common, {&self, min, max}, out,

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include "kernels/util/checks.h"
-#include "kernels/util/segments.h"
+#include "kernels/util/piecewise_copy.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

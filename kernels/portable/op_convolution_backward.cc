@@ -68,71 +68,78 @@ void sum_bias_gradient(const Tensor& grad_output, Tensor& gradient) {
   }
 }
 
+// Fails unless grad_output is what the convolution of input and weight has the shape of.
+bool check_grad_output(KernelContext& context, const Tensor& grad_output, const Tensor& input,
+                       const Tensor& weight, const ConvolutionWindow& window) {
+  std::array<int32_t, 4> sizes{input.size(0), 0, 0, 0};
+  const int64_t weight_channels = weight.size(1) * window.groups;
+  const int64_t channels = window.transposed ? weight_channels : weight.size(0);
+  bool fits = channels <= INT32_MAX && weight.size(0) % window.groups == 0 &&
+              input.size(1) == (window.transposed ? weight.size(0) : weight_channels);
+  sizes[1] = static_cast<int32_t>(channels);
+  for (size_t i = 0; fits && i < 2; ++i) {
+    const auto size = convolution_output_size(window, 1 + i, input.size(2 + i), weight.size(2 + i));
+    fits = size.has_value();
+    sizes[2 + i] = static_cast<int32_t>(size.value_or(0));
+  }
+  if (!fits) {
+    context.fail(ErrorCode::kInvalidArgument, "weight does not suit input in %lld groups",
+                 static_cast<long long>(window.groups));
+    return false;
+  }
+  const ScalarType dtype = input.dtype();
+  return check_dtype_in<FloatHBF16Types>(context, input) &&
+         check_sizes(context, grad_output, sizes, "grad_output") &&
+         check_dtype(context, grad_output, dtype, "grad_output") &&
+         check_dtype(context, weight, dtype, "weight") &&
+         check_data(context, {&grad_output, &input, &weight});
+}
+
+// What a convolution gathers, its gradient scatters, and the other way round.
+void input_gradient(KernelContext& context, const Tensor& grad_output, const Tensor& input,
+                    const Tensor& weight, const ConvolutionWindow& window, Tensor& out) {
+  ConvolutionWindow reverse = window;
+  reverse.transposed = !window.transposed;
+  if (!context.resize(out, input.sizes())) return;
+  const Convolution gradient{grad_output, weight, nullptr, reverse, out};
+  if (check_convolution(context, gradient)) convolve(context, gradient);
+}
+
+bool prepare_gradient(KernelContext& context, ScalarType dtype, std::span<const int32_t> sizes,
+                      const char* name, Tensor& out) {
+  return check_dtype(context, out, dtype, name) && context.resize(out, sizes) &&
+         check_data(context, {&out});
+}
+
 // The gradients that output_mask asks for; the other outs are left alone.
 void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               const Tensor& input, const Tensor& weight,
-                              std::optional<std::span<const int64_t>> bias_sizes,
+                              std::optional<std::span<const int64_t>> /*bias_sizes*/,
                               std::span<const int64_t> stride, std::span<const int64_t> padding,
                               std::span<const int64_t> dilation, bool transposed,
                               std::span<const int64_t> output_padding, int64_t groups,
                               std::span<const bool> output_mask, Tensor& out0, Tensor& out1,
                               Tensor& out2) {
-  (void)bias_sizes;
   if (output_mask.size() != 3) {
     context.fail(ErrorCode::kInvalidArgument, "output_mask has %zu entries, not 3",
                  output_mask.size());
     return;
   }
   if (!check_rank(context, input, 4, "input") || !check_rank(context, weight, 4, "weight")) return;
-  auto window = read_convolution_window(context, 2, stride, padding, dilation, transposed,
-                                        output_padding, groups);
-  if (!window) return;
-  std::array<int32_t, 4> sizes{input.size(0), 0, 0, 0};
-  const int64_t channels = transposed ? weight.size(1) * groups : weight.size(0);
-  bool fits = channels <= INT32_MAX && weight.size(0) % groups == 0 &&
-              input.size(1) == (transposed ? weight.size(0) : weight.size(1) * groups);
-  sizes[1] = static_cast<int32_t>(channels);
-  for (size_t i = 0; fits && i < 2; ++i) {
-    const auto size =
-        convolution_output_size(*window, 1 + i, input.size(2 + i), weight.size(2 + i));
-    fits = size.has_value();
-    sizes[2 + i] = static_cast<int32_t>(size.value_or(0));
-  }
-  if (!fits) {
-    context.fail(ErrorCode::kInvalidArgument, "weight does not suit input in %lld groups",
-                 static_cast<long long>(groups));
-    return;
-  }
+  const auto window = read_convolution_window(context, 2, stride, padding, dilation, transposed,
+                                              output_padding, groups);
+  if (!window || !check_grad_output(context, grad_output, input, weight, *window)) return;
   const ScalarType dtype = input.dtype();
-  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
-      !check_sizes(context, grad_output, sizes, "grad_output") ||
-      !check_dtype(context, grad_output, dtype, "grad_output") ||
-      !check_dtype(context, weight, dtype, "weight") ||
-      !check_data(context, {&grad_output, &input, &weight})) {
-    return;
-  }
-  if (output_mask[0]) {
-    // What a convolution gathers, its gradient scatters, and the other way round.
-    ConvolutionWindow reverse = *window;
-    reverse.transposed = !transposed;
-    if (!context.resize(out0, input.sizes())) return;
-    const Convolution gradient{grad_output, weight, nullptr, reverse, out0};
-    if (check_convolution(context, gradient)) convolve(context, gradient);
-  }
-  if (output_mask[1] && !context.failed()) {
-    if (!check_dtype(context, out1, dtype, "out1") || !context.resize(out1, weight.sizes()) ||
-        !check_data(context, {&out1})) {
-      return;
-    }
+  const std::array channels{grad_output.size(1)};
+  if (output_mask[0]) input_gradient(context, grad_output, input, weight, *window, out0);
+  if (output_mask[1] && !context.failed() &&
+      prepare_gradient(context, dtype, weight.sizes(), "out1", out1)) {
     const Sides sides = transposed ? Sides{input, grad_output} : Sides{grad_output, input};
     dispatch<FloatHBF16Types>(context, dtype,
                               [&]<class T>() { sum_weight_gradient<T>(sides, *window, out1); });
   }
-  if (output_mask[2] && !context.failed()) {
-    if (!check_dtype(context, out2, dtype, "out2") || !context.resize(out2, std::array{sizes[1]}) ||
-        !check_data(context, {&out2})) {
-      return;
-    }
+  if (output_mask[2] && !context.failed() &&
+      prepare_gradient(context, dtype, channels, "out2", out2)) {
     dispatch<FloatHBF16Types>(context, dtype,
                               [&]<class T>() { sum_bias_gradient<T>(grad_output, out2); });
   }

@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 #include "kernels/util/sum.h"
 #include "vitrine/kernel.h"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

@@ -14,7 +14,10 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   if (!masked) return;
   int64_t count = 0;
   masked->each_true(mask.data<uint8_t>(), [&](int64_t) { ++count; });
-  if (!resize_to(context, out, std::array{count}) || !check_data(context, {&out})) return;
+  if (!resize_to(context, out, std::array{count}) || !check_data(context, {&out}) ||
+      !check_no_overlap(context, out, {&self, &mask})) {
+    return;
+  }
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
   int64_t to = 0;

@@ -28,7 +28,10 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
     int64_t count = 0;
     each_nonzero<T>(self, [&](int64_t) { ++count; });
     const int64_t rank = static_cast<int64_t>(self.rank());
-    if (!resize_to(context, out, std::array{count, rank}) || !check_data(context, {&out})) return;
+    if (!resize_to(context, out, std::array{count, rank}) || !check_data(context, {&out}) ||
+        !check_no_overlap(context, out, {&self})) {
+      return;
+    }
     const Layout result(out);
     int64_t row = 0;
     each_nonzero<T>(self, [&](int64_t number) {

@@ -1,4 +1,3 @@
-// Uniform in [0, 1).
 #include "kernels/util/random.h"
 #include "vitrine/kernel.h"
 
@@ -6,12 +5,14 @@ namespace vitrine::portable {
 
 namespace {
 
+template <double (Random::*next)()>
 void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
-  fill_random(context, size, out, [](Random& random) { return random.uniform(); });
+  fill_random(context, size, out, [](Random& random) { return (random.*next)(); });
 }
 
 }  // namespace
 
-VITRINE_KERNEL(rand_out, "aten::rand.out", rand_out);
+VITRINE_KERNEL(rand_out, "aten::rand.out", rand_out<&Random::uniform>);
+VITRINE_KERNEL(randn_out, "aten::randn.out", rand_out<&Random::normal>);
 
 }  // namespace vitrine::portable

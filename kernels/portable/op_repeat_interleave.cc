@@ -27,14 +27,14 @@ void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
     return;
   }
   if (!check_dtype(context, out, repeats.dtype(), "out") ||
-      !resize_to(context, out, std::array{total}) || !check_data(context, {&out})) {
+      !resize_to(context, out, std::array{total}) || !check_data(context, {&out}) ||
+      !check_no_overlap(context, out, {&repeats})) {
     return;
   }
   dispatch<TypeList<int32_t, int64_t>>(context, out.dtype(), [&]<class T>() {
     T* to = out.mutable_data<T>();
-    const T* const end = to + total;  // out may lie where repeats are, which then change
     for (int64_t i = 0; i < repeats.numel(); ++i) {
-      for (int64_t k = (*reader)[i]; k > 0 && to != end; --k) *to++ = static_cast<T>(i);
+      for (int64_t k = (*reader)[i]; k > 0; --k) *to++ = static_cast<T>(i);
     }
   });
 }

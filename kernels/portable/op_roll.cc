@@ -1,5 +1,5 @@
 #include "kernels/util/checks.h"
-#include "kernels/util/segments.h"
+#include "kernels/util/piecewise_copy.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

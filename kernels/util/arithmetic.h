@@ -140,13 +140,34 @@ T absolute(T x) {
   }
 }
 
-// round(x), of which integers have no need.
-template <class T, class Round>
-T rounded(T x, const Round& round) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return round(x);
+// -1, 0 or 1; of NaN, 0.
+template <class T>
+constexpr T sign_of(T x) {
+  if constexpr (std::is_unsigned_v<T>) {  // and bool
+    return static_cast<T>(x != 0);
+  } else {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
+}
+
+// NaN stays NaN.
+template <class T>
+constexpr T rectified(T x) {
+  if constexpr (std::is_signed_v<T>) {
+    return x < 0 ? T(0) : x;
   } else {
     return x;
+  }
+}
+
+// --- Bits ---
+
+template <class T>
+constexpr T inverted(T x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return !x;
+  } else {
+    return static_cast<T>(~x);
   }
 }
 

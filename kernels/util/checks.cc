@@ -1,6 +1,7 @@
 #include "kernels/util/checks.h"
 
 #include <cstdio>
+#include <functional>
 
 namespace vitrine {
 
@@ -56,6 +57,20 @@ bool check_data(KernelContext& context, std::initializer_list<const Tensor*> ten
     if (tensor != nullptr && tensor->raw_data() == nullptr && tensor->numel() > 0) {
       context.fail(ErrorCode::kInvalidArgument, "a tensor argument, %s, has no memory",
                    Text(*tensor).chars);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_no_overlap(KernelContext& context, const Tensor& out,
+                      std::initializer_list<const Tensor*> inputs) {
+  const std::byte* const begin = out.data<std::byte>();
+  const std::less<> before;  // of pointers into different blocks
+  for (const Tensor* input : inputs) {
+    const std::byte* const data = input->data<std::byte>();
+    if (before(data, begin + out.nbytes()) && before(begin, data + input->nbytes())) {
+      context.fail(ErrorCode::kInvalidArgument, "the output lies in the memory of an input");
       return false;
     }
   }

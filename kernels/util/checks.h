@@ -37,6 +37,11 @@ inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
 // None of the tensors has elements but no memory. Null pointers in the list are skipped.
 [[nodiscard]] bool check_data(KernelContext& context, std::initializer_list<const Tensor*> tensors);
 
+// No byte of `out` is one of an input's: for kernels that read an input twice, and must find the
+// same there. Call it when `out` has its shape.
+[[nodiscard]] bool check_no_overlap(KernelContext& context, const Tensor& out,
+                                    std::initializer_list<const Tensor*> inputs);
+
 // `name` is the argument's name in the operator's schema.
 [[nodiscard]] bool check_dtype(KernelContext& context, const Tensor& tensor, ScalarType expected,
                                const char* name);

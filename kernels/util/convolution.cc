@@ -6,6 +6,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "kernels/util/gemm.h"
+#include "runtime/core/sliding_window.h"
 
 namespace vitrine {
 
@@ -311,17 +312,12 @@ std::optional<ConvolutionWindow> read_convolution_window(
 
 std::optional<int64_t> convolution_output_size(const ConvolutionWindow& window, size_t dim,
                                                int64_t input, int64_t kernel) {
-  // Each term is below 2^62.
-  const int64_t reach = window.dilation[dim] * (kernel - 1);
-  const int64_t padding = 2 * window.padding[dim];
-  int64_t size;
-  if (window.transposed) {
-    size = (input - 1) * window.stride[dim] - padding + reach + window.output_padding[dim] + 1;
-  } else {
-    const int64_t room = input + padding - reach - 1;
-    size = room < 0 ? 0 : room / window.stride[dim] + 1;
-  }
-  if (kernel < 1 || input < 0 || size < 1 || size > INT32_MAX) return std::nullopt;
+  const SlidingWindow sliding{kernel, window.stride[dim], window.dilation[dim],
+                              2 * window.padding[dim]};
+  const std::optional<int64_t> size =
+      window.transposed ? transposed_size(sliding, input, window.output_padding[dim])
+                        : window_count(sliding, input);
+  if (input < 0 || !size || *size < 1 || *size > INT32_MAX) return std::nullopt;
   return size;
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/util/dtype_dispatch.h"
@@ -108,6 +109,18 @@ void unary_float(KernelContext& context, const Tensor& self, Tensor& out, const 
                        [&]<class T>() { elementwise<T, T>(context, common, {&self}, out, op); });
 }
 
+// floor, round, ...: op(x) with x float or double; integers stay as they are.
+template <class Op>
+void rounding(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  unary<RealTypes>(context, self, out, [&op]<class T>(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return op(x);
+    } else {
+      return x;
+    }
+  });
+}
+
 // op(x) -> bool with x float or double.
 template <class Op>
 void predicate_float(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
@@ -171,6 +184,17 @@ void compare(KernelContext& context, const Tensor& self, const Scalar& other, Te
   const ScalarType common = promote(self.dtype(), other);
   if (!check_scalar(context, other, common, "other")) return;
   binary_in<RealBTypes, AlwaysBool>(context, common, self, other, out, op);
+}
+
+// op(bool, ...) -> bool: any number but zero is true.
+template <class Op>
+void logical(KernelContext& context, const Tensor& self, Tensor& out, const Op& op) {
+  elementwise<bool, bool>(context, ScalarType::kBool, {&self}, out, op);
+}
+template <class Op>
+void logical(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
+             const Op& op) {
+  elementwise<bool, bool, bool>(context, ScalarType::kBool, {&self, &other}, out, op);
 }
 
 }  // namespace vitrine

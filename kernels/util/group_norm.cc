@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 #include "kernels/util/moments.h"
 #include "kernels/util/norm.h"
 

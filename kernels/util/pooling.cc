@@ -1,6 +1,7 @@
 #include "kernels/util/pooling.h"
 
 #include "kernels/util/checks.h"
+#include "runtime/core/sliding_window.h"
 
 namespace vitrine {
 
@@ -56,10 +57,11 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
   }
   for (size_t i = 0; i < 2; ++i) {
     const int64_t input = self.size(self.rank() - 2 + i);
-    const int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    const int64_t rounding = ceil_mode ? window.stride[i] - 1 : 0;
-    const int64_t room = input + 2 * window.padding[i] - reach + rounding;
-    if (window.padding[i] > reach / 2 || room < 0) {
+    const SlidingWindow sliding{window.kernel[i], window.stride[i], window.dilation[i],
+                                2 * window.padding[i]};
+    const int64_t reach = window_reach(sliding).value_or(0);
+    const int64_t output = window_count(sliding, input, ceil_mode).value_or(0);
+    if (window.padding[i] > reach / 2 || output < 1) {
       context.fail(ErrorCode::kInvalidArgument,
                    "a window over %lld elements with padding %lld does not suit %lld elements",
                    static_cast<long long>(reach), static_cast<long long>(window.padding[i]),
@@ -67,11 +69,7 @@ std::optional<PoolWindow> read_pool_window(KernelContext& context, const Tensor&
       return std::nullopt;
     }
     window.input[i] = input;
-    window.output[i] = room / window.stride[i] + 1;
-    // The last window begins inside the input or its left padding.
-    if (ceil_mode && (window.output[i] - 1) * window.stride[i] >= input + window.padding[i]) {
-      --window.output[i];
-    }
+    window.output[i] = output;
   }
   return window;
 }

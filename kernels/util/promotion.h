@@ -4,17 +4,15 @@
 
 #include <optional>
 
+#include "runtime/core/promotion.h"
 #include "vitrine/kernel_context.h"
 #include "vitrine/scalar.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine {
 
-// The common dtype of two; nothing if they have none (quantised, bits, float8 and unsigned 16 to 64
-// bit types only go with themselves).
-std::optional<ScalarType> promote(ScalarType a, ScalarType b);
 std::optional<ScalarType> promote_different(KernelContext& context, ScalarType a, ScalarType b);
-// Fails the context where there is no common dtype.
+// promote_types; fails the context where there is no common dtype.
 [[nodiscard]] inline std::optional<ScalarType> promote(KernelContext& context, const Tensor& a,
                                                        const Tensor& b) {
   if (a.dtype() == b.dtype()) return a.dtype();

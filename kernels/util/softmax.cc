@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/util/arithmetic.h"
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 
 namespace vitrine {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/util/line.h"
+#include "kernels/util/along_dim.h"
 
 namespace vitrine {
 

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 
 namespace vitrine {
 
@@ -13,8 +15,23 @@ template <std::integral A, std::integral B, std::integral R>
 }
 
 template <std::integral A, std::integral B, std::integral R>
+[[nodiscard]] constexpr bool sub_overflows(A a, B b, R* result) {
+  return __builtin_sub_overflow(a, b, result);
+}
+
+template <std::integral A, std::integral B, std::integral R>
 [[nodiscard]] constexpr bool mul_overflows(A a, B b, R* result) {
   return __builtin_mul_overflow(a, b, result);
+}
+
+// The product of numbers that are not negative; nothing if one is, or on overflow.
+[[nodiscard]] constexpr std::optional<int64_t> checked_product(
+    std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) {
+    if (factor < 0 || mul_overflows(product, factor, &product)) return std::nullopt;
+  }
+  return product;
 }
 
 // Whether [offset, offset + size) lies inside [0, limit), with no wrap-around.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
+#include "runtime/core/checked_math.h"
 #include "vitrine/evalue.h"
 
 namespace vitrine {
@@ -58,6 +60,13 @@ bool KernelContext::is_input(const Tensor& tensor) const {
     }
   }
   return false;
+}
+
+void* KernelContext::allocate_temp(std::initializer_list<int64_t> factors) {
+  const std::optional<int64_t> bytes = checked_product(factors);
+  if (bytes) return allocate_temp(static_cast<size_t>(std::max<int64_t>(*bytes, 1)));
+  fail(ErrorCode::kMemoryAllocationFailed, "temporary memory of more bytes than can be counted");
+  return nullptr;
 }
 
 void* KernelContext::allocate_temp(size_t bytes, size_t alignment) {

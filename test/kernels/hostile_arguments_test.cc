@@ -149,6 +149,49 @@ TEST_P(HostileCall, SeveralArguments) {
   }
 }
 
+// Outputs become no larger than what the call fills, so that one element more is one too many.
+void fit_outputs(OpCall& call) {
+  Values values(call.arguments);
+  HeapArena temp(1, kMaxTemp);
+  if (!values.call(*kernels_by_name().at(call.name), temp).ok()) return;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (call.arguments[i].output && call.arguments[i].is_tensor()) {
+      call.arguments[i].sizes = values.sizes_of(i);
+    }
+  }
+}
+
+// The call with the output `i` in every place in which it overlaps argument `k`, which then changes
+// while the kernel reads it.
+void overlap(OpCall call, size_t i, size_t k) {
+  Argument& output = call.arguments[i];
+  for (const int64_t place : Mutator::overlaps(output, call.arguments[k])) {
+    output.shares_memory_of = static_cast<int>(k);
+    output.shares_from = place;
+    (void)run(call);
+  }
+}
+
+TEST_P(HostileCall, OverlappingMemory) {
+  const Number zero = Number::of(int64_t{0});
+  const Number one = Number::of(int64_t{1});
+  for (const auto& elements :
+       {std::vector<Number>{}, {one, zero, zero, zero}, std::vector<Number>{zero}}) {
+    OpCall call = sample();
+    for_tensors(call.arguments, [&](Argument& tensor) {
+      if (tensor.elements.empty() && !tensor.output) tensor.elements = elements;
+    });
+    for (const bool fitting : {false, true}) {
+      if (fitting) fit_outputs(call);
+      for (size_t i = 0; i < call.arguments.size(); ++i) {
+        for (size_t k = 0; call.arguments[i].output && k < call.arguments.size(); ++k) {
+          if (k != i) overlap(call, i, k);
+        }
+      }
+    }
+  }
+}
+
 std::string test_name(const testing::TestParamInfo<size_t>& info) {
   std::string name = std::to_string(info.param);
   for (const char c : op_calls()[info.param].name) {

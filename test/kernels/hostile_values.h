@@ -174,7 +174,34 @@ class Mutator {
     return result;
   }
 
+  // Places, in bytes, where an output may overlap another tensor: from its first element on, some
+  // elements later, from its middle, from its last; and the other way round.
+  static std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
+    std::vector<int64_t> result{0};
+    const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {
+      const auto element = static_cast<int64_t>(element_size(first_of(guest).dtype));
+      const int64_t bytes = bytes_of(host);
+      for (const int64_t place :
+           {element, 2 * element, 3 * element, bytes / 4, bytes / 2, bytes - element}) {
+        if (place > 0) result.push_back(sign * place);
+      }
+    };
+    add(a, b, 1);
+    add(b, a, -1);
+    return result;
+  }
+
  private:
+  static const Argument& first_of(const Argument& argument) {
+    return argument.items.empty() ? argument : argument.items.front();
+  }
+  static int64_t bytes_of(const Argument& argument) {
+    const Argument& tensor = first_of(argument);
+    int64_t bytes = tensor.is_tensor() ? static_cast<int64_t>(element_size(tensor.dtype)) : 0;
+    for (const int32_t size : tensor.sizes) bytes *= size;
+    return bytes;
+  }
+
   std::vector<Argument> variants_of(const Argument& value) const {
     std::vector<Argument> result;
     const auto add = [&](const auto& change) {

@@ -200,6 +200,28 @@ TEST(Nonzero, ListsPlaces) {
   EXPECT_THAT(values_of<int64_t>(out), ElementsAre(0, 1, 1, 1));
 }
 
+// These count first, then write: an output in the memory of an input would change the count.
+TEST(Overlap, OfWhatIsReadTwiceIsRefused) {
+  constexpr const char* kRefusal = "the output lies in the memory of an input";
+  for (const int64_t offset : {0, 4, -8}) {
+    KernelCall call;
+    Tensor& self = call.make<float>({8}, {1, 2, 3, 4, 5, 6, 7, 8});
+    Tensor& mask = call.make<uint8_t>({8}, {1, 0, 0, 0, 0, 0, 1, 0});
+    Tensor& out = call.make(ScalarType::kFloat, {8}, {}, kDynamic);
+    call.overlap(mask, out, offset);
+    EXPECT_TRUE(fails(call.run("aten::masked_select.out", self, mask, out), kBad, kRefusal));
+    Tensor& places = call.make(ScalarType::kLong, {8, 1}, {}, kDynamic);
+    call.overlap(places, self, offset);
+    EXPECT_TRUE(fails(call.run("aten::nonzero.out", self, places), kBad, kRefusal));
+    Tensor& repeats = call.make<int64_t>({3}, {2, 0, 1});
+    Tensor& repeated = call.make(ScalarType::kLong, {8}, {}, kDynamic);
+    call.overlap(repeated, repeats, offset);
+    EXPECT_TRUE(
+        fails(call.run("aten::repeat_interleave.Tensor_out", repeats, KernelCall::none(), repeated),
+              kBad, kRefusal));
+  }
+}
+
 TEST(RepeatInterleave, RepeatsIndices) {
   KernelCall call;
   Tensor& repeats = call.make<int32_t>({3}, {2, 0, 1});

@@ -68,6 +68,7 @@ struct Argument {
   bool no_memory = false;
   bool read_only = false;
   int shares_memory_of = -1;  // another argument, a tensor; -1: its memory is its own
+  int64_t shares_from = 0;    // bytes: where it begins in the other, or, negative, the other in it
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_list_of_tensors() const {
@@ -255,8 +256,11 @@ class Values : public KernelCall {
     }
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].shares_memory_of < 0) continue;
-      const EValue& other = values_[static_cast<size_t>(arguments[i].shares_memory_of)];
-      if (values_[i].is_tensor() && other.is_tensor()) share(values_[i].tensor(), other.tensor());
+      Tensor* a = first_tensor(i);
+      Tensor* b = first_tensor(static_cast<size_t>(arguments[i].shares_memory_of));
+      if (a == nullptr || b == nullptr || a == b || !a->raw_data() || !b->raw_data()) continue;
+      overlap(*a, *b, arguments[i].shares_from);
+      aliased_ = true;
     }
   }
 
@@ -272,6 +276,11 @@ class Values : public KernelCall {
     KernelContext context(&temp);
     kernel.function(context, pointers.data());
     return context.take_error();
+  }
+
+  std::vector<int32_t> sizes_of(size_t index) const {
+    const std::span<const int32_t> sizes = values_[index].tensor().sizes();
+    return {sizes.begin(), sizes.end()};
   }
 
   // Whether what the operator reads only is as it was made.
@@ -337,14 +346,15 @@ class Values : public KernelCall {
     return EValue();
   }
 
-  void share(Tensor& a, Tensor& b) {
-    if (a.raw_data() == nullptr || b.raw_data() == nullptr) return;
-    if (a.bound_nbytes() > b.bound_nbytes()) {
-      b.set_data(a.mutable_raw_data());
-    } else {
-      a.set_data(b.mutable_raw_data());
-    }
-    aliased_ = true;
+  // An argument that is one, or the first of a list.
+  Tensor* first_tensor(size_t index) {
+    const EValue& value = values_[index];
+    if (value.is_tensor()) return &value.tensor();
+    const bool is_list =
+        value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
+    std::span<Tensor* const> list;
+    if (!is_list || !value.read_tensor_list(&list) || list.empty()) return nullptr;
+    return list.front();
   }
 
   Tensor& make_tensor(const Argument& argument) {
@@ -465,7 +475,8 @@ inline std::string describe(const Argument& argument) {
   if (argument.no_memory) text += " without memory";
   if (argument.read_only) text += " read-only";
   if (argument.shares_memory_of >= 0) {
-    text += " in the memory of argument" + print(argument.shares_memory_of);
+    text += " in the memory of argument" + print(argument.shares_memory_of) + " from " +
+            print(argument.shares_from);
   }
   return text;
 }

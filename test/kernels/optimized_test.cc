@@ -3,7 +3,9 @@
 #include "kernels/optimized/optimized_kernels.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -577,6 +579,32 @@ INSTANTIATE_TEST_SUITE_P(Table, Optimized, testing::ValuesIn(names()), [](const 
   }
   return name;
 });
+
+// The parts of a transposed convolution are 2^62 floats here, whose bytes do not fit a number.
+// Input and weight are 8 GB of addresses without memory.
+TEST(OptimizedConvolution, SizeOfTemporaryMemoryThatOverflowsIsRefused) {
+  constexpr int32_t kHeight = 1 << 15;
+  constexpr int32_t kWidth = 1 << 16;
+  constexpr size_t kBytes = size_t{kHeight} * kWidth * sizeof(float);
+  void* const zeros =
+      mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) GTEST_SKIP() << "no 8 GB of addresses";
+  std::array<int32_t, 4> sizes{1, 1, kHeight, kWidth};
+  std::array<uint8_t, 4> order{0, 1, 2, 3};
+  std::array<int64_t, 4> strides{};
+  Tensor image(ScalarType::kFloat, sizes, order, strides, zeros);
+  KernelRegistry registry;
+  ASSERT_TRUE(registry.add("optimized", optimized::kernels()).ok());
+  KernelCall call;
+  call.registry = &registry;
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1});
+  // All but the middle of the result is cut off.
+  EXPECT_TRUE(fails(call.run("aten::convolution.out", image, image, KernelCall::none(),
+                             call.ints({1, 1}), call.ints({kHeight - 1, kWidth - 1}),
+                             call.ints({1, 1}), true, call.ints({0, 0}), 1, out),
+                    ErrorCode::kMemoryAllocationFailed, "more bytes than can be counted"));
+  munmap(zeros, kBytes);
+}
 
 }  // namespace
 }  // namespace vitrine

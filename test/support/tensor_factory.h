@@ -42,12 +42,25 @@ class TensorFactory {
     storage.strides.resize(storage.sizes.size());
     storage.tensor =
         Tensor(dtype, storage.sizes, storage.dim_order, storage.strides, nullptr, dynamism);
-    const size_t bytes = storage.tensor.nbytes();
-    storage.data.reset(
-        static_cast<std::byte*>(::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64))));
-    std::fill_n(storage.data.get(), bytes, std::byte{0xcd});
+    storage.data = allocate(storage.tensor.nbytes());
     storage.tensor.set_data(storage.data.get());
     return storage.tensor;
+  }
+
+  // Moves both, with what `b` holds, into one block of memory: `a` begins `offset` bytes into `b`,
+  // or `b` -offset bytes into `a`. Offsets are brought into the tensor and to alignment.
+  void overlap(Tensor& a, Tensor& b, int64_t offset) {
+    Tensor& guest = offset >= 0 ? a : b;
+    Tensor& host = offset >= 0 ? b : a;
+    const size_t alignment = std::clamp<size_t>(guest.element_size(), 1, 8);
+    const size_t wanted = static_cast<size_t>(offset >= 0 ? offset : -offset);
+    const size_t at = std::min(wanted, host.bound_nbytes()) / alignment * alignment;
+    std::byte* const block =
+        blocks_.emplace_back(allocate(std::max(host.bound_nbytes(), at + guest.bound_nbytes())))
+            .get();
+    std::copy_n(b.data<std::byte>(), b.bound_nbytes(), block + (offset >= 0 ? 0 : at));
+    host.set_data(block);
+    guest.set_data(block + at);
   }
 
   EValue& value(Tensor& tensor) { return values_.emplace_back(&tensor); }
@@ -56,14 +69,22 @@ class TensorFactory {
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t(64)); }
   };
+  using Memory = std::unique_ptr<std::byte, Free>;
+  static Memory allocate(size_t bytes) {
+    Memory memory(
+        static_cast<std::byte*>(::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64))));
+    std::fill_n(memory.get(), bytes, std::byte{0xcd});
+    return memory;
+  }
   struct Storage {
     std::vector<int32_t> sizes;
     std::vector<uint8_t> dim_order;
     std::vector<int64_t> strides;
-    std::unique_ptr<std::byte, Free> data;
+    Memory data;
     Tensor tensor;
   };
   std::deque<Storage> storages_;
+  std::deque<Memory> blocks_;
   std::deque<EValue> values_;
 };
 

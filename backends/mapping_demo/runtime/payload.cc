@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/core/sliding_window.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine::mapping_demo {
@@ -238,15 +239,13 @@ class PlanReader {
     }
     const Pair window = {height, width};
     for (size_t i = 0; i < 2; ++i) {
-      if (window[i] < 1 || conv.stride[i] < 1 || conv.dilation[i] < 1) {
-        return Error::make(kWrong, "window, stride and dilation are at least 1");
-      }
-      const int64_t reach = int64_t{conv.dilation[i]} * (window[i] - 1) + 1;
-      const int64_t room = int64_t{input[i + 2]} + 2 * int64_t{conv.padding[i]} - reach;
-      const int64_t expected = room < 0 ? 0 : room / conv.stride[i] + 1;
-      if (expected != result[i + 2]) {
+      const std::optional<int64_t> expected =
+          window_count({window[i], conv.stride[i], conv.dilation[i], 2 * int64_t{conv.padding[i]}},
+                       int64_t{input[i + 2]});
+      if (!expected) return Error::make(kWrong, "window, stride and dilation are at least 1");
+      if (*expected != result[i + 2]) {
         return Error::make(kWrong, "dimension %zu of its result is %d, not %lld", i + 2,
-                           result[i + 2], static_cast<long long>(expected));
+                           result[i + 2], static_cast<long long>(*expected));
       }
     }
     return Error();

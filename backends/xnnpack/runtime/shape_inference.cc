@@ -1,10 +1,12 @@
 #include "backends/xnnpack/runtime/shape_inference.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
+#include "runtime/core/sliding_window.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -41,18 +43,27 @@ Error check_filter(const Shape& filter, const Shape& expected) {
 }
 
 // How often the window fits along one axis.
-Error window_steps(const char* axis, size_t extent, uint32_t padding, uint32_t kernel,
-                   uint32_t dilation, uint32_t stride, size_t* steps) {
-  uint64_t padded = 0;
-  if (add_overflows(extent, padding, &padded)) return wrong("its input is too large");
-  const uint64_t covered = uint64_t{kernel - 1} * dilation + 1;
-  if (covered > padded) {
-    return wrong("its window covers %llu, but the padded input's %s is %llu",
-                 static_cast<unsigned long long>(covered), axis,
-                 static_cast<unsigned long long>(padded));
+Error window_steps(const char* axis, size_t extent, const SlidingWindow& window, size_t* steps) {
+  int64_t padded = 0;
+  if (add_overflows(extent, window.padding, &padded)) return wrong("its input is too large");
+  const std::optional<int64_t> count = window_count(window, static_cast<int64_t>(extent));
+  if (!count) return wrong("its window is too large");
+  if (*count < 1) {
+    return wrong("its window covers %lld, but the padded input's %s is %lld",
+                 static_cast<long long>(*window_reach(window)), axis,
+                 static_cast<long long>(padded));
   }
-  *steps = static_cast<size_t>((padded - covered) / stride + 1);
+  *steps = static_cast<size_t>(*count);
   return Error();
+}
+
+SlidingWindow along_height(const Window& w) {
+  return {w.kernel_height, w.stride_height, w.dilation_height,
+          int64_t{w.padding_top} + w.padding_bottom};
+}
+SlidingWindow along_width(const Window& w) {
+  return {w.kernel_width, w.stride_width, w.dilation_width,
+          int64_t{w.padding_left} + w.padding_right};
 }
 
 // XNNPACK keeps a pointer for each element of the window at each output pixel.
@@ -72,11 +83,8 @@ Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels, s
   const Window& w = node.window;
   const Shape& in = input(node, shapes, 0);
   Shape out{4, {in[0], 0, 0, channels}};
-  VITRINE_RETURN_IF_ERROR(window_steps("height", in[1], w.padding_top + w.padding_bottom,
-                                       w.kernel_height, w.dilation_height, w.stride_height,
-                                       &out[1]));
-  VITRINE_RETURN_IF_ERROR(window_steps("width", in[2], w.padding_left + w.padding_right,
-                                       w.kernel_width, w.dilation_width, w.stride_width, &out[2]));
+  VITRINE_RETURN_IF_ERROR(window_steps("height", in[1], along_height(w), &out[1]));
+  VITRINE_RETURN_IF_ERROR(window_steps("width", in[2], along_width(w), &out[2]));
   VITRINE_RETURN_IF_ERROR(check_window_table(w, out[1], out[2], max_bytes));
   set_outputs(node, shapes, out);
   return Error();
@@ -138,19 +146,20 @@ Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwis
 }
 
 // Along one axis of a transposed convolution.
-Error unslide(const char* axis, size_t extent, uint32_t padding, uint32_t adjustment,
-              uint32_t kernel, uint32_t dilation, uint32_t stride, size_t* result) {
-  uint64_t size = 0;
-  if (adjustment >= stride) {
-    return wrong("adjustment_%s %u is not below the stride %u", axis, adjustment, stride);
+Error unslide(const char* axis, size_t extent, const SlidingWindow& window, uint32_t adjustment,
+              size_t* result) {
+  if (adjustment >= window.stride) {
+    return wrong("adjustment_%s %u is not below the stride %lld", axis, adjustment,
+                 static_cast<long long>(window.stride));
   }
   if (extent == 0) return wrong("its input has no %s", axis);
-  if (mul_overflows(uint64_t{extent - 1}, stride, &size) ||
-      add_overflows(size, uint64_t{kernel - 1} * dilation + 1 + adjustment, &size)) {
-    return wrong("its output is too large");
-  }
-  if (size <= padding) return wrong("its padding leaves no %s", axis);
-  *result = static_cast<size_t>(size - padding);
+  const std::optional<int64_t> size =
+      std::in_range<int64_t>(extent)
+          ? transposed_size(window, static_cast<int64_t>(extent), adjustment)
+          : std::nullopt;
+  if (!size) return wrong("its output is too large");
+  if (*size < 1) return wrong("its padding leaves no %s", axis);
+  *result = static_cast<size_t>(*size);
   return Error();
 }
 
@@ -199,12 +208,9 @@ Error shape_transposed_convolution(const Node& node, std::span<Shape> shapes, si
   const Window& w = node.window;
   const Shape& in = input(node, shapes, 0);
   Shape out{4, {in[0], 0, 0, channels.out}};
-  VITRINE_RETURN_IF_ERROR(unslide("height", in[1], w.padding_top + w.padding_bottom,
-                                  node.adjustment_height, w.kernel_height, w.dilation_height,
-                                  w.stride_height, &out[1]));
-  VITRINE_RETURN_IF_ERROR(unslide("width", in[2], w.padding_left + w.padding_right,
-                                  node.adjustment_width, w.kernel_width, w.dilation_width,
-                                  w.stride_width, &out[2]));
+  VITRINE_RETURN_IF_ERROR(
+      unslide("height", in[1], along_height(w), node.adjustment_height, &out[1]));
+  VITRINE_RETURN_IF_ERROR(unslide("width", in[2], along_width(w), node.adjustment_width, &out[2]));
   VITRINE_RETURN_IF_ERROR(check_window_table(w, out[1], out[2], max_bytes));
   set_outputs(node, shapes, out);
   return Error();

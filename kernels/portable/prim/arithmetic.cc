@@ -1,7 +1,7 @@
 // executorch_prim::add, sub, mul, floordiv, truediv, mod, neg, sym_max, sym_min
 #include <algorithm>
 
-#include "kernels/util/number.h"
+#include "kernels/util/scalar_arithmetic.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

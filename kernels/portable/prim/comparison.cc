@@ -1,5 +1,5 @@
 // executorch_prim::eq, gt, lt, ge, le
-#include "kernels/util/number.h"
+#include "kernels/util/scalar_arithmetic.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

@@ -1,7 +1,7 @@
 // executorch_prim::sym_float, sym_int, sym_not, sym_ite, ceil, round, trunc
 #include <cmath>
 
-#include "kernels/util/number.h"
+#include "kernels/util/scalar_arithmetic.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

@@ -52,6 +52,12 @@ TEST_F(InferTest, BroadcastsAndPromotes) {
   EXPECT_EQ(result("aten.add.Tensor", {ints, 2.5}), "f32[3, 1]");
   EXPECT_EQ(result("aten.div.Tensor", {ints, 2}), "f32[3, 1]");
   EXPECT_EQ(result("aten.gt.Scalar", {ints, 2.5}), "bool[3, 1]");
+  Node* complex_halves = input({3, 1}, ScalarType::kComplexHalf);
+  EXPECT_EQ(result("aten.add.Tensor", {complex_halves, floats}), "c64[2, 3, 4]");
+  EXPECT_EQ(result("aten.add.Tensor", {input({2}, ScalarType::kDouble), complex_halves}),
+            "c128[3, 2]");
+  EXPECT_THAT(failure("aten.add.Tensor", {ints, input({3, 1}, ScalarType::kUInt16)}),
+              testing::HasSubstr("dtypes i32 and u16 have no common dtype"));
   EXPECT_THAT(failure("aten.add.Tensor", {floats, input({5})}),
               testing::HasSubstr("aten.add.Tensor: sizes 4 and 5 do not fit"));
 }

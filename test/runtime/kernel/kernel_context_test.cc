@@ -52,5 +52,21 @@ TEST(KernelContext, GivesAlignedTemporaryMemoryOrFails) {
   EXPECT_TRUE(context.failed());
 }
 
+TEST(KernelContext, MultipliesSizesOfTemporaryMemoryWithChecks) {
+  HeapArena temp(16, 4096);
+  KernelContext context(&temp);
+  EXPECT_NE(context.allocate_temp({10, 10, 4}), nullptr);
+  EXPECT_NE(context.allocate_temp({10, 0, 4}), nullptr);
+  EXPECT_FALSE(context.failed());
+  constexpr int64_t kHalf = int64_t{1} << 31;  // kHalf * kHalf * 4 is 2^64
+  for (const std::initializer_list<int64_t> factors :
+       {std::initializer_list<int64_t>{kHalf, kHalf, 4}, {-1, 4}, {INT64_MAX, 2}}) {
+    EXPECT_EQ(context.allocate_temp(factors), nullptr);
+    const Error error = context.take_error();
+    EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
+    EXPECT_THAT(error.message(), HasSubstr("more bytes than can be counted"));
+  }
+}
+
 }  // namespace
 }  // namespace vitrine

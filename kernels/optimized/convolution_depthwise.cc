@@ -1,0 +1,133 @@
+// Convolution with one input channel a group, by planes or by pixels.
+#include "kernels/optimized/convolution_shape.h"
+#include "kernels/optimized/parallel.h"
+#include "kernels/optimized/simd/depthwise.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+constexpr int64_t kMaxDepthwiseTaps = 128;
+// Copies of lines are as long as these make them.
+constexpr int64_t kMaxDepthwiseStride = 8;
+constexpr int64_t kMaxDepthwisePadding = 64;
+
+bool is_depthwise(const ConvolutionShape& shape) {
+  return shape.group_channels == 1 && shape.window.groups > 1 && shape.kernel[0] == 1 &&
+         shape.in[0] == 1 && shape.window.padding[0] == 0 && shape.taps() <= kMaxDepthwiseTaps &&
+         shape.window.stride[2] <= kMaxDepthwiseStride &&
+         shape.window.padding[2] <= kMaxDepthwisePadding;
+}
+
+int64_t depthwise_work(const ConvolutionShape& shape) {
+  return work_of(
+      {shape.out_layout.sizes[0], shape.out_layout.sizes[1], shape.places(), shape.taps()});
+}
+
+// Dim order N, C, H, W.
+void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
+  const ConvolutionWindow& window = shape.window;
+  const int64_t scratch_size =
+      simd::depthwise_scratch(shape.in[1], shape.in[2], window.stride[2], window.padding[2]);
+  auto* const scratch = static_cast<float*>(
+      context.allocate_temp({worker_count(context), scratch_size, sizeof(float)}));
+  if (scratch == nullptr) return;
+  const Layout& in = shape.input_layout;
+  const Layout& out = shape.out_layout;
+  const Layout& weight = shape.weight_layout;
+  const int64_t channels = out.sizes[1];
+  const auto convolve_plane = [&](int64_t item, int64_t worker) {
+    const int64_t image = item / channels;
+    const int64_t channel = item % channels;
+    float weights[kMaxDepthwiseTaps];
+    for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
+      for (int64_t kx = 0; kx < shape.kernel[2]; ++kx) {
+        weights[ky * shape.kernel[2] + kx] =
+            shape.weight[channel * weight.strides[0] + ky * weight.strides[3] +
+                         kx * weight.strides[4]];
+      }
+    }
+    simd::depthwise_plane({
+        .input = shape.input + image * in.strides[0] + channel / shape.group_rows * in.strides[1],
+        .input_stride = in.strides[3],
+        .height = shape.in[1],
+        .width = shape.in[2],
+        .scratch = scratch + worker * scratch_size,
+        .weights = weights,
+        .kernel_height = shape.kernel[1],
+        .kernel_width = shape.kernel[2],
+        .stride = window.stride[1],
+        .padding = window.padding[1],
+        .dilation = window.dilation[1],
+        .step = window.stride[2],
+        .side = window.padding[2],
+        .spread = window.dilation[2],
+        .bias = shape.bias == nullptr ? 0.0F : shape.bias[channel],
+        .out = shape.out + image * out.strides[0] + channel * out.strides[1],
+        .out_stride = out.strides[3],
+        .out_height = shape.output[1],
+        .out_width = shape.output[2],
+    });
+  };
+  parallel(context, out.sizes[0] * channels, depthwise_work(shape), convolve_plane);
+}
+
+// Dim order N, H, W, C.
+void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
+  const Layout& in = shape.input_layout;
+  const Layout& out = shape.out_layout;
+  const int64_t channels = out.sizes[1];
+  const int64_t taps = shape.taps();
+  auto* const weights = static_cast<float*>(context.allocate_temp({taps, channels, sizeof(float)}));
+  if (weights == nullptr) return;
+  const Layout& layout = shape.weight_layout;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const float* const from = shape.weight + tap / shape.kernel[2] * layout.strides[3] +
+                              tap % shape.kernel[2] * layout.strides[4];
+    float* const to = weights + tap * channels;
+    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
+  }
+  parallel(context, out.sizes[0] * shape.output[1], depthwise_work(shape),
+           [&](int64_t item, int64_t) {
+             const int64_t image = item / shape.output[1];
+             const int64_t y = item % shape.output[1];
+             for (int64_t x = 0; x < shape.output[2]; ++x) {
+               const float* places[kMaxDepthwiseTaps];
+               for (int64_t tap = 0; tap < taps; ++tap) {
+                 const int64_t from_y = y * shape.window.stride[1] - shape.window.padding[1] +
+                                        tap / shape.kernel[2] * shape.window.dilation[1];
+                 const int64_t from_x = x * shape.window.stride[2] - shape.window.padding[2] +
+                                        tap % shape.kernel[2] * shape.window.dilation[2];
+                 const bool inside =
+                     from_y >= 0 && from_y < shape.in[1] && from_x >= 0 && from_x < shape.in[2];
+                 places[tap] = inside ? shape.input + image * in.strides[0] +
+                                            from_y * in.strides[3] + from_x * in.strides[4]
+                                      : nullptr;
+               }
+               simd::depthwise_place(
+                   places, weights, taps, shape.bias,
+                   shape.out + image * out.strides[0] + y * out.strides[3] + x * out.strides[4],
+                   channels);
+             }
+           });
+}
+
+}  // namespace
+
+bool convolve_depthwise(KernelContext& context, const ConvolutionShape& shape) {
+  if (!is_depthwise(shape)) return false;
+  const Layout& in = shape.input_layout;
+  const Layout& out = shape.out_layout;
+  const auto in_lines = [](const Layout& layout) {
+    return layout.strides[4] == 1 || layout.sizes[4] == 1;
+  };
+  if (in_lines(in) && in_lines(out)) {
+    convolve_planes(context, shape);
+    return true;
+  }
+  if (shape.group_rows != 1 || in.strides[1] != 1 || out.strides[1] != 1) return false;
+  convolve_pixels(context, shape);
+  return true;
+}
+
+}  // namespace vitrine::optimized
