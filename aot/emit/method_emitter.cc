@@ -8,10 +8,9 @@
 
 #include "aot/emit/method_tensors.h"
 #include "aot/emit/method_values.h"
-#include "aot/emit/operator_schema.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
-#include "aot/passes/out_variants.h"
+#include "aot/shapes/call.h"
 
 namespace vitrine::aot {
 namespace {
@@ -140,7 +139,8 @@ class MethodEmitter {
       return;
     }
     OperatorArgument sizes;
-    sizes.type = ArgumentType::kInts;
+    sizes.type = ArgumentType::kInt;
+    sizes.is_list = true;
     KernelCall call;
     call.op = view_operator();
     call.args.push_back(values_.value_of(node, node.need_node(0)));
@@ -160,52 +160,51 @@ class MethodEmitter {
     return index;
   }
 
-  static const OperatorSchema& schema_of(const Node& node, std::string& kernel) {
-    try {
-      kernel = out_variant(node.target());
-    } catch (const AotError& error) {
-      fail_at(node, error.what());
+  static const Operator& kernel_of(const Node& node) {
+    const Operator* op = operator_of(node.target());
+    if (op == nullptr || op->kernel.empty()) {
+      fail_at(node,
+              fmt::format("{} has no variant that writes to given memory: no kernel can run it, "
+                          "only a backend that takes it",
+                          node.target().name()));
     }
-    const OperatorSchema* schema = find_operator_schema(kernel);
-    if (schema == nullptr) fail_at(node, fmt::format("the arguments of {} are not known", kernel));
-    check_arguments(node, *schema);
-    return *schema;
+    check_arguments(node, *op);
+    return *op;
   }
 
   void emit_kernel_call(const Node& node) {
-    std::string kernel;
-    const OperatorSchema& schema = schema_of(node, kernel);
-    const std::vector<const OperatorArgument*> outs = schema.outs();
-    const bool out_is_list = outs.size() == 1 && outs[0]->type == ArgumentType::kTensors;
+    const Operator& op = kernel_of(node);
+    const std::vector<const OperatorArgument*> outs = op.outs();
+    const bool out_is_list = outs.size() == 1 && outs[0]->is_list;
 
     // Memory for results comes before arguments, as ExecuTorch's programs have it.
     Ids results;
-    if (schema.is_in_place()) {
+    if (op.is_in_place()) {
       results = {values_.value_of(node, node.need_node(0))};
       values_.set_results(node, results);
     } else if (!outs.empty()) {
       results = values_.make_results(node);
       if (!out_is_list && results.size() != outs.size()) {
-        fail_at(node,
-                fmt::format("has {} results; {} writes {}", results.size(), kernel, outs.size()));
+        fail_at(node, fmt::format("has {} results; {} writes {}", results.size(), op.kernel,
+                                  outs.size()));
       }
     }
     const auto list_of_results = [&] {
       return values_.add(IndexList{IndexList::Kind::kTensors, results});
     };
     KernelCall call;
-    call.op = operator_index(kernel);
+    call.op = operator_index(op.kernel);
     size_t next_out = 0;
     size_t position = 0;
-    for (const OperatorArgument& to : schema.arguments) {
-      if (to.is_written && to.is_keyword) {
+    for (const OperatorArgument& to : op.kernel_arguments) {
+      if (to.is_written && to.is_keyword_only) {
         call.args.push_back(out_is_list ? list_of_results() : results[next_out++]);
         continue;
       }
-      const Argument* given = to.is_keyword ? nullptr : node.arg(position++);
+      const Argument* given = to.is_keyword_only ? nullptr : node.arg(position++);
       call.args.push_back(values_.add_argument(node, argument_for(node, given, to), to));
     }
-    if (outs.empty() && !schema.is_in_place()) results = values_.make_results(node);
+    if (outs.empty() && !op.is_in_place()) results = values_.make_results(node);
     call.args.push_back(results.size() == 1 && !out_is_list ? results[0] : list_of_results());
     add_handle(node);
     add_instruction(node, std::move(call));
@@ -217,7 +216,7 @@ class MethodEmitter {
     if (given == nullptr && !to.has_default && !to.is_optional) {
       fail_at(node, fmt::format("gives no {}", to.name));
     }
-    const Argument& argument = given == nullptr ? to.default_value : *given;
+    const Argument argument = given == nullptr ? default_of(to) : *given;
     // The order of the result as it is stored, which may be simpler than that of the export.
     const bool is_order =
         to.name == "dim_order" && argument.list() != nullptr && tensors_.of(node).size() == 1;
@@ -231,18 +230,18 @@ class MethodEmitter {
 
   // What has no place in the kernel's arguments must not be lost, but for where and how tensors are
   // stored, which the result's own description tells.
-  static void check_arguments(const Node& node, const OperatorSchema& schema) {
+  static void check_arguments(const Node& node, const Operator& op) {
     constexpr std::array<std::string_view, 5> kOfStorage = {"dtype", "layout", "device",
                                                             "pin_memory", "memory_format"};
     const auto positional =
-        std::ranges::count(schema.arguments, false, &OperatorArgument::is_keyword);
+        std::ranges::count(op.kernel_arguments, false, &OperatorArgument::is_keyword_only);
     if (node.args().size() > static_cast<size_t>(positional)) {
       fail_at(node, fmt::format("gives {} arguments, the kernel takes {}", node.args().size(),
                                 positional));
     }
     for (const auto& [name, value] : node.kwargs()) {
       const bool is_known =
-          std::ranges::count(schema.arguments, name, &OperatorArgument::name) != 0;
+          std::ranges::count(op.kernel_arguments, name, &OperatorArgument::name) != 0;
       if (!is_known && std::ranges::count(kOfStorage, name) == 0) {
         fail_at(node, fmt::format("gives {}, which the kernel does not take", name));
       }

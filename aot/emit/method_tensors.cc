@@ -6,9 +6,7 @@
 #include <cctype>
 
 #include "aot/emit/memory_plan.h"
-#include "aot/emit/operator_schema.h"
 #include "aot/graph/node_error.h"
-#include "aot/passes/out_variants.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::aot {
@@ -91,9 +89,8 @@ bool calls_xnnpack(const Graph& graph) {
 
 // A call whose result is its first argument, changed.
 bool is_write(const Node& node) {
-  if (!node.is_call() || !has_out_variant(node.target())) return false;
-  const OperatorSchema* schema = find_operator_schema(out_variant(node.target()));
-  return schema != nullptr && schema->is_in_place();
+  const Operator* op = node.is_call() ? operator_of(node.target()) : nullptr;
+  return op != nullptr && !op->kernel.empty() && op->is_in_place();
 }
 
 }  // namespace

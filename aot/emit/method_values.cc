@@ -13,8 +13,8 @@ namespace {
 
 // A literal that is a number, in the kind that the kernel takes. Other kinds stay as they are.
 PlanValue number_of(const Argument& argument, ArgumentType type) {
-  const bool is_float = type == ArgumentType::kFloat || type == ArgumentType::kFloats;
-  const bool is_int = type == ArgumentType::kInt || type == ArgumentType::kInts;
+  const bool is_float = type == ArgumentType::kFloat;
+  const bool is_int = type == ArgumentType::kInt;
   if (const bool* value = argument.get<bool>()) {
     if (is_int) return int64_t{*value};
     if (is_float) return *value ? 1.0 : 0.0;
@@ -39,9 +39,9 @@ PlanValue placeholder_of(const Value::Number* number) {
 }
 
 // A literal, or a number that is computed when the program runs.
-bool takes_number(ArgumentType type) {
-  return type == ArgumentType::kInt || type == ArgumentType::kFloat ||
-         type == ArgumentType::kBool || type == ArgumentType::kScalar;
+bool takes_number(const OperatorArgument& to) {
+  return !to.is_list && (to.type == ArgumentType::kInt || to.type == ArgumentType::kFloat ||
+                         to.type == ArgumentType::kBool || to.type == ArgumentType::kScalar);
 }
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -115,10 +115,10 @@ int32_t MethodValues::value_of(const Node& user, const Node& node) const {
 
 int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
                                    const OperatorArgument& to) {
-  const bool is_tensor = to.type == ArgumentType::kTensor;
+  const bool is_tensor = to.type == ArgumentType::kTensor && !to.is_list;
   if (const Node* node = argument.node()) {
     const bool is_number = node->meta.value.number() != nullptr;
-    if (is_tensor ? is_number : takes_number(to.type) && !is_number) {
+    if (is_tensor ? is_number : takes_number(to) && !is_number) {
       fail_at(user, fmt::format("its {} is {}, which is {}", to.name, node->name(),
                                 is_number ? "no tensor" : "no number"));
     }
@@ -127,9 +127,9 @@ int32_t MethodValues::add_argument(const Node& user, const Argument& argument,
   if (is_tensor && !argument.is_none()) {
     fail_at(user, fmt::format("its {} is a literal, not a tensor", to.name));
   }
-  if (const ArgumentList* items = argument.list()) return add_list(user, *items, to.type);
+  if (const ArgumentList* items = argument.list()) return add_list(user, *items, to);
   if (argument.is_none()) {
-    if (to.type != ArgumentType::kTensor || to.is_optional) return add(std::monostate());
+    if (!is_tensor || to.is_optional) return add(std::monostate());
     // Kernels that ask for a tensor get one without elements.
     TensorValue empty;
     empty.dtype = ScalarType::kByte;
@@ -160,11 +160,12 @@ int32_t MethodValues::add_literal(const Node& user, const Argument& argument, Ar
   fail_at(user, "takes an argument of a kind that programs cannot hold");
 }
 
-int32_t MethodValues::add_list(const Node& user, const ArgumentList& items, ArgumentType type) {
+int32_t MethodValues::add_list(const Node& user, const ArgumentList& items,
+                               const OperatorArgument& to) {
   const auto is_float = [](const Argument& item) { return item.get<double>() != nullptr; };
   const auto is_bool = [](const Argument& item) { return item.get<bool>() != nullptr; };
-  const bool is_other = type == ArgumentType::kOther;
-  if (type == ArgumentType::kFloats || (is_other && std::ranges::any_of(items, is_float))) {
+  const bool is_any = to.type == ArgumentType::kAny;
+  if (to.type == ArgumentType::kFloat || (is_any && std::ranges::any_of(items, is_float))) {
     std::vector<double> numbers;
     for (const Argument& item : items) {
       const PlanValue number = number_of(item, ArgumentType::kFloat);
@@ -173,7 +174,7 @@ int32_t MethodValues::add_list(const Node& user, const ArgumentList& items, Argu
     }
     return add(std::move(numbers));
   }
-  if (type == ArgumentType::kBools || (is_other && std::ranges::any_of(items, is_bool))) {
+  if (to.type == ArgumentType::kBool || (is_any && std::ranges::any_of(items, is_bool))) {
     std::vector<bool> flags;
     for (const Argument& item : items) {
       if (!is_bool(item)) fail_at(user, "a list item is no bool");
@@ -181,16 +182,16 @@ int32_t MethodValues::add_list(const Node& user, const ArgumentList& items, Argu
     }
     return add(std::move(flags));
   }
-  return add_index_list(user, items, type);
+  return add_index_list(user, items, to);
 }
 
 int32_t MethodValues::add_index_list(const Node& user, const ArgumentList& items,
-                                     ArgumentType type) {
+                                     const OperatorArgument& to) {
   IndexList list;
-  if (type == ArgumentType::kOptionalTensors || std::ranges::any_of(items, &Argument::is_none)) {
+  if (to.has_optional_items || std::ranges::any_of(items, &Argument::is_none)) {
     list.kind = IndexList::Kind::kOptionalTensors;
-  } else if (type == ArgumentType::kTensors ||
-             (type == ArgumentType::kOther && has_tensor(items))) {
+  } else if (to.type == ArgumentType::kTensor ||
+             (to.type == ArgumentType::kAny && has_tensor(items))) {
     list.kind = IndexList::Kind::kTensors;
   }
   for (const Argument& item : items) list.items.push_back(item_value(user, item, list.kind));

@@ -8,7 +8,6 @@
 #include "aot/emit/emit.h"
 #include "aot/emit/execution_plan.h"
 #include "aot/emit/method_tensors.h"
-#include "aot/emit/operator_schema.h"
 #include "aot/emit/program_parts.h"
 
 namespace vitrine::aot {
@@ -41,8 +40,8 @@ class MethodValues {
   int32_t tensor_value(size_t id);
   void set_data(const MethodTensor& tensor, bool is_planned, TensorValue& value);
   int32_t add_literal(const Node& user, const Argument& argument, ArgumentType type);
-  int32_t add_list(const Node& user, const ArgumentList& items, ArgumentType type);
-  int32_t add_index_list(const Node& user, const ArgumentList& items, ArgumentType type);
+  int32_t add_list(const Node& user, const ArgumentList& items, const OperatorArgument& to);
+  int32_t add_index_list(const Node& user, const ArgumentList& items, const OperatorArgument& to);
   int32_t item_value(const Node& user, const Argument& item, IndexList::Kind kind);
 
   ExecutionPlan& plan_;

@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "aot/emit/method_tensors.h"
-#include "aot/emit/operator_schema.h"
 #include "aot/emit/source_signature.h"
 #include "aot/emit/source_values.h"
 #include "aot/graph/node_error.h"
-#include "aot/passes/out_variants.h"
 
 namespace vitrine::aot {
 namespace {
@@ -31,12 +29,6 @@ ordered_json of_ancestors(const std::vector<Ancestor>& ancestors) {
                     {"from_node", of_ancestors(ancestor.from)}});
   }
   return made;
-}
-
-// Null if it is not known how the operator names its arguments.
-const OperatorSchema* schema_of(Target target) {
-  if (has_out_variant(target)) return find_operator_schema(out_variant(target));
-  return find_operator_schema(fmt::format("{}::{}", target.name_space(), target.op()));
 }
 
 std::string target_text(Target target) {
@@ -167,15 +159,15 @@ class SourceProgramWriter {
 
   ordered_json inputs_of(const Node& node) {
     ordered_json inputs = ordered_json::array();
-    const OperatorSchema* schema = schema_of(node.target());
+    const Operator* op = operator_of(node.target());
     for (size_t i = 0; i < node.args().size(); ++i) {
       const bool is_named =
-          schema != nullptr && i < schema->arguments.size() && !schema->arguments[i].is_keyword;
+          op != nullptr && i < op->arguments.size() && !op->arguments[i].is_keyword_only;
       const Node* given = node.args()[i].node();
       const bool is_branch = given != nullptr && given->kind() == Node::Kind::kGetAttr &&
                              node.graph().subgraphs().contains(given->attribute());
       inputs.push_back(
-          {{"name", is_named ? schema->arguments[i].name : ""},
+          {{"name", is_named ? op->arguments[i].name : ""},
            {"arg", is_branch ? branch(*given, node.graph()) : values_.argument(node.args()[i])}});
     }
     for (const auto& [name, value] : node.kwargs()) {
@@ -199,8 +191,8 @@ class SourceProgramWriter {
       outputs.push_back(values_.reference(node));
       return outputs;
     }
-    const OperatorSchema* schema = schema_of(node.target());
-    const bool is_list = schema != nullptr && schema->outs().size() == 1;
+    const Operator* op = operator_of(node.target());
+    const bool is_list = op != nullptr && op->results.size() == 1;
     ordered_json names = ordered_json::array();
     for (size_t i = 0; i < items->size(); ++i) {
       const std::string name = name_of_item(node, i);

@@ -10,7 +10,6 @@
 #include "aot/evaluation/evaluate.h"
 #include "aot/graph/aot_error.h"
 #include "aot/graph/lint.h"
-#include "aot/passes/out_variants.h"
 
 namespace vitrine::aot {
 namespace {
@@ -87,7 +86,7 @@ class Folder {
     if (options_.keeps_quantisation && is_quantisation(target)) return false;
     const bool is_item = target == getitem();
     if (!is_item &&
-        (!has_out_variant(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
+        (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
       return false;
     }
     const std::vector<Node*> inputs = node.inputs();

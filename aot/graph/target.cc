@@ -71,6 +71,20 @@ std::string_view Target::overload() const {
   return second == std::string_view::npos ? std::string_view() : name.substr(second + 1);
 }
 
+const Operator* operator_of(Target target) {
+  return target ? find_operator(target.name()) : nullptr;
+}
+
+bool has_kernel(Target target) {
+  const Operator* op = operator_of(target);
+  return op != nullptr && !op->kernel.empty();
+}
+
+bool is_in_place(Target target) {
+  if (const Operator* op = operator_of(target)) return op->is_in_place();
+  return target.op().ends_with('_') && !target.op().ends_with("__");
+}
+
 Target getitem() {
   static const Target kGetitem = Target::of("_operator.getitem", Dialect::kPython);
   return kGetitem;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "operators/operator.h"
+
 namespace vitrine::aot {
 
 enum class Dialect : uint8_t {
@@ -47,6 +49,14 @@ class Target {
   explicit Target(const Entry* entry) : entry_(entry) {}
   const Entry* entry_ = nullptr;
 };
+
+// The row of the operator table for a target of whatever dialect. Null if there is none.
+const Operator* operator_of(Target target);
+// Whether a kernel computes it, so that programs can call it.
+bool has_kernel(Target target);
+// Whether it writes its first argument, "aten.add_.Tensor". What is not in the table is told by its
+// name.
+bool is_in_place(Target target);
 
 // Of the nodes that take one result out of many.
 Target getitem();

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "aot/import/import_error.h"
-#include "aot/import/keyword_arguments.h"
 #include "aot/import/node_metadata.h"
 #include "aot/import/tensor_meta.h"
 
@@ -14,6 +13,14 @@ namespace {
 
 constexpr int kMaxGraphDepth = 16;
 constexpr size_t kMaxTargetLength = 256;
+
+// torch 2.7 and earlier does not say which arguments were passed by keyword.
+bool is_keyword_only(Target target, std::string_view name) {
+  const Operator* op = operator_of(target);
+  if (op == nullptr) op = find_functional(target.name());
+  const OperatorArgument* argument = op == nullptr ? nullptr : op->argument(name);
+  return argument != nullptr && argument->is_keyword_only;
+}
 
 // The list of what each item of a JSON list becomes.
 template <class Read>

@@ -111,41 +111,6 @@ class Calls {
   Decomposition& to_;
 };
 
-// A number among the arguments, whole or not; `fallback` if it is not there or None.
-inline double number_of(Decomposition& to, size_t index, std::string_view name, double fallback) {
-  const Argument found = to.arg(index, name, fallback);
-  if (const auto* value = found.get<double>()) return *value;
-  if (const auto* value = found.get<int64_t>()) return static_cast<double>(*value);
-  if (found.is_none()) return fallback;
-  to.refuse(fmt::format("its {} is no number", name));
-}
-
-// An optional tensor among the arguments; null if it is None.
-inline Node* tensor_of(Decomposition& to, size_t index, std::string_view name) {
-  const Argument found = to.arg(index, name);
-  if (found.is_none()) return nullptr;
-  if (found.node() == nullptr || found.node()->tensor() == nullptr) {
-    to.refuse(fmt::format("its {} is no tensor", name));
-  }
-  return found.node();
-}
-
-// The tensors of a list. AotError if it is none.
-inline std::vector<Node*> tensors_of(Decomposition& to, size_t index, std::string_view name) {
-  const Argument found = to.arg(index, name);
-  if (found.list() == nullptr || found.list()->empty()) {
-    to.refuse(fmt::format("its {} is no list of tensors", name));
-  }
-  std::vector<Node*> tensors;
-  for (const Argument& item : *found.list()) {
-    if (item.node() == nullptr || item.node()->tensor() == nullptr) {
-      to.refuse(fmt::format("its {} holds something that is no tensor", name));
-    }
-    tensors.push_back(item.node());
-  }
-  return tensors;
-}
-
 inline size_t rank_of(const Node* x) { return x->tensor()->rank(); }
 inline const SymInt& size_at(const Node* x, size_t dim) { return x->tensor()->sizes.at(dim); }
 

@@ -1,13 +1,15 @@
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
-#include "aot/passes/tensor_operands.h"
+#include "aot/shapes/promotion.h"
 
 namespace vitrine::aot {
 
 void convert_mixed_dtypes(ExportedProgram& program) {
   for_each_call(*program.graph, [](Node& node) {
-    const TensorOperands* operands = tensor_operands(node.target());
-    if (operands == nullptr || operands->promotion == Promotion::kNone) return;
+    const Operator* op = operator_of(node.target());
+    const Promotion promotion =
+        op == nullptr ? Promotion::kNone : op->promotion.value_or(Promotion::kNone);
+    if (promotion == Promotion::kNone) return;
     std::vector<const TensorSpec*> tensors;
     for (const Argument& argument : node.args()) {
       if (argument.node() != nullptr && argument.node()->tensor() != nullptr) {
@@ -16,8 +18,7 @@ void convert_mixed_dtypes(ExportedProgram& program) {
     }
     if (tensors.size() < 2) return;
     ScalarType dtype = result_type(tensors);
-    if (operands->promotion == Promotion::kIntToFloat && !is_floating(dtype) &&
-        !is_complex(dtype)) {
+    if (promotion == Promotion::kIntToFloat && !is_floating(dtype) && !is_complex(dtype)) {
       dtype = ScalarType::kFloat;
     }
     for (size_t i = 0; i < node.args().size(); ++i) {

@@ -4,42 +4,20 @@
 #include <unordered_set>
 
 #include "aot/graph/node_error.h"
-#include "aot/passes/decomposition.h"
-#include "aot/passes/out_variants.h"
+#include "aot/passes/decompositions.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
 
-// There are kernels of these, but core ATen has them not: to_edge keeps them only if asked to.
-constexpr std::array<std::string_view, 20> kNotCore = {
-    "aten.glu.default",
-    "aten.linear.default",
-    "aten.logit.default",
-    "aten.masked_fill.Scalar",
-    "aten.ones.default",
-    "aten.pixel_shuffle.default",
-    "aten.pixel_unshuffle.default",
-    "aten.reflection_pad1d.default",
-    "aten.reflection_pad2d.default",
-    "aten.reflection_pad3d.default",
-    "aten.replication_pad1d.default",
-    "aten.replication_pad2d.default",
-    "aten.replication_pad3d.default",
-    "aten.roll.default",
-    "aten.select_scatter.default",
-    "aten.stack.default",
-    "aten.t_copy.default",
-    "aten.transpose_copy.int",
-    "aten.tril.default",
-    "aten.zeros.default",
-};
+using Decompose = void (*)(Decomposition&);
 
 bool is_core(const Node& node) {
   const Target target = node.target();
-  if (std::ranges::count(kNotCore, target.name()) != 0) return false;
-  return target.dialect() != Dialect::kAten || has_out_variant(target) || is_view(target) ||
+  const Operator* op = operator_of(target);
+  if (op != nullptr && !op->kernel.empty()) return op->is_core;
+  return target.dialect() != Dialect::kAten || is_view(target) ||
          target.op().starts_with("_assert") || target.op().starts_with("sym_constrain") ||
          target.name_space() != "aten";
 }
@@ -68,16 +46,28 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
   propagate_specs(program);
 }
 
+// A row of the operator table, of which SAME_AS and DECOMPOSITION are read.
+struct Row {
+  Decompose decompose = nullptr;
+
+  constexpr Row same_as() const { return {decompositions::rename}; }
+  constexpr Row decomposition(Decompose function) const { return {function}; }
+};
+
+constexpr Row kRows[] = {
+#define OP(signature, ...) Row() __VA_ARGS__,
+#define SAME_AS(name) .same_as()
+#define DECOMPOSITION(function) .decomposition(decompositions::function)
+#include "operators/operators.inc"
+};
+
 std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
   std::map<std::string_view, Decompose> table;
-  for (const auto& rows :
-       {activation_decompositions(), arrangement_decompositions(), image_decompositions(),
-        layer_decompositions(), linear_algebra_decompositions(), loss_decompositions(),
-        maker_decompositions(), math_decompositions(), product_decompositions(),
-        recurrent_decompositions(), reduction_decompositions(), resizing_decompositions(),
-        scan_decompositions(), selection_decompositions(), shape_decompositions(),
-        transformer_decompositions(), value_decompositions(), window_decompositions()}) {
-    for (const DecompositionRow& row : rows) table.emplace(row.target, row.decompose);
+  for (size_t i = 0; i < operators().size(); ++i) {
+    const Operator& op = operators()[i];
+    if (kRows[i].decompose != nullptr && !op.is_in_place()) {
+      table.emplace(op.target, kRows[i].decompose);
+    }
   }
   for (const std::string& name : preserved) table.erase(name);
   return table;
@@ -100,10 +90,7 @@ bool stays(const Node&) { return false; }
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved,
                              std::span<const OpsToKeep> ops_to_keep) {
   bool writes = false;
-  for_each_call(*program.graph, [&](Node& node) {
-    const std::string_view op = node.target().op();
-    writes = writes || (op.ends_with('_') && !op.ends_with("__"));
-  });
+  for_each_call(*program.graph, [&](Node& node) { writes = writes || is_in_place(node.target()); });
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);

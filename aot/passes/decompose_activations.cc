@@ -3,40 +3,39 @@
 #include <cmath>
 #include <limits>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
-namespace {
-
-double number(Decomposition& to, size_t index, std::string_view name, double fallback) {
-  const Argument found = to.arg(index, name, fallback);
-  if (const auto* value = found.get<double>()) return *value;
-  if (const auto* value = found.get<int64_t>()) return static_cast<double>(*value);
-  if (found.is_none()) return fallback;
-  to.refuse("a constant of it is no number");
-}
+namespace vitrine::aot::decompositions {
 
 void relu6(Decomposition& to) {
-  to.replace(to.call("aten.hardtanh.default", {to.tensor(0), 0, 6}, to.spec()));
+  to.replace(to.call("aten.hardtanh.default", {to.self(), 0, 6}, to.spec()));
 }
 
 void silu(Decomposition& to) {
-  Node* gate = to.make("aten.sigmoid.default", {to.tensor(0)});
-  to.replace(to.call("aten.mul.Tensor", {to.tensor(0), gate}, to.spec()));
+  Node* gate = to.make("aten.sigmoid.default", {to.self()});
+  to.replace(to.call("aten.mul.Tensor", {to.self(), gate}, to.spec()));
 }
+
+namespace {
 
 // clamp(x + 3, 0, 6)
 Node* ramp(Decomposition& to) {
-  Node* shifted = to.make("aten.add.Tensor", {to.tensor(0), 3});
+  Node* shifted = to.make("aten.add.Tensor", {to.self(), 3});
   shifted = to.make("aten.clamp.default", {shifted, 0});
   return to.make("aten.clamp.default", {shifted, Argument(), 6});
 }
+
+}  // namespace
+
 void hardsigmoid(Decomposition& to) { to.replace(to.make("aten.div.Tensor", {ramp(to), 6})); }
+
 void hardswish(Decomposition& to) {
   Node* gate = ramp(to);
-  Node* product = to.make("aten.mul.Tensor", {to.tensor(0), gate});
+  Node* product = to.make("aten.mul.Tensor", {to.self(), gate});
   to.replace(to.make("aten.div.Tensor", {product, 6}));
 }
+
+namespace {
 
 // log(1 + exp(beta x)) / beta, and x where that is x to all digits.
 Node* softplus_of(Decomposition& to, Node* x, double beta, Argument threshold) {
@@ -46,20 +45,24 @@ Node* softplus_of(Decomposition& to, Node* x, double beta, Argument threshold) {
   Node* is_line = to.make("aten.gt.Scalar", {scaled, std::move(threshold)});
   return to.make("aten.where.self", {is_line, x, curve});
 }
+
+}  // namespace
+
 void softplus(Decomposition& to) {
-  const double beta = number(to, 1, "beta", 1);
+  const double beta = to.number("beta");
   if (beta == 0) to.refuse("its beta is 0");
-  to.replace(softplus_of(to, to.tensor(0), beta, to.arg(2, "threshold", 20)));
+  to.replace(softplus_of(to, to.self(), beta, to.value("threshold")));
 }
+
 void mish(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   Node* gate = to.make("aten.tanh.default", {softplus_of(to, x, 1, 20)});
   to.replace(to.make("aten.mul.Tensor", {x, gate}));
 }
 
 // min(x, 0) - log(1 + exp(-|x|))
 void log_sigmoid(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   Node* zero = to.scalar(0, x->tensor()->dtype);
   Node* below = to.make("aten.minimum.default", {x, zero});
   Node* size = to.make("aten.neg.default", {to.make("aten.abs.default", {x})});
@@ -70,18 +73,18 @@ void log_sigmoid(Decomposition& to) {
 void selu(Decomposition& to) {
   constexpr double kAlpha = 1.6732632423543772848170429916717;
   constexpr double kScale = 1.0507009873554804934193349852946;
-  to.replace(to.make("aten.elu.default", {to.tensor(0), kAlpha, kScale}));
+  to.replace(to.make("aten.elu.default", {to.self(), kAlpha, kScale}));
 }
 void celu(Decomposition& to) {
-  const double alpha = number(to, 1, "alpha", 1);
+  const double alpha = to.number("alpha");
   if (alpha == 0) to.refuse("its alpha is 0");
-  to.replace(to.make("aten.elu.default", {to.tensor(0), alpha, 1.0, 1 / alpha}));
+  to.replace(to.make("aten.elu.default", {to.self(), alpha, 1.0, 1 / alpha}));
 }
 
 // One half of the dim times the sigmoid of the other.
 void glu(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const int64_t dim = to.integer(1, "dim", -1);
+  Node* x = to.self();
+  const int64_t dim = to.integer("dim");
   const SymInt size = x->tensor()->sizes.at(wrapped(dim, x->tensor()->rank()));
   if (size.is_static() && size.value() % 2 != 0) to.refuse("its dim has no halves");
   const SymInt half = size / SymInt(2);
@@ -91,8 +94,8 @@ void glu(Decomposition& to) {
 }
 
 void prelu(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* weight = to.tensor(1);
+  Node* x = to.self();
+  Node* weight = to.tensor("weight");
   const TensorSpec& spec = *x->tensor();
   if (weight->tensor()->rank() > 0 && spec.rank() > 0) {
     // A weight a channel; of all dims but that, one.
@@ -107,10 +110,10 @@ void prelu(Decomposition& to) {
 }
 
 void logit(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, ScalarType::kFloat);
-  if (!to.arg(1, "eps").is_none()) {
-    const double eps = number(to, 1, "eps", 0);
+  if (!to.arg("eps").is_none()) {
+    const double eps = to.number("eps", 0);
     const ScalarType dtype = x->tensor()->dtype;
     Node* low = to.make("aten.lt.Scalar", {x, eps});
     Node* high = to.make("aten.gt.Scalar", {x, 1 - eps});
@@ -123,15 +126,15 @@ void logit(Decomposition& to) {
 
 // 0 where |x| <= lambda.
 void hardshrink(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const double lambda = number(to, 1, "lambd", 0.5);
+  Node* x = to.self();
+  const double lambda = to.number("lambd");
   Node* small = to.make("aten.le.Scalar", {to.make("aten.abs.default", {x}), lambda});
   to.replace(to.make("aten.where.self", {small, to.scalar(0, x->tensor()->dtype), x}));
 }
 // x moved towards 0 by lambda, and 0 where it would pass it.
 void softshrink(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const double lambda = number(to, 1, "lambd", 0.5);
+  Node* x = to.self();
+  const double lambda = to.number("lambd");
   Node* large = to.make("aten.gt.Scalar", {to.make("aten.abs.default", {x}), lambda});
   Node* step = to.make("aten.mul.Scalar", {to.make("aten.sign.default", {x}), lambda});
   Node* moved = to.make("aten.sub.Tensor", {x, step});
@@ -139,51 +142,26 @@ void softshrink(Decomposition& to) {
 }
 
 void threshold(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* below = to.make("aten.le.Scalar", {x, to.arg(1, "threshold")});
-  Node* value = to.scalar(to.arg(2, "value"), x->tensor()->dtype);
+  Node* x = to.self();
+  Node* below = to.make("aten.le.Scalar", {x, to.arg("threshold")});
+  Node* value = to.scalar(to.arg("value"), x->tensor()->dtype);
   to.replace(to.make("aten.where.self", {below, value, x}));
 }
 
 // In evaluation, the mean of both slopes.
 void rrelu(Decomposition& to) {
-  if (to.boolean(3, "training", false)) to.refuse("it is in training mode");
-  const double slope = (number(to, 1, "lower", 0.125) + number(to, 2, "upper", 1.0 / 3)) / 2;
-  to.replace(to.make("aten.leaky_relu.default", {to.tensor(0), slope}));
+  if (to.boolean("training")) to.refuse("it is in training mode");
+  const double slope = (to.number("lower") + to.number("upper")) / 2;
+  to.replace(to.make("aten.leaky_relu.default", {to.self(), slope}));
 }
 
 // softmax and log_softmax; the input is converted before, if a dtype is asked for.
 void softmax(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
-  Node* x = to.convert(to.tensor(0), dtype);
+  Node* x = to.convert(to.self(), dtype);
   const bool is_log = to.node().target().op() == "log_softmax";
   to.replace(to.call(is_log ? "aten._log_softmax.default" : "aten._softmax.default",
-                     {x, to.integer(1, "dim", 0), false}, to.spec()));
+                     {x, to.integer("dim"), false}, to.spec()));
 }
 
-constexpr std::array kActivationDecompositions = {
-    DecompositionRow{"aten.celu.default", celu},
-    DecompositionRow{"aten.glu.default", glu},
-    DecompositionRow{"aten.hardshrink.default", hardshrink},
-    DecompositionRow{"aten.hardsigmoid.default", hardsigmoid},
-    DecompositionRow{"aten.hardswish.default", hardswish},
-    DecompositionRow{"aten.log_sigmoid.default", log_sigmoid},
-    DecompositionRow{"aten.log_softmax.int", softmax},
-    DecompositionRow{"aten.logit.default", logit},
-    DecompositionRow{"aten.mish.default", mish},
-    DecompositionRow{"aten.prelu.default", prelu},
-    DecompositionRow{"aten.relu6.default", relu6},
-    DecompositionRow{"aten.rrelu.default", rrelu},
-    DecompositionRow{"aten.selu.default", selu},
-    DecompositionRow{"aten.silu.default", silu},
-    DecompositionRow{"aten.softmax.int", softmax},
-    DecompositionRow{"aten.softplus.default", softplus},
-    DecompositionRow{"aten.softshrink.default", softshrink},
-    DecompositionRow{"aten.threshold.default", threshold},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> activation_decompositions() { return kActivationDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -3,28 +3,31 @@
 #include <array>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
 using Dims = std::vector<int64_t>;
 
+}  // namespace
+
 // tensor_split and its like: as many pieces as asked for, the first ones larger by one, or pieces
 // that end at these indices. The dim is the last argument or that of the operator.
 void split_anywhere(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const std::string_view op = to.node().target().op();
   int64_t dim = 0;
   if (op == "hsplit") dim = rank_of(x) == 1 ? 0 : 1;
   if (op == "dsplit") dim = 2;
-  if (op == "tensor_split") dim = to.integer(2, "dim", 0);
+  if (op == "tensor_split") dim = to.integer("dim");
   const size_t at = wrapped(dim, rank_of(x));
   if (rank_of(x) == 0 || !size_at(x, at).is_static()) to.refuse("it splits a symbolic size");
   const int64_t whole = size_at(x, at).value();
   Dims ends;
-  const Argument by = to.arg(1, "sections");
+  const Argument by = to.arg("sections");
   if (const auto* sections = by.get<int64_t>()) {
     if (*sections < 1 || *sections > kMaxPieces) to.refuse("it has no or too many pieces");
     int64_t end = 0;
@@ -33,7 +36,7 @@ void split_anywhere(Decomposition& to) {
       ends.push_back(end);
     }
   } else {
-    ends = to.integers(1, "indices", 0, 0);
+    ends = to.integers("indices");
     for (int64_t& end : ends) end = std::clamp<int64_t>(end < 0 ? end + whole : end, 0, whole);
     ends.push_back(whole);
   }
@@ -45,6 +48,8 @@ void split_anywhere(Decomposition& to) {
   }
   to.replace_items(results);
 }
+
+namespace {
 
 // A diagonal in a matrix of dims [rows, columns]: where it is, and its elements spread over the
 // rows, as tensors that broadcast with a tensor in which these are dims `dim1` and `dim2`.
@@ -105,20 +110,22 @@ Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t d
   return f.where(found.mask, found.values, 0);
 }
 
+}  // namespace
+
 void diagonal_embed(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (rank_of(x) == 0) to.refuse("its input has no dims");
   const size_t rank = rank_of(x) + 1;
-  to.replace(embedded(to, x, to.integer(1, "offset", 0), wrapped(to.integer(2, "dim1", -2), rank),
-                      wrapped(to.integer(3, "dim2", -1), rank)));
+  to.replace(embedded(to, x, to.integer("offset"), wrapped(to.integer("dim1"), rank),
+                      wrapped(to.integer("dim2"), rank)));
 }
 
 // Of a matrix its diagonal, of a vector the matrix that has it.
 void diagonal_or_matrix(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool flattens = to.node().target().op() == "diagflat";
-  const int64_t offset = to.integer(1, flattens ? "offset" : "diagonal", 0);
+  const int64_t offset = to.integer(flattens ? "offset" : "diagonal");
   if (flattens) x = to.reshape(x, {product_of(x->tensor()->sizes)});
   if (rank_of(x) == 1) return to.replace(embedded(to, x, offset, 0, 1));
   if (rank_of(x) != 2) to.refuse("its input is neither vector nor matrix");
@@ -126,42 +133,38 @@ void diagonal_or_matrix(Decomposition& to) {
 }
 
 void diagonal_of_matrices(Decomposition& to) {
-  const auto dim = [&](const char* name, int64_t fallback) {
-    const Argument given = to.arg(99, name, fallback);
-    return given.get<int64_t>() == nullptr ? fallback : *given.get<int64_t>();
-  };
   to.replace(to.make("aten.diagonal.default",
-                     {to.tensor(0), dim("offset", 0), dim("dim1", -2), dim("dim2", -1)}));
+                     {to.self(), to.integer("offset"), to.integer("dim1"), to.integer("dim2")}));
 }
 
 // A copy in which a diagonal is another tensor.
 void diagonal_scatter(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* source = to.convert(to.tensor(1), x->tensor()->dtype);
+  Node* x = to.self();
+  Node* source = to.convert(to.tensor("src"), x->tensor()->dtype);
   if (rank_of(x) < 2 || rank_of(source) + 1 != rank_of(x)) to.refuse("its source does not fit");
-  const size_t dim1 = wrapped(to.integer(3, "dim1", 0), rank_of(x));
-  const size_t dim2 = wrapped(to.integer(4, "dim2", 1), rank_of(x));
+  const size_t dim1 = wrapped(to.integer("dim1"), rank_of(x));
+  const size_t dim2 = wrapped(to.integer("dim2"), rank_of(x));
   const Diagonal found = spread_diagonal(to, source, size_at(x, dim1), size_at(x, dim2),
-                                         to.integer(2, "offset", 0), dim1, dim2);
+                                         to.integer("offset"), dim1, dim2);
   to.replace(f.where(found.mask, found.values, x));
 }
 
 void fill_diagonal(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (rank_of(x) != 2) to.refuse("its input is no matrix");
   const Sizes sizes = x->tensor()->sizes;
   const bool is_wide =
       sizes[0].is_static() && sizes[1].is_static() && sizes[0].value() <= sizes[1].value();
-  if (to.boolean(2, "wrap", false) && !is_wide) to.refuse("its diagonal begins anew");
-  to.replace(f.where(diagonal_mask(f, sizes[0], sizes[1], 0), to.arg(1, "fill_value"), x));
+  if (to.boolean("wrap") && !is_wide) to.refuse("its diagonal begins anew");
+  to.replace(f.where(diagonal_mask(f, sizes[0], sizes[1], 0), to.arg("fill_value"), x));
 }
 
 // Matrices along a diagonal, 0 beside them.
 void block_diagonal(Decomposition& to) {
   const Calls f(to);
-  std::vector<Node*> blocks = tensors_of(to, 0, "tensors");
+  std::vector<Node*> blocks = to.tensors("tensors");
   int64_t width = 0;
   for (Node*& block : blocks) {
     while (rank_of(block) < 2) block = f.unsqueeze(block, 0);
@@ -184,7 +187,7 @@ void block_diagonal(Decomposition& to) {
 
 // All choices of one element of each vector.
 void cartesian_product(Decomposition& to) {
-  const std::vector<Node*> vectors = tensors_of(to, 0, "tensors");
+  const std::vector<Node*> vectors = to.tensors("tensors");
   if (vectors.size() == 1) return to.replace(vectors.front());
   Sizes sizes;
   for (const Node* vector : vectors) {
@@ -204,18 +207,21 @@ void cartesian_product(Decomposition& to) {
 // A quarter turn so many times, from the first dim to the second.
 void rotate(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  const int64_t turns = (to.integer(1, "k", 1) % 4 + 4) % 4;
-  const Argument given = to.arg(2, "dims");
-  const Dims dims = given.is_none() ? Dims{0, 1} : to.integers(2, "dims", 2, 0);
+  Node* x = to.self();
+  const int64_t turns = (to.integer("k") % 4 + 4) % 4;
+  const Argument given = to.arg("dims");
+  const Dims dims = given.is_none() ? Dims{0, 1} : to.integers("dims", 2);
   if (turns == 0) return to.replace(f("clone", x));
   if (turns == 2) return to.replace(f("flip", x, dims));
   Node* flipped = f("flip", x, Dims{turns == 1 ? dims[1] : dims[0]});
   to.replace(to.transpose(flipped, dims[0], dims[1]));
 }
+
+namespace {
+
 template <int64_t dim>
 void mirror(Decomposition& to) {
-  to.replace(Calls(to)("flip", to.tensor(0), Dims{dim}));
+  to.replace(Calls(to)("flip", to.self(), Dims{dim}));
 }
 
 // The dims that it lacks: [a] -> [1, a] -> [1, a, 1].
@@ -229,17 +235,19 @@ Node* of_rank(Decomposition& to, Node* x, size_t rank) {
 template <size_t rank>
 void at_least(Decomposition& to) {
   if (to.node().target().overload() != "Sequence") {
-    return to.replace(of_rank(to, to.tensor(0), rank));
+    return to.replace(of_rank(to, to.self(), rank));
   }
   std::vector<Node*> results;
-  for (Node* x : tensors_of(to, 0, "tensors")) results.push_back(of_rank(to, x, rank));
+  for (Node* x : to.tensors("tensors")) results.push_back(of_rank(to, x, rank));
   to.replace_items(results);
 }
+
+}  // namespace
 
 // Vectors are columns.
 void column_stack(Decomposition& to) {
   const Calls f(to);
-  std::vector<Node*> columns = tensors_of(to, 0, "tensors");
+  std::vector<Node*> columns = to.tensors("tensors");
   for (Node*& x : columns) {
     if (rank_of(x) == 0) x = f.unsqueeze(x, 0);
     if (rank_of(x) == 1) x = f.unsqueeze(x, -1);
@@ -250,9 +258,9 @@ void column_stack(Decomposition& to) {
 // Angles and shifts of a grid: its base times the matrices, as grid_sample takes it.
 void affine_grid(Decomposition& to) {
   const Calls f(to);
-  Node* theta = to.tensor(0);
-  const Dims size = to.integers(1, "size", 0, 0);
-  const bool corners = to.boolean(2, "align_corners", false);
+  Node* theta = to.self();
+  const Dims size = to.integers("size");
+  const bool corners = to.boolean("align_corners");
   if (size.size() != 4 && size.size() != 5) to.refuse("its grid is neither of images nor volumes");
   const size_t dims = size.size() - 2;
   const ScalarType dtype = theta->tensor()->dtype;
@@ -290,40 +298,10 @@ void affine_grid(Decomposition& to) {
   to.replace(to.reshape(product, result));
 }
 
-constexpr std::array kArrangementDecompositions = {
-    DecompositionRow{"aten.affine_grid_generator.default", affine_grid},
-    DecompositionRow{"aten.atleast_1d.Sequence", at_least<1>},
-    DecompositionRow{"aten.atleast_1d.default", at_least<1>},
-    DecompositionRow{"aten.atleast_2d.Sequence", at_least<2>},
-    DecompositionRow{"aten.atleast_2d.default", at_least<2>},
-    DecompositionRow{"aten.atleast_3d.Sequence", at_least<3>},
-    DecompositionRow{"aten.atleast_3d.default", at_least<3>},
-    DecompositionRow{"aten.block_diag.default", block_diagonal},
-    DecompositionRow{"aten.cartesian_prod.default", cartesian_product},
-    DecompositionRow{"aten.column_stack.default", column_stack},
-    DecompositionRow{"aten.diag.default", diagonal_or_matrix},
-    DecompositionRow{"aten.diag_embed.default", diagonal_embed},
-    DecompositionRow{"aten.diagflat.default", diagonal_or_matrix},
-    DecompositionRow{"aten.diagonal_scatter.default", diagonal_scatter},
-    DecompositionRow{"aten.dsplit.array", split_anywhere},
-    DecompositionRow{"aten.dsplit.int", split_anywhere},
-    DecompositionRow{"aten.fill_diagonal.default", fill_diagonal},
-    DecompositionRow{"aten.fliplr.default", mirror<1>},
-    DecompositionRow{"aten.flipud.default", mirror<0>},
-    DecompositionRow{"aten.hsplit.array", split_anywhere},
-    DecompositionRow{"aten.hsplit.int", split_anywhere},
-    DecompositionRow{"aten.linalg_diagonal.default", diagonal_of_matrices},
-    DecompositionRow{"aten.rot90.default", rotate},
-    DecompositionRow{"aten.tensor_split.indices", split_anywhere},
-    DecompositionRow{"aten.tensor_split.sections", split_anywhere},
-    DecompositionRow{"aten.vsplit.array", split_anywhere},
-    DecompositionRow{"aten.vsplit.int", split_anywhere},
-};
+void at_least_1d(Decomposition& to) { at_least<1>(to); }
+void at_least_2d(Decomposition& to) { at_least<2>(to); }
+void at_least_3d(Decomposition& to) { at_least<3>(to); }
+void flip_left_right(Decomposition& to) { mirror<1>(to); }
+void flip_up_down(Decomposition& to) { mirror<0>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> arrangement_decompositions() {
-  return kArrangementDecompositions;
-}
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

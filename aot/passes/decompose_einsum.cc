@@ -224,9 +224,9 @@ std::vector<int> label_order(Decomposition& to, const Equation& equation,
 }  // namespace
 
 void decompose_einsum(Decomposition& to) {
-  const Argument text = to.arg(0, "equation");
+  const Argument text = to.arg("equation");
   if (text.get<std::string>() == nullptr) to.refuse("its equation is missing");
-  std::vector<Node*> operands = operands_of(to, to.arg(1, "tensors"));
+  std::vector<Node*> operands = operands_of(to, to.arg("tensors"));
   Equation equation = read_equation(to, *text.get<std::string>(), operands);
   for (size_t i = 0; i < operands.size(); ++i) {
     take_diagonals(to, operands[i], equation.operands[i]);

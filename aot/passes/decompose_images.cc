@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <array>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
-namespace {
+namespace vitrine::aot::decompositions {
 
 void adaptive_average_pool(Decomposition& to) {
-  const std::vector<int64_t> size = to.integers(1, "output_size", 2, 1);
+  const std::vector<int64_t> size = to.integers("output_size", 2);
   if (size == std::vector<int64_t>{1, 1}) {
     to.replace(
-        to.call("aten.mean.dim", {to.tensor(0), std::vector<int64_t>{-1, -2}, true}, to.spec()));
+        to.call("aten.mean.dim", {to.self(), std::vector<int64_t>{-1, -2}, true}, to.spec()));
   } else {
-    to.replace(to.call("aten._adaptive_avg_pool2d.default", {to.tensor(0), size}, to.spec()));
+    to.replace(to.call("aten._adaptive_avg_pool2d.default", {to.self(), size}, to.spec()));
   }
 }
 
@@ -27,98 +26,113 @@ void max_pool(Decomposition& to) {
   to.replace(to.item(pool, 0));
 }
 
+namespace {
+
 // Of one dim: as images of height 1.
-Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.tensor(0), -2}); }
+Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.self(), -2}); }
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
 }
 // A window's argument, with what the other dim has.
-Argument with_height(Decomposition& to, size_t index, std::string_view name, int64_t height,
-                     int64_t fallback) {
-  return std::vector<int64_t>{height, to.integers(index, name, 1, fallback)[0]};
+Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
+  return std::vector<int64_t>{height, to.integers(name, 1)[0]};
 }
 // A stride that is not given is the window's size.
 Argument stride_with_height(Decomposition& to) {
-  const Argument given = to.arg(2, "stride");
-  const bool is_given =
-      given.get<int64_t>() != nullptr || (given.list() != nullptr && !given.list()->empty());
-  return with_height(to, is_given ? 2 : 1, is_given ? "stride" : "kernel_size", 1, 1);
+  return with_height(to, to.integers("stride").empty() ? "kernel_size" : "stride", 1);
 }
+
+}  // namespace
 
 void adaptive_average_pool1d(Decomposition& to) {
   Node* image = as_image(to);
-  to.replace(from_image(to, to.make("aten.adaptive_avg_pool2d.default",
-                                    {image, with_height(to, 1, "output_size", 1, 1)})));
+  to.replace(from_image(
+      to, to.make("aten.adaptive_avg_pool2d.default", {image, with_height(to, "output_size", 1)})));
 }
+
 void average_pool1d(Decomposition& to) {
   ArgumentList args = {as_image(to),
-                       with_height(to, 1, "kernel_size", 1, 1),
+                       with_height(to, "kernel_size", 1),
                        stride_with_height(to),
-                       with_height(to, 3, "padding", 0, 0),
-                       to.boolean(4, "ceil_mode", false),
-                       to.boolean(5, "count_include_pad", true)};
+                       with_height(to, "padding", 0),
+                       to.boolean("ceil_mode"),
+                       to.boolean("count_include_pad")};
   to.replace(from_image(to, to.make("aten.avg_pool2d.default", std::move(args))));
 }
+
+namespace {
+
 // With indices; of one row the index in the image is that in the row.
 Node* max_pool_of_image(Decomposition& to) {
-  return to.make("aten.max_pool2d_with_indices.default",
-                 {as_image(to), with_height(to, 1, "kernel_size", 1, 1), stride_with_height(to),
-                  with_height(to, 3, "padding", 0, 0), with_height(to, 4, "dilation", 1, 1),
-                  to.boolean(5, "ceil_mode", false)});
+  return to.make(
+      "aten.max_pool2d_with_indices.default",
+      {as_image(to), with_height(to, "kernel_size", 1), stride_with_height(to),
+       with_height(to, "padding", 0), with_height(to, "dilation", 1), to.boolean("ceil_mode")});
 }
+
 void replace_by_rows(Decomposition& to, Node* pool) {
   const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
                                         from_image(to, to.item(pool, 1))};
   to.replace_items(results);
 }
+
+}  // namespace
+
 void max_pool1d(Decomposition& to) {
   to.replace(from_image(to, to.item(max_pool_of_image(to), 0)));
 }
+
 void max_pool1d_with_indices(Decomposition& to) { replace_by_rows(to, max_pool_of_image(to)); }
+
 void adaptive_max_pool1d(Decomposition& to) {
   replace_by_rows(to, to.make("aten.adaptive_max_pool2d.default",
-                              {as_image(to), with_height(to, 1, "output_size", 1, 1)}));
+                              {as_image(to), with_height(to, "output_size", 1)}));
 }
+
+namespace {
 
 // Of one dim, by the operator of two: (input, output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
-  const size_t scales_at = has_corners ? 3 : 2;
   const SymInt size = to.spec().sizes.back();
   ArgumentList args = {as_image(to), Argument()};
   Argument scales;
-  const Argument factors = to.arg(scales_at, "scale_factors");
-  if (to.arg(1, "output_size").is_none() && factors.list() != nullptr) {
+  const Argument factors = to.arg("scale_factors");
+  if (to.arg("output_size").is_none() && factors.list() != nullptr) {
     scales = Argument::list({1.0, factors.list()->at(0)});
   } else {
     args[1] = Argument::list({1, to.size(size)});
   }
-  if (has_corners) args.push_back(to.arg(2, "align_corners", false));
+  if (has_corners) args.push_back(to.arg("align_corners"));
   args.push_back(scales);
   to.replace(from_image(to, to.make(target, std::move(args))));
 }
+
+}  // namespace
+
 void resize_nearest1d(Decomposition& to) { resize1d(to, "aten.upsample_nearest2d.vec", false); }
+
 void resize_linear1d(Decomposition& to) { resize1d(to, "aten.upsample_bilinear2d.vec", true); }
 
 void resize_antialiased(Decomposition& to) {
   const std::vector<SymInt>& sizes = to.spec().sizes;
-  ArgumentList args = {to.tensor(0), to.size_list({sizes.at(2), sizes.at(3)}),
-                       to.arg(2, "align_corners", false)};
-  if (const Argument factors = to.arg(3, "scale_factors"); factors.list() != nullptr) {
+  ArgumentList args = {to.self(), to.size_list({sizes.at(2), sizes.at(3)}),
+                       to.arg("align_corners")};
+  if (const Argument factors = to.arg("scale_factors"); factors.list() != nullptr) {
     args.insert(args.end(), factors.list()->begin(), factors.list()->end());
   }
   to.replace(to.call("aten._upsample_bilinear2d_aa.default", std::move(args), to.spec()));
 }
 
 void grid_sample(Decomposition& to) {
-  if (to.tensor(0)->tensor()->rank() != 4) to.refuse("it samples volumes");
+  if (to.self()->tensor()->rank() != 4) to.refuse("it samples volumes");
   to.replace(to.call("aten.grid_sampler_2d.default", to.node().args(), to.spec()));
 }
 
 // Channels -> a square of pixels each, or back: split, permute, join.
 void pixel_shuffle(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool spreads = to.node().target().op() == "pixel_shuffle";
-  const int64_t factor = to.integer(1, spreads ? "upscale_factor" : "downscale_factor", 1);
+  const int64_t factor = to.integer(spreads ? "upscale_factor" : "downscale_factor");
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   const std::vector<SymInt> result = to.spec().sizes;
   const auto outer = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
@@ -145,8 +159,8 @@ void pixel_shuffle(Decomposition& to) {
 }
 
 void channel_shuffle(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const SymInt groups = to.integer(1, "groups", 1);
+  Node* x = to.self();
+  const SymInt groups = to.integer("groups");
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   if (sizes.size() < 3) to.refuse("it has no images");
   std::vector<SymInt> apart = sizes;
@@ -155,6 +169,8 @@ void channel_shuffle(Decomposition& to) {
   Node* swapped = to.transpose(to.reshape(x, apart), 1, 2);
   to.replace(to.reshape(swapped, sizes));
 }
+
+namespace {
 
 enum class Padding : uint8_t { kReflect, kReplicate, kCircular };
 
@@ -180,8 +196,9 @@ Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64
 }
 
 void pad_by_index(Decomposition& to, Padding padding) {
-  Node* x = to.tensor(0);
-  const std::vector<int64_t> pads = to.integers(1, "padding", 0, 0);
+  Node* x = to.self();
+  const std::vector<int64_t> pads =
+      to.integers(to.node().target().op() == "pad" ? "pad" : "padding");
   const size_t rank = x->tensor()->rank();
   if (pads.size() % 2 != 0 || pads.size() / 2 > rank) to.refuse("its pads do not fit");
   constexpr int64_t kMost = int64_t{1} << 40;
@@ -213,52 +230,28 @@ void padded(Decomposition& to) {
   pad_by_index(to, padding);
 }
 
+}  // namespace
+
 void pad(Decomposition& to) {
-  const Argument given = to.arg(2, "mode", "constant");
+  const Argument given = to.value("mode");
   const std::string mode = given.get<std::string>() == nullptr ? "" : *given.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
     // By an operator of its own, which a backend may keep.
-    const size_t dims = to.integers(1, "pad", 0, 0).size() / 2;
+    const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("it pads none or too many dims");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",
                                    mode == "reflect" ? "reflection" : "replication", dims),
-                       {to.tensor(0), to.arg(1, "pad")}));
+                       {to.self(), to.arg("pad")}));
     return;
   }
   if (mode == "circular") return pad_by_index(to, Padding::kCircular);
   if (mode != "constant") to.refuse("its mode is not known");
-  Argument value = to.arg(3, "value", 0.0);
+  Argument value = to.arg("value", 0.0);
   if (value.is_none()) value = 0.0;
-  to.replace(
-      to.call("aten.constant_pad_nd.default", {to.tensor(0), to.arg(1, "pad"), value}, to.spec()));
+  to.replace(to.call("aten.constant_pad_nd.default", {to.self(), to.arg("pad"), value}, to.spec()));
 }
 
-constexpr std::array kImageDecompositions = {
-    DecompositionRow{"aten._upsample_bilinear2d_aa.vec", resize_antialiased},
-    DecompositionRow{"aten.adaptive_avg_pool1d.default", adaptive_average_pool1d},
-    DecompositionRow{"aten.adaptive_avg_pool2d.default", adaptive_average_pool},
-    DecompositionRow{"aten.adaptive_max_pool1d.default", adaptive_max_pool1d},
-    DecompositionRow{"aten.avg_pool1d.default", average_pool1d},
-    DecompositionRow{"aten.channel_shuffle.default", channel_shuffle},
-    DecompositionRow{"aten.grid_sampler.default", grid_sample},
-    DecompositionRow{"aten.max_pool1d.default", max_pool1d},
-    DecompositionRow{"aten.max_pool1d_with_indices.default", max_pool1d_with_indices},
-    DecompositionRow{"aten.max_pool2d.default", max_pool},
-    DecompositionRow{"aten.pad.default", pad},
-    DecompositionRow{"aten.pixel_shuffle.default", pixel_shuffle},
-    DecompositionRow{"aten.pixel_unshuffle.default", pixel_shuffle},
-    DecompositionRow{"aten.reflection_pad1d.default", padded<Padding::kReflect>},
-    DecompositionRow{"aten.reflection_pad2d.default", padded<Padding::kReflect>},
-    DecompositionRow{"aten.reflection_pad3d.default", padded<Padding::kReflect>},
-    DecompositionRow{"aten.replication_pad1d.default", padded<Padding::kReplicate>},
-    DecompositionRow{"aten.replication_pad2d.default", padded<Padding::kReplicate>},
-    DecompositionRow{"aten.replication_pad3d.default", padded<Padding::kReplicate>},
-    DecompositionRow{"aten.upsample_linear1d.vec", resize_linear1d},
-    DecompositionRow{"aten.upsample_nearest1d.vec", resize_nearest1d},
-};
+void reflection_pad(Decomposition& to) { padded<Padding::kReflect>(to); }
+void replication_pad(Decomposition& to) { padded<Padding::kReplicate>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> image_decompositions() { return kImageDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -2,9 +2,9 @@
 #include <array>
 #include <limits>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // "valid" is none; "same" keeps the size. What it adds to one side only is padded before: `x`.
@@ -12,11 +12,11 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
   std::vector<int64_t> padding(dims, 0);
   if (word == "valid") return padding;
   if (word != "same") to.refuse("its padding is not known");
-  const std::vector<int64_t> dilation = to.integers(5, "dilation", dims, 1);
+  const std::vector<int64_t> dilation = to.integers("dilation", dims);
   std::vector<int64_t> extra(2 * dims, 0);
   bool is_lopsided = false;
   for (size_t i = 0; i < dims; ++i) {
-    const SymInt& kernel = to.tensor(1)->tensor()->sizes.at(i + 2);
+    const SymInt& kernel = to.tensor("weight")->tensor()->sizes.at(i + 2);
     if (!kernel.is_static()) to.refuse("its window is a symbol");
     if (kernel.value() > INT32_MAX || dilation[i] > INT32_MAX || dilation[i] < 1) {
       to.refuse("its window is too large");
@@ -34,7 +34,7 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
   if (is_single) x = to.make("aten.unsqueeze.default", {x, 0});
-  ArgumentList args = {x, to.tensor(1), to.arg(2, "bias")};
+  ArgumentList args = {x, to.tensor("weight"), to.arg("bias")};
   args.insert(args.end(), rest.begin(), rest.end());
   if (!is_single) return to.replace(to.call("aten.convolution.default", args, to.spec()));
   Node* made = to.make("aten.convolution.default", args);
@@ -43,68 +43,65 @@ void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const Argum
 
 template <size_t dims>
 void convolution(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   Argument padding;
-  if (const Argument word = to.arg(4, "padding"); word.get<std::string>() != nullptr) {
+  if (const Argument word = to.arg("padding"); word.get<std::string>() != nullptr) {
     padding = padding_of_word(to, *word.get<std::string>(), dims, x);
   }
-  const auto list = [&](size_t index, const char* name, int64_t fallback) -> Argument {
-    return to.integers(index, name, dims, fallback);
-  };
+  const auto list = [&](const char* name) -> Argument { return to.integers(name, dims); };
   replace_by_convolution(
       to, x, dims,
-      {list(3, "stride", 1), padding.is_none() ? list(4, "padding", 0) : padding,
-       list(5, "dilation", 1), false, std::vector<int64_t>(dims, 0), to.integer(6, "groups", 1)});
+      {list("stride"), padding.is_none() ? list("padding") : padding, list("dilation"), false,
+       std::vector<int64_t>(dims, 0), to.integer("groups")});
 }
 
 template <size_t dims>
 void transposed_convolution(Decomposition& to) {
-  const auto list = [&](size_t index, const char* name, int64_t fallback) -> Argument {
-    return to.integers(index, name, dims, fallback);
-  };
-  replace_by_convolution(to, to.tensor(0), dims,
-                         {list(3, "stride", 1), list(4, "padding", 0), list(7, "dilation", 1), true,
-                          list(5, "output_padding", 0), to.integer(6, "groups", 1)});
+  const auto list = [&](const char* name) -> Argument { return to.integers(name, dims); };
+  replace_by_convolution(to, to.self(), dims,
+                         {list("stride"), list("padding"), list("dilation"), true,
+                          list("output_padding"), to.integer("groups")});
 }
 
 TensorSpec vector_spec(ScalarType dtype, const SymInt& size) {
   return contiguous_spec(dtype, {size});
 }
 
+}  // namespace
+
 void batch_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
-  if (to.boolean(5, "training", false)) {
+  if (to.boolean("training")) {
     // Without running statistics it takes those of its input in evaluation too.
-    if (!to.arg(3, "running_mean").is_none()) to.refuse("it is in training mode");
-    Node* norm = to.make("aten._native_batch_norm_legit.no_stats",
-                         {to.tensor(0), to.arg(1, "weight"), to.arg(2, "bias"), true,
-                          to.arg(6, "momentum"), to.arg(7, "eps")});
+    if (!to.arg("running_mean").is_none()) to.refuse("it is in training mode");
+    Node* norm = to.make(
+        "aten._native_batch_norm_legit.no_stats",
+        {to.self(), to.arg("weight"), to.arg("bias"), true, to.arg("momentum"), to.arg("eps")});
     return to.replace(to.item(norm, 0));
   }
   const TensorSpec empty = vector_spec(spec.dtype, 0);
   Node* norm = to.call("aten._native_batch_norm_legit_no_training.default",
-                       {to.tensor(0), to.arg(1, "weight"), to.arg(2, "bias"), to.tensor(3),
-                        to.tensor(4), to.arg(6, "momentum"), to.arg(7, "eps")},
+                       {to.self(), to.arg("weight"), to.arg("bias"), to.tensor("running_mean"),
+                        to.tensor("running_var"), to.arg("momentum"), to.arg("eps")},
                        Value::Items{spec, empty, empty});
   to.replace(to.item(norm, 0));
 }
 
 void layer_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
-  const std::vector<int64_t> shape = to.integers(1, "normalized_shape", 0, 0);
+  const std::vector<int64_t> shape = to.integers("normalized_shape");
   std::vector<SymInt> outer = spec.sizes;
   for (size_t i = 0; i < shape.size() && i < spec.rank(); ++i) outer[spec.rank() - 1 - i] = 1;
   const TensorSpec moments = contiguous_spec(spec.dtype, outer);
-  Node* norm =
-      to.call("aten.native_layer_norm.default",
-              {to.tensor(0), shape, to.arg(2, "weight"), to.arg(3, "bias"), to.arg(4, "eps", 1e-5)},
-              Value::Items{spec, moments, moments});
+  Node* norm = to.call("aten.native_layer_norm.default",
+                       {to.self(), shape, to.arg("weight"), to.arg("bias"), to.value("eps")},
+                       Value::Items{spec, moments, moments});
   to.replace(to.item(norm, 0));
 }
 
 void group_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
-  const int64_t groups = to.integer(1, "num_groups", 1);
+  const int64_t groups = to.integer("num_groups");
   if (spec.rank() < 2) to.refuse("its input has no channels");
   SymInt area = 1;
   for (size_t i = 2; i < spec.rank(); ++i) area = area * spec.sizes[i];
@@ -113,12 +110,12 @@ void group_norm(Decomposition& to) {
   const auto in_format = [&](Node* x, MemoryFormat format) {
     return to.make("aten.clone.default", {x}, {{"memory_format", format}});
   };
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (is_channels_last(*x->tensor())) x = in_format(x, MemoryFormat::kContiguous);
   const TensorSpec row_major = contiguous_spec(spec.dtype, spec.sizes);
   Node* norm = to.call("aten.native_group_norm.default",
-                       {x, to.arg(2, "weight"), to.arg(3, "bias"), to.size(spec.sizes[0]),
-                        to.size(spec.sizes[1]), to.size(area), groups, to.arg(4, "eps", 1e-5)},
+                       {x, to.arg("weight"), to.arg("bias"), to.size(spec.sizes[0]),
+                        to.size(spec.sizes[1]), to.size(area), groups, to.value("eps")},
                        Value::Items{row_major, moments, moments});
   Node* result = to.item(norm, 0);
   if (is_channels_last(spec)) {
@@ -130,7 +127,7 @@ void group_norm(Decomposition& to) {
 
 // Each channel of each sample by itself: samples become channels of one.
 void instance_norm(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   if (sizes.size() < 3) to.refuse("its input has no channels");
   const SymInt batch = sizes[0];
@@ -138,24 +135,24 @@ void instance_norm(Decomposition& to) {
     if (argument.node() == nullptr) return {};
     return to.make("aten.repeat.default", {argument, Argument::list({to.size(batch)})});
   };
-  const bool uses_input = to.boolean(5, "use_input_stats", true);
-  if (uses_input && to.arg(3, "running_mean").node() != nullptr) {
+  const bool uses_input = to.boolean("use_input_stats");
+  if (uses_input && to.arg("running_mean").node() != nullptr) {
     to.refuse("it updates its running statistics");
   }
   std::vector<SymInt> joined = sizes;
   joined[0] = 1;
   joined[1] = batch * sizes[1];
-  const Argument weight = repeated(to.arg(1, "weight"));
-  const Argument bias = repeated(to.arg(2, "bias"));
-  const Argument momentum = to.arg(6, "momentum");
-  const Argument eps = to.arg(7, "eps");
+  const Argument weight = repeated(to.arg("weight"));
+  const Argument bias = repeated(to.arg("bias"));
+  const Argument momentum = to.arg("momentum");
+  const Argument eps = to.arg("eps");
   Node* norm = nullptr;
   if (uses_input) {
     norm = to.make("aten._native_batch_norm_legit.no_stats",
                    {to.reshape(x, joined), weight, bias, true, momentum, eps});
   } else {
-    const Argument mean = repeated(to.arg(3, "running_mean"));
-    const Argument variance = repeated(to.arg(4, "running_var"));
+    const Argument mean = repeated(to.arg("running_mean"));
+    const Argument variance = repeated(to.arg("running_var"));
     norm = to.make("aten._native_batch_norm_legit_no_training.default",
                    {to.reshape(x, joined), weight, bias, mean, variance, momentum, eps});
   }
@@ -164,8 +161,8 @@ void instance_norm(Decomposition& to) {
 
 // v g / |v|, with norms over all dims but one; of all together if that is -1.
 void weight_norm(Decomposition& to) {
-  Node* direction = to.tensor(0);
-  const int64_t dim = to.integer(2, "dim", 0);
+  Node* direction = to.self();
+  const int64_t dim = to.integer("dim");
   std::vector<int64_t> dims;
   const size_t rank = direction->tensor()->rank();
   for (size_t i = 0; i < rank; ++i) {
@@ -175,57 +172,46 @@ void weight_norm(Decomposition& to) {
   Node* length = dims.empty()
                      ? to.make("aten.abs.default", {direction})
                      : to.make("aten.linalg_vector_norm.default", {direction, 2, dims, dim != -1});
-  Node* scale = to.make("aten.div.Tensor", {to.tensor(1), length});
+  Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});
   to.replace(to.make("aten.mul.Tensor", {direction, scale}));
 }
+
+namespace {
 
 double epsilon(ScalarType dtype) {
   return dtype == ScalarType::kDouble ? std::numeric_limits<double>::epsilon()
                                       : static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
+}  // namespace
+
 // x / sqrt(mean(x^2) + eps) * weight; of narrow types in f32.
 void rms_norm(Decomposition& to) {
-  const ScalarType dtype = to.tensor(0)->tensor()->dtype;
+  const ScalarType dtype = to.self()->tensor()->dtype;
   const bool is_narrow = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-  Node* x = is_narrow ? to.convert(to.tensor(0), ScalarType::kFloat) : to.tensor(0);
+  Node* x = is_narrow ? to.convert(to.self(), ScalarType::kFloat) : to.self();
   const size_t rank = x->tensor()->rank();
-  const size_t count = to.integers(1, "normalized_shape", 0, 0).size();
+  const size_t count = to.integers("normalized_shape").size();
   if (count == 0 || count > rank) to.refuse("its normalized_shape does not fit");
   std::vector<int64_t> dims;
   for (size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
-  Argument eps = to.arg(3, "eps");
+  Argument eps = to.arg("eps");
   if (eps.is_none()) eps = epsilon(x->tensor()->dtype);
   Node* squares = to.make("aten.pow.Tensor_Scalar", {x, 2});
   Node* mean = to.make("aten.mean.dim", {squares, dims, true});
   Node* scale = to.make("aten.rsqrt.default", {to.make("aten.add.Scalar", {mean, eps})});
   Node* result = to.make("aten.mul.Tensor", {x, scale});
-  if (const Argument weight = to.arg(2, "weight"); weight.node() != nullptr) {
+  if (const Argument weight = to.arg("weight"); weight.node() != nullptr) {
     result = to.make("aten.mul.Tensor", {result, weight});
   }
   to.replace(to.convert(result, to.spec().dtype));
 }
 
-constexpr std::array kLayerDecompositions = {
-    DecompositionRow{"aten._weight_norm.default", weight_norm},
-    DecompositionRow{"aten.batch_norm.default", batch_norm},
-    DecompositionRow{"aten.conv1d.default", convolution<1>},
-    DecompositionRow{"aten.conv1d.padding", convolution<1>},
-    DecompositionRow{"aten.conv2d.default", convolution<2>},
-    DecompositionRow{"aten.conv2d.padding", convolution<2>},
-    DecompositionRow{"aten.conv3d.padding", convolution<3>},
-    DecompositionRow{"aten.instance_norm.default", instance_norm},
-    DecompositionRow{"aten.rms_norm.default", rms_norm},
-    DecompositionRow{"aten.conv3d.default", convolution<3>},
-    DecompositionRow{"aten.conv_transpose1d.default", transposed_convolution<1>},
-    DecompositionRow{"aten.conv_transpose2d.input", transposed_convolution<2>},
-    DecompositionRow{"aten.conv_transpose3d.input", transposed_convolution<3>},
-    DecompositionRow{"aten.group_norm.default", group_norm},
-    DecompositionRow{"aten.layer_norm.default", layer_norm},
-};
+void convolution1d(Decomposition& to) { convolution<1>(to); }
+void convolution2d(Decomposition& to) { convolution<2>(to); }
+void convolution3d(Decomposition& to) { convolution<3>(to); }
+void transposed_convolution1d(Decomposition& to) { transposed_convolution<1>(to); }
+void transposed_convolution2d(Decomposition& to) { transposed_convolution<2>(to); }
+void transposed_convolution3d(Decomposition& to) { transposed_convolution<3>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> layer_decompositions() { return kLayerDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
@@ -20,32 +21,38 @@ bool is_number(const Argument& given, double value) {
 // beta * self + alpha * product; self does not count where beta is 0.
 void scaled_sum(Decomposition& to, Node* product) {
   const Calls f(to);
-  const Argument alpha = to.arg(99, "alpha", 1);
-  const Argument beta = to.arg(99, "beta", 1);
+  const Argument alpha = to.value("alpha");
+  const Argument beta = to.value("beta");
   if (!is_number(alpha, 1)) product = f.mul(product, alpha);
   if (is_number(beta, 0)) {
     return to.replace(same(product->tensor()->sizes, to.spec().sizes)
                           ? product
                           : to.expand(product, to.spec().sizes));
   }
-  Node* self = is_number(beta, 1) ? to.tensor(0) : f.mul(to.tensor(0), beta);
+  Node* self = is_number(beta, 1) ? to.self() : f.mul(to.self(), beta);
   to.replace(f.add(self, product));
 }
+
+}  // namespace
+
 void add_batched_product(Decomposition& to) {
   const Calls f(to);
-  scaled_sum(to, f.sum(f("bmm", to.tensor(1), to.tensor(2)), {0}));
+  scaled_sum(to, f.sum(f("bmm", to.tensor("batch1"), to.tensor("batch2")), {0}));
 }
+
 void add_outer_product(Decomposition& to) {
   const Calls f(to);
-  scaled_sum(to, f.mul(f.unsqueeze(to.tensor(1), -1), to.tensor(2)));
+  scaled_sum(to, f.mul(f.unsqueeze(to.tensor("vec1"), -1), to.tensor("vec2")));
 }
 
 void vector_product(Decomposition& to) {
   const Calls f(to);
-  const Argument dim = to.arg(99, "dim", -1);
+  const Argument dim = to.value("dim");
   const int64_t at = dim.get<int64_t>() == nullptr ? -1 : *dim.get<int64_t>();
-  to.replace(f.sum(f.mul(to.tensor(0), to.tensor(1)), {at}));
+  to.replace(f.sum(f.mul(to.self(), to.tensor("y")), {at}));
 }
+
+namespace {
 
 // Sums over these dims of both: as matrices, whose product gets the dims that are left.
 Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const Dims& dims_b) {
@@ -82,15 +89,17 @@ Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const 
   return to.reshape(product, result);
 }
 
+}  // namespace
+
 void tensor_product(Decomposition& to) {
-  to.replace(contracted(to, to.tensor(0), to.tensor(1), to.integers(2, "dims_self", 0, 0),
-                        to.integers(3, "dims_other", 0, 0)));
+  to.replace(contracted(to, to.self(), to.tensor("other"), to.integers("dims_self"),
+                        to.integers("dims_other")));
 }
 
 void inner(Decomposition& to) {
   const Calls f(to);
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
+  Node* a = to.self();
+  Node* b = to.tensor("other");
   if (rank_of(a) == 0 || rank_of(b) == 0) return to.replace(f.mul(a, b));
   to.replace(contracted(to, a, b, {-1}, {-1}));
 }
@@ -98,8 +107,8 @@ void inner(Decomposition& to) {
 // Each element of a times all of b.
 void kronecker(Decomposition& to) {
   const Calls f(to);
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
+  Node* a = to.self();
+  Node* b = to.tensor("other");
   const size_t rank = std::max(rank_of(a), rank_of(b));
   const auto spread = [&](Node* x, bool is_outer, Sizes& whole) {
     Sizes sizes(rank - rank_of(x), SymInt(1));
@@ -119,7 +128,8 @@ void kronecker(Decomposition& to) {
 }
 
 void chained_product(Decomposition& to) {
-  const std::vector<Node*> matrices = tensors_of(to, 0, "matrices");
+  const std::vector<Node*> matrices =
+      to.tensors(to.node().target().op() == "chain_matmul" ? "matrices" : "tensors");
   Node* product = matrices.front();
   for (size_t i = 1; i < matrices.size(); ++i) {
     product = to.make("aten.matmul.default", {product, matrices[i]});
@@ -128,9 +138,9 @@ void chained_product(Decomposition& to) {
 }
 
 void matrix_power(Decomposition& to) {
-  int64_t power = to.integer(1, "n", 1);
+  int64_t power = to.integer("n");
   if (power < 0 || power > 1 << 20) to.refuse("its exponent is negative or too large");
-  Node* square = to.tensor(0);
+  Node* square = to.self();
   if (power == 0) {
     const Sizes sizes = square->tensor()->sizes;
     if (sizes.size() < 2) to.refuse("its input is no matrix");
@@ -151,13 +161,13 @@ void matrix_power(Decomposition& to) {
 // a[i+1] b[i+2] - a[i+2] b[i+1], along a dim of three.
 void cross(Decomposition& to) {
   const Calls f(to);
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
+  Node* a = to.self();
+  Node* b = to.tensor("other");
   const Sizes sizes = to.spec().sizes;
   int64_t dim = -1;
-  if (const Argument given = to.arg(2, "dim"); given.get<int64_t>() != nullptr) {
+  if (const Argument given = to.arg("dim"); given.get<int64_t>() != nullptr) {
     dim = *given.get<int64_t>();
-  } else if (const Argument named = to.arg(99, "dim"); named.get<int64_t>() != nullptr) {
+  } else if (const Argument named = to.arg("dim"); named.get<int64_t>() != nullptr) {
     dim = *named.get<int64_t>();
   } else if (to.node().target().op() == "cross") {
     // The first dim of three.
@@ -180,9 +190,9 @@ void cross(Decomposition& to) {
 // a W b + bias, for each output a matrix W.
 void bilinear(Decomposition& to) {
   const Calls f(to);
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
-  Node* weight = to.tensor(2);
+  Node* a = to.self();
+  Node* b = to.tensor("input2");
+  Node* weight = to.tensor("weight");
   if (rank_of(weight) != 3 || rank_of(a) == 0) to.refuse("its weight has not three dims");
   const Sizes sizes = weight->tensor()->sizes;
   Node* matrix = to.reshape(to.permute(weight, {1, 0, 2}), {sizes[1], sizes[0] * sizes[2]});
@@ -192,9 +202,11 @@ void bilinear(Decomposition& to) {
   apart.push_back(sizes[2]);
   product = f.mul(to.reshape(product, apart), f.unsqueeze(b, -2));
   product = f.sum(product, {-1});
-  if (Node* bias = tensor_of(to, 3, "bias")) product = f.add(product, bias);
+  if (Node* bias = to.optional_tensor("bias")) product = f.add(product, bias);
   to.replace(product);
 }
+
+namespace {
 
 ArgumentList norm_arguments(Node* x, Argument order, const Argument& dims, bool keepdim) {
   ArgumentList args = {x, std::move(order)};
@@ -238,12 +250,14 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
                            {found, Dims{std::min(row, column), std::max(row, column)}});
 }
 
+}  // namespace
+
 // (self, ord, dim, keepdim, *, dtype)
 void linalg_norm(Decomposition& to) {
-  Node* x = to.convert(to.tensor(0), to.spec().dtype);
-  const Argument order = to.arg(1, "ord");
-  Argument dims = to.arg(2, "dim");
-  const bool keepdim = to.boolean(3, "keepdim", false);
+  Node* x = to.convert(to.self(), to.spec().dtype);
+  const Argument order = to.arg("ord");
+  Argument dims = to.arg("dim");
+  const bool keepdim = to.boolean("keepdim");
   const bool is_matrix_norm = to.node().target().op() == "linalg_matrix_norm";
   if (dims.is_none() && is_matrix_norm) dims = Dims{-2, -1};
   const bool all = dims.is_none();
@@ -263,54 +277,23 @@ void linalg_norm(Decomposition& to) {
 
 // (self, dim, keepdim)
 void frobenius_norm(Decomposition& to) {
-  to.replace(vector_norm(to, to.tensor(0), 2, to.arg(1, "dim"), to.boolean(2, "keepdim", false)));
+  to.replace(vector_norm(to, to.self(), 2, to.arg("dim"), to.boolean("keepdim")));
 }
 
 void distance(Decomposition& to) {
   const Calls f(to);
-  Node* apart = f.sub(to.tensor(0), to.tensor(1));
-  to.replace(vector_norm(to, apart, to.arg(2, "p", 2), Argument::list({}), false));
+  Node* apart = f.sub(to.self(), to.tensor("other"));
+  to.replace(vector_norm(to, apart, to.value("p"), Argument::list({}), false));
 }
 void pairwise_distance(Decomposition& to) {
   const Calls f(to);
-  Node* apart = f.add(f.sub(to.tensor(0), to.tensor(1)), number_of(to, 3, "eps", 1e-6));
-  to.replace(
-      vector_norm(to, apart, number_of(to, 2, "p", 2), Dims{-1}, to.boolean(4, "keepdim", false)));
+  Node* apart = f.add(f.sub(to.self(), to.tensor("x2")), to.number("eps"));
+  to.replace(vector_norm(to, apart, to.number("p"), Dims{-1}, to.boolean("keepdim")));
 }
 
 void trace(Decomposition& to) {
   const Calls f(to);
-  to.replace(f.sum(f("diagonal", to.tensor(0)), {0}));
+  to.replace(f.sum(f("diagonal", to.self()), {0}));
 }
 
-constexpr std::array kLinearAlgebraDecompositions = {
-    DecompositionRow{"aten.addbmm.default", add_batched_product},
-    DecompositionRow{"aten.addr.default", add_outer_product},
-    DecompositionRow{"aten.bilinear.default", bilinear},
-    DecompositionRow{"aten.chain_matmul.default", chained_product},
-    DecompositionRow{"aten.cross.default", cross},
-    DecompositionRow{"aten.dist.default", distance},
-    DecompositionRow{"aten.frobenius_norm.dim", frobenius_norm},
-    DecompositionRow{"aten.inner.default", inner},
-    DecompositionRow{"aten.kron.default", kronecker},
-    DecompositionRow{"aten.linalg_cross.default", cross},
-    DecompositionRow{"aten.linalg_matrix_norm.default", linalg_norm},
-    DecompositionRow{"aten.linalg_matrix_norm.str_ord", linalg_norm},
-    DecompositionRow{"aten.linalg_matrix_power.default", matrix_power},
-    DecompositionRow{"aten.linalg_multi_dot.default", chained_product},
-    DecompositionRow{"aten.linalg_norm.default", linalg_norm},
-    DecompositionRow{"aten.linalg_norm.ord_str", linalg_norm},
-    DecompositionRow{"aten.linalg_vecdot.default", vector_product},
-    DecompositionRow{"aten.matrix_power.default", matrix_power},
-    DecompositionRow{"aten.pairwise_distance.default", pairwise_distance},
-    DecompositionRow{"aten.tensordot.default", tensor_product},
-    DecompositionRow{"aten.trace.default", trace},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> linear_algebra_decompositions() {
-  return kLinearAlgebraDecompositions;
-}
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

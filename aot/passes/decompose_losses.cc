@@ -4,13 +4,14 @@
 #include <numbers>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // 0 keeps all elements, 1 takes their mean, 2 their sum.
-void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
-  switch (to.integer(reduction_at, "reduction", 1)) {
+void reduce_loss(Decomposition& to, Node* loss) {
+  switch (to.integer("reduction")) {
     case 0:
       return to.replace(loss);
     case 1:
@@ -22,83 +23,87 @@ void reduce_loss(Decomposition& to, Node* loss, size_t reduction_at) {
   }
 }
 
-Node* error_of(Decomposition& to) {
-  return to.make("aten.sub.Tensor", {to.tensor(0), to.tensor(1)});
-}
+Node* error_of(Decomposition& to) { return to.make("aten.sub.Tensor", {to.self(), to.operand(1)}); }
+
+}  // namespace
+
 void squared_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {error_of(to), 2}), 2);
+  reduce_loss(to, to.make("aten.pow.Tensor_Scalar", {error_of(to), 2}));
 }
+
 void absolute_loss(Decomposition& to) {
-  reduce_loss(to, to.make("aten.abs.default", {error_of(to)}), 2);
+  reduce_loss(to, to.make("aten.abs.default", {error_of(to)}));
 }
 
 // Squared up to beta, straight from there.
 void smooth_absolute_loss(Decomposition& to) {
   const Calls f(to);
-  const double beta = number_of(to, 3, "beta", 1);
+  const double beta = to.number("beta");
   Node* distance = f("abs", error_of(to));
-  if (beta == 0) return reduce_loss(to, distance, 2);
+  if (beta == 0) return reduce_loss(to, distance);
   Node* curve = f.mul(f.pow(distance, 2), 0.5 / beta);
   Node* line = f.sub(distance, 0.5 * beta);
-  reduce_loss(to, f.where(f.compare("lt", distance, beta), curve, line), 2);
+  reduce_loss(to, f.where(f.compare("lt", distance, beta), curve, line));
 }
 void huber_loss(Decomposition& to) {
   const Calls f(to);
-  const double delta = number_of(to, 3, "delta", 1);
+  const double delta = to.number("delta");
   Node* distance = f("abs", error_of(to));
   Node* curve = f.mul(f.mul(distance, distance), 0.5);
   Node* line = f.mul(f.sub(distance, 0.5 * delta), delta);
-  reduce_loss(to, f.where(f.compare("le", distance, delta), curve, line), 2);
+  reduce_loss(to, f.where(f.compare("le", distance, delta), curve, line));
 }
 
 // -(t log(p) + (1 - t) log(1 - p)), logarithms no less than -100.
 void binary_cross_entropy(Decomposition& to) {
   const Calls f(to);
-  Node* p = to.tensor(0);
-  Node* target = to.tensor(1);
+  Node* p = to.self();
+  Node* target = to.tensor("target");
   Node* of_rest = f("clamp", f("log1p", f("neg", p)), -100.0);
   Node* of_hit = f("clamp", f("log", p), -100.0);
   Node* loss = f.sub(f.mul(f.sub(target, 1), of_rest), f.mul(target, of_hit));
-  if (Node* weight = tensor_of(to, 2, "weight")) loss = f.mul(loss, weight);
-  reduce_loss(to, loss, 3);
+  if (Node* weight = to.optional_tensor("weight")) loss = f.mul(loss, weight);
+  reduce_loss(to, loss);
 }
 void binary_cross_entropy_of_logits(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* target = to.tensor(1);
+  Node* x = to.self();
+  Node* target = to.tensor("target");
   Node* logs = f("log_sigmoid", x);
   Node* miss = f.mul(f.sub(1, target), x);
-  if (Node* positive = tensor_of(to, 3, "pos_weight")) {
+  if (Node* positive = to.optional_tensor("pos_weight")) {
     logs = f.mul(f.add(f.mul(f.sub(positive, 1), target), 1), logs);
   }
   Node* loss = f.sub(miss, logs);
-  if (Node* weight = tensor_of(to, 2, "weight")) loss = f.mul(loss, weight);
-  reduce_loss(to, loss, 4);
+  if (Node* weight = to.optional_tensor("weight")) loss = f.mul(loss, weight);
+  reduce_loss(to, loss);
 }
 
 // t (log(t) - x); of targets that are logarithms exp(t) (t - x).
 void divergence(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* target = to.tensor(1);
-  if (to.boolean(99, "log_target", false)) {
-    return reduce_loss(to, f.mul(f("exp", target), f.sub(target, x)), 2);
+  Node* x = to.self();
+  Node* target = to.tensor("target");
+  if (to.boolean("log_target")) {
+    return reduce_loss(to, f.mul(f("exp", target), f.sub(target, x)));
   }
   Node* own = to.make("aten.xlogy.Tensor", {target, target});
-  reduce_loss(to, f.sub(own, f.mul(target, x)), 2);
+  reduce_loss(to, f.sub(own, f.mul(target, x)));
 }
 
 void soft_margin_loss(Decomposition& to) {
   const Calls f(to);
-  Node* margin = f("exp", f.mul(f("neg", to.tensor(0)), to.tensor(1)));
-  reduce_loss(to, f("log1p", margin), 2);
+  Node* margin = f("exp", f.mul(f("neg", to.self()), to.tensor("target")));
+  reduce_loss(to, f("log1p", margin));
 }
 
 void ranking_loss(Decomposition& to) {
   const Calls f(to);
-  Node* loss = f.mul(f("neg", to.tensor(2)), error_of(to));
-  reduce_loss(to, f("clamp", f.add(loss, number_of(to, 3, "margin", 0)), 0), 4);
+  Node* loss = f.mul(f("neg", to.tensor("target")), error_of(to));
+  reduce_loss(to, f("clamp", f.add(loss, to.number("margin")), 0));
 }
+
+namespace {
 
 // `a` where the target is not -1, and `b` where it is not 1; both where it is neither.
 Node* by_sign(const Calls& f, Node* target, Node* a, Node* b, const char* compare) {
@@ -107,61 +112,67 @@ Node* by_sign(const Calls& f, Node* target, Node* a, Node* b, const char* compar
   Node* second = f.where(f.compare(compare, target, other ? 1 : -1), b, 0);
   return f.add(first, second);
 }
+
+}  // namespace
+
 void hinge_embedding_loss(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* beyond = f("clamp", f.sub(number_of(to, 2, "margin", 1), x), 0);
-  reduce_loss(to, by_sign(f, to.tensor(1), x, beyond, "ne"), 3);
+  Node* x = to.self();
+  Node* beyond = f("clamp", f.sub(to.number("margin"), x), 0);
+  reduce_loss(to, by_sign(f, to.tensor("target"), x, beyond, "ne"));
 }
+
 void cosine_embedding_loss(Decomposition& to) {
   const Calls f(to);
   constexpr double kEpsilon = 1e-12;
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
-  Node* target = to.tensor(2);
+  Node* a = to.self();
+  Node* b = to.tensor("input2");
+  Node* target = to.tensor("target");
   const std::vector<int64_t> dims = {static_cast<int64_t>(rank_of(target))};
   const auto product = [&](Node* x, Node* y) { return f.sum(f.mul(x, y), dims); };
   Node* lengths = f.mul(f.add(product(a, a), kEpsilon), f.add(product(b, b), kEpsilon));
   Node* cosine = f.div(product(a, b), f("sqrt", lengths));
-  Node* apart = f("clamp", f.sub(cosine, number_of(to, 3, "margin", 0)), 0);
-  reduce_loss(to, by_sign(f, target, f.sub(1, cosine), apart, "eq"), 4);
+  Node* apart = f("clamp", f.sub(cosine, to.number("margin")), 0);
+  reduce_loss(to, by_sign(f, target, f.sub(1, cosine), apart, "eq"));
 }
 
 // max(d(a, p) - d(a, n) + margin, 0)
 void triplet_margin_loss(Decomposition& to) {
   const Calls f(to);
-  const double order = number_of(to, 4, "p", 2);
-  const double eps = number_of(to, 5, "eps", 1e-6);
+  const double order = to.number("p");
+  const double eps = to.number("eps");
   const auto distance = [&](Node* a, Node* b) {
     return f("linalg_vector_norm", f.add(f.sub(a, b), eps), order, std::vector<int64_t>{-1});
   };
-  Node* near = distance(to.tensor(0), to.tensor(1));
-  Node* far = distance(to.tensor(0), to.tensor(2));
-  if (to.boolean(6, "swap", false)) {
-    far = f("minimum", far, distance(to.tensor(1), to.tensor(2)));
+  Node* near = distance(to.self(), to.tensor("positive"));
+  Node* far = distance(to.self(), to.tensor("negative"));
+  if (to.boolean("swap")) {
+    far = f("minimum", far, distance(to.tensor("positive"), to.tensor("negative")));
   }
-  Node* loss = f("clamp", f.add(f.sub(near, far), number_of(to, 3, "margin", 1)), 0);
-  reduce_loss(to, loss, 7);
+  Node* loss = f("clamp", f.add(f.sub(near, far), to.number("margin")), 0);
+  reduce_loss(to, loss);
 }
 
 void poisson_loss(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* target = to.tensor(1);
+  Node* x = to.self();
+  Node* target = to.tensor("target");
   Node* loss = nullptr;
-  if (to.boolean(2, "log_input", true)) {
+  if (to.boolean("log_input")) {
     loss = f.sub(f("exp", x), f.mul(target, x));
   } else {
-    loss = f.sub(x, f.mul(target, f("log", f.add(x, number_of(to, 4, "eps", 1e-8)))));
+    loss = f.sub(x, f.mul(target, f("log", f.add(x, to.number("eps")))));
   }
-  if (to.boolean(3, "full", false)) {
+  if (to.boolean("full")) {
     // Stirling's formula of the target's factorial.
     Node* whole = f.sub(f.mul(target, f("log", target)), target);
     Node* rest = f.mul(f("log", f.mul(target, 2 * std::numbers::pi)), 0.5);
     loss = f.add(loss, f.where(f.compare("le", target, 1), 0, f.add(whole, rest)));
   }
-  reduce_loss(to, loss, 5);
+  reduce_loss(to, loss);
 }
+
+namespace {
 
 // The dim of the classes: the second, or of one dim that.
 int64_t class_dim(const Node* x) { return rank_of(x) == 1 ? 0 : 1; }
@@ -211,31 +222,33 @@ Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
   return f.div(total, f.sum(weights, {}));
 }
 
+}  // namespace
+
 // (self, target, weight, reduction, ignore_index)
 void negative_log_likelihood(Decomposition& to) {
-  const ClassLoss found =
-      loss_of_classes(to, to.tensor(0), to.tensor(1), tensor_of(to, 2, "weight"),
-                      to.integer(4, "ignore_index", -100));
-  to.replace(reduced(to, found.loss, found.weights, to.integer(3, "reduction", 1)));
+  const ClassLoss found = loss_of_classes(to, to.self(), to.tensor("target"),
+                                          to.optional_tensor("weight"), to.integer("ignore_index"));
+  to.replace(reduced(to, found.loss, found.weights, to.integer("reduction")));
 }
 // The same, and the weight of all.
 void negative_log_likelihood_forward(Decomposition& to) {
   const Calls f(to);
-  const int64_t reduction = to.integer(3, "reduction", 1);
-  const ClassLoss found =
-      loss_of_classes(to, to.tensor(0), to.tensor(1), tensor_of(to, 2, "weight"),
-                      to.integer(4, "ignore_index", -100));
+  const int64_t reduction = to.integer("reduction");
+  const ClassLoss found = loss_of_classes(to, to.self(), to.tensor("target"),
+                                          to.optional_tensor("weight"), to.integer("ignore_index"));
   Node* total =
       reduction == 0 ? to.scalar(0, found.loss->tensor()->dtype) : f.sum(found.weights, {});
   const std::array<Node*, 2> results = {reduced(to, found.loss, found.weights, reduction), total};
   to.replace_items(results);
 }
 
+namespace {
+
 // Targets that are probabilities: -sum(weight * target * logs), its mean by the batch.
 void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight, int64_t reduction,
                                     double smoothing) {
   const Calls f(to);
-  Node* target = to.tensor(1);
+  Node* target = to.tensor("target");
   const int64_t dim = class_dim(logs);
   const SymInt& classes = size_at(logs, static_cast<size_t>(dim));
   if (smoothing > 0) {
@@ -255,20 +268,22 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
   to.replace(f.div(total, static_cast<double>(count.value())));
 }
 
+}  // namespace
+
 // (self, target, weight, reduction, ignore_index, label_smoothing)
 void cross_entropy(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* target = to.tensor(1);
-  Node* weight = tensor_of(to, 2, "weight");
-  const int64_t reduction = to.integer(3, "reduction", 1);
-  const double smoothing = number_of(to, 5, "label_smoothing", 0);
+  Node* x = to.self();
+  Node* target = to.tensor("target");
+  Node* weight = to.optional_tensor("weight");
+  const int64_t reduction = to.integer("reduction");
+  const double smoothing = to.number("label_smoothing");
   const int64_t dim = class_dim(x);
   Node* logs = to.make("aten.log_softmax.int", {x, dim});
   if (is_floating(target->tensor()->dtype)) {
     return cross_entropy_of_probabilities(to, logs, weight, reduction, smoothing);
   }
-  const int64_t ignored = to.integer(4, "ignore_index", -100);
+  const int64_t ignored = to.integer("ignore_index");
   const ClassLoss found = loss_of_classes(to, logs, target, weight, ignored);
   Node* loss = reduced(to, found.loss, found.weights, reduction);
   if (smoothing > 0) {
@@ -284,31 +299,4 @@ void cross_entropy(Decomposition& to) {
   to.replace(loss);
 }
 
-constexpr std::array kLossDecompositions = {
-    DecompositionRow{"aten.binary_cross_entropy.default", binary_cross_entropy},
-    DecompositionRow{"aten.binary_cross_entropy_with_logits.default",
-                     binary_cross_entropy_of_logits},
-    DecompositionRow{"aten.cosine_embedding_loss.default", cosine_embedding_loss},
-    DecompositionRow{"aten.cross_entropy_loss.default", cross_entropy},
-    DecompositionRow{"aten.hinge_embedding_loss.default", hinge_embedding_loss},
-    DecompositionRow{"aten.huber_loss.default", huber_loss},
-    DecompositionRow{"aten.kl_div.default", divergence},
-    DecompositionRow{"aten.l1_loss.default", absolute_loss},
-    DecompositionRow{"aten.margin_ranking_loss.default", ranking_loss},
-    DecompositionRow{"aten.mse_loss.default", squared_loss},
-    DecompositionRow{"aten.nll_loss.default", negative_log_likelihood},
-    DecompositionRow{"aten.nll_loss2d.default", negative_log_likelihood},
-    DecompositionRow{"aten.nll_loss2d_forward.default", negative_log_likelihood_forward},
-    DecompositionRow{"aten.nll_loss_forward.default", negative_log_likelihood_forward},
-    DecompositionRow{"aten.nll_loss_nd.default", negative_log_likelihood},
-    DecompositionRow{"aten.poisson_nll_loss.default", poisson_loss},
-    DecompositionRow{"aten.smooth_l1_loss.default", smooth_absolute_loss},
-    DecompositionRow{"aten.soft_margin_loss.default", soft_margin_loss},
-    DecompositionRow{"aten.triplet_margin_loss.default", triplet_margin_loss},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> loss_decompositions() { return kLossDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -4,18 +4,18 @@
 #include <array>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
-namespace {
+namespace vitrine::aot::decompositions {
 
 void dropout(Decomposition& to) {
-  if (to.boolean(2, "train", false)) to.refuse("it is in training mode");
-  to.replace(to.tensor(0));
+  if (to.boolean("train")) to.refuse("it is in training mode");
+  to.replace(to.self());
 }
 
 // to.dtype and its like: the result's spec says to what.
 void convert(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const TensorSpec& before = *x->tensor();
   const TensorSpec& after = to.spec();
   if (before.dtype == after.dtype && before.strides == after.strides) return to.replace(x);
@@ -28,9 +28,7 @@ void convert(Decomposition& to) {
   to.replace(to.call("aten._to_copy.default", {x}, after, std::move(kwargs)));
 }
 
-void clone(Decomposition& to) {
-  to.replace(to.call("aten.clone.default", {to.tensor(0)}, to.spec()));
-}
+void clone(Decomposition& to) { to.replace(to.call("aten.clone.default", {to.self()}, to.spec())); }
 
 // "aten.t_copy.default" -> the view, and a copy of it.
 void copy_of_view(Decomposition& to) {
@@ -42,12 +40,14 @@ void copy_of_view(Decomposition& to) {
 }
 
 void fill(Decomposition& to) {
-  to.replace(to.call("aten.full_like.default", {to.tensor(0), to.arg(1, "value")}, to.spec(),
+  to.replace(to.call("aten.full_like.default", {to.self(), to.arg("value")}, to.spec(),
                      {{"pin_memory", false}}));
 }
 void fill_with_tensor(Decomposition& to) {
-  to.replace(to.call("aten.copy.default", {to.tensor(0), to.arg(1, "value")}, to.spec()));
+  to.replace(to.call("aten.copy.default", {to.self(), to.arg("value")}, to.spec()));
 }
+
+namespace {
 
 // The call's own, and the layout and device that it has without saying so.
 ArgumentMap maker_kwargs(Decomposition& to, bool tells_dtype) {
@@ -64,23 +64,24 @@ void filled(Decomposition& to) {
   const bool is_bool = to.spec().dtype == ScalarType::kBool;
   const Argument number = is_bool ? Argument(value != 0) : Argument(value);
   to.replace(
-      to.call("aten.full.default", {to.arg(0, "size"), number}, to.spec(), maker_kwargs(to, true)));
+      to.call("aten.full.default", {to.arg("size"), number}, to.spec(), maker_kwargs(to, true)));
 }
 template <int value>
 void filled_like(Decomposition& to) {
   ArgumentMap kwargs = to.kwargs({"dtype", "layout", "device"});
   kwargs.emplace_back("pin_memory", false);
-  kwargs.emplace_back("memory_format", to.arg(99, "memory_format", MemoryFormat::kPreserve));
-  to.replace(
-      to.call("aten.full_like.default", {to.tensor(0), value}, to.spec(), std::move(kwargs)));
+  kwargs.emplace_back("memory_format", to.arg("memory_format", MemoryFormat::kPreserve));
+  to.replace(to.call("aten.full_like.default", {to.self(), value}, to.spec(), std::move(kwargs)));
 }
+
+}  // namespace
 
 // new_zeros(self, size) and its like: of self's dtype if none is asked for.
 void filled_new(Decomposition& to) {
   const std::string_view op = to.node().target().op();
   const ScalarType dtype = to.spec().dtype;
-  Argument number = op == "new_full" ? to.arg(2, "fill_value") : Argument(op == "new_ones" ? 1 : 0);
-  to.replace(to.call("aten.full.default", {to.arg(1, "size"), number}, to.spec(),
+  Argument number = op == "new_full" ? to.arg("fill_value") : Argument(op == "new_ones" ? 1 : 0);
+  to.replace(to.call("aten.full.default", {to.arg("size"), number}, to.spec(),
                      {{"dtype", dtype},
                       {"layout", Layout::kStrided},
                       {"device", Device()},
@@ -131,24 +132,16 @@ void eye(Decomposition& to) {
   to.replace(to.convert(to.make("aten.eq.Tensor", {rows, columns}), to.spec().dtype));
 }
 
-double number(Decomposition& to, size_t index, std::string_view name) {
-  const Argument found = to.arg(index, name);
-  if (const auto* value = found.get<double>()) return *value;
-  if (const auto* value = found.get<int64_t>()) return static_cast<double>(*value);
-  to.refuse("an end of it is no number");
-}
-
 // Counted from the nearer end, so that both ends are exact.
 void linspace(Decomposition& to) {
-  const Argument start = to.arg(0, "start");
-  const Argument end = to.arg(1, "end");
-  const int64_t steps = to.integer(2, "steps", 1);
+  const Argument start = to.arg("start");
+  const Argument end = to.arg("end");
+  const int64_t steps = to.integer("steps");
   const ScalarType dtype = to.spec().dtype;
   if (!is_floating(dtype)) to.refuse("it counts integers");
   if (steps < 1) to.refuse("it has no steps");
   const double step =
-      steps == 1 ? 0
-                 : (number(to, 1, "end") - number(to, 0, "start")) / static_cast<double>(steps - 1);
+      steps == 1 ? 0 : (to.number("end") - to.number("start")) / static_cast<double>(steps - 1);
   if (steps == 1) {
     to.replace(to.make("aten.full.default", {std::vector<int64_t>{1}, start}, {{"dtype", dtype}}));
     return;
@@ -165,7 +158,7 @@ void linspace(Decomposition& to) {
 
 // tril and triu: by the distance from the diagonal.
 void triangle(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
   if (spec.rank() < 2) to.refuse("its input is no matrix");
   const SymInt rows = spec.sizes[spec.rank() - 2];
@@ -174,8 +167,8 @@ void triangle(Decomposition& to) {
   Node* row = to.make("aten.unsqueeze.default", {to.range(0, rows), -1});
   Node* distance = to.make("aten.sub.Tensor", {column, row});
   const bool is_lower = to.node().target().op() == "tril";
-  Node* kept = to.make(is_lower ? "aten.le.Scalar" : "aten.ge.Scalar",
-                       {distance, to.integer(1, "diagonal", 0)});
+  Node* kept =
+      to.make(is_lower ? "aten.le.Scalar" : "aten.ge.Scalar", {distance, to.integer("diagonal")});
   if (spec.dtype == ScalarType::kBool) {
     to.replace(to.make("aten.logical_and.default", {kept, x}));
   } else {
@@ -187,9 +180,9 @@ void triangle(Decomposition& to) {
 // number of rows that end at or before it.
 void triangle_indices(Decomposition& to) {
   const Calls f(to);
-  const int64_t rows = to.integer(0, "row", 0);
-  const int64_t columns = to.integer(1, "col", 0);
-  const int64_t offset = to.integer(2, "offset", 0);
+  const int64_t rows = to.integer("row");
+  const int64_t columns = to.integer("col");
+  const int64_t offset = to.integer("offset");
   constexpr int64_t kMost = 1 << 15;
   if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || offset > kMost ||
       offset < -kMost) {
@@ -215,17 +208,16 @@ void triangle_indices(Decomposition& to) {
 // Powers of the base, whose exponents are spaced alike.
 void logspace(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
-  const double base = number_of(to, 3, "base", 10);
-  Node* exponents =
-      to.make("aten.linspace.default", {to.arg(0, "start"), to.arg(1, "end"), to.arg(2, "steps")},
-              {{"dtype", dtype}});
+  const double base = to.number("base");
+  Node* exponents = to.make("aten.linspace.default",
+                            {to.arg("start"), to.arg("end"), to.arg("steps")}, {{"dtype", dtype}});
   to.replace(to.make("aten.pow.Scalar", {base, exponents}));
 }
 
 void one_hot(Decomposition& to) {
-  const int64_t classes = to.integer(1, "num_classes", -1);
+  const int64_t classes = to.integer("num_classes");
   if (classes < 1) to.refuse("its num_classes is not given");
-  Node* labels = to.make("aten.unsqueeze.default", {to.tensor(0), -1});
+  Node* labels = to.make("aten.unsqueeze.default", {to.self(), -1});
   Node* numbers = to.make("aten.arange.start_step", {0, classes},
                           {{"dtype", ScalarType::kLong},
                            {"layout", Layout::kStrided},
@@ -235,61 +227,9 @@ void one_hot(Decomposition& to) {
   to.replace(to.convert(equal, ScalarType::kLong));
 }
 
-constexpr std::array kMakerDecompositions = {
-    DecompositionRow{"aten.alias_copy.default", copy_of_view},
-    DecompositionRow{"aten.diagonal_copy.default", copy_of_view},
-    DecompositionRow{"aten.expand_copy.default", copy_of_view},
-    DecompositionRow{"aten.permute_copy.default", copy_of_view},
-    DecompositionRow{"aten.select_copy.int", copy_of_view},
-    DecompositionRow{"aten.slice_copy.Tensor", copy_of_view},
-    DecompositionRow{"aten.squeeze_copy.default", copy_of_view},
-    DecompositionRow{"aten.squeeze_copy.dim", copy_of_view},
-    DecompositionRow{"aten.squeeze_copy.dims", copy_of_view},
-    DecompositionRow{"aten.t_copy.default", copy_of_view},
-    DecompositionRow{"aten.transpose_copy.int", copy_of_view},
-    DecompositionRow{"aten.unfold_copy.default", copy_of_view},
-    DecompositionRow{"aten.unsqueeze_copy.default", copy_of_view},
-    DecompositionRow{"aten.view_copy.default", copy_of_view},
-    DecompositionRow{"aten.alpha_dropout.default", dropout},
-    DecompositionRow{"aten.arange.default", arange},
-    DecompositionRow{"aten.arange.start", arange},
-    DecompositionRow{"aten.dropout.default", dropout},
-    DecompositionRow{"aten.empty_like.default", uninitialised},
-    DecompositionRow{"aten.empty_permuted.default", uninitialised},
-    DecompositionRow{"aten.eye.default", eye},
-    DecompositionRow{"aten.eye.m", eye},
-    DecompositionRow{"aten.feature_alpha_dropout.default", dropout},
-    DecompositionRow{"aten.feature_dropout.default", dropout},
-    DecompositionRow{"aten.fill.Scalar", fill},
-    DecompositionRow{"aten.fill.Tensor", fill_with_tensor},
-    DecompositionRow{"aten.lift_fresh_copy.default", clone},
-    DecompositionRow{"aten.linspace.default", linspace},
-    DecompositionRow{"aten.logspace.default", logspace},
-    DecompositionRow{"aten.new_empty.default", uninitialised},
-    DecompositionRow{"aten.new_full.default", filled_new},
-    DecompositionRow{"aten.new_ones.default", filled_new},
-    DecompositionRow{"aten.new_zeros.default", filled_new},
-    DecompositionRow{"aten.one_hot.default", one_hot},
-    DecompositionRow{"aten.ones.default", filled<1>},
-    DecompositionRow{"aten.ones_like.default", filled_like<1>},
-    DecompositionRow{"aten.rand_like.default", random_like},
-    DecompositionRow{"aten.randn_like.default", random_like},
-    DecompositionRow{"aten.to.device", convert},
-    DecompositionRow{"aten.to.dtype", convert},
-    DecompositionRow{"aten.to.dtype_layout", convert},
-    DecompositionRow{"aten.to.other", convert},
-    DecompositionRow{"aten.tril.default", triangle},
-    DecompositionRow{"aten.tril_indices.default", triangle_indices},
-    DecompositionRow{"aten.triu.default", triangle},
-    DecompositionRow{"aten.triu_indices.default", triangle_indices},
-    DecompositionRow{"aten.type_as.default", convert},
-    DecompositionRow{"aten.zero.default", filled_like<0>},
-    DecompositionRow{"aten.zeros.default", filled<0>},
-    DecompositionRow{"aten.zeros_like.default", filled_like<0>},
-};
+void ones(Decomposition& to) { filled<1>(to); }
+void ones_like(Decomposition& to) { filled_like<1>(to); }
+void zeros(Decomposition& to) { filled<0>(to); }
+void zeros_like(Decomposition& to) { filled_like<0>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> maker_decompositions() { return kMakerDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

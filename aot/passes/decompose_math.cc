@@ -5,19 +5,20 @@
 #include <numbers>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // An argument in the dtype that the result has.
 Node* operand(Decomposition& to, size_t index) {
-  const Argument* given = to.node().arg(index);
-  if (given == nullptr || given->is_none()) to.refuse("an operand is missing");
+  const Argument given = to.operand(index);
+  if (given.is_none()) to.refuse("an operand is missing");
   const ScalarType dtype = to.spec().dtype;
-  const bool is_tensor = given->node() != nullptr && given->node()->tensor() != nullptr;
-  return is_tensor ? to.convert(given->node(), dtype) : to.scalar(*given, dtype);
+  const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
+  return is_tensor ? to.convert(given.node(), dtype) : to.scalar(given, dtype);
 }
 
 // log(b^x + b^y), with the larger taken out so that nothing overflows.
@@ -52,6 +53,8 @@ void x_log_y(Decomposition& to) {
   to.replace(f.where(f("isnan", y), kNan, result));
 }
 
+}  // namespace
+
 // -x log(x); 0 at 0, -inf below.
 void entropy(Decomposition& to) {
   const Calls f(to);
@@ -78,12 +81,16 @@ void normal_distribution(Decomposition& to) {
   to.replace(f.mul(f("erfc", x), 0.5));
 }
 
+namespace {
+
 template <bool to_radians>
 void turn(Decomposition& to) {
   const Calls f(to);
   constexpr double kFactor = to_radians ? std::numbers::pi / 180 : 180 / std::numbers::pi;
   to.replace(f.mul(operand(to, 0), kFactor));
 }
+
+}  // namespace
 
 void hypotenuse(Decomposition& to) {
   const Calls f(to);
@@ -117,21 +124,29 @@ void angle(Decomposition& to) {
   to.replace(f.where(f("isnan", x), x, turned));
 }
 
+namespace {
+
 // Whether a number has a minus, -0 included.
 Node* has_minus(const Calls& f, Node* x) {
   Node* below = f.compare("lt", x, 0);
   if (!is_floating(x->tensor()->dtype)) return below;
   return f("logical_or", below, f.compare("lt", f("reciprocal", x), 0));
 }
+
+}  // namespace
+
 void sign_bit(Decomposition& to) {
   const Calls f(to);
-  to.replace(has_minus(f, to.tensor(0)));
+  to.replace(has_minus(f, to.self()));
 }
+
 void copy_sign(Decomposition& to) {
   const Calls f(to);
   Node* size = f("abs", operand(to, 0));
   to.replace(f.where(has_minus(f, operand(to, 1)), f("neg", size), size));
 }
+
+namespace {
 
 // maximum and minimum that prefer what is a number.
 template <bool larger>
@@ -147,20 +162,21 @@ void extreme_number(Decomposition& to) {
 template <bool positive>
 void is_infinite_to(Decomposition& to) {
   const Calls f(to);
-  to.replace(f.compare("eq", to.tensor(0), positive ? kInfinity : -kInfinity));
+  to.replace(f.compare("eq", to.self(), positive ? kInfinity : -kInfinity));
 }
+
+}  // namespace
 
 // |a - b| <= atol + rtol |b|
 void is_close(Decomposition& to) {
   const Calls f(to);
-  Node* a = to.tensor(0);
-  Node* b = to.tensor(1);
+  Node* a = to.self();
+  Node* b = to.tensor("other");
   Node* result = f.compare("eq", a, b);
-  if (to.boolean(4, "equal_nan", false)) {
+  if (to.boolean("equal_nan")) {
     result = f("logical_or", result, f("logical_and", f("isnan", a), f("isnan", b)));
   }
-  Node* allowed =
-      f.add(f("abs", f.mul(b, number_of(to, 2, "rtol", 1e-5))), number_of(to, 3, "atol", 1e-8));
+  Node* allowed = f.add(f("abs", f.mul(b, to.number("rtol"))), to.number("atol"));
   Node* distance = f("abs", f.sub(a, b));
   Node* is_near = f("logical_and", f("isfinite", distance), f.compare("le", distance, allowed));
   to.replace(f("logical_or", result, is_near));
@@ -169,7 +185,7 @@ void is_close(Decomposition& to) {
 void float_power(Decomposition& to) {
   const std::string_view overload = to.node().target().overload();
   const auto wide = [&](size_t index) -> Argument {
-    const Argument given = to.arg(index, "");
+    const Argument given = to.operand(index);
     const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
     return is_tensor ? Argument(to.convert(given.node(), ScalarType::kDouble)) : given;
   };
@@ -181,15 +197,15 @@ void float_power(Decomposition& to) {
 
 void scale_by_power_of_two(Decomposition& to) {
   const Calls f(to);
-  to.replace(f.mul(to.tensor(0), to.make("aten.pow.Scalar", {2.0, to.tensor(1)})));
+  to.replace(f.mul(to.self(), to.make("aten.pow.Scalar", {2.0, to.tensor("other")})));
 }
 
 void round_decimals(Decomposition& to) {
   const Calls f(to);
-  const int64_t decimals = to.integer(99, "decimals", 0);
+  const int64_t decimals = to.integer("decimals");
   if (decimals > 300 || decimals < -300) to.refuse("its decimals are too many");
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (decimals == 0) return to.replace(f("round", x));
   if (decimals > 0) return to.replace(f.div(f("round", f.mul(x, scale)), scale));
   to.replace(f.mul(f("round", f.div(x, scale)), scale));
@@ -197,52 +213,20 @@ void round_decimals(Decomposition& to) {
 
 void clamp_by_tensor(Decomposition& to) {
   const bool is_least = to.node().target().op() == "clamp_min";
-  const Argument bound = to.arg(1, is_least ? "min" : "max");
-  to.replace(to.make("aten.clamp.Tensor", is_least
-                                              ? ArgumentList{to.tensor(0), bound}
-                                              : ArgumentList{to.tensor(0), Argument(), bound}));
+  const Argument bound = to.arg(is_least ? "min" : "max");
+  to.replace(to.make("aten.clamp.Tensor", is_least ? ArgumentList{to.self(), bound}
+                                                   : ArgumentList{to.self(), Argument(), bound}));
 }
 
-constexpr std::array kMathDecompositions = {
-    DecompositionRow{"aten.angle.default", angle},
-    DecompositionRow{"aten.clamp_max.Tensor", clamp_by_tensor},
-    DecompositionRow{"aten.clamp_min.Tensor", clamp_by_tensor},
-    DecompositionRow{"aten.copysign.Scalar", copy_sign},
-    DecompositionRow{"aten.copysign.Tensor", copy_sign},
-    DecompositionRow{"aten.deg2rad.default", turn<true>},
-    DecompositionRow{"aten.float_power.Scalar", float_power},
-    DecompositionRow{"aten.float_power.Tensor_Scalar", float_power},
-    DecompositionRow{"aten.float_power.Tensor_Tensor", float_power},
-    DecompositionRow{"aten.fmax.default", extreme_number<true>},
-    DecompositionRow{"aten.fmin.default", extreme_number<false>},
-    DecompositionRow{"aten.heaviside.default", heaviside},
-    DecompositionRow{"aten.hypot.default", hypotenuse},
-    DecompositionRow{"aten.isclose.default", is_close},
-    DecompositionRow{"aten.isneginf.default", is_infinite_to<false>},
-    DecompositionRow{"aten.isposinf.default", is_infinite_to<true>},
-    DecompositionRow{"aten.ldexp.Tensor", scale_by_power_of_two},
-    DecompositionRow{"aten.logaddexp.default", log_add_exp<false>},
-    DecompositionRow{"aten.logaddexp2.default", log_add_exp<true>},
-    DecompositionRow{"aten.rad2deg.default", turn<false>},
-    DecompositionRow{"aten.round.decimals", round_decimals},
-    DecompositionRow{"aten.signbit.default", sign_bit},
-    DecompositionRow{"aten.sinc.default", sinc},
-    DecompositionRow{"aten.special_entr.default", entropy},
-    DecompositionRow{"aten.special_ndtr.default", normal_distribution},
-    DecompositionRow{"aten.special_sinc.default", sinc},
-    DecompositionRow{"aten.special_xlog1py.default", x_log_y<true>},
-    DecompositionRow{"aten.special_xlog1py.other_scalar", x_log_y<true>},
-    DecompositionRow{"aten.special_xlog1py.self_scalar", x_log_y<true>},
-    DecompositionRow{"aten.special_xlogy.default", x_log_y<false>},
-    DecompositionRow{"aten.special_xlogy.other_scalar", x_log_y<false>},
-    DecompositionRow{"aten.special_xlogy.self_scalar", x_log_y<false>},
-    DecompositionRow{"aten.xlogy.Scalar_Other", x_log_y<false>},
-    DecompositionRow{"aten.xlogy.Scalar_Self", x_log_y<false>},
-    DecompositionRow{"aten.xlogy.Tensor", x_log_y<false>},
-};
+void greater_number(Decomposition& to) { extreme_number<true>(to); }
+void is_negative_infinity(Decomposition& to) { is_infinite_to<false>(to); }
+void is_positive_infinity(Decomposition& to) { is_infinite_to<true>(to); }
+void lesser_number(Decomposition& to) { extreme_number<false>(to); }
+void log_add_exp(Decomposition& to) { log_add_exp<false>(to); }
+void log_add_exp2(Decomposition& to) { log_add_exp<true>(to); }
+void to_degrees(Decomposition& to) { turn<false>(to); }
+void to_radians(Decomposition& to) { turn<true>(to); }
+void x_log1p_y(Decomposition& to) { x_log_y<true>(to); }
+void x_log_y(Decomposition& to) { x_log_y<false>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> math_decompositions() { return kMathDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

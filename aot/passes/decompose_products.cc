@@ -5,10 +5,11 @@
 #include <limits>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 #include "aot/passes/einsum.h"
 #include "aot/shapes/infer.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
@@ -93,12 +94,14 @@ Node* matrix_product(Decomposition& to, Node* a, Node* b) {
   return batched_product(to, a, b);
 }
 
-void matmul(Decomposition& to) { to.replace(matrix_product(to, to.tensor(0), to.tensor(1))); }
+}  // namespace
+
+void matmul(Decomposition& to) { to.replace(matrix_product(to, to.self(), to.tensor("other"))); }
 
 void linear(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* weight = to.tensor(1);
-  Node* bias = to.arg(2, "bias").node();
+  Node* x = to.self();
+  Node* weight = to.tensor("weight");
+  Node* bias = to.arg("bias").node();
   if (weight->tensor()->rank() != 2) to.refuse("its weight is no matrix");
   const Sizes result = to.spec().sizes;
   const TensorSpec spec = *x->tensor();
@@ -119,19 +122,21 @@ void linear(Decomposition& to) {
 }
 
 void dot(Decomposition& to) {
-  Node* products = to.make("aten.mul.Tensor", {to.tensor(0), to.tensor(1)});
+  Node* products = to.make("aten.mul.Tensor", {to.self(), to.operand(1)});
   to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{0}}));
 }
 
 void matrix_times_vector(Decomposition& to) {
-  Node* products = to.make("aten.mul.Tensor", {to.tensor(0), to.tensor(1)});
+  Node* products = to.make("aten.mul.Tensor", {to.self(), to.tensor("vec")});
   to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{1}}));
 }
 
 void outer(Decomposition& to) {
-  Node* column = to.make("aten.unsqueeze.default", {to.tensor(0), 1});
-  to.replace(to.make("aten.mul.Tensor", {column, to.tensor(1)}));
+  Node* column = to.make("aten.unsqueeze.default", {to.self(), 1});
+  to.replace(to.make("aten.mul.Tensor", {column, to.tensor("vec2")}));
 }
+
+namespace {
 
 bool is_one(const Argument& number) {
   return (number.get<int64_t>() != nullptr && *number.get<int64_t>() == 1) ||
@@ -141,20 +146,28 @@ bool is_one(const Argument& number) {
 // beta * self + alpha * product
 template <class Product>
 void scaled_sum(Decomposition& to, Product product) {
-  Node* self = to.tensor(0);
+  Node* self = to.self();
   Node* result = product();
-  const Argument alpha = to.arg(99, "alpha", 1);
-  const Argument beta = to.arg(99, "beta", 1);
+  const Argument alpha = to.value("alpha");
+  const Argument beta = to.value("beta");
   if (!is_one(alpha)) result = to.make("aten.mul.Tensor", {result, alpha});
   if (!is_one(beta)) self = to.make("aten.mul.Tensor", {self, beta});
   to.replace(to.make("aten.add.Tensor", {self, result}));
 }
+
+}  // namespace
+
 void baddbmm(Decomposition& to) {
-  scaled_sum(to, [&] { return to.make("aten.bmm.default", {to.tensor(1), to.tensor(2)}); });
+  scaled_sum(to, [&] {
+    return to.make("aten.bmm.default", {to.tensor("batch1"), to.tensor("batch2")});
+  });
 }
+
 void addmv(Decomposition& to) {
-  scaled_sum(to, [&] { return to.make("aten.mv.default", {to.tensor(1), to.tensor(2)}); });
+  scaled_sum(to, [&] { return to.make("aten.mv.default", {to.tensor("mat"), to.tensor("vec")}); });
 }
+
+namespace {
 
 // The mask that adds nothing where `mask` is true, and -inf where it is not.
 Node* additive_mask(Decomposition& to, Node* mask, ScalarType dtype) {
@@ -183,19 +196,21 @@ Node* repeat_heads(Decomposition& to, Node* x, const SymInt& heads) {
   return to.make("aten.repeat_interleave.self_int", {x, to.size(times), -3});
 }
 
+}  // namespace
+
 void attention(Decomposition& to) {
-  Node* query = to.tensor(0);
-  Node* key = to.tensor(1);
-  Node* value = to.tensor(2);
-  Node* mask = to.arg(3, "attn_mask").node();
-  const Argument dropout = to.arg(4, "dropout_p", 0.0);
+  Node* query = to.self();
+  Node* key = to.tensor("key");
+  Node* value = to.tensor("value");
+  Node* mask = to.arg("attn_mask").node();
+  const Argument dropout = to.value("dropout_p");
   const bool no_dropout = (dropout.get<double>() != nullptr && *dropout.get<double>() == 0) ||
                           (dropout.get<int64_t>() != nullptr && *dropout.get<int64_t>() == 0);
   if (!no_dropout) to.refuse("it drops out");
   const TensorSpec spec = *query->tensor();
   const size_t rank = spec.rank();
   if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is no matrix");
-  const Argument asked = to.arg(99, "scale");
+  const Argument asked = to.arg("scale");
   double scale = 0;
   if (asked.get<double>() != nullptr) {
     scale = *asked.get<double>();
@@ -209,11 +224,11 @@ void attention(Decomposition& to) {
   // As ATen's flash kernel lays it out: heads inside of the sequence.
   const bool is_flash = rank == 4 && key->tensor()->rank() == 4 && value->tensor()->rank() == 4 &&
                         same(value->tensor()->sizes.back(), spec.sizes.back());
-  if (to.boolean(99, "enable_gqa", false) && rank >= 3) {
+  if (to.boolean("enable_gqa") && rank >= 3) {
     key = repeat_heads(to, key, spec.sizes[rank - 3]);
     value = repeat_heads(to, value, spec.sizes[rank - 3]);
   }
-  if (to.boolean(5, "is_causal", false)) {
+  if (to.boolean("is_causal")) {
     if (mask != nullptr) to.refuse("it has a mask and is causal");
     const Sizes square = {spec.sizes[rank - 2], key->tensor()->sizes[key->tensor()->rank() - 2]};
     mask = to.make("aten.full.default", {to.size_list(square), true},
@@ -238,22 +253,6 @@ void attention(Decomposition& to) {
   to.replace(result);
 }
 
-constexpr std::array kProductDecompositions = {
-    DecompositionRow{"aten.addmv.default", addmv},
-    DecompositionRow{"aten.baddbmm.default", baddbmm},
-    DecompositionRow{"aten.dot.default", dot},
-    DecompositionRow{"aten.einsum.default", decompose_einsum},
-    DecompositionRow{"aten.linalg_matmul.default", matmul},
-    DecompositionRow{"aten.linear.default", linear},
-    DecompositionRow{"aten.matmul.default", matmul},
-    DecompositionRow{"aten.mv.default", matrix_times_vector},
-    DecompositionRow{"aten.outer.default", outer},
-    DecompositionRow{"aten.scaled_dot_product_attention.default", attention},
-    DecompositionRow{"aten.vdot.default", dot},
-};
+void einsum(Decomposition& to) { decompose_einsum(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> product_decompositions() { return kProductDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -4,9 +4,9 @@
 #include <tuple>
 #include <utility>
 
-#include "aot/passes/decomposition.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // Each becomes some twenty calls.
@@ -30,13 +30,13 @@ struct Layers {
 
 // (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 Layers read_layers(Decomposition& to, bool may_project) {
-  if (to.boolean(6, "train", false)) to.refuse("it is in training mode");
+  if (to.boolean("train")) to.refuse("it is in training mode");
   Layers layers;
-  layers.has_biases = to.boolean(3, "has_biases", true);
-  layers.count = to.integer(4, "num_layers", 1);
-  layers.bidirectional = to.boolean(7, "bidirectional", false);
-  layers.batch_first = to.boolean(8, "batch_first", false);
-  const Argument params = to.arg(2, "params");
+  layers.has_biases = to.boolean("has_biases");
+  layers.count = to.integer("num_layers");
+  layers.bidirectional = to.boolean("bidirectional");
+  layers.batch_first = to.boolean("batch_first");
+  const Argument params = to.arg("params");
   if (params.list() == nullptr || layers.count < 1) to.refuse("its weights are no list");
   const ArgumentList& items = *params.list();
   const size_t directions = layers.bidirectional ? 2 : 1;
@@ -190,7 +190,7 @@ Ends layer(Decomposition& to, Node* x, Node* hidden, const Weights& weights, boo
 // All layers; `run(x, index, weights, backward)` is one direction of one.
 template <class Run>
 Node* all_layers(Decomposition& to, const Layers& layers, std::vector<Ends>& ends, Run run) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (x->tensor()->rank() != 3) to.refuse("its input has no batch");
   if (layers.batch_first) x = to.transpose(x, 0, 1);
   const size_t directions = layers.bidirectional ? 2 : 1;
@@ -212,8 +212,10 @@ Node* stacked(Decomposition& to, const std::vector<Ends>& ends, Node* Ends::*mem
   return to.make("aten.stack.default", {Argument::list(std::move(items))});
 }
 
+}  // namespace
+
 void lstm(Decomposition& to) {
-  const Argument states = to.arg(1, "hx");
+  const Argument states = to.arg("hx");
   if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
   for (const Argument& state : *states.list()) {
     if (state.node() == nullptr || state.node()->tensor() == nullptr ||
@@ -237,11 +239,13 @@ void lstm(Decomposition& to) {
   to.replace_items(results);
 }
 
+namespace {
+
 template <Step step>
 void recurrent(Decomposition& to) {
-  if (to.tensor(1)->tensor()->rank() != 3) to.refuse("its state has no three dims");
+  if (to.tensor("hx")->tensor()->rank() != 3) to.refuse("its state has no three dims");
   const Layers layers = read_layers(to, false);
-  const std::vector<Node*> hidden = unbind(to, to.tensor(1));
+  const std::vector<Node*> hidden = unbind(to, to.tensor("hx"));
   if (hidden.size() != layers.weights.size()) {
     to.refuse("its states are of another number than its layers");
   }
@@ -257,15 +261,17 @@ void recurrent(Decomposition& to) {
 // One step: (input, hx, w_ih, w_hh, b_ih, b_hh).
 Weights read_cell(Decomposition& to) {
   Weights weights;
-  weights.input = to.tensor(2);
-  weights.hidden = to.tensor(3);
-  weights.input_bias = to.arg(4, "b_ih");
-  weights.hidden_bias = to.arg(5, "b_hh");
+  weights.input = to.tensor("w_ih");
+  weights.hidden = to.tensor("w_hh");
+  weights.input_bias = to.arg("b_ih");
+  weights.hidden_bias = to.arg("b_hh");
   return weights;
 }
 
+}  // namespace
+
 void lstm_cell(Decomposition& to) {
-  const Argument states = to.arg(1, "hx");
+  const Argument states = to.arg("hx");
   if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
   for (const Argument& state : *states.list()) {
     if (state.node() == nullptr || state.node()->tensor() == nullptr) {
@@ -274,33 +280,29 @@ void lstm_cell(Decomposition& to) {
   }
   const Weights weights = read_cell(to);
   Node* of_hidden = linear(to, (*states.list())[0].node(), weights.hidden, weights.hidden_bias);
-  Node* of_input = linear(to, to.tensor(0), weights.input, weights.input_bias);
+  Node* of_input = linear(to, to.self(), weights.input, weights.input_bias);
   const auto [hidden, cell] =
       lstm_step(to, add(to, of_hidden, of_input), (*states.list())[1].node());
   const std::array<Node*, 2> results = {hidden, cell};
   to.replace_items(results);
 }
 
+namespace {
+
 template <Step step>
 void recurrent_cell(Decomposition& to) {
   const Weights weights = read_cell(to);
-  Node* of_input = linear(to, to.tensor(0), weights.input, weights.input_bias);
-  to.replace(step(to, of_input, to.tensor(1), weights));
+  Node* of_input = linear(to, to.self(), weights.input, weights.input_bias);
+  to.replace(step(to, of_input, to.tensor("hx"), weights));
 }
-
-constexpr std::array kRecurrentDecompositions = {
-    DecompositionRow{"aten.gru.input", recurrent<gru_step>},
-    DecompositionRow{"aten.gru_cell.default", recurrent_cell<gru_step>},
-    DecompositionRow{"aten.lstm.input", lstm},
-    DecompositionRow{"aten.lstm_cell.default", lstm_cell},
-    DecompositionRow{"aten.rnn_relu.input", recurrent<plain_step<1>>},
-    DecompositionRow{"aten.rnn_relu_cell.default", recurrent_cell<plain_step<1>>},
-    DecompositionRow{"aten.rnn_tanh.input", recurrent<plain_step<0>>},
-    DecompositionRow{"aten.rnn_tanh_cell.default", recurrent_cell<plain_step<0>>},
-};
 
 }  // namespace
 
-std::span<const DecompositionRow> recurrent_decompositions() { return kRecurrentDecompositions; }
+void gru(Decomposition& to) { recurrent<gru_step>(to); }
+void gru_cell(Decomposition& to) { recurrent_cell<gru_step>(to); }
+void rnn_relu(Decomposition& to) { recurrent<plain_step<1>>(to); }
+void rnn_relu_cell(Decomposition& to) { recurrent_cell<plain_step<1>>(to); }
+void rnn_tanh(Decomposition& to) { recurrent<plain_step<0>>(to); }
+void rnn_tanh_cell(Decomposition& to) { recurrent_cell<plain_step<0>>(to); }
 
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -6,15 +6,16 @@
 #include <numeric>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
 
 // None, one dim or a list, as a list; none is all dims.
-Argument dims_of(Decomposition& to, size_t index) {
-  const Argument dims = to.arg(index, "dim");
+Argument dims_of(Decomposition& to) {
+  const Argument dims = to.arg("dim");
   if (dims.get<int64_t>() != nullptr) return Argument::list({dims});
   return dims.is_none() ? Argument::list({}) : dims;
 }
@@ -24,10 +25,14 @@ ArgumentList with_keepdim(ArgumentList args, bool keepdim) {
   return args;
 }
 
+}  // namespace
+
 void sum(Decomposition& to) {
-  to.replace(to.call("aten.sum.dim_IntList", {to.tensor(0), Argument::list({})}, to.spec(),
+  to.replace(to.call("aten.sum.dim_IntList", {to.self(), Argument::list({})}, to.spec(),
                      to.kwargs({"dtype"})));
 }
+
+namespace {
 
 struct Deviation {
   Argument dims;
@@ -35,30 +40,23 @@ struct Deviation {
   bool keepdim = false;
 };
 
-// .correction(self, dim, *, correction, keepdim), .dim(self, dim, unbiased, keepdim) and
-// .default(self, unbiased)
 Deviation read_deviation(Decomposition& to) {
-  const std::string_view overload = to.node().target().overload();
-  Deviation read;
-  if (overload == "correction") {
-    read.dims = to.arg(1, "dim");
-    read.correction = to.arg(99, "correction", 1);
-    if (read.correction.is_none()) read.correction = 1;
-    read.keepdim = to.boolean(99, "keepdim", false);
-    return read;
+  Deviation read = {to.arg("dim"), {}, to.boolean("keepdim", false)};
+  if (to.node().target().overload() == "correction") {
+    read.correction = to.arg("correction", 1);
+  } else {
+    read.correction = to.boolean("unbiased") ? 1.0 : 0.0;
   }
-  const bool has_dims = overload == "dim";
-  if (has_dims) read.dims = to.arg(1, "dim");
-  read.correction = to.boolean(has_dims ? 2 : 1, "unbiased", true) ? 1.0 : 0.0;
-  read.keepdim = has_dims && to.boolean(3, "keepdim", false);
   return read;
 }
 
 Node* variance_of(Decomposition& to, const Deviation& read) {
   ArgumentMap kwargs = {{"correction", read.correction}};
   if (read.keepdim) kwargs.emplace_back("keepdim", true);
-  return to.make("aten.var.correction", {to.tensor(0), read.dims}, std::move(kwargs));
+  return to.make("aten.var.correction", {to.self(), read.dims}, std::move(kwargs));
 }
+
+}  // namespace
 
 void variance(Decomposition& to) {
   Deviation read = read_deviation(to);
@@ -71,22 +69,30 @@ void deviation(Decomposition& to) {
   to.replace(to.make("aten.sqrt.default", {variance_of(to, read_deviation(to))}));
 }
 
+namespace {
+
 Node* mean_of(Decomposition& to, const Deviation& read) {
   return to.make("aten.mean.dim",
-                 with_keepdim({to.tensor(0), read.dims.is_none() ? Argument::list({}) : read.dims},
+                 with_keepdim({to.self(), read.dims.is_none() ? Argument::list({}) : read.dims},
                               read.keepdim));
 }
+
+}  // namespace
+
 void variance_and_mean(Decomposition& to) {
   const Deviation read = read_deviation(to);
   const std::array<Node*, 2> results = {variance_of(to, read), mean_of(to, read)};
   to.replace_items(results);
 }
+
 void deviation_and_mean(Decomposition& to) {
   const Deviation read = read_deviation(to);
   const std::array<Node*, 2> results = {to.make("aten.sqrt.default", {variance_of(to, read)}),
                                         mean_of(to, read)};
   to.replace_items(results);
 }
+
+namespace {
 
 // (sum |x|^p)^(1/p), and its limits.
 Node* vector_norm(Decomposition& to, Node* x, double order, const Argument& dims, bool keepdim) {
@@ -111,26 +117,23 @@ Node* vector_norm(Decomposition& to, Node* x, double order, const Argument& dims
 }
 
 double order_of(Decomposition& to) {
-  const Argument order = to.arg(1, "ord", 2);
-  if (const auto* value = order.get<double>()) return *value;
-  if (const auto* value = order.get<int64_t>()) return static_cast<double>(*value);
-  if (order.is_none()) return 2;
-  to.refuse("its order is no number");
+  return to.number(to.node().target().op() == "norm" ? "p" : "ord", 2);
 }
 
-// (self, ord, dim, keepdim, *, dtype)
+}  // namespace
+
 void norm(Decomposition& to) {
-  Node* x = to.convert(to.tensor(0), to.spec().dtype);
+  Node* x = to.convert(to.self(), to.spec().dtype);
   if (!is_floating(x->tensor()->dtype)) to.refuse("its input is no real number");
-  to.replace(vector_norm(to, x, order_of(to), dims_of(to, 2), to.boolean(3, "keepdim", false)));
+  to.replace(vector_norm(to, x, order_of(to), dims_of(to), to.boolean("keepdim", false)));
 }
 
 // dot(a, b) / (max(|a|, eps) max(|b|, eps))
 void cosine_similarity(Decomposition& to) {
-  const std::array<Node*, 2> operands = {to.tensor(0), to.tensor(1)};
+  const std::array<Node*, 2> operands = {to.self(), to.tensor("x2")};
   const std::vector<SymInt> sizes = to.broadcast_sizes(operands);
-  const Argument dims = Argument::list({to.arg(2, "dim", 1)});
-  const Argument eps = to.arg(3, "eps", 1e-8);
+  const Argument dims = Argument::list({to.value("dim")});
+  const Argument eps = to.value("eps");
   const auto scaled = [&](Node* x) {
     if (x->tensor()->sizes != sizes) x = to.expand(x, sizes);
     Node* length = vector_norm(to, x, 2, dims, true);
@@ -143,10 +146,10 @@ void cosine_similarity(Decomposition& to) {
 
 // log(sum(exp(x))), with the largest taken out.
 void log_sum_exp(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, ScalarType::kFloat);
-  const Argument dims = dims_of(to, 1);
-  const bool keepdim = to.boolean(2, "keepdim", false);
+  const Argument dims = dims_of(to);
+  const bool keepdim = to.boolean("keepdim");
   Node* largest = to.make("aten.amax.default", {x, dims, true});
   Node* infinite = to.make("aten.isinf.default", {largest});
   Node* zero = to.scalar(0, x->tensor()->dtype);
@@ -159,7 +162,7 @@ void log_sum_exp(Decomposition& to) {
 
 // all(x) = not any(not x)
 void all(Decomposition& to) {
-  Node* x = to.make("aten.logical_not.default", {to.tensor(0)});
+  Node* x = to.make("aten.logical_not.default", {to.self()});
   const std::string_view overload = to.node().target().overload();
   ArgumentList args = to.node().args();
   args[0] = x;
@@ -168,10 +171,10 @@ void all(Decomposition& to) {
 }
 
 void extremes(Decomposition& to) {
-  const Argument dim = to.arg(99, "dim");
-  const bool keepdim = to.boolean(99, "keepdim", false);
+  const Argument dim = to.arg("dim");
+  const bool keepdim = to.boolean("keepdim");
   const ArgumentList args = with_keepdim(
-      {to.tensor(0), Argument::list(dim.is_none() ? ArgumentList() : ArgumentList{dim})}, keepdim);
+      {to.self(), Argument::list(dim.is_none() ? ArgumentList() : ArgumentList{dim})}, keepdim);
   const std::array<Node*, 2> results = {to.make("aten.amin.default", args),
                                         to.make("aten.amax.default", args)};
   to.replace_items(results);
@@ -181,23 +184,22 @@ void extremes(Decomposition& to) {
 void argsort(Decomposition& to) {
   Node* sorted = nullptr;
   if (to.node().target().overload() == "stable") {
-    sorted = to.make("aten.sort.stable", {to.tensor(0)},
-                     {{"stable", to.arg(99, "stable")},
-                      {"dim", to.arg(1, "dim", -1)},
-                      {"descending", to.arg(2, "descending", false)}});
+    sorted = to.make("aten.sort.stable", {to.self()},
+                     {{"stable", to.arg("stable")},
+                      {"dim", to.value("dim")},
+                      {"descending", to.value("descending")}});
   } else {
-    sorted = to.make("aten.sort.default",
-                     {to.tensor(0), to.arg(1, "dim", -1), to.arg(2, "descending", false)});
+    sorted = to.make("aten.sort.default", {to.self(), to.value("dim"), to.value("descending")});
   }
   to.replace(to.item(sorted, 1));
 }
 
 // Sums and means of what is a number.
 void sum_of_numbers(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool is_mean = to.node().target().op() == "nanmean";
-  const Argument dims = dims_of(to, 1);
-  const bool keepdim = to.boolean(2, "keepdim", false);
+  const Argument dims = dims_of(to);
+  const bool keepdim = to.boolean("keepdim");
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, to.spec().dtype);
   Node* missing = to.make("aten.isnan.default", {x});
   Node* zero = to.scalar(0, x->tensor()->dtype);
@@ -211,32 +213,36 @@ void sum_of_numbers(Decomposition& to) {
 }
 
 void count_nonzero(Decomposition& to) {
-  Node* is_set = to.make("aten.ne.Scalar", {to.tensor(0), 0});
-  to.replace(to.make("aten.sum.dim_IntList", {is_set, dims_of(to, 1)}));
+  Node* is_set = to.make("aten.ne.Scalar", {to.self(), 0});
+  to.replace(to.make("aten.sum.dim_IntList", {is_set, dims_of(to)}));
 }
+
+namespace {
 
 // The smallest and the like of the sorted elements: values and where they are.
 Node* sorted(Decomposition& to, Node* x, const Argument& dim, bool descending) {
   return to.make("aten.sort.default", {x, dim, descending});
 }
+
+}  // namespace
+
 void sort_first_dim(Decomposition& to) {
-  const Argument descending = to.arg(1, "descending", false);
-  to.replace(to.item(to.make("aten.sort.default", {to.tensor(0), 0, descending}), 0));
+  const Argument descending = to.arg("descending", false);
+  to.replace(to.item(to.make("aten.sort.default", {to.self(), 0, descending}), 0));
 }
 
 // The element at a place of the sorted dim: of a median the lower one in the middle.
 void element_by_rank(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool is_median = to.node().target().op() == "median";
   const bool of_all = is_median && to.node().target().overload() == "default";
-  const size_t dim_at = is_median ? 1 : 2;
   if (of_all) {
     SymInt count = 1;
     for (const SymInt& size : x->tensor()->sizes) count = count * size;
     x = to.reshape(x, {count});
   }
-  const int64_t dim = of_all ? 0 : to.integer(dim_at, "dim", -1);
-  bool keepdim = !of_all && to.boolean(dim_at + 1, "keepdim", false);
+  const int64_t dim = of_all ? 0 : to.integer("dim");
+  bool keepdim = !of_all && to.boolean("keepdim");
   const size_t at = wrapped(dim, x->tensor()->rank());
   const bool is_scalar = x->tensor()->rank() == 0;
   if (is_scalar) {
@@ -245,7 +251,7 @@ void element_by_rank(Decomposition& to) {
   }
   if (!x->tensor()->sizes[at].is_static()) to.refuse("it sorts no known size");
   const int64_t length = x->tensor()->sizes[at].value();
-  const int64_t rank = is_median ? (length + 1) / 2 : to.integer(1, "k", 1);
+  const int64_t rank = is_median ? (length + 1) / 2 : to.integer("k");
   if (rank < 1 || rank > length) to.refuse("there is no such element");
   const int64_t place = rank - 1;
   // What is no number counts as the greatest; of it a median is none either.
@@ -270,10 +276,10 @@ void element_by_rank(Decomposition& to) {
 // (self, q, dim, keepdim, *, interpolation): between the sorted elements at q * (length - 1).
 void quantile(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
-  const bool keepdim = to.boolean(3, "keepdim", false);
-  const Argument dim = to.arg(2, "dim");
+  const bool keepdim = to.boolean("keepdim");
+  const Argument dim = to.arg("dim");
   Sizes rest = x->tensor()->sizes;  // of the result, behind those of q
   size_t at = 0;
   const auto* given = dim.get<int64_t>();
@@ -289,7 +295,7 @@ void quantile(Decomposition& to) {
   const SymInt length = size_at(x, at);
   if (!length.is_static() || length.value() == 0) to.refuse("it sorts no known size");
 
-  const Argument asked = to.arg(1, "q");
+  const Argument asked = to.arg("q");
   const bool is_tensor = asked.node() != nullptr && asked.node()->tensor() != nullptr;
   Node* q = is_tensor ? asked.node() : to.scalar(asked, dtype);
   Sizes result_sizes = q->tensor()->sizes;
@@ -306,7 +312,7 @@ void quantile(Decomposition& to) {
   const auto elements = [&](std::string_view rounding) {
     return f.index(sorted, {to.convert(f(rounding, place), ScalarType::kLong)});
   };
-  const Argument word = to.arg(99, "interpolation", "linear");
+  const Argument word = to.value("interpolation");
   const std::string way = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
   Node* result = nullptr;
   if (way == "lower") result = elements("floor");
@@ -328,45 +334,4 @@ void quantile(Decomposition& to) {
       f.where(missing, std::numeric_limits<double>::quiet_NaN(), to.reshape(result, result_sizes)));
 }
 
-constexpr std::array kReductionDecompositions = {
-    DecompositionRow{"aten.all.default", all},
-    DecompositionRow{"aten.all.dim", all},
-    DecompositionRow{"aten.all.dims", all},
-    DecompositionRow{"aten.aminmax.default", extremes},
-    DecompositionRow{"aten.argsort.default", argsort},
-    DecompositionRow{"aten.argsort.stable", argsort},
-    DecompositionRow{"aten.cosine_similarity.default", cosine_similarity},
-    DecompositionRow{"aten.count_nonzero.default", count_nonzero},
-    DecompositionRow{"aten.count_nonzero.dim_IntList", count_nonzero},
-    DecompositionRow{"aten.kthvalue.default", element_by_rank},
-    DecompositionRow{"aten.linalg_vector_norm.default", norm},
-    DecompositionRow{"aten.logsumexp.default", log_sum_exp},
-    DecompositionRow{"aten.median.default", element_by_rank},
-    DecompositionRow{"aten.median.dim", element_by_rank},
-    DecompositionRow{"aten.msort.default", sort_first_dim},
-    DecompositionRow{"aten.nanmean.default", sum_of_numbers},
-    DecompositionRow{"aten.nansum.default", sum_of_numbers},
-    DecompositionRow{"aten.norm.Scalar", norm},
-    DecompositionRow{"aten.norm.ScalarOpt_dim", norm},
-    DecompositionRow{"aten.norm.ScalarOpt_dim_dtype", norm},
-    DecompositionRow{"aten.norm.ScalarOpt_dtype", norm},
-    DecompositionRow{"aten.quantile.default", quantile},
-    DecompositionRow{"aten.quantile.scalar", quantile},
-    DecompositionRow{"aten.std.correction", deviation},
-    DecompositionRow{"aten.std.default", deviation},
-    DecompositionRow{"aten.std.dim", deviation},
-    DecompositionRow{"aten.std_mean.correction", deviation_and_mean},
-    DecompositionRow{"aten.std_mean.default", deviation_and_mean},
-    DecompositionRow{"aten.std_mean.dim", deviation_and_mean},
-    DecompositionRow{"aten.sum.default", sum},
-    DecompositionRow{"aten.var.default", variance},
-    DecompositionRow{"aten.var.dim", variance},
-    DecompositionRow{"aten.var_mean.default", variance_and_mean},
-    DecompositionRow{"aten.var_mean.dim", variance_and_mean},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> reduction_decompositions() { return kReductionDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

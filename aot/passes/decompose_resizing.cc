@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // One dim being resized.
@@ -15,11 +16,11 @@ struct Axis {
 };
 
 // Of the last `dims` dims. A factor that was given scales, not the sizes that came of it.
-std::vector<Axis> read_axes(Decomposition& to, size_t dims, size_t factors_at, bool corners) {
-  const Node* x = to.tensor(0);
+std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
+  const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("its input has another number of dims");
-  const Argument factors = to.arg(factors_at, "scale_factors");
-  const bool by_factor = to.arg(1, "output_size").is_none() && factors.list() != nullptr;
+  const Argument factors = to.arg("scale_factors");
+  const bool by_factor = to.arg("output_size").is_none() && factors.list() != nullptr;
   if (by_factor && factors.list()->size() != dims) to.refuse("its scale_factors do not fit");
   std::vector<Axis> axes;
   for (size_t i = 0; i < dims; ++i) {
@@ -61,25 +62,25 @@ template <size_t dims, bool exact>
 void nearest(Decomposition& to) {
   const Calls f(to);
   ArgumentList indices(2);
-  const std::vector<Axis> axes = read_axes(to, dims, 2, false);
+  const std::vector<Axis> axes = read_axes(to, dims, false);
   for (size_t i = 0; i < dims; ++i) {
     Node* at = f.count(0, axes[i].to, 1, ScalarType::kFloat);
     if (exact) at = f.add(at, 0.5);
     at = to.convert(f.mul(at, axes[i].scale), ScalarType::kLong);
     indices.emplace_back(along(f, at, i, dims));
   }
-  to.replace(f.index(to.tensor(0), std::move(indices)));
+  to.replace(f.index(to.self(), std::move(indices)));
 }
 
 // Between the two neighbours in each dim, the last dim first.
 template <size_t dims>
 void linear(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("its input is of integers");
-  const bool corners = to.boolean(2, "align_corners", false);
-  const std::vector<Axis> axes = read_axes(to, dims, 3, corners);
+  const bool corners = to.boolean("align_corners");
+  const std::vector<Axis> axes = read_axes(to, dims, corners);
   std::array<Node*, dims> weights = {};
   std::array<std::array<Node*, 2>, dims> neighbours = {};
   for (size_t i = 0; i < dims; ++i) {
@@ -124,13 +125,15 @@ std::array<Node*, 4> cubic_weights(const Calls& f, Node* t) {
   return {far(f.add(t, 1.0)), near(t), near(rest), far(f.add(rest, 1.0))};
 }
 
-void cubic(Decomposition& to) {
+}  // namespace
+
+void resize_cubic2d(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("its input is of integers");
-  const bool corners = to.boolean(2, "align_corners", false);
-  const std::vector<Axis> axes = read_axes(to, 2, 3, corners);
+  const bool corners = to.boolean("align_corners");
+  const std::vector<Axis> axes = read_axes(to, 2, corners);
   std::array<std::array<Node*, 4>, 2> indices = {};
   std::array<std::array<Node*, 4>, 2> weights = {};
   for (size_t i = 0; i < 2; ++i) {
@@ -161,35 +164,22 @@ void cubic(Decomposition& to) {
   to.replace(weighted(rows, weights[0]));
 }
 
-// (input, output_size, [align_corners,] scales...): the operator that takes lists of scales.
-template <bool has_corners>
-void by_list(Decomposition& to) {
-  const size_t scales_at = has_corners ? 3 : 2;
-  for (size_t i = scales_at; i < to.node().args().size(); ++i) {
-    if (!to.node().args()[i].is_none()) to.refuse("it has both sizes and scales");
+// The operator that takes lists of scales.
+void resize_by_list(Decomposition& to) {
+  for (const char* scale : {"scales_h", "scales_w"}) {
+    if (!to.arg(scale).is_none()) to.refuse("it has both sizes and scales");
   }
-  if (!to.node().kwargs().empty()) to.refuse("it has both sizes and scales");
-  ArgumentList args(to.node().args().begin(),
-                    to.node().args().begin() + static_cast<std::ptrdiff_t>(scales_at));
+  ArgumentList args = {to.self(), to.arg("output_size")};
+  if (const Argument corners = to.arg("align_corners"); !corners.is_none()) args.push_back(corners);
   args.emplace_back();
   const std::string target = "aten." + std::string(to.node().target().op()) + ".vec";
   to.replace(to.call(target, std::move(args), to.spec()));
 }
 
-constexpr std::array kResizingDecompositions = {
-    DecompositionRow{"aten._upsample_nearest_exact1d.vec", nearest<1, true>},
-    DecompositionRow{"aten._upsample_nearest_exact2d.vec", nearest<2, true>},
-    DecompositionRow{"aten._upsample_nearest_exact3d.vec", nearest<3, true>},
-    DecompositionRow{"aten.upsample_bicubic2d.default", by_list<true>},
-    DecompositionRow{"aten.upsample_bicubic2d.vec", cubic},
-    DecompositionRow{"aten.upsample_bilinear2d.default", by_list<true>},
-    DecompositionRow{"aten.upsample_nearest2d.default", by_list<false>},
-    DecompositionRow{"aten.upsample_nearest3d.vec", nearest<3, false>},
-    DecompositionRow{"aten.upsample_trilinear3d.vec", linear<3>},
-};
+void resize_linear3d(Decomposition& to) { linear<3>(to); }
+void resize_nearest3d(Decomposition& to) { nearest<3, false>(to); }
+void resize_nearest_exact1d(Decomposition& to) { nearest<1, true>(to); }
+void resize_nearest_exact2d(Decomposition& to) { nearest<2, true>(to); }
+void resize_nearest_exact3d(Decomposition& to) { nearest<3, true>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> resizing_decompositions() { return kResizingDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

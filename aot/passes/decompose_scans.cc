@@ -2,8 +2,9 @@
 #include <array>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // The dim of a scan, which must be known: each doubling of the distance is a step.
@@ -33,8 +34,10 @@ Node* scan(Decomposition& to, Node* x, size_t dim, const Argument& neutral, Join
 }
 
 // In the dtype of the result.
-Node* scanned(Decomposition& to) { return to.convert(to.tensor(0), to.spec().dtype); }
-size_t dim_of(Decomposition& to) { return wrapped(to.integer(1, "dim", 0), rank_of(to.tensor(0))); }
+Node* scanned(Decomposition& to) { return to.convert(to.self(), to.spec().dtype); }
+size_t dim_of(Decomposition& to) { return wrapped(to.integer("dim"), rank_of(to.self())); }
+
+}  // namespace
 
 void running_product(Decomposition& to) {
   const Calls f(to);
@@ -47,11 +50,13 @@ void running_log_sum_exp(Decomposition& to) {
                   [&](Node* a, Node* b) { return f("logaddexp", a, b); }));
 }
 
+namespace {
+
 // Values and where they are: of equals the last.
 template <bool greatest>
 void running_extreme(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("its input is of integers");
   const size_t dim = dim_of(to);
@@ -71,19 +76,21 @@ void running_extreme(Decomposition& to) {
   to.replace_items(results);
 }
 
+}  // namespace
+
 // x[1:] - x[:-1], as often as asked for.
 void difference(Decomposition& to) {
   const Calls f(to);
-  const int64_t times = to.integer(1, "n", 1);
-  Node* x = to.tensor(0);
+  const int64_t times = to.integer("n");
+  Node* x = to.self();
   if (rank_of(x) == 0) to.refuse("its input has no dims");
   constexpr int64_t kMostTimes = 1024;
   if (times < 0 || times > kMostTimes) to.refuse("it is repeated too often");
   if (times == 0) return to.replace(f("clone", x));  // and nothing is joined to it
-  const size_t dim = wrapped(to.integer(2, "dim", -1), rank_of(x));
+  const size_t dim = wrapped(to.integer("dim"), rank_of(x));
   std::vector<Node*> parts = {x};
-  if (Node* front = tensor_of(to, 3, "prepend")) parts.insert(parts.begin(), front);
-  if (Node* back = tensor_of(to, 4, "append")) parts.push_back(back);
+  if (Node* front = to.optional_tensor("prepend")) parts.insert(parts.begin(), front);
+  if (Node* back = to.optional_tensor("append")) parts.push_back(back);
   if (parts.size() > 1) x = f.cat(parts, dim);
   const bool is_bool = x->tensor()->dtype == ScalarType::kBool;
   for (int64_t i = 0; i < times; ++i) {
@@ -99,15 +106,15 @@ void difference(Decomposition& to) {
 // The area under the points y at x, by trapezoids; cumulative, up to each of them.
 void trapezoid(Decomposition& to) {
   const Calls f(to);
-  Node* y = to.tensor(0);
+  Node* y = to.self();
   if (rank_of(y) == 0) to.refuse("its input has no dims");
   const bool has_places = to.node().target().overload() == "x";
   int64_t dim = 0;
   if (has_places) {
-    dim = to.integer(2, "dim", -1);
+    dim = to.integer("dim");
   } else {
     // (y, *, dx, dim), or of trapz the same by position.
-    const Argument given = to.arg(99, "dim", -1);
+    const Argument given = to.value("dim");
     dim = given.get<int64_t>() == nullptr ? -1 : *given.get<int64_t>();
   }
   const size_t at = wrapped(dim, rank_of(y));
@@ -124,10 +131,10 @@ void trapezoid(Decomposition& to) {
     return is_cumulative ? f("cumsum", areas, here) : f.sum(areas, {here});
   };
   if (!has_places) {
-    const double width = number_of(to, 99, "dx", 1);
+    const double width = to.number("dx");
     return to.replace(f.mul(total(heights), width / 2));
   }
-  Node* x = to.tensor(1);
+  Node* x = to.tensor("x");
   if (rank_of(x) != 1 && rank_of(x) != rank_of(y)) to.refuse("its places have other dims");
   const auto [begin, end] = pairs(x, rank_of(x) == 1 ? 0 : at);
   Node* widths = f.sub(end, begin);
@@ -139,22 +146,7 @@ void trapezoid(Decomposition& to) {
   to.replace(f.div(total(f.mul(widths, heights)), 2.0));
 }
 
-constexpr std::array kScanDecompositions = {
-    DecompositionRow{"aten.cummax.default", running_extreme<true>},
-    DecompositionRow{"aten.cummin.default", running_extreme<false>},
-    DecompositionRow{"aten.cumprod.default", running_product},
-    DecompositionRow{"aten.diff.default", difference},
-    DecompositionRow{"aten.logcumsumexp.default", running_log_sum_exp},
-    DecompositionRow{"aten.cumulative_trapezoid.dx", trapezoid},
-    DecompositionRow{"aten.cumulative_trapezoid.x", trapezoid},
-    DecompositionRow{"aten.trapezoid.dx", trapezoid},
-    DecompositionRow{"aten.trapezoid.x", trapezoid},
-    DecompositionRow{"aten.trapz.dx", trapezoid},
-    DecompositionRow{"aten.trapz.x", trapezoid},
-};
+void running_maximum(Decomposition& to) { running_extreme<true>(to); }
+void running_minimum(Decomposition& to) { running_extreme<false>(to); }
 
-}  // namespace
-
-std::span<const DecompositionRow> scan_decompositions() { return kScanDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

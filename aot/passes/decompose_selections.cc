@@ -2,8 +2,9 @@
 #include <array>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
@@ -24,9 +25,9 @@ Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool a
 // Writes `values` at the index of a dim. A tensor without dims counts as having one.
 void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   const Calls f(to);
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool is_scalar = rank_of(x) == 0;
-  const size_t dim = wrapped(to.integer(1, "dim", 0), rank_of(x));
+  const size_t dim = wrapped(to.integer("dim"), rank_of(x));
   if (rank_of(index) > 1) to.refuse("its index has several dims");
   if (rank_of(index) == 0) index = f.unsqueeze(index, 0);
   if (is_scalar) x = f.unsqueeze(x, 0);
@@ -35,57 +36,62 @@ void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   to.replace(is_scalar ? f.squeeze(result, 0) : result);
 }
 
+}  // namespace
+
 void index_add(Decomposition& to) {
   const Calls f(to);
-  Node* source = to.tensor(3);
-  if (const Argument alpha = to.arg(99, "alpha", 1); !(alpha == Argument(1))) {
+  Node* source = to.tensor("source");
+  if (const Argument alpha = to.value("alpha"); !(alpha == Argument(1))) {
     source = f.mul(source, alpha);
   }
-  put_along(to, to.tensor(2), to.convert(source, to.spec().dtype), true);
+  put_along(to, to.tensor("index"), to.convert(source, to.spec().dtype), true);
 }
 
-void index_copy(Decomposition& to) { put_along(to, to.tensor(2), to.tensor(3), false); }
+void index_copy(Decomposition& to) {
+  put_along(to, to.tensor("index"), to.tensor("source"), false);
+}
 
 void index_fill(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* index = to.tensor(2);
-  const Argument given = to.arg(3, "value");
+  Node* x = to.self();
+  Node* index = to.tensor("index");
+  const Argument given = to.arg("value");
   const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
   const ScalarType dtype = to.spec().dtype;
   Node* value = is_tensor ? to.convert(given.node(), dtype) : to.scalar(given, dtype);
   Sizes sizes = x->tensor()->sizes;
   if (sizes.empty()) sizes.emplace_back(1);
   const SymInt count = rank_of(index) == 0 ? SymInt(1) : size_at(index, 0);
-  sizes.at(wrapped(to.integer(1, "dim", 0), rank_of(x))) = count;
+  sizes.at(wrapped(to.integer("dim"), rank_of(x))) = count;
   put_along(to, index, to.expand(value, sizes), false);
 }
 
 // Of the elements in a row.
 void take(Decomposition& to) {
   const Calls f(to);
-  Node* flat = to.reshape(to.tensor(0), {product_of(to.tensor(0)->tensor()->sizes)});
-  to.replace(f.index(flat, {to.tensor(1)}));
+  Node* flat = to.reshape(to.self(), {product_of(to.self()->tensor()->sizes)});
+  to.replace(f.index(flat, {to.tensor("index")}));
 }
 
 void put_flat(Decomposition& to) {
   const Sizes sizes = to.spec().sizes;
-  Node* flat = to.reshape(to.tensor(0), {product_of(sizes)});
-  Node* index = to.reshape(to.tensor(1), {product_of(to.tensor(1)->tensor()->sizes)});
-  Node* values = to.reshape(to.tensor(2), {product_of(to.tensor(2)->tensor()->sizes)});
-  Node* result = put(to, flat, {index}, values, to.boolean(3, "accumulate", false));
+  Node* flat = to.reshape(to.self(), {product_of(sizes)});
+  Node* index = to.reshape(to.tensor("index"), {product_of(to.tensor("index")->tensor()->sizes)});
+  Node* values =
+      to.reshape(to.tensor("source"), {product_of(to.tensor("source")->tensor()->sizes)});
+  Node* result = put(to, flat, {index}, values, to.boolean("accumulate"));
   to.replace(to.reshape(result, sizes));
 }
 
 // gather, after both have the same sizes but along the dim.
 void take_along_dim(Decomposition& to) {
-  Node* x = to.tensor(0);
-  Node* index = to.tensor(1);
-  if (to.arg(2, "dim").is_none()) {
+  Node* x = to.self();
+  Node* index = to.tensor("indices");
+  if (to.arg("dim").is_none()) {
     x = to.reshape(x, {product_of(x->tensor()->sizes)});
     index = to.reshape(index, {product_of(index->tensor()->sizes)});
     return to.replace(to.make("aten.gather.default", {x, 0, index}));
   }
-  const int64_t dim = to.integer(2, "dim", 0);
+  const int64_t dim = to.integer("dim", 0);
   const size_t at = wrapped(dim, rank_of(x));
   if (rank_of(x) != rank_of(index) || rank_of(x) == 0) to.refuse("its index has other dims");
   Sizes of_x = x->tensor()->sizes;
@@ -108,6 +114,8 @@ void plain_index_put(Decomposition& to) {
   to.replace(to.call("aten.index_put.default", to.node().args(), to.node().meta.value,
                      to.kwargs({"accumulate"})));
 }
+
+namespace {
 
 // What each row of the dim gets from the index's row, by comparing all with all.
 Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, Node* index,
@@ -148,26 +156,28 @@ Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, N
   return f.where(to.transpose(any, static_cast<int64_t>(dim), last), found, x);
 }
 
+}  // namespace
+
 // scatter_reduce, and scatter with a reduction.
 void scatter_reduce(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  const int64_t dim = to.integer(1, "dim", 0);
-  Node* index = to.tensor(2);
+  Node* x = to.self();
+  const int64_t dim = to.integer("dim");
+  Node* index = to.tensor("index");
   const bool is_scatter = to.node().target().op() == "scatter";
-  const Argument word = to.arg(4, "reduce");
+  const Argument word = to.arg("reduce");
   if (word.get<std::string>() == nullptr) to.refuse("its reduction is no word");
   std::string reduce = *word.get<std::string>();
   if (is_scatter) reduce = reduce == "add" ? "sum" : "prod";
   const ScalarType dtype = x->tensor()->dtype;
-  const Argument given = to.arg(3, "src");
+  const Argument given = to.arg(to.node().target().overload() == "value_reduce" ? "value" : "src");
   const bool is_number = given.node() == nullptr || given.node()->tensor() == nullptr;
   Node* source =
       is_number ? to.expand(to.scalar(given, dtype), index->tensor()->sizes) : given.node();
   if (rank_of(x) == 0 || rank_of(index) != rank_of(x) || rank_of(source) != rank_of(x)) {
     to.refuse("its operands have other dims");
   }
-  const bool include_self = is_scatter || to.boolean(99, "include_self", true);
+  const bool include_self = is_scatter || to.boolean("include_self", true);
   if (reduce == "sum" || reduce == "mean") {
     Node* start = include_self ? x : to.make("aten.scatter.value", {x, dim, index, 0});
     Node* total = f("scatter_add", start, dim, index, source);
@@ -189,7 +199,7 @@ void scatter_reduce(Decomposition& to) {
 void is_in(Decomposition& to) {
   const Calls f(to);
   const auto tensor = [&](size_t index) {
-    const Argument given = to.arg(index, "");
+    const Argument given = to.operand(index);
     const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
     if (is_tensor) return given.node();
     return to.scalar(given,
@@ -201,11 +211,11 @@ void is_in(Decomposition& to) {
   others = to.reshape(others, {count});
   Node* found = f.compare("eq", f.unsqueeze(elements, -1), others);
   found = to.make("aten.any.dim", {found, -1});
-  Argument inverts = to.arg(3, "invert");
-  if (inverts.is_none()) inverts = to.arg(99, "invert", false);
-  const bool is_inverse = inverts.get<bool>() != nullptr && *inverts.get<bool>();
+  const bool is_inverse = to.boolean("invert");
   to.replace(is_inverse ? f("logical_not", found) : found);
 }
+
+namespace {
 
 // How many of the sorted bounds lie before each value; those that are equal count if `right`.
 Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
@@ -217,20 +227,22 @@ Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
   return to.convert(count, to.spec().dtype);
 }
 
+}  // namespace
+
 void bucketize(Decomposition& to) {
   const Calls f(to);
-  Node* values = to.tensor(0);
+  Node* values = to.self();
   to.replace(
-      place_among(to, to.tensor(1), f.unsqueeze(values, -1), to.boolean(99, "right", false)));
+      place_among(to, to.tensor("boundaries"), f.unsqueeze(values, -1), to.boolean("right")));
 }
 void search_sorted(Decomposition& to) {
   const Calls f(to);
-  Node* bounds = to.tensor(0);
-  Node* values = to.tensor(1);
-  if (!to.arg(99, "sorter").is_none()) to.refuse("it has a sorter");
-  const Argument side = to.arg(99, "side");
+  Node* bounds = to.self();
+  Node* values = to.tensor("self");
+  if (!to.arg("sorter").is_none()) to.refuse("it has a sorter");
+  const Argument side = to.arg("side");
   const bool right = side.get<std::string>() != nullptr ? *side.get<std::string>() == "right"
-                                                        : to.boolean(99, "right", false);
+                                                        : to.boolean("right");
   if (rank_of(bounds) > 1) bounds = f.unsqueeze(bounds, -2);
   to.replace(place_among(to, bounds, f.unsqueeze(values, -1), right));
 }
@@ -238,23 +250,23 @@ void search_sorted(Decomposition& to) {
 // Rows of a table, joined by bags: the bag of an element is the last that begins at or before it.
 void embedding_bag(Decomposition& to) {
   const Calls f(to);
-  Node* table = to.tensor(0);
-  Node* indices = to.tensor(1);
-  Node* offsets = to.tensor(2);
-  const int64_t mode = to.integer(4, "mode", 0);  // 0: sum, 1: mean, 2: the greatest
+  Node* table = to.self();
+  Node* indices = to.tensor("indices");
+  Node* offsets = to.tensor("offsets");
+  const int64_t mode = to.integer("mode", 0);  // 0: sum, 1: mean, 2: the greatest
   if (mode != 0 && mode != 1) to.refuse("it takes the greatest of a bag");
   if (rank_of(indices) != 1 || rank_of(offsets) != 1) to.refuse("its bags are no vectors");
   const ScalarType dtype = table->tensor()->dtype;
   Node* rows = f("embedding", table, indices);
-  Node* weights = tensor_of(to, 6, "per_sample_weights");
+  Node* weights = to.optional_tensor("per_sample_weights");
   if (weights != nullptr) rows = f.mul(rows, f.unsqueeze(weights, -1));
-  if (to.boolean(7, "include_last_offset", false)) {
+  if (to.boolean("include_last_offset", false)) {
     offsets = f.slice(offsets, 0, 0, to.size(size_at(offsets, 0) - SymInt(1)));
   }
-  const bool has_padding = !to.arg(8, "padding_idx").is_none();
+  const bool has_padding = !to.arg("padding_idx").is_none();
   Node* counted = nullptr;  // 1 for each element that counts
   if (has_padding) {
-    int64_t padding = to.integer(8, "padding_idx", -1);
+    int64_t padding = to.integer("padding_idx", -1);
     if (padding < 0 && size_at(table, 0).is_static()) padding += size_at(table, 0).value();
     counted = to.convert(f.compare("ne", indices, padding), dtype);
     rows = f.mul(rows, f.unsqueeze(counted, -1));
@@ -276,34 +288,7 @@ void embedding_bag(Decomposition& to) {
 
 // Where elements are that are not 0: one row each.
 void arg_where(Decomposition& to) {
-  to.replace(to.call("aten.nonzero.default", {to.tensor(0)}, to.node().meta.value));
+  to.replace(to.call("aten.nonzero.default", {to.self()}, to.node().meta.value));
 }
 
-constexpr std::array kSelectionDecompositions = {
-    DecompositionRow{"aten._unsafe_index.Tensor", plain_index},
-    DecompositionRow{"aten._unsafe_index_put.default", plain_index_put},
-    DecompositionRow{"aten.argwhere.default", arg_where},
-    DecompositionRow{"aten.bucketize.Tensor", bucketize},
-    DecompositionRow{"aten.embedding_bag.default", embedding_bag},
-    DecompositionRow{"aten.embedding_bag.padding_idx", embedding_bag},
-    DecompositionRow{"aten.index_add.default", index_add},
-    DecompositionRow{"aten.index_copy.default", index_copy},
-    DecompositionRow{"aten.index_fill.int_Scalar", index_fill},
-    DecompositionRow{"aten.index_fill.int_Tensor", index_fill},
-    DecompositionRow{"aten.isin.Scalar_Tensor", is_in},
-    DecompositionRow{"aten.isin.Tensor_Scalar", is_in},
-    DecompositionRow{"aten.isin.Tensor_Tensor", is_in},
-    DecompositionRow{"aten.put.default", put_flat},
-    DecompositionRow{"aten.scatter.reduce", scatter_reduce},
-    DecompositionRow{"aten.scatter.value_reduce", scatter_reduce},
-    DecompositionRow{"aten.scatter_reduce.two", scatter_reduce},
-    DecompositionRow{"aten.searchsorted.Tensor", search_sorted},
-    DecompositionRow{"aten.take.default", take},
-    DecompositionRow{"aten.take_along_dim.default", take_along_dim},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> selection_decompositions() { return kSelectionDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -4,45 +4,47 @@
 #include <numeric>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
-namespace {
+namespace vitrine::aot::decompositions {
 
 // Sizes of the result; with one -1 where the call asked for it, or has symbols.
 void reshape(Decomposition& to) {
-  const Argument asked = to.arg(1, "shape");
+  const Argument asked = to.arg("shape");
   const TensorSpec& spec = to.spec();
-  to.replace(to.reshape(to.tensor(0), asked.list() != nullptr ? asked : to.size_list(spec.sizes),
+  to.replace(to.reshape(to.self(), asked.list() != nullptr ? asked : to.size_list(spec.sizes),
                         spec.sizes));
 }
 
 // Of one dim it is nothing.
 void flatten(Decomposition& to) {
   const std::vector<SymInt> sizes = to.spec().sizes;
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const bool is_same = to.node().target().op() == "flatten" && same(x->tensor()->sizes, sizes);
   to.replace(is_same ? x : to.reshape(x, sizes));
 }
 
 void transpose(Decomposition& to) {
-  to.replace(to.transpose(to.tensor(0), to.integer(1, "dim0", 0), to.integer(2, "dim1", 1)));
+  const bool by_axes = to.node().target().op() == "swapaxes";
+  to.replace(to.transpose(to.self(), to.integer(by_axes ? "axis0" : "dim0"),
+                          to.integer(by_axes ? "axis1" : "dim1")));
 }
 
 void t(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   to.replace(x->tensor()->rank() < 2 ? x : to.permute(x, {1, 0}));
 }
 
 void squeeze(Decomposition& to) {
-  to.replace(to.call("aten.squeeze.dims",
-                     {to.tensor(0), std::vector<int64_t>{to.integer(1, "dim", 0)}}, to.spec()));
+  to.replace(to.call("aten.squeeze.dims", {to.self(), std::vector<int64_t>{to.integer("dim")}},
+                     to.spec()));
 }
 
 // Of all dims of 1.
 void squeeze_all(Decomposition& to) {
-  std::vector<int64_t> dims(to.tensor(0)->tensor()->rank());
+  std::vector<int64_t> dims(to.self()->tensor()->rank());
   std::iota(dims.begin(), dims.end(), int64_t{0});
-  to.replace(to.call("aten.squeeze.dims", {to.tensor(0), dims}, to.spec()));
+  to.replace(to.call("aten.squeeze.dims", {to.self(), dims}, to.spec()));
 }
 
 // As exports have it: the first dim goes unsaid.
@@ -53,17 +55,17 @@ ArgumentList with_dim(Argument tensors, int64_t dim) {
 }
 
 void stack(Decomposition& to) {
-  const Argument* tensors = to.node().arg(0);
+  const Argument tensors = to.arg("tensors");
   const TensorSpec spec = to.spec();
-  const int64_t dim = to.integer(1, "dim", 0);
+  const int64_t dim = to.integer("dim");
   const size_t at = wrapped(dim, spec.rank());
-  if (tensors == nullptr || tensors->list() == nullptr) to.refuse("it stacks no list");
+  if (tensors.list() == nullptr) to.refuse("it stacks no list");
   if (at + 1 < spec.rank()) {
     // One after another in the next dim, which then splits.
     std::vector<SymInt> joined = spec.sizes;
     joined[at + 1] = joined[at] * joined[at + 1];
     joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(at));
-    Node* made = to.call("aten.cat.default", with_dim(*tensors, static_cast<int64_t>(at)),
+    Node* made = to.call("aten.cat.default", with_dim(tensors, static_cast<int64_t>(at)),
                          contiguous_spec(spec.dtype, joined));
     to.replace(to.reshape(made, spec.sizes));
     return;
@@ -72,7 +74,7 @@ void stack(Decomposition& to) {
   single.sizes[at] = 1;
   single.strides = contiguous_strides(single.sizes);
   ArgumentList unsqueezed;
-  for (const Argument& tensor : *tensors->list()) {
+  for (const Argument& tensor : *tensors.list()) {
     unsqueezed.emplace_back(to.call("aten.unsqueeze.default", {tensor, dim}, single));
   }
   to.replace(
@@ -83,15 +85,15 @@ void stack(Decomposition& to) {
 void split(Decomposition& to) {
   const Value::Items* items = to.node().meta.value.items();
   if (items == nullptr || items->empty()) to.refuse("its results are not known");
-  const int64_t dim = to.integer(2, "dim", 0);
+  const int64_t dim = to.integer("dim");
   std::vector<int64_t> sizes;
   Value::Items pieces;
-  const TensorSpec& input = *to.tensor(0)->tensor();
+  const TensorSpec& input = *to.self()->tensor();
   const size_t at = wrapped(dim, input.rank());
   if (!input.sizes[at].is_static()) to.refuse("it splits a symbolic size");
   const bool is_chunk = to.node().target().op().ends_with("chunk");
   const int64_t whole = input.sizes[at].value();
-  const int64_t number = to.integer(1, "chunks", 1);
+  const int64_t number = to.integer(is_chunk ? "chunks" : "split_size");
   if (number < 1) to.refuse("it splits into nothing");
   if (is_chunk ? number > kMaxPieces : whole / number > kMaxPieces) {
     to.refuse("it has too many pieces");
@@ -103,19 +105,18 @@ void split(Decomposition& to) {
     spec.sizes[at] = sizes.back();
     pieces.emplace_back(spec);
   }
-  Node* made =
-      to.call("aten.split_with_sizes.default",
-              dim == 0 ? ArgumentList{to.tensor(0), sizes} : ArgumentList{to.tensor(0), sizes, dim},
-              pieces);
+  Node* made = to.call(
+      "aten.split_with_sizes.default",
+      dim == 0 ? ArgumentList{to.self(), sizes} : ArgumentList{to.self(), sizes, dim}, pieces);
   const std::vector<Node*> users = to.node().users();
   for (Node* user : users) user->replace_input(&to.node(), made);
   to.node().graph().erase(&to.node());
 }
 
 void unbind(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const TensorSpec& input = *x->tensor();
-  const int64_t dim = to.integer(1, "dim", 0);
+  const int64_t dim = to.integer("dim");
   const size_t at = wrapped(dim, input.rank());
   if (!input.sizes[at].is_static()) to.refuse("it takes apart a symbolic size");
   if (input.sizes[at].value() > kMaxPieces) to.refuse("it takes apart too much");
@@ -134,21 +135,21 @@ void unbind(Decomposition& to) {
   to.replace_items(results);
 }
 
-void identity(Decomposition& to) { to.replace(to.tensor(0)); }
+void identity(Decomposition& to) { to.replace(to.self()); }
 
 void contiguous(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   if (x->tensor()->strides == to.spec().strides) return to.replace(x);
   to.replace(to.call("aten.clone.default", {x}, to.spec(),
-                     {{"memory_format", to.arg(1, "memory_format", MemoryFormat::kContiguous)}}));
+                     {{"memory_format", to.arg("memory_format", MemoryFormat::kContiguous)}}));
 }
 
 // movedim: these dims go to those places, the others keep their order.
 void move_dims(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const size_t rank = x->tensor()->rank();
-  const std::vector<int64_t> from = to.integers(1, "source", 0, 0);
-  const std::vector<int64_t> at = to.integers(2, "destination", 0, 0);
+  const std::vector<int64_t> from = to.integers("source");
+  const std::vector<int64_t> at = to.integers("destination");
   if (from.size() != at.size()) to.refuse("its dims and places differ in number");
   std::vector<int64_t> dims(rank, -1);
   std::vector<bool> moved(rank);
@@ -168,55 +169,55 @@ void move_dims(Decomposition& to) {
 }
 
 // The last two dims change places.
-void transpose_matrices(Decomposition& to) { to.replace(to.transpose(to.tensor(0), -2, -1)); }
+void transpose_matrices(Decomposition& to) { to.replace(to.transpose(to.self(), -2, -1)); }
 
 // All dims in reverse.
 void reverse_dims(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   std::vector<int64_t> dims(x->tensor()->rank());
   std::iota(dims.rbegin(), dims.rend(), int64_t{0});
   to.replace(to.permute(x, dims));
 }
 
 void narrow(Decomposition& to) {
-  const Argument start = to.arg(2, "start");
+  const Argument start = to.arg("start");
   const SymInt first = size_of(start).value_or(SymInt(0));
-  const SymInt length = size_of(to.arg(3, "length")).value_or(SymInt(0));
+  const SymInt length = size_of(to.arg("length")).value_or(SymInt(0));
   to.replace(to.call("aten.slice.Tensor",
-                     {to.tensor(0), to.arg(1, "dim"), start, to.size(first + length)}, to.spec()));
+                     {to.self(), to.arg("dim"), start, to.size(first + length)}, to.spec()));
 }
 
 void reshape_as(Decomposition& to) {
-  const std::vector<SymInt> sizes = to.tensor(1)->tensor()->sizes;
-  to.replace(to.reshape(to.tensor(0), sizes));
+  const std::vector<SymInt> sizes = to.tensor("other")->tensor()->sizes;
+  to.replace(to.reshape(to.self(), sizes));
 }
 void expand_as(Decomposition& to) {
-  const std::vector<SymInt> sizes = to.tensor(1)->tensor()->sizes;
-  to.replace(to.expand(to.tensor(0), sizes));
+  const std::vector<SymInt> sizes = to.tensor("other")->tensor()->sizes;
+  to.replace(to.expand(to.self(), sizes));
 }
 void broadcast(Decomposition& to) {
-  to.replace(to.call("aten.expand.default", {to.tensor(0), to.arg(1, "size")}, to.spec()));
+  to.replace(to.call("aten.expand.default", {to.self(), to.arg("size")}, to.spec()));
 }
 
 void tile(Decomposition& to) {
-  std::vector<int64_t> repeats = to.integers(1, "dims", 0, 0);
-  const size_t rank = to.tensor(0)->tensor()->rank();
+  std::vector<int64_t> repeats = to.integers("dims");
+  const size_t rank = to.self()->tensor()->rank();
   if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
-  to.replace(to.make("aten.repeat.default", {to.tensor(0), repeats}));
+  to.replace(to.make("aten.repeat.default", {to.self(), repeats}));
 }
 
 // Each element so many times, one after another.
 void repeat_interleave(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const int64_t repeats = to.integer(1, "repeats", 1);
+  Node* x = to.self();
+  const int64_t repeats = to.integer("repeats");
   std::vector<SymInt> result = to.spec().sizes;
-  if (to.arg(2, "dim").is_none()) {
+  if (to.arg("dim").is_none()) {
     SymInt count = 1;
     for (const SymInt& size : x->tensor()->sizes) count = count * size;
     x = to.reshape(x, {count});
   }
   const size_t dim =
-      to.arg(2, "dim").is_none() ? 0 : wrapped(to.integer(2, "dim", 0), x->tensor()->rank());
+      to.arg("dim").is_none() ? 0 : wrapped(to.integer("dim", 0), x->tensor()->rank());
   Node* apart = to.make("aten.unsqueeze.default", {x, static_cast<int64_t>(dim + 1)});
   std::vector<SymInt> sizes = apart->tensor()->sizes;
   sizes[dim + 1] = repeats;
@@ -227,10 +228,10 @@ void repeat_interleave(Decomposition& to) {
 
 // Along each dim by index: where an element comes from is (i + size - shift) mod size.
 void roll(Decomposition& to) {
-  Node* x = to.tensor(0);
-  const std::vector<int64_t> shifts = to.integers(1, "shifts", 0, 0);
+  Node* x = to.self();
+  const std::vector<int64_t> shifts = to.integers("shifts");
   std::vector<int64_t> dims;
-  if (!to.arg(2, "dims").is_none()) dims = to.integers(2, "dims", 0, 0);
+  if (!to.arg("dims").is_none()) dims = to.integers("dims");
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   if (dims.empty()) {
     if (shifts.size() != 1) to.refuse("it has several shifts and no dims");
@@ -255,13 +256,13 @@ void roll(Decomposition& to) {
 
 // Views of the inputs that repeat along the others' dims.
 void meshgrid(Decomposition& to) {
-  const Argument* list = to.node().arg(0);
-  if (list == nullptr || list->list() == nullptr) to.refuse("it takes no list");
-  const Argument indexing = to.arg(1, "indexing", "ij");
+  const Argument list = to.arg("tensors");
+  if (list.list() == nullptr) to.refuse("it takes no list");
+  const Argument indexing = to.arg("indexing", "ij");
   const bool swaps = indexing.get<std::string>() != nullptr &&
-                     *indexing.get<std::string>() == "xy" && list->list()->size() >= 2;
+                     *indexing.get<std::string>() == "xy" && list.list()->size() >= 2;
   std::vector<Node*> inputs;
-  for (const Argument& item : *list->list()) {
+  for (const Argument& item : *list.list()) {
     Node* node = item.node();
     if (node == nullptr || node->tensor() == nullptr || node->tensor()->rank() > 1) {
       to.refuse("it takes something that is no vector");
@@ -284,7 +285,7 @@ void meshgrid(Decomposition& to) {
 }
 
 void broadcast_together(Decomposition& to) {
-  std::vector<Node*> results = tensors_of(to, 0, "tensors");
+  std::vector<Node*> results = to.tensors("tensors");
   const std::vector<SymInt> sizes = to.broadcast_sizes(results);
   for (Node*& result : results) result = to.expand(result, sizes);
   to.replace_items(results);
@@ -292,12 +293,12 @@ void broadcast_together(Decomposition& to) {
 
 // hstack, vstack, dstack: tensors get the dims that they lack, and are joined.
 void stack_along(Decomposition& to) {
-  const Argument* list = to.node().arg(0);
-  if (list == nullptr || list->list() == nullptr) to.refuse("it joins no list");
+  const Argument list = to.arg("tensors");
+  if (list.list() == nullptr) to.refuse("it joins no list");
   const std::string_view op = to.node().target().op();
   ArgumentList parts;
   int64_t dim = 0;
-  for (const Argument& item : *list->list()) {
+  for (const Argument& item : *list.list()) {
     Node* node = item.node();
     if (node == nullptr || node->tensor() == nullptr)
       to.refuse("it joins something else than tensors");
@@ -321,11 +322,11 @@ void stack_along(Decomposition& to) {
 
 // A copy in which one slice is another tensor.
 void select_scatter(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const TensorSpec spec = *x->tensor();
-  const size_t dim = wrapped(to.integer(2, "dim", 0), spec.rank());
+  const size_t dim = wrapped(to.integer("dim"), spec.rank());
   const SymInt& size = spec.sizes.at(dim);
-  int64_t index = to.integer(3, "index", 0);
+  int64_t index = to.integer("index");
   if (index < 0 && !size.is_static()) to.refuse("it counts from the end of a symbolic size");
   if (index < 0) index += size.value();
   std::vector<int64_t> column(spec.rank(), 1);
@@ -334,62 +335,9 @@ void select_scatter(Decomposition& to) {
   sizes[dim] = size;
   Node* mask = to.reshape(to.range(0, size), column, sizes);
   mask = to.make("aten.eq.Scalar", {mask, index});
-  Node* source = to.make("aten.unsqueeze.default", {to.tensor(1), static_cast<int64_t>(dim)});
+  Node* source = to.make("aten.unsqueeze.default", {to.tensor("src"), static_cast<int64_t>(dim)});
   source = to.expand(source, spec.sizes);
   to.replace(to.make("aten.where.self", {mask, source, x}));
 }
 
-constexpr std::array kShapeDecompositions = {
-    DecompositionRow{"aten._reshape_alias.default", flatten},
-    DecompositionRow{"aten._reshape_copy.default", flatten},
-    DecompositionRow{"aten._unsafe_view.default", flatten},
-    DecompositionRow{"aten.adjoint.default", transpose_matrices},
-    DecompositionRow{"aten.mH.default", transpose_matrices},
-    DecompositionRow{"aten.matrix_H.default", transpose_matrices},
-    DecompositionRow{"aten.row_stack.default", stack_along},
-    DecompositionRow{"aten.squeeze.default", squeeze_all},
-    DecompositionRow{"aten.chunk.default", split},
-    DecompositionRow{"aten.contiguous.default", contiguous},
-    DecompositionRow{"aten.detach.default", identity},
-    DecompositionRow{"aten.flatten.using_ints", flatten},
-    DecompositionRow{"aten.dstack.default", stack_along},
-    DecompositionRow{"aten.expand_as.default", expand_as},
-    DecompositionRow{"aten.broadcast_tensors.default", broadcast_together},
-    DecompositionRow{"aten.broadcast_to.default", broadcast},
-    DecompositionRow{"aten.hstack.default", stack_along},
-    DecompositionRow{"aten.mT.default", transpose_matrices},
-    DecompositionRow{"aten.meshgrid.default", meshgrid},
-    DecompositionRow{"aten.meshgrid.indexing", meshgrid},
-    DecompositionRow{"aten.moveaxis.int", move_dims},
-    DecompositionRow{"aten.moveaxis.intlist", move_dims},
-    DecompositionRow{"aten.movedim.int", move_dims},
-    DecompositionRow{"aten.movedim.intlist", move_dims},
-    DecompositionRow{"aten.narrow.default", narrow},
-    DecompositionRow{"aten.numpy_T.default", reverse_dims},
-    DecompositionRow{"aten.ravel.default", flatten},
-    DecompositionRow{"aten.repeat_interleave.self_int", repeat_interleave},
-    DecompositionRow{"aten.reshape_as.default", reshape_as},
-    DecompositionRow{"aten.roll.default", roll},
-    DecompositionRow{"aten.select_scatter.default", select_scatter},
-    DecompositionRow{"aten.swapaxes.default", transpose},
-    DecompositionRow{"aten.swapdims.default", transpose},
-    DecompositionRow{"aten.tile.default", tile},
-    DecompositionRow{"aten.unsafe_chunk.default", split},
-    DecompositionRow{"aten.unsafe_split.Tensor", split},
-    DecompositionRow{"aten.view_as.default", reshape_as},
-    DecompositionRow{"aten.vstack.default", stack_along},
-    DecompositionRow{"aten.reshape.default", reshape},
-    DecompositionRow{"aten.split.Tensor", split},
-    DecompositionRow{"aten.squeeze.dim", squeeze},
-    DecompositionRow{"aten.stack.default", stack},
-    DecompositionRow{"aten.t.default", t},
-    DecompositionRow{"aten.transpose.int", transpose},
-    DecompositionRow{"aten.unbind.int", unbind},
-    DecompositionRow{"aten.unflatten.int", flatten},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> shape_decompositions() { return kShapeDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

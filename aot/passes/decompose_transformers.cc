@@ -5,8 +5,9 @@
 #include <limits>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 // Queries, keys and values of one product, and what follows attention.
@@ -70,67 +71,59 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
   return found;
 }
 
+}  // namespace
+
 // (query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask,
 // need_weights, average_attn_weights, mask_type)
 void multi_head_attention(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  if (to.tensor(1) != x || to.tensor(2) != x) to.refuse("its input attends to something else");
-  Node* mask = tensor_of(to, 9, "mask");
-  Node* hidden = mask == nullptr ? nullptr : hidden_of(to, mask, to.arg(12, "mask_type"));
-  const Attention found =
-      self_attention(to, x, {to.tensor(5), to.tensor(6), to.tensor(7), to.tensor(8)},
-                     to.integer(4, "num_head", 1), hidden);
+  Node* x = to.self();
+  if (to.tensor("key") != x || to.tensor("value") != x)
+    to.refuse("its input attends to something else");
+  Node* mask = to.optional_tensor("mask");
+  Node* hidden = mask == nullptr ? nullptr : hidden_of(to, mask, to.arg("mask_type"));
+  const Attention found = self_attention(to, x,
+                                         {to.tensor("qkv_weight"), to.tensor("qkv_bias"),
+                                          to.tensor("proj_weight"), to.tensor("proj_bias")},
+                                         to.integer("num_head"), hidden);
   std::vector<Node*> results = {found.result};
-  if (to.boolean(10, "need_weights", true)) {
-    const bool averages = to.boolean(11, "average_attn_weights", true);
+  if (to.boolean("need_weights")) {
+    const bool averages = to.boolean("average_attn_weights");
     results.push_back(averages ? f.mean(found.weights, {1}) : found.weights);
   }
   to.replace_items(results);
 }
 
-// (src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu, norm_first,
-// eps, norm_weight_1, norm_bias_1, norm_weight_2, norm_bias_2, ffn_weight_1, ffn_bias_1,
-// ffn_weight_2, ffn_bias_2, mask, mask_type)
 void encoder_layer(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  const std::vector<int64_t> shape = {to.integer(1, "embed_dim", 0)};
-  const bool norm_first = to.boolean(8, "norm_first", false);
-  const Argument eps = to.arg(9, "eps", 1e-5);
-  const auto norm = [&](Node* values, size_t weight) {
+  Node* x = to.self();
+  const std::vector<int64_t> shape = {to.integer("embed_dim")};
+  const bool norm_first = to.boolean("norm_first");
+  const Argument eps = to.arg("eps");
+  const auto norm = [&](Node* values, const char* weight, const char* bias) {
     return to.make("aten.layer_norm.default",
-                   {values, shape, to.tensor(weight), to.tensor(weight + 1), eps});
+                   {values, shape, to.tensor(weight), to.tensor(bias), eps});
   };
   const auto attend = [&](Node* values) {
-    Node* mask = tensor_of(to, 18, "mask");
-    Node* hidden = mask == nullptr ? nullptr : hidden_of(to, mask, to.arg(19, "mask_type"));
-    return self_attention(to, values, {to.tensor(3), to.tensor(4), to.tensor(5), to.tensor(6)},
-                          to.integer(2, "num_heads", 1), hidden)
+    Node* mask = to.optional_tensor("mask");
+    Node* hidden = mask == nullptr ? nullptr : hidden_of(to, mask, to.arg("mask_type"));
+    return self_attention(to, values,
+                          {to.tensor("qkv_weight"), to.tensor("qkv_bias"), to.tensor("proj_weight"),
+                           to.tensor("proj_bias")},
+                          to.integer("num_heads"), hidden)
         .result;
   };
   const auto feed = [&](Node* values) {
-    Node* inner = linear(to, values, to.tensor(14), to.tensor(15));
-    inner = f(to.boolean(7, "use_gelu", false) ? "gelu" : "relu", inner);
-    return linear(to, inner, to.tensor(16), to.tensor(17));
+    Node* inner = linear(to, values, to.tensor("ffn_weight_1"), to.tensor("ffn_bias_1"));
+    inner = f(to.boolean("use_gelu") ? "gelu" : "relu", inner);
+    return linear(to, inner, to.tensor("ffn_weight_2"), to.tensor("ffn_bias_2"));
   };
   if (norm_first) {
-    x = f.add(x, attend(norm(x, 10)));
-    return to.replace(f.add(x, feed(norm(x, 12))));
+    x = f.add(x, attend(norm(x, "norm_weight_1", "norm_bias_1")));
+    return to.replace(f.add(x, feed(norm(x, "norm_weight_2", "norm_bias_2"))));
   }
-  x = norm(f.add(x, attend(x)), 10);
-  to.replace(norm(f.add(x, feed(x)), 12));
+  x = norm(f.add(x, attend(x)), "norm_weight_1", "norm_bias_1");
+  to.replace(norm(f.add(x, feed(x)), "norm_weight_2", "norm_bias_2"));
 }
 
-constexpr std::array kTransformerDecompositions = {
-    DecompositionRow{"aten._native_multi_head_attention.default", multi_head_attention},
-    DecompositionRow{"aten._transformer_encoder_layer_fwd.default", encoder_layer},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> transformer_decompositions() {
-  return kTransformerDecompositions;
-}
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

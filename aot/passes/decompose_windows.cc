@@ -3,8 +3,9 @@
 #include <array>
 
 #include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::decompositions {
 namespace {
 
 using Sizes = std::vector<SymInt>;
@@ -18,7 +19,7 @@ struct Volume {
 };
 
 Volume read_volume(Decomposition& to) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   const size_t rank = rank_of(x);
   if (rank != 4 && rank != 5) to.refuse("its input has another number of dims");
   Volume volume;
@@ -48,20 +49,17 @@ Numbers in_plane(const Numbers& all) { return {all[1], all[2]}; }
 Numbers in_depth(const Numbers& all, int64_t width) { return {all[0], width}; }
 
 Numbers strides_of(Decomposition& to) {
-  const Argument given = to.arg(2, "stride");
-  const bool is_given =
-      given.get<int64_t>() != nullptr || (given.list() != nullptr && !given.list()->empty());
-  return to.integers(is_given ? 2 : 1, is_given ? "stride" : "kernel_size", 3, 1);
+  return to.integers(to.integers("stride").empty() ? "kernel_size" : "stride", 3);
 }
 
 // The greatest of a box is the greatest of its columns' greatest.
 Node* greatest_of_boxes(Decomposition& to) {
   const Volume volume = read_volume(to);
-  const Numbers kernel = to.integers(1, "kernel_size", 3, 1);
+  const Numbers kernel = to.integers("kernel_size", 3);
   const Numbers stride = strides_of(to);
-  const Numbers padding = to.integers(3, "padding", 3, 0);
-  const Numbers dilation = to.integers(4, "dilation", 3, 1);
-  const bool ceil_mode = to.boolean(5, "ceil_mode", false);
+  const Numbers padding = to.integers("padding", 3);
+  const Numbers dilation = to.integers("dilation", 3);
+  const bool ceil_mode = to.boolean("ceil_mode");
   const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
                         const Numbers& d) {
     return to.item(to.make("aten.max_pool2d_with_indices.default", {x, k, s, p, d, ceil_mode}), 0);
@@ -74,6 +72,8 @@ Node* greatest_of_boxes(Decomposition& to) {
   });
 }
 
+}  // namespace
+
 void max_pool3d(Decomposition& to) { to.replace(greatest_of_boxes(to)); }
 // Where the greatest are is not told.
 void max_pool3d_with_indices(Decomposition& to) {
@@ -85,12 +85,12 @@ void max_pool3d_with_indices(Decomposition& to) {
 // cut windows included.
 void average_pool3d(Decomposition& to) {
   const Volume volume = read_volume(to);
-  const Numbers kernel = to.integers(1, "kernel_size", 3, 1);
+  const Numbers kernel = to.integers("kernel_size", 3);
   const Numbers stride = strides_of(to);
-  const Numbers padding = to.integers(3, "padding", 3, 0);
-  const bool ceil_mode = to.boolean(4, "ceil_mode", false);
-  const bool counts_padding = to.boolean(5, "count_include_pad", true);
-  const Argument divisor = to.arg(6, "divisor_override");
+  const Numbers padding = to.integers("padding", 3);
+  const bool ceil_mode = to.boolean("ceil_mode");
+  const bool counts_padding = to.boolean("count_include_pad");
+  const Argument divisor = to.arg("divisor_override");
   const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
                         const Argument& by) {
     ArgumentList args = {x, k, s, p, ceil_mode, counts_padding};
@@ -104,12 +104,14 @@ void average_pool3d(Decomposition& to) {
   }));
 }
 
+namespace {
+
 // Sizes that are not asked for stay.
 Numbers adaptive_sizes(Decomposition& to) {
-  const Argument asked = to.arg(1, "output_size");
+  const Argument asked = to.arg("output_size");
   const ArgumentList three(3, asked);
   const ArgumentList& items = asked.list() == nullptr ? three : *asked.list();
-  const Node* x = to.tensor(0);
+  const Node* x = to.self();
   if (items.size() != 3 || rank_of(x) < 4) to.refuse("its output_size does not fit");
   Numbers sizes;
   for (size_t i = 0; i < 3; ++i) {
@@ -130,10 +132,12 @@ int64_t plane_of(Decomposition& to, const Node* columns) {
   return size_at(columns, 3).value();
 }
 
+}  // namespace
+
 void adaptive_average_pool3d(Decomposition& to) {
   const Calls f(to);
   const Numbers sizes = adaptive_sizes(to);
-  if (sizes == Numbers{1, 1, 1}) return to.replace(f.mean(to.tensor(0), {-1, -2, -3}, true));
+  if (sizes == Numbers{1, 1, 1}) return to.replace(f.mean(to.self(), {-1, -2, -3}, true));
   const Volume volume = read_volume(to);
   Node* slices = f("_adaptive_avg_pool2d", volume.slices, in_plane(sizes));
   to.replace(pool_depth(to, volume, slices, [&](Node* columns) {
@@ -153,14 +157,15 @@ void adaptive_max_pool3d(Decomposition& to) {
   to.replace_items(results);
 }
 
+namespace {
+
 // The windows of patches, by dim.
 struct Patches {
   Numbers kernel, dilation, padding, stride;
 };
-Patches read_patches(Decomposition& to, size_t first) {
-  Patches patches = {
-      to.integers(first, "kernel_size", 2, 1), to.integers(first + 1, "dilation", 2, 1),
-      to.integers(first + 2, "padding", 2, 0), to.integers(first + 3, "stride", 2, 1)};
+Patches read_patches(Decomposition& to) {
+  Patches patches = {to.integers("kernel_size", 2), to.integers("dilation", 2),
+                     to.integers("padding", 2), to.integers("stride", 2)};
   for (size_t i = 0; i < 2; ++i) {
     for (const int64_t value : {patches.kernel[i], patches.dilation[i], patches.stride[i]}) {
       if (value < 1 || value > INT32_MAX) to.refuse("a window is not positive or too large");
@@ -182,18 +187,20 @@ Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, cons
 }
 
 Node* with_batch(Decomposition& to, size_t rank, bool& added) {
-  Node* x = to.tensor(0);
+  Node* x = to.self();
   added = rank_of(x) == rank - 1;
   if (rank_of(x) != rank && !added) to.refuse("its input has another number of dims");
   return added ? Calls(to).unsqueeze(x, 0) : x;
 }
+
+}  // namespace
 
 // Images -> patches: [batch, channels * window, positions].
 void image_to_columns(Decomposition& to) {
   const Calls f(to);
   bool added = false;
   Node* x = with_batch(to, 4, added);
-  const Patches patches = read_patches(to, 1);
+  const Patches patches = read_patches(to);
   const Sizes sizes = x->tensor()->sizes;
   Node* rows = window_indices(to, patches, 0, sizes[2]);
   Node* columns = window_indices(to, patches, 1, sizes[3]);
@@ -214,11 +221,11 @@ void columns_to_image(Decomposition& to) {
   const Calls f(to);
   bool added = false;
   Node* x = with_batch(to, 3, added);
-  const Numbers size = to.integers(1, "output_size", 2, 1);
+  const Numbers size = to.integers("output_size", 2);
   for (const int64_t each : size) {
     if (each < 1 || each > INT32_MAX) to.refuse("its image is empty or too large");
   }
-  const Patches patches = read_patches(to, 2);
+  const Patches patches = read_patches(to);
   const SymInt batch = size_at(x, 0);
   const SymInt channels = size_at(x, 1) / SymInt(patches.kernel[0] * patches.kernel[1]);
   Node* rows = window_indices(to, patches, 0, size[0]);
@@ -241,12 +248,12 @@ void columns_to_image(Decomposition& to) {
 // What was the greatest of a window goes back to where it stood; the rest is zero.
 void max_unpool(Decomposition& to) {
   const Calls f(to);
-  Node* x = to.tensor(0);
-  Node* places = to.tensor(1);
+  Node* x = to.self();
+  Node* places = to.tensor("indices");
   const size_t dims = to.node().target().op() == "max_unpool2d" ? 2 : 3;
   const size_t rank = rank_of(x);
   const Sizes sizes = x->tensor()->sizes;
-  const Numbers size = to.integers(2, "output_size", dims, 0);
+  const Numbers size = to.integers("output_size", dims);
   if (rank < dims || places->tensor()->sizes != sizes) to.refuse("its indices have other dims");
   if (std::ranges::any_of(size, [](int64_t each) { return each < 1; })) {
     to.refuse("its output_size is not positive");
@@ -269,21 +276,4 @@ void max_unpool(Decomposition& to) {
   to.replace(to.reshape(filled, result));
 }
 
-constexpr std::array kWindowDecompositions = {
-    DecompositionRow{"aten._adaptive_avg_pool3d.default", adaptive_average_pool3d},
-    DecompositionRow{"aten.adaptive_avg_pool3d.default", adaptive_average_pool3d},
-    DecompositionRow{"aten.adaptive_max_pool3d.default", adaptive_max_pool3d},
-    DecompositionRow{"aten.avg_pool3d.default", average_pool3d},
-    DecompositionRow{"aten.col2im.default", columns_to_image},
-    DecompositionRow{"aten.im2col.default", image_to_columns},
-    DecompositionRow{"aten.max_pool3d.default", max_pool3d},
-    DecompositionRow{"aten.max_pool3d_with_indices.default", max_pool3d_with_indices},
-    DecompositionRow{"aten.max_unpool2d.default", max_unpool},
-    DecompositionRow{"aten.max_unpool3d.default", max_unpool},
-};
-
-}  // namespace
-
-std::span<const DecompositionRow> window_decompositions() { return kWindowDecompositions; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::decompositions

@@ -12,43 +12,31 @@
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
-Argument Decomposition::arg(size_t index, std::string_view name, Argument fallback) const {
-  if (const Argument* found = node_.arg(index)) return *found;
-  if (const Argument* found = node_.kwarg(name)) return *found;
-  return fallback;
+
+Argument Decomposition::arg(std::string_view name, Argument fallback) const {
+  const Argument* found = call().find(name);
+  return found == nullptr ? std::move(fallback) : *found;
 }
 
-int64_t Decomposition::integer(size_t index, std::string_view name, int64_t fallback) const {
-  const Argument found = arg(index, name, fallback);
-  const auto* value = found.get<int64_t>();
-  if (value == nullptr) refuse(fmt::format("its {} is no number", name));
-  return *value;
+Argument Decomposition::operand(size_t index) const {
+  const Argument* found = call().find(index);
+  return found == nullptr ? Argument() : *found;
 }
 
-bool Decomposition::boolean(size_t index, std::string_view name, bool fallback) const {
-  const Argument found = arg(index, name, fallback);
-  const auto* value = found.get<bool>();
-  if (value == nullptr) refuse(fmt::format("its {} is neither true nor false", name));
-  return *value;
+Node* Decomposition::self() const {
+  Node* input = operand(0).node();
+  if (input == nullptr || input->tensor() == nullptr) refuse("its first argument is no tensor");
+  return input;
 }
 
-std::vector<int64_t> Decomposition::integers(size_t index, std::string_view name, size_t count,
-                                             int64_t fallback) const {
-  const Argument found = arg(index, name, fallback);
-  std::vector<int64_t> values;
-  if (const auto* value = found.get<int64_t>()) values.push_back(*value);
-  if (const ArgumentList* items = found.list()) {
-    for (const Argument& item : *items) {
-      const auto* value = item.get<int64_t>();
-      if (value == nullptr) refuse(fmt::format("its {} has a size that is no number", name));
-      values.push_back(*value);
-    }
-  }
-  if (values.size() == 1 && count > 1) values.resize(count, values.front());
-  if (count != 0 && values.size() != count) {
-    refuse(fmt::format("its {} has {} items, not {}", name, values.size(), count));
-  }
-  return values;
+Node* Decomposition::optional_tensor(std::string_view name) const {
+  return call().find(name) == nullptr ? nullptr : tensor(name);
+}
+
+std::vector<Node*> Decomposition::tensors(std::string_view name) const {
+  std::vector<Node*> found = call().nodes(name);
+  if (found.empty()) refuse(fmt::format("its {} is empty", name));
+  return found;
 }
 
 ArgumentMap Decomposition::kwargs(std::initializer_list<std::string_view> names) const {
@@ -59,22 +47,13 @@ ArgumentMap Decomposition::kwargs(std::initializer_list<std::string_view> names)
   return found;
 }
 
-Node* Decomposition::tensor(size_t index) const {
-  const Argument* found = node_.arg(index);
-  Node* input = found == nullptr ? nullptr : found->node();
-  if (input == nullptr || input->tensor() == nullptr) {
-    refuse(fmt::format("argument {} is no tensor", index));
-  }
-  return input;
-}
-
 const TensorSpec& Decomposition::spec() const {
   if (node_.tensor() == nullptr) refuse("its result is no tensor");
   return *node_.tensor();
 }
 
 void Decomposition::refuse(std::string_view why) const {
-  fail_at(node_, fmt::format("no decomposition: {}", why));
+  fail_at(node_, fmt::format("{}{}", kContext, why));
 }
 
 Node* Decomposition::call(std::string_view target, ArgumentList args, Value value,
@@ -98,7 +77,7 @@ std::vector<SymInt> Decomposition::broadcast_sizes(std::span<Node* const> operan
   std::vector<const TensorSpec*> specs;
   for (const Node* operand : operands) specs.push_back(operand->tensor());
   try {
-    return aot::broadcast_sizes(Call(node_.target(), node_.args(), node_.kwargs()), specs);
+    return aot::broadcast_sizes(call(), specs);
   } catch (const AotError& error) {
     refuse(error.what());
   }

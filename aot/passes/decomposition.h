@@ -1,8 +1,10 @@
-// What the table of decompositions is written with.
+// What decompositions are written with.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "aot/graph/exported_program.h"
 #include "aot/shapes/call.h"
@@ -20,17 +22,33 @@ class Decomposition {
   Decomposition(ExportedProgram& program, Node& node) : program_(program), node_(node) {}
 
   Node& node() { return node_; }
-  // By position or name; `fallback` if it is not there.
-  Argument arg(size_t index, std::string_view name, Argument fallback = {}) const;
-  int64_t integer(size_t index, std::string_view name, int64_t fallback) const;
-  bool boolean(size_t index, std::string_view name, bool fallback) const;
+  // Arguments, by the names that the operator's signature has for them. An argument that is not
+  // given, or None, is what the signature says, then `fallback`; AotError if there is neither, or
+  // it is of another kind. One that the operator does not have counts as not given.
+  Argument value(std::string_view name) const { return call().value(name); }  // None: there is none
+  int64_t integer(std::string_view name, std::optional<int64_t> fallback = {}) const {
+    return call().integer(name, fallback);
+  }
+  double number(std::string_view name, std::optional<double> fallback = {}) const {
+    return call().real(name, fallback);
+  }
+  bool boolean(std::string_view name, std::optional<bool> fallback = {}) const {
+    return call().boolean(name, fallback);
+  }
   // A list, or one number for all, as a list of `count` (0: as it is).
-  std::vector<int64_t> integers(size_t index, std::string_view name, size_t count,
-                                int64_t fallback) const;
+  std::vector<int64_t> integers(std::string_view name, size_t count = 0) const {
+    return call().integers(name, count);
+  }
+  // As it is given; `fallback` if it is not.
+  Argument arg(std::string_view name, Argument fallback = {}) const;
+  // That which stands in this place of the signature, whatever its name. None if it is not given.
+  Argument operand(size_t index) const;
+  Node* self() const;  // the first argument, which is a tensor
+  Node* tensor(std::string_view name) const { return &call().node(name); }
+  Node* optional_tensor(std::string_view name) const;       // null if it is None
+  std::vector<Node*> tensors(std::string_view name) const;  // at least one
   // Keyword arguments that both the old and the new call know.
   ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
-  // AotError if it is no tensor.
-  Node* tensor(size_t index) const;
   const TensorSpec& spec() const;  // of the result
   [[noreturn]] void refuse(std::string_view why) const;
 
@@ -67,36 +85,13 @@ class Decomposition {
   void replace_items(std::span<Node* const> results);
 
  private:
+  Call call() const { return Call(node_, kContext); }
   void note_sizes(const Node& before, const Node& after);
 
+  static constexpr std::string_view kContext = "no decomposition: ";
   ExportedProgram& program_;
   Node& node_;
   bool changed_sizes_ = false;
 };
-
-using Decompose = void (*)(Decomposition&);
-struct DecompositionRow {
-  std::string_view target;
-  Decompose decompose;
-};
-// By kind.
-std::span<const DecompositionRow> activation_decompositions();
-std::span<const DecompositionRow> arrangement_decompositions();  // pieces, diagonals, blocks
-std::span<const DecompositionRow> image_decompositions();        // pools, shuffles, padding
-std::span<const DecompositionRow> layer_decompositions();        // convolutions, norms
-std::span<const DecompositionRow> linear_algebra_decompositions();
-std::span<const DecompositionRow> loss_decompositions();
-std::span<const DecompositionRow> maker_decompositions();      // of tensors, masks and copies
-std::span<const DecompositionRow> math_decompositions();       // functions element by element
-std::span<const DecompositionRow> product_decompositions();    // of matrices; attention
-std::span<const DecompositionRow> recurrent_decompositions();  // LSTM, GRU, RNN
-std::span<const DecompositionRow> reduction_decompositions();
-std::span<const DecompositionRow> resizing_decompositions();
-std::span<const DecompositionRow> scan_decompositions();       // what runs along a dim
-std::span<const DecompositionRow> selection_decompositions();  // by index or mask
-std::span<const DecompositionRow> shape_decompositions();
-std::span<const DecompositionRow> transformer_decompositions();
-std::span<const DecompositionRow> value_decompositions();   // element-wise
-std::span<const DecompositionRow> window_decompositions();  // pools of volumes, patches
 
 }  // namespace vitrine::aot

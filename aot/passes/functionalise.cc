@@ -17,9 +17,7 @@ namespace vitrine::aot {
 namespace {
 
 bool is_write(const Node& node) {
-  if (!node.is_call() || node.target().dialect() != Dialect::kAten) return false;
-  const std::string_view op = node.target().op();
-  return op.ends_with('_') && !op.ends_with("__");
+  return node.is_call() && node.target().dialect() == Dialect::kAten && is_in_place(node.target());
 }
 
 // Views with several results, which getitem takes.
@@ -71,8 +69,7 @@ Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
   return make(at, view, "aten.reshape.default", {&value, sizes_of(at, view, input)});
 }
 Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
-  const Call call(view.target(), view.args(), view.kwargs());
-  const std::vector<int64_t> dims = call.integers(1, "dims", view.tensor()->rank(), 0);
+  const std::vector<int64_t> dims = Call(view).integers("dims", view.tensor()->rank());
   std::vector<int64_t> back(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
     back.at(wrapped(dims[i], dims.size())) = static_cast<int64_t>(i);
@@ -117,10 +114,10 @@ Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
 // A piece of split_with_sizes.
 Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
   const Node& tuple = *view.need(0).node();
-  const Call of_tuple(tuple.target(), tuple.args(), tuple.kwargs());
-  const Call of_item(view.target(), view.args(), view.kwargs());
-  const std::vector<int64_t> sizes = of_tuple.integers(1, "split_sizes", 0, 0);
-  const int64_t index = of_item.integer(1, "index");
+  const Call of_tuple(tuple);
+  const std::vector<int64_t> sizes = of_tuple.integers("split_sizes");
+  const auto* taken = view.need(1).get<int64_t>();
+  const int64_t index = taken == nullptr ? -1 : *taken;
   SymInt start = 0;
   for (size_t i = 0; i < sizes.size() && static_cast<int64_t>(i) < index; ++i) {
     start = start + SymInt(sizes[i]);
@@ -130,7 +127,7 @@ Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
   }
   const SymInt end = start + SymInt(sizes[static_cast<size_t>(index)]);
   return make(at, view, "aten.slice_scatter.default",
-              {&input, &value, of_tuple.integer(2, "dim", 0), start.value(), end.value()});
+              {&input, &value, of_tuple.integer("dim"), start.value(), end.value()});
 }
 
 struct InverseRow {

@@ -6,7 +6,6 @@
 
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
-#include "aot/passes/tensor_operands.h"
 
 namespace vitrine::aot {
 namespace {
@@ -66,10 +65,10 @@ Node* lift(Node& user, TensorData data) {
 
 void scalars_to_tensors(ExportedProgram& program) {
   for_each_call(*program.graph, [&](Node& node) {
-    const TensorOperands* operands = tensor_operands(node.target());
-    if (operands == nullptr) return;
-    for (size_t i = 0; i < node.args().size() && i < 32; ++i) {
-      if ((operands->operands >> i & 1) == 0) continue;
+    const Operator* op = operator_of(node.target());
+    if (op == nullptr || !op->promotion) return;
+    for (size_t i = 0; i < std::min(node.args().size(), op->arguments.size()); ++i) {
+      if (op->arguments[i].type != ArgumentType::kTensor) continue;
       const Argument& argument = node.args()[i];
       if (std::optional<TensorData> data = tensor_of(argument)) {
         Node* constant = &node.graph() == program.graph.get() ? lift(program, std::move(*data))

@@ -1,6 +1,4 @@
 // Other spellings of writes -> those that the passes after this one know.
-#include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "aot/passes/pass.h"
@@ -9,31 +7,14 @@
 namespace vitrine::aot {
 namespace {
 
-// Views that are made of a tensor in its own place: it is read as the view from there on.
-constexpr std::array<std::string_view, 11> kViewsInPlace = {
-    "aten.squeeze_.default",   "aten.squeeze_.dim",       "aten.squeeze_.dims",
-    "aten.unsqueeze_.default", "aten.transpose_.default", "aten.t_.default",
-    "aten.swapaxes_.default",  "aten.swapdims_.default",  "aten.as_strided_.default",
-    "aten.detach_.default",    "aten.transpose_.int"};
-
-// Python's operators that write, "x |= y".
-struct Spelling {
-  std::string_view operation;
-  std::string_view write;
-};
-constexpr std::array kSpellings = {
-    Spelling{"aten.__iand__.Scalar", "aten.bitwise_and_.Scalar"},
-    Spelling{"aten.__iand__.Tensor", "aten.bitwise_and_.Tensor"},
-    Spelling{"aten.__ilshift__.Scalar", "aten.bitwise_left_shift_.Tensor_Scalar"},
-    Spelling{"aten.__ilshift__.Tensor", "aten.bitwise_left_shift_.Tensor"},
-    Spelling{"aten.__ior__.Scalar", "aten.bitwise_or_.Scalar"},
-    Spelling{"aten.__ior__.Tensor", "aten.bitwise_or_.Tensor"},
-    Spelling{"aten.__irshift__.Scalar", "aten.bitwise_right_shift_.Tensor_Scalar"},
-    Spelling{"aten.__irshift__.Tensor", "aten.bitwise_right_shift_.Tensor"},
-    Spelling{"aten.__ixor__.Scalar", "aten.bitwise_xor_.Scalar"},
-    Spelling{"aten.__ixor__.Tensor", "aten.bitwise_xor_.Tensor"},
-    Spelling{"aten._index_put_impl_.default", "aten.index_put_.default"},
-};
+// A view that is made of a tensor in its own place: it is read as the view from there on. Null if
+// the target makes none.
+const Operator* view_of(Target target) {
+  const Operator* op = operator_of(target);
+  const Operator* view =
+      op == nullptr ? find_functional(target.name()) : find_operator(op->same_as);
+  return is_in_place(target) && view != nullptr && view->may_alias() ? view : nullptr;
+}
 
 void unify(Graph& graph) {
   std::unordered_map<const Node*, Node*> viewed;  // what was made a view in place -> the view
@@ -46,14 +27,18 @@ void unify(Graph& graph) {
       }
     }
     if (!node.is_call()) continue;
-    const auto spelling = std::ranges::find(kSpellings, node.target().name(), &Spelling::operation);
-    if (spelling != kSpellings.end()) node.set_target(Target::of(spelling->write));
-    if (std::ranges::count(kViewsInPlace, node.target().name()) == 0) continue;
+    const Operator* op = operator_of(node.target());
+    const Operator* view = view_of(node.target());
+    if (view == nullptr) {
+      // Python's operators that write, "x |= y".
+      if (op != nullptr && op->is_in_place() && !op->same_as.empty()) {
+        node.set_target(Target::of(op->same_as));
+      }
+      continue;
+    }
     Node* input = node.args().empty() ? nullptr : node.args()[0].node();
     if (input == nullptr) continue;
-    node.set_target(Target::of(node.target().is("aten.transpose_.default")
-                                   ? "aten.transpose.int"
-                                   : without_underscore(node.target().name())));
+    node.set_target(Target::of(view->target));
     viewed[input] = &node;
   }
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include "aot/passes/pass.h"
@@ -7,38 +6,10 @@
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
-namespace {
-
-struct View {
-  std::string_view view;
-  std::string_view copy;
-};
-constexpr std::array kViews = {
-    View{"aten.alias.default", "aten.alias_copy.default"},
-    View{"aten.as_strided.default", "aten.as_strided_copy.default"},
-    View{"aten.detach.default", "aten.detach_copy.default"},
-    View{"aten.diagonal.default", "aten.diagonal_copy.default"},
-    View{"aten.expand.default", "aten.expand_copy.default"},
-    View{"aten.permute.default", "aten.permute_copy.default"},
-    View{"aten.select.int", "aten.select_copy.int"},
-    View{"aten.slice.Tensor", "aten.slice_copy.Tensor"},
-    View{"aten.split.Tensor", "aten.split_copy.Tensor"},
-    View{"aten.split_with_sizes.default", "aten.split_with_sizes_copy.default"},
-    View{"aten.squeeze.default", "aten.squeeze_copy.default"},
-    View{"aten.squeeze.dim", "aten.squeeze_copy.dim"},
-    View{"aten.squeeze.dims", "aten.squeeze_copy.dims"},
-    View{"aten.t.default", "aten.t_copy.default"},
-    View{"aten.transpose.int", "aten.transpose_copy.int"},
-    View{"aten.unbind.int", "aten.unbind_copy.int"},
-    View{"aten.unfold.default", "aten.unfold_copy.default"},
-    View{"aten.unsqueeze.default", "aten.unsqueeze_copy.default"},
-    View{"aten.view.default", "aten.view_copy.default"},
-    View{"aten.view_as_real.default", "aten.view_as_real_copy.default"},
-};
-
-}  // namespace
-
-bool is_view(Target target) { return std::ranges::count(kViews, target.name(), &View::view) != 0; }
+bool is_view(Target target) {
+  const Operator* op = operator_of(target);
+  return op != nullptr && op->is_view();
+}
 
 void views_to_copies(ExportedProgram& program) {
   // Nodes whose strides are others now, and with them those of what is made of them.
@@ -49,9 +20,8 @@ void views_to_copies(ExportedProgram& program) {
   };
   for_each_call(*program.graph, [&](Node& node) {
     const TensorSpec* spec = node.tensor();
-    const auto found = std::ranges::find(kViews, node.target().name(), &View::view);
-    if (found != kViews.end()) {
-      node.set_target(Target::of(found->copy));
+    if (is_view(node.target())) {
+      node.set_target(Target::of(operator_of(node.target())->copy->target));
       if (spec == nullptr) return;
       // A copy is dense, whatever the view's strides were.
       TensorSpec dense = *spec;

@@ -3,24 +3,32 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_map>
 
 #include "aot/graph/aot_error.h"
+#include "aot/shapes/results.h"
 
 namespace vitrine::aot {
 namespace {
 
-Infer find(std::string_view name) {
-  static const std::unordered_map<std::string_view, Infer> kTable = [] {
-    std::unordered_map<std::string_view, Infer> table;
-    for (const auto& rows : {elementwise_results(), reduction_results(), view_results(),
-                             layer_results(), selection_results(), maker_results()}) {
-      for (const InferRow& row : rows) table.emplace(row.target, row.infer);
-    }
-    return table;
-  }();
-  const auto found = kTable.find(name);
-  return found == kTable.end() ? nullptr : found->second;
+using Infer = Value (*)(const Call& call);
+
+// A row of the operator table, of which RESULT is read.
+struct Row {
+  Infer infer = nullptr;
+
+  constexpr Row result(Infer function) const { return {function}; }
+};
+
+constexpr Row kRows[] = {
+#define OP(signature, ...) Row() __VA_ARGS__,
+#define RESULT(function) .result(results::function)
+#include "operators/operators.inc"
+};
+
+// Null if it is not known.
+Infer find(std::string_view target) {
+  const Operator* found = find_operator(target);
+  return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
 // "aten.permute_copy.default" -> "aten.permute.default"; empty if it is no copy.
@@ -69,7 +77,8 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
   if (target == getitem()) {
     const Node* tuple = args.empty() ? nullptr : args[0].node();
     const Value::Items* items = tuple == nullptr ? nullptr : tuple->meta.value.items();
-    const int64_t index = call.integer(1, "index");
+    const auto* given = args.size() < 2 ? nullptr : args[1].get<int64_t>();
+    const int64_t index = given == nullptr ? -1 : *given;
     if (items == nullptr || index < 0 || static_cast<size_t>(index) >= items->size()) {
       call.refuse("there is no such item");
     }

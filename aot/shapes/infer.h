@@ -16,19 +16,6 @@ bool can_infer(Target target);
 // AotErrors name the operator and what is wrong with its arguments, or that it is not known.
 Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs = {});
 
-// How the table is written: rows by name, one file a kind.
-using Infer = Value (*)(const Call& call);
-struct InferRow {
-  std::string_view target;
-  Infer infer;
-};
-std::span<const InferRow> elementwise_results();
-std::span<const InferRow> reduction_results();
-std::span<const InferRow> view_results();
-std::span<const InferRow> layer_results();
-std::span<const InferRow> selection_results();  // indices, concatenations, sorts
-std::span<const InferRow> maker_results();      // of tensors and copies
-
 // The sizes that operands have together. AotError if they do not fit.
 std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec* const> operands);
 // Sizes with one -1, of a tensor of so many elements.

@@ -3,9 +3,10 @@
 #include <set>
 
 #include "aot/shapes/infer.h"
+#include "aot/shapes/results.h"
 #include "aot/shapes/strides.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::results {
 namespace {
 
 // Without the dims that `dims` tells, or with them as 1. No dims: all of them.
@@ -30,75 +31,33 @@ ScalarType summed(ScalarType dtype) {
   return is_floating(dtype) || is_complex(dtype) ? dtype : ScalarType::kLong;
 }
 
-enum class Dtype : uint8_t { kSame, kSum, kBool, kLong };
-
-ScalarType dtype_of(ScalarType self, Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kSame:
-      return self;
-    case Dtype::kSum:
-      return summed(self);
-    case Dtype::kBool:
-      return ScalarType::kBool;
-    case Dtype::kLong:
-      break;
-  }
-  return ScalarType::kLong;
+// Over all dims if the operator has no "dim", or is given none.
+TensorSpec along_dims(const Call& call, ScalarType dtype) {
+  return contiguous_spec(
+      call.dtype("dtype", dtype),
+      reduced(call, call.self(), call.integers("dim"), call.boolean("keepdim", false)));
 }
 
-// (self, dims, keepdim, *, dtype)
-template <Dtype dtype, size_t dims_at = 1, size_t keepdim_at = 2>
-Value along_dims(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const std::vector<SymInt> sizes = reduced(call, self, call.integers(dims_at, "dim", 0, 0),
-                                            call.boolean(keepdim_at, "keepdim", false));
-  const ScalarType result = call.dtype(99, "dtype", dtype_of(self.dtype, dtype));
-  return contiguous_spec(result, sizes);
+}  // namespace
+
+Value reduction(const Call& call) { return along_dims(call, call.self().dtype); }
+Value sum(const Call& call) { return along_dims(call, summed(call.self().dtype)); }
+Value bool_reduction(const Call& call) { return along_dims(call, ScalarType::kBool); }
+Value index_reduction(const Call& call) { return along_dims(call, ScalarType::kLong); }
+Value extreme_with_index(const Call& call) {
+  return Value::Items{reduction(call), index_reduction(call)};
 }
+Value two_reductions(const Call& call) { return Value::Items{reduction(call), reduction(call)}; }
 
-template <Dtype dtype>
-Value of_all(const Call& call) {
-  return contiguous_spec(call.dtype(99, "dtype", dtype_of(call.tensor(0, "self").dtype, dtype)),
-                         {});
-}
-
-// (self, dim, keepdim) -> (values, indices)
-Value with_indices(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const std::vector<SymInt> sizes =
-      reduced(call, self, {call.integer(1, "dim", -1)}, call.boolean(2, "keepdim", false));
-  return Value::Items{contiguous_spec(self.dtype, sizes),
-                      contiguous_spec(ScalarType::kLong, sizes)};
-}
-
-// (self, dim, *, correction, keepdim)
-Value variance(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  return contiguous_spec(self.dtype, reduced(call, self, call.integers(1, "dim", 0, 0),
-                                             call.boolean(99, "keepdim", false)));
-}
-// (self, dim, unbiased, keepdim)
-Value variance_unbiased(const Call& call) { return along_dims<Dtype::kSame, 1, 3>(call); }
-Value variance_of_all(const Call& call) { return of_all<Dtype::kSame>(call); }
-
-Value variance_and_mean(const Call& call) {
-  const Value one = variance(call);
-  return Value::Items{one, one};
-}
-
-// (self, ord, dim, keepdim, *, dtype)
-Value norm(const Call& call) { return along_dims<Dtype::kSame, 2, 3>(call); }
-
-// (x1, x2, dim, eps)
-Value similarity(const Call& call) {
-  const TensorSpec* const inputs[] = {&call.tensor(0, "x1"), &call.tensor(1, "x2")};
+Value cosine_similarity(const Call& call) {
+  const TensorSpec* const inputs[] = {&call.tensor("x1"), &call.tensor("x2")};
   TensorSpec spec = contiguous_spec(inputs[0]->dtype, broadcast_sizes(call, inputs));
-  return contiguous_spec(spec.dtype, reduced(call, spec, {call.integer(2, "dim", 1)}, false));
+  return contiguous_spec(spec.dtype, reduced(call, spec, {call.integer("dim")}, false));
 }
 
 Value running(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  wrapped(call.integer(1, "dim"), spec.rank());
+  TensorSpec spec = call.self();
+  wrapped(call.integer("dim"), spec.rank());
   const TensorSpec* const inputs[] = {&spec};
   std::vector<SymInt> strides = elementwise_strides(inputs, spec.sizes);
   spec.strides = std::move(strides);
@@ -107,68 +66,16 @@ Value running(const Call& call) {
 }
 
 Value softmax(const Call& call) {
-  TensorSpec spec = contiguous_spec(call.tensor(0, "self").dtype, call.tensor(0, "self").sizes);
-  wrapped(call.integer(1, "dim"), spec.rank());
-  spec.dtype = call.dtype(2, "dtype", spec.dtype);
+  TensorSpec spec = contiguous_spec(call.self().dtype, call.self().sizes);
+  wrapped(call.integer("dim"), spec.rank());
+  spec.dtype = call.dtype("dtype", spec.dtype);
   return spec;
-}
-// (self, dim, half_to_float)
-Value raw_softmax(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  wrapped(call.integer(1, "dim"), spec.rank());
-  return contiguous_spec(spec.dtype, spec.sizes);
 }
 
 Value cumulative(const Call& call) {
   TensorSpec spec = *running(call).tensor();
-  spec.dtype = call.dtype(99, "dtype", summed(spec.dtype));
+  spec.dtype = call.dtype("dtype", summed(spec.dtype));
   return spec;
 }
 
-constexpr InferRow kReductionResults[] = {
-    {"aten._log_softmax.default", raw_softmax},
-    {"aten._softmax.default", raw_softmax},
-    {"aten.all.default", of_all<Dtype::kBool>},
-    {"aten.all.dim", along_dims<Dtype::kBool>},
-    {"aten.all.dims", along_dims<Dtype::kBool>},
-    {"aten.amax.default", along_dims<Dtype::kSame>},
-    {"aten.amin.default", along_dims<Dtype::kSame>},
-    {"aten.any.default", of_all<Dtype::kBool>},
-    {"aten.any.dim", along_dims<Dtype::kBool>},
-    {"aten.any.dims", along_dims<Dtype::kBool>},
-    {"aten.argmax.default", along_dims<Dtype::kLong>},
-    {"aten.argmin.default", along_dims<Dtype::kLong>},
-    {"aten.cosine_similarity.default", similarity},
-    {"aten.cumprod.default", cumulative},
-    {"aten.cumsum.default", cumulative},
-    {"aten.linalg_vector_norm.default", norm},
-    {"aten.log_softmax.int", softmax},
-    {"aten.logcumsumexp.default", running},
-    {"aten.logsumexp.default", along_dims<Dtype::kSame>},
-    {"aten.max.default", of_all<Dtype::kSame>},
-    {"aten.max.dim", with_indices},
-    {"aten.mean.default", of_all<Dtype::kSame>},
-    {"aten.mean.dim", along_dims<Dtype::kSame>},
-    {"aten.min.default", of_all<Dtype::kSame>},
-    {"aten.min.dim", with_indices},
-    {"aten.norm.Scalar", of_all<Dtype::kSame>},
-    {"aten.norm.ScalarOpt_dim", norm},
-    {"aten.prod.default", of_all<Dtype::kSum>},
-    {"aten.prod.dim_int", along_dims<Dtype::kSum>},
-    {"aten.softmax.int", softmax},
-    {"aten.std.correction", variance},
-    {"aten.std.default", variance_of_all},
-    {"aten.std.dim", variance_unbiased},
-    {"aten.sum.default", of_all<Dtype::kSum>},
-    {"aten.sum.dim_IntList", along_dims<Dtype::kSum>},
-    {"aten.var.correction", variance},
-    {"aten.var.default", variance_of_all},
-    {"aten.var.dim", variance_unbiased},
-    {"aten.var_mean.correction", variance_and_mean},
-};
-
-}  // namespace
-
-std::span<const InferRow> reduction_results() { return kReductionResults; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::results

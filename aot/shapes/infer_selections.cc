@@ -3,25 +3,27 @@
 
 #include "aot/shapes/infer.h"
 #include "aot/shapes/promotion.h"
+#include "aot/shapes/results.h"
+#include "aot/shapes/sizes.h"
 #include "aot/shapes/strides.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::results {
 namespace {
-
-using Sizes = std::vector<SymInt>;
 
 bool is_empty_vector(const TensorSpec& spec) {
   return spec.rank() == 1 && spec.sizes[0] == SymInt(0);
 }
 
+}  // namespace
+
 Value concatenated(const Call& call) {
-  const std::vector<const TensorSpec*> tensors = call.tensors(0, "tensors");
+  const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("it joins nothing");
   // Tensors of shape [0] count for nothing, whatever the others' rank.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
-  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
   if (spec.rank() == 0) call.refuse("its inputs have no dims");
   spec.sizes[dim] = 0;
   for (const TensorSpec* tensor : tensors) {
@@ -43,10 +45,10 @@ Value concatenated(const Call& call) {
 }
 
 Value stacked(const Call& call) {
-  const std::vector<const TensorSpec*> tensors = call.tensors(0, "tensors");
+  const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("it joins nothing");
   Sizes sizes = tensors.front()->sizes;
-  const size_t dim = wrapped(call.integer(1, "dim", 0), sizes.size() + 1);
+  const size_t dim = wrapped(call.integer("dim"), sizes.size() + 1);
   sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim),
                SymInt(static_cast<int64_t>(tensors.size())));
   return contiguous_spec(result_type(tensors), std::move(sizes));
@@ -55,8 +57,8 @@ Value stacked(const Call& call) {
 // x[i, j]: indices broadcast together, and stand where the first was if they are neighbours, else
 // in front.
 Value indexed(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const Argument* list = call.find(1, "indices");
+  const TensorSpec& self = call.self();
+  const Argument* list = call.find("indices");
   if (list == nullptr || list->list() == nullptr) call.refuse("its indices are no list");
   std::vector<const TensorSpec*> indices;
   std::vector<size_t> places;
@@ -86,32 +88,33 @@ Value indexed(const Call& call) {
 }
 
 Value like_self(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (!is_dense(spec)) spec.strides = contiguous_strides(spec.sizes);
   spec.storage_offset = 0;
   return spec;
 }
 Value contiguous_like_self(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   return contiguous_spec(self.dtype, self.sizes);
 }
 
 Value index_select(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
-  const TensorSpec& index = call.tensor(2, "index");
+  TensorSpec spec = call.self();
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
+  const TensorSpec& index = call.tensor("index");
   if (spec.rank() > 0) spec.sizes[dim] = index.rank() == 0 ? SymInt(1) : index.sizes[0];
   return contiguous_spec(spec.dtype, spec.sizes);
 }
 
 Value gathered(const Call& call) {
-  const TensorSpec& index = call.tensor(2, "index");
-  return contiguous_spec(call.tensor(0, "self").dtype, index.sizes);
+  const TensorSpec& index = call.tensor("index");
+  return contiguous_spec(call.self().dtype, index.sizes);
 }
 
-Value padded(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const Sizes pads = call.sizes(1, "pad");
+namespace {
+
+Value pad_by(const Call& call, const Sizes& pads) {
+  const TensorSpec& self = call.self();
   if (pads.size() % 2 != 0 || pads.size() / 2 > self.rank()) call.refuse("its pads do not fit");
   Sizes sizes = self.sizes;
   for (size_t i = 0; i < pads.size() / 2; ++i) {
@@ -124,37 +127,50 @@ Value padded(const Call& call) {
   return spec;
 }
 
-Value repeated(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  Sizes sizes = call.sizes(1, "repeats");
-  // tile: repeats may be fewer than dims.
-  if (call.target().op() == "tile") {
-    if (sizes.size() < self.rank()) sizes.insert(sizes.begin(), self.rank() - sizes.size(), 1);
-  }
+}  // namespace
+
+Value padded(const Call& call) { return pad_by(call, call.sizes("pad")); }
+Value padded_edges(const Call& call) { return pad_by(call, call.sizes("padding")); }
+
+namespace {
+
+Value repeat(const Call& call, Sizes sizes) {
+  const TensorSpec& self = call.self();
   if (sizes.size() < self.rank()) call.refuse("it has fewer repeats than its input dims");
   const size_t added = sizes.size() - self.rank();
   for (size_t i = 0; i < self.rank(); ++i) sizes[i + added] = sizes[i + added] * self.sizes[i];
   return contiguous_spec(self.dtype, std::move(sizes));
 }
 
+}  // namespace
+
+Value repeated(const Call& call) { return repeat(call, call.sizes("repeats")); }
+// Repeats may be fewer than dims.
+Value tiled(const Call& call) {
+  Sizes sizes = call.sizes("dims");
+  const size_t rank = call.self().rank();
+  if (sizes.size() < rank) sizes.insert(sizes.begin(), rank - sizes.size(), 1);
+  return repeat(call, std::move(sizes));
+}
+
 Value repeat_interleave(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const SymInt repeats = call.size(1, "repeats");
+  const TensorSpec& self = call.self();
+  const SymInt repeats = call.size("repeats");
   Sizes sizes = self.sizes;
-  if (call.find(2, "dim") == nullptr) {
+  if (call.find("dim") == nullptr) {
     sizes = {product_of(self.sizes) * repeats};
   } else {
-    SymInt& size = sizes.at(wrapped(call.integer(2, "dim"), self.rank()));
+    SymInt& size = sizes.at(wrapped(call.integer("dim"), self.rank()));
     size = size * repeats;
   }
   return contiguous_spec(self.dtype, std::move(sizes));
 }
 
 Value topk(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   Sizes sizes = self.sizes;
-  const size_t dim = wrapped(call.integer(2, "dim", -1), self.rank());
-  if (self.rank() > 0) sizes[dim] = call.size(1, "k");
+  const size_t dim = wrapped(call.integer("dim"), self.rank());
+  if (self.rank() > 0) sizes[dim] = call.size("k");
   return Value::Items{contiguous_spec(self.dtype, sizes),
                       contiguous_spec(ScalarType::kLong, sizes)};
 }
@@ -173,61 +189,11 @@ Value sorted_order(const Call& call) {
 }
 
 Value one_hot(const Call& call) {
-  Sizes sizes = call.tensor(0, "self").sizes;
-  const int64_t classes = call.integer(1, "num_classes", -1);
+  Sizes sizes = call.self().sizes;
+  const int64_t classes = call.integer("num_classes");
   if (classes < 1) call.refuse("its num_classes is not given");
   sizes.emplace_back(classes);
   return contiguous_spec(ScalarType::kLong, std::move(sizes));
 }
 
-constexpr InferRow kSelectionResults[] = {
-    {"aten.argsort.default", sorted_order},
-    {"aten.argsort.stable", sorted_order},
-    {"aten.cat.default", concatenated},
-    {"aten.constant_pad_nd.default", padded},
-    {"aten.copy.default", like_self},
-    {"aten.diagonal_scatter.default", like_self},
-    {"aten.fill_diagonal.default", like_self},
-    {"aten.flip.default", like_self},
-    {"aten.gather.default", gathered},
-    {"aten.index.Tensor", indexed},
-    {"aten.index_add.default", like_self},
-    {"aten.index_copy.default", like_self},
-    {"aten.index_fill.int_Scalar", like_self},
-    {"aten.index_fill.int_Tensor", like_self},
-    {"aten.index_put.default", like_self},
-    {"aten.index_select.default", index_select},
-    {"aten.masked_scatter.default", like_self},
-    {"aten.one_hot.default", one_hot},
-    {"aten.pad.default", padded},
-    {"aten.reflection_pad1d.default", padded},
-    {"aten.reflection_pad2d.default", padded},
-    {"aten.reflection_pad3d.default", padded},
-    {"aten.repeat.default", repeated},
-    {"aten.repeat_interleave.self_int", repeat_interleave},
-    {"aten.replication_pad1d.default", padded},
-    {"aten.replication_pad2d.default", padded},
-    {"aten.replication_pad3d.default", padded},
-    {"aten.roll.default", contiguous_like_self},
-    {"aten.scatter.src", like_self},
-    {"aten.scatter.value", like_self},
-    {"aten.scatter.reduce", like_self},
-    {"aten.scatter.value_reduce", like_self},
-    {"aten.scatter_add.default", like_self},
-    {"aten.scatter_reduce.two", like_self},
-    {"aten.select_scatter.default", like_self},
-    {"aten.slice_scatter.default", like_self},
-    {"aten.sort.default", sorted},
-    {"aten.sort.stable", sorted},
-    {"aten.stack.default", stacked},
-    {"aten.tile.default", repeated},
-    {"aten.topk.default", topk},
-    {"aten.tril.default", contiguous_like_self},
-    {"aten.triu.default", contiguous_like_self},
-};
-
-}  // namespace
-
-std::span<const InferRow> selection_results() { return kSelectionResults; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::results

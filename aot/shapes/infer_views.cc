@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "aot/shapes/infer.h"
+#include "aot/shapes/results.h"
 #include "aot/shapes/strides.h"
 
-namespace vitrine::aot {
+namespace vitrine::aot::results {
 namespace {
 
 template <class T>
@@ -18,11 +19,13 @@ void insert_at(std::vector<T>& items, size_t index, T item) {
   items.insert(items.begin() + static_cast<std::ptrdiff_t>(index), std::move(item));
 }
 
-Value alias(const Call& call) { return call.tensor(0, "self"); }
+}  // namespace
+
+Value alias(const Call& call) { return call.self(); }
 
 Value permute(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const std::vector<int64_t> dims = call.integers(1, "dims", self.rank(), 0);
+  const TensorSpec& self = call.self();
+  const std::vector<int64_t> dims = call.integers("dims", self.rank());
   TensorSpec spec = self;
   std::vector<bool> seen(self.rank());
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -35,6 +38,8 @@ Value permute(const Call& call) {
   return spec;
 }
 
+namespace {
+
 Value swapped(TensorSpec spec, int64_t a, int64_t b) {
   if (spec.rank() == 0) return spec;
   const size_t first = wrapped(a, spec.rank());
@@ -43,14 +48,20 @@ Value swapped(TensorSpec spec, int64_t a, int64_t b) {
   std::swap(spec.strides[first], spec.strides[second]);
   return spec;
 }
+
+}  // namespace
+
 Value transpose(const Call& call) {
-  return swapped(call.tensor(0, "self"), call.integer(1, "dim0"), call.integer(2, "dim1"));
+  return swapped(call.self(), call.integer("dim0"), call.integer("dim1"));
 }
+
 Value t(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   if (self.rank() > 2) call.refuse("its input has more than two dims");
   return self.rank() < 2 ? Value(self) : swapped(self, 0, 1);
 }
+
+namespace {
 
 // A view where strides allow one, else a contiguous copy.
 TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
@@ -62,16 +73,21 @@ TensorSpec reshaped(const TensorSpec& self, std::vector<SymInt> sizes) {
   return spec;
 }
 
-Value view(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  return reshaped(self, resolved_sizes(call, call.sizes(1, "size"), self.sizes));
+Value reshape_to(const Call& call, const std::vector<SymInt>& sizes) {
+  const TensorSpec& self = call.self();
+  return reshaped(self, resolved_sizes(call, sizes, self.sizes));
 }
 
+}  // namespace
+
+Value view(const Call& call) { return reshape_to(call, call.sizes("size")); }
+Value reshape(const Call& call) { return reshape_to(call, call.sizes("shape")); }
+
 Value flatten(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   if (self.rank() == 0) return reshaped(self, {1});
-  const size_t first = wrapped(call.integer(1, "start_dim", 0), self.rank());
-  const size_t last = wrapped(call.integer(2, "end_dim", -1), self.rank());
+  const size_t first = wrapped(call.integer("start_dim"), self.rank());
+  const size_t last = wrapped(call.integer("end_dim"), self.rank());
   if (first > last) call.refuse("its first dim comes after its last");
   std::vector<SymInt> sizes(self.sizes.begin(),
                             self.sizes.begin() + static_cast<std::ptrdiff_t>(first));
@@ -84,10 +100,9 @@ Value flatten(const Call& call) {
 }
 
 Value unflatten(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const size_t dim = wrapped(call.integer(1, "dim"), self.rank());
-  const std::vector<SymInt> inner =
-      resolved_sizes(call, call.sizes(2, "sizes"), {self.sizes.at(dim)});
+  const TensorSpec& self = call.self();
+  const size_t dim = wrapped(call.integer("dim"), self.rank());
+  const std::vector<SymInt> inner = resolved_sizes(call, call.sizes("sizes"), {self.sizes.at(dim)});
   std::vector<SymInt> sizes = self.sizes;
   erase_at(sizes, dim);
   sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), inner.begin(), inner.end());
@@ -95,9 +110,9 @@ Value unflatten(const Call& call) {
 }
 
 Value expand(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   TensorSpec spec = self;
-  spec.sizes = call.sizes(1, "size");
+  spec.sizes = call.sizes("size");
   if (spec.sizes.size() < self.rank()) call.refuse("it has fewer sizes than its input dims");
   const size_t added = spec.sizes.size() - self.rank();
   spec.strides.assign(spec.sizes.size(), 0);
@@ -122,12 +137,11 @@ Value expand(const Call& call) {
 }
 
 Value squeeze(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const bool all = call.find(1, "dim") == nullptr;
+  const TensorSpec& self = call.self();
+  const bool all = call.find("dim") == nullptr;
   std::vector<bool> gone(self.rank(), all);
   if (!all && self.rank() > 0) {
-    for (const int64_t dim : call.integers(1, "dim", 0, 0))
-      gone.at(wrapped(dim, self.rank())) = true;
+    for (const int64_t dim : call.integers("dim")) gone.at(wrapped(dim, self.rank())) = true;
   }
   TensorSpec spec = self;
   for (size_t i = self.rank(); i-- > 0;) {
@@ -139,8 +153,8 @@ Value squeeze(const Call& call) {
 }
 
 Value unsqueeze(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank() + 1);
+  TensorSpec spec = call.self();
+  const size_t dim = wrapped(call.integer("dim"), spec.rank() + 1);
   const SymInt stride = dim < spec.rank() ? spec.sizes[dim] * spec.strides[dim] : SymInt(1);
   insert_at(spec.sizes, dim, SymInt(1));
   insert_at(spec.strides, dim, stride);
@@ -148,16 +162,18 @@ Value unsqueeze(const Call& call) {
 }
 
 Value select(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (spec.rank() == 0) call.refuse("its input has no dims");
-  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
-  SymInt index = call.size(2, "index");
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
+  SymInt index = call.size("index");
   if (index.is_static() && index.value() < 0) index = index + spec.sizes[dim];
   spec.storage_offset = spec.storage_offset + index * spec.strides[dim];
   erase_at(spec.sizes, dim);
   erase_at(spec.strides, dim);
   return spec;
 }
+
+namespace {
 
 // Counted from the end if negative, and not outside.
 SymInt clamped(const SymInt& index, const SymInt& size) {
@@ -170,15 +186,17 @@ SymInt clamped(const SymInt& index, const SymInt& size) {
   return std::clamp<int64_t>(at, 0, size.value());
 }
 
+}  // namespace
+
 Value slice(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (spec.rank() == 0) call.refuse("its input has no dims");
-  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
-  const int64_t step = call.integer(4, "step", 1);
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
+  const int64_t step = call.integer("step");
   if (step < 1) call.refuse("its step is not positive");
   const SymInt whole = spec.sizes[dim];
-  const SymInt start = clamped(call.size(2, "start", 0), whole);
-  const SymInt end = clamped(call.size(3, "end", INT64_MAX), whole);
+  const SymInt start = clamped(call.size("start", 0), whole);
+  const SymInt end = clamped(call.size("end", INT64_MAX), whole);
   SymInt length = end - start;
   if (length.is_static()) length = std::max<int64_t>(length.value(), 0);
   spec.sizes[dim] = step == 1 ? length : (length + SymInt(step - 1)) / SymInt(step);
@@ -188,14 +206,16 @@ Value slice(const Call& call) {
 }
 
 Value narrow(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (spec.rank() == 0) call.refuse("its input has no dims");
-  const size_t dim = wrapped(call.integer(1, "dim"), spec.rank());
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
   spec.storage_offset =
-      spec.storage_offset + clamped(call.size(2, "start"), spec.sizes.at(dim)) * spec.strides[dim];
-  spec.sizes.at(dim) = call.size(3, "length");
+      spec.storage_offset + clamped(call.size("start"), spec.sizes.at(dim)) * spec.strides[dim];
+  spec.sizes.at(dim) = call.size("length");
   return spec;
 }
+
+namespace {
 
 Value pieces(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
   Value::Items items;
@@ -211,7 +231,7 @@ Value pieces(TensorSpec spec, size_t dim, const std::vector<SymInt>& sizes) {
 constexpr int64_t kMaxPieces = 1 << 14;
 
 Value equal_pieces(const Call& call, int64_t piece, int64_t dim) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   const size_t at = wrapped(dim, self.rank());
   if (self.rank() == 0 || !self.sizes[at].is_static()) call.refuse("it splits no known size");
   const int64_t whole = self.sizes[at].value();
@@ -222,32 +242,33 @@ Value equal_pieces(const Call& call, int64_t piece, int64_t dim) {
   return pieces(self, at, sizes);
 }
 
+}  // namespace
+
 Value split(const Call& call) {
-  return equal_pieces(call, call.integer(1, "split_size"), call.integer(2, "dim", 0));
+  return equal_pieces(call, call.integer("split_size"), call.integer("dim"));
 }
 
 Value chunk(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
-  const size_t dim = wrapped(call.integer(2, "dim", 0), self.rank());
-  const int64_t chunks = call.integer(1, "chunks");
+  const TensorSpec& self = call.self();
+  const size_t dim = wrapped(call.integer("dim"), self.rank());
+  const int64_t chunks = call.integer("chunks");
   if (self.rank() == 0 || !self.sizes[dim].is_static()) call.refuse("it splits no known size");
   if (chunks < 1) call.refuse("it splits into nothing");
   const int64_t whole = self.sizes[dim].value();
   return equal_pieces(call, std::max<int64_t>((whole + chunks - 1) / chunks, 1),
-                      call.integer(2, "dim", 0));
+                      call.integer("dim"));
 }
 
 Value split_with_sizes(const Call& call) {
-  const TensorSpec& self = call.tensor(0, "self");
+  const TensorSpec& self = call.self();
   if (self.rank() == 0) call.refuse("its input has no dims");
-  return pieces(self, wrapped(call.integer(2, "dim", 0), self.rank()),
-                call.sizes(1, "split_sizes"));
+  return pieces(self, wrapped(call.integer("dim"), self.rank()), call.sizes("split_sizes"));
 }
 
 Value unbind(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (spec.rank() == 0) call.refuse("its input has no dims");
-  const size_t dim = wrapped(call.integer(1, "dim", 0), spec.rank());
+  const size_t dim = wrapped(call.integer("dim"), spec.rank());
   if (!spec.sizes[dim].is_static() || spec.sizes[dim].value() > kMaxPieces) {
     call.refuse("it takes apart no known size");
   }
@@ -264,10 +285,10 @@ Value unbind(const Call& call) {
 }
 
 Value diagonal(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  const int64_t offset = call.integer(1, "offset", 0);
-  size_t first = wrapped(call.integer(2, "dim1", 0), spec.rank());
-  size_t second = wrapped(call.integer(3, "dim2", 1), spec.rank());
+  TensorSpec spec = call.self();
+  const int64_t offset = call.integer("offset");
+  size_t first = wrapped(call.integer("dim1"), spec.rank());
+  size_t second = wrapped(call.integer("dim2"), spec.rank());
   if (first == second || spec.rank() < 2) call.refuse("it needs two dims");
   if (!spec.sizes[first].is_static() || !spec.sizes[second].is_static()) {
     call.refuse("its dims are symbols");
@@ -292,10 +313,10 @@ Value diagonal(const Call& call) {
 }
 
 Value unfold(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  const size_t dim = wrapped(call.integer(1, "dimension"), spec.rank());
-  const int64_t size = call.integer(2, "size");
-  const int64_t step = call.integer(3, "step");
+  TensorSpec spec = call.self();
+  const size_t dim = wrapped(call.integer("dimension"), spec.rank());
+  const int64_t size = call.integer("size");
+  const int64_t step = call.integer("step");
   if (step < 1 || size < 0) call.refuse("its size or step is not positive");
   const SymInt inner = spec.rank() == 0 ? SymInt(1) : spec.strides[dim];
   if (spec.rank() > 0) {
@@ -308,17 +329,17 @@ Value unfold(const Call& call) {
 }
 
 Value as_strided(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
-  spec.sizes = call.sizes(1, "size");
-  spec.strides = call.sizes(2, "stride");
+  TensorSpec spec = call.self();
+  spec.sizes = call.sizes("size");
+  spec.strides = call.sizes("stride");
   if (spec.sizes.size() != spec.strides.size())
     call.refuse("its sizes and strides differ in number");
-  spec.storage_offset = call.size(3, "storage_offset", spec.storage_offset);
+  spec.storage_offset = call.size("storage_offset", spec.storage_offset);
   return spec;
 }
 
 Value view_as_real(const Call& call) {
-  TensorSpec spec = call.tensor(0, "self");
+  TensorSpec spec = call.self();
   if (!is_complex(spec.dtype)) call.refuse("its input is not complex");
   spec.dtype = spec.dtype == ScalarType::kComplexDouble ? ScalarType::kDouble : ScalarType::kFloat;
   for (SymInt& stride : spec.strides) stride = stride * SymInt(2);
@@ -328,36 +349,4 @@ Value view_as_real(const Call& call) {
   return spec;
 }
 
-constexpr InferRow kViewResults[] = {
-    {"aten.alias.default", alias},
-    {"aten.as_strided.default", as_strided},
-    {"aten.chunk.default", chunk},
-    {"aten.detach.default", alias},
-    {"aten.diagonal.default", diagonal},
-    {"aten.expand.default", expand},
-    {"aten.flatten.using_ints", flatten},
-    {"aten.narrow.default", narrow},
-    {"aten.permute.default", permute},
-    {"aten.reshape.default", view},
-    {"aten.select.int", select},
-    {"aten.slice.Tensor", slice},
-    {"aten.split.Tensor", split},
-    {"aten.split_with_sizes.default", split_with_sizes},
-    {"aten.squeeze.default", squeeze},
-    {"aten.squeeze.dim", squeeze},
-    {"aten.squeeze.dims", squeeze},
-    {"aten.t.default", t},
-    {"aten.transpose.int", transpose},
-    {"aten.unbind.int", unbind},
-    {"aten.unflatten.int", unflatten},
-    {"aten.unfold.default", unfold},
-    {"aten.unsqueeze.default", unsqueeze},
-    {"aten.view.default", view},
-    {"aten.view_as_real.default", view_as_real},
-};
-
-}  // namespace
-
-std::span<const InferRow> view_results() { return kViewResults; }
-
-}  // namespace vitrine::aot
+}  // namespace vitrine::aot::results

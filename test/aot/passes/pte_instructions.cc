@@ -1,6 +1,5 @@
 #include "test/aot/passes/pte_instructions.h"
 
-#include "aot/passes/out_variants.h"
 #include "schema/program_generated.h"
 #include "test/support/file_bytes.h"
 
@@ -58,7 +57,7 @@ void each_instruction(const Graph& graph, Visit visit) {
     }
     // A static view is memory that is known already.
     if (node.target().is("memory.view") && node.tensor()->is_static()) continue;
-    visit(node, aot::out_variant(node.target()));
+    visit(node, aot::operator_of(node.target())->kernel);
   }
 }
 

@@ -1,0 +1,229 @@
+#include "operators/operator.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vitrine {
+namespace {
+
+// A row as it is written, made by the macros of operators.inc.
+struct Row {
+  std::string_view signature;
+  std::optional<std::string_view> kernel_name = {};  // empty: by rule
+  std::string_view out_names = {};
+  std::string_view other_name = {};
+  bool belongs_to_core = true;
+  bool is_never_kept = false;
+  std::optional<Promotion> promotion = {};
+  Flops counted = {};
+
+  constexpr Row kernel(std::string_view name = {}) const {
+    Row row = *this;
+    row.kernel_name = name;
+    return row;
+  }
+  constexpr Row outs(std::string_view names) const {
+    Row row = *this;
+    row.out_names = names;
+    return row;
+  }
+  constexpr Row not_core() const {
+    Row row = *this;
+    row.belongs_to_core = false;
+    return row;
+  }
+  constexpr Row promotes(Promotion how) const {
+    Row row = *this;
+    row.promotion = how;
+    return row;
+  }
+  constexpr Row never_kept() const {
+    Row row = *this;
+    row.is_never_kept = true;
+    return row;
+  }
+  constexpr Row same_as(std::string_view name) const {
+    Row row = *this;
+    row.other_name = name;
+    return row;
+  }
+  constexpr Row flops(FlopsRule rule, int each = 1) const {
+    Row row = *this;
+    row.counted = {rule, each};
+    return row;
+  }
+};
+
+constexpr Row kRows[] = {
+#define OP(signature, ...) Row{signature} __VA_ARGS__,
+#define KERNEL(...) .kernel(__VA_ARGS__)
+#define OUTS(names) .outs(names)
+#define NOT_CORE .not_core()
+#define PROMOTES(how) .promotes(Promotion::how)
+#define NEVER_KEPT .never_kept()
+#define SAME_AS(name) .same_as(name)
+#define FLOPS(rule, ...) .flops(FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__)
+#include "operators/operators.inc"
+};
+
+// "aten::add.Tensor" -> "aten.add.Tensor", "aten::view" -> "aten.view.default"
+std::string target_of(std::string_view name) {
+  const size_t colons = name.find("::");
+  if (colons == std::string_view::npos) return std::string(name);
+  const std::string_view op = name.substr(colons + 2);
+  const bool has_overload = op.find('.') != std::string_view::npos;
+  return std::string(name.substr(0, colons)) + "." + std::string(op) +
+         (has_overload ? "" : ".default");
+}
+
+bool is_new_tensor(const OperatorArgument& result) {
+  return result.type == ArgumentType::kTensor && result.alias == '\0';
+}
+
+std::string kernel_of(const Row& row, const Operator& op) {
+  if (!row.kernel_name) return "";
+  const std::string_view name = *row.kernel_name;
+  if (name.find("::") != std::string_view::npos) return std::string(name);
+  if (name.empty() && std::ranges::none_of(op.results, is_new_tensor)) return std::string(op.name);
+  const size_t dot = op.name.find('.');
+  const std::string packet(op.name.substr(0, dot));
+  if (!name.empty()) return packet + "." + std::string(name);
+  if (dot == std::string_view::npos) return packet + ".out";
+  return std::string(op.name) + "_out";
+}
+
+// Arguments that tell where and how a new tensor is stored: the out tells it to the kernel.
+constexpr std::string_view kStorage[] = {"dtype", "layout", "device", "pin_memory"};
+
+bool has_storage(const Operator& op) {
+  return std::ranges::all_of(kStorage,
+                             [&](std::string_view name) { return op.argument(name) != nullptr; });
+}
+
+std::string_view out_name(std::string_view& names, const OperatorArgument& result, size_t index,
+                          size_t count) {
+  constexpr std::string_view kNumbered[] = {"out0", "out1", "out2", "out3"};
+  if (!names.empty()) {
+    const size_t comma = std::min(names.find(", "), names.size());
+    const std::string_view name = names.substr(0, comma);
+    names.remove_prefix(std::min(comma + 2, names.size()));
+    return name;
+  }
+  if (!result.name.empty()) return result.name;
+  return count == 1 ? "out" : kNumbered[std::min(index, std::size(kNumbered) - 1)];
+}
+
+std::vector<OperatorArgument> kernel_arguments(const Row& row, const Operator& op) {
+  std::vector<OperatorArgument> arguments = op.arguments;
+  if (std::ranges::none_of(op.results, is_new_tensor)) return arguments;
+  if (has_storage(op)) {
+    std::erase_if(arguments, [](const OperatorArgument& argument) {
+      return std::ranges::count(kStorage, argument.name) != 0;
+    });
+  }
+  std::string_view names = row.out_names;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    OperatorArgument out;
+    out.name = out_name(names, op.results[i], i, op.results.size());
+    out.type = ArgumentType::kTensor;
+    out.is_list = op.results[i].is_list;
+    out.is_keyword_only = true;
+    out.is_written = true;
+    arguments.push_back(std::move(out));
+  }
+  return arguments;
+}
+
+Operator make_operator(const Row& row) {
+  Signature signature = parse_signature(row.signature);
+  Operator op;
+  op.name = signature.name;
+  op.target = target_of(op.name);
+  op.arguments = std::move(signature.arguments);
+  op.results = std::move(signature.results);
+  op.kernel = kernel_of(row, op);
+  if (!op.kernel.empty()) op.kernel_arguments = kernel_arguments(row, op);
+  op.is_core = !op.kernel.empty() && row.belongs_to_core;
+  op.promotion = row.promotion;
+  op.is_never_kept = row.is_never_kept;
+  if (!row.other_name.empty()) op.same_as = target_of(row.other_name);
+  op.flops = row.counted;
+  return op;
+}
+
+// "aten.view.default" -> "aten.view_copy.default"
+std::string copying(std::string_view target) {
+  std::string name(target);
+  return name.insert(name.rfind('.'), "_copy");
+}
+
+using Index = std::unordered_map<std::string_view, const Operator*>;
+
+struct Table {
+  std::vector<Operator> operators;
+  Index by_target;
+  Index by_kernel;
+
+  Table() {
+    operators.reserve(std::size(kRows));
+    for (const Row& row : kRows) operators.push_back(make_operator(row));
+    for (const Operator& op : operators) {
+      by_target.emplace(op.target, &op);
+      if (!op.kernel.empty()) by_kernel.emplace(op.kernel, &op);
+    }
+    for (Operator& op : operators) {
+      if (op.may_alias()) op.copy = find(copying(op.target));
+    }
+  }
+
+  const Operator* find(std::string_view target) const {
+    const auto found = by_target.find(target);
+    return found == by_target.end() ? nullptr : found->second;
+  }
+
+  const Operator* find_functional(std::string_view target) const {
+    const size_t underscore = target.find("_.");
+    if (underscore == std::string_view::npos) return nullptr;
+    return find(std::string(target.substr(0, underscore)) +
+                std::string(target.substr(underscore + 1)));
+  }
+};
+
+const Table& table() {
+  static const Table kTable;
+  return kTable;
+}
+
+}  // namespace
+
+const OperatorArgument* Operator::argument(std::string_view argument_name) const {
+  const auto found = std::ranges::find(arguments, argument_name, &OperatorArgument::name);
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+bool Operator::may_alias() const {
+  return std::ranges::any_of(results, [](const OperatorArgument& result) {
+    return result.alias != '\0' && !result.is_written;
+  });
+}
+
+std::vector<const OperatorArgument*> Operator::outs() const {
+  std::vector<const OperatorArgument*> found;
+  for (const OperatorArgument& argument : kernel_arguments) {
+    if (argument.is_written && argument.is_keyword_only) found.push_back(&argument);
+  }
+  return found;
+}
+
+std::span<const Operator> operators() { return table().operators; }
+
+const Operator* find_operator(std::string_view target) { return table().find(target); }
+
+const Operator* find_functional(std::string_view target) { return table().find_functional(target); }
+
+const Operator* find_operator_of_kernel(std::string_view kernel) {
+  const auto found = table().by_kernel.find(kernel);
+  return found == table().by_kernel.end() ? nullptr : found->second;
+}
+
+}  // namespace vitrine

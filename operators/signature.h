@@ -1,0 +1,57 @@
+// An operator's signature, as PyTorch writes it:
+//   "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace vitrine {
+
+enum class ArgumentType : uint8_t {
+  kAny,
+  kTensor,
+  kInt,  // int and SymInt
+  kFloat,
+  kBool,
+  kScalar,
+  kString,
+  kDtype,
+  kLayout,
+  kDevice,
+  kMemoryFormat,
+  kGenerator,
+};
+
+// None, or a value. A number for each item of a list ("int[2] padding=0") is a list. Names of
+// enumerations ("long", "contiguous_format") are text.
+using DefaultValue =
+    std::variant<std::monostate, bool, int64_t, double, std::string_view, std::vector<int64_t>>;
+
+// An argument or a result. Text lies in what was parsed.
+struct OperatorArgument {
+  std::string_view name;  // empty: of results without one
+  ArgumentType type = ArgumentType::kAny;
+  bool is_list = false;
+  bool is_optional = false;         // "int?", "int[]?"
+  bool has_optional_items = false;  // "Tensor?[]"
+  bool is_keyword_only = false;
+  bool is_written = false;  // "Tensor(a!)"
+  char alias = '\0';        // 'a' of "Tensor(a)": what shares memory has the same letter
+  bool has_default = false;
+  DefaultValue default_value;
+
+  friend bool operator==(const OperatorArgument&, const OperatorArgument&) = default;
+};
+
+struct Signature {
+  std::string_view name;  // "aten::max.dim"
+  std::vector<OperatorArgument> arguments;
+  std::vector<OperatorArgument> results;
+};
+
+// The text must outlive the result. std::invalid_argument tells what is wrong with it.
+Signature parse_signature(std::string_view text);
+
+}  // namespace vitrine

@@ -1,0 +1,118 @@
+#include "operators/signature.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace vitrine {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Signature, KeepsTheOrderOfArguments) {
+  const Signature add =
+      parse_signature("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  EXPECT_EQ(add.name, "aten::add.Tensor");
+  ASSERT_THAT(add.arguments, SizeIs(3));
+  EXPECT_EQ(add.arguments[0].name, "self");
+  EXPECT_EQ(add.arguments[1].name, "other");
+  EXPECT_FALSE(add.arguments[1].is_keyword_only);
+  EXPECT_EQ(add.arguments[2].name, "alpha");
+  EXPECT_EQ(add.arguments[2].type, ArgumentType::kScalar);
+  EXPECT_TRUE(add.arguments[2].is_keyword_only);
+  ASSERT_THAT(add.results, SizeIs(1));
+  EXPECT_EQ(add.results[0].type, ArgumentType::kTensor);
+}
+
+DefaultValue default_of(const std::string& argument) {
+  const std::string text = "x::f(" + argument + ") -> ()";
+  const DefaultValue value = parse_signature(text).arguments.at(0).default_value;
+  // Text lies in what was parsed, which goes.
+  if (const auto* word = std::get_if<std::string_view>(&value)) {
+    if (*word == "none") return "none";
+    if (*word == "long") return "long";
+  }
+  return value;
+}
+
+TEST(Signature, ReadsDefaults) {
+  EXPECT_EQ(default_of("int? dim=None"), DefaultValue());
+  EXPECT_EQ(default_of("bool keepdim=False"), DefaultValue(false));
+  EXPECT_EQ(default_of("bool largest=True"), DefaultValue(true));
+  EXPECT_EQ(default_of("int dim=-1"), DefaultValue(int64_t{-1}));
+  EXPECT_EQ(default_of("float eps=1e-05"), DefaultValue(1e-5));
+  EXPECT_EQ(default_of("float p=2"), DefaultValue(2.0));
+  EXPECT_EQ(default_of("Scalar alpha=1"), DefaultValue(int64_t{1}));
+  EXPECT_EQ(default_of("Scalar negative_slope=0.01"), DefaultValue(0.01));
+  EXPECT_EQ(default_of("str approximate='none'"), DefaultValue("none"));
+  EXPECT_EQ(default_of("ScalarType? dtype=long"), DefaultValue("long"));
+  EXPECT_EQ(default_of("int[2] stride=[]"), DefaultValue(std::vector<int64_t>{}));
+  EXPECT_EQ(default_of("int[] dims=[0, 1]"), DefaultValue(std::vector<int64_t>{0, 1}));
+}
+
+TEST(Signature, ANumberIsTheDefaultOfEachItem) {
+  EXPECT_EQ(default_of("int[2] padding=0"), DefaultValue(std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(default_of("SymInt[3] stride=1"), DefaultValue(std::vector<int64_t>{1, 1, 1}));
+}
+
+TEST(Signature, TellsOptionalItemsFromOptionalLists) {
+  const Signature some =
+      parse_signature("x::f(Tensor?[] indices, int[1]? dim, int? n) -> Tensor[]");
+  EXPECT_TRUE(some.arguments[0].has_optional_items);
+  EXPECT_FALSE(some.arguments[0].is_optional);
+  EXPECT_FALSE(some.arguments[1].has_optional_items);
+  EXPECT_TRUE(some.arguments[1].is_optional);
+  EXPECT_TRUE(some.arguments[1].is_list);
+  EXPECT_TRUE(some.arguments[2].is_optional);
+  EXPECT_FALSE(some.arguments[2].is_list);
+  EXPECT_TRUE(some.results[0].is_list);
+}
+
+TEST(Signature, TellsAliasesAndWrites) {
+  const Signature view = parse_signature("x::v(Tensor(a) self, Tensor other) -> Tensor(a)");
+  EXPECT_EQ(view.arguments[0].alias, 'a');
+  EXPECT_FALSE(view.arguments[0].is_written);
+  EXPECT_EQ(view.arguments[1].alias, '\0');
+  EXPECT_EQ(view.results[0].alias, 'a');
+  const Signature write = parse_signature("x::w_(Tensor(a!) self) -> Tensor(a!)");
+  EXPECT_TRUE(write.arguments[0].is_written);
+  EXPECT_TRUE(write.results[0].is_written);
+  const Signature pieces = parse_signature("x::p(Tensor(a) self) -> Tensor(a)[]");
+  EXPECT_EQ(pieces.results[0].alias, 'a');
+  EXPECT_TRUE(pieces.results[0].is_list);
+}
+
+TEST(Signature, ResultsMayBeNoneOrNamed) {
+  EXPECT_THAT(parse_signature("x::check(Tensor self) -> ()").results, IsEmpty());
+  EXPECT_THAT(parse_signature("x::f() -> (Tensor values, Tensor indices)").results,
+              ElementsAre(Field(&OperatorArgument::name, "values"),
+                          Field(&OperatorArgument::name, "indices")));
+}
+
+TEST(Signature, SaysWhatIsWrong) {
+  const auto complaint = [](std::string_view text) -> std::string {
+    try {
+      parse_signature(text);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(complaint("x::f(Tensr self) -> ()"),
+              HasSubstr("the type is not known at character 10"));
+  EXPECT_THAT(complaint("x::f(Tensor self"), HasSubstr("\", \" or \")\" is missing"));
+  EXPECT_THAT(complaint("x::f"), HasSubstr("it ends too early"));
+  EXPECT_THAT(complaint("x::f(int n=1x) -> ()"), HasSubstr("a number is wrong"));
+  EXPECT_THAT(complaint("x::f(int[two] n) -> ()"), HasSubstr("a number is wrong"));
+  EXPECT_THAT(complaint("x::f(Tensor) -> ()"), HasSubstr("\" \" is missing"));
+  EXPECT_THAT(complaint("x::f(int[2) -> ()"), HasSubstr("it ends too early"));
+  EXPECT_THAT(complaint("x::f() -> Tensor x y"), HasSubstr("something follows the results"));
+}
+
+}  // namespace
+}  // namespace vitrine
