@@ -4,6 +4,7 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/platform/file.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 namespace {
@@ -79,7 +80,7 @@ void DataBuffer::Free::operator()(void* memory) const { ::operator delete(memory
 Result<DataBuffer> DataBuffer::allocate(size_t size) {
   DataBuffer buffer;
   size_t with_slack = 0;
-  if (!add_overflows(size, platform::Mapping::kReadableSlack, &with_slack)) {
+  if (!add_overflows(size, kReadableSlack, &with_slack)) {
     buffer.owned_.reset(::operator new(with_slack, kAlignment, std::nothrow));
   }
   if (!buffer.owned_) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::platform {
 namespace {
@@ -99,7 +100,7 @@ namespace {
 
 size_t mapped_bytes(size_t file_size) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  return round_up(file_size + Mapping::kReadableSlack, page);
+  return round_up(file_size + kReadableSlack, page);
 }
 
 }  // namespace

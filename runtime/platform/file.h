@@ -40,12 +40,10 @@ class File {
   bool private_ = false;
 };
 
-// A whole file in the address space, read-only and private. The file may be closed afterwards.
+// A whole file in the address space, read-only and private, with slack (kReadableSlack). The file
+// may be closed afterwards.
 class Mapping {
  public:
-  // This many bytes past the end are readable too: vector code may load a whole register there.
-  static constexpr size_t kReadableSlack = 128;
-
   static Result<Mapping> map(const File& file);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;

@@ -67,7 +67,7 @@ TEST(Mapping, ShowsTheFileAndReadableSlack) {
   ASSERT_TRUE(mapping.ok());
   ASSERT_EQ(mapping->bytes().size(), 10u);
   EXPECT_EQ(mapping->bytes()[9], std::byte{'9'});
-  EXPECT_EQ(mapping->bytes().data()[10 + Mapping::kReadableSlack - 1], std::byte{0});
+  EXPECT_EQ(mapping->bytes().data()[10 + kReadableSlack - 1], std::byte{0});
 }
 
 // The slack of a file that fills its pages lies on a page of its own.
@@ -77,7 +77,7 @@ TEST(Mapping, HasSlackPastFullPages) {
   ASSERT_TRUE(file.ok());
   Result<Mapping> mapping = Mapping::map(*file);
   ASSERT_TRUE(mapping.ok());
-  EXPECT_EQ(mapping->bytes().data()[65536 + Mapping::kReadableSlack - 1], std::byte{0});
+  EXPECT_EQ(mapping->bytes().data()[65536 + kReadableSlack - 1], std::byte{0});
 }
 
 TEST(Mapping, OfAnEmptyFileIsEmpty) {
