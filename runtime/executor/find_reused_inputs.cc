@@ -71,16 +71,18 @@ Error MethodLoader::find_reused_inputs() {
   const uint32_t count = plan_.values()->size();
   HeapArena scratch(16384, &method_.memory_);
   const std::span<bool> written = scratch.allocate_array<bool>(count);
-  const std::span<PlannedRange> room = scratch.allocate_array<PlannedRange>(count);
-  if (written.size() != count || room.size() != count) return no_memory("what is written");
+  if (written.size() != count) return no_memory("what is written");
   VITRINE_RETURN_IF_ERROR(find_written(written));
   for (const int32_t input : *plan_.inputs()) written[static_cast<size_t>(input)] = false;
 
-  size_t ranges = 0;
+  const auto ranges = static_cast<size_t>(std::ranges::count(written, true));
+  if (ranges == 0) return Error();
+  const std::span<PlannedRange> sorted = scratch.allocate_array<PlannedRange>(ranges);
+  if (sorted.empty()) return no_memory("what is written");
+  auto next = sorted.begin();
   for (uint32_t i = 0; i < count; ++i) {
-    if (written[i]) room[ranges++] = range_of(*plan_.values()->Get(i), method_.values_[i]);
+    if (written[i]) *next++ = range_of(*plan_.values()->Get(i), method_.values_[i]);
   }
-  const std::span<PlannedRange> sorted = room.first(ranges);
   std::make_heap(sorted.begin(), sorted.end());
   std::sort_heap(sorted.begin(), sorted.end());
   // Each range's end becomes the furthest of those up to it.

@@ -35,7 +35,7 @@ class Multiplication final : public Delegate {
     return Error();
   }
 
-  // It has one input and one output unless told otherwise.
+  // Of all arguments it does not know unless told how many inputs there are.
   bool is_output(size_t index) const override { return index >= inputs_; }
 
  private:
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Delegate>> TestBackend::init(
                 reinterpret_cast<uintptr_t>(processed.data()) % 16 == 0,
                 {}};
   bool fails = false;
-  size_t inputs = 1;
+  size_t inputs = 0;
   for (const CompileSpec& spec : compile_specs) {
     last_init_.compile_specs.emplace_back(std::string(spec.key),
                                           Bytes(spec.value.begin(), spec.value.end()));

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
+#include "backends/xnnpack/runtime/memory_reserve.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/slack.h"
@@ -305,6 +306,11 @@ Error XnnpackDelegate::reshape() {
       return Error::make(ErrorCode::kInternal, "XNNPACK does not reshape argument %u: %s",
                          binding.argument, status_text(status));
     }
+  }
+  // A record of 40 bytes for each value and node, of which fusion and bounds make more.
+  const MemoryReserve reserve(4096 + 2 * 40 * (graph_.values.size() + graph_.nodes.size()));
+  if (!reserve.ok()) {
+    return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");
   }
   if (const xnn_status status = xnn_reshape_runtime(runtime_.get()); status != xnn_status_success) {
     return Error::make(status == xnn_status_out_of_memory

@@ -3,13 +3,14 @@
 #include <xnnpack.h>
 
 #include "backends/xnnpack/runtime/delegate.h"
+#include "backends/xnnpack/runtime/memory_reserve.h"
 
 namespace vitrine {
 namespace {
 
 // Thread-safe, and once: later calls of XNNPACK's own are cheap, but not free of races.
 xnn_status initialize_once() {
-  static const xnn_status status = xnn_initialize(/*allocator=*/nullptr);
+  static const xnn_status status = xnn_initialize(&xnnpack::reserving_allocator());
   return status;
 }
 

@@ -229,7 +229,7 @@ TEST_F(ConstantsTest, AreNotWritten) {
 TEST_F(ConstantsTest, AreNotWrittenByDelegates) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
   forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
-                         {x_, constant_});
+                         {x_, constant_});  // which the delegate does not deny to write
   const auto method = try_load();
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
@@ -240,7 +240,9 @@ TEST_F(ConstantsTest, AreNotWrittenByDelegates) {
 
 TEST_F(ConstantsTest, MayBeReadByDelegates) {
   build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
-  forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
+  forward_.delegate_call(forward_.delegate({.id = "TestBackend",
+                                            .payload = test::multiply_by(3),
+                                            .compile_specs = {{"inputs", {std::byte{1}}}}}),
                          {constant_, out_});
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
