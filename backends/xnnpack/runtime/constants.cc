@@ -201,9 +201,8 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
           load_one(value.scale_constant, value.scale_count * element, nullptr, false);
       if (!scales.ok()) return scales.take_error().in("xvalues[%zu]", i);
       value.scales = *scales;
-    } else {
-      value.scales = blocks ? std::as_bytes(std::span(value.inline_bf16)).data()
-                            : std::as_bytes(std::span(value.inline_scales)).data();
+    } else if (!value.rounded_scales.empty()) {
+      value.scales = std::as_bytes(std::span(value.rounded_scales)).data();
     }
     if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
   }

@@ -42,7 +42,8 @@ class XnnpackDelegate final : public Delegate {
 
   bool is_output(size_t index) const override;
 
-  // Writes the weights cache's file if there is one and it lacks something.
+  // Writes the weights cache's file if there is one and it lacks something. AccessFailed says why
+  // it cannot; the delegate works all the same.
   Error finish_load() override;
   void report_memory(DelegateMemory& report) const override;
 

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
   VITRINE_ASSIGN_OR_RETURN(shared.workspace,
                            workspaces_.get(options.workspace_sharing, context.program));
   if (options.weights_cache || !options.packed_cache_path.empty()) {
-    VITRINE_ASSIGN_OR_RETURN(shared.weights, caches_.get(options.packed_cache_path));
+    shared.weights = caches_.get(options.packed_cache_path);
   }
   return xnnpack::XnnpackDelegate::create(context, processed, limits_, std::move(shared));
 }
