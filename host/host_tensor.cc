@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "host/tool_error.h"
-#include "runtime/platform/file.h"
 
 namespace vitrine::tools {
 namespace {
@@ -36,9 +35,10 @@ HostTensor::HostTensor(ScalarType dtype, std::span<const int32_t> sizes,
       strides_(sizes.size()) {
   const int64_t numel = check(checked_numel(sizes_));
   const size_t bytes = static_cast<size_t>(numel) * element_size(dtype);
-  data_.reserve(bytes + platform::Mapping::kReadableSlack);  // XNNPACK may load past the end
+  data_.reserve(bytes + kReadableSlack);  // XNNPACK may load past the end
   data_.resize(bytes);
-  tensor_ = Tensor(dtype, sizes_, dim_order_, strides_, data_.data());
+  tensor_ = Tensor(dtype, sizes_, dim_order_, strides_, nullptr);
+  tensor_.set_data(data_.data(), /*has_slack=*/true);
 }
 
 void HostTensor::set_from_logical(std::span<const std::byte> bytes) {

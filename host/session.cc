@@ -1,5 +1,9 @@
 #include "host/session.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 #include "api/builtin.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "host/tool_error.h"
@@ -48,6 +52,9 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   options.backend_options = backend_options_;
   options.tracer = tracer;
   std::unique_ptr<Method> method = check(Method::load(program_, name, options));
+  if (!method->warning().ok()) {
+    fmt::print(stderr, "warning: {}\n", method->warning().message());
+  }
   const MethodMeta& meta = method->meta();
   for (size_t i = 0; i < method->num_outputs(); ++i) {
     if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "vitrine/budget.h"
 #include "vitrine/error.h"
 #include "vitrine/evalue.h"
 #include "vitrine/event_tracer.h"
@@ -63,6 +64,10 @@ struct BackendInitContext {
   // The first instruction that calls this delegate: events about loading are logged under it.
   int32_t chain_index = 0;
   int32_t instruction_id = 0;
+  // The method's budgets; both outlive the delegate, and may be null. What a payload can make the
+  // backend allocate and look at is taken from them: bytes, and items of lists.
+  Budget* memory = nullptr;
+  Budget* load_steps = nullptr;
 };
 
 struct BackendExecutionContext {
@@ -81,11 +86,12 @@ class Delegate {
   virtual Error execute(const BackendExecutionContext& context,
                         std::span<EValue* const> arguments) = 0;
 
-  // Whether execute() writes argument `index`, for those who record what it gave. True where the
-  // delegate does not know.
+  // Whether execute() writes argument `index`. The executor refuses to load a call that writes a
+  // constant, and asks which inputs' memory is written. True where the delegate does not know.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
-  // Called once, when all delegates of a method have been made.
+  // Called once, when all delegates of a method have been made. Its error does not stop the load:
+  // Method::warning() tells it.
   virtual Error finish_load() { return Error(); }
   // Adds what this delegate holds now. Not during an execution.
   virtual void report_memory(DelegateMemory&) const {}

@@ -24,8 +24,7 @@ class DataBuffer {
   const std::byte* data() const { return bytes_.data(); }
   size_t size() const { return bytes_.size(); }
   bool is_owned() const { return owned_ != nullptr; }
-  // Whether platform::Mapping::kReadableSlack bytes past the end can be read too, as vector code
-  // may. Their values mean nothing.
+  // Whether kReadableSlack bytes (vitrine/tensor.h) past the end can be read too.
   bool has_slack() const { return has_slack_; }
   // Null for a view.
   std::byte* owned_data() { return static_cast<std::byte*>(owned_.get()); }

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -58,6 +59,7 @@ struct Kernel {
   const char* name;  // "aten::add.out"
   Function function;
   uint16_t num_arguments;  // in the instruction, trailing return value included
+  uint32_t outputs = 0;    // tensors that it writes, alone or in lists: bit n for argument n
 };
 
 namespace boxing {
@@ -283,14 +285,19 @@ template <class T>
 inline constexpr bool is_input =
     tensor_use<T> == TensorUse::kInput || tensor_use<T> == TensorUse::kInputList;
 
-// Which parameters are inputs: bit n for number n.
-template <class... Args>
-constexpr uint32_t input_bits() {
-  static_assert(sizeof...(Args) < 32);
-  uint32_t inputs = 0;
-  [[maybe_unused]] uint32_t bit = 1;
-  ((inputs |= is_input<Args> ? bit : 0, bit <<= 1), ...);
-  return inputs;
+template <class T>
+inline constexpr bool is_output =
+    tensor_use<T> == TensorUse::kOutput || tensor_use<T> == TensorUse::kOutputList;
+
+// Of flags of parameters: bit n for number n.
+constexpr uint32_t bits(std::initializer_list<bool> flags) {
+  uint32_t result = 0;
+  uint32_t bit = 1;
+  for (const bool flag : flags) {
+    result |= flag ? bit : 0;
+    bit <<= 1;
+  }
+  return result;
 }
 
 // Out of line: the text is the rare path.
@@ -315,6 +322,9 @@ template <class... Args, void (*function)(KernelContext&, Args...)>
 struct Box<function> {
   static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
   static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
+  static_assert(sizeof...(Args) < 32);
+  static constexpr uint32_t kInputs = bits({is_input<Args>...});
+  static constexpr uint32_t kOutputs = bits({is_output<Args>...});
   static void call(KernelContext& context, EValue* const* arguments) {
     call(context, arguments, std::index_sequence_for<Args...>());
   }
@@ -325,7 +335,7 @@ struct Box<function> {
                    std::index_sequence<I...>) {
     std::tuple<Slot<Args>...> slots;
     if ((read_argument<Args>(context, arguments, I, std::get<I>(slots)) && ... && true)) {
-      context.set_call(arguments, input_bits<Args...>());
+      context.set_call(arguments, kInputs);
       function(context, Unbox<Args>::get(std::get<I>(slots).storage)...);
     }
   }
@@ -339,7 +349,8 @@ struct Box<function> {
   extern const ::vitrine::Kernel kernel_##id;                \
   constinit const ::vitrine::Kernel kernel_##id {            \
     operator_name, &::vitrine::boxing::Box<&function>::call, \
-        ::vitrine::boxing::Box<&function>::kNumArguments     \
+        ::vitrine::boxing::Box<&function>::kNumArguments,    \
+        ::vitrine::boxing::Box<&function>::kOutputs          \
   }
 
 }  // namespace vitrine

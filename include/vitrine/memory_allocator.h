@@ -7,6 +7,8 @@
 #include <span>
 #include <type_traits>
 
+#include "vitrine/budget.h"
+
 namespace vitrine {
 
 // Not thread-safe; each Method has allocators of its own.
@@ -35,26 +37,14 @@ class MemoryAllocator {
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
-// Bump allocation in a caller's buffer: for systems without a heap.
-class BufferAllocator final : public MemoryAllocator {
- public:
-  explicit BufferAllocator(std::span<std::byte> buffer) : buffer_(buffer) {}
-  void* allocate(size_t bytes, size_t alignment) override;
-  void reset() { used_ = 0; }
-  size_t used() const { return used_; }
-
- private:
-  std::span<std::byte> buffer_;
-  size_t used_ = 0;
-};
-
 // Bump allocation in chunks taken from the heap. After a reset() of several chunks the next one is
 // as large as they were together, so that a user who resets and allocates alike soon stops touching
 // the heap.
 class HeapArena final : public MemoryAllocator {
  public:
-  explicit HeapArena(size_t chunk_bytes = 16384, size_t max_bytes = SIZE_MAX)
-      : chunk_bytes_(chunk_bytes), max_bytes_(max_bytes) {}
+  // What is held is taken from `budget`, which outlives the arena; null: no bound.
+  explicit HeapArena(size_t chunk_bytes = 16384, Budget* budget = nullptr)
+      : chunk_bytes_(chunk_bytes), budget_(budget) {}
   ~HeapArena() override;
   HeapArena(const HeapArena&) = delete;
   HeapArena& operator=(const HeapArena&) = delete;
@@ -65,6 +55,8 @@ class HeapArena final : public MemoryAllocator {
   bool empty() const { return used_ == 0; }
   // Bytes held from the heap.
   size_t reserved() const { return reserved_; }
+  // The most that was held at once.
+  size_t most_reserved() const { return most_reserved_; }
 
  private:
   struct Chunk {
@@ -73,9 +65,10 @@ class HeapArena final : public MemoryAllocator {
   };
   void release_all();
 
-  size_t chunk_bytes_;  // the least that is taken at once, if max_bytes_ allows it
-  size_t max_bytes_;
+  size_t chunk_bytes_;  // the least that is taken at once, if the budget allows it
+  Budget* budget_;
   size_t reserved_ = 0;
+  size_t most_reserved_ = 0;
   Chunk* chunks_ = nullptr;  // the one in use first
   size_t used_ = 0;          // of the first chunk
 };

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "vitrine/backend.h"
+#include "vitrine/budget.h"
 #include "vitrine/error.h"
 #include "vitrine/evalue.h"
 #include "vitrine/event_tracer.h"
@@ -40,20 +41,26 @@ struct MethodOptions {
   EventTracer* tracer = nullptr;
   // Memory for activations: MethodMeta::num_planned_buffers() spans of at least
   // planned_buffer_size(i) bytes, 16-byte aligned, zeroed where the program keeps state. Empty: the
-  // Method takes zeroed memory of its own.
+  // Method takes zeroed memory of its own. With kReadableSlack bytes more at each buffer's end
+  // delegates need no copies of what lies there.
   std::span<const std::span<std::byte>> planned_memory = {};
-  // Bounds on what a hostile file can ask for.
-  uint64_t max_planned_bytes = uint64_t{16} << 30;
-  size_t max_metadata_bytes = size_t{512} << 20;
+  // Bounds on what a hostile file can ask for (docs/trust.md).
+  // All that loading and running may take: activations, values, kernels' temporary memory,
+  // delegates and what they pack. 0: as much as the machine has.
+  uint64_t max_memory_bytes = 0;
+  // Work of loading, in items looked at. 0: 16 a byte of the files, and a million.
+  uint64_t max_load_steps = 0;
   uint64_t max_instructions_per_run = 10'000'000;
 };
 
 // What a loaded method holds, in bytes; its program's file comes to that.
 struct MemoryUsage {
-  uint64_t planned = 0;   // activations; 0 if the caller's
-  uint64_t metadata = 0;  // values, tensors, steps
-  uint64_t temporary = 0;
+  uint64_t planned = 0;    // activations; 0 if the caller's
+  uint64_t metadata = 0;   // values, tensors, steps
+  uint64_t temporary = 0;  // kernels' temporary memory: the most so far
   DelegateMemory delegates;
+  uint64_t budget = 0;  // MethodOptions::max_memory_bytes, or what stands for it
+  uint64_t taken = 0;   // of the budget, now
 };
 
 struct Step;  // runtime/executor/step.h
@@ -73,21 +80,29 @@ class Method {
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
   // `index` < num_inputs() or num_outputs(). Outputs are valid until the next execution.
-  const EValue& input(size_t index) const { return *inputs_[index]; }
+  const EValue& input(size_t index) const { return *inputs_[index].value; }
   const EValue& output(size_t index) const { return *outputs_[index]; }
 
   // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
   // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
-  // execution, and may be written if the program mutates its input). Planned memory is reused while
-  // executing: set inputs before each execution. Other kinds must equal the value that the program
-  // was exported with. InvalidArgument or NotSupported say what does not fit.
+  // execution, and may be written if the program mutates its input). Other kinds must equal the
+  // value that the program was exported with; lists of tensors cannot be set. InvalidArgument or
+  // NotSupported say what does not fit.
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
-  // MethodMeta, aligned for its dtype.
+  // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on,
+  // and so lives until other memory is set or the Method is destroyed. With kReadableSlack bytes
+  // more delegates need no copy of it.
   Error set_output_data(size_t index, std::span<std::byte> memory);
 
-  // Fails at the first instruction that fails, and names it. InvalidState if an input is not set.
+  // Fails at the first instruction that fails, and names it. InvalidState if an input is not set,
+  // or if the last execution may have written over it: inputs that share planned memory with what
+  // the program writes must be set before each execution, others keep their values.
   Error execute();
+
+  // What went wrong in loading without stopping it, e.g. a cache that cannot be written; a success
+  // if nothing did.
+  const Error& warning() const { return warning_; }
 
   // Not during an execution. Temporary memory and workspaces may be taken by the first one.
   MemoryUsage memory_usage() const;
@@ -101,6 +116,13 @@ class Method {
   struct FreePlanned {
     void operator()(std::byte* memory) const;
   };
+  struct Input {
+    EValue* value = nullptr;
+    bool is_set = false;
+    bool is_planned = false;
+    bool is_reused = false;   // an execution may write over it
+    bool was_reused = false;  // and one did, since it was set
+  };
   // What one chain of instructions became: steps [first, first + count).
   struct ChainSteps {
     uint32_t first;
@@ -109,6 +131,7 @@ class Method {
 
   Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
          const MethodOptions& options);
+  Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
 
@@ -116,16 +139,17 @@ class Method {
   MethodMeta meta_;
   EventTracer* tracer_;
   uint64_t max_instructions_;
+  Budget memory_;
+  Budget load_steps_;
+  Error warning_;
   HeapArena arena_;  // values, tensors, steps, argument lists
   HeapArena temp_;   // kernels' temporary memory, reset after each step
   KernelContext kernel_context_;
   MergedNamedData named_data_;
   std::unique_ptr<std::byte, FreePlanned> planned_;
   std::span<EValue> values_;
-  std::span<EValue*> inputs_;
+  std::span<Input> inputs_;
   std::span<EValue*> outputs_;
-  std::span<bool> input_is_set_;
-  std::span<bool> input_is_planned_;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;
   std::span<Delegate*> delegates_;   // owned

@@ -33,6 +33,8 @@ class NamedDataMap {
   // As DataSource::stamp and DataSource::release; unknown keys are ignored.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
+  // Of all files behind it; 0 if there are none.
+  virtual uint64_t file_bytes() const { return 0; }
 };
 
 // Asks the first map, then the second; either may be null. Neither is owned.
@@ -46,6 +48,7 @@ class MergedNamedData final : public NamedDataMap {
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override;
   uint64_t stamp() const override;
   void release(std::string_view key) const override;
+  uint64_t file_bytes() const override;
 
  private:
   const NamedDataMap* first_;

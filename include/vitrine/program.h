@@ -44,11 +44,13 @@ class Program {
   const schema::program::Program& root() const { return *root_; }
   // Initial bytes of constant or mutable tensor `index`; `nbytes` of them are there.
   Result<std::span<const std::byte>> constant_data(uint32_t index, size_t nbytes) const;
+  bool constants_have_slack() const { return constants_.has_slack(); }
   Result<DataBuffer> mutable_data(uint32_t index, size_t nbytes) const;
   // A delegate's payload, 16-byte aligned.
   Result<DataBuffer> delegate_data(
       const schema::program::BackendDelegateDataReference& reference) const;
   Result<DataBuffer> segment(uint32_t index) const;
+  uint64_t file_bytes() const { return source_->size(); }
   // As DataSource::stamp and DataSource::release, of the program's file.
   uint64_t stamp() const { return source_->stamp(); }
   void release_segment(uint32_t index) const;

@@ -17,6 +17,10 @@ namespace vitrine {
 
 inline constexpr size_t kMaxRank = 16;
 
+// Vector code may load a whole register at the end of a tensor, and so read this many bytes past
+// it; their values mean nothing. Memory of which that is allowed is said to have slack.
+inline constexpr size_t kReadableSlack = 128;
+
 enum class ShapeDynamism : uint8_t {
   kStatic = 0,        // sizes never change
   kDynamicBound = 1,  // may be resized to any shape of the same rank with no more elements
@@ -87,18 +91,21 @@ class Tensor {
   T* mutable_data() {
     return static_cast<T*>(data_);
   }
-  // `data` holds bound_nbytes().
-  void set_data(void* data) {
+  // `data` holds bound_nbytes(). `has_slack`: kReadableSlack bytes past these are readable, too.
+  // Without it, delegates copy what they cannot read in place.
+  void set_data(void* data, bool has_slack = false) {
     data_ = data;
     room_numel_ = bound_numel_;
+    has_slack_ = has_slack;
   }
+  bool has_slack() const { return has_slack_; }
   // Constants: their memory may be a file, mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
   // Becomes a tensor of `sizes` in the memory of `other`, and takes with it what may be done there:
-  // whether it may be written and how many elements it holds. Errors as of resize(), for which the
-  // bound at construction counts; InvalidArgument if `other` has less room. On error nothing
-  // changes.
+  // whether it may be written, how many elements it holds and whether it has slack. Errors as of
+  // resize(), for which the bound at construction counts; InvalidArgument if `other` has less room.
+  // On error nothing changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
   // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
@@ -127,6 +134,7 @@ class Tensor {
   ShapeDynamism dynamism_ = ShapeDynamism::kStatic;
   bool contiguous_ = true;
   bool read_only_ = false;
+  bool has_slack_ = false;
 };
 
 // "f32[1,3,224,224]", for messages and tables; cut with "..." if `size` is too small.

@@ -23,19 +23,11 @@ void* MemoryAllocator::allocate_items(size_t count, size_t bytes, size_t alignme
   return allocate(total, alignment);
 }
 
-void* BufferAllocator::allocate(size_t bytes, size_t alignment) {
-  const size_t skip = padding(buffer_.data(), used_, alignment);
-  const size_t left = buffer_.size() - used_;
-  if (skip > left || bytes > left - skip) return nullptr;
-  void* result = buffer_.data() + used_ + skip;
-  used_ += skip + bytes;
-  return result;
-}
-
 HeapArena::~HeapArena() { release_all(); }
 
 void HeapArena::release_all() {
   while (chunks_ != nullptr) std::free(std::exchange(chunks_, chunks_->next));
+  if (budget_ != nullptr) budget_->give_back(reserved_);
   reserved_ = 0;
 }
 
@@ -51,15 +43,16 @@ void* HeapArena::allocate(size_t bytes, size_t alignment) {
   }
   size_t wanted = 0;
   if (add_overflows(bytes, alignment, &wanted)) return nullptr;
-  const size_t left = max_bytes_ - reserved_;
-  if (wanted > left) return nullptr;
-  wanted = std::max(wanted, std::min(chunk_bytes_, left));
+  const uint64_t left = budget_ != nullptr ? budget_->left() : UINT64_MAX;
+  wanted = std::max(wanted, static_cast<size_t>(std::min<uint64_t>(chunk_bytes_, left)));
   size_t with_header = 0;
-  if (add_overflows(wanted, sizeof(Chunk), &with_header)) return nullptr;
+  if (wanted > left || add_overflows(wanted, sizeof(Chunk), &with_header)) return nullptr;
   void* memory = std::malloc(with_header);
   if (memory == nullptr) return nullptr;
+  if (budget_ != nullptr && !budget_->take(wanted)) return nullptr;  // there is enough: see above
   chunks_ = new (memory) Chunk{chunks_, wanted};
   reserved_ += wanted;
+  most_reserved_ = std::max(most_reserved_, reserved_);
   std::byte* base = reinterpret_cast<std::byte*>(chunks_ + 1);
   const size_t skip = padding(base, 0, alignment);
   used_ = skip + bytes;

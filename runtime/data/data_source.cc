@@ -4,6 +4,7 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/platform/file.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine {
 namespace {
@@ -21,7 +22,7 @@ class FileSource final : public DataSource {
  public:
   explicit FileSource(platform::File file) : file_(std::move(file)) {}
   size_t size() const override { return static_cast<size_t>(file_.size()); }
-  uint64_t stamp() const override { return file_.stamp(); }
+  uint64_t stamp() const override { return file_.is_settled() ? file_.stamp() : 0; }
   Result<DataBuffer> read(uint64_t offset, uint64_t size) const override {
     if (!range_fits(offset, size, file_.size())) return outside(offset, size, file_.size());
     VITRINE_ASSIGN_OR_RETURN(DataBuffer buffer, DataBuffer::allocate(static_cast<size_t>(size)));
@@ -79,7 +80,7 @@ void DataBuffer::Free::operator()(void* memory) const { ::operator delete(memory
 Result<DataBuffer> DataBuffer::allocate(size_t size) {
   DataBuffer buffer;
   size_t with_slack = 0;
-  if (!add_overflows(size, platform::Mapping::kReadableSlack, &with_slack)) {
+  if (!add_overflows(size, kReadableSlack, &with_slack)) {
     buffer.owned_.reset(::operator new(with_slack, kAlignment, std::nothrow));
   }
   if (!buffer.owned_) {

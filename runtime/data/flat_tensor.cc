@@ -99,6 +99,7 @@ class FlatTensorMap final : public NamedDataMap {
     return source_->read(header_.segment_base + segment->offset(), segment->size());
   }
   uint64_t stamp() const override { return source_->stamp(); }
+  uint64_t file_bytes() const override { return source_->size(); }
   void release(std::string_view key) const override {
     const fbs::NamedData* entry = find(key);
     if (entry == nullptr) return;

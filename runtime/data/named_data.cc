@@ -45,6 +45,11 @@ uint64_t MergedNamedData::stamp() const {
   return first != 0 && second != 0 ? platform::mix(first, second) : 0;
 }
 
+uint64_t MergedNamedData::file_bytes() const {
+  return (first_ != nullptr ? first_->file_bytes() : 0) +
+         (second_ != nullptr ? second_->file_bytes() : 0);
+}
+
 void MergedNamedData::release(std::string_view key) const {
   const bool in_first = first_ != nullptr && first_->layout(key).ok();
   if (in_first) {

@@ -4,14 +4,20 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
+#include "runtime/platform/memory.h"
 
 namespace vitrine {
 namespace {
 
 using Kind = TraceRecord::Kind;
+
+// A sound file has at most one item a byte.
+constexpr uint64_t kLoadStepsPerByte = 16;
+constexpr uint64_t kLeastLoadSteps = 1'000'000;
 
 // A Bool, or a bool tensor of which every element is true.
 Result<bool> condition_holds(const EValue& value) {
@@ -25,23 +31,40 @@ Result<bool> condition_holds(const EValue& value) {
   return Error::make(ErrorCode::kInvalidProgram, "the condition is neither Bool nor a bool tensor");
 }
 
-// Inputs that are no tensors were compiled into the program.
+template <class T, class Same>
+bool same_items(std::span<const T> a, std::span<const T> b, Same same) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+bool same_double(double x, double y) {
+  return x == y || (std::isnan(x) && std::isnan(y)) ||
+         (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));
+}
+
+// Inputs that are no tensors were compiled into the program. Of the same kind.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
+    case EValue::Tag::kNone:
+      return true;
     case EValue::Tag::kInt:
       return a.to_int() == b.to_int();
     case EValue::Tag::kBool:
       return a.to_bool() == b.to_bool();
     case EValue::Tag::kString:
       return a.to_string() == b.to_string();
-    case EValue::Tag::kDouble: {
-      const double x = a.to_double();
-      const double y = b.to_double();
-      return x == y || (std::isnan(x) && std::isnan(y)) ||
-             std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y);
+    case EValue::Tag::kDouble:
+      return same_double(a.to_double(), b.to_double());
+    case EValue::Tag::kListDouble:
+      return same_items(a.to_double_list(), b.to_double_list(), same_double);
+    case EValue::Tag::kListBool:
+      return same_items(a.to_bool_list(), b.to_bool_list(), std::equal_to<>());
+    case EValue::Tag::kListInt: {
+      std::span<const int64_t> x;
+      std::span<const int64_t> y;
+      return a.read_int_list(&x) && b.read_int_list(&y) && same_items(x, y, std::equal_to<>());
     }
     default:
-      return true;
+      return false;
   }
 }
 
@@ -99,9 +122,18 @@ Method::Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
       meta_(meta),
       tracer_(options.tracer),
       max_instructions_(options.max_instructions_per_run),
-      arena_(16384, options.max_metadata_bytes),
+      memory_(options.max_memory_bytes != 0 ? options.max_memory_bytes
+                                            : platform::machine_memory()),
+      load_steps_(options.max_load_steps),
+      arena_(16384, &memory_),
+      temp_(16384, &memory_),
       kernel_context_(&temp_, options.pool),
-      named_data_(options.external_data, &program_->named_data()) {}
+      named_data_(options.external_data, &program_->named_data()) {
+  if (options.max_load_steps != 0) return;
+  const uint64_t external =
+      options.external_data != nullptr ? options.external_data->file_bytes() : 0;
+  load_steps_ = Budget((program_->file_bytes() + external) * kLoadStepsPerByte + kLeastLoadSteps);
+}
 
 Method::~Method() {
   for (Delegate* delegate : delegates_) delete delegate;
@@ -116,7 +148,9 @@ MemoryUsage Method::memory_usage() const {
     }
   }
   usage.metadata = arena_.reserved();
-  usage.temporary = temp_.reserved();
+  usage.temporary = temp_.most_reserved();
+  usage.budget = memory_.limit();
+  usage.taken = memory_.used();
   for (const Delegate* delegate : delegates_) delegate->report_memory(usage.delegates);
   return usage;
 }
@@ -125,10 +159,14 @@ Error Method::set_input(size_t index, const EValue& value) {
   if (index >= inputs_.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu of %zu", index, inputs_.size());
   }
-  EValue& input = *inputs_[index];
+  EValue& input = *inputs_[index].value;
   if (value.tag() != input.tag()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is a %s, not a %s", index,
                        tag_name(input.tag()), tag_name(value.tag()));
+  }
+  if (input.is_tensor_list()) {
+    return Error::make(ErrorCode::kNotSupported, "input %zu is a %s, which cannot be set", index,
+                       tag_name(input.tag()));
   }
   if (!input.is_tensor()) {
     if (!same_constant(value, input)) {
@@ -152,9 +190,10 @@ Error Method::set_input(size_t index, const EValue& value) {
   if (!given.is_readable()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu has no data", index);
   }
-  Error error = input_is_planned_[index] ? copy_input(given, planned) : alias_input(given, planned);
+  Error error =
+      inputs_[index].is_planned ? copy_input(given, planned) : alias_input(given, planned);
   if (!error.ok()) return std::move(error).in("input %zu", index);
-  input_is_set_[index] = true;
+  inputs_[index].is_set = true;
   return Error();
 }
 
@@ -173,16 +212,29 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
                        output.bound_nbytes(), memory.size());
   }
   if (!is_aligned(memory.data(), output)) return misaligned(output).in("output %zu", index);
-  output.set_data(memory.data());
+  output.set_data(memory.data(), memory.size() - output.bound_nbytes() >= kReadableSlack);
   return Error();
 }
 
 Error Method::execute() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (!input_is_set_[i]) {
-      return Error::make(ErrorCode::kInvalidState, "input %zu is not set", i);
-    }
+    if (inputs_[i].is_set) continue;
+    return Error::make(ErrorCode::kInvalidState,
+                       inputs_[i].was_reused
+                           ? "input %zu must be set again: the last execution used its memory"
+                           : "input %zu is not set",
+                       i);
   }
+  Error error = run();
+  for (Input& input : inputs_) {
+    if (!input.is_reused) continue;
+    input.is_set = false;
+    input.was_reused = true;
+  }
+  return error;
+}
+
+Error Method::run() {
   TraceRecord whole;
   if (tracer_ != nullptr) {
     tracer_->begin_block("Execute");

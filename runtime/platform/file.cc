@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::platform {
 namespace {
@@ -54,6 +57,12 @@ Result<File> File::open(const char* path) {
   file.size_ = static_cast<uint64_t>(status.st_size);
   file.stamp_ = stamp_of(status);
   file.modified_ns_ = time_of(status.st_mtim);
+  // File systems keep times to two seconds at worst.
+  constexpr uint64_t kCoarsest = 2'000'000'000;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t changed = std::max(time_of(status.st_mtim), time_of(status.st_ctim));
+  file.settled_ = changed + kCoarsest < time_of(now);
   file.private_ = (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
                   (status.st_uid == ::geteuid() || status.st_uid == 0);
   return file;
@@ -64,7 +73,8 @@ File::File(File&& other) noexcept
       size_(other.size_),
       stamp_(other.stamp_),
       modified_ns_(other.modified_ns_),
-      private_(other.private_) {}
+      private_(other.private_),
+      settled_(other.settled_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
@@ -72,11 +82,20 @@ File& File::operator=(File&& other) noexcept {
   std::swap(stamp_, other.stamp_);
   std::swap(modified_ns_, other.modified_ns_);
   std::swap(private_, other.private_);
+  std::swap(settled_, other.settled_);
   return *this;
 }
 
 File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void File::seal(uint64_t modified_s) const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0 || stamp_of(status) != stamp_) return;
+  const timespec second{static_cast<time_t>(modified_s), 0};
+  const timespec times[2] = {second, second};
+  [[maybe_unused]] const int ignored = ::futimens(descriptor_, times);
 }
 
 Error File::read(uint64_t offset, std::span<std::byte> out) const {
@@ -99,20 +118,21 @@ namespace {
 
 size_t mapped_bytes(size_t file_size) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  return round_up(file_size + Mapping::kReadableSlack, page);
+  return round_up(file_size + kReadableSlack, page);
 }
 
 }  // namespace
 
 Result<Mapping> Mapping::map(const File& file) {
-  if (file.size_ == 0) return Mapping({}, file.stamp_);
+  const uint64_t stamp = file.is_settled() ? file.stamp_ : 0;
+  if (file.size_ == 0) return Mapping({}, stamp);
   // The slack behind the file's last page: zero pages, over which the file is laid.
   const size_t reserved = mapped_bytes(file.size_);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address != MAP_FAILED && ::mmap(address, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                                       file.descriptor_, 0) != MAP_FAILED) {
-    return Mapping({static_cast<const std::byte*>(address), file.size_}, file.stamp_);
+    return Mapping({static_cast<const std::byte*>(address), file.size_}, stamp);
   }
   Error error = Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
                             static_cast<unsigned long long>(file.size_), std::strerror(errno));

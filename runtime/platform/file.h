@@ -27,6 +27,12 @@ class File {
   uint64_t modified_ns() const { return modified_ns_; }
   // Whether only this user (and the system's) can write to it.
   bool is_private() const { return private_; }
+  // Whether a change after it was opened would give another stamp: not if the last one is so recent
+  // that the file system may give both the same time.
+  bool is_settled() const { return settled_; }
+  // Sets the time of the last change, in whole seconds since 1970, unless the file has changed
+  // since it was opened. Best effort: a file of somebody else stays as it is.
+  void seal(uint64_t modified_s) const;
   // Fills `out` entirely or fails with AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
 
@@ -38,20 +44,20 @@ class File {
   uint64_t stamp_ = 0;
   uint64_t modified_ns_ = 0;
   bool private_ = false;
+  bool settled_ = false;
 };
 
-// A whole file in the address space, read-only and private. The file may be closed afterwards.
+// A whole file in the address space, read-only and private, with slack (kReadableSlack). The file
+// may be closed afterwards.
 class Mapping {
  public:
-  // This many bytes past the end are readable too: vector code may load a whole register there.
-  static constexpr size_t kReadableSlack = 128;
-
   static Result<Mapping> map(const File& file);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  // The file's; 0 if it was not settled.
   uint64_t stamp() const { return stamp_; }
   // Lets the pages that lie wholly inside the range leave memory until they are read again.
   // `offset` + `size` <= bytes().size().

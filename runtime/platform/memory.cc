@@ -21,6 +21,13 @@ uint64_t resident_now() {
 
 }  // namespace
 
+uint64_t machine_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                               : UINT64_MAX;
+}
+
 ResidentMemory resident_memory() {
   rusage usage{};
   ResidentMemory memory;

@@ -12,4 +12,7 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory();
 
+// What the machine has; UINT64_MAX if the system does not tell.
+uint64_t machine_memory();
+
 }  // namespace vitrine::platform

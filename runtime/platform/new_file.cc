@@ -66,12 +66,6 @@ Error NewFile::commit(uint64_t modified_s) {
   return Error();
 }
 
-void set_modified_time(const char* path, uint64_t modified_s) {
-  const timespec times[2] = {at_second(modified_s), at_second(modified_s)};
-  // A file of somebody else cannot be set; it is then checked at each use.
-  [[maybe_unused]] const int status = ::utimensat(AT_FDCWD, path, times, 0);
-}
-
 uint64_t wall_clock_s() { return static_cast<uint64_t>(std::time(nullptr)); }
 
 }  // namespace vitrine::platform

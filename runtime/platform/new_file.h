@@ -36,8 +36,6 @@ class NewFile {
   std::string temporary_;
 };
 
-// Best effort; whether it worked shows in the file's state.
-void set_modified_time(const char* path, uint64_t modified_s);
 // Now, in seconds since 1970.
 uint64_t wall_clock_s();
 

@@ -59,8 +59,7 @@ Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
   const auto method = Method::load(*program, (*program)->method_name(0),
                                    {.kernels = &kernels,
                                     .backends = &backends,
-                                    .max_planned_bytes = kMaxBytes,
-                                    .max_metadata_bytes = kMaxBytes,
+                                    .max_memory_bytes = 2 * kMaxBytes,
                                     .max_instructions_per_run = 100});
   if (!method.ok()) return {Stage::kMethodLoad, method.error().message()};
   TensorFactory factory;

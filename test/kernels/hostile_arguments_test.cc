@@ -61,7 +61,8 @@ void print_current_call() {
 // Calls, and demands what holds for every call.
 Error run(const OpCall& call) {
   Values values(call.arguments);
-  HeapArena temp(1, kMaxTemp);  // chunks of what is asked for, for AddressSanitizer
+  Budget budget(kMaxTemp);
+  HeapArena temp(1, &budget);  // chunks of what is asked for, for AddressSanitizer
   current_call = &call;
   const std::clock_t start = std::clock();
   Error error = values.call(*kernels_by_name().at(call.name), temp);

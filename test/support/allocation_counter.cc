@@ -1,16 +1,36 @@
 #include "test/support/allocation_counter.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
 std::atomic<int> allocations{0};  // NOLINT
+std::atomic<int> failing{0};      // NOLINT: the number of the one that fails
+std::atomic<bool> failed{false};  // NOLINT
+
+bool fails() {
+  if (++allocations != failing) return false;
+  failed = true;
+  return true;
+}
 
 }  // namespace
 
-int vitrine::test::allocation_count() { return allocations; }
+namespace vitrine::test {
+
+int allocation_count() { return allocations; }
+
+void fail_allocation(int n) {
+  failed = false;
+  failing = n == 0 ? 0 : allocations + n;
+}
+
+bool allocation_has_failed() { return failed; }
+
+}  // namespace vitrine::test
 
 // What -Wl,--wrap makes of a call of malloc, and of the function itself.
 extern "C" {
@@ -20,23 +40,23 @@ void* __real_realloc(void* memory, size_t bytes);
 void* __real_aligned_alloc(size_t alignment, size_t bytes);
 int __real_posix_memalign(void** memory, size_t alignment, size_t bytes);
 void* __wrap_malloc(size_t bytes) {
-  ++allocations;
+  if (fails()) return nullptr;
   return __real_malloc(bytes);
 }
 void* __wrap_calloc(size_t count, size_t bytes) {
-  ++allocations;
+  if (fails()) return nullptr;
   return __real_calloc(count, bytes);
 }
 void* __wrap_realloc(void* memory, size_t bytes) {
-  ++allocations;
+  if (fails()) return nullptr;
   return __real_realloc(memory, bytes);
 }
 void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
-  ++allocations;
+  if (fails()) return nullptr;
   return __real_aligned_alloc(alignment, bytes);
 }
 int __wrap_posix_memalign(void** memory, size_t alignment, size_t bytes) {
-  ++allocations;
+  if (fails()) return ENOMEM;
   return __real_posix_memalign(memory, alignment, bytes);
 }
 }
@@ -44,18 +64,25 @@ int __wrap_posix_memalign(void** memory, size_t alignment, size_t bytes) {
 namespace {
 
 void* counted(size_t bytes, size_t alignment) {
-  ++allocations;
+  if (fails()) return nullptr;
   return __real_aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+// Device code, which knows no exceptions, ends the process here.
+void* counted_or_throw(size_t bytes, size_t alignment) {
+  void* memory = counted(bytes, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 }  // namespace
 
-void* operator new(size_t bytes) { return counted(bytes, 16); }
-void* operator new[](size_t bytes) { return counted(bytes, 16); }
+void* operator new(size_t bytes) { return counted_or_throw(bytes, 16); }
+void* operator new[](size_t bytes) { return counted_or_throw(bytes, 16); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
 void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes, 16); }
 void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<size_t>(alignment));
+  return counted_or_throw(bytes, static_cast<size_t>(alignment));
 }
 void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return counted(bytes, static_cast<size_t>(alignment));

@@ -7,8 +7,8 @@ namespace {
 
 class Multiplication final : public Delegate {
  public:
-  Multiplication(float factor, bool fails, int* live)
-      : factor_(factor), fails_(fails), live_(live) {
+  Multiplication(float factor, bool fails, size_t inputs, int* live)
+      : factor_(factor), fails_(fails), inputs_(inputs), live_(live) {
     ++*live_;
   }
   ~Multiplication() override { --*live_; }
@@ -35,6 +35,9 @@ class Multiplication final : public Delegate {
     return Error();
   }
 
+  // Of all arguments it does not know unless told how many inputs there are.
+  bool is_output(size_t index) const override { return index >= inputs_; }
+
  private:
   Error multiply(const EValue& from, const EValue& to) const {
     if (!from.is_tensor() || !to.is_tensor() || from.tensor().dtype() != ScalarType::kFloat ||
@@ -51,6 +54,7 @@ class Multiplication final : public Delegate {
 
   float factor_;
   bool fails_;
+  size_t inputs_;
   int* live_;
 };
 
@@ -64,17 +68,19 @@ Result<std::unique_ptr<Delegate>> TestBackend::init(
                 reinterpret_cast<uintptr_t>(processed.data()) % 16 == 0,
                 {}};
   bool fails = false;
+  size_t inputs = 0;
   for (const CompileSpec& spec : compile_specs) {
     last_init_.compile_specs.emplace_back(std::string(spec.key),
                                           Bytes(spec.value.begin(), spec.value.end()));
     fails = fails || spec.key == "fail";
+    if (spec.key == "inputs") inputs = static_cast<size_t>(spec.value[0]);
   }
   if (processed.size() != 3 || processed[0] != std::byte{'T'} || processed[1] != std::byte{'B'}) {
     return Error::make(ErrorCode::kDelegateInvalidCompatibility,
                        "byte 0 of the payload: it does not begin with TB");
   }
-  return std::unique_ptr<Delegate>(
-      std::make_unique<Multiplication>(static_cast<float>(processed[2]), fails, &live_delegates_));
+  return std::unique_ptr<Delegate>(std::make_unique<Multiplication>(
+      static_cast<float>(processed[2]), fails, inputs, &live_delegates_));
 }
 
 }  // namespace vitrine::test

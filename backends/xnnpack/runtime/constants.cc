@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/slack.h"
 #include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
-#include "runtime/platform/file.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -15,17 +15,10 @@ namespace {
 namespace fb = schema::xnnpack;
 
 constexpr size_t kAlignment = 16;
-constexpr size_t kSmallestPage = 4096;
 
-static_assert(XNN_EXTRA_BYTES <= platform::Mapping::kReadableSlack);
-
-// Without slack, reading a little further must stay within the page of the last byte: nothing is
-// known of the next.
 bool can_be_read_in_place(const DataBuffer& buffer) {
-  const auto start = reinterpret_cast<uintptr_t>(buffer.data());
-  const uintptr_t last = start + buffer.size() - 1;
-  return start % kAlignment == 0 &&
-         (buffer.has_slack() || last % kSmallestPage + XNN_EXTRA_BYTES < kSmallestPage);
+  return reinterpret_cast<uintptr_t>(buffer.data()) % kAlignment == 0 &&
+         can_be_read_past(buffer.data(), buffer.size(), buffer.has_slack());
 }
 
 Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {
@@ -208,9 +201,8 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
           load_one(value.scale_constant, value.scale_count * element, nullptr, false);
       if (!scales.ok()) return scales.take_error().in("xvalues[%zu]", i);
       value.scales = *scales;
-    } else {
-      value.scales = blocks ? std::as_bytes(std::span(value.inline_bf16)).data()
-                            : std::as_bytes(std::span(value.inline_scales)).data();
+    } else if (!value.rounded_scales.empty()) {
+      value.scales = std::as_bytes(std::span(value.rounded_scales)).data();
     }
     if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
   }

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
+#include "backends/xnnpack/runtime/memory_reserve.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
+#include "backends/xnnpack/runtime/slack.h"
 #include "backends/xnnpack/runtime/subgraph.h"
 #include "backends/xnnpack/runtime/unscaled_weights.h"
 #include "runtime/platform/clock.h"
@@ -100,9 +103,8 @@ XnnpackDelegate::~XnnpackDelegate() {
 }
 
 bool XnnpackDelegate::is_output(size_t index) const {
-  return std::any_of(bindings_.begin(), bindings_.end(), [&](const Binding& binding) {
-    return binding.argument == index && binding.is_output;
-  });
+  if (index >= graph_.externals.size() || graph_.externals[index] == kNone) return false;
+  return graph_.values[graph_.externals[index]].is_output;
 }
 
 Error XnnpackDelegate::finish_load() {
@@ -133,9 +135,11 @@ void XnnpackDelegate::bind_externals() {
     const uint32_t index = graph_.externals[argument];
     if (index == kNone) continue;
     const Value& value = graph_.values[index];
-    bindings_.push_back({argument, index, value.is_output, *value.datatype->argument});
+    bindings_.push_back({argument, index, value.is_output, !value.is_output || value.used,
+                         *value.datatype->argument});
     data_.push_back({argument, nullptr});
   }
+  staged_.resize(bindings_.size());
 }
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context,
@@ -164,61 +168,77 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
                        "the delegate has %u arguments, but is called with %zu",
                        graph_.external_count, arguments.size());
   }
-  bool shapes_changed = !shapes_valid_;
-  bool data_changed = !data_valid_;
-  shapes_valid_ = data_valid_ = false;  // until all has gone well
-  VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed, &data_changed));
+  bool shapes_changed = !std::exchange(shapes_valid_, false);  // until all has gone well
+  VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed));
   const std::lock_guard lock(workspace_->mutex);
+  if (!runtime_) {
+    return Error::make(ErrorCode::kInvalidState,
+                       "an earlier call failed inside XNNPACK: load the method again");
+  }
   if (shapes_changed) {
     VITRINE_RETURN_IF_ERROR(infer_shapes(graph_, shapes_, limits_));
     VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, has_empty_input());
     if (nothing_to_do) return resize_outputs(arguments);
-    VITRINE_RETURN_IF_ERROR(reshape());
   }
-  VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
-  if (shapes_changed || data_changed) {
-    const xnn_status status = xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data());
-    if (status != xnn_status_success) {
-      return Error::make(ErrorCode::kInternal, "XNNPACK does not take the arguments: %s",
-                         status_text(status));
-    }
-  }
+  VITRINE_RETURN_IF_ERROR(prepare(arguments, shapes_changed));
   const bool traced = context.tracer != nullptr && times_.has_value();
   if (times_.has_value()) times_->enable(traced);
   const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
   if (const xnn_status status = xnn_invoke_runtime(runtime_.get()); status != xnn_status_success) {
-    return Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status));
+    return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
   }
-  shapes_valid_ = data_valid_ = true;
-  for (const Binding& binding : bindings_) {
-    Tensor& tensor = arguments[binding.argument]->tensor();
-    if (binding.is_output && is_widened(tensor, binding.dtype)) widen(tensor);
-  }
+  shapes_valid_ = true;
+  finish_outputs(arguments);
   if (traced) log_operators(context, start_ns);
   return Error();
 }
 
-Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool* shapes_changed,
-                                       bool* data_changed) {
-  for (size_t i = 0; i < bindings_.size(); ++i) {
-    const Binding& binding = bindings_[i];
+Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
+  if (shapes_changed) {
+    data_valid_ = false;
+    if (Error error = reshape(); !error.ok()) return fail(std::move(error));
+  }
+  VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
+  bool data_changed = !data_valid_;
+  data_valid_ = false;
+  VITRINE_RETURN_IF_ERROR(place_arguments(arguments, &data_changed));
+  if (data_changed) {
+    const xnn_status status = xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data());
+    if (status != xnn_status_success) {
+      return fail(Error::make(ErrorCode::kInternal, "XNNPACK does not take the arguments: %s",
+                              status_text(status)));
+    }
+  }
+  data_valid_ = true;
+  return Error();
+}
+
+Error XnnpackDelegate::fail(Error error) {
+  data_valid_ = false;
+  if (!forget_memory_plan(runtime_.get())) runtime_.reset();
+  return error;
+}
+
+Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool* shapes_changed) {
+  for (const Binding& binding : bindings_) {
     const EValue* argument = arguments[binding.argument];
     if (argument == nullptr || !argument->is_tensor()) {
       return Error::make(ErrorCode::kInvalidArgument, "argument %u is no tensor", binding.argument);
     }
-    Tensor& tensor = argument->tensor();
+    const Tensor& tensor = argument->tensor();
     const Value& value = graph_.values[binding.value];
     const bool dtype_fits =
         tensor.dtype() == binding.dtype || (binding.is_output && is_widened(tensor, binding.dtype));
     if (!dtype_fits || blob_rank(tensor) != value.shape.rank) {
       return describe_mismatch(tensor, value).in("argument %u", binding.argument);
     }
+    if (binding.is_output && tensor.is_read_only()) {
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "argument %u is an output of the delegate but a constant of the program",
+                         binding.argument);
+    }
     if (tensor.raw_data() == nullptr && tensor.numel() != 0) {
       return Error::make(ErrorCode::kInvalidState, "argument %u has no memory", binding.argument);
-    }
-    if (data_[i].data != tensor.raw_data()) {
-      data_[i].data = tensor.mutable_raw_data();
-      *data_changed = true;
     }
     if (binding.is_output) continue;
     if (!has_shape(tensor, shapes_[binding.value])) {
@@ -227,6 +247,37 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
     }
   }
   return Error();
+}
+
+// Tells XNNPACK of the arguments' memory, or of copies where it would read too far.
+Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool* data_changed) {
+  for (size_t i = 0; i < bindings_.size(); ++i) {
+    const Binding& binding = bindings_[i];
+    Tensor& tensor = arguments[binding.argument]->tensor();
+    void* data = tensor.mutable_raw_data();
+    if (binding.is_read && !can_be_read_past(data, tensor.nbytes(), tensor.has_slack())) {
+      if (staged_[i].size() < tensor.nbytes()) {
+        VITRINE_ASSIGN_OR_RETURN(staged_[i], DataBuffer::allocate(tensor.nbytes()));
+      }
+      data = staged_[i].owned_data();
+      if (!binding.is_output) std::memcpy(data, tensor.raw_data(), tensor.nbytes());
+    }
+    if (data_[i].data == data) continue;
+    data_[i].data = data;
+    *data_changed = true;
+  }
+  return Error();
+}
+
+void XnnpackDelegate::finish_outputs(std::span<EValue* const> arguments) {
+  for (size_t i = 0; i < bindings_.size(); ++i) {
+    if (!bindings_[i].is_output) continue;
+    Tensor& tensor = arguments[bindings_[i].argument]->tensor();
+    if (data_[i].data != tensor.raw_data()) {
+      std::memcpy(tensor.mutable_raw_data(), data_[i].data, tensor.nbytes());
+    }
+    if (is_widened(tensor, bindings_[i].dtype)) widen(tensor);
+  }
 }
 
 // XNNPACK knows no empty tensors.
@@ -257,6 +308,11 @@ Error XnnpackDelegate::reshape() {
       return Error::make(ErrorCode::kInternal, "XNNPACK does not reshape argument %u: %s",
                          binding.argument, status_text(status));
     }
+  }
+  // A record of 40 bytes for each value and node, of which fusion and bounds make more.
+  const MemoryReserve reserve(4096 + 2 * 40 * (graph_.values.size() + graph_.nodes.size()));
+  if (!reserve.ok()) {
+    return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");
   }
   if (const xnn_status status = xnn_reshape_runtime(runtime_.get()); status != xnn_status_success) {
     return Error::make(status == xnn_status_out_of_memory

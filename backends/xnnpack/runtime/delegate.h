@@ -33,15 +33,17 @@ class XnnpackDelegate final : public Delegate {
                                                   const Limits& limits, Shared shared);
   ~XnnpackDelegate() override;
 
-  // Logs operators only if there was a tracer at create, too. Input data must be readable for
-  // XNN_EXTRA_BYTES past their end, as memory-planned data and heap blocks are in practice.
-  // After an error the next call starts afresh.
+  // Logs operators only if there was a tracer at create, too. XNNPACK reads up to XNN_EXTRA_BYTES
+  // past a tensor: one that lacks slack and ends that close to a page's end is run in a copy, for
+  // which the first such call takes memory. After an error the next call starts afresh, or is
+  // refused with InvalidState in builds that cannot do that (workspace.h).
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
   bool is_output(size_t index) const override;
 
-  // Writes the weights cache's file if there is one and it lacks something.
+  // Writes the weights cache's file if there is one and it lacks something. AccessFailed says why
+  // it cannot; the delegate works all the same.
   Error finish_load() override;
   void report_memory(DelegateMemory& report) const override;
 
@@ -50,6 +52,7 @@ class XnnpackDelegate final : public Delegate {
     uint32_t argument;
     uint32_t value;
     bool is_output;
+    bool is_read;  // an output that nodes of the delegate read counts, too
     ScalarType dtype;
   };
 
@@ -59,8 +62,13 @@ class XnnpackDelegate final : public Delegate {
   Error trace_init(const BackendInitContext& context, const std::vector<DefinedNodes>& defined,
                    uint64_t start_ns);
 
-  Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed,
-                        bool* data_changed);
+  Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed);
+  // XNNPACK's part; the workspace is locked.
+  Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
+  Error place_arguments(std::span<EValue* const> arguments, bool* data_changed);
+  void finish_outputs(std::span<EValue* const> arguments);
+  // After a failure of XNNPACK's.
+  Error fail(Error error);
   // Then the outputs are empty too, or NotSupported.
   Result<bool> has_empty_input() const;
   Error reshape();
@@ -76,6 +84,7 @@ class XnnpackDelegate final : public Delegate {
   RuntimeHandle runtime_;
   std::vector<Binding> bindings_;
   std::vector<xnn_external_value> data_;  // parallel to bindings_
+  std::vector<DataBuffer> staged_;        // likewise: copies with slack, empty until needed
   std::vector<Shape> shapes_;             // by value, of the last call
   bool shapes_valid_ = false;
   bool data_valid_ = false;

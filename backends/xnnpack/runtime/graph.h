@@ -1,7 +1,7 @@
 // A delegate's graph as plain data: what its blob says, with every id resolved to an index.
 //
 // Made by read_graph (graph_reader.h), which has checked all that does not depend on shapes; shapes
-// are checked by infer_shapes (shape_inference.h). Nothing here refers to the blob's flatbuffer.
+// are checked by infer_shapes (shape_inference.h). Only scales refer to the blob's flatbuffer.
 #pragma once
 
 #include <array>
@@ -47,9 +47,11 @@ struct Value {
   uint32_t nonbatch_dims = 0;
   uint32_t scale_count = 0;
   uint32_t scale_constant = 0;        // 0: inline
-  std::vector<float> inline_scales;   // per channel
-  std::vector<uint16_t> inline_bf16;  // per block
-  const std::byte* scales = nullptr;  // set by load_constants: float, or bfloat16 for blocks
+  // Float, or bfloat16 for blocks, while the delegate is made: inline ones are the blob's, others
+  // are set by load_constants.
+  const std::byte* scales = nullptr;
+  // Blocks' scales that the blob has as floats.
+  std::vector<uint16_t> rounded_scales;
 
   uint32_t producer = kNone;     // node index
   uint32_t last_reader = kNone;  // the last live node that reads it
@@ -118,7 +120,8 @@ struct Limits {
   size_t max_tensor_bytes = size_t{1} << 30;
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
-  size_t max_weight_bytes = SIZE_MAX >> 1;  // all that live nodes read, counted at each reading
+  // All that live nodes read, counted at each reading. The method's budgets bound it, too.
+  size_t max_weight_bytes = SIZE_MAX >> 1;
 };
 
 struct Graph {

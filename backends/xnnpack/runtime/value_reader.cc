@@ -68,7 +68,7 @@ Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
   if (value.scale_constant != 0) {
     value.scale_count = from.num_scales();
   } else if (from.scale() != nullptr) {
-    value.inline_scales.assign(from.scale()->begin(), from.scale()->end());
+    value.scales = reinterpret_cast<const std::byte*>(from.scale()->Data());
     value.scale_count = from.scale()->size();
   }
   if (value.scale_count != value.shape[value.channel_dim]) {
@@ -98,15 +98,17 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
   if (value.scale_constant != 0) {
     value.scale_count = from.num_scales();
   } else if (from.scale_bf16() != nullptr) {
-    value.inline_bf16.assign(from.scale_bf16()->begin(), from.scale_bf16()->end());
+    value.scales = reinterpret_cast<const std::byte*>(from.scale_bf16()->Data());
     value.scale_count = from.scale_bf16()->size();
   } else if (from.scale() != nullptr) {
-    std::ranges::transform(*from.scale(), std::back_inserter(value.inline_bf16), to_bfloat16);
     value.scale_count = from.scale()->size();
   }
   if (value.scale_count != value.shape[0] * (value.shape[1] / value.block_size)) {
     return wrong("%u scales for %zu rows of %zu groups", value.scale_count, value.shape[0],
                  value.shape[1] / value.block_size);
+  }
+  if (value.scale_constant == 0 && value.scales == nullptr && from.scale() != nullptr) {
+    std::ranges::transform(*from.scale(), std::back_inserter(value.rounded_scales), to_bfloat16);
   }
   return Error();
 }

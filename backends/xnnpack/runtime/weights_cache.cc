@@ -2,15 +2,11 @@
 
 namespace vitrine::xnnpack {
 
-Result<std::shared_ptr<WeightsCache>> WeightsCache::open(std::string_view path) {
+std::shared_ptr<WeightsCache> WeightsCache::open(std::string_view path) {
   std::shared_ptr<WeightsCache> cache(new WeightsCache(path));
   if (path.empty()) return cache;
   Result<WeightsFile> file = WeightsFile::open(cache->path_.c_str());
-  if (file.ok()) {
-    cache->file_ = std::move(*file);
-  } else if (file.error().code() == ErrorCode::kAccessFailed) {
-    return file.take_error().in("weights cache");
-  }
+  if (file.ok()) cache->file_ = std::move(*file);
   return cache;
 }
 
@@ -93,18 +89,17 @@ Error WeightsCache::save() {
     if (!source_changed_ && !live_.contains(key)) content.blocks.emplace_back(key, bytes);
   }
   content.contents.assign(file_.contents.begin(), file_.contents.end());
-  VITRINE_RETURN_IF_ERROR(write_weights_file(path_.c_str(), content).in("weights cache"));
-  dirty_ = false;
-  return Error();
+  dirty_ = false;  // also on failure: each delegate of a method would try again
+  return write_weights_file(path_.c_str(), content).in("weights cache");
 }
 
-Result<std::shared_ptr<WeightsCache>> WeightsCaches::get(std::string_view path) {
+std::shared_ptr<WeightsCache> WeightsCaches::get(std::string_view path) {
   const std::lock_guard lock(mutex_);
   std::erase_if(caches_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<WeightsCache>& shared = caches_[std::string(path)];
   if (std::shared_ptr<WeightsCache> there = shared.lock()) return there;
-  Result<std::shared_ptr<WeightsCache>> opened = WeightsCache::open(path);
-  if (opened.ok()) shared = *opened;
+  std::shared_ptr<WeightsCache> opened = WeightsCache::open(path);
+  shared = opened;
   return opened;
 }
 

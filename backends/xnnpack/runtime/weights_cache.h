@@ -31,9 +31,9 @@ struct ConstantOrigin {
 // Thread-safe.
 class WeightsCache {
  public:
-  // Without a path, in memory only. A file that is missing or of no use is replaced by save().
-  // AccessFailed if there is one that cannot be read.
-  static Result<std::shared_ptr<WeightsCache>> open(std::string_view path);
+  // Without a path, in memory only. A file that is missing, of no use or cannot be read is replaced
+  // by save().
+  static std::shared_ptr<WeightsCache> open(std::string_view path);
 
   // What tells the constant's content from others'; empty if nothing does.
   Digest identify(const ConstantOrigin& constant);
@@ -44,7 +44,8 @@ class WeightsCache {
   std::shared_ptr<const PackedBlock> insert(const Digest& key, DataBuffer block);
 
   // Writes the file if it lacks something. Blocks that the file had and nobody uses now stay in it
-  // as long as it is about the same state of the same program.
+  // as long as it is about the same state of the same program. After an error the cache goes on in
+  // memory, and the next save() tries only if there is more to write.
   Error save();
 
  private:
@@ -65,7 +66,7 @@ class WeightsCache {
 // The caches of a process, by path. Thread-safe. Caches live as long as somebody holds them.
 class WeightsCaches {
  public:
-  Result<std::shared_ptr<WeightsCache>> get(std::string_view path);
+  std::shared_ptr<WeightsCache> get(std::string_view path);
 
  private:
   std::mutex mutex_;

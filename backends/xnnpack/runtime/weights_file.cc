@@ -138,7 +138,7 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
     if (header.data != digest_of(bytes.subspan(static_cast<size_t>(header.data_offset)))) {
       return Error::make(kUseless, "its data is damaged");
     }
-    platform::set_modified_time(path, header.seal_s);
+    file.seal(header.seal_s);
   }
   result.source_stamp = header.source_stamp;
   return result;

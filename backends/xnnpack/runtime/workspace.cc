@@ -22,9 +22,25 @@ Result<std::shared_ptr<Workspace>> create() {
 }  // namespace
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+
 size_t Workspace::bytes() const { return handle->size; }
+
+bool forget_memory_plan(xnn_runtime_t runtime) {
+  runtime->memory_planned = false;
+  runtime->has_been_setup = false;
+  for (size_t i = 0; i < runtime->num_values; ++i) {
+    xnn_value& value = runtime->values[i];
+    // Sizes never shrink: what a refused shape asked for would be asked for from now on.
+    if (value.allocation_type == xnn_allocation_type_workspace) value.size = 0;
+  }
+  return true;
+}
+
 #else
+
 size_t Workspace::bytes() const { return 0; }
+bool forget_memory_plan(xnn_runtime_t) { return false; }
+
 #endif
 
 Result<std::shared_ptr<Workspace>> Workspaces::get(WorkspaceSharing sharing, const void* program) {

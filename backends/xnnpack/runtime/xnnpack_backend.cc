@@ -3,13 +3,14 @@
 #include <xnnpack.h>
 
 #include "backends/xnnpack/runtime/delegate.h"
+#include "backends/xnnpack/runtime/memory_reserve.h"
 
 namespace vitrine {
 namespace {
 
 // Thread-safe, and once: later calls of XNNPACK's own are cheap, but not free of races.
 xnn_status initialize_once() {
-  static const xnn_status status = xnn_initialize(/*allocator=*/nullptr);
+  static const xnn_status status = xnn_initialize(&xnnpack::reserving_allocator());
   return status;
 }
 
@@ -29,7 +30,7 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
   VITRINE_ASSIGN_OR_RETURN(shared.workspace,
                            workspaces_.get(options.workspace_sharing, context.program));
   if (options.weights_cache || !options.packed_cache_path.empty()) {
-    VITRINE_ASSIGN_OR_RETURN(shared.weights, caches_.get(options.packed_cache_path));
+    shared.weights = caches_.get(options.packed_cache_path);
   }
   return xnnpack::XnnpackDelegate::create(context, processed, limits_, std::move(shared));
 }

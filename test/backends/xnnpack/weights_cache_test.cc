@@ -25,6 +25,7 @@ struct Loaded {
   size_t packed = 0;  // bytes packed by this process
   size_t mapped = 0;  // bytes taken from the file
   std::string error;
+  std::string warning;
 };
 
 // Loads `model` as a process of its own would, i.e. with a backend of its own, and runs it once.
@@ -43,6 +44,7 @@ Loaded load(const fs::path& model, const std::string& cache) {
     result.error = method.error().message();
     return result;
   }
+  result.warning = (*method)->warning().message();
   const TensorInfo info = (*method)->meta().input_tensor(0);
   TensorFactory factory;
   Tensor& input = factory.make(info.dtype, {info.sizes.begin(), info.sizes.end()},
@@ -192,12 +194,29 @@ TEST_F(WeightsCacheTest, TheSameModelElsewhereFindsItsWeights) {
   EXPECT_EQ(load(moved, path_).mapped, cold.packed);
 }
 
+// It loads and runs all the same.
 TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
-  const std::string missing = (folder_ / "no such folder" / "weights").string();
-  const Loaded result = load(model_, missing);
-  EXPECT_THAT(result.error, HasSubstr(missing));
-  EXPECT_THAT(result.error, HasSubstr("No such file or directory"));
-  EXPECT_THAT(load(model_, fs::temp_directory_path()).error, HasSubstr("not a regular file"));
+  const Loaded without = load(model_, "");
+  const auto expect_warning = [&](const std::string& path, const char* reason) {
+    SCOPED_TRACE(path);
+    const Loaded result = load(model_, path);
+    EXPECT_EQ(result.error, "");
+    EXPECT_THAT(result.warning,
+                HasSubstr("forward, delegates[0] (XnnpackBackend): weights cache: "));
+    EXPECT_THAT(result.warning, HasSubstr(path));
+    EXPECT_THAT(result.warning, HasSubstr(reason));
+    EXPECT_EQ(result.output, without.output);
+    EXPECT_EQ(result.packed, without.packed);
+  };
+  EXPECT_EQ(without.warning, "");
+  expect_warning((folder_ / "no such folder" / "weights").string(), "No such file or directory");
+  expect_warning(path_.parent_path().string(), "Is a directory");
+  write(folder_ / "file", {});
+  expect_warning((folder_ / "file" / "weights").string(), "Not a directory");
+  expect_warning("/proc/weights", "");  // a folder in which nobody may make a file
+  for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
+    EXPECT_EQ(entry.path(), folder_ / "file");  // no half-made files are left
+  }
 }
 
 // Several at once, as processes would be: each has a backend of its own.

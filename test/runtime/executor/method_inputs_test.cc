@@ -154,6 +154,45 @@ TEST_F(MethodInputsTest, NumbersAndTextsAreFixedAtExport) {
   EXPECT_TRUE(method->execute().ok());
 }
 
+TEST_F(MethodInputsTest, ListsAndInfinitiesMustEqualTheProgrammed) {
+  build_scaling();
+  const int one = forward_.integer(1);
+  forward_.inputs = {forward_.int_list({one, forward_.integer(2)}),
+                     forward_.double_list({1, INFINITY}), forward_.bool_list({1, 0}),
+                     forward_.real(INFINITY), forward_.tensor_list({x_})};
+  const auto method = load();
+  const auto fits = [&](size_t index, const EValue& value) {
+    return method->set_input(index, value).ok();
+  };
+  const auto ints = [&](std::vector<int64_t> items, auto use) {
+    std::deque<EValue> values;
+    std::vector<EValue*> pointers;
+    std::vector<int64_t> scratch(items.size());
+    for (const int64_t item : items) pointers.push_back(&values.emplace_back(item));
+    IntListBody body{pointers, scratch.data()};
+    return use(EValue(&body));
+  };
+  const auto set_ints = [&](const EValue& value) { return fits(0, value); };
+  EXPECT_TRUE(ints({1, 2}, set_ints));
+  EXPECT_FALSE(ints({1, 3}, set_ints));
+  EXPECT_FALSE(ints({1}, set_ints));
+  EXPECT_FALSE(ints({1, 2, 3}, set_ints));
+  const double same[] = {1, INFINITY};
+  const double other[] = {1, 7};
+  EXPECT_TRUE(fits(1, EValue(std::span<const double>(same))));
+  EXPECT_FALSE(fits(1, EValue(std::span<const double>(other))));
+  const bool same_flags[] = {true, false};
+  const bool other_flags[] = {true, true};
+  EXPECT_TRUE(fits(2, EValue(std::span<const bool>(same_flags))));
+  EXPECT_FALSE(fits(2, EValue(std::span<const bool>(other_flags))));
+  EXPECT_TRUE(fits(3, EValue(static_cast<double>(INFINITY))));
+  EXPECT_FALSE(fits(3, EValue(0.0)));
+  EXPECT_FALSE(fits(3, EValue(static_cast<double>(-INFINITY))));
+  const Error list = method->set_input(4, method->input(4));
+  EXPECT_EQ(list.code(), ErrorCode::kNotSupported);
+  EXPECT_STREQ(list.message(), "input 4 is a TensorList, which cannot be set");
+}
+
 TEST_F(MethodInputsTest, ConstantsCannotBeInputs) {
   const uint32_t constant = builder_.constant(test::Bytes(24));
   forward_.inputs = {forward_.tensor({.sizes = {2, 3}, .data = constant})};
@@ -177,6 +216,79 @@ TEST_F(MethodInputsTest, InputsAreNotCopiedOverConstants) {
   EXPECT_THAT(error.message(), HasSubstr("no memory to copy it to"));
 }
 
+// Memory of two inputs and three results; `overlap`: the second result takes the first input's.
+class ReusedInputsTest : public test::MethodTest {
+ protected:
+  void build(uint64_t second_result) {
+    forward_.buffer_sizes = {0, 256};
+    x_ = forward_.tensor({.sizes = {8}, .planned = Planned{1, 0}});
+    const int y = forward_.tensor({.sizes = {8}, .planned = Planned{1, 64}});
+    const int sum = forward_.tensor({.sizes = {8}, .planned = Planned{1, 128}});
+    out_ = forward_.tensor({.sizes = {8}, .planned = Planned{1, second_result}});
+    forward_.inputs = {x_, y};
+    forward_.outputs = {out_};
+    forward_.kernel_call(forward_.op("test::add", "out"), {x_, y, sum, sum});
+    forward_.kernel_call(forward_.op("test::scale", "out"), {sum, forward_.integer(2), out_, out_});
+  }
+  Error set(Method& method, size_t index, float x) {
+    return method.set_input(index, value({8}, std::vector<float>(8, x)));
+  }
+};
+
+TEST_F(ReusedInputsTest, MustBeSetAgain) {
+  // In its place, at its first byte, at its last byte.
+  for (const uint64_t place : {64, 36, 92}) {
+    SCOPED_TRACE(place);
+    start_over();
+    build(place);
+    const auto method = load();
+    ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
+    ASSERT_TRUE(method->execute().ok());
+    EXPECT_THAT(output(*method), testing::Each(6));
+    const Error again = method->execute();
+    EXPECT_EQ(again.code(), ErrorCode::kInvalidState);
+    EXPECT_STREQ(again.message(), "input 1 must be set again: the last execution used its memory");
+    ASSERT_TRUE(set(*method, 1, 3).ok());
+    ASSERT_TRUE(method->execute().ok()) << "the first is still there";
+    EXPECT_THAT(output(*method), testing::Each(8));
+  }
+}
+
+TEST_F(ReusedInputsTest, OthersKeepTheirValues) {
+  for (const uint64_t place : {32, 96}) {
+    SCOPED_TRACE(place);
+    start_over();
+    build(place);
+    const auto method = load();
+    ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(method->execute().ok());
+      EXPECT_THAT(output(*method), testing::Each(6));
+    }
+  }
+}
+
+// What a program writes into its own input is its state.
+TEST_F(ReusedInputsTest, MutatedInputsKeepWhatWasWritten) {
+  build(192);
+  forward_.kernel_call(forward_.op("test::scale", "out"), {x_, forward_.integer(3), x_, x_});
+  const auto method = load();
+  ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 0).ok());
+  ASSERT_TRUE(method->execute().ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), testing::Each(6));
+}
+
+TEST_F(ReusedInputsTest, DelegatesWriteToo) {
+  build(192);
+  forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
+                         {out_, forward_.tensor({.sizes = {8}, .planned = Planned{1, 0}})});
+  const auto method = load();
+  ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(method->execute().message(), HasSubstr("input 0 must be set again"));
+}
+
 class MethodOutputsTest : public test::MethodTest {
  protected:
   MethodOutputsTest() {
@@ -193,6 +305,26 @@ TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(memory, ElementsAre(2, 4, 6, 8, 10, 12));
   EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data());
+}
+
+// The memory is not copied and is not let go after a run.
+TEST_F(MethodOutputsTest, KeepTheirMemoryUntilOtherIsSet) {
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  std::array<float, 6> first{};
+  std::array<float, 6> second{};
+  ASSERT_TRUE(method->set_output_data(0, std::as_writable_bytes(std::span(first))).ok());
+  ASSERT_TRUE(method->execute().ok());
+  first = {};
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(first, ElementsAre(2, 4, 6, 8, 10, 12));
+  ASSERT_TRUE(method->set_output_data(0, std::as_writable_bytes(std::span(second))).ok());
+  first = {};
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(first, testing::Each(0));
+  EXPECT_THAT(second, ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
 TEST_F(MethodOutputsTest, NeedMemory) {

@@ -27,8 +27,8 @@ TEST_F(MethodLoadingTest, NamesEverythingThatIsMissing) {
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kOperatorMissing);
   EXPECT_STREQ(method.error().message(),
-               "forward: this build lacks the operators aten::missing.out, aten::also_missing and "
-               "the backends LongBackend, Long: register them, or link what has them");
+               "forward: this build lacks the operators aten::also_missing, aten::missing.out and "
+               "the backends Long, LongBackend: register them, or link what has them");
 }
 
 TEST_F(MethodLoadingTest, NamesAHundredMissingOperators) {
@@ -117,11 +117,11 @@ TEST_F(MethodLoadingTest, EveryKindOfValueArrives) {
 TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
   build_scaling();
   for (int i = 0; i < 2000; ++i) forward_.integer(i);
-  const auto method = try_load({.max_metadata_bytes = 20000});
+  const auto method = try_load({.max_memory_bytes = 20000});
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(method.error().message(), HasSubstr("max_metadata_bytes"));
-  EXPECT_TRUE(try_load({.max_metadata_bytes = 60000}).ok());
+  EXPECT_THAT(method.error().message(), HasSubstr("max_memory_bytes"));
+  EXPECT_TRUE(try_load({.max_memory_bytes = 100000}).ok());
 }
 
 TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {

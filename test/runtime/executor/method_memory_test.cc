@@ -54,26 +54,26 @@ TEST_F(PlannedMemoryTest, MustFitTheProgram) {
 }
 
 TEST_F(PlannedMemoryTest, IsBounded) {
-  EXPECT_THAT(refusal({.max_planned_bytes = 63}, ErrorCode::kMemoryAllocationFailed),
-              HasSubstr("more than 63 bytes"));
-  EXPECT_TRUE(try_load({.max_planned_bytes = 64}).ok());
-}
-
-TEST_F(PlannedMemoryTest, BuffersCountTogether) {
-  forward_.buffer_sizes = {0, 64, 64};
-  EXPECT_THAT(refusal({.max_planned_bytes = 127}, ErrorCode::kMemoryAllocationFailed),
-              HasSubstr("max_planned_bytes"));
-  EXPECT_TRUE(try_load({.max_planned_bytes = 128}).ok());
+  forward_.buffer_sizes = {0, 1'000'000, 1'000'000};
+  EXPECT_THAT(refusal({.max_memory_bytes = 2'000'000}, ErrorCode::kMemoryAllocationFailed),
+              HasSubstr("no memory for planned memory"));
+  const auto method = load({.max_memory_bytes = 2'100'000});
+  ASSERT_NE(method, nullptr);
+  const MemoryUsage usage = method->memory_usage();
+  EXPECT_EQ(usage.planned, 2'000'000u);
+  EXPECT_EQ(usage.budget, 2'100'000u);
+  EXPECT_GE(usage.taken, 2'000'000u + usage.metadata);
+  EXPECT_LE(usage.taken, usage.budget);
 }
 
 // Sizes whose sum, or the sum rounded up, would wrap around.
 TEST_F(PlannedMemoryTest, HugeSizesDoNotWrap) {
   forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX};
-  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
   forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX - 120, 64};
-  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
   forward_.buffer_sizes = {0, INT64_MAX / 2};
-  refusal({.max_planned_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
 }
 
 TEST_F(PlannedMemoryTest, OfTheMethodIsZeroedAndAligned) {
@@ -224,6 +224,30 @@ TEST_F(ConstantsTest, AreNotWritten) {
   const Error error = method->execute();
   EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
   EXPECT_THAT(error.message(), HasSubstr("instruction 1 (kernel test::add.out): argument 2"));
+}
+
+TEST_F(ConstantsTest, AreNotWrittenByDelegates) {
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  forward_.delegate_call(forward_.delegate({.id = "TestBackend", .payload = test::multiply_by(3)}),
+                         {x_, constant_});  // which the delegate does not deny to write
+  const auto method = try_load();
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+  EXPECT_STREQ(method.error().message(),
+               "forward, chains[0].instructions[1]: argument 1 of the delegate is an output but a "
+               "constant of the program");
+}
+
+TEST_F(ConstantsTest, MayBeReadByDelegates) {
+  build_sum({.data = builder_.constant(bytes_of<float>({10, 20}))});
+  forward_.delegate_call(forward_.delegate({.id = "TestBackend",
+                                            .payload = test::multiply_by(3),
+                                            .compile_specs = {{"inputs", {std::byte{1}}}}}),
+                         {constant_, out_});
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2}, {1, 2})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(30, 60));
 }
 
 TEST_F(ConstantsTest, ComeFromExternalData) {

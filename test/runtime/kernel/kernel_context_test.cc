@@ -37,7 +37,8 @@ TEST(KernelContext, FailsWhenAnOutputCannotBeResized) {
 }
 
 TEST(KernelContext, GivesAlignedTemporaryMemoryOrFails) {
-  HeapArena temp(16, 4096);
+  Budget budget(4096);
+  HeapArena temp(16, &budget);
   KernelContext context(&temp);
   const void* memory = context.allocate_temp(100);
   ASSERT_NE(memory, nullptr);

@@ -58,6 +58,29 @@ TEST(File, SurvivesMoving) {
   EXPECT_TRUE(file.read(9, out).ok());
 }
 
+// A file that changes twice within its file system's resolution keeps its stamp: nobody must go by
+// it so soon.
+TEST(File, IsNotSettledRightAfterAChange) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<File> fresh = File::open(temporary.path());
+  ASSERT_TRUE(fresh.ok());
+  EXPECT_FALSE(fresh->is_settled());
+  EXPECT_EQ(Mapping::map(*fresh)->stamp(), 0u);
+  Result<File> old = File::open("/proc/self/exe");
+  ASSERT_TRUE(old.ok()) << old.error().message();
+  EXPECT_TRUE(old->is_settled());
+  EXPECT_EQ(Mapping::map(*old)->stamp(), old->stamp());
+}
+
+TEST(File, IsSealedOnlyAsItWasOpened) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  Result<File> file = File::open(temporary.path());
+  file->seal(1000);
+  EXPECT_EQ(File::open(temporary.path())->modified_ns(), 1000u * 1'000'000'000u);
+  file->seal(2000);  // the first seal changed it
+  EXPECT_EQ(File::open(temporary.path())->modified_ns(), 1000u * 1'000'000'000u);
+}
+
 TEST(Mapping, ShowsTheFileAndReadableSlack) {
   const TemporaryFile temporary(bytes_of("0123456789"));
   Result<Mapping> mapping = [&] {
@@ -67,7 +90,7 @@ TEST(Mapping, ShowsTheFileAndReadableSlack) {
   ASSERT_TRUE(mapping.ok());
   ASSERT_EQ(mapping->bytes().size(), 10u);
   EXPECT_EQ(mapping->bytes()[9], std::byte{'9'});
-  EXPECT_EQ(mapping->bytes().data()[10 + Mapping::kReadableSlack - 1], std::byte{0});
+  EXPECT_EQ(mapping->bytes().data()[10 + kReadableSlack - 1], std::byte{0});
 }
 
 // The slack of a file that fills its pages lies on a page of its own.
@@ -77,7 +100,7 @@ TEST(Mapping, HasSlackPastFullPages) {
   ASSERT_TRUE(file.ok());
   Result<Mapping> mapping = Mapping::map(*file);
   ASSERT_TRUE(mapping.ok());
-  EXPECT_EQ(mapping->bytes().data()[65536 + Mapping::kReadableSlack - 1], std::byte{0});
+  EXPECT_EQ(mapping->bytes().data()[65536 + kReadableSlack - 1], std::byte{0});
 }
 
 TEST(Mapping, OfAnEmptyFileIsEmpty) {

@@ -1,0 +1,109 @@
+// Kernels and backends by the names that the plan has for them, and what is missing of them.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/data/vector_size.h"
+#include "runtime/executor/method_loader.h"
+
+namespace vitrine {
+namespace {
+
+// "aten::add" and "out" give "aten::add.out". Null if there is no memory.
+const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
+  const std::string_view name = op.name()->string_view();
+  const std::string_view overload =
+      op.overload() != nullptr ? op.overload()->string_view() : std::string_view();
+  const std::span<char> text = arena.allocate_array<char>(name.size() + overload.size() + 2);
+  if (text.empty()) return nullptr;
+  char* end = std::copy(name.begin(), name.end(), text.data());
+  if (!overload.empty()) {
+    *end++ = '.';
+    end = std::copy(overload.begin(), overload.end(), end);
+  }
+  *end = '\0';
+  return text.data();
+}
+
+// "a, b, c", each once and sorted: a hostile file may name a thing as often as it likes. Without
+// memory the text is empty.
+const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
+  // A heap: small code that is never quadratic.
+  const auto less = [](const char* a, const char* b) { return std::strcmp(a, b) < 0; };
+  std::make_heap(names.begin(), names.end(), less);
+  std::sort_heap(names.begin(), names.end(), less);
+  size_t bytes = 1;
+  for (const char* name : names) bytes += std::strlen(name) + 2;
+  const std::span<char> text = arena.allocate_array<char>(bytes);
+  if (text.empty()) return "";
+  char* end = text.data();
+  const char* previous = nullptr;
+  for (const char* name : names) {
+    if (previous != nullptr && std::strcmp(name, previous) == 0) continue;
+    if (previous != nullptr) end = std::copy_n(", ", 2, end);
+    end = std::copy_n(name, std::strlen(name), end);
+    previous = name;
+  }
+  return text.data();
+}
+
+}  // namespace
+
+Error MethodLoader::find_kernels_and_backends() {
+  operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
+  if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
+  bool all_found = true;
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    ResolvedOperator& op = operators_[i];
+    op.name = join_name(*plan_.operators()->Get(i), arena_);
+    if (op.name == nullptr) return no_memory("operator names");
+    if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
+    all_found = all_found && op.found.kernel != nullptr;
+    common_dtypes_ &= op.found.dtypes;
+  }
+  for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
+    all_found = all_found && has_backend(i);
+  }
+  return all_found ? Error() : name_missing();
+}
+
+bool MethodLoader::has_backend(uint32_t delegate) const {
+  return options_.backends != nullptr &&
+         options_.backends->find(plan_.delegates()->Get(delegate)->id()->string_view()) != nullptr;
+}
+
+Error MethodLoader::name_missing() {
+  const std::span<const char*> names =
+      arena_.allocate_array<const char*>(operators_.size() + size_of(plan_.delegates()));
+  if (names.empty()) return no_memory("the names of what is missing");
+  size_t count = 0;
+  for (const ResolvedOperator& op : operators_) {
+    if (op.found.kernel == nullptr) names[count++] = op.name;
+  }
+  const size_t operators = count;
+  for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
+    if (!has_backend(i)) names[count++] = plan_.delegates()->Get(i)->id()->c_str();
+  }
+  const size_t backends = count - operators;
+  return Error::make(
+      operators == 0 ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
+      "%s: this build lacks%s%s%s%s%s: register them, or link what has them", plan_.name()->c_str(),
+      operators == 0 ? "" : " the operators ", list_names(names.first(operators), arena_),
+      operators != 0 && backends != 0 ? " and" : "", backends == 0 ? "" : " the backends ",
+      list_names(names.subspan(operators, backends), arena_));
+}
+
+Error MethodLoader::name_missing_dtypes() {
+  std::array<const char*, kNumScalarTypes> names{};
+  size_t count = 0;
+  for (int i = 0; i < kNumScalarTypes; ++i) {
+    if ((missing_dtypes_ >> i & 1u) != 0) {
+      names[count++] = scalar_type_name(static_cast<ScalarType>(i));
+    }
+  }
+  return Error::make(ErrorCode::kNotSupported,
+                     "%s: dtype %s is not in this build (VITRINE_SELECT_OPS)",
+                     plan_.name()->c_str(), list_names(std::span(names).first(count), arena_));
+}
+
+}  // namespace vitrine

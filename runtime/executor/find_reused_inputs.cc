@@ -1,0 +1,108 @@
+// Which inputs' memory an execution may overwrite: these must be set again before the next one.
+#include <algorithm>
+
+#include "runtime/data/vector_size.h"
+#include "runtime/executor/method_loader.h"
+
+namespace vitrine {
+namespace {
+
+// Bytes of planned memory.
+struct PlannedRange {
+  uint32_t buffer = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+
+  bool operator<(const PlannedRange& other) const {
+    return buffer != other.buffer ? buffer < other.buffer : begin < other.begin;
+  }
+};
+
+// Empty if `value` is not a tensor in planned memory.
+PlannedRange range_of(const fbs::EValue& value, const EValue& made) {
+  const fbs::Tensor* tensor = value.val_as_Tensor();
+  if (tensor == nullptr || tensor->allocation_info() == nullptr) return {};
+  const fbs::AllocationDetails& info = *tensor->allocation_info();
+  const uint64_t begin = info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high())
+                                                        << 32;
+  return {info.memory_id(), begin, begin + made.tensor().bound_nbytes()};
+}
+
+}  // namespace
+
+Error MethodLoader::mark_written(int32_t value, std::span<bool> written) {
+  const fbs::EValue& from = *plan_.values()->Get(static_cast<uint32_t>(value));
+  written[static_cast<size_t>(value)] = true;
+  const fbs::TensorList* list = from.val_as_TensorList();
+  if (list == nullptr) return Error();
+  VITRINE_RETURN_IF_ERROR(work(list->items()->size()));
+  for (const int32_t item : *list->items()) written[static_cast<size_t>(item)] = true;
+  return Error();
+}
+
+Error MethodLoader::find_written(std::span<bool> written) {
+  for (const fbs::Chain* chain : *plan_.chains()) {
+    for (uint32_t i = 0; i < size_of(chain->instructions()); ++i) {
+      const fbs::Instruction& from = *chain->instructions()->Get(i);
+      if (const auto* call = from.instr_args_as_KernelCall()) {
+        const uint32_t outputs =
+            operators_[static_cast<size_t>(call->op_index())].found.kernel->outputs;
+        for (uint32_t k = 0; outputs >> k != 0; ++k) {
+          if ((outputs >> k & 1u) == 0) continue;
+          VITRINE_RETURN_IF_ERROR(mark_written(call->args()->Get(k), written));
+        }
+      } else if (const auto* delegated = from.instr_args_as_DelegateCall()) {
+        const Delegate& delegate =
+            *method_.delegates_[static_cast<size_t>(delegated->delegate_index())];
+        for (uint32_t k = 0; k < size_of(delegated->args()); ++k) {
+          if (!delegate.is_output(k)) continue;
+          VITRINE_RETURN_IF_ERROR(mark_written(delegated->args()->Get(k), written));
+        }
+      }
+    }
+  }
+  return Error();
+}
+
+// An input that the program itself updates keeps what it wrote, and is no such input.
+Error MethodLoader::find_reused_inputs() {
+  const bool any_planned = std::ranges::any_of(method_.inputs_, &Method::Input::is_planned);
+  if (!any_planned) return Error();
+  const uint32_t count = plan_.values()->size();
+  HeapArena scratch(16384, &method_.memory_);
+  const std::span<bool> written = scratch.allocate_array<bool>(count);
+  if (written.size() != count) return no_memory("what is written");
+  VITRINE_RETURN_IF_ERROR(find_written(written));
+  for (const int32_t input : *plan_.inputs()) written[static_cast<size_t>(input)] = false;
+
+  const auto ranges = static_cast<size_t>(std::ranges::count(written, true));
+  if (ranges == 0) return Error();
+  const std::span<PlannedRange> sorted = scratch.allocate_array<PlannedRange>(ranges);
+  if (sorted.empty()) return no_memory("what is written");
+  auto next = sorted.begin();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (written[i]) *next++ = range_of(*plan_.values()->Get(i), method_.values_[i]);
+  }
+  std::make_heap(sorted.begin(), sorted.end());
+  std::sort_heap(sorted.begin(), sorted.end());
+  // Each range's end becomes the furthest of those up to it.
+  for (size_t i = 1; i < ranges; ++i) {
+    if (sorted[i].buffer == sorted[i - 1].buffer) {
+      sorted[i].end = std::max(sorted[i].end, sorted[i - 1].end);
+    }
+  }
+  for (uint32_t i = 0; i < method_.inputs_.size(); ++i) {
+    Method::Input& input = method_.inputs_[i];
+    if (!input.is_planned) continue;
+    const PlannedRange range =
+        range_of(*plan_.values()->Get(static_cast<uint32_t>(plan_.inputs()->Get(i))), *input.value);
+    // The last that begins before the input's end.
+    const auto after = std::lower_bound(sorted.begin(), sorted.end(),
+                                        PlannedRange{range.buffer, range.end, range.end});
+    input.is_reused = after != sorted.begin() && std::prev(after)->buffer == range.buffer &&
+                      std::prev(after)->end > range.begin && range.begin != range.end;
+  }
+  return Error();
+}
+
+}  // namespace vitrine

@@ -1,0 +1,80 @@
+// Delegates of a plan: each by its backend.
+#include <span>
+
+#include "runtime/data/vector_size.h"
+#include "runtime/executor/method_loader.h"
+
+namespace vitrine {
+
+Error MethodLoader::load_delegates() {
+  const uint32_t count = size_of(plan_.delegates());
+  if (count == 0) return Error();
+  const std::span<Delegate*> delegates = arena_.allocate_array<Delegate*>(count);
+  const std::span<BackendInitContext> contexts = arena_.allocate_array<BackendInitContext>(count);
+  if (delegates.size() != count || contexts.size() != count) return no_memory("delegates");
+  VITRINE_RETURN_IF_ERROR(find_first_calls(contexts));
+  for (uint32_t i = 0; i < count; ++i) {
+    const fbs::BackendDelegate& delegate = *plan_.delegates()->Get(i);
+    Result<std::unique_ptr<Delegate>> loaded = load_delegate(delegate, contexts[i]);
+    if (!loaded.ok()) {
+      return loaded.take_error().in("%s, delegates[%u] (%s)", plan_.name()->c_str(), i,
+                                    delegate.id()->c_str());
+    }
+    delegates[i] = loaded->release();
+    method_.delegates_ = delegates.first(i + 1);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    Error error = delegates[i]->finish_load();
+    if (error.ok() || !method_.warning_.ok()) continue;
+    method_.warning_ = std::move(error).in("%s, delegates[%u] (%s)", plan_.name()->c_str(), i,
+                                           plan_.delegates()->Get(i)->id()->c_str());
+  }
+  return Error();
+}
+
+Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::BackendDelegate& delegate,
+                                                              BackendInitContext& context) {
+  VITRINE_ASSIGN_OR_RETURN(const DataBuffer processed,
+                           program_.delegate_data(*delegate.processed()));
+  const uint32_t num_specs = size_of(delegate.compile_specs());
+  const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);
+  if (specs.size() != num_specs) return no_memory("compile specs");
+  for (uint32_t i = 0; i < num_specs; ++i) {
+    const fbs::CompileSpec& spec = *delegate.compile_specs()->Get(i);
+    specs[i].key = spec.key()->string_view();
+    if (spec.value() != nullptr) {
+      specs[i].value = std::as_bytes(std::span(spec.value()->data(), spec.value()->size()));
+    }
+  }
+  context.named_data = &method_.named_data_;
+  context.pool = options_.pool;
+  context.tracer = options_.tracer;
+  context.program = &program_;
+  context.options = options_.backend_options;
+  context.memory = &method_.memory_;
+  context.load_steps = &method_.load_steps_;
+  const BackendInterface* backend = options_.backends->find(delegate.id()->string_view());
+  Result<std::unique_ptr<Delegate>> made = backend->init(context, processed.bytes(), specs);
+  program_.release_delegate_data(*delegate.processed());
+  return made;
+}
+
+// Events about loading a delegate are logged under the first instruction that calls it.
+Error MethodLoader::find_first_calls(std::span<BackendInitContext> contexts) {
+  const std::span<bool> found = arena_.allocate_array<bool>(contexts.size());
+  if (found.size() != contexts.size()) return no_memory("delegates");
+  for (uint32_t c = 0; c < plan_.chains()->size(); ++c) {
+    const auto* instructions = plan_.chains()->Get(c)->instructions();
+    for (uint32_t i = 0; i < size_of(instructions); ++i) {
+      const auto* call = instructions->Get(i)->instr_args_as_DelegateCall();
+      if (call == nullptr) continue;
+      const auto delegate = static_cast<size_t>(call->delegate_index());
+      if (std::exchange(found[delegate], true)) continue;
+      contexts[delegate].chain_index = static_cast<int32_t>(c);
+      contexts[delegate].instruction_id = static_cast<int32_t>(i);
+    }
+  }
+  return Error();
+}
+
+}  // namespace vitrine

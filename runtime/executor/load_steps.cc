@@ -1,0 +1,121 @@
+// Instructions of a plan: steps that are ready to run.
+#include <algorithm>
+
+#include "runtime/data/vector_size.h"
+#include "runtime/executor/method_loader.h"
+
+namespace vitrine {
+
+Error MethodLoader::make_steps() {
+  const uint32_t num_chains = plan_.chains()->size();
+  size_t num_steps = 0;
+  for (const fbs::Chain* chain : *plan_.chains()) num_steps += size_of(chain->instructions());
+  method_.chains_ = arena_.allocate_array<Method::ChainSteps>(num_chains);
+  method_.steps_ = arena_.allocate_array<Step>(num_steps);
+  if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps) {
+    return no_memory("instructions");
+  }
+  uint32_t next = 0;
+  for (uint32_t c = 0; c < num_chains; ++c) {
+    const auto* instructions = plan_.chains()->Get(c)->instructions();
+    method_.chains_[c] = {next, size_of(instructions)};
+    for (uint32_t i = 0; i < size_of(instructions); ++i) {
+      VITRINE_RETURN_IF_ERROR(
+          make_step(*instructions->Get(i), method_.steps_[next++])
+              .in("%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i));
+    }
+  }
+  return missing_dtypes_ == 0 ? Error() : name_missing_dtypes();
+}
+
+Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
+  switch (from.instr_args_type()) {
+    case fbs::InstructionArguments::KernelCall:
+      return make_kernel_step(*from.instr_args_as_KernelCall(), step);
+    case fbs::InstructionArguments::DelegateCall:
+      return make_delegate_step(*from.instr_args_as_DelegateCall(), step);
+    case fbs::InstructionArguments::MoveCall: {
+      const fbs::MoveCall& call = *from.instr_args_as_MoveCall();
+      const int32_t from_and_to[] = {call.move_from(), call.move_to()};
+      step.kind = TraceRecord::Kind::kMove;
+      VITRINE_RETURN_IF_ERROR(set_arguments(from_and_to, 2, step));
+      return note_dtypes(step, common_dtypes_);
+    }
+    case fbs::InstructionArguments::JumpFalseCall: {
+      const fbs::JumpFalseCall& call = *from.instr_args_as_JumpFalseCall();
+      const int32_t condition = call.cond_value_index();
+      step.kind = TraceRecord::Kind::kJumpFalse;
+      step.destination = static_cast<uint32_t>(call.destination_instruction());
+      return set_arguments(&condition, 1, step);
+    }
+    default:
+      step.kind = TraceRecord::Kind::kFree;
+      return Error();
+  }
+}
+
+Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
+  const ResolvedOperator& op = operators_[static_cast<size_t>(call.op_index())];
+  if (size_of(call.args()) != op.found.kernel->num_arguments) {
+    return Error::make(ErrorCode::kInvalidProgram, "%s takes %u arguments, not %u", op.name,
+                       op.found.kernel->num_arguments, size_of(call.args()));
+  }
+  step.kind = TraceRecord::Kind::kKernelCall;
+  step.function = op.found.kernel->function;
+  step.name = op.name;
+  step.table = op.found.table;
+  if (call.args() == nullptr) return Error();
+  VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
+  return note_dtypes(step, op.found.dtypes);
+}
+
+Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step) {
+  const auto delegate = static_cast<uint32_t>(call.delegate_index());
+  step.kind = TraceRecord::Kind::kDelegateCall;
+  step.delegate = method_.delegates_[delegate];
+  step.name = plan_.delegates()->Get(delegate)->id()->c_str();
+  if (call.args() == nullptr) return Error();
+  VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
+  for (uint32_t i = 0; i < step.num_arguments; ++i) {
+    const EValue& value = *step.arguments[i];
+    if (value.is_tensor() && value.tensor().is_read_only() && step.delegate->is_output(i)) {
+      return Error::make(ErrorCode::kInvalidProgram,
+                         "argument %u of the delegate is an output but a constant of the program",
+                         i);
+    }
+  }
+  return Error();
+}
+
+Error MethodLoader::set_arguments(const int32_t* indices, size_t count, Step& step) {
+  const std::span<EValue*> arguments = arena_.allocate_array<EValue*>(count);
+  if (arguments.size() != count) return no_memory("arguments");
+  for (size_t i = 0; i < count; ++i) {
+    arguments[i] = &method_.values_[static_cast<size_t>(indices[i])];
+  }
+  step.arguments = arguments.data();
+  step.num_arguments = static_cast<uint32_t>(count);
+  return Error();
+}
+
+// Dtypes never change, but what a kernel is given does where a move exchanges tensors.
+Error MethodLoader::note_dtypes(const Step& step, uint32_t kernel_dtypes) {
+  if (kernel_dtypes == KernelTable::kAllDtypes) return Error();
+  const auto note = [&](const Tensor* tensor) {
+    if (tensor != nullptr) {
+      missing_dtypes_ |= 1u << static_cast<uint32_t>(tensor->dtype()) & ~kernel_dtypes;
+    }
+  };
+  for (size_t i = 0; i < step.num_arguments; ++i) {
+    const EValue& value = *step.arguments[i];
+    std::span<Tensor* const> list;
+    if (value.is_tensor()) note(&value.tensor());
+    if (value.is_tensor_list() && value.read_tensor_list(&list)) {
+      VITRINE_RETURN_IF_ERROR(work(list.size()));
+      std::ranges::for_each(list, note);
+    }
+  }
+  return Error();
+}
+
+}  // namespace vitrine

@@ -1,0 +1,206 @@
+// Values of a plan: numbers, lists, tensors and where their memory is.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "runtime/core/checked_math.h"
+#include "runtime/data/vector_size.h"
+#include "runtime/executor/method_loader.h"
+
+namespace vitrine {
+namespace {
+
+Error copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
+  if (tensor.nbytes() != 0) {
+    std::memcpy(tensor.mutable_raw_data(), bytes.data(), tensor.nbytes());
+  }
+  return Error();
+}
+
+}  // namespace
+
+Error MethodLoader::make_values() {
+  const uint32_t count = plan_.values()->size();
+  method_.values_ = arena_.allocate_array<EValue>(count);
+  if (method_.values_.size() != count) return no_memory("values");
+  for (uint32_t i = 0; i < count; ++i) {
+    VITRINE_RETURN_IF_ERROR(make_value(*plan_.values()->Get(i), method_.values_[i])
+                                .in("%s, values[%u]", plan_.name()->c_str(), i));
+  }
+  return Error();
+}
+
+Error MethodLoader::make_value(const fbs::EValue& from, EValue& to) {
+  switch (from.val_type()) {
+    case fbs::KernelTypes::Int:
+      to = EValue(from.val_as_Int()->int_val());
+      return Error();
+    case fbs::KernelTypes::Bool:
+      to = EValue(from.val_as_Bool()->bool_val());
+      return Error();
+    case fbs::KernelTypes::Double:
+      to = EValue(from.val_as_Double()->double_val());
+      return Error();
+    case fbs::KernelTypes::String:
+      to = EValue(from.val_as_String()->string_val()->string_view());
+      return Error();
+    case fbs::KernelTypes::DoubleList: {
+      const auto* items = from.val_as_DoubleList()->items();
+      to = EValue(std::span<const double>(items->data(), items->size()));
+      return Error();
+    }
+    case fbs::KernelTypes::BoolList:
+      return make_bool_list(*from.val_as_BoolList()->items(), to);
+    case fbs::KernelTypes::IntList:
+      return make_int_list(*from.val_as_IntList()->items(), to);
+    case fbs::KernelTypes::TensorList:
+      return make_tensor_list(*from.val_as_TensorList()->items(), false, to);
+    case fbs::KernelTypes::OptionalTensorList:
+      return make_tensor_list(*from.val_as_OptionalTensorList()->items(), true, to);
+    case fbs::KernelTypes::Tensor:
+      return make_tensor(*from.val_as_Tensor(), to);
+    default:
+      to = EValue();
+      return Error();
+  }
+}
+
+// Copied: a byte other than 0 and 1 in the file would not be a bool.
+Error MethodLoader::make_bool_list(const flatbuffers::Vector<uint8_t>& items, EValue& to) {
+  const std::span<bool> list = arena_.allocate_array<bool>(items.size());
+  if (list.size() != items.size()) return no_memory("a bool list");
+  for (uint32_t i = 0; i < items.size(); ++i) list[i] = items.Get(i) != 0;
+  to = EValue(std::span<const bool>(list));
+  return Error();
+}
+
+Error MethodLoader::make_int_list(const flatbuffers::Vector<int64_t>& items, EValue& to) {
+  const std::span<EValue*> values = arena_.allocate_array<EValue*>(items.size());
+  const std::span<int64_t> scratch = arena_.allocate_array<int64_t>(items.size());
+  const std::span<IntListBody> body = arena_.allocate_array<IntListBody>(1);
+  if (values.size() != items.size() || scratch.size() != items.size() || body.empty()) {
+    return no_memory("an int list");
+  }
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    values[i] = &method_.values_[static_cast<size_t>(items.Get(i))];
+  }
+  body[0] = {values, scratch.data()};
+  to = EValue(body.data());
+  return Error();
+}
+
+Error MethodLoader::make_tensor_list(const flatbuffers::Vector<int32_t>& items, bool optional,
+                                     EValue& to) {
+  const std::span<EValue*> values = arena_.allocate_array<EValue*>(items.size());
+  const std::span<Tensor*> scratch = arena_.allocate_array<Tensor*>(items.size());
+  const std::span<TensorListBody> body = arena_.allocate_array<TensorListBody>(1);
+  if (values.size() != items.size() || scratch.size() != items.size() || body.empty()) {
+    return no_memory("a tensor list");
+  }
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    values[i] = items.Get(i) < 0 ? nullptr : &method_.values_[static_cast<size_t>(items.Get(i))];
+  }
+  body[0] = {values, scratch.data()};
+  to = EValue(body.data(), optional);
+  return Error();
+}
+
+Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
+  const uint32_t rank = from.sizes()->size();
+  const std::span<int32_t> sizes = arena_.allocate_array<int32_t>(rank);
+  const std::span<int64_t> strides = arena_.allocate_array<int64_t>(rank);
+  const std::span<Tensor> tensor = arena_.allocate_array<Tensor>(1);
+  if (sizes.size() != rank || strides.size() != rank || tensor.empty()) {
+    return no_memory("a tensor");
+  }
+  std::copy(from.sizes()->begin(), from.sizes()->end(), sizes.begin());
+  tensor[0] = Tensor(static_cast<ScalarType>(from.scalar_type()), sizes,
+                     {from.dim_order()->data(), rank}, strides, nullptr,
+                     from.shape_dynamism() == fbs::TensorShapeDynamism::STATIC
+                         ? ShapeDynamism::kStatic
+                         : ShapeDynamism::kDynamicBound);
+  to = EValue(tensor.data());
+  return find_data(from, tensor[0]);
+}
+
+// Where a tensor's memory is: planned, in the program, in external data, or given later.
+Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
+  if (const fbs::AllocationDetails* info = from.allocation_info()) {
+    const uint64_t offset =
+        info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
+    const PlannedBuffer& buffer = planned_[info->memory_id() - 1];
+    if (buffer.data != nullptr) {
+      tensor.set_data(buffer.data + offset,
+                      range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
+    }
+  }
+  const fbs::ExtraTensorInfo* extra = from.extra_tensor_info();
+  if (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL) {
+    return find_external_data(*extra, from.allocation_info() != nullptr, tensor);
+  }
+  const uint32_t index = from.data_buffer_idx();
+  if (index == 0) return Error();
+  if (from.allocation_info() != nullptr) {
+    VITRINE_ASSIGN_OR_RETURN(const DataBuffer initial,
+                             program_.mutable_data(index, tensor.nbytes()));
+    return copy_initial(initial.bytes(), tensor);
+  }
+  VITRINE_ASSIGN_OR_RETURN(const auto bytes, program_.constant_data(index, tensor.nbytes()));
+  return set_constant(bytes, program_.constants_have_slack(), tensor);
+}
+
+Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slack, Tensor& tensor) {
+  const std::byte* data = bytes.data();
+  const size_t alignment = std::min<size_t>(tensor.element_size(), 8);
+  if (tensor.nbytes() != 0 && reinterpret_cast<uintptr_t>(data) % alignment != 0) {
+    // A file may place a constant anywhere; kernels may not read it there.
+    void* copy = arena_.allocate(tensor.nbytes(), 16);
+    if (copy == nullptr) return no_memory("a misaligned constant");
+    std::memcpy(copy, data, tensor.nbytes());
+    data = static_cast<const std::byte*>(copy);
+    has_slack = false;
+  }
+  tensor.set_data(const_cast<std::byte*>(data), has_slack);
+  tensor.set_read_only();
+  return Error();
+}
+
+Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool is_mutable,
+                                       Tensor& tensor) {
+  const std::string_view key = extra.fully_qualified_name()->string_view();
+  if (options_.external_data == nullptr) {
+    return Error::make(ErrorCode::kInvalidExternalData,
+                       "the weight %.*s is kept outside the program: give its .ptd file",
+                       static_cast<int>(key.size()), key.data());
+  }
+  VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
+  const auto equal = [](auto a, auto b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  };
+  if (!layout || layout->dtype != tensor.dtype() || !equal(layout->sizes, tensor.sizes()) ||
+      !equal(layout->dim_order, tensor.dim_order())) {
+    return Error::make(ErrorCode::kInvalidExternalData,
+                       "the external weight %.*s has another dtype, shape or dim order than the "
+                       "program expects",
+                       static_cast<int>(key.size()), key.data());
+  }
+  VITRINE_ASSIGN_OR_RETURN(DataBuffer data, options_.external_data->get(key));
+  if (data.size() < tensor.nbytes()) {
+    return Error::make(ErrorCode::kInvalidExternalData, "the external weight %.*s is too short",
+                       static_cast<int>(key.size()), key.data());
+  }
+  if (is_mutable) return copy_initial(data.bytes(), tensor);
+  if (method_.external_.empty()) {
+    // As many as there are values at most.
+    external_room_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
+    if (external_room_.empty()) return no_memory("external data");
+  }
+  auto* kept = new (std::nothrow) DataBuffer(std::move(data));
+  if (kept == nullptr) return no_memory("external data");
+  external_room_[method_.external_.size()] = kept;
+  method_.external_ = external_room_.first(method_.external_.size() + 1);
+  return set_constant(kept->bytes(), kept->has_slack(), tensor);
+}
+
+}  // namespace vitrine

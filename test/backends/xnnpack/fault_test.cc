@@ -1,0 +1,85 @@
+// What a failure inside XNNPACK leaves behind: in the delegate, and in those that share its
+// workspace.
+#include <gmock/gmock.h>
+
+#include <iostream>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/support/allocation_counter.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::Each;
+
+class FaultTest : public DelegateTest {
+ protected:
+  // y = x * x + x, through one intermediate value: there is a workspace.
+  std::unique_ptr<Delegate> load_square_plus() {
+    BlobBuilder b;
+    const uint32_t x = b.input({8}), square = b.internal({8}), y = b.output({8});
+    b.binary(Tag::XNNMultiply, x, x, square);
+    b.binary(Tag::XNNAdd, square, x, y);
+    const std::vector<std::byte> blob = b.build();
+    BackendInitContext context;
+    context.program = &program_;
+    Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, blob, {});
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message();
+    return loaded.ok() ? std::move(*loaded) : nullptr;
+  }
+
+  struct Call {
+    Tensor* in;
+    Tensor* out;
+    std::array<EValue*, 2> arguments;
+  };
+  Call call(int32_t count, float x) {
+    Call made;
+    made.in = &factory.make<float>({count}, std::vector<float>(static_cast<size_t>(count), x));
+    made.out = &factory.make(ScalarType::kFloat, {count});
+    made.arguments = {&factory.value(*made.in), &factory.value(*made.out)};
+    return made;
+  }
+  void expect_right(Delegate& which, int32_t count, float x) {
+    Call made = call(count, x);
+    const Error error = which.execute({}, made.arguments);
+    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_THAT(values_of<float>(*made.out), Each(x * x + x)) << count;
+  }
+
+  XnnpackBackend backend_;
+  int program_ = 0;
+};
+
+// Under AddressSanitizer every byte written behind the workspace, or to one that is gone, shows;
+// without, wrong numbers do.
+TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
+  int failures = 0;
+  for (int n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    const auto first = load_square_plus();
+    const auto second = load_square_plus();
+    const auto third = load_square_plus();
+    ASSERT_TRUE(first && second && third);
+    for (const auto* each : {&first, &second, &third}) expect_right(**each, 8, 2);
+    Call large = call(1 << 16, 3);
+    fail_allocation(n);
+    const Error error = first->execute({}, large.arguments);
+    const bool failed = allocation_has_failed();
+    fail_allocation(0);
+    if (!failed) break;
+    ++failures;
+    EXPECT_TRUE(error.ok() || *error.message() != 0);
+    expect_right(*second, 1 << 15, 3);  // grows the workspace
+    expect_right(*third, 8, 4);
+    expect_right(*first, 1 << 14, 5);
+    expect_right(*first, 1 << 16, 6);
+    expect_right(*second, 1 << 15, 7);
+    expect_right(*third, 1 << 10, 8);
+  }
+  EXPECT_GE(failures, 4) << "the workspace among them";
+  std::cout << failures << " allocations failed\n";
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,81 @@
+// Arguments that end where readable memory does: XNNPACK loads past their ends.
+#include <gmock/gmock.h>
+
+#include <deque>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/corruption/guarded_memory.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::Each;
+
+class SlackTest : public DelegateTest {
+ protected:
+  // Of `count` floats of value `x`, up to the last byte before a page that cannot be read.
+  Tensor& at_the_edge(int32_t count, float x) {
+    const auto size = static_cast<size_t>(count);
+    Tensor& tensor = factory.make<float>({count}, std::vector<float>(size, x));
+    std::byte* data = memories_.emplace_back(size * sizeof(float), 0).data();
+    std::memcpy(data, tensor.raw_data(), tensor.nbytes());
+    tensor.set_data(data);
+    return tensor;
+  }
+
+ private:
+  std::deque<GuardedMemory> memories_;
+};
+
+// Sizes that leave a part of a vector for the end: the block ends with the page all the same, since
+// GuardedMemory rounds to 16 bytes only.
+TEST_F(SlackTest, InputsAndOutputsMayEndWithTheirPage) {
+  for (const int32_t count : {4, 12, 20, 28, 36, 60, 1004}) {
+    SCOPED_TRACE(count);
+    const auto size = static_cast<uint32_t>(count);
+    BlobBuilder b;
+    const uint32_t x = b.input({size}), y = b.output({size}), z = b.output({size});
+    b.unary(Tag::XNNSquare, x, y);
+    b.unary(Tag::XNNNegate, y, z);  // reads an output
+    load(b);
+    Tensor& square = at_the_edge(count, 0);
+    Tensor& negative = at_the_edge(count, 0);
+    for (const float value : {3.0f, 5.0f}) {
+      run({&at_the_edge(count, value), &square, &negative});
+      EXPECT_THAT(values_of<float>(square), Each(value * value));
+      EXPECT_THAT(values_of<float>(negative), Each(-value * value));
+    }
+  }
+}
+
+TEST_F(SlackTest, MemoryWithSlackIsReadInPlace) {
+  BlobBuilder b;
+  const uint32_t x = b.input({4}), y = b.output({4});
+  b.unary(Tag::XNNSquare, x, y);
+  load(b);
+  GuardedMemory memory(16, kReadableSlack);
+  Tensor& in = factory.make<float>({4}, {1, 2, 3, 4});
+  std::memcpy(memory.data(), in.raw_data(), 16);
+  in.set_data(memory.data(), /*has_slack=*/true);
+  Tensor& out = factory.make(ScalarType::kFloat, {4});
+  run({&in, &out});
+  EXPECT_THAT(values_of<float>(out), testing::ElementsAre(1, 4, 9, 16));
+}
+
+TEST_F(SlackTest, OutputsAreNoConstants) {
+  BlobBuilder b;
+  const uint32_t x = b.input({4}), y = b.output({4});
+  b.unary(Tag::XNNSquare, x, y);
+  load(b);
+  Tensor& out = factory.make(ScalarType::kFloat, {4});
+  out.set_read_only();
+  const Error error = execute({&factory.make<float>({4}, {1, 2, 3, 4}), &out});
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+  EXPECT_STREQ(error.message(),
+               "argument 1 is an output of the delegate but a constant of the program");
+  EXPECT_FALSE(delegate->is_output(0));
+  EXPECT_TRUE(delegate->is_output(1));
+}
+
+}  // namespace
+}  // namespace vitrine::test
