@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <limits>
 
 #include "aot/emit/memory_plan.h"
 #include "aot/emit/operator_schema.h"
@@ -14,8 +14,6 @@
 namespace vitrine::aot {
 namespace {
 
-// XNNPACK reads past the ends of its inputs.
-constexpr uint64_t kXnnpackPadding = 64;
 constexpr size_t kMaxRank = 16;  // of the format
 
 bool is_weight(InputSpec::Kind kind) {
@@ -73,20 +71,17 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   }
 }
 
-bool is_xnnpack(const std::string& backend_id) {
-  std::string name = backend_id;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name.find("xnnpack") != std::string::npos;
-}
-
-// In branches, too: these read what lies in the memory of the graph around them.
-bool calls_xnnpack(const Graph& graph) {
-  const bool itself = std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    return is_delegate_call(node) && is_xnnpack(lowered_module_of(node).backend_id);
-  });
-  return itself || std::ranges::any_of(graph.subgraphs(), [](const auto& subgraph) {
-           return calls_xnnpack(*subgraph.second);
-         });
+// Bytes behind the memory of a graph that its delegates may read, those in branches too: they read
+// what lies in the memory of the graph around them.
+uint64_t padding_of(const Graph& graph) {
+  uint64_t padding = 0;
+  for (const Node& node : graph.nodes()) {
+    if (is_delegate_call(node)) padding = std::max(padding, lowered_module_of(node).input_padding);
+  }
+  for (const auto& [name, subgraph] : graph.subgraphs()) {
+    padding = std::max(padding, padding_of(*subgraph));
+  }
+  return padding;
 }
 
 // A call whose result is its first argument, changed.
@@ -300,7 +295,6 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   std::vector<Lifetime> lifetimes(storages_.size());
   std::vector<size_t> order;  // storages of this graph, as they appear
   const size_t last_node = graph.nodes().size() - 1;
-  const bool has_xnnpack = calls_xnnpack(graph);
   size_t position = 0;
   for (const Node& node : graph.nodes()) {
     const bool is_input = node.kind() == Node::Kind::kPlaceholder;
@@ -337,9 +331,8 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
     }
   }
   const auto algorithm = greedy ? plan_greedy : plan_naive;
-  uint64_t used = algorithm(allocations, begin, options_.alignment);
-  if (has_xnnpack) used += kXnnpackPadding;
-  end = std::max(end, used);
+  const uint64_t used = algorithm(allocations, begin, options_.alignment);
+  end = std::max(end, used + padding_of(graph));
   std::vector<uint64_t> offsets(storages_.size());
   for (size_t i = 0; i < order.size(); ++i) offsets[order[i]] = allocations[i].offset;
   for (MethodTensor& tensor : tensors_) {

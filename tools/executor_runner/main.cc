@@ -6,6 +6,7 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"
+#include "host/delegate_profiles.h"
 #include "host/embedded_record.h"
 #include "host/files.h"
 #include "host/machine_limits.h"
@@ -99,6 +100,7 @@ int run(const RunnerOptions& options) {
   InputSet inputs = make_inputs(session, *method, options, trace);
 
   inspector::ProfileOptions facts;
+  facts.delegates = all_delegate_profiles();
   if (options.profile) {
     const ProfiledRuns runs = run_profiled(*method, inputs, trace, options);
     facts.run.warmup_runs = runs.warmup;

@@ -1,8 +1,8 @@
-#include "inspector/join/xnnpack_node_types.h"
+#include "backends/xnnpack/profile/node_types.h"
 
 #include <algorithm>
 
-namespace vitrine::inspector {
+namespace vitrine::xnnpack {
 namespace {
 
 struct Origin {
@@ -80,4 +80,4 @@ bool is_op_of_node_type(std::string_view op, std::string_view type) {
                      [&](const Origin& origin) { return origin.type == type && origin.op == op; });
 }
 
-}  // namespace vitrine::inspector
+}  // namespace vitrine::xnnpack
