@@ -1,83 +1,42 @@
 #include "backends/xnnpack/profile/node_types.h"
 
 #include <algorithm>
+#include <array>
 
 namespace vitrine::xnnpack {
 namespace {
 
 struct Origin {
-  std::string_view type, op;
+  std::string_view op;     // "add.Tensor"
+  std::string_view nodes;  // "XNNConcatenate2, XNNConcatenate3"
 };
-constexpr Origin kOrigins[] = {
-    {"Abs", "abs"},
-    {"Add", "add"},
-    {"ArgMaxPooling2d", "max"},
-    {"AvgPooling2d", "avg_pool2d"},
-    {"BatchMatrixMultiply", "bmm"},
-    {"Ceiling", "ceil"},
-    {"Clamp", "clamp"},
-    {"Clamp", "hardtanh"},
-    {"Clamp", "relu"},
-    {"Concatenate2", "cat"},
-    {"Concatenate3", "cat"},
-    {"Concatenate4", "cat"},
-    {"Concatenate5", "cat"},
-    {"Conv2d", "convolution"},
-    {"ConvTranspose2d", "convolution"},
-    {"Convert", "dequantize_affine"},
-    {"Convert", "dequantize_per_tensor"},
-    {"Convert", "quantize_affine"},
-    {"Convert", "quantize_per_tensor"},
-    {"Convert", "quantize_per_token"},
-    {"Copy", "_clone_dim_order"},
-    {"Copy", "clone"},
-    {"Cos", "cos"},
-    {"DepthwiseConv2d", "convolution"},
-    {"Div", "div"},
-    {"ELU", "elu"},
-    {"Exp", "exp"},
-    {"Floor", "floor"},
-    {"FullyConnected", "addmm"},
-    {"FullyConnected", "linear"},
-    {"FullyConnected", "mm"},
-    {"Gelu", "gelu"},
-    {"GlobalAvgPooling2d", "mean"},
-    {"Hardswish", "hardswish"},
-    {"LeakyReLU", "leaky_relu"},
-    {"Log", "log"},
-    {"MaxPooling2d", "amax"},
-    {"MaxPooling2d", "max_pool2d"},
-    {"MaxPooling2d", "max_pool2d_with_indices"},
-    {"Maximum", "maximum"},
-    {"Minimum", "minimum"},
-    {"Multiply", "mul"},
-    {"Negate", "neg"},
-    {"PReLU", "prelu"},
-    {"ReciprocalSquareRoot", "rsqrt"},
-    {"Sigmoid", "sigmoid"},
-    {"Sin", "sin"},
-    {"Softmax", "_softmax"},
-    {"Square", "pow"},
-    {"SquareRoot", "sqrt"},
-    {"StaticConstantPad", "constant_pad_nd"},
-    {"StaticReshape", "squeeze_copy"},
-    {"StaticReshape", "unsqueeze_copy"},
-    {"StaticReshape", "view_copy"},
-    {"StaticResizeBilinear2D", "upsample_bilinear2d"},
-    {"StaticSlice", "slice_copy"},
-    {"StaticTranspose", "_to_dim_order_copy"},
-    {"StaticTranspose", "permute_copy"},
-    {"Subtract", "sub"},
-    {"Tanh", "tanh"},
+#define NODES(...) #__VA_ARGS__
+#define XNN_OPERATOR(op, rule, translation, nodes) Origin{op, nodes},
+constexpr std::array kOrigins = {
+#include "backends/xnnpack/format/operators.inc"
 };
+#undef XNN_OPERATOR
+#undef NODES
+
+constexpr std::string_view kPrefix = "XNN";
+
+bool has_node(std::string_view nodes, std::string_view type) {
+  constexpr std::string_view kSeparator = ", ";
+  while (!nodes.empty()) {
+    const size_t end = std::min(nodes.find(kSeparator), nodes.size());
+    if (nodes.substr(kPrefix.size(), end - kPrefix.size()) == type) return true;
+    nodes.remove_prefix(std::min(end + kSeparator.size(), nodes.size()));
+  }
+  return false;
+}
 
 }  // namespace
 
 bool is_op_of_node_type(std::string_view op, std::string_view type) {
-  constexpr std::string_view kPrefix = "XNN";
   if (type.starts_with(kPrefix)) type.remove_prefix(kPrefix.size());
-  return std::any_of(std::begin(kOrigins), std::end(kOrigins),
-                     [&](const Origin& origin) { return origin.type == type && origin.op == op; });
+  return std::ranges::any_of(kOrigins, [&](const Origin& origin) {
+    return origin.op.substr(0, origin.op.find('.')) == op && has_node(origin.nodes, type);
+  });
 }
 
 }  // namespace vitrine::xnnpack
