@@ -14,6 +14,7 @@ namespace vitrine::aot {
 class XnnpackBackend final : public Backend {
  public:
   std::string id() const override { return vitrine::xnnpack::kBackendId; }
+  // A vector of the widest instruction set, as in ExecuTorch's memory plans.
   uint64_t input_padding() const override { return 64; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> compile_specs) const override;

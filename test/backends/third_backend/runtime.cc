@@ -49,7 +49,7 @@ Result<Plan> read_plan(std::span<const std::byte> bytes) {
   if (4 + values + uint64_t{4} * words[2] + words[3] != words.size()) return wrong("is cut");
   Plan plan;
   plan.num_inputs = words[1];
-  const auto* at = words.data() + 4;
+  const uint32_t* at = words.data() + 4;
   plan.elements.assign(at, at + values);
   at += values;
   if (std::ranges::any_of(plan.elements, [](uint32_t n) { return n > kMaxElements; })) {
@@ -67,7 +67,7 @@ Result<Plan> read_plan(std::span<const std::byte> bytes) {
     each.identifier = std::string(kIdentifierPrefix) + std::to_string(at[3]);
     plan.operators.push_back(std::move(each));
   }
-  plan.outputs.assign(at, words.data() + words.size());
+  plan.outputs.assign(at, at + words[3]);
   if (std::ranges::any_of(plan.outputs, [&](uint32_t v) { return v >= values; })) {
     return wrong("an output is no value");
   }

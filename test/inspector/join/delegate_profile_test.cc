@@ -43,15 +43,14 @@ class TenfoldProfile final : public DelegateProfile {
 const TenfoldProfile kTenfold;
 
 EtRecord record(const std::string& backend, const std::string& map = "{}") {
-  const std::vector<test::NodeText> nodes = {
-      {.name = "p", .target = "aten.permute_copy.default", .debug_handle = 1},
-      {.name = "r", .target = "aten.relu.default", .debug_handle = 2, .inputs = {"p"}}};
-  return etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-       {"debug_handle_map", R"({"forward": {"0": [1, 2]}})"},
-       {"delegate_map",
-        R"({"forward": {"0": {"name": ")" + backend + R"(", "delegate_map": )" + map + "}}}"}}));
+  const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
+                                             {"r", "aten.relu.default", 2, {"p"}, ""}};
+  return etrecord::parse_etrecord(
+      test::make_archive({{"ETRECORD_V0", ""},
+                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
+                          {"debug_handle_map", R"({"forward": {"0": [1, 2]}})"},
+                          {"delegate_map", R"({"forward": {"0": {"name": ")" + backend +
+                                               R"(", "delegate_map": )" + map + "}}}"}}));
 }
 
 Profile profile(const std::string& backend, const std::vector<TraceBuilder::Operator>& operators,
@@ -68,9 +67,8 @@ Profile profile(const std::string& backend, const std::vector<TraceBuilder::Oper
 
 TEST(DelegateProfile, SaysWhatIdentifiersMean) {
   const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
-  const Profile made = profile("TenfoldBackend",
-                               {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}},
-                               delegates);
+  const Profile made = profile(
+      "TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}}, delegates);
   ASSERT_EQ(made.rows.size(), 3u);
   EXPECT_TRUE(made.rows[0].is_inserted);
   EXPECT_EQ(made.rows[0].inserted_for_row, 2u);
@@ -120,15 +118,14 @@ TEST(DelegateProfile, PlansAreThoseOfAProfileThatIsThere) {
 
 // The demo logs its operators' names beside their identifiers: enough where the map is lost.
 TEST(DelegateProfile, TheDemosNamesStandInForItsMap) {
-  const std::vector<test::NodeText> nodes = {
-      {.name = "c", .target = "aten.convolution.default", .debug_handle = 1},
-      {.name = "r", .target = "aten.relu.default", .debug_handle = 2, .inputs = {"c"}},
-      {.name = "t", .target = "aten.tan.default", .debug_handle = 3, .inputs = {"r"}}};
-  const EtRecord without_map = etrecord::parse_etrecord(test::make_archive(
-      {{"ETRECORD_V0", ""},
-       {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
-       {"debug_handle_map", R"({"forward": {"0": [1, 2, 3]}})"},
-       {"delegate_map", R"({"forward": {}})"}}));
+  const std::vector<test::NodeText> nodes = {{"c", "aten.convolution.default", 1, {}, ""},
+                                             {"r", "aten.relu.default", 2, {"c"}, ""},
+                                             {"t", "aten.tan.default", 3, {"r"}, ""}};
+  const EtRecord without_map = etrecord::parse_etrecord(
+      test::make_archive({{"ETRECORD_V0", ""},
+                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
+                          {"debug_handle_map", R"({"forward": {"0": [1, 2, 3]}})"},
+                          {"delegate_map", R"({"forward": {}})"}}));
   TraceBuilder trace;
   trace.begin_run();
   trace.delegate(0, "BackendWithDelegateMappingDemo",
