@@ -9,11 +9,15 @@
 
 namespace vitrine::test {
 
+inline inspector::DelegateProfiles known_delegates() {
+  static const std::array profiles = {&xnnpack_profile(), &mapping_demo_profile()};
+  return profiles;
+}
+
 inline inspector::Profile joined_profile(const etdump::EtDump& trace,
                                          const etrecord::EtRecord* record,
                                          inspector::ProfileOptions options = {}) {
-  const std::array delegates = {&xnnpack_profile(), &mapping_demo_profile()};
-  options.delegates = delegates;
+  options.delegates = known_delegates();
   return inspector::make_profile(trace, record, options);
 }
 

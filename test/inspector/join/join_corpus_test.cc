@@ -154,7 +154,7 @@ void expect_rows_of_reference(const Profile& profile, const Case& expected) {
 // Every op that a delegate took stands in some row's source ops or is folded into exactly one row
 // of a call that took it.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
-  const SourceJoin join = join_sources(trace, &method);
+  const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
   for (size_t i = 0; i < join.rows.size(); ++i) {
     for (const size_t node : join.rows[i].nodes) ++own[node];
@@ -204,7 +204,7 @@ TEST(JoinCorpus, RowsAreThoseOfTheIndependentReference) {
         const Case expected = make_case(delegates, delegate_instructions(method), kernels, way);
         const Profile profile = test::joined_profile(expected.dump, &record, {.method = name});
         expect_rows_of_reference(profile, expected);
-        expect_every_op_once(merge_runs(expected.dump), method);
+        expect_every_op_once(merge_runs(expected.dump, test::known_delegates()), method);
         double sum = profile.unattributed.avg;
         for (const ProfileRow& row : profile.rows) sum += row.time.avg;
         EXPECT_NEAR(sum, profile.wall.avg, 1e-6);
