@@ -1,10 +1,13 @@
 // What it takes to read, join and group a trace of a million events: to be under 2 s and 500 MB.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "backends/xnnpack/format/identifiers.h"
+#include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etdump/trace_buffer.h"
@@ -40,7 +43,7 @@ std::vector<std::byte> make_trace() {
     }
     trace.record({.start_ns = start,
                   .end_ns = now,
-                  .name = "XnnpackBackend",
+                  .name = xnnpack::kBackendId,
                   .chain_index = 0,
                   .instruction_id = 0,
                   .kind = TraceRecord::Kind::kDelegateCall});
@@ -54,7 +57,7 @@ std::vector<std::byte> make_trace() {
 
 etrecord::EtRecord make_record() {
   etrecord::MethodRecord method;
-  method.delegates[0].backend = "XnnpackBackend";
+  method.delegates[0].backend = xnnpack::kBackendId;
   for (uint32_t i = 1; i <= kOperators; ++i) {
     method.handles_of_instruction[0].push_back(i);
     method.graph.nodes_of_handle[i].push_back(method.graph.nodes.size());
@@ -81,10 +84,13 @@ void forget_peak() {
 void BM_MillionEvents(benchmark::State& state) {
   const std::vector<std::byte> bytes = make_trace();
   const etrecord::EtRecord record = make_record();
+  const std::array delegates = {&xnnpack_profile()};
+  inspector::ProfileOptions options;
+  options.delegates = delegates;
   forget_peak();
   for (auto _ : state) {
     const etdump::EtDump dump = etdump::parse_etdump(bytes);
-    const inspector::Profile profile = inspector::make_profile(dump, &record);
+    const inspector::Profile profile = inspector::make_profile(dump, &record, options);
     for (const auto by : {inspector::GroupBy::kOp, inspector::GroupBy::kDelegate,
                           inspector::GroupBy::kModule, inspector::GroupBy::kLine}) {
       const inspector::View view{.by = by, .top = 0, .filter = {}};

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "api/builtin.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/format/identifiers.h"
 #include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 
@@ -20,7 +20,7 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
 
 }  // namespace
 
-const char* const kDefaultBackend = kXnnpackBackendId;
+const char* const kDefaultBackend = xnnpack::kBackendId;
 
 Session::Session(const SessionOptions& options)
     : backend_options_(options.backend_options), optimized_kernels_(options.optimized_kernels) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <limits>
 
 #include "aot/emit/memory_plan.h"
 #include "aot/graph/node_error.h"
@@ -12,8 +12,6 @@
 namespace vitrine::aot {
 namespace {
 
-// XNNPACK reads past the ends of its inputs.
-constexpr uint64_t kXnnpackPadding = 64;
 constexpr size_t kMaxRank = 16;  // of the format
 
 bool is_weight(InputSpec::Kind kind) {
@@ -71,20 +69,17 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   }
 }
 
-bool is_xnnpack(const std::string& backend_id) {
-  std::string name = backend_id;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name.find("xnnpack") != std::string::npos;
-}
-
-// In branches, too: these read what lies in the memory of the graph around them.
-bool calls_xnnpack(const Graph& graph) {
-  const bool itself = std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    return is_delegate_call(node) && is_xnnpack(lowered_module_of(node).backend_id);
-  });
-  return itself || std::ranges::any_of(graph.subgraphs(), [](const auto& subgraph) {
-           return calls_xnnpack(*subgraph.second);
-         });
+// Bytes behind the memory of a graph that its delegates may read, those in branches too: they read
+// what lies in the memory of the graph around them.
+uint64_t padding_of(const Graph& graph) {
+  uint64_t padding = 0;
+  for (const Node& node : graph.nodes()) {
+    if (is_delegate_call(node)) padding = std::max(padding, lowered_module_of(node).input_padding);
+  }
+  for (const auto& [name, subgraph] : graph.subgraphs()) {
+    padding = std::max(padding, padding_of(*subgraph));
+  }
+  return padding;
 }
 
 // A call whose result is its first argument, changed.
@@ -334,9 +329,8 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
     }
   }
   const auto algorithm = greedy ? plan_greedy : plan_naive;
-  uint64_t used = algorithm(allocations, begin, options_.alignment);
-  if (calls_xnnpack(graph)) used += kXnnpackPadding;
-  end = std::max(end, used);
+  const uint64_t used = algorithm(allocations, begin, options_.alignment);
+  end = std::max(end, used + padding_of(graph));
   std::vector<uint64_t> offsets(storages_.size());
   for (size_t i = 0; i < planned.size(); ++i) offsets[planned[i].storage] = allocations[i].offset;
   for (MethodTensor& tensor : tensors_) {

@@ -43,6 +43,7 @@ struct LoweredBackendModule {
   ExportedProgram original;  // as the backend got it, with the weights that it consumed
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
+  uint64_t input_padding = 0;  // bytes that the delegate may read past the end of an input
 };
 
 }  // namespace vitrine::aot

@@ -1,6 +1,7 @@
 // What a backend does ahead of time.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@ struct PreprocessResult {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string id() const = 0;  // as programs name it: "XnnpackBackend"
+  virtual std::string id() const = 0;  // as programs name it
+  // How many bytes its delegates may read past the end of an input. Memory plans leave them room.
+  virtual uint64_t input_padding() const { return 0; }
   // `program` is the backend's own copy and may be changed. AotErrors name the node.
   virtual PreprocessResult preprocess(ExportedProgram& program,
                                       std::span<const CompileSpec> compile_specs) const = 0;

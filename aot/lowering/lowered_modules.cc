@@ -44,6 +44,7 @@ LoweredBackendModule copy(const LoweredBackendModule& module) {
   made.original = module.original.copy();
   made.delegate_map = module.delegate_map;
   made.named_data = module.named_data;
+  made.input_padding = module.input_padding;
   return made;
 }
 

@@ -126,6 +126,7 @@ std::shared_ptr<const LoweredBackendModule> lower(const Backend& backend, Export
     module.original = std::move(original);
     module.delegate_map = std::move(result.delegate_map);
     module.named_data = std::move(result.named_data);
+    module.input_padding = backend.input_padding();
     return std::make_shared<const LoweredBackendModule>(std::move(module));
   } catch (const AotError& error) {
     throw AotError(fmt::format("{}: {}", backend.id(), error.what()));

@@ -4,6 +4,7 @@
 //
 // The device's part (load, run, trace, write the ETDump) throws nothing and needs no host library;
 // the host's part reads the ETDump, here or on another machine, and may throw.
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/xnnpack/profile/xnnpack_profile.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
@@ -72,8 +74,12 @@ std::vector<std::byte> run_traced(const char* model) {
 void print_profile(std::span<const std::byte> dump, const char* record_file) {
   std::optional<etrecord::EtRecord> record;
   if (record_file != nullptr) record = etrecord::read_etrecord(record_file);
+  // Each backend says how the events of its delegates are read.
+  const std::array delegates = {&xnnpack_profile()};
+  inspector::ProfileOptions options;
+  options.delegates = delegates;
   const inspector::Profile profile =
-      inspector::make_profile(etdump::parse_etdump(dump), record ? &*record : nullptr);
+      inspector::make_profile(etdump::parse_etdump(dump), record ? &*record : nullptr, options);
 
   std::printf("%zu runs, %.1f us on average\n\nslowest operators\n", profile.runs,
               profile.wall.avg / 1000);

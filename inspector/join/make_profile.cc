@@ -50,9 +50,10 @@ std::map<int32_t, int> number_partitions(const MergedTrace& trace, const MethodR
 class ProfileMaker {
  public:
   ProfileMaker(const etdump::EtDump& dump, const EtRecord* record, const ProfileOptions& options)
-      : trace_(merge_runs(dump)),
+      : delegates_(options.delegates),
+        trace_(merge_runs(dump, delegates_)),
         method_(method_record(record, options.method, profile_.notes)),
-        join_(join_sources(trace_, method_)),
+        join_(join_sources(trace_, method_, delegates_)),
         partitions_(number_partitions(trace_, method_)) {
     profile_.method = options.method;
     profile_.run = options.run;
@@ -115,12 +116,16 @@ class ProfileMaker {
         row.identifier = trace_row.delegate_id != etdump::kUnset
                              ? std::to_string(trace_row.delegate_id)
                              : std::string(trace_row.delegate_name);
-        // A stock XNNPACK event has its kernel's name for an identifier.
+        // The identifier may be the kernel's name.
         if (row.kernel.empty()) row.kernel = trace_row.delegate_name;
         [[fallthrough]];
       case TraceRow::Kind::kDelegateCall:
         row.where = Where::kDelegate;
         row.delegate = join_.calls.at(trace_row.instruction).delegate;
+        if (const DelegateProfile* profile = find_profile(delegates_, row.delegate)) {
+          row.delegate_name = profile->name();
+          row.delegate_short_name = profile->short_name();
+        }
         row.partition = partitions_.at(trace_row.instruction);
         break;
     }
@@ -190,7 +195,7 @@ class ProfileMaker {
     out.partition = partitions_.at(instruction);
     out.instruction = instruction;
     out.operators = call.rows.size();
-    out.derived_times = source.derived_times;
+    out.derived_times = !source.derived_times.empty();
     for (const size_t node : source.nodes) out.source_ops.push_back(graph().nodes[node].target);
     out.calls = calls_a_run(call.times);
     out.samples = call.times.samples();
@@ -230,11 +235,11 @@ class ProfileMaker {
           "all figures",
           profile_.dropped_records, profile_.dropped_blocks, profile_.incomplete_runs));
     }
-    if (std::any_of(profile_.delegate_calls.begin(), profile_.delegate_calls.end(),
-                    [](const DelegateCall& call) { return call.derived_times; })) {
-      notes.emplace_back(
-          "XNNPACK gave durations only, in whole microseconds: start times within a delegate are "
-          "derived");
+    std::set<std::string_view> reasons;
+    for (const auto& [instruction, call] : join_.calls) {
+      if (!call.derived_times.empty() && reasons.insert(call.derived_times).second) {
+        notes.emplace_back(call.derived_times);
+      }
     }
     if (profile_.unattributed.avg < 0) {
       notes.emplace_back("rows add up to more than the wall time: events of this trace overlap");
@@ -255,6 +260,7 @@ class ProfileMaker {
 
   // In order of initialisation: notes come from the members after it.
   Profile profile_;
+  DelegateProfiles delegates_;
   MergedTrace trace_;
   const MethodRecord* method_;
   SourceJoin join_;

@@ -68,7 +68,9 @@ enum class Join : uint8_t {
 struct ProfileRow {
   Where where = Where::kKernel;
   std::string delegate;  // backend id; empty for kernels
-  int partition = -1;    // 0-based, in the order of delegate instructions; -1 for kernels
+  // For people, if the backend says so: "XNNPACK", "xnn".
+  std::string delegate_name, delegate_short_name;
+  int partition = -1;  // 0-based, in the order of delegate instructions; -1 for kernels
   int32_t instruction = 0;
   std::string identifier;  // the delegate debug identifier as logged; empty for kernels
   std::string kernel;      // "Convolution (NHWC, F32) IGEMM", "aten::add.out"

@@ -10,8 +10,7 @@
 #include "inspector/join/fold_search.h"
 #include "inspector/join/op_names.h"
 #include "inspector/join/order_match.h"
-#include "inspector/join/xnnpack_node_types.h"
-#include "inspector/join/xnnpack_plan.h"
+#include "inspector/join/plan_choice.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -20,7 +19,7 @@ using etrecord::DebugHandle;
 using etrecord::DelegateEntry;
 using etrecord::EdgeGraph;
 using etrecord::MethodRecord;
-using Place = XnnpackPlan::Place;
+using Place = DelegatePlan::Place;
 
 template <class T>
 void append_new(std::vector<T>& list, const T& item) {
@@ -48,8 +47,12 @@ const std::vector<DebugHandle>* handles_of(const DelegateEntry& entry, const Tra
 
 class Joiner {
  public:
-  Joiner(const MergedTrace& trace, const MethodRecord* method)
-      : trace_(trace), record_(method), fold_search_(method == nullptr ? kNoGraph : method->graph) {
+  Joiner(const MergedTrace& trace, const MethodRecord* method, DelegateProfiles delegates)
+      : trace_(trace),
+        record_(method),
+        delegates_(delegates),
+        unknown_delegate_(delegates),
+        fold_search_(method == nullptr ? kNoGraph : method->graph) {
     join_.rows.resize(trace.rows.size());
     if (method == nullptr) return;
     is_claimed_.resize(method->graph.nodes.size());
@@ -71,7 +74,8 @@ class Joiner {
  private:
   // What is known of a delegate call while it is joined.
   struct Call {
-    std::optional<XnnpackPlan> plan;
+    const DelegateProfile* profile = nullptr;
+    std::optional<DelegatePlan> plan;
     std::vector<size_t> operators;  // rows of operators, in order
   };
 
@@ -121,14 +125,12 @@ class Joiner {
         call.operators.push_back(row);
       }
     }
-    call.plan = plan_that_fits(instruction, call.operators);
-    source.derived_times = call.plan.has_value() && call.plan->derived_times;
+    find_plan(instruction, call);
+    if (call.profile == nullptr) call.profile = find_profile(delegates_, source.delegate);
+    if (call.profile == nullptr) call.profile = &unknown_delegate_;
+    if (call.plan.has_value()) source.derived_times = call.plan->derived_times;
 
-    if (call.plan.has_value() || source.delegate == kXnnpackBackend) {
-      join_by_node_handles(instruction, call);
-    } else if (entry != nullptr) {
-      join_by_delegate_map(*entry, call);
-    }
+    join_by_identifiers(instruction, entry, call);
     infer_operators(instruction, call);
     for (const size_t row : call.operators) {
       const RowSource& joined = join_.rows[row];
@@ -143,46 +145,53 @@ class Joiner {
     for (const DebugHandle handle : handles) append_new(join_.rows[row].handles, handle);
   }
 
-  void join_by_delegate_map(const DelegateEntry& entry, const Call& call) {
-    for (const size_t row : call.operators) {
-      const std::vector<DebugHandle>* handles = handles_of(entry, trace_.rows[row]);
-      if (handles == nullptr) continue;
-      claim(join_.rows[row], nodes_of(*handles));
-      join_.rows[row].handles = *handles;
+  // `entry` may be null.
+  void join_by_identifiers(int32_t instruction, const DelegateEntry* entry, const Call& call) {
+    using Kind = OperatorIdentity::Kind;
+    for (size_t k = 0; k < call.operators.size(); ++k) {
+      RowSource& row = join_.rows[call.operators[k]];
+      const TraceRow& traced = trace_.rows[call.operators[k]];
+      const OperatorIdentity identity =
+          call.profile->identify(traced.delegate_id, traced.delegate_name);
+      if (identity.kind == Kind::kLayoutChange) {
+        row.is_inserted = true;
+        row.join = Join::kExact;
+      } else if (identity.kind == Kind::kDebugHandle) {
+        join_by_handle(instruction, identity.handle, call, k);
+      } else if (identity.kind == Kind::kMapped && entry != nullptr) {
+        const std::vector<DebugHandle>* handles = handles_of(*entry, traced);
+        if (handles == nullptr) continue;
+        claim(row, nodes_of(*handles));
+        row.handles = *handles;
+      }
+    }
+    assign_layout_changes(call);
+    if (call.plan.has_value() && record_ != nullptr) choose_main_nodes(call);
+  }
+
+  void join_by_handle(int32_t instruction, DebugHandle handle, const Call& call, size_t op) {
+    RowSource& row = join_.rows[call.operators[op]];
+    const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
+    row.handles = {handle};
+    if (std::find(known.begin(), known.end(), handle) != known.end()) {
+      claim(row, nodes_of({handle}));
+    } else if (record_ == nullptr && call.plan.has_value()) {
+      infer_from_plan(*call.plan, op, row);
     }
   }
 
-  // XNNPACK: the identifier is the debug handle of the blob's node.
-  void join_by_node_handles(int32_t instruction, const Call& call) {
-    const std::vector<DebugHandle>& known = handles_of_instruction(instruction);
-    for (size_t k = 0; k < call.operators.size(); ++k) {
-      RowSource& row = join_.rows[call.operators[k]];
-      const int32_t id = trace_.rows[call.operators[k]].delegate_id;
-      if (id == static_cast<int32_t>(kInsertedHandle)) {
-        row.is_inserted = true;
-        row.join = Join::kExact;
-      } else if (id > 0) {
-        const auto handle = static_cast<DebugHandle>(id);
-        row.handles = {handle};
-        if (std::find(known.begin(), known.end(), handle) != known.end()) {
-          claim(row, nodes_of({handle}));
-        } else if (record_ == nullptr && call.plan.has_value()) {
-          infer_from_plan(*call.plan, k, row);
-        }
-      }
-    }
+  void assign_layout_changes(const Call& call) {
     for (size_t k = 0; k < call.operators.size(); ++k) {
       RowSource& row = join_.rows[call.operators[k]];
       if (row.is_inserted) row.serves = served_row(call, k);
     }
-    if (call.plan.has_value() && record_ != nullptr) choose_main_nodes(call);
   }
 
   // Of the ops that share a handle, the one that an operator runs is known by the type of its node:
   // the k-th of its type if there are as many operators as ops of it, else the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;
-    for (const XnnpackPlan::Node& node : call.plan->nodes) {
+    for (const DelegatePlan::Node& node : call.plan->nodes) {
       if (node.place != Place::kOperator) continue;
       rows_of_type[{node.debug_handle, node.type}].push_back(call.operators[node.op]);
     }
@@ -191,7 +200,7 @@ class Joiner {
       const std::vector<size_t>& nodes = join_.rows[rows[0]].nodes;
       for (size_t i = 0; i < nodes.size(); ++i) {
         const std::string_view op = base_name(record_->graph.nodes[nodes[i]].target);
-        if (is_op_of_node_type(op, key.second)) candidates.push_back(i);
+        if (call.profile->is_op_of_node_type(op, key.second)) candidates.push_back(i);
       }
       if (candidates.empty()) continue;
       const bool has_pairs = candidates.size() == rows.size();
@@ -201,7 +210,7 @@ class Joiner {
     }
   }
 
-  // A delegate without a map, or a stock trace of XNNPACK: names and order are all that there is.
+  // Where no identifier is known, names and order are all that there is.
   void infer_operators(int32_t instruction, const Call& call) {
     const std::vector<DebugHandle>& handles = handles_of_instruction(instruction);
     const auto is_joined = [&](size_t row) { return join_.rows[row].join != Join::kNone; };
@@ -216,7 +225,7 @@ class Joiner {
     const std::vector<size_t> nodes = nodes_of(handles);
     std::vector<std::string_view> ops;
     for (const size_t node : nodes) ops.push_back(base_name(record_->graph.nodes[node].target));
-    const std::vector<OrderMatch> matches = match_in_order(kernels, ops);
+    const std::vector<OrderMatch> matches = match_in_order(kernels, ops, *call.profile);
     for (size_t k = 0; k < call.operators.size(); ++k) {
       RowSource& row = join_.rows[call.operators[k]];
       const OrderMatch& match = matches[k];
@@ -236,14 +245,11 @@ class Joiner {
       row.join = Join::kInferred;
       ++inferred_operators_[join_.calls[instruction].delegate];
     }
-    for (size_t k = 0; k < call.operators.size(); ++k) {
-      RowSource& row = join_.rows[call.operators[k]];
-      if (row.is_inserted) row.serves = served_row(call, k);
-    }
+    assign_layout_changes(call);
   }
 
-  static void infer_from_plan(const XnnpackPlan& plan, size_t op, RowSource& row) {
-    for (const XnnpackPlan::Node& node : plan.nodes) {
+  static void infer_from_plan(const DelegatePlan& plan, size_t op, RowSource& row) {
+    for (const DelegatePlan::Node& node : plan.nodes) {
       if (node.place == Place::kElided || node.op != op) continue;
       auto& names = node.place == Place::kOperator ? row.inferred_ops : row.inferred_folds;
       names.emplace_back(node.type);
@@ -253,9 +259,9 @@ class Joiner {
 
   std::optional<size_t> served_row(const Call& call, size_t k) const {
     if (call.plan.has_value()) {
-      for (const XnnpackPlan::Node& node : call.plan->nodes) {
+      for (const DelegatePlan::Node& node : call.plan->nodes) {
         if (node.place != Place::kOperator || node.op != k || !node.serves.has_value()) continue;
-        const XnnpackPlan::Node& served = call.plan->nodes[*node.serves];
+        const DelegatePlan::Node& served = call.plan->nodes[*node.serves];
         if (served.place == Place::kElided) continue;
         const size_t row = call.operators[served.op];
         if (!join_.rows[row].is_inserted) return row;
@@ -271,41 +277,21 @@ class Joiner {
     return std::nullopt;
   }
 
-  // The newest plan of this instruction that tells of just these operators.
-  std::optional<XnnpackPlan> plan_that_fits(int32_t instruction,
-                                            const std::vector<size_t>& operators) {
+  void find_plan(int32_t instruction, Call& call) {
     const auto plans = trace_.plans.find(instruction);
-    if (plans == trace_.plans.end() || operators.empty()) return std::nullopt;
-    std::string why;
-    for (auto text = plans->second.rbegin(); text != plans->second.rend(); ++text) {
-      try {
-        XnnpackPlan plan = parse_xnnpack_plan(*text);
-        why = misfit(plan, operators);
-        if (why.empty()) return plan;
-      } catch (const InspectorError& error) {
-        why = error.what();
-      }
+    if (plans == trace_.plans.end() || call.operators.empty()) return;
+    std::vector<int32_t> identifiers;
+    for (const size_t row : call.operators) identifiers.push_back(trace_.rows[row].delegate_id);
+    PlanChoice choice = choose_plan(plans->second, identifiers);
+    if (choice.why_none.empty()) {
+      call.profile = choice.profile;
+      call.plan = std::move(choice.plan);
+      return;
     }
     join_.notes.push_back(fmt::format(
-        "the XNNPACK plan of instruction {} is not used: {}; fused ops and layout changes are "
-        "assigned by order instead",
-        instruction, why));
-    return std::nullopt;
-  }
-
-  std::string misfit(const XnnpackPlan& plan, const std::vector<size_t>& operators) const {
-    if (plan.num_operators > operators.size()) {
-      return fmt::format("it tells of {} operators, {} ran", plan.num_operators, operators.size());
-    }
-    for (const XnnpackPlan::Node& node : plan.nodes) {
-      if (node.place != Place::kOperator) continue;
-      const int64_t id = trace_.rows[operators[node.op]].delegate_id;
-      if (id != int64_t{node.debug_handle}) {
-        return fmt::format("operator {} has debug handle {} there and {} in the run", node.op,
-                           node.debug_handle, id);
-      }
-    }
-    return "";
+        "the {} plan of instruction {} is not used: {}; fused ops and layout changes are assigned "
+        "by order instead",
+        choice.profile->name(), instruction, choice.why_none));
   }
 
   // ---- Kernels
@@ -378,7 +364,7 @@ class Joiner {
     }
     if (own.empty()) return;  // nothing joined: the call as a whole has the ops
     if (call.plan.has_value()) {
-      for (const XnnpackPlan::Node& node : call.plan->nodes) {
+      for (const DelegatePlan::Node& node : call.plan->nodes) {
         if (node.place != Place::kFused || own.contains(node.debug_handle)) continue;
         absorbed.try_emplace(node.debug_handle, std::vector{call.operators[node.op]});
       }
@@ -436,6 +422,8 @@ class Joiner {
 
   const MergedTrace& trace_;
   const MethodRecord* record_;
+  DelegateProfiles delegates_;
+  UnknownDelegate unknown_delegate_;
   FoldSearch fold_search_;
   SourceJoin join_;
   std::map<int32_t, Call> calls_;
@@ -449,8 +437,9 @@ class Joiner {
 
 }  // namespace
 
-SourceJoin join_sources(const MergedTrace& trace, const MethodRecord* method) {
-  return Joiner(trace, method).join();
+SourceJoin join_sources(const MergedTrace& trace, const MethodRecord* method,
+                        DelegateProfiles delegates) {
+  return Joiner(trace, method, delegates).join();
 }
 
 }  // namespace vitrine::inspector

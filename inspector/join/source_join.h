@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/etrecord/etrecord.h"
@@ -30,8 +31,8 @@ struct RowSource {
 
 struct CallSource {
   std::string delegate;
-  bool derived_times = false;
-  std::vector<size_t> nodes;  // all that the call took, in graph order
+  std::string_view derived_times;  // of the call's plan
+  std::vector<size_t> nodes;       // all that the call took, in graph order
 };
 
 struct SourceJoin {
@@ -43,11 +44,12 @@ struct SourceJoin {
 // `method` may be null. Rules (docs/formats/etdump.md, "Joining"):
 // - a row's nodes are those that have one of its handles; several rows may share a handle;
 // - a node that a delegate took but that no row names is folded into exactly one row of that call:
-//   the one that XNNPACK's plan tells, else the nearest in the graph, inputs first;
+//   the one that the call's plan tells, else the nearest in the graph, inputs first;
 // - operators of a call of which none has a known identifier are matched with the call's nodes by
 //   kernel name, in order (order_match.h); those without a match have all nodes of the call;
 // - an inserted layout change serves the operator that the plan tells, else the next, else the one
 //   before.
-SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method);
+SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,
+                        DelegateProfiles delegates);
 
 }  // namespace vitrine::inspector

@@ -11,7 +11,6 @@
 
 #include "formats/etdump/extensions.h"
 #include "inspector/join/profile.h"
-#include "inspector/join/xnnpack_plan.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -55,6 +54,8 @@ using RowKey = std::tuple<int32_t, int32_t, TraceRow::Kind, int32_t, std::string
 
 class Merger {
  public:
+  explicit Merger(DelegateProfiles delegates) : delegates_(delegates) {}
+
   MergedTrace merge(const etdump::EtDump& dump) {
     for (const etdump::Block& block : dump.blocks) add_block(block);
     finish();
@@ -68,8 +69,8 @@ class Merger {
     bool is_warm_up = false;
     for (const ProfileEvent& event : block.profile_events) {
       if (event.is_in_instruction()) {
-        if (event.delegate_debug_name == kXnnpackPlanEvent) {
-          trace_.plans[event.instruction_id].push_back(event.metadata);
+        if (const DelegateProfile* profile = plan_profile(event)) {
+          trace_.plans[event.instruction_id].push_back({profile, event.metadata});
         }
       } else if (event.name == kExecuteScope) {
         wall = &event;
@@ -97,6 +98,10 @@ class Merger {
     }
   }
 
+  const DelegateProfile* plan_profile(const ProfileEvent& event) const {
+    return profile_of_plan_event(delegates_, event.delegate_debug_name);
+  }
+
   void add_run(const etdump::Block& block, const ProfileEvent& wall) {
     run_ = static_cast<uint32_t>(trace_.wall_ns.size());
     trace_.wall_ns.push_back(elapsed(wall));
@@ -106,7 +111,7 @@ class Merger {
     operators_.clear();
     const ProfileEvent* native_call = nullptr;
     for (const ProfileEvent& event : block.profile_events) {
-      if (!event.is_in_instruction() || event.delegate_debug_name == kXnnpackPlanEvent) continue;
+      if (!event.is_in_instruction() || plan_profile(event) != nullptr) continue;
       if (event.is_delegate_event()) {
         operators_.push_back(&event);
       } else if (event.name == kDelegateCall) {
@@ -216,6 +221,7 @@ class Merger {
     }
   }
 
+  DelegateProfiles delegates_;
   MergedTrace trace_;
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
@@ -251,6 +257,8 @@ size_t RunTimes::calls_from(size_t first_run) const {
   return calls;
 }
 
-MergedTrace merge_runs(const etdump::EtDump& dump) { return Merger().merge(dump); }
+MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates) {
+  return Merger(delegates).merge(dump);
+}
 
 }  // namespace vitrine::inspector

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
+#include "inspector/join/delegate_profile.h"
 #include "inspector/join/profile.h"
 
 namespace vitrine::inspector {
@@ -48,6 +49,12 @@ struct TraceCall {
   RunTimes times;
 };
 
+// The metadata of a plan event.
+struct PlanText {
+  const DelegateProfile* profile = nullptr;  // whose event it is
+  std::string_view text;
+};
+
 // Text belongs to the EtDump.
 struct MergedTrace {
   std::vector<TraceRow> rows;          // in run order
@@ -60,12 +67,13 @@ struct MergedTrace {
   bool runs_differ = false;
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
-  std::optional<double> init_ns;                           // Method::init
-  std::map<int32_t, std::vector<std::string_view>> plans;  // XNNPACK plans, by instruction
+  std::optional<double> init_ns;                   // Method::init
+  std::map<int32_t, std::vector<PlanText>> plans;  // by instruction, in the order of the trace
 };
 
 // Within an instruction, an operator is recognised in other runs by its identifier and the how
-// manieth of that identifier it is. Throws InspectorError for times that run backwards.
-MergedTrace merge_runs(const etdump::EtDump& dump);
+// manieth of that identifier it is. `delegates` say which events are plans. Throws
+// InspectorError for times that run backwards.
+MergedTrace merge_runs(const etdump::EtDump& dump, DelegateProfiles delegates);
 
 }  // namespace vitrine::inspector

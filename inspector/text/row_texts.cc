@@ -12,27 +12,18 @@
 namespace vitrine::inspector {
 namespace {
 
-struct DelegateName {
-  std::string_view id, short_name, name;
-};
-constexpr DelegateName kDelegateNames[] = {{"XnnpackBackend", "xnn", "XNNPACK"}};
-
-std::string delegate_name(const std::string& id) {
-  for (const DelegateName& known : kDelegateNames) {
-    if (known.id == id) return std::string(known.name);
-  }
-  return id.empty() ? "delegate" : printable(id);
+std::string delegate_name(const ProfileRow& row) {
+  const std::string& name = row.delegate_name.empty() ? row.delegate : row.delegate_name;
+  return name.empty() ? "delegate" : printable(name);
 }
 
-// "SomeFancyBackend" -> "somefanc"
-std::string short_delegate_name(const std::string& id) {
+// "SomeFancyBackend" -> "SomeFanc"
+std::string short_delegate_name(const ProfileRow& row) {
   constexpr std::string_view kSuffix = "Backend";
   constexpr size_t kMaxWidth = 8;
-  for (const DelegateName& known : kDelegateNames) {
-    if (known.id == id) return std::string(known.short_name);
-  }
-  if (id.empty()) return "delegate";
-  std::string_view name = id;
+  if (!row.delegate_short_name.empty()) return printable(row.delegate_short_name);
+  if (row.delegate.empty()) return "delegate";
+  std::string_view name = row.delegate;
   if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) {
     name.remove_suffix(kSuffix.size());
   }
@@ -57,7 +48,7 @@ std::string inserted_text(const ProfileRow& row, std::string_view what) {
   return fmt::format("{} for #{}", what, *row.inserted_for_row);
 }
 
-// Stock XNNPACK numbers the operators of a kernel: "Convolution (NHWC, F32) IGEMM #3".
+// Some delegates number the operators of a kernel: "Convolution (NHWC, F32) IGEMM #3".
 std::string without_number(std::string_view kernel) {
   const size_t mark = kernel.rfind(" #");
   if (mark == std::string_view::npos || mark == 0 || mark + 2 == kernel.size()) {
@@ -109,7 +100,7 @@ RowTexts row_texts(const ProfileRow& row) {
   texts.kernel = printable(row.kernel);
   switch (row.where) {
     case Where::kDelegate:
-      texts.place = fmt::format("{} {}", short_delegate_name(row.delegate), row.partition);
+      texts.place = fmt::format("{} {}", short_delegate_name(row), row.partition);
       break;
     case Where::kKernel:
       texts.place = row.library.empty() ? "kernel" : printable(row.library);
@@ -154,7 +145,7 @@ std::string op_type(const ProfileRow& row) {
 std::string place_type(const ProfileRow& row) {
   switch (row.where) {
     case Where::kDelegate:
-      return delegate_name(row.delegate);
+      return delegate_name(row);
     case Where::kKernel:
       return row.library.empty() ? "kernels" : fmt::format("{} kernels", printable(row.library));
     case Where::kControl:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -100,6 +101,26 @@ TEST(SourceTree, TheDeviceSideNeitherThrowsNorCasts) {
       }
     }
   }
+}
+
+// What a backend needs of lowering and reports it says through aot/lowering/backend.h and
+// inspector/join/delegate_profile.h.
+TEST(SourceTree, LoweringAndTheInspectorNameNoBackend) {
+  size_t looked_at = 0;
+  for (const fs::path& path : files()) {
+    const std::string top = path.begin()->string();
+    if ((top != "aot" && top != "inspector") || !has_extension(path, kCode)) continue;
+    ++looked_at;
+    std::istringstream lines(contents(path));
+    for (std::string line; std::getline(lines, line);) {
+      line.resize(std::min(line.find("//"), line.size()));
+      std::ranges::transform(line, line.begin(), [](unsigned char c) { return std::tolower(c); });
+      for (const char* name : {"xnnpack", "mappingdemo", "mapping_demo"}) {
+        EXPECT_EQ(line.find(name), std::string::npos) << path << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(looked_at, 100U);
 }
 
 }  // namespace

@@ -15,10 +15,10 @@
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "inspector/join/make_profile.h"
 #include "inspector/join/statistics.h"
 #include "inspector/report/grouping.h"
 #include "test/support/corpus.h"
+#include "test/support/joined_profile.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -273,7 +273,7 @@ TEST(InspectorCorpus, SaysWhatTheStockInspectorSays) {
     if (names.has_record) {
       record = etrecord::read_etrecord(entry.path().parent_path() / "etrecord.bin");
     }
-    const Profile profile = make_profile(dump, names.has_record ? &record : nullptr,
+    const Profile profile = test::joined_profile(dump, names.has_record ? &record : nullptr,
                                          {.method = names.method, .run = {}});
     const std::vector<TsvRow> tsv = read_tsv(entry.path());
     Comparison comparison(profile, tsv);
@@ -370,7 +370,7 @@ TEST(InspectorCorpus, EveryGroupingAddsUpToTheWallTime) {
     const std::string stem = entry.path().stem().string();  // "etdump_decode"
     const std::string method = stem == "etdump" ? "forward" : stem.substr(7);
     const bool is_joined = record.methods.contains(method);
-    expect_sums(make_profile(dump, is_joined ? &record : nullptr, {.method = method, .run = {}}));
+    expect_sums(test::joined_profile(dump, is_joined ? &record : nullptr, {.method = method, .run = {}}));
     cases += is_joined;
   }
   EXPECT_GE(cases, 19u);

@@ -12,8 +12,8 @@
 #include "formats/etrecord/etrecord.h"
 #include "host/files.h"
 #include "inspector/compare/comparison.h"
-#include "inspector/join/make_profile.h"
 #include "test/support/corpus.h"
+#include "test/support/joined_profile.h"
 #include "test/support/read_json.h"
 #include "test/support/record_builder.h"
 #include "test/tools/command.h"
@@ -42,7 +42,7 @@ Side run(const fs::path& folder, const etrecord::EtRecord& record) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   Side side;
   side.trace = etdump::read_etdump(scratch / "trace");
-  side.profile = inspector::make_profile(side.trace, &record);
+  side.profile = test::joined_profile(side.trace, &record);
   return side;
 }
 

@@ -9,6 +9,7 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"
+#include "host/delegate_profiles.h"
 #include "host/output_difference.h"
 #include "host/session.h"
 #include "host/tool_error.h"
@@ -72,6 +73,7 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   if (options.debug_outputs) etdump::attach_debug_data(result.trace, side.values.data());
   if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
+  facts.delegates = all_delegate_profiles();
   facts.method = options.method;
   facts.run.model = name;
   facts.run.inputs = side.inputs->descriptions();

@@ -6,6 +6,7 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"
+#include "host/delegate_profiles.h"
 #include "host/embedded_record.h"
 #include "host/files.h"
 #include "host/machine_limits.h"
@@ -113,6 +114,7 @@ void run_method(Session& session, const RunnerOptions& options) {
 
   inspector::ProfileOptions facts;
   facts.method = options.method;
+  facts.delegates = all_delegate_profiles();
   if (options.profile) {
     facts.run = profiled_runs(*method, inputs, trace, options);
   } else {

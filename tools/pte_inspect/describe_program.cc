@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "runtime/data/vector_size.h"
@@ -18,7 +19,6 @@ namespace {
 
 namespace fbs = schema::program;
 
-constexpr const char* kXnnpackId = "XnnpackBackend";
 constexpr size_t kMaxArguments = size_t{1} << 24;
 
 // "i8" -> how often
@@ -172,7 +172,7 @@ class MethodDescriber {
         json["compile_specs"].push_back(
             {{"key", text_of(spec.key())}, {"bytes", size_of(spec.value())}});
       }
-      if (json["backend"] == kXnnpackId) {
+      if (json["backend"] == xnnpack::kBackendId) {
         const auto key = std::pair(delegate.processed()->location(), delegate.processed()->index());
         auto [graph, is_new] = graphs_.try_emplace(key);
         if (is_new) graph->second = graph_json(data.bytes());

@@ -9,6 +9,7 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
+#include "host/delegate_profiles.h"
 #include "host/tool_error.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
@@ -62,6 +63,7 @@ Traced read_trace(const OpenedFile& file, const std::string& name,
   result.trace = etdump::parse_etdump(file.bytes, file.name);
   if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
+  facts.delegates = all_delegate_profiles();
   facts.method = options.method;
   facts.run.model = name;
   facts.run.record = etrecord.filename().string();

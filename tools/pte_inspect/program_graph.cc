@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
@@ -198,7 +199,7 @@ class MethodGraph {
       list.insert(list.end(), tensors.begin(), tensors.end());
       if (!is_output) step.arguments.push_back(argument_text(arg));
     }
-    if (step.name != "XnnpackBackend") return;
+    if (step.name != xnnpack::kBackendId) return;
     try {
       const DataBuffer data = check(program_.delegate_data(*delegate.processed()));
       const ProgramGraph inside = graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload"));

@@ -5,8 +5,10 @@
 #include <functional>
 
 #include "api/builtin.h"
+#include "backends/xnnpack/format/identifiers.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
+#include "host/delegate_profiles.h"
 #include "host/session.h"
 #include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
@@ -40,7 +42,9 @@ class Verifier {
       case FileKind::kTrace:
         step("structure", [&] { etdump::parse_etdump(file.bytes, file.name); });
         step("runs", [&] {
-          inspector::make_profile(etdump::parse_etdump(file.bytes, file.name), nullptr);
+          inspector::ProfileOptions options;
+          options.delegates = all_delegate_profiles();
+          inspector::make_profile(etdump::parse_etdump(file.bytes, file.name), nullptr, options);
         });
         break;
       default:
@@ -74,7 +78,7 @@ class Verifier {
       const auto& plan = *program->root().execution_plan()->Get(static_cast<uint32_t>(m));
       for (uint32_t i = 0; plan.delegates() != nullptr && i < plan.delegates()->size(); ++i) {
         const auto& delegate = *plan.delegates()->Get(i);
-        if (delegate.id()->string_view() != kDefaultBackend) continue;
+        if (delegate.id()->string_view() != xnnpack::kBackendId) continue;
         step(fmt::format("method {}: delegate {}: payload", name, i), [&] {
           const DataBuffer data = check(program->delegate_data(*delegate.processed()));
           load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i));

@@ -6,7 +6,9 @@
 #include <array>
 
 #include "backends/mapping_demo/aot/mapping_demo.h"
+#include "backends/mapping_demo/format/operators.h"
 #include "backends/xnnpack/aot/partitioner.h"
+#include "backends/xnnpack/format/identifiers.h"
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
@@ -36,14 +38,14 @@ std::shared_ptr<const aot::Partitioner> make_mapping_demo() {
 }
 
 constexpr std::array kBackends = {
-    BackendRow{"xnnpack", "XnnpackBackend", "CPU: convolutions, products, elementwise operators",
+    BackendRow{"xnnpack", xnnpack::kBackendId, "CPU: convolutions, products, elementwise operators",
                make_xnnpack},
-    BackendRow{"xnnpack-dynamic", "XnnpackBackend",
+    BackendRow{"xnnpack-dynamic", xnnpack::kBackendId,
                "dynamically quantised products alone, one delegate each; put it before xnnpack",
                make_xnnpack_dynamic},
-    BackendRow{"xnnpack-branches", "XnnpackBackend", "as xnnpack, in branches of control flow too",
-               make_xnnpack_branches},
-    BackendRow{"mapping-demo", "BackendWithDelegateMappingDemo",
+    BackendRow{"xnnpack-branches", xnnpack::kBackendId,
+               "as xnnpack, in branches of control flow too", make_xnnpack_branches},
+    BackendRow{"mapping-demo", mapping_demo::kBackendId,
                "an example for authors of backends: convolution with relu, tan", make_mapping_demo},
 };
 

@@ -18,11 +18,7 @@ using aot::Argument;
 using aot::ExportedProgram;
 using aot::Node;
 
-constexpr uint32_t kMagic = 0x31444D56;
-
-enum class Kind : uint32_t { kConvRelu, kSin, kCos, kDiv };
-constexpr std::array<const char*, 4> kNames = {"conv_relu_op", "sin_decomp_from_tan",
-                                               "cos_decomp_from_tan", "div_decomp_from_tan"};
+using Kind = OperatorKind;
 
 void append(std::vector<std::byte>& bytes, const void* data, size_t size) {
   const auto* from = static_cast<const std::byte*>(data);
@@ -83,7 +79,8 @@ class Writer {
   uint32_t add_operator(Kind kind, std::span<const Node* const> sources, const Node& result,
                         const Node* stands_for) {
     const aot::DelegateIdentifier id = mapping_.insert(sources);
-    text_ += fmt::format("{},{},", kNames[static_cast<size_t>(kind)], std::get<uint32_t>(id));
+    text_ +=
+        fmt::format("{},{},", kOperators[static_cast<size_t>(kind)].name, std::get<uint32_t>(id));
     ++num_operators_;
     const uint32_t value = add_value(result, stands_for);
     append_word(operators_, static_cast<uint32_t>(kind));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "aot/lowering/partitioner.h"
+#include "backends/mapping_demo/format/operators.h"
 
 namespace vitrine::mapping_demo {
 
@@ -13,7 +14,7 @@ namespace vitrine::mapping_demo {
 // Payload: docs/formats/mapping_demo_blob.md. Compile specs are not looked at.
 class MappingDemo final : public aot::Backend {
  public:
-  std::string id() const override { return "BackendWithDelegateMappingDemo"; }
+  std::string id() const override { return kBackendId; }
   aot::PreprocessResult preprocess(aot::ExportedProgram& program,
                                    std::span<const aot::CompileSpec> compile_specs) const override;
 };

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/mapping_demo/format/operators.h"
 #include "backends/mapping_demo/runtime/kernels.h"
 #include "backends/mapping_demo/runtime/payload.h"
 #include "runtime/platform/clock.h"
@@ -11,6 +12,7 @@ namespace vitrine {
 namespace {
 
 using mapping_demo::Operator;
+using mapping_demo::OperatorKind;
 using mapping_demo::Plan;
 
 class MappingDemoDelegate final : public Delegate {
@@ -114,14 +116,14 @@ class MappingDemoDelegate final : public Delegate {
     };
     float* result = data_[each.result];
     switch (each.kind) {
-      case Operator::Kind::kConvRelu:
+      case OperatorKind::kConvRelu:
         return conv_relu(each.convolution, plan_.values[each.inputs[0]], data_[each.inputs[0]],
                          plan_.values[each.result], result);
-      case Operator::Kind::kSin:
+      case OperatorKind::kSin:
         return mapping_demo::sin(input(0), result);
-      case Operator::Kind::kCos:
+      case OperatorKind::kCos:
         return mapping_demo::cos(input(0), result);
-      case Operator::Kind::kDiv:
+      case OperatorKind::kDiv:
         return mapping_demo::div(input(0), data_[each.inputs[1]], result);
     }
   }
@@ -146,7 +148,7 @@ class MappingDemoDelegate final : public Delegate {
 
 class MappingDemoBackend final : public BackendInterface {
  public:
-  const char* id() const override { return kMappingDemoBackendId; }
+  const char* id() const override { return mapping_demo::kBackendId; }
   Result<std::unique_ptr<Delegate>> init(const BackendInitContext&,
                                          std::span<const std::byte> processed,
                                          std::span<const CompileSpec>) const override {

@@ -9,9 +9,6 @@
 
 namespace vitrine {
 
-// ExecuTorch's name for it.
-inline constexpr char kMappingDemoBackendId[] = "BackendWithDelegateMappingDemo";
-
 // Thread-safe, lives as long as the process. Payloads are untrusted.
 const BackendInterface& mapping_demo_backend();
 

@@ -12,18 +12,7 @@
 namespace vitrine::mapping_demo {
 namespace {
 
-constexpr uint32_t kMagic = 0x31444D56;
-
 constexpr auto kWrong = ErrorCode::kDelegateInvalidCompatibility;
-
-// By Operator::Kind.
-struct KindRow {
-  const char* name;
-  uint32_t num_inputs;
-};
-constexpr std::array<KindRow, 4> kKinds = {
-    KindRow{"conv_relu_op", 1}, KindRow{"sin_decomp_from_tan", 1},
-    KindRow{"cos_decomp_from_tan", 1}, KindRow{"div_decomp_from_tan", 2}};
 
 // "5#conv_relu_op,0,..."
 class TextReader {
@@ -183,23 +172,23 @@ class PlanReader {
     Operator& made = plan_.operators[index];
     uint32_t kind = 0;
     VITRINE_RETURN_IF_ERROR(word(&kind));
-    if (kind >= kKinds.size()) return Error::make(kWrong, "there is no kind %u", kind);
-    if (made.name != kKinds[kind].name) {
-      return Error::make(kWrong, "is of kind %s", kKinds[kind].name);
+    if (kind >= kOperators.size()) return Error::make(kWrong, "there is no kind %u", kind);
+    if (made.name != kOperators[kind].name) {
+      return Error::make(kWrong, "is of kind %s", kOperators[kind].name);
     }
-    made.kind = static_cast<Operator::Kind>(kind);
+    made.kind = static_cast<OperatorKind>(kind);
     VITRINE_RETURN_IF_ERROR(word(&made.result));
     if (made.result != plan_.num_inputs + index) {
       return Error::make(kWrong, "makes value %u", made.result);
     }
-    for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
+    for (uint32_t i = 0; i < kOperators[kind].num_inputs; ++i) {
       VITRINE_RETURN_IF_ERROR(word(&made.inputs[i]));
       if (made.inputs[i] >= made.result) {
         return Error::make(kWrong, "reads value %u, which is not made yet", made.inputs[i]);
       }
     }
-    if (made.kind == Operator::Kind::kConvRelu) return read_convolution(made);
-    for (uint32_t i = 0; i < kKinds[kind].num_inputs; ++i) {
+    if (made.kind == OperatorKind::kConvRelu) return read_convolution(made);
+    for (uint32_t i = 0; i < kOperators[kind].num_inputs; ++i) {
       if (plan_.values[made.inputs[i]] != plan_.values[made.result]) {
         return Error::make(kWrong, "input %u has other sizes than its result", i);
       }

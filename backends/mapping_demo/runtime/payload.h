@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/mapping_demo/format/operators.h"
 #include "vitrine/error.h"
 
 namespace vitrine::mapping_demo {
@@ -29,8 +30,7 @@ struct Convolution {
 };
 
 struct Operator {
-  enum class Kind : uint32_t { kConvRelu, kSin, kCos, kDiv };
-  Kind kind = Kind::kSin;
+  OperatorKind kind = OperatorKind::kSin;
   std::string name;
   int32_t debug_id = 0;
   uint32_t result = 0;

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "schema/xnnpack_graph_generated.h"
 
 namespace vitrine::aot::xnnpack {
@@ -22,8 +23,7 @@ using NodeKind = fb::XNodeUnion;
 using Datatype = fb::XNNDatatype;
 
 inline constexpr uint32_t kNoValue = UINT32_MAX;
-// Of nodes that stand for no node of the model: layout changes.
-inline constexpr uint32_t kInsertedHandle = 65535;
+using vitrine::xnnpack::kInsertedHandle;
 // XNNPACK's flags.
 inline constexpr uint32_t kTransposeWeights = 0x01;
 inline constexpr uint32_t kAlignCorners = 0x08;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "backends/xnnpack/aot/node_members.h"
 #include "backends/xnnpack/aot/sha256.h"
 
 namespace vitrine::aot::xnnpack {
@@ -138,81 +139,11 @@ class Writer {
   }
 
   Offset<fb::XNode> node(const BlobNode& node) {
-    const Offset<void> table = members(node);
+    const Offset<void> table = write_members(out_, node);
     const Offset<fb::OutputMinMax> bounds =
         node.bounds ? fb::CreateOutputMinMax(out_, node.bounds->min, node.bounds->max)
                     : Offset<fb::OutputMinMax>();
     return fb::CreateXNode(out_, node.kind, table, node.handle, bounds);
-  }
-
-  Offset<void> members(const BlobNode& n) {
-    const auto in = [&](size_t i) { return i < n.inputs.size() ? n.inputs[i] : kNoValue; };
-    const uint32_t rank = static_cast<uint32_t>(n.list.size());
-    switch (n.kind) {
-      case NodeKind::XNNFullyConnected:
-        return fb::CreateNodeFullyConnected(out_, in(0), in(1), in(2), n.output, n.flags).Union();
-      case NodeKind::XNNConv2d:
-      case NodeKind::XNNDepthwiseConv2d:
-      case NodeKind::XNNConvTranspose2d: {
-        const Window& w = n.window;
-        return fb::CreateNodeConv(out_, w.padding_top, w.padding_right, w.padding_bottom,
-                                  w.padding_left, w.kernel_height, w.kernel_width, w.stride_height,
-                                  w.stride_width, w.dilation_height, w.dilation_width,
-                                  n.group_input_channels, n.group_output_channels, n.groups,
-                                  n.adjustment_height, n.adjustment_width, in(0), in(1), in(2),
-                                  n.output, n.flags)
-            .Union();
-      }
-      case NodeKind::XNNAvgPooling2d:
-      case NodeKind::XNNMaxPooling2d: {
-        const Window& w = n.window;
-        return fb::CreateNodePooling2D(out_, w.padding_top, w.padding_right, w.padding_bottom,
-                                       w.padding_left, w.kernel_height, w.kernel_width,
-                                       w.stride_height, w.stride_width, w.dilation_height,
-                                       w.dilation_width, in(0), n.output, n.flags)
-            .Union();
-      }
-      case NodeKind::XNNStaticTranspose: {
-        const auto list = out_.CreateVector(n.list);
-        return fb::CreateNodeStaticTranspose(out_, rank, list, in(0), n.output, n.flags).Union();
-      }
-      case NodeKind::XNNStaticReshape: {
-        const auto list = out_.CreateVector(n.list);
-        return fb::CreateNodeStaticReshape(out_, rank, list, in(0), n.output, n.flags).Union();
-      }
-      case NodeKind::XNNStaticSlice: {
-        const auto list = out_.CreateVector(n.list);
-        const auto sizes = out_.CreateVector(n.second_list);
-        return fb::CreateNodeStaticSlice(out_, rank, list, sizes, in(0), n.output, n.flags).Union();
-      }
-      case NodeKind::XNNStaticConstantPad: {
-        const auto list = out_.CreateVector(n.list);
-        const auto after = out_.CreateVector(n.second_list);
-        return fb::CreateNodeStaticConstantPad(out_, list, after, n.parameter, in(0), n.output,
-                                               n.flags)
-            .Union();
-      }
-      case NodeKind::XNNStaticResizeBilinear2D:
-        return fb::CreateNodeStaticResizeBilinear2D(out_, n.new_height, n.new_width, in(0),
-                                                    n.output, n.flags)
-            .Union();
-      case NodeKind::XNNLeakyReLU:
-        return fb::CreateNodeLeakyReLU(out_, n.parameter, in(0), n.output, n.flags).Union();
-      case NodeKind::XNNELU:
-        return fb::CreateNodeELU(out_, n.parameter, in(0), n.output, n.flags).Union();
-      case NodeKind::XNNConcatenate2:
-      case NodeKind::XNNConcatenate3:
-      case NodeKind::XNNConcatenate4:
-      case NodeKind::XNNConcatenate5:
-        return fb::CreateNodeCat(out_, n.axis, in(0), in(1), in(2), in(3), n.output, n.flags, in(4))
-            .Union();
-      default:
-        break;
-    }
-    if (n.inputs.size() == 2) {
-      return fb::CreateNode2x1(out_, in(0), in(1), n.output, n.flags).Union();
-    }
-    return fb::CreateNode1x1(out_, in(0), n.output, n.flags).Union();
   }
 
   const BlobGraph& graph_;

@@ -9,6 +9,7 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/lowering/partition_nodes.h"
+#include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/xnnpack_backend.h"
 
 namespace vitrine::aot {
@@ -161,8 +162,8 @@ PartitionResult XnnpackPartitioner::partition(ExportedProgram& program) const {
 
 OpsToKeep XnnpackPartitioner::ops_to_keep(const ExportedProgram& program) const {
   OpsToKeep keep;
-  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
-    if (rule.keep) keep.targets.push_back(fmt::format("aten.{}", rule.op));
+  for (const xnnpack::Operator& each : xnnpack::operators()) {
+    if (each.rule.keep) keep.targets.push_back(fmt::format("aten.{}", each.op));
   }
   keep.keeps = [parameters = std::make_shared<const Parameters>(program),
                 options = options_](const Node& node) {

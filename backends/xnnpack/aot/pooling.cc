@@ -1,6 +1,7 @@
 // Poolings, as XNNPACK is told of them.
 #include <algorithm>
 
+#include "backends/xnnpack/aot/translations.h"
 #include "backends/xnnpack/aot/translator.h"
 
 namespace vitrine::aot::xnnpack {
@@ -35,16 +36,16 @@ uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t ke
 
 }  // namespace
 
-void translate_average_pool(Translator& t, Node& node) {
-  BlobNode made = t.make(node, NodeKind::XNNAvgPooling2d);
+void translate_average_pool(Translator& t, Node& node, const NodeKinds& kinds) {
+  BlobNode made = t.make(node, kinds[0]);
   made.window = read_window(t, node);
   made.window.dilation_height = made.window.dilation_width = 0;  // it has none
   made.flags = kKeepDims;
   t.append_call(node, std::move(made));
 }
 
-void translate_max_pool(Translator& t, Node& node) {
-  BlobNode made = t.make(node, NodeKind::XNNMaxPooling2d);
+void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
+  BlobNode made = t.make(node, kinds[0]);
   Window& w = made.window;
   w = read_window(t, node);
   std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
@@ -65,8 +66,8 @@ void translate_max_pool(Translator& t, Node& node) {
   t.append_call(node, std::move(made));
 }
 
-void translate_amax(Translator& t, Node& node) {
-  BlobNode made = t.make(node, NodeKind::XNNMaxPooling2d);
+void translate_amax(Translator& t, Node& node, const NodeKinds& kinds) {
+  BlobNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> input = t.dims_of(required(node, 0));
   const std::vector<int64_t> dims = integers(node, 1, "dim", 1);
   if (dims.size() != 1 || input.size() != 4) t.refuse(node, "it is not over one dim of four");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/translations.h"
 #include "backends/xnnpack/aot/translator.h"
 #include "backends/xnnpack/aot/weights.h"
 
@@ -216,9 +217,9 @@ uint32_t add_filter(Translator& t, Node& node, const Weights& weights, const Fil
 
 }  // namespace
 
-void translate_linear(Translator& t, Node& node) {
+void translate_linear(Translator& t, Node& node, const NodeKinds& kinds) {
   const Weights weights = read_weights(t, node);
-  BlobNode made = t.make(node, NodeKind::XNNFullyConnected);
+  BlobNode made = t.make(node, kinds[0]);
   const bool is_product_of_rows = !calls_op(node, "linear.default");
   if (is_product_of_rows && weights.product.transposition == nullptr) {
     made.flags = kTransposeWeights;
@@ -230,7 +231,7 @@ void translate_linear(Translator& t, Node& node) {
   t.append(std::move(made));
 }
 
-void translate_convolution(Translator& t, Node& node) {
+void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   const Weights weights = read_weights(t, node);
   const TensorData& data = data_of(t, node, *weights.source);
   FilterShape shape;
@@ -243,9 +244,9 @@ void translate_convolution(Translator& t, Node& node) {
     t.refuse(node, "its weight does not fit its groups");
   }
   shape.groups = static_cast<uint32_t>(groups);
-  NodeKind kind = NodeKind::XNNConv2d;
-  if (shape.is_transposed) kind = NodeKind::XNNConvTranspose2d;
-  if (shape.is_depthwise()) kind = NodeKind::XNNDepthwiseConv2d;
+  const auto& [plain, depthwise, transposed, none] = kinds;
+  NodeKind kind = shape.is_transposed ? transposed : plain;
+  if (shape.is_depthwise()) kind = depthwise;
 
   const std::vector<int64_t> stride = pair_of(node, 3, "stride", 1);
   const std::vector<int64_t> padding = pair_of(node, 4, "padding", 0);

@@ -3,142 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/products.h"
 #include "backends/xnnpack/aot/quantisation.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
-
-// ---- Checks of one line
-
-std::optional<Refusal> check_operands(const Candidate& candidate) {
-  for (const size_t i : {size_t{0}, size_t{1}}) {
-    if (operand(candidate.node, i) == nullptr) {
-      return Refusal{"one of its operands is no tensor", "make it a tensor"};
-    }
-  }
-  return {};
-}
-
-std::optional<Refusal> check_alpha(const Candidate& candidate) {
-  if (auto refusal = check_operands(candidate)) return refusal;
-  if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
-  return Refusal{"its alpha is not 1", "multiply in a call of its own"};
-}
-
-std::optional<Refusal> check_gelu(const Candidate& candidate) {
-  if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
-  return Refusal{"XNNPACK has it in f32 only", ""};
-}
-
-std::optional<Refusal> check_square(const Candidate& candidate) {
-  const Argument* exponent = argument(candidate.node, 1, "exponent");
-  const auto* number = exponent == nullptr ? nullptr : exponent->get<int64_t>();
-  if (number != nullptr && *number == 2) return {};
-  return Refusal{"its exponent is not the integer 2", "write x * x"};
-}
-
-std::optional<Refusal> check_softmax(const Candidate& candidate) {
-  const size_t rank = spec_of(candidate.node).rank();
-  const int64_t dim = integer(candidate.node, 1, "dim", -1);
-  if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
-  return Refusal{"it is not over the last dim", "permute its input"};
-}
-
-std::optional<Refusal> check_prelu(const Candidate& candidate) {
-  const Node* slope = operand(candidate.node, 1);
-  if (!candidate.parameters.has(slope)) {
-    return Refusal{"its slopes are computed, or written to, when the program runs",
-                   "make them a parameter"};
-  }
-  const size_t rank = spec_of(candidate.node).rank();
-  const std::vector<SymInt>& slopes = spec_of(*slope).sizes;
-  if (slopes.empty() || slopes[0] == SymInt(1) || rank == 2 || rank == 4) return {};
-  return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
-}
-
-std::optional<Refusal> check_conversion(const Candidate& candidate) {
-  const Node& node = candidate.node;
-  if (is_quantise(node) || is_dequantise(node)) {
-    const QuantParams params = quant_params(node);
-    if (params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
-        params.dtype == ScalarType::kChar) {
-      return {};
-    }
-  }
-  return Refusal{"it is not to or from int8 with fixed numbers", "quantise to int8"};
-}
-
-std::vector<Node*> group_prelu(const Candidate& candidate) {
-  return {&candidate.node, operand(candidate.node, 1)};
-}
-
-constexpr uint8_t kBoth = kFloat | kStatic;
-constexpr bool kKeep = true;
-constexpr bool kMoves = true;
-
-constexpr std::array kRules = {
-    Rule{"abs.default"},
-    Rule{"ceil.default"},
-    Rule{"cos.default"},
-    Rule{"exp.default"},
-    Rule{"floor.default"},
-    Rule{"gelu.default", kFloat, check_gelu},
-    Rule{"hardswish.default", kFloat, nullptr, nullptr, {}, kKeep},
-    Rule{"leaky_relu.default"},
-    Rule{"log.default"},
-    Rule{"neg.default"},
-    Rule{"pow.Tensor_Scalar", kFloat, check_square},
-    Rule{"rsqrt.default"},
-    Rule{"sigmoid.default"},
-    Rule{"sin.default"},
-    Rule{"sqrt.default"},
-    Rule{"tanh.default"},
-
-    Rule{"add.Tensor", kBoth, check_alpha, nullptr, "relu.default"},
-    Rule{"bmm.default", kFloat, check_operands},
-    Rule{"div.Tensor", kFloat, check_operands},
-    Rule{"maximum.default", kFloat, check_operands},
-    Rule{"minimum.default", kFloat, check_operands},
-    Rule{"mul.Tensor", kBoth, check_operands},
-    Rule{"sub.Tensor", kBoth, check_alpha},
-
-    Rule{"clamp.default", kBoth, check_clamp, nullptr, {}, false, kMoves},
-    Rule{"hardtanh.default", kBoth, check_clamp, nullptr, {}, false, kMoves},
-    Rule{"relu.default", kBoth, nullptr, nullptr, {}, false, kMoves},
-    Rule{"prelu.default", kFloat, check_prelu, group_prelu, {}, kKeep},
-    Rule{"_softmax.default", kFloat, check_softmax},
-
-    Rule{"avg_pool2d.default", kFloat, check_average_pool},
-    Rule{"max_pool2d.default", kBoth, check_max_pool, nullptr, {}, kKeep, kMoves},
-    Rule{"max.dim", kFloat, check_max_dim},
-    Rule{"mean.dim", kBoth, check_mean},
-    Rule{"upsample_bilinear2d.vec", kFloat, check_upsample, nullptr, {}, kKeep},
-
-    Rule{"_clone_dim_order.default", kFloat, check_clone},
-    Rule{"_to_dim_order_copy.default", kBoth, nullptr, nullptr, {}, false, kMoves},
-    Rule{"cat.default", kBoth, check_cat, nullptr, {}, false, kMoves},
-    Rule{"clone.default", kFloat, check_clone},
-    Rule{"constant_pad_nd.default", kFloat, check_pad},
-    Rule{"permute_copy.default", kBoth, check_permute, nullptr, {}, false, kMoves},
-    Rule{"slice_copy.Tensor", kBoth, check_slice, nullptr, {}, false, kMoves},
-    Rule{"unsqueeze_copy.default", kBoth, check_unsqueeze, nullptr, {}, false, kMoves},
-    Rule{"view_copy.default", kBoth, check_view, nullptr, {}, false, kMoves},
-
-    Rule{"_native_batch_norm_legit_no_training.default", kFloat, check_batch_norm,
-         group_batch_norm},
-    Rule{"addmm.default", kAnyPrecision, check_matrix_product, group_product},
-    Rule{"convolution.default", kAnyPrecision, check_convolution, group_product},
-    Rule{"linear.default", kAnyPrecision, check_linear, group_product, {}, kKeep},
-    Rule{"mm.default", kAnyPrecision, check_matrix_product, group_product},
-
-    Rule{"dequantize_per_tensor.default", kStatic, check_conversion},
-    Rule{"quantize_per_tensor.default", kStatic, check_conversion},
-};
 
 // ---- What holds for all
 
@@ -242,15 +115,13 @@ bool is_static_per_tensor(const Node& node) {
 
 }  // namespace
 
-std::span<const Rule> all_rules() { return kRules; }
-
 const Rule* find_rule(const Node& node) {
   if (!node.is_call() || node.target().dialect() == Dialect::kPython ||
       node.target().dialect() == Dialect::kHigherOrder) {
     return nullptr;
   }
-  const auto found = std::ranges::find(kRules, op_name(node), &Rule::op);
-  return found == kRules.end() ? nullptr : &*found;
+  const Operator* found = find_operator(op_name(node));
+  return found != nullptr && found->is_taken() ? &found->rule : nullptr;
 }
 
 bool is_product(const Node& node) {

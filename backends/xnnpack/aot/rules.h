@@ -1,9 +1,8 @@
-// Which calls XNNPACK takes: one row an operator, with what it asks of the call.
+// Which calls XNNPACK takes: what the rows of operator_table.h ask of the call.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +37,8 @@ using Check = std::optional<Refusal> (*)(const Candidate& candidate);
 // dequantise calls around it, a fused activation.
 using Group = std::vector<Node*> (*)(const Candidate& candidate);
 
+// When the calls of an operator are taken.
 struct Rule {
-  std::string_view op;  // "add.Tensor"
   uint8_t precisions = kFloat;
   Check check = nullptr;  // beyond what holds for all
   Group group = nullptr;  // null: itself, and what is quantised around it
@@ -51,9 +50,8 @@ struct Rule {
   bool moves = false;
 };
 
-// Null if XNNPACK has no such operator.
+// Null if no call of such an operator is taken.
 const Rule* find_rule(const Node& node);
-std::span<const Rule> all_rules();
 // Convolutions, linear calls, addmm and mm.
 bool is_product(const Node& node);
 
@@ -67,6 +65,16 @@ std::vector<Node*> group_of(const Candidate& candidate);
 Node* quantised_result(const Parameters& parameters, const Node& node);
 
 // ---- The checks and groups behind the table, by family.
+
+std::optional<Refusal> check_operands(const Candidate& candidate);  // two tensors
+std::optional<Refusal> check_alpha(const Candidate& candidate);
+std::optional<Refusal> check_gelu(const Candidate& candidate);
+std::optional<Refusal> check_square(const Candidate& candidate);
+std::optional<Refusal> check_softmax(const Candidate& candidate);
+std::optional<Refusal> check_prelu(const Candidate& candidate);
+std::vector<Node*> group_prelu(const Candidate& candidate);
+// Quantise and dequantise calls.
+std::optional<Refusal> check_conversion(const Candidate& candidate);
 
 std::optional<Refusal> check_average_pool(const Candidate& candidate);
 std::optional<Refusal> check_max_pool(const Candidate& candidate);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/rules.h"
 #include "backends/xnnpack/aot/translator.h"
 #include "backends/xnnpack/aot/weights.h"
@@ -271,9 +272,11 @@ void Translator::translate_call(Node& node) {
     if (source != nullptr && is_choose_params(*source)) return;
     refuse(node, "it takes one of several results");
   }
-  const TranslateCall translation = find_translation(op_name(node));
-  if (translation == nullptr) refuse(node, "there is no such operator");
-  translation(*this, node);
+  const Operator* known = find_operator(op_name(node));
+  if (known == nullptr || known->translate == nullptr) {
+    refuse(node, "there is no such operator");
+  }
+  known->translate(*this, node, known->kinds);
 }
 
 void Translator::translate_quantise(Node& node) {

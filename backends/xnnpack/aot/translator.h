@@ -68,14 +68,4 @@ class Translator {
   std::unordered_map<const Node*, Node*> quantised_results_;  // call -> its quantise call
 };
 
-// Null if there is no such operator.
-using TranslateCall = void (*)(Translator& t, Node& node);
-TranslateCall find_translation(std::string_view op);
-
-void translate_convolution(Translator& t, Node& node);
-void translate_linear(Translator& t, Node& node);
-void translate_average_pool(Translator& t, Node& node);
-void translate_max_pool(Translator& t, Node& node);
-void translate_amax(Translator& t, Node& node);
-
 }  // namespace vitrine::aot::xnnpack

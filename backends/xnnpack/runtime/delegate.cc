@@ -150,7 +150,7 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
   plan_text_ = plan_text(graph_, plan);
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
-  record.name = "xnnpack.plan";
+  record.name = kPlanEvent;
   record.metadata = plan_text_.c_str();
   record.metadata_size = static_cast<uint32_t>(plan_text_.size());
   record.chain_index = context.chain_index;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/datatype.h"
 #include "backends/xnnpack/runtime/digest.h"
 #include "backends/xnnpack/runtime/shape.h"
@@ -20,8 +21,6 @@ struct NodeKind;
 
 // "No bias", "not external", "nobody makes it".
 inline constexpr uint32_t kNone = UINT32_MAX;
-// What the lowering writes for layout changes that it inserted.
-inline constexpr uint32_t kInsertedHandle = 65535;
 
 struct Value {
   uint32_t id = kNone;  // as nodes name it in the blob

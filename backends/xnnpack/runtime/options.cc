@@ -52,7 +52,7 @@ Error read_option(const BackendOption& option, Options& options) {
 Result<Options> read_options(std::span<const BackendOption> given, const Options& defaults) {
   Options options = defaults;
   for (const BackendOption& option : given) {
-    if (option.backend != kXnnpackBackendId) continue;
+    if (option.backend != kBackendId) continue;
     VITRINE_RETURN_IF_ERROR(read_option(option, options));
   }
   return options;

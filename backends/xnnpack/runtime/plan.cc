@@ -161,8 +161,8 @@ Plan make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
 }
 
 std::string plan_text(const Graph& graph, const Plan& plan) {
-  std::string text = "xnnpack-plan 1 ";
-  text += operator_times_are_measured() ? "measured\n" : "derived\n";
+  std::string text = operator_times_are_measured() ? kMeasuredPlan : kDerivedPlan;
+  text += '\n';
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     text += std::to_string(i);

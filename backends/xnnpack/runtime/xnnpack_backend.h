@@ -4,6 +4,7 @@
 // or value of the payload and what XNNPACK or the format does not allow.
 #pragma once
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/options.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
@@ -11,8 +12,6 @@
 #include "vitrine/backend.h"
 
 namespace vitrine {
-
-inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
 
 // Payloads are untrusted; `limits` bound what one may make the process allocate. Thread-safe.
 // Delegates share workspaces and weights only with those of the same backend object; they may
@@ -23,7 +22,7 @@ class XnnpackBackend final : public BackendInterface {
   explicit XnnpackBackend(const xnnpack::Limits& limits = {}, const xnnpack::Options& defaults = {})
       : limits_(limits), defaults_(defaults) {}
 
-  const char* id() const override { return kXnnpackBackendId; }
+  const char* id() const override { return xnnpack::kBackendId; }
   Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
                                          std::span<const std::byte> processed,
                                          std::span<const CompileSpec> compile_specs) const override;

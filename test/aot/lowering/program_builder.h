@@ -91,8 +91,10 @@ class ProgramBuilder {
 // Its payload is its id and the number of calls; it can be told to change its copy.
 class NamedBackend final : public Backend {
  public:
-  explicit NamedBackend(std::string id) : id_(std::move(id)) {}
+  explicit NamedBackend(std::string id, uint64_t input_padding = 0)
+      : id_(std::move(id)), input_padding_(input_padding) {}
   std::string id() const override { return id_; }
+  uint64_t input_padding() const override { return input_padding_; }
   PreprocessResult preprocess(ExportedProgram& program,
                               std::span<const CompileSpec> specs) const override {
     PreprocessResult result;
@@ -109,6 +111,7 @@ class NamedBackend final : public Backend {
 
  private:
   std::string id_;
+  uint64_t input_padding_;
 };
 
 // Tags what a function says, after what the nodes have had when it was made.

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inspector/join/make_profile.h"
 #include "inspector/report/report_comparison.h"
+#include "test/support/joined_profile.h"
 #include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
 
@@ -38,7 +38,7 @@ etrecord::EtRecord record_of(const std::vector<NodeText>& nodes, const std::stri
 
 Side side_of(const TraceBuilder& trace, const etrecord::EtRecord* record = nullptr) {
   Side side{trace.dump(), {}};
-  side.profile = inspector::make_profile(side.trace, record);
+  side.profile = test::joined_profile(side.trace, record);
   return side;
 }
 

@@ -8,8 +8,8 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
-#include "inspector/join/make_profile.h"
 #include "inspector/report/report_values.h"
+#include "test/support/joined_profile.h"
 #include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
 
@@ -64,7 +64,7 @@ class RecordedSide {
     }
     dump_ = trace_.dump();
     dump_.blocks.back().debug_events = events_;
-    profile_ = inspector::make_profile(dump_, nodes.empty() ? nullptr : &record_);
+    profile_ = test::joined_profile(dump_, nodes.empty() ? nullptr : &record_);
   }
   inspector::ValueRun run() const {
     const auto method = record_.methods.find("forward");

@@ -13,10 +13,10 @@
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "inspector/join/make_profile.h"
 #include "inspector/join/source_join.h"
 #include "inspector/join/trace_rows.h"
 #include "test/support/corpus.h"
+#include "test/support/joined_profile.h"
 #include "test/support/trace_builder.h"
 
 namespace vitrine::inspector {
@@ -154,7 +154,7 @@ void expect_rows_of_reference(const Profile& profile, const Case& expected) {
 // Every op that a delegate took stands in some row's source ops or is folded into exactly one row
 // of a call that took it.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
-  const SourceJoin join = join_sources(trace, &method);
+  const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
   for (size_t i = 0; i < join.rows.size(); ++i) {
     for (const size_t node : join.rows[i].nodes) ++own[node];
@@ -202,9 +202,9 @@ TEST(JoinCorpus, RowsAreThoseOfTheIndependentReference) {
         SCOPED_TRACE(folder.string() + " " + name + " way " +
                      std::to_string(static_cast<int>(way)));
         const Case expected = make_case(delegates, delegate_instructions(method), kernels, way);
-        const Profile profile = make_profile(expected.dump, &record, {.method = name});
+        const Profile profile = test::joined_profile(expected.dump, &record, {.method = name});
         expect_rows_of_reference(profile, expected);
-        expect_every_op_once(merge_runs(expected.dump), method);
+        expect_every_op_once(merge_runs(expected.dump, test::known_delegates()), method);
         double sum = profile.unattributed.avg;
         for (const ProfileRow& row : profile.rows) sum += row.time.avg;
         EXPECT_NEAR(sum, profile.wall.avg, 1e-6);
@@ -221,7 +221,7 @@ Profile profile_of(const std::filesystem::path& folder, Way way) {
   const Case made =
       make_case(reference.at("methods").at("forward"),
                 delegate_instructions(record.methods.at("forward")), kernels_of(folder), way);
-  return make_profile(made.dump, &record);
+  return test::joined_profile(made.dump, &record);
 }
 
 // "features.1.conv.0.0" -> "features.1.conv.0.1"
@@ -283,7 +283,7 @@ TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
                     {.id = 3, .ns = 5},
                     {.id = 4, .ns = 5}});
     trace.end_run();
-    const Profile profile = make_profile(trace.dump(), &record);
+    const Profile profile = test::joined_profile(trace.dump(), &record);
     ASSERT_EQ(profile.rows.size(), 5u);
     for (size_t i = 0; i < 5; ++i) {
       EXPECT_EQ(profile.rows[i].source_ops,
@@ -310,7 +310,7 @@ TEST(JoinCorpus, InfersStockOperators) {
     const EtRecord record = etrecord::read_etrecord(folder / "etrecord.bin");
     if (!record.methods.contains("forward")) continue;
     ++cases;
-    const Profile profile = make_profile(etdump::read_etdump(entry.path()), &record);
+    const Profile profile = test::joined_profile(etdump::read_etdump(entry.path()), &record);
     std::ifstream stream(folder / "xnn_nodes.json");
     const json reference = json::parse(stream);
     for (const json& delegate : reference.at("methods").at("forward")) {
@@ -357,7 +357,7 @@ TEST(JoinCorpus, StockTracesAreReadInFullAndNothingIsCountedTwice) {
     EtRecord record;
     if (std::filesystem::exists(file)) record = etrecord::read_etrecord(file);
     const bool is_joined = record.methods.contains("forward");
-    const Profile profile = make_profile(dump, is_joined ? &record : nullptr);
+    const Profile profile = test::joined_profile(dump, is_joined ? &record : nullptr);
     ++traces;
     EXPECT_EQ(profile.runs, 3u);
     EXPECT_THAT(profile.notes, testing::Not(testing::Contains(testing::HasSubstr("this program"))));

@@ -9,6 +9,7 @@
 
 #include "inspector/report/report_json.h"
 #include "inspector/report/report_table.h"
+#include "test/support/joined_profile.h"
 #include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
 
@@ -86,7 +87,7 @@ TEST(MakeProfile, TakesEveryMicrosecondOnce) {
   trace.delegate(1, "B", {{.id = 1, .ns = 700}, {.name = "x", .ns = 300}});
   trace.control(2, Kind::kMove, 20);
   const uint64_t wall = trace.end_run();
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   EXPECT_EQ(profile.runs, 1u);
   EXPECT_DOUBLE_EQ(profile.wall.avg, static_cast<double>(wall));
   ASSERT_EQ(profile.rows.size(), 4u);
@@ -116,7 +117,7 @@ TEST(MakeProfile, StatisticsAreOverRuns) {
     trace.kernel(1, "aten::mul.out", 2 * ns);
     walls.push_back(static_cast<double>(trace.end_run()));
   }
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   EXPECT_EQ(profile.runs, 5u);
   EXPECT_FALSE(profile.runs_differ);
   const TimeStatistics& add = profile.rows[0].time;
@@ -144,7 +145,7 @@ TEST(MakeProfile, AddsUpCallsOfALoopWithinARun) {
     }
     trace.end_run();
   }
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   ASSERT_EQ(profile.rows.size(), 3u) << "two operators of one identifier are two rows";
   EXPECT_DOUBLE_EQ(profile.rows[0].calls, 3);
   EXPECT_DOUBLE_EQ(profile.rows[0].time.avg, 60);
@@ -169,7 +170,7 @@ TEST(MakeProfile, MergesRunsThatTookDifferentWays) {
     trace.kernel(4, "aten::mul.out", 5);
     trace.end_run();
   }
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   EXPECT_TRUE(profile.runs_differ);
   EXPECT_THAT(profile.notes, Contains(HasSubstr("not all runs")));
   std::vector<std::string> kernels;
@@ -197,7 +198,7 @@ TEST(MakeProfile, LeavesRunsWithDroppedRecordsOut) {
     trace.kernel(0, "aten::add.out", 100);
     trace.end_run();
   }
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   EXPECT_EQ(profile.runs, 2u);
   EXPECT_EQ(profile.incomplete_runs, 2u);
   EXPECT_EQ(profile.dropped_records, 3u);
@@ -208,7 +209,7 @@ TEST(MakeProfile, LeavesRunsWithDroppedRecordsOut) {
 TEST(MakeProfile, NeedsACompleteRun) {
   TraceBuilder trace;
   trace.init(1);
-  EXPECT_THROW(make_profile(trace.dump(), nullptr), InspectorError);
+  EXPECT_THROW(test::joined_profile(trace.dump(), nullptr), InspectorError);
 }
 
 TEST(MakeProfile, RefusesTimesThatRunBackwards) {
@@ -216,10 +217,10 @@ TEST(MakeProfile, RefusesTimesThatRunBackwards) {
   dump.blocks.push_back(
       {.name = "Execute",
        .profile_events = {{.name = "Method::execute", .start = uint64_t{1} << 40, .end = 5}}});
-  EXPECT_THROW(make_profile(dump, nullptr), InspectorError);
+  EXPECT_THROW(test::joined_profile(dump, nullptr), InspectorError);
   // 32-bit counters wrap.
   dump.blocks[0].profile_events[0].start = UINT32_MAX - 10;
-  EXPECT_DOUBLE_EQ(make_profile(dump, nullptr).wall.avg, 15);
+  EXPECT_DOUBLE_EQ(test::joined_profile(dump, nullptr).wall.avg, 15);
 }
 
 // conv -> batch_norm -> relu -> add, with a quantised weight in front of conv.
@@ -244,7 +245,7 @@ TEST(Join, FoldsIntoTheProducerElseIntoTheUser) {
                   {.id = 65535, .metadata = "Transpose (ND, X32)", .ns = 5}});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   ASSERT_EQ(profile.rows.size(), 5u);
   const ProfileRow& conv = profile.rows[1];
   EXPECT_EQ(conv.kernel, "Convolution (NHWC, F32) IGEMM");
@@ -286,7 +287,7 @@ TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
                  {{.id = 65535, .ns = 1}, {.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.notes, IsEmpty());
   EXPECT_EQ(profile.rows[0].inserted_for_row, 3u);
   EXPECT_THAT(profile.rows[1].folded_ops,
@@ -302,7 +303,7 @@ TEST(Join, FollowsThePlanForFusedAndElidedNodesAndLayoutChanges) {
   elided.begin_run();
   elided.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
   elided.end_run();
-  const Profile other = make_profile(elided.dump(), &record);
+  const Profile other = test::joined_profile(elided.dump(), &record);
   EXPECT_THAT(other.rows[0].folded_ops, Contains("aten.relu.default"));
   EXPECT_TRUE(other.delegate_calls[0].derived_times);
   EXPECT_THAT(other.notes, ElementsAre(HasSubstr("derived")));
@@ -317,7 +318,7 @@ TEST(Join, DoesNotTrustAPlanThatDoesNotFit) {
     trace.begin_run();
     trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 5, .ns = 4}});
     trace.end_run();
-    const Profile profile = make_profile(trace.dump(), &record);
+    const Profile profile = test::joined_profile(trace.dump(), &record);
     EXPECT_THAT(profile.notes, ElementsAre(HasSubstr("plan"))) << plan;
     EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
     EXPECT_THAT(profile.rows[0].folded_ops, testing::SizeIs(3));
@@ -332,7 +333,7 @@ TEST(Join, TakesAPlanThatDoesNotTellOfEveryOperator) {
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}, {.id = 2, .ns = 1}, {.id = 5, .ns = 4}});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.notes, IsEmpty());
   for (const size_t i : {0u, 1u}) {
     EXPECT_THAT(profile.rows[i].source_ops, ElementsAre("aten.convolution.default"));
@@ -352,7 +353,7 @@ TEST(Join, NamesTheOpThatAnOperatorRunsAmongThoseThatShareItsHandle) {
                                      {"m", "aten.bmm.default", 7, {"v", "y"}, ""},
                                      {"w", "aten.view_copy.default", 7, {"m"}, ""}},
                                     R"({"0": [7, 7, 7]})", kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].main_op, 0u);
   EXPECT_EQ(profile.rows[1].main_op, 1u);
   EXPECT_EQ(profile.rows[2].main_op, 2u);
@@ -368,7 +369,7 @@ TEST(Join, GivesEveryRowOfASharedHandleTheSameOpsAndFoldsOnce) {
   graph[1].debug_handle = 2;
   graph[3].debug_handle = 2;  // conv and relu share a handle
   const EtRecord record = record_of(graph, R"({"0": [1, 2, 3, 2, 5]})", kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   for (const size_t i : {0u, 1u}) {
     EXPECT_THAT(profile.rows[i].source_ops,
                 ElementsAre("aten.convolution.default", "aten.relu.default"));
@@ -399,8 +400,8 @@ TEST(Join, NoDamagedTraceCrashes) {
       byte ^= flip;
       try {
         const etdump::EtDump dump = etdump::parse_etdump(bytes);
-        report_table(make_profile(dump, nullptr));
-        report_json(make_profile(dump, &record));
+        report_table(test::joined_profile(dump, nullptr));
+        report_json(test::joined_profile(dump, &record));
         ++profiles;
       } catch (const etdump::EtDumpError&) {
       } catch (const InspectorError&) {
@@ -421,7 +422,7 @@ TEST(Join, UsesADelegatesOwnMap) {
   const EtRecord record =
       record_of(small_graph(), kSmallMap,
                 R"({"0": {"name": "Demo", "delegate_map": {"0": [2, 3], "relu": [4], "r": [1]}}})");
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(
       profile.rows[0].source_ops,
       ElementsAre("aten.convolution.default", "aten._native_batch_norm_legit_no_training.default"));
@@ -439,7 +440,7 @@ TEST(Join, GivesTheOpsOfASilentDelegateToItsOneRow) {
   trace.delegate(0, "Silent", {});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   ASSERT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(profile.rows[0].delegate, "Silent");
   EXPECT_THAT(profile.rows[0].source_ops, testing::SizeIs(5));
@@ -454,7 +455,7 @@ TEST(Join, InfersForeignOperatorsByKernelNameElseFromTheWholeCall) {
       {{.name = "Convolution (NHWC, F32) IGEMM #1", .ns = 1}, {.name = "odd kernel", .ns = 1}});
   trace.end_run();
   const EtRecord record = record_of(small_graph(), kSmallMap, kXnnpack);
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_EQ(profile.rows[0].kernel, "Convolution (NHWC, F32) IGEMM #1");
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.convolution.default"));
@@ -474,7 +475,7 @@ TEST(Join, NamesKernelsByTheRecordElseByThemselves) {
   trace.kernel(11, "executorch_prim::et_view.default", 2);
   trace.end_run();
   const EtRecord record = record_of(small_graph(), R"({"0": 5})");
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_EQ(profile.rows[0].join, Join::kExact);
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("aten.add.Tensor"));
   EXPECT_THAT(profile.rows[0].debug_handles, ElementsAre(5));
@@ -495,7 +496,7 @@ TEST(Join, PairsKernelsThatShareAHandleWithNodesOfTheirNameInOrder) {
                                      {"m", "aten.addmm.default", 1, {"b", "x", "p"}, "middle"},
                                      {"q", "aten.permute_copy.default", 1, {"m"}, "last"}},
                                     R"({"0": 1, "1": 1, "2": 1})");
-  const Profile profile = make_profile(trace.dump(), &record);
+  const Profile profile = test::joined_profile(trace.dump(), &record);
   EXPECT_THAT(profile.rows[0].modules, ElementsAre("first"));
   EXPECT_THAT(profile.rows[1].source_ops, ElementsAre("aten.addmm.default"));
   EXPECT_THAT(profile.rows[2].modules, ElementsAre("last"));
@@ -508,9 +509,9 @@ TEST(Join, SaysSoWhenTheRecordIsOfAnotherProgram) {
   trace.kernel(1, "aten::exp.out", 2);
   trace.end_run();
   const EtRecord record = record_of(small_graph(), R"({"0": 2, "1": 5})");
-  EXPECT_THAT(make_profile(trace.dump(), &record).notes,
+  EXPECT_THAT(test::joined_profile(trace.dump(), &record).notes,
               ElementsAre(HasSubstr("record of this program?")));
-  EXPECT_THAT(make_profile(trace.dump(), &record, {.method = "decode"}).notes,
+  EXPECT_THAT(test::joined_profile(trace.dump(), &record, {.method = "decode"}).notes,
               ElementsAre(HasSubstr("no method \"decode\" but forward")));
 }
 
@@ -520,7 +521,7 @@ TEST(Join, InfersFromThePlanWithoutARecord) {
   trace.begin_run();
   trace.delegate(0, "XnnpackBackend", {{.id = 2, .metadata = "Convolution", .ns = 2}});
   trace.end_run();
-  const Profile profile = make_profile(trace.dump(), nullptr);
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
   EXPECT_EQ(profile.rows[0].join, Join::kInferred);
   EXPECT_THAT(profile.rows[0].source_ops, ElementsAre("Conv2d"));
   EXPECT_THAT(profile.rows[0].folded_ops, ElementsAre("Clamp"));
@@ -535,7 +536,7 @@ TEST(Join, NumbersPartitionsOverAllDelegateInstructionsOfTheRecord) {
   const EtRecord record =
       record_of(small_graph(), R"({"0": [1], "3": [2]})",
                 R"({"0": {"name": "XnnpackBackend"}, "3": {"name": "XnnpackBackend"}})");
-  EXPECT_EQ(make_profile(trace.dump(), &record).rows[0].partition, 1)
+  EXPECT_EQ(test::joined_profile(trace.dump(), &record).rows[0].partition, 1)
       << "instruction 0 was not run";
 }
 

@@ -15,6 +15,7 @@ ProfileRow row(const std::string& op, const std::string& module, double first, d
   ProfileRow row;
   row.where = Where::kDelegate;
   row.delegate = "XnnpackBackend";
+  row.delegate_name = "XNNPACK";
   row.partition = 0;
   row.join = Join::kExact;
   row.source_ops = {op};

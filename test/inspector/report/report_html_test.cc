@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "inspector/join/make_profile.h"
+#include "test/support/joined_profile.h"
 #include "test/support/trace_builder.h"
 
 namespace vitrine::inspector {
@@ -23,7 +23,7 @@ std::string page() {
   trace.kernel(0, "aten::</script><img/src=x>{{script}}.out", 500, "portable");
   trace.delegate(1, "B", {{.id = 1, .ns = 700}});
   trace.end_run();
-  return report_html(make_profile(trace.dump(), nullptr));
+  return report_html(test::joined_profile(trace.dump(), nullptr));
 }
 
 TEST(ReportHtml, IsOnePageWithoutReferences) {

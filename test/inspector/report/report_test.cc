@@ -81,6 +81,8 @@ Profile sample_profile() {
   guess.instruction = 2;
   for (size_t i = 0; i < 2; ++i) {
     profile.rows[i].delegate = "XnnpackBackend";
+    profile.rows[i].delegate_name = "XNNPACK";
+    profile.rows[i].delegate_short_name = "xnn";
     profile.rows[i].partition = 0;
   }
   const double times[] = {50e3, 800e3, 120e3, 10e3};

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "inspector/join/make_profile.h"
 #include "test/support/corpus.h"
+#include "test/support/joined_profile.h"
 #include "test/support/trace_builder.h"
 
 namespace vitrine::inspector {
@@ -54,7 +54,7 @@ TEST(ReportTimeline, HasRealTimesOnTracks) {
     trace.delegate(1, "B", {{.id = 1, .ns = 700}, {.name = "\"<x>\xff", .ns = 300}});
     trace.end_run();
   }
-  const json timeline = json::parse(report_timeline(make_profile(trace.dump(), nullptr)));
+  const json timeline = json::parse(report_timeline(test::joined_profile(trace.dump(), nullptr)));
   EXPECT_EQ(check_fields(timeline), (std::map<int, std::string>{{1, "executor"}, {2, "B"}}));
   std::vector<json> events;
   for (const json& event : timeline.at("traceEvents")) {
@@ -81,7 +81,7 @@ TEST(ReportTimeline, OfStockTracesIsValid) {
     if (entry.path().extension() != ".etdp") continue;
     SCOPED_TRACE(entry.path().string());
     const etdump::EtDump dump = etdump::read_etdump(entry.path());
-    check_fields(json::parse(report_timeline(make_profile(dump, nullptr))));
+    check_fields(json::parse(report_timeline(test::joined_profile(dump, nullptr))));
     ++files;
   }
   EXPECT_GE(files, 49u);

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "backends/xnnpack/aot/rules.h"
+#include "backends/xnnpack/aot/operator_table.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::aot::test {
 namespace {
@@ -41,11 +46,93 @@ TEST(RulesTable, IsExecuTorchs) {
     for (std::string op; ops >> op;) expected[op] = config.precisions;
   }
   std::map<std::string, uint8_t> found;
-  for (const xnnpack::Rule& rule : xnnpack::all_rules()) {
-    found[std::string(rule.op)] = rule.precisions;
-    EXPECT_EQ(rule.keep, std::ranges::count(kKept, rule.op) != 0) << rule.op;
+  for (const xnnpack::Operator& each : xnnpack::operators()) {
+    if (!each.is_taken()) continue;
+    found[std::string(each.op)] = each.rule.precisions;
+    EXPECT_EQ(each.rule.keep, std::ranges::count(kKept, each.op) != 0) << each.op;
   }
   EXPECT_EQ(found, expected);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// All words between backquotes.
+std::vector<std::string> quoted_words(const std::string& cell) {
+  std::vector<std::string> words;
+  const std::vector<std::string> parts = split(cell, '`');
+  for (size_t i = 1; i < parts.size(); i += 2) {
+    for (std::string& word : split(parts[i], ' ')) words.push_back(std::move(word));
+  }
+  return words;
+}
+
+std::string precisions_text(uint8_t precisions) {
+  std::string text;
+  if ((precisions & xnnpack::kFloat) != 0) text += ", float";
+  if ((precisions & xnnpack::kStatic) != 0) text += ", int8";
+  if ((precisions & xnnpack::kDynamic) != 0) text += ", dynamic int8";
+  return text.substr(2);
+}
+
+struct DocsRow {
+  std::vector<std::string> ops;    // base names
+  std::vector<std::string> nodes;  // that these become, in any order
+  std::string precisions;
+};
+
+// docs/xnnpack.md, "What is delegated".
+std::vector<DocsRow> docs_rows() {
+  std::vector<DocsRow> rows;
+  std::istringstream page(
+      vitrine::test::read_text(std::string(VITRINE_SOURCE_DIR) + "/docs/xnnpack.md"));
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    const bool is_header = line.starts_with("| operators |");
+    inside = is_header || (inside && line.starts_with('|'));
+    if (!inside || is_header || line.starts_with("|---")) continue;
+    const std::vector<std::string> cells = split(line, '|');
+    if (cells.size() < 5) throw std::runtime_error("not a row of four cells: " + line);
+    rows.push_back({quoted_words(cells[1]), quoted_words(cells[2]),
+                    cells[3].substr(1, cells[3].size() - 2)});
+  }
+  return rows;
+}
+
+// By base name.
+using Precisions = std::multimap<std::string, std::string>;
+
+TEST(RulesTable, HasThePrecisionsOfTheDocs) {
+  Precisions docs;
+  for (const DocsRow& row : docs_rows()) {
+    for (const std::string& op : row.ops) docs.emplace(op, row.precisions);
+  }
+  Precisions table;
+  for (const xnnpack::Operator& each : xnnpack::operators()) {
+    if (!each.is_taken()) continue;
+    table.emplace(each.op.substr(0, each.op.find('.')), precisions_text(each.rule.precisions));
+  }
+  EXPECT_EQ(docs, table);
+}
+
+TEST(RulesTable, HasTheNodesOfTheDocs) {
+  for (const DocsRow& row : docs_rows()) {
+    std::set<std::string> nodes;
+    for (const xnnpack::Operator& each : xnnpack::operators()) {
+      const std::string base(each.op.substr(0, each.op.find('.')));
+      if (!each.is_taken() || std::ranges::count(row.ops, base) == 0) continue;
+      for (const xnnpack::NodeKind kind : each.kinds) {
+        if (kind != xnnpack::NodeKind::NONE) nodes.insert(xnnpack::fb::EnumNameXNodeUnion(kind));
+      }
+    }
+    std::set<std::string> docs;
+    for (const std::string& node : row.nodes) docs.insert("XNN" + node);
+    EXPECT_EQ(nodes, docs) << row.ops.at(0);
+  }
 }
 
 }  // namespace

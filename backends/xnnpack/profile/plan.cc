@@ -1,4 +1,4 @@
-#include "inspector/join/xnnpack_plan.h"
+#include "backends/xnnpack/profile/plan.h"
 
 #include <fmt/format.h>
 
@@ -7,24 +7,30 @@
 #include <set>
 #include <string>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "inspector/join/profile.h"
 
-namespace vitrine::inspector {
+namespace vitrine::xnnpack {
 namespace {
 
-constexpr std::string_view kMeasured = "xnnpack-plan 1 measured";
-constexpr std::string_view kDerived = "xnnpack-plan 1 derived";
+using inspector::DelegatePlan;
+using inspector::InspectorError;
+
+constexpr std::string_view kMeasured = kMeasuredPlan;
+constexpr std::string_view kDerived = kDerivedPlan;
+constexpr std::string_view kWhyDerived =
+    "XNNPACK gave durations only, in whole microseconds: start times within a delegate are derived";
 
 class PlanParser {
  public:
   explicit PlanParser(std::string_view text) : rest_(text) {}
 
-  XnnpackPlan parse() {
+  DelegatePlan parse() {
     const std::string_view header = next_line();
     if (header != kMeasured && header != kDerived) {
       fail(fmt::format("is not \"{}\" or \"{}\"", kMeasured, kDerived));
     }
-    plan_.derived_times = header == kDerived;
+    if (header == kDerived) plan_.derived_times = kWhyDerived;
     while (!rest_.empty()) plan_.nodes.push_back(node(next_line()));
     check_references();
     return std::move(plan_);
@@ -32,7 +38,7 @@ class PlanParser {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw InspectorError(fmt::format("xnnpack.plan: line {}: {}", line_, what));
+    throw InspectorError(fmt::format("{}: line {}: {}", kPlanEvent, line_, what));
   }
 
   std::string_view next_line() {
@@ -60,15 +66,15 @@ class PlanParser {
     return value;
   }
 
-  XnnpackPlan::Node node(std::string_view line) const {
+  DelegatePlan::Node node(std::string_view line) const {
     if (number(next_word(line)) != plan_.nodes.size()) fail("is not the next node's");
-    XnnpackPlan::Node node;
+    DelegatePlan::Node node;
     node.type = next_word(line);
     node.debug_handle = number(next_word(line));
     const std::string_view place = next_word(line);
     if (place.starts_with("op=") || place.starts_with("in=")) {
       node.place =
-          place.starts_with("op=") ? XnnpackPlan::Place::kOperator : XnnpackPlan::Place::kFused;
+          place.starts_with("op=") ? DelegatePlan::Place::kOperator : DelegatePlan::Place::kFused;
       node.op = number(place.substr(3));
     } else if (place != "none") {
       fail(fmt::format("\"{}\" is none of op=, in=, none", place));
@@ -82,26 +88,26 @@ class PlanParser {
 
   void check_references() {
     std::set<size_t> has_node;
-    for (const XnnpackPlan::Node& node : plan_.nodes) {
+    for (const DelegatePlan::Node& node : plan_.nodes) {
       if (node.serves.value_or(0) >= plan_.nodes.size()) {
         throw InspectorError(
-            fmt::format("xnnpack.plan: node {} is served but is not there", *node.serves));
+            fmt::format("{}: node {} is served but is not there", kPlanEvent, *node.serves));
       }
-      if (node.place == XnnpackPlan::Place::kElided) continue;
+      if (node.place == DelegatePlan::Place::kElided) continue;
       plan_.num_operators = std::max(plan_.num_operators, node.op + 1);
-      if (node.place == XnnpackPlan::Place::kOperator && !has_node.insert(node.op).second) {
-        throw InspectorError(fmt::format("xnnpack.plan: operator {} has two nodes", node.op));
+      if (node.place == DelegatePlan::Place::kOperator && !has_node.insert(node.op).second) {
+        throw InspectorError(fmt::format("{}: operator {} has two nodes", kPlanEvent, node.op));
       }
     }
   }
 
   std::string_view rest_;
   size_t line_ = 0;
-  XnnpackPlan plan_;
+  DelegatePlan plan_;
 };
 
 }  // namespace
 
-XnnpackPlan parse_xnnpack_plan(std::string_view text) { return PlanParser(text).parse(); }
+DelegatePlan parse_plan(std::string_view text) { return PlanParser(text).parse(); }
 
-}  // namespace vitrine::inspector
+}  // namespace vitrine::xnnpack

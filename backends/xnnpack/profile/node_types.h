@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace vitrine::inspector {
+namespace vitrine::xnnpack {
 
 // `op` is a base name ("permute_copy"), `type` a node type ("StaticTranspose", with or without
 // "XNN" in front).
 bool is_op_of_node_type(std::string_view op, std::string_view type);
 
-}  // namespace vitrine::inspector
+}  // namespace vitrine::xnnpack

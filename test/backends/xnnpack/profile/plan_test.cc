@@ -1,4 +1,4 @@
-#include "inspector/join/xnnpack_plan.h"
+#include "backends/xnnpack/profile/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "backends/xnnpack/format/identifiers.h"
 #include "inspector/join/profile.h"
 
-namespace vitrine::inspector {
+namespace vitrine::xnnpack {
 namespace {
 
-using Place = XnnpackPlan::Place;
+using inspector::DelegatePlan;
+using inspector::InspectorError;
+using Place = DelegatePlan::Place;
 using testing::HasSubstr;
 
 constexpr char kSample[] =
@@ -23,8 +26,8 @@ constexpr char kSample[] =
     "4 Add 10 op=3 -\n";
 
 TEST(XnnpackPlan, IsRead) {
-  const XnnpackPlan plan = parse_xnnpack_plan(kSample);
-  EXPECT_TRUE(plan.derived_times);
+  const DelegatePlan plan = parse_plan(kSample);
+  EXPECT_THAT(plan.derived_times, HasSubstr("durations only"));
   ASSERT_EQ(plan.nodes.size(), 5u);
   EXPECT_EQ(plan.num_operators, 4u) << "operator 2 has no node of its own";
   EXPECT_EQ(plan.nodes[0].type, "StaticTranspose");
@@ -36,12 +39,12 @@ TEST(XnnpackPlan, IsRead) {
   EXPECT_EQ(plan.nodes[2].op, 1u);
   EXPECT_EQ(plan.nodes[3].place, Place::kElided);
   EXPECT_EQ(plan.nodes[4].op, 3u);
-  EXPECT_FALSE(parse_xnnpack_plan("xnnpack-plan 1 measured").derived_times);
+  EXPECT_EQ(parse_plan("xnnpack-plan 1 measured").derived_times, "");
 }
 
 std::string error_of(const std::string& text) {
   try {
-    parse_xnnpack_plan(text);
+    parse_plan(text);
   } catch (const InspectorError& error) {
     return error.what();
   }
@@ -81,4 +84,4 @@ TEST(XnnpackPlan, NoDamageCrashes) {
 }
 
 }  // namespace
-}  // namespace vitrine::inspector
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/quantisation.h"
+#include "backends/xnnpack/aot/rules.h"
+
+namespace vitrine::aot::xnnpack {
+
+std::optional<Refusal> check_operands(const Candidate& candidate) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    if (operand(candidate.node, i) == nullptr) {
+      return Refusal{"one of its operands is no tensor", "make it a tensor"};
+    }
+  }
+  return {};
+}
+
+std::optional<Refusal> check_alpha(const Candidate& candidate) {
+  if (auto refusal = check_operands(candidate)) return refusal;
+  if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
+  return Refusal{"its alpha is not 1", "multiply in a call of its own"};
+}
+
+std::optional<Refusal> check_gelu(const Candidate& candidate) {
+  if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
+  return Refusal{"XNNPACK has it in f32 only", ""};
+}
+
+std::optional<Refusal> check_square(const Candidate& candidate) {
+  const Argument* exponent = argument(candidate.node, 1, "exponent");
+  const auto* number = exponent == nullptr ? nullptr : exponent->get<int64_t>();
+  if (number != nullptr && *number == 2) return {};
+  return Refusal{"its exponent is not the integer 2", "write x * x"};
+}
+
+std::optional<Refusal> check_softmax(const Candidate& candidate) {
+  const size_t rank = spec_of(candidate.node).rank();
+  const int64_t dim = integer(candidate.node, 1, "dim", -1);
+  if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
+  return Refusal{"it is not over the last dim", "permute its input"};
+}
+
+std::optional<Refusal> check_prelu(const Candidate& candidate) {
+  const Node* slope = operand(candidate.node, 1);
+  if (!candidate.parameters.has(slope)) {
+    return Refusal{"its slopes are computed, or written to, when the program runs",
+                   "make them a parameter"};
+  }
+  const size_t rank = spec_of(candidate.node).rank();
+  const std::vector<SymInt>& slopes = spec_of(*slope).sizes;
+  if (slopes.empty() || slopes[0] == SymInt(1) || rank == 2 || rank == 4) return {};
+  return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
+}
+
+std::optional<Refusal> check_conversion(const Candidate& candidate) {
+  const Node& node = candidate.node;
+  if (is_quantise(node) || is_dequantise(node)) {
+    const QuantParams params = quant_params(node);
+    if (params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
+        params.dtype == ScalarType::kChar) {
+      return {};
+    }
+  }
+  return Refusal{"it is not to or from int8 with fixed numbers", "quantise to int8"};
+}
+
+std::vector<Node*> group_prelu(const Candidate& candidate) {
+  return {&candidate.node, operand(candidate.node, 1)};
+}
+
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,123 @@
+#include "backends/xnnpack/profile/kernel_names.h"
+
+#include <algorithm>
+
+namespace vitrine::xnnpack {
+namespace {
+
+// Kernels by the beginning of their names, as xnn_operator_type_to_string has them.
+struct KernelOp {
+  std::string_view kernel, op;
+};
+constexpr KernelOp kKernelOps[] = {
+    {"Abs", "abs"},
+    {"Add", "add"},
+    {"Average Pooling", "avg_pool2d"},
+    {"Bankers Rounding", "round"},
+    {"Batch Matrix Multiply", "bmm"},
+    {"Binary Elementwise", "add"},
+    {"Binary Elementwise", "div"},
+    {"Binary Elementwise", "maximum"},
+    {"Binary Elementwise", "minimum"},
+    {"Binary Elementwise", "mul"},
+    {"Binary Elementwise", "prelu"},
+    {"Binary Elementwise", "sub"},
+    {"Ceiling", "ceil"},
+    {"Clamp", "clamp"},
+    {"Clamp", "hardtanh"},
+    {"Clamp", "relu"},
+    {"Concatenate", "cat"},
+    {"Constant Pad", "constant_pad_nd"},
+    {"Convert", "dequantize_affine"},
+    {"Convert", "dequantize_per_tensor"},
+    {"Convert", "quantize_affine"},
+    {"Convert", "quantize_per_tensor"},
+    {"Convert", "quantize_per_token"},
+    {"Convolution", "convolution"},
+    {"Copy", "_clone_dim_order"},
+    {"Copy", "cat"},
+    {"Copy", "clone"},
+    {"Copy", "squeeze_copy"},
+    {"Copy", "unsqueeze_copy"},
+    {"Copy", "view_copy"},
+    {"Deconvolution", "convolution"},
+    {"Divide", "div"},
+    {"Dynamic Fully Connected", "linear"},
+    {"Dynamic Fully Connected", "mm"},
+    {"ELU", "elu"},
+    {"Floor", "floor"},
+    {"Fully Connected", "addmm"},
+    {"Fully Connected", "convolution"},
+    {"Fully Connected", "linear"},
+    {"Fully Connected", "mm"},
+    {"GELU", "gelu"},
+    {"Global Average Pooling", "mean"},
+    {"HardSwish", "hardswish"},
+    {"Leaky ReLU", "leaky_relu"},
+    {"Max Pooling", "max_pool2d"},
+    {"Max Pooling", "max_pool2d_with_indices"},
+    {"Maximum", "maximum"},
+    {"Mean", "mean"},
+    {"Minimum", "minimum"},
+    {"Multiply", "mul"},
+    {"Negate", "neg"},
+    {"PReLU", "prelu"},
+    {"Reciprocal Square Root", "rsqrt"},
+    {"Resize Bilinear", "upsample_bilinear2d"},
+    {"Sigmoid", "sigmoid"},
+    {"Slice", "slice_copy"},
+    {"Softmax", "_softmax"},
+    {"Square Root", "sqrt"},
+    {"Square", "pow"},
+    {"Static Reshape", "_clone_dim_order"},
+    {"Static Reshape", "clone"},
+    {"Static Reshape", "squeeze_copy"},
+    {"Static Reshape", "unsqueeze_copy"},
+    {"Static Reshape", "view_copy"},
+    {"Subtract", "sub"},
+    {"TanH", "tanh"},
+    {"Transpose", "_to_dim_order_copy"},
+    {"Transpose", "permute_copy"},
+};
+// Kernels whose name does not tell which element-wise function they compute.
+constexpr std::string_view kUnaryKernels[] = {"Invalid Unary Op", "Unary Elementwise"};
+constexpr std::string_view kUnaryOps[] = {"abs",
+                                          "ceil",
+                                          "clamp",
+                                          "cos",
+                                          "dequantize_per_tensor",
+                                          "elu",
+                                          "exp",
+                                          "floor",
+                                          "gelu",
+                                          "hardswish",
+                                          "hardtanh",
+                                          "leaky_relu",
+                                          "log",
+                                          "neg",
+                                          "pow",
+                                          "quantize_per_tensor",
+                                          "relu",
+                                          "rsqrt",
+                                          "sigmoid",
+                                          "sin",
+                                          "sqrt",
+                                          "tanh"};
+
+}  // namespace
+
+bool may_run(std::string_view kernel, std::string_view op) {
+  const auto begins = [&](std::string_view name) {
+    return kernel.starts_with(name) && (kernel.size() == name.size() || kernel[name.size()] == ' ');
+  };
+  if (std::any_of(std::begin(kKernelOps), std::end(kKernelOps),
+                  [&](const KernelOp& known) { return known.op == op && begins(known.kernel); })) {
+    return true;
+  }
+  return std::any_of(std::begin(kUnaryKernels), std::end(kUnaryKernels), begins) &&
+         std::find(std::begin(kUnaryOps), std::end(kUnaryOps), op) != std::end(kUnaryOps);
+}
+
+bool is_transposition(std::string_view kernel) { return kernel.starts_with("Transpose"); }
+
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,49 @@
+#include "backends/xnnpack/profile/xnnpack_profile.h"
+
+#include "backends/xnnpack/format/identifiers.h"
+#include "backends/xnnpack/profile/kernel_names.h"
+#include "backends/xnnpack/profile/node_types.h"
+#include "backends/xnnpack/profile/plan.h"
+
+namespace vitrine {
+namespace {
+
+using inspector::OperatorIdentity;
+
+class XnnpackProfile final : public inspector::DelegateProfile {
+ public:
+  std::string_view backend_id() const override { return xnnpack::kBackendId; }
+  std::string_view name() const override { return "XNNPACK"; }
+  std::string_view short_name() const override { return "xnn"; }
+
+  // The identifier is the debug handle of the payload's node.
+  OperatorIdentity identify(int32_t id, std::string_view) const override {
+    using Kind = OperatorIdentity::Kind;
+    if (id == static_cast<int32_t>(xnnpack::kInsertedHandle)) return {Kind::kLayoutChange};
+    if (id > 0) return {Kind::kDebugHandle, static_cast<uint32_t>(id)};
+    return {Kind::kUnknown};
+  }
+  bool may_run(std::string_view kernel, std::string_view op) const override {
+    return xnnpack::may_run(kernel, op);
+  }
+  bool may_be_layout_change(std::string_view kernel) const override {
+    return xnnpack::is_transposition(kernel);
+  }
+
+  std::string_view plan_event() const override { return xnnpack::kPlanEvent; }
+  inspector::DelegatePlan parse_plan(std::string_view text) const override {
+    return xnnpack::parse_plan(text);
+  }
+  bool is_op_of_node_type(std::string_view op, std::string_view type) const override {
+    return xnnpack::is_op_of_node_type(op, type);
+  }
+};
+
+}  // namespace
+
+const inspector::DelegateProfile& xnnpack_profile() {
+  static const XnnpackProfile profile;
+  return profile;
+}
+
+}  // namespace vitrine

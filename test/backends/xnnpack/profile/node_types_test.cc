@@ -1,0 +1,28 @@
+#include "backends/xnnpack/profile/node_types.h"
+
+#include <gtest/gtest.h>
+
+namespace vitrine::xnnpack {
+namespace {
+
+// docs/formats/xnnpack_blob.md
+TEST(NodeTypes, AreThoseOfTheirOps) {
+  EXPECT_TRUE(is_op_of_node_type("convolution", "Conv2d"));
+  EXPECT_TRUE(is_op_of_node_type("convolution", "XNNDepthwiseConv2d"));
+  EXPECT_TRUE(is_op_of_node_type("convolution", "ConvTranspose2d")) << "the last of three";
+  EXPECT_TRUE(is_op_of_node_type("max_pool2d_with_indices", "MaxPooling2d"))
+      << "what ExecuTorch's lowering takes";
+  EXPECT_TRUE(is_op_of_node_type("elu", "ELU"));
+}
+
+TEST(NodeTypes, AreWholeNames) {
+  EXPECT_FALSE(is_op_of_node_type("convolution", "Conv2"));
+  EXPECT_FALSE(is_op_of_node_type("convolution", "Conv2d,"));
+  EXPECT_FALSE(is_op_of_node_type("convolution", ""));
+  EXPECT_FALSE(is_op_of_node_type("conv", "Conv2d"));
+  EXPECT_FALSE(is_op_of_node_type("add", "Conv2d"));
+  EXPECT_FALSE(is_op_of_node_type("", "Conv2d"));
+}
+
+}  // namespace
+}  // namespace vitrine::xnnpack

@@ -1,0 +1,148 @@
+// Traces are read as the profiles that are handed in say.
+#include "inspector/join/delegate_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "inspector/join/make_profile.h"
+#include "inspector/text/row_texts.h"
+#include "test/support/joined_profile.h"
+#include "test/support/record_builder.h"
+#include "test/support/trace_builder.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using etrecord::EtRecord;
+using test::TraceBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Logs handle * 10 for ops and -2 for layout changes. "mover" may run a permutation.
+class TenfoldProfile final : public DelegateProfile {
+ public:
+  std::string_view backend_id() const override { return "TenfoldBackend"; }
+  std::string_view name() const override { return "Tenfold"; }
+  std::string_view short_name() const override { return "x10"; }
+  OperatorIdentity identify(int32_t id, std::string_view) const override {
+    using Kind = OperatorIdentity::Kind;
+    if (id == -2) return {Kind::kLayoutChange};
+    if (id > 0) return {Kind::kDebugHandle, static_cast<uint32_t>(id / 10)};
+    return {Kind::kUnknown};
+  }
+  bool may_run(std::string_view kernel, std::string_view op) const override {
+    return kernel == "mover" && op == "permute_copy";
+  }
+};
+
+const TenfoldProfile kTenfold;
+
+EtRecord record(const std::string& backend, const std::string& map = "{}") {
+  const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
+                                             {"r", "aten.relu.default", 2, {"p"}, ""}};
+  return etrecord::parse_etrecord(
+      test::make_archive({{"ETRECORD_V0", ""},
+                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
+                          {"debug_handle_map", R"({"forward": {"0": [1, 2]}})"},
+                          {"delegate_map", R"({"forward": {"0": {"name": ")" + backend +
+                                               R"(", "delegate_map": )" + map + "}}}"}}));
+}
+
+Profile profile(const std::string& backend, const std::vector<TraceBuilder::Operator>& operators,
+                DelegateProfiles delegates, const std::string& map = "{}") {
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.delegate(0, backend, operators);
+  trace.end_run();
+  const EtRecord names = record(backend, map);
+  ProfileOptions options;
+  options.delegates = delegates;
+  return make_profile(trace.dump(), &names, options);
+}
+
+TEST(DelegateProfile, SaysWhatIdentifiersMean) {
+  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
+  const Profile made = profile(
+      "TenfoldBackend", {{.id = -2, .ns = 1}, {.id = 10, .ns = 2}, {.id = 20, .ns = 3}}, delegates);
+  ASSERT_EQ(made.rows.size(), 3u);
+  EXPECT_TRUE(made.rows[0].is_inserted);
+  EXPECT_EQ(made.rows[0].inserted_for_row, 2u);
+  EXPECT_THAT(made.rows[1].source_ops, ElementsAre("aten.permute_copy.default"));
+  EXPECT_THAT(made.rows[2].source_ops, ElementsAre("aten.relu.default"));
+  EXPECT_EQ(made.rows[2].join, Join::kExact);
+}
+
+TEST(DelegateProfile, GivesRowsTheirNames) {
+  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
+  const std::vector<TraceBuilder::Operator> operators = {{.id = 10, .ns = 2}};
+  const Profile known = profile("TenfoldBackend", operators, delegates);
+  EXPECT_EQ(row_texts(known.rows[0]).place, "x10 0");
+  EXPECT_EQ(place_type(known.rows[0]), "Tenfold");
+  const Profile other = profile("OtherBackend", operators, delegates);
+  EXPECT_EQ(row_texts(other.rows[0]).place, "Other 0");
+  EXPECT_EQ(place_type(other.rows[0]), "OtherBackend");
+}
+
+TEST(DelegateProfile, SaysWhichKernelMayRunAnOp) {
+  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
+  const std::vector<TraceBuilder::Operator> operators = {{.name = "mover", .ns = 2}};
+  for (const char* backend : {"TenfoldBackend", "OtherBackend"}) {
+    const Profile made = profile(backend, operators, delegates);
+    EXPECT_EQ(made.rows[0].join, Join::kInferred) << backend;
+    EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.permute_copy.default")) << backend;
+  }
+  EXPECT_TRUE(profile("TenfoldBackend", operators, {}).rows[0].is_of_whole_call);
+}
+
+TEST(DelegateProfile, WithoutOneTheMapCounts) {
+  const Profile made = profile("TenfoldBackend", {{.id = 10, .ns = 2}}, {}, R"({"10": [2]})");
+  EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.relu.default"));
+  EXPECT_EQ(made.rows[0].delegate_name, "");
+}
+
+TEST(DelegateProfile, PlansAreThoseOfAProfileThatIsThere) {
+  TraceBuilder trace;
+  trace.plan(0, "nonsense");
+  trace.begin_run();
+  trace.delegate(0, "XnnpackBackend", {{.id = 2, .ns = 2}});
+  trace.end_run();
+  EXPECT_THAT(make_profile(trace.dump(), nullptr).notes, IsEmpty());
+  EXPECT_THAT(test::joined_profile(trace.dump(), nullptr).notes,
+              ElementsAre(HasSubstr("the XNNPACK plan of instruction 0 is not used")));
+}
+
+// The demo logs its operators' names beside their identifiers: enough where the map is lost.
+TEST(DelegateProfile, TheDemosNamesStandInForItsMap) {
+  const std::vector<test::NodeText> nodes = {{"c", "aten.convolution.default", 1, {}, ""},
+                                             {"r", "aten.relu.default", 2, {"c"}, ""},
+                                             {"t", "aten.tan.default", 3, {"r"}, ""}};
+  const EtRecord without_map = etrecord::parse_etrecord(
+      test::make_archive({{"ETRECORD_V0", ""},
+                          {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
+                          {"debug_handle_map", R"({"forward": {"0": [1, 2, 3]}})"},
+                          {"delegate_map", R"({"forward": {}})"}}));
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.delegate(0, "BackendWithDelegateMappingDemo",
+                 {{.id = 0, .metadata = "conv_relu_op", .ns = 5},
+                  {.id = 1, .metadata = "sin_decomp_from_tan", .ns = 5},
+                  {.id = 2, .metadata = "cos_decomp_from_tan", .ns = 5},
+                  {.id = 3, .metadata = "div_decomp_from_tan", .ns = 5}});
+  trace.end_run();
+  const Profile made = test::joined_profile(trace.dump(), &without_map);
+  ASSERT_EQ(made.rows.size(), 4u);
+  EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.convolution.default"));
+  EXPECT_THAT(made.rows[0].folded_ops, ElementsAre("aten.relu.default"));
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_THAT(made.rows[i].source_ops, ElementsAre("aten.tan.default")) << i;
+    EXPECT_EQ(made.rows[i].join, Join::kInferred) << i;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::inspector
