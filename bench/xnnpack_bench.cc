@@ -61,8 +61,9 @@ class BareRuntime {
   BareRuntime(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
     if (xnn_initialize(nullptr) != xnn_status_success) throw std::runtime_error("xnn_initialize");
     const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes()));
-    graph_ = check(xnnpack::read_graph(*blob.graph));
-    check(constants_.load(blob, &program.named_data(), nullptr, limits_, graph_));
+    Budget steps;
+    graph_ = check(xnnpack::read_graph(*blob.graph, steps));
+    check(constants_.load(blob, &program.named_data(), nullptr, limits_, steps, graph_));
     for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);
     check(xnnpack::infer_shapes(graph_, shapes_, limits_));
     xnn_workspace_t workspace = nullptr;
@@ -157,10 +158,16 @@ class LoadedModel {
     for (size_t i = 0; i < method_->num_inputs(); ++i) {
       const TensorInfo info = method_->meta().input_tensor(i);
       inputs_.emplace_back(info.dtype, info.sizes, info.dim_order);
-      check(method_->set_input(i, EValue(&inputs_.back().tensor())));
     }
   }
-  Method& method() { return *method_; }
+  void run(EventTracer* tracer) {
+    // Each time: an execution may use the inputs' memory.
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      check(method_->set_input(i, EValue(&inputs_[i].tensor())));
+    }
+    method_->set_tracer(tracer);
+    check(method_->execute());
+  }
 
  private:
   tools::Session session_;
@@ -173,15 +180,7 @@ void bm_traced_over_untraced(benchmark::State& state, const fs::path& model) {
   TraceBuffer trace(size_t{1} << 20);
   LoadedModel loaded(model, static_cast<size_t>(state.range(0)), &trace);
   run_paired(
-      state,
-      [&] {
-        loaded.method().set_tracer(nullptr);
-        check(loaded.method().execute());
-      },
-      [&] {
-        loaded.method().set_tracer(&trace);
-        check(loaded.method().execute());
-      });
+      state, [&] { loaded.run(nullptr); }, [&] { loaded.run(&trace); });
 }
 
 void load_and_run(const fs::path& model, const std::string& weights_cache, bool run) {

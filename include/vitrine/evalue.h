@@ -1,7 +1,8 @@
 // One value of a program: a tensor, a number, a string or a list. 16 bytes, trivially copyable.
 //
 // An EValue owns nothing: tensors and list bodies live in the arena of the Method (or test) that
-// made them. Copying an EValue aliases. Accessors check the tag and give an error, never abort.
+// made them. Copying an EValue aliases. Of each kind there are two accessors: as_*() checks the tag
+// and gives an error, to_*() is for those who have checked it.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +85,19 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_string() const { return tag_ == Tag::kString; }
 
-  // Each only if the tag says so.
+  // InvalidType, with both kinds, if the value is of another one. A list's numbers and tensors are
+  // as read_int_list() and read_tensor_list() leave them.
+  Result<Tensor*> as_tensor() const;
+  Result<int64_t> as_int() const;
+  Result<double> as_double() const;
+  Result<bool> as_bool() const;
+  Result<std::string_view> as_string() const;
+  Result<std::span<const double>> as_double_list() const;
+  Result<std::span<const bool>> as_bool_list() const;
+  Result<std::span<const int64_t>> as_int_list() const;
+  Result<std::span<Tensor* const>> as_tensor_list() const;
+
+  // Each only if the tag says so; else undefined.
   Tensor& tensor() const { return *body_.tensor; }
   int64_t to_int() const { return body_.integer; }
   double to_double() const { return body_.real; }
@@ -92,7 +105,8 @@ class EValue {
   std::string_view to_string() const { return {body_.chars, size_}; }
   std::span<const double> to_double_list() const { return {body_.doubles, size_}; }
   std::span<const bool> to_bool_list() const { return {body_.bools, size_}; }
-  // Into the list's scratch: valid until the next reading. False if an item is not an Int.
+  // Only of an int list. Into its scratch: valid until the next reading. False if an item is not an
+  // Int.
   bool read_int_list(std::span<const int64_t>* out) const;
   // Likewise; null stands for None, which only an optional list may hold.
   bool read_tensor_list(std::span<Tensor* const>* out) const;

@@ -19,6 +19,8 @@ struct TakeOver;
 template <class... Args, bool (*function)(KernelContext&, Args...), const Kernel* portable>
 struct TakeOver<function, portable> {
   static constexpr uint16_t kNumArguments = sizeof...(Args) + 1;  // the trailing return value
+  static constexpr uint32_t kInputs = boxing::bits({boxing::is_input<Args>...});
+  static constexpr uint32_t kOutputs = boxing::bits({boxing::is_output<Args>...});
 
   static void call(KernelContext& context, EValue* const* arguments) {
     if (!call(context, arguments, std::index_sequence_for<Args...>())) {
@@ -34,7 +36,7 @@ struct TakeOver<function, portable> {
     if (!(boxing::Unbox<Args>::read(*arguments[I], std::get<I>(slots).storage) && ... && true)) {
       return false;
     }
-    context.set_call(arguments, boxing::input_bits<Args...>());
+    context.set_call(arguments, kInputs);
     return function(context, boxing::Unbox<Args>::get(std::get<I>(slots).storage)...);
   }
 };
@@ -44,13 +46,14 @@ struct TakeOver<function, portable> {
 // Outside of all namespaces. The other kernel is weak: a selective build has the operators of its
 // programs only (cmake/SelectOps.cmake), and a file of this room may name others, which nobody
 // calls.
-#define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                           \
-  namespace vitrine::room {                                                                   \
-  [[gnu::weak]] extern const Kernel kernel_##id;                                              \
-  }                                                                                           \
-  namespace vitrine::optimized {                                                              \
-  extern const Kernel kernel_##id;                                                            \
-  constinit const Kernel kernel_##id{operator_name,                                           \
-                                     &TakeOver<&function, &room::kernel_##id>::call,          \
-                                     TakeOver<&function, &room::kernel_##id>::kNumArguments}; \
+#define VITRINE_OPTIMIZED_KERNEL(id, operator_name, function, room)                          \
+  namespace vitrine::room {                                                                  \
+  [[gnu::weak]] extern const Kernel kernel_##id;                                             \
+  }                                                                                          \
+  namespace vitrine::optimized {                                                             \
+  extern const Kernel kernel_##id;                                                           \
+  constinit const Kernel kernel_##id{operator_name,                                          \
+                                     &TakeOver<&function, &room::kernel_##id>::call,         \
+                                     TakeOver<&function, &room::kernel_##id>::kNumArguments, \
+                                     TakeOver<&function, &room::kernel_##id>::kOutputs};     \
   }

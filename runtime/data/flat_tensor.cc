@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/little_endian.h"
 #include "schema/flat_tensor_generated.h"
 #include "vitrine/tensor.h"
 
@@ -22,13 +23,6 @@ struct Header {
   uint64_t segment_base;
   uint64_t segment_bytes;
 };
-
-template <class T>
-T load_little(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 Error invalid(const char* what) {
   return Error::make(ErrorCode::kInvalidExternalData, "not a valid .ptd file: %s", what);

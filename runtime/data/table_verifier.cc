@@ -12,12 +12,12 @@ constexpr uint64_t kMaxBytes = INT32_MAX;
 
 class Walk {
  public:
-  Walk(std::span<const std::byte> bytes, const TableShapes& shapes, uint32_t max_tables)
-      : bytes_(bytes), shapes_(shapes), tables_left_(max_tables) {}
+  Walk(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps)
+      : bytes_(bytes), shapes_(shapes), steps_(steps) {}
 
   // `position` may be anything.
   bool table(uint64_t position, size_t which) {
-    if (tables_left_-- == 0 || !holds(position, 4, 4)) return false;
+    if (!steps_.take(1) || !holds(position, 4, 4)) return false;
     // Backwards or forwards; what wraps around is outside.
     const uint64_t vtable =
         position - static_cast<uint64_t>(static_cast<int64_t>(read<int32_t>(position)));
@@ -100,15 +100,15 @@ class Walk {
 
   std::span<const std::byte> bytes_;
   const TableShapes& shapes_;
-  uint32_t tables_left_;
+  Budget& steps_;
 };
 
 }  // namespace
 
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, uint8_t root,
-                   uint32_t max_tables) {
+                   Budget& steps) {
   if (bytes.size() >= kMaxBytes) return false;
-  Walk walk(bytes, shapes, max_tables);
+  Walk walk(bytes, shapes, steps);
   const uint64_t position = walk.follow(0);
   return position != kNowhere && walk.table(position, root);
 }

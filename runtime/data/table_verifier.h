@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "vitrine/budget.h"
+
 namespace vitrine {
 
 // What a field of a table holds.
@@ -35,9 +37,10 @@ struct TableShapes {
 };
 
 // Whether the table that the buffer's first offset leads to, and all below it, lie inside the
-// buffer, scalars aligned; vectors are aligned at their length only. False also beyond
-// `max_tables`. `bytes` is aligned for every scalar.
+// buffer, scalars aligned; vectors are aligned at their length only. Each table that is met takes a
+// step, as often as it is met: false also if there are none left. `bytes` is aligned for every
+// scalar.
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, uint8_t root,
-                   uint32_t max_tables);
+                   Budget& steps);
 
 }  // namespace vitrine

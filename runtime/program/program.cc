@@ -118,7 +118,9 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                                    : header.segment_data_size != 0
                                        ? header.segment_data_size
                                        : file_size - header.segment_base;
-    VITRINE_RETURN_IF_ERROR(verify_program(flatbuffer.bytes(), segment_bytes));
+    // Items take four bytes and more, bools aside: only what is shared can be met more often.
+    Budget steps(flatbuffer.size());
+    VITRINE_RETURN_IF_ERROR(verify_program(flatbuffer.bytes(), segment_bytes, steps));
   }
   std::shared_ptr<Program> program(
       new (std::nothrow) Program(std::move(source), std::move(flatbuffer), header.segment_base));

@@ -37,8 +37,17 @@ bool is_known(Enum value) {
   return value >= Enum::MIN && value <= Enum::MAX;
 }
 
-Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count,
-                    const char* field) {
+Error too_much_work(const Budget& steps) {
+  return Error::make(
+      ErrorCode::kOutOfResources,
+      "the program has more than %llu items to look at, one a byte: it uses the same "
+      "tables or lists again and again",
+      static_cast<unsigned long long>(steps.limit()));
+}
+
+Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count, const char* field,
+                    Budget& steps) {
+  if (!steps.take(size_of(indices))) return too_much_work(steps);
   for (uint32_t i = 0; i < size_of(indices); ++i) {
     if (!in_range(indices->Get(i), count)) {
       return Error::make(ErrorCode::kInvalidProgram, "%s[%u]: value %d of %u", field, i,
@@ -50,8 +59,8 @@ Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count,
 
 class ProgramVerifier {
  public:
-  ProgramVerifier(const fbs::Program& program, uint64_t segment_bytes)
-      : program_(program), segment_bytes_(segment_bytes) {}
+  ProgramVerifier(const fbs::Program& program, uint64_t segment_bytes, Budget& steps)
+      : program_(program), segment_bytes_(segment_bytes), steps_(steps) {}
 
   Error verify() const {
     if (size_of(program_.execution_plan()) == 0) return invalid("execution_plan: has no method");
@@ -100,6 +109,7 @@ class ProgramVerifier {
     if (table == nullptr) return Error();
     VITRINE_RETURN_IF_ERROR(check_alignment(table->offsets(), "offsets"));
     if (size_of(table->offsets()) <= 1) return Error();
+    if (!steps_.take(size_of(table->offsets()))) return too_much_work(steps_);
     if (!in_range(table->segment_index(), size_of(program_.segments()))) {
       return invalid("segment_index: no such segment");
     }
@@ -123,6 +133,7 @@ class ProgramVerifier {
     if (size_of(plan.chains()) == 0) return invalid("chains: is missing");
     VITRINE_RETURN_IF_ERROR(
         check_alignment(plan.non_const_buffer_sizes(), "non_const_buffer_sizes"));
+    if (!steps_.take(size_of(plan.non_const_buffer_sizes()))) return too_much_work(steps_);
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_sizes()); ++i) {
       if (plan.non_const_buffer_sizes()->Get(i) < 0) {
         return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
@@ -139,8 +150,8 @@ class ProgramVerifier {
       VITRINE_RETURN_IF_ERROR(verify_value(plan, *plan.values()->Get(i)).in("values[%u]", i));
     }
     const uint32_t count = plan.values()->size();
-    VITRINE_RETURN_IF_ERROR(check_indices(plan.inputs(), count, "inputs"));
-    VITRINE_RETURN_IF_ERROR(check_indices(plan.outputs(), count, "outputs"));
+    VITRINE_RETURN_IF_ERROR(check_indices(plan.inputs(), count, "inputs", steps_));
+    VITRINE_RETURN_IF_ERROR(check_indices(plan.outputs(), count, "outputs", steps_));
     for (uint32_t i = 0; i < size_of(plan.operators()); ++i) {
       if (plan.operators()->Get(i)->name() == nullptr) {
         return Error::make(ErrorCode::kInvalidProgram, "operators[%u].name: is missing", i);
@@ -172,12 +183,15 @@ class ProgramVerifier {
         return value.val_as_DoubleList()->items() != nullptr
                    ? check_alignment(value.val_as_DoubleList()->items(), "items")
                    : invalid("items: is missing");
-      case fbs::KernelTypes::BoolList:
-        return value.val_as_BoolList()->items() != nullptr ? Error() : invalid("items: is missing");
+      case fbs::KernelTypes::BoolList:  // which loading copies
+        if (value.val_as_BoolList()->items() == nullptr) return invalid("items: is missing");
+        return steps_.take(value.val_as_BoolList()->items()->size()) ? Error()
+                                                                     : too_much_work(steps_);
       case fbs::KernelTypes::IntList: {
         const auto* items = value.val_as_IntList()->items();
         if (items == nullptr) return invalid("items: is missing");
         VITRINE_RETURN_IF_ERROR(check_alignment(items, "items"));
+        if (!steps_.take(items->size())) return too_much_work(steps_);
         for (uint32_t i = 0; i < items->size(); ++i) {
           if (!in_range(items->Get(i), count) ||
               plan.values()->Get(static_cast<uint32_t>(items->Get(i)))->val_type() !=
@@ -196,9 +210,10 @@ class ProgramVerifier {
     }
   }
 
-  static Error verify_tensor_list(const fbs::ExecutionPlan& plan,
-                                  const flatbuffers::Vector<int32_t>* items, bool optional) {
+  Error verify_tensor_list(const fbs::ExecutionPlan& plan,
+                           const flatbuffers::Vector<int32_t>* items, bool optional) const {
     if (items == nullptr) return invalid("items: is missing");
+    if (!steps_.take(items->size())) return too_much_work(steps_);
     for (uint32_t i = 0; i < items->size(); ++i) {
       const int32_t index = items->Get(i);
       if (optional && index == -1) continue;
@@ -333,7 +348,7 @@ class ProgramVerifier {
     return Error();
   }
 
-  static Error verify_chain(const fbs::ExecutionPlan& plan, const fbs::Chain& chain) {
+  Error verify_chain(const fbs::ExecutionPlan& plan, const fbs::Chain& chain) const {
     for (uint32_t i = 0; i < size_of(chain.instructions()); ++i) {
       VITRINE_RETURN_IF_ERROR(
           verify_instruction(plan, *chain.instructions()->Get(i), chain.instructions()->size())
@@ -342,8 +357,8 @@ class ProgramVerifier {
     return Error();
   }
 
-  static Error verify_instruction(const fbs::ExecutionPlan& plan,
-                                  const fbs::Instruction& instruction, uint32_t num_instructions) {
+  Error verify_instruction(const fbs::ExecutionPlan& plan, const fbs::Instruction& instruction,
+                           uint32_t num_instructions) const {
     const uint32_t count = plan.values()->size();
     if (instruction.instr_args() == nullptr) return invalid("instr_args: is missing");
     switch (instruction.instr_args_type()) {
@@ -352,14 +367,14 @@ class ProgramVerifier {
         if (!in_range(call.op_index(), size_of(plan.operators()))) {
           return invalid("op_index: no such operator");
         }
-        return check_indices(call.args(), count, "args");
+        return check_indices(call.args(), count, "args", steps_);
       }
       case fbs::InstructionArguments::DelegateCall: {
         const auto& call = *instruction.instr_args_as_DelegateCall();
         if (!in_range(call.delegate_index(), size_of(plan.delegates()))) {
           return invalid("delegate_index: no such delegate");
         }
-        return check_indices(call.args(), count, "args");
+        return check_indices(call.args(), count, "args", steps_);
       }
       case fbs::InstructionArguments::MoveCall: {
         const auto& call = *instruction.instr_args_as_MoveCall();
@@ -389,17 +404,18 @@ class ProgramVerifier {
 
   const fbs::Program& program_;
   uint64_t segment_bytes_;
+  Budget& steps_;
 };
 
 }  // namespace
 
-Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes) {
-  constexpr uint32_t kMaxTables = 1u << 24;
+Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes, Budget& steps) {
   if (!fbs::ProgramBufferHasIdentifier(flatbuffer.data()) ||
-      !verify_tables(flatbuffer, program_shapes(), program_shape::kProgram, kMaxTables)) {
+      !verify_tables(flatbuffer, program_shapes(), program_shape::kProgram, steps)) {
+    if (steps.left() == 0) return too_much_work(steps);
     return invalid("the flatbuffer is damaged: an offset leads outside it (truncated?)");
   }
-  return ProgramVerifier(*fbs::GetProgram(flatbuffer.data()), segment_bytes).verify();
+  return ProgramVerifier(*fbs::GetProgram(flatbuffer.data()), segment_bytes, steps).verify();
 }
 
 }  // namespace vitrine

@@ -69,7 +69,8 @@ BlobOutcome attempt_blob(std::span<const std::byte> blob, const NamedDataMap* na
   if (!loaded.ok()) return {BlobStage::kLoad, loaded.error().message()};
 
   // Read once more, for what it says about its arguments.
-  const xnnpack::Graph graph = *xnnpack::read_graph(*xnnpack::open_blob(blob)->graph);
+  Budget steps;
+  const xnnpack::Graph graph = *xnnpack::read_graph(*xnnpack::open_blob(blob)->graph, steps);
   if (!is_affordable(graph)) return {BlobStage::kExecute, "its arguments are too large"};
   std::deque<Argument> arguments;
   std::vector<EValue*> values;

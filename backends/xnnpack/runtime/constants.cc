@@ -151,7 +151,7 @@ std::vector<bool> find_referenced(const Graph& graph) {
 }
 
 // Nodes that share a filter get a packed copy each, so that a small blob may ask for a lot.
-Error check_weight_bytes(const Graph& graph, const Limits& limits) {
+Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps) {
   size_t total = 0;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -159,8 +159,15 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits) {
     for (const uint32_t index : node.input_values()) {
       const Value& value = graph.values[index];
       if (!value.is_constant()) continue;
-      if (add_overflows(total, *tensor_bytes(*value.datatype, value.shape), &total) ||
-          total > limits.max_weight_bytes) {
+      const size_t bytes = *tensor_bytes(*value.datatype, value.shape);
+      if (!steps.take(bytes / 64 + 1)) {
+        return Error::make(
+            ErrorCode::kOutOfResources,
+            "xnodes[%zu] (%s): the nodes up to here read the same constants too often "
+            "(MethodOptions::max_load_steps)",
+            i, node.kind->name);
+      }
+      if (add_overflows(total, bytes, &total) || total > limits.max_weight_bytes) {
         return Error::make(ErrorCode::kOutOfResources,
                            "xnodes[%zu] (%s): the constants up to here exceed the bound of %zu "
                            "bytes",
@@ -174,7 +181,7 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits) {
 }  // namespace
 
 Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
-                      const Limits& limits, Graph& graph) {
+                      const Limits& limits, Budget& steps, Graph& graph) {
   const std::vector<bool> referenced = find_referenced(graph);
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
@@ -206,7 +213,7 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
     }
     if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
   }
-  return check_weight_bytes(graph, limits);
+  return check_weight_bytes(graph, limits, steps);
 }
 
 void Constants::release_packed() {

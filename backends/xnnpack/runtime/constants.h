@@ -21,9 +21,9 @@ class Constants {
  public:
   // Sets `data`, `content` and `scales` of all constants that live nodes read, after comparing
   // their sizes with shapes and datatypes. `named_data` may be null if no constant asks for it;
-  // `cache` may be null.
+  // `cache` may be null. Each 64 bytes that a node reads take a step.
   Error load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
-             const Limits& limits, Graph& graph);
+             const Limits& limits, Budget& steps, Graph& graph);
 
   // Drops what XNNPACK has packed by now: filters, biases and scales, and lets their pages go. The
   // blob, which is there still, may go too.

@@ -57,6 +57,15 @@ void widen(Tensor& tensor) {
   }
 }
 
+// What is left of the method's memory bounds each of its delegates.
+Limits within(Limits limits, const Budget* memory) {
+  if (memory == nullptr) return limits;
+  const auto left = static_cast<size_t>(std::min<uint64_t>(memory->left(), SIZE_MAX));
+  limits.max_workspace_bytes = std::min(limits.max_workspace_bytes, left);
+  limits.max_weight_bytes = std::min(limits.max_weight_bytes, left);
+  return limits;
+}
+
 bool is_widened(const Tensor& tensor, ScalarType made) {
   return made == ScalarType::kInt && tensor.dtype() == ScalarType::kLong;
 }
@@ -69,17 +78,19 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   const uint64_t start_ns = context.tracer != nullptr ? platform::now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
-  self->limits_ = limits;
+  self->limits_ = within(limits, context.memory);
   VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed));
-  VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph));
-  VITRINE_RETURN_IF_ERROR(
-      self->constants_.load(blob, context.named_data, shared.weights.get(), limits, self->graph_));
+  Budget unbounded;
+  Budget& steps = context.load_steps != nullptr ? *context.load_steps : unbounded;
+  VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph, steps));
+  VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
+                                                self->limits_, steps, self->graph_));
   VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
   for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
-  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, limits));
+  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, self->limits_));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
 
-  self->weights_.emplace(self->graph_, std::move(shared.weights));
+  self->weights_.emplace(self->graph_, std::move(shared.weights), context.memory);
   self->workspace_ = std::move(shared.workspace);
   const std::lock_guard lock(self->workspace_->mutex);
   VITRINE_ASSIGN_OR_RETURN(

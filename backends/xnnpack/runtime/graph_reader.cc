@@ -43,11 +43,21 @@ class ValueIds {
   std::vector<std::pair<uint32_t, uint32_t>> pairs_;
 };
 
-Error read_values(const fb::XNNGraph& from, Graph& graph) {
+Error too_much_work(const Budget& steps) {
+  return Error::make(
+      ErrorCode::kOutOfResources,
+      "more than %llu items to read (MethodOptions::max_load_steps): the payload uses "
+      "the same ones again and again",
+      static_cast<unsigned long long>(steps.limit()));
+}
+
+Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   if (from.xvalues() == nullptr) return wrong("xvalues are missing");
+  if (!steps.take(from.xvalues()->size())) return too_much_work(steps);
   for (uint32_t i = 0; i < from.xvalues()->size(); ++i) {
     Result<Value> value = read_value(*from.xvalues()->Get(i), graph.external_count);
     if (!value.ok()) return value.take_error().in("xvalues[%u]", i);
+    if (!steps.take(value->scale_count)) return too_much_work(steps).in("xvalues[%u]", i);
     if (value->external_id != kNone) {
       uint32_t& owner = graph.externals[value->external_id];
       if (owner != kNone) {
@@ -214,8 +224,9 @@ void add_conversions(Graph& graph) {
   }
 }
 
-Error read_nodes(const fb::XNNGraph& from, Graph& graph) {
+Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   if (from.xnodes() == nullptr) return wrong("xnodes are missing");
+  if (!steps.take(from.xnodes()->size())) return too_much_work(steps);
   const ValueIds ids(graph.values);
   VITRINE_RETURN_IF_ERROR(ids.check_unique());
   for (uint32_t i = 0; i < from.xnodes()->size(); ++i) {
@@ -260,16 +271,16 @@ Error find_live_nodes(Graph& graph) {
 
 }  // namespace
 
-Result<Graph> read_graph(const fb::XNNGraph& from) {
+Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   Graph graph;
   graph.external_count = from.num_externs();
   if (graph.external_count > kMaxExternals) {
     return wrong("num_externs is %u, more than %u", graph.external_count, kMaxExternals);
   }
   graph.externals.assign(graph.external_count, kNone);
-  VITRINE_RETURN_IF_ERROR(read_values(from, graph));
+  VITRINE_RETURN_IF_ERROR(read_values(from, graph, steps));
   add_conversions(graph);
-  VITRINE_RETURN_IF_ERROR(read_nodes(from, graph));
+  VITRINE_RETURN_IF_ERROR(read_nodes(from, graph, steps));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].is_output && graph.values[i].producer == kNone) {
       return wrong("xvalues[%zu]: is an output, but no node makes it", i);

@@ -7,10 +7,12 @@
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "schema/xnnpack_graph_generated.h"
+#include "vitrine/budget.h"
 #include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 
-Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from);
+// Each value, scale and node takes a step, as often as it is met: OutOfResources beyond `steps`.
+Result<Graph> read_graph(const schema::xnnpack::XNNGraph& from, Budget& steps);
 
 }  // namespace vitrine::xnnpack

@@ -71,8 +71,9 @@ std::unordered_map<const void*, Digest> packing_digests(const Graph& graph) {
 
 }  // namespace
 
-PackedWeights::PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache)
-    : cache_(std::move(cache)) {
+PackedWeights::PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache,
+                             Budget* memory)
+    : cache_(std::move(cache)), memory_(memory) {
   if (cache_) digests_ = packing_digests(graph);
   // "Offsets" are addresses: blocks never move.
   provider_.context = this;
@@ -88,6 +89,10 @@ PackedWeights::PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> c
   provider_.is_finalized = [](void*) { return true; };
   provider_.offset_to_addr = [](void*, size_t offset) { return reinterpret_cast<void*>(offset); };
   provider_.delete_cache = [](void*) { return xnn_status_success; };
+}
+
+PackedWeights::~PackedWeights() {
+  if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
 Digest PackedWeights::cache_key(const Key& key) const {
@@ -113,6 +118,8 @@ size_t PackedWeights::look_up(const Key& key) {
 }
 
 void* PackedWeights::reserve(size_t size) {
+  if (memory_ != nullptr && !memory_->take(size)) return nullptr;
+  taken_ += size;
   Result<DataBuffer> buffer = DataBuffer::allocate(size);
   if (!buffer.ok()) return nullptr;
   return reserved_.emplace_back(std::move(*buffer)).owned_data();

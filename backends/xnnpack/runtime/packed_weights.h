@@ -18,8 +18,9 @@ namespace vitrine::xnnpack {
 class PackedWeights {
  public:
   // Blocks are shared through `cache`; null: they are this delegate's own. The graph's constants
-  // are loaded.
-  PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache);
+  // are loaded. What is packed here is taken from `memory`, which outlives this; null: no bound.
+  PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache, Budget* memory);
+  ~PackedWeights();
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
 
@@ -38,6 +39,8 @@ class PackedWeights {
   size_t use(std::shared_ptr<const PackedBlock> block);
 
   std::shared_ptr<WeightsCache> cache_;
+  Budget* memory_;
+  uint64_t taken_ = 0;
   xnn_weights_cache_provider provider_;
   // By filter: the digest of all that its packing depends on, but for XNNPACK's seed.
   std::unordered_map<const void*, Digest> digests_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -95,6 +96,55 @@ TEST(EValue, OnlyOptionalListsHoldNone) {
   EXPECT_FALSE(EValue(&body, false).read_tensor_list(&read));
   none = EValue(int64_t{3});
   EXPECT_FALSE(EValue(&body, true).read_tensor_list(&read));
+}
+
+TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
+  Tensor tensor;
+  EValue seven(int64_t{7});
+  EValue of_tensor(&tensor);
+  EValue* items[] = {&seven, &seven};
+  int64_t numbers[2];
+  IntListBody ints{items, numbers};
+  EValue* tensor_items[] = {&of_tensor};
+  Tensor* tensors[1];
+  TensorListBody tensor_list{tensor_items, tensors};
+  const double reals[] = {1.5, 2.5};
+  const bool flags[] = {true, false};
+  const EValue values[] = {of_tensor,
+                           seven,
+                           EValue(1.5),
+                           EValue(true),
+                           EValue(std::string_view("text")),
+                           EValue(std::span<const double>(reals)),
+                           EValue(std::span<const bool>(flags)),
+                           EValue(&ints),
+                           EValue(&tensor_list, /*optional=*/false),
+                           EValue()};
+  // Which of them each accessor takes.
+  const auto expect_only = [&](size_t index, auto accessor, const char* kind) {
+    for (size_t i = 0; i < std::size(values); ++i) {
+      auto result = (values[i].*accessor)();
+      EXPECT_EQ(result.ok(), i == index) << i;
+      if (result.ok()) continue;
+      EXPECT_EQ(result.error().code(), ErrorCode::kInvalidType);
+      EXPECT_EQ(std::string(result.error().message()),
+                std::string("the value is a ") + tag_name(values[i].tag()) + ", not a " + kind);
+    }
+  };
+  expect_only(0, &EValue::as_tensor, "Tensor");
+  expect_only(1, &EValue::as_int, "Int");
+  expect_only(2, &EValue::as_double, "Double");
+  expect_only(3, &EValue::as_bool, "Bool");
+  expect_only(4, &EValue::as_string, "String");
+  expect_only(5, &EValue::as_double_list, "DoubleList");
+  expect_only(6, &EValue::as_bool_list, "BoolList");
+  expect_only(7, &EValue::as_int_list, "IntList");
+  expect_only(8, &EValue::as_tensor_list, "TensorList");
+  EXPECT_EQ(*values[0].as_tensor(), &tensor);
+  EXPECT_EQ(*values[1].as_int(), 7);
+  EXPECT_EQ((*values[7].as_int_list())[1], 7);
+  items[1] = &of_tensor;  // what an instruction may make of it
+  EXPECT_STREQ(values[7].as_int_list().error().message(), "an item of the IntList is not an Int");
 }
 
 }  // namespace

@@ -162,7 +162,8 @@ TEST_F(ProgramShapes, AreTheSchemas) {
 }
 
 bool verify(const AlignedBytes& file) {
-  return verify_tables(file, program_shapes(), program_shape::kProgram, 1u << 24);
+  Budget steps;
+  return verify_tables(file, program_shapes(), program_shape::kProgram, steps);
 }
 bool verify_as_generated(const AlignedBytes& file) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(file.data()), file.size(), 64,
@@ -218,7 +219,8 @@ TEST(TableVerifier, AgreesWithTheGeneratedOneOnCutPrograms) {
 
 TEST(TableVerifier, BoundsTheNumberOfTables) {
   const AlignedBytes file = test::whole_program().build();
-  EXPECT_FALSE(verify_tables(file, program_shapes(), program_shape::kProgram, 10));
+  Budget ten(10);
+  EXPECT_FALSE(verify_tables(file, program_shapes(), program_shape::kProgram, ten));
 }
 
 }  // namespace
