@@ -9,23 +9,26 @@
 
 namespace vitrine::portable {
 
+// A formula has static storage: its address is a constant.
 #define X(id)
 #define UNARY(id, operator_name, family, ...)                               \
   static void id(KernelContext& context, const Tensor& self, Tensor& out) { \
-    family(context, self, out, [](auto x) { return __VA_ARGS__; });         \
+    static constexpr auto kFormula = [](auto x) { return __VA_ARGS__; };    \
+    family(context, self, out, kFormula);                                   \
   }                                                                         \
   VITRINE_KERNEL(id, operator_name, id);
 #define BINARY(id, operator_name, family, Other, ...)                                           \
   static void id(KernelContext& context, const Tensor& self, const Other& other, Tensor& out) { \
-    family(context, self, other, out, [](auto a, auto b) { return __VA_ARGS__; });              \
+    static constexpr auto kFormula = [](auto a, auto b) { return __VA_ARGS__; };                \
+    family(context, self, other, out, kFormula);                                                \
   }                                                                                             \
   VITRINE_KERNEL(id, operator_name, id);
-#define SCALED(id, operator_name, Types, Other, ...)                             \
-  static void id(KernelContext& context, const Tensor& self, const Other& other, \
-                 const Scalar& scale, Tensor& out) {                             \
-    scaled_sum<Types>(context, self, other, scale, out,                          \
-                      [](auto a, auto b, auto alpha) { return __VA_ARGS__; });   \
-  }                                                                              \
+#define SCALED(id, operator_name, Types, Other, ...)                                         \
+  static void id(KernelContext& context, const Tensor& self, const Other& other,             \
+                 const Scalar& scale, Tensor& out) {                                         \
+    static constexpr auto kFormula = [](auto a, auto b, auto alpha) { return __VA_ARGS__; }; \
+    scaled_sum<Types>(context, self, other, scale, out, kFormula);                           \
+  }                                                                                          \
   VITRINE_KERNEL(id, operator_name, id);
 
 #include "kernels/portable/kernel_list.inc"
