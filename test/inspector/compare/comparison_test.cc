@@ -227,9 +227,9 @@ TEST(CompareProfiles, TheTableOfTheTopHasWhatChangedMost) {
   const std::string table = inspector::report_comparison(compare(side_a, side_b), side_a.profile,
                                                          side_b.profile, options);
   const std::string rows = table.substr(0, table.find("largest changes"));
-  EXPECT_THAT(rows, HasSubstr("-200"));
+  EXPECT_THAT(rows, HasSubstr("-0.20"));
   EXPECT_THAT(rows, testing::Not(HasSubstr("mul")));
-  EXPECT_THAT(rows, testing::ContainsRegex("2 rows beyond the top +1300 +1360 +\\+60"));
+  EXPECT_THAT(rows, testing::ContainsRegex("2 rows beyond the top +1.30 +1.36 +\\+0.06"));
 }
 
 }  // namespace
