@@ -25,7 +25,8 @@ using llm::Rows;
 using simd::RunningSoftmax;
 
 constexpr int64_t kKeyBlock = 128;
-constexpr int64_t kQueryRows = 64;  // about as many of one head of keys in a block
+constexpr int64_t kQueryRows = 64;   // about as many of one head of keys in a block
+constexpr int64_t kRowsToWiden = 8;  // from so many on, floats are made of a block once for all
 
 const std::byte* element(const Rows& rows, int64_t offset) {
   return rows.tensor->data<std::byte>() +
@@ -82,6 +83,7 @@ struct Scratch {
   float* queries;  // rows * stride
   float* scores;   // rows * kKeyBlock
   float* factors;  // rows
+  float* block;    // kKeyBlock * stride, if blocks are widened
   Sums sums;       // unless they outlive the item
 };
 
@@ -115,7 +117,11 @@ class Arena {
 class BlockedAttention {
  public:
   BlockedAttention(const Attention& arguments, const Partition& partition)
-      : a_(arguments), p_(partition), rows_(partition.rows(arguments)) {}
+      : a_(arguments),
+        p_(partition),
+        rows_(partition.rows(arguments)),
+        widens_(arguments.key.tensor->dtype() != ScalarType::kFloat &&
+                partition.tokens * arguments.group() >= kRowsToWiden) {}
 
   void run(KernelContext& context) {
     if (!make_memory(context)) return;
@@ -155,7 +161,10 @@ class BlockedAttention {
   }
 
   int64_t sums_size() const { return rows_ * (p_.stride + 2); }
-  int64_t scratch_size() const { return rows_ * (p_.stride + kKeyBlock + 1) + sums_size(); }
+  int64_t scratch_size() const {
+    return rows_ * (p_.stride + kKeyBlock + 1) + sums_size() +
+           (widens_ ? kKeyBlock * p_.stride : 0);
+  }
 
   bool make_memory(KernelContext& context) {
     const int64_t parts = p_.key_parts == 1 ? 0 : p_.items(a_);
@@ -177,7 +186,8 @@ class BlockedAttention {
   Scratch scratch(int64_t worker) const {
     float* const memory = scratch_ + worker * scratch_size();
     float* const scores = memory + sums_size() + rows_ * p_.stride;
-    return {memory + sums_size(), scores, scores + rows_ * kKeyBlock, sums_at(memory)};
+    float* const factors = scores + rows_ * kKeyBlock;
+    return {memory + sums_size(), scores, factors, factors + rows_, sums_at(memory)};
   }
 
   // Row r of a head is of token r / group and query head r % group.
@@ -194,7 +204,6 @@ class BlockedAttention {
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t row = 0; row < rows_of_head(at); ++row, to += p_.stride) {
         const int64_t offset = query_offset(at, head, row);
-        float scale = a_.scale;
         if (query.scales == nullptr) {
           convert(element(query, offset), to, a_.width);
         } else {
@@ -202,7 +211,7 @@ class BlockedAttention {
           simd::dequantize(query.tensor->data<int8_t>() + offset, query.zero_points[vector],
                            query.scales[vector], to, a_.width);
         }
-        for (int64_t d = 0; d < a_.width; ++d) to[d] *= scale;
+        for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
       }
     }
   }
@@ -222,6 +231,25 @@ class BlockedAttention {
             rows.token_stride / a_.width};
   }
 
+  // The same rows, as floats if those are read often.
+  simd::CacheRows widened(const simd::CacheRows& rows, float* to) const {
+    if (!widens_) return rows;
+    const simd::Convert convert = simd::to_float(rows.dtype);
+    const auto size = static_cast<int64_t>(a_.key.tensor->element_size());
+    const auto* const from = static_cast<const std::byte*>(rows.data);
+    for (int64_t n = 0; n < rows.count; ++n) {
+      const std::byte* const row = from + n * rows.stride * size;
+      if (rows.scales == nullptr) {
+        convert(row, to + n * p_.stride, rows.width);
+      } else {
+        simd::dequantize(reinterpret_cast<const int8_t*>(row),
+                         rows.zero_points[n * rows.parameter_stride],
+                         rows.scales[n * rows.parameter_stride], to + n * p_.stride, rows.width);
+      }
+    }
+    return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
+  }
+
   // Adds keys first .. first + count to what the rows of one head, from `row` on, have.
   void add_block(const Place& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
@@ -229,7 +257,7 @@ class BlockedAttention {
     const int64_t row = (head - at.head) * rows;
     const simd::FloatRows scores{scratch.scores, kKeyBlock, rows};
     simd::multiply_keys({scratch.queries + row * p_.stride, p_.stride, rows},
-                        cache_rows(a_.key, at, head, first, count), scores);
+                        widened(cache_rows(a_.key, at, head, first, count), scratch.block), scores);
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t token = at.token + r / a_.group();
       const int64_t seen = std::clamp<int64_t>(a_.keys_of(token) - first, 0, count);
@@ -237,8 +265,8 @@ class BlockedAttention {
       scratch.factors[r] =
           simd::weigh(scratch.scores + r * kKeyBlock, mask, seen, count, sums.softmax[row + r]);
     }
-    simd::add_values(scores, cache_rows(a_.value, at, head, first, count), scratch.factors,
-                     {sums.values + row * p_.stride, p_.stride, rows});
+    simd::add_values(scores, widened(cache_rows(a_.value, at, head, first, count), scratch.block),
+                     scratch.factors, {sums.values + row * p_.stride, p_.stride, rows});
   }
 
   void run_item(int64_t item, const Scratch& scratch, const Sums& sums) const {
@@ -306,6 +334,7 @@ class BlockedAttention {
   const Attention& a_;
   const Partition p_;
   const int64_t rows_;
+  const bool widens_;
   float* scratch_ = nullptr;
   float* parts_ = nullptr;
 };

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/attention.cc"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/optimized/simd/half-inl.h"
+#include "kernels/optimized/simd/cache_rows-inl.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 
@@ -19,9 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::CappedTag<float, 64>;
-using V = hn::Vec<Tag>;
 
 // Rows of queries that are multiplied at once: their sums with four keys, or over four vectors of
 // values, must fit the registers.
@@ -31,68 +26,6 @@ constexpr int64_t kRows = 2;
 constexpr int64_t kRows = 4;
 #endif
 constexpr int64_t kKeys = 4;
-
-int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
-
-// How elements of a cache become floats; `T` is what they lie as.
-struct FloatElements {
-  using T = float;
-  static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
-};
-struct HalfElements {
-  using T = uint16_t;
-  template <class VT>
-  static HWY_INLINE V widen(VT v, int32_t) {
-    return half_number_to_float(Tag(), v);
-  }
-};
-struct BFloat16Elements {
-  using T = uint16_t;
-  template <class VT>
-  static HWY_INLINE V widen(VT v, int32_t) {
-    const hn::RebindToUnsigned<Tag> du;
-    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::PromoteTo(du, v)));
-  }
-};
-struct CharElements {
-  using T = int8_t;
-  // Differences are exact.
-  template <class VT>
-  static HWY_INLINE V widen(VT v, int32_t zero_point) {
-    const hn::RebindToSigned<Tag> di;
-    return hn::ConvertTo(Tag(), hn::Sub(hn::PromoteTo(di, v), hn::Set(di, zero_point)));
-  }
-};
-
-template <class Elements>
-HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
-  return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
-}
-
-// Lanes beyond `count` are of no account where they meet zeros, but are numbers.
-template <class Elements>
-HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
-  using T = typename Elements::T;
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return load_part(Tag(), from, count);
-  } else {  // instruction sets mask no smaller elements
-    const hn::Rebind<T, Tag> d;
-    HWY_ALIGN T elements[HWY_MAX_BYTES];
-    hn::Store(hn::Zero(d), d, elements);
-    std::memcpy(elements, from, static_cast<size_t>(count) * sizeof(T));
-    return Elements::widen(hn::Load(d, elements), zero_point);
-  }
-}
-
-// Where a row begins, and its zero point.
-template <class T>
-struct Row {
-  Row(const CacheRows& rows, int64_t n)
-      : data(static_cast<const T*>(rows.data) + n * rows.stride),
-        zero_point(rows.zero_points == nullptr ? 0 : rows.zero_points[n * rows.parameter_stride]) {}
-  const T* data;
-  int32_t zero_point;
-};
 
 #if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
 // out[i] = the sum of lane i of all blocks of four lanes.
@@ -131,7 +64,8 @@ HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
 // Four keys with `kCount` queries.
 template <class Elements, int64_t kCount>
 HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
-                                   const CacheRows& keys, int64_t first, float* out) {
+                                   const CacheRows& keys, int64_t first, float* out,
+                                   int64_t out_stride) {
   using T = typename Elements::T;
   const Tag d;
   const int64_t last = keys.count - 1;
@@ -181,24 +115,36 @@ HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
 #undef VITRINE_QUERIES
 #undef VITRINE_QUERY
   store_sums(s00, s01, s02, s03, out);
-  if constexpr (kCount > 1) store_sums(s10, s11, s12, s13, out + kKeys);
-  if constexpr (kCount > 2) store_sums(s20, s21, s22, s23, out + 2 * kKeys);
-  if constexpr (kCount > 3) store_sums(s30, s31, s32, s33, out + 3 * kKeys);
+  if constexpr (kCount > 1) store_sums(s10, s11, s12, s13, out + out_stride);
+  if constexpr (kCount > 2) store_sums(s20, s21, s22, s23, out + 2 * out_stride);
+  if constexpr (kCount > 3) store_sums(s30, s31, s32, s33, out + 3 * out_stride);
 }
 
 template <class Elements, int64_t kCount>
 HWY_NOINLINE void multiply_all_keys(const float* queries, int64_t query_stride,
-                                    const CacheRows& keys, float* scores, int64_t score_stride) {
-  for (int64_t first = 0; first < keys.count; first += kKeys) {
+                                    const CacheRows& keys, bool is_new, float* scores,
+                                    int64_t score_stride) {
+  using T = typename Elements::T;
+  int64_t first = 0;
+  for (; first + kKeys <= keys.count; first += kKeys) {
+    if (is_new) {
+      const T* const ahead = static_cast<const T*>(keys.data) + (first + kRowsAhead) * keys.stride;
+      for (int64_t n = 0; n < kKeys; ++n) prefetch(ahead + n * keys.stride, keys.width);
+    }
+    multiply_four_keys<Elements, kCount>(queries, query_stride, keys, first, scores + first,
+                                         score_stride);
+  }
+  if (first < keys.count) {
     float sums[kCount * kKeys];
-    multiply_four_keys<Elements, kCount>(queries, query_stride, keys, first, sums);
-    const int64_t count = std::min(kKeys, keys.count - first);
+    multiply_four_keys<Elements, kCount>(queries, query_stride, keys, first, sums, kKeys);
     for (int64_t r = 0; r < kCount; ++r) {
-      for (int64_t n = 0; n < count; ++n) {
-        const float scale =
-            keys.scales == nullptr ? 1.0F : keys.scales[(first + n) * keys.parameter_stride];
-        scores[r * score_stride + first + n] = sums[r * kKeys + n] * scale;
-      }
+      std::copy_n(sums + r * kKeys, keys.count - first, scores + r * score_stride + first);
+    }
+  }
+  if (keys.scales == nullptr) return;
+  for (int64_t r = 0; r < kCount; ++r) {
+    for (int64_t n = 0; n < keys.count; ++n) {
+      scores[r * score_stride + n] *= keys.scales[n * keys.parameter_stride];
     }
   }
 }
@@ -210,18 +156,18 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
     float* const to = scores.data + row * scores.stride;
     switch (std::min(kRows, queries.count - row)) {
       case 4:
-        multiply_all_keys<Elements, std::min<int64_t>(4, kRows)>(from, queries.stride, keys, to,
-                                                                 scores.stride);
+        multiply_all_keys<Elements, std::min<int64_t>(4, kRows)>(from, queries.stride, keys,
+                                                                 row == 0, to, scores.stride);
         break;
       case 3:
-        multiply_all_keys<Elements, std::min<int64_t>(3, kRows)>(from, queries.stride, keys, to,
-                                                                 scores.stride);
+        multiply_all_keys<Elements, std::min<int64_t>(3, kRows)>(from, queries.stride, keys,
+                                                                 row == 0, to, scores.stride);
         break;
       case 2:
-        multiply_all_keys<Elements, 2>(from, queries.stride, keys, to, scores.stride);
+        multiply_all_keys<Elements, 2>(from, queries.stride, keys, row == 0, to, scores.stride);
         break;
       default:
-        multiply_all_keys<Elements, 1>(from, queries.stride, keys, to, scores.stride);
+        multiply_all_keys<Elements, 1>(from, queries.stride, keys, row == 0, to, scores.stride);
     }
   }
 }
@@ -230,7 +176,8 @@ void multiply_queries(const FloatRows& queries, const CacheRows& keys, const Flo
 // of the width.
 template <class Elements, int64_t kCount, int64_t kVectors, bool kTail>
 HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const CacheRows& values,
-                            const float* factors, float* sums, int64_t sum_stride, int64_t column) {
+                            const float* factors, float* sums, int64_t sum_stride, int64_t column,
+                            bool is_new) {
   using T = typename Elements::T;
   const Tag d;
   const int64_t step = lanes();
@@ -255,6 +202,7 @@ HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const C
   for (int64_t n = 0; n < values.count; ++n) {
     const Row<T> row(values, n);
     const T* const from = row.data + column;
+    if (is_new) prefetch(from + kRowsAhead * values.stride, kVectors * step);
     const float scale =
         values.scales == nullptr ? 1.0F : values.scales[n * values.parameter_stride];
     V x0 = hn::Zero(d);
@@ -304,26 +252,26 @@ HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const C
 template <class Elements, int64_t kCount>
 HWY_NOINLINE void add_all_columns(const float* weights, int64_t weight_stride,
                                   const CacheRows& values, const float* factors, float* sums,
-                                  int64_t sum_stride) {
+                                  int64_t sum_stride, bool is_new) {
   const int64_t step = lanes();
   int64_t column = 0;
   for (; column + 4 * step <= values.width; column += 4 * step) {
     add_columns<Elements, kCount, 4, false>(weights, weight_stride, values, factors, sums,
-                                            sum_stride, column);
+                                            sum_stride, column, is_new);
   }
   if (column + 2 * step <= values.width) {
     add_columns<Elements, kCount, 2, false>(weights, weight_stride, values, factors, sums,
-                                            sum_stride, column);
+                                            sum_stride, column, is_new);
     column += 2 * step;
   }
   if (column + step <= values.width) {
     add_columns<Elements, kCount, 1, false>(weights, weight_stride, values, factors, sums,
-                                            sum_stride, column);
+                                            sum_stride, column, is_new);
     column += step;
   }
   if (column < values.width) {
     add_columns<Elements, kCount, 1, true>(weights, weight_stride, values, factors, sums,
-                                           sum_stride, column);
+                                           sum_stride, column, is_new);
   }
 }
 
@@ -335,18 +283,20 @@ void add_weighted(const FloatRows& weights, const CacheRows& values, const float
     float* const to = sums.data + row * sums.stride;
     switch (std::min(kRows, weights.count - row)) {
       case 4:
-        add_all_columns<Elements, std::min<int64_t>(4, kRows)>(from, weights.stride, values,
-                                                               factors + row, to, sums.stride);
+        add_all_columns<Elements, std::min<int64_t>(4, kRows)>(
+            from, weights.stride, values, factors + row, to, sums.stride, row == 0);
         break;
       case 3:
-        add_all_columns<Elements, std::min<int64_t>(3, kRows)>(from, weights.stride, values,
-                                                               factors + row, to, sums.stride);
+        add_all_columns<Elements, std::min<int64_t>(3, kRows)>(
+            from, weights.stride, values, factors + row, to, sums.stride, row == 0);
         break;
       case 2:
-        add_all_columns<Elements, 2>(from, weights.stride, values, factors + row, to, sums.stride);
+        add_all_columns<Elements, 2>(from, weights.stride, values, factors + row, to, sums.stride,
+                                     row == 0);
         break;
       default:
-        add_all_columns<Elements, 1>(from, weights.stride, values, factors + row, to, sums.stride);
+        add_all_columns<Elements, 1>(from, weights.stride, values, factors + row, to, sums.stride,
+                                     row == 0);
     }
   }
 }
