@@ -1,0 +1,127 @@
+// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers 0.21.4 on the
+// same files, but where a test says otherwise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/tokenizers/small_files.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine {
+namespace {
+
+using test::tokenizer_path;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Ids = std::vector<TokenId>;
+
+struct Example {
+  const char* text;
+  Ids ids;
+  const char* decoded;
+};
+
+void expect_all(const char* file, const std::vector<Example>& examples) {
+  const auto tokenizer = load_tokenizer(tokenizer_path(file));
+  for (const Example& example : examples) {
+    EXPECT_EQ(tokenizer->encode(example.text), example.ids) << example.text;
+    EXPECT_EQ(tokenizer->decode(example.ids, {.skip_special = false}), example.decoded);
+  }
+}
+
+TEST(HuggingFace, ByteLevelBpe) {
+  expect_all("byte_level.json",
+             {{"abc ab  aab12é\n", {12, 11, 0, 0, 1, 9, 14, 13, 8}, "abc ab  aab12é\n"},
+              {"e\u0301", {13}, "é"},                // NFC
+              {"a<tool> b", {1, 18, 0, 2}, "a< b"},  // a single word only; unknown bytes vanish
+              {"a <tool> b", {1, 22, 2}, "a<tool>b"},
+              {"<|end_of_text|>ab", {21, 9}, "<|end_of_text|>ab"},
+              {"aaaaaaa", {17, 16, 1}, "aaaaaaa"},
+              {"", {}, ""}});
+}
+
+TEST(HuggingFace, ByteFallback) {
+  expect_all("byte_fallback.json", {{"hi", {13}, "hi"},
+                                    {" hi", {9, 13}, " hi"},
+                                    {"hi\n€é", {13, 3, 6, 7, 8, 4, 5}, "hi\n€é"},
+                                    {"<s>hi</s> hi", {1, 13, 2, 9, 13}, "<s> hi</s>  hi"},
+                                    // Unknown characters come after bytes that follow them.
+                                    {"q€", {9, 6, 7, 8, 0}, "€<unk>"}});
+}
+
+TEST(HuggingFace, WordPiece) {
+  expect_all("word_piece.json",
+             {{"Playing, PLAYED café 中中", {3, 4, 6, 3, 5, 7, 8, 8}, "playing, played cafe 中 中"},
+              {"[CLS] play", {1, 3}, "[CLS] play"},
+              {"playingxxxxxxxxx", {0}, "[UNK]"},
+              {"play\u200bing", {3, 4}, "playing"}});
+}
+
+TEST(HuggingFace, Unigram) {
+  expect_all("unigram.json", {{"ab", {5, 3}, "ab"},
+                              {"a  b", {5, 1, 1, 3}, "a  b"},
+                              {"ﬁ", {1, 7}, "fi"},  // NFKC
+                              {"qqab", {1, 0, 4}, "<unk>ab"},
+                              {"▁a", {5}, "a"}});
+}
+
+TEST(HuggingFace, PutsTheTemplateAroundATextWhenAsked) {
+  const auto bert = load_tokenizer(tokenizer_path("word_piece.json"));
+  EXPECT_THAT(bert->encode("play", {.add_template = true}), ElementsAre(1, 3, 2));
+  EXPECT_THAT(bert->encode("", {.add_template = true}), ElementsAre(1, 2));
+  const auto llama = load_tokenizer(tokenizer_path("byte_level.json"));
+  EXPECT_THAT(llama->encode("ab", {.add_template = true}), ElementsAre(20, 9));
+  EXPECT_THAT(llama->encode("ab", {.num_bos = 2, .num_eos = 1}), ElementsAre(20, 20, 9, 21));
+}
+
+TEST(HuggingFace, LeavesNamesOfSpecialTokensInUsersTextAlone) {
+  const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
+  EXPECT_THAT(tokenizer->encode("</s>"), ElementsAre(2));
+  const Ids ids = tokenizer->encode("</s>", {.special_in_text = false});
+  EXPECT_THAT(ids, testing::Not(testing::Contains(2)));
+}
+
+TEST(HuggingFace, KnowsItsTokens) {
+  const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
+  EXPECT_EQ(tokenizer->form(), "Hugging Face BPE");
+  EXPECT_EQ(tokenizer->vocabulary_size(), 23U);
+  EXPECT_EQ(tokenizer->bos(), 20);
+  EXPECT_EQ(tokenizer->eos(), 21);
+  EXPECT_EQ(tokenizer->token(12), "abc");
+  EXPECT_EQ(tokenizer->token(22), "<tool>");
+  EXPECT_EQ(tokenizer->token(23), std::nullopt);
+  EXPECT_EQ(tokenizer->id_of("Ġab"), 11);
+  EXPECT_EQ(tokenizer->id_of("nothing"), std::nullopt);
+  ASSERT_EQ(tokenizer->special_tokens().size(), 2U);
+  EXPECT_EQ(tokenizer->special_tokens()[1].text, "<|end_of_text|>");
+}
+
+TEST(HuggingFace, SkipsSpecialTokensInText) {
+  const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
+  EXPECT_EQ(tokenizer->decode(Ids{20, 9, 21}), "ab");
+  EXPECT_EQ(tokenizer->decode(Ids{9, 500}), "ab") << "an id that the file does not have";
+  EXPECT_THROW(tokenizer->decode(Ids{-1}), TokenizerError);
+}
+
+// Each faulty run is one U+FFFD, which is 3 bytes: none of them is in this vocabulary's alphabet.
+TEST(HuggingFace, TakesTextThatIsNotUtf8) {
+  const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
+  const Ids whole = tokenizer->encode("h\xEF\xBF\xBDi");
+  EXPECT_EQ(tokenizer->encode("h\xFFi"), whole);
+  EXPECT_EQ(tokenizer->encode("h\xE2\x82i"), whole) << "one run that could begin a character";
+  EXPECT_EQ(tokenizer->encode("h\xED\xA0\x80i"), tokenizer->encode("h\uFFFD\uFFFD\uFFFDi"))
+      << "a surrogate";
+}
+
+// Quadratic merging would take hours.
+TEST(HuggingFace, EncodesAWordOfAMillionBytes) {
+  const auto tokenizer = load_tokenizer(tokenizer_path("byte_level.json"));
+  const std::string word(1'000'000, 'a');
+  const Ids ids = tokenizer->encode(word);
+  EXPECT_EQ(ids, Ids(250'000, 17));
+  EXPECT_EQ(tokenizer->decode(ids), word);
+  EXPECT_EQ(load_tokenizer(tokenizer_path("unigram.json"))->encode(word).size(), 1'000'000U);
+  EXPECT_THAT(load_tokenizer(tokenizer_path("word_piece.json"))->encode(word), ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace vitrine

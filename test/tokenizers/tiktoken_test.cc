@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/tokenizers/small_files.h"
+#include "vitrine/tokenizer.h"
+
+namespace vitrine {
+namespace {
+
+using testing::ElementsAre;
+using Ids = std::vector<TokenId>;
+
+// Ranks 0 to 255 are the bytes; then "ab", " a", " ab", "abc", "\n\n", "'s", "12", "123".
+TEST(Tiktoken, MergesTheLowestRankFirst) {
+  const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
+  EXPECT_EQ(tokenizer->form(), "tiktoken");
+  EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(259)) << "a word that is a token";
+  EXPECT_THAT(tokenizer->encode("abcx"), ElementsAre(259, 'x'));
+  // "ab" ranks before " a", and then " " and "ab" are " ab".
+  EXPECT_THAT(tokenizer->encode(" ab"), ElementsAre(258));
+  EXPECT_THAT(tokenizer->encode(" abd"), ElementsAre(258, 'd'));
+  EXPECT_THAT(tokenizer->encode("12345"), ElementsAre(263, '4', '5')) << "three digits a word";
+  EXPECT_THAT(tokenizer->encode("b's"), ElementsAre('b', 261));
+  EXPECT_THAT(tokenizer->encode("a\n\n"), ElementsAre('a', 260));
+  EXPECT_THAT(tokenizer->encode("é"), ElementsAre(0xC3, 0xA9));
+  EXPECT_THAT(tokenizer->encode(std::string("\0", 1)), ElementsAre(0));
+  EXPECT_THAT(tokenizer->encode(""), testing::IsEmpty());
+}
+
+TEST(Tiktoken, PutsLlama3sSpecialTokensAfterTheRanks) {
+  const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
+  EXPECT_EQ(tokenizer->vocabulary_size(), 264U + 256U);
+  EXPECT_EQ(tokenizer->bos(), 264);
+  EXPECT_EQ(tokenizer->eos(), 265);
+  EXPECT_EQ(tokenizer->id_of("<|eot_id|>"), 264 + 9);
+  EXPECT_THAT(tokenizer->encode("ab<|eot_id|>ab", {.num_bos = 1}), ElementsAre(264, 256, 273, 256));
+  EXPECT_EQ(tokenizer->encode("<|eot_id|>", {.special_in_text = false}).size(), 10U);
+  EXPECT_EQ(tokenizer->decode(Ids{264, 256, 273, 256}), "abab");
+  EXPECT_EQ(tokenizer->decode(Ids{273}, {.skip_special = false}), "<|eot_id|>");
+}
+
+TEST(Tiktoken, MergesAMillionBytes) {
+  const auto tokenizer = load_tokenizer(test::tokenizer_path("ranks.tiktoken"));
+  std::string word;
+  for (int i = 0; i < 500'000; ++i) word += "ab";
+  EXPECT_EQ(tokenizer->encode(word), Ids(500'000, 256));
+}
+
+TEST(Tekken, HasItsSpecialTokensFirst) {
+  const auto tokenizer = parse_tokenizer(R"({
+    "config": {"pattern": "\\p{L}+|[^\\p{L}]", "default_vocab_size": 5,
+               "default_num_special_tokens": 3},
+    "vocab": [{"rank": 0, "token_bytes": "YQ==", "token_str": "a"},
+              {"rank": 1, "token_bytes": "YWE=", "token_str": "aa"},
+              {"rank": 2, "token_bytes": "YmI=", "token_str": "beyond the size"}]})",
+                                         "tekken.json");
+  EXPECT_EQ(tokenizer->form(), "Tekken");
+  EXPECT_EQ(tokenizer->vocabulary_size(), 5U);
+  EXPECT_EQ(tokenizer->bos(), 1);
+  EXPECT_EQ(tokenizer->eos(), 2);
+  EXPECT_THAT(tokenizer->encode("aaa</s>"), ElementsAre(4, 3, 2));
+  EXPECT_THROW(tokenizer->encode("b"), TokenizerError);
+}
+
+}  // namespace
+}  // namespace vitrine
