@@ -1,0 +1,112 @@
+// How the arguments of calls are read.
+#include "aot/shapes/call.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "aot/graph/aot_error.h"
+#include "aot/graph/graph.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CallTest : public testing::Test {
+ protected:
+  CallTest() {
+    x_ = graph_.placeholder("x");
+    x_->meta.value = contiguous_spec(ScalarType::kFloat, {2, 3});
+  }
+
+  Graph graph_;
+  Node* x_ = nullptr;
+};
+
+std::string complaint(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const AotError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(CallTest, FindsArgumentsByPositionAndName) {
+  const ArgumentList args = {x_, Argument::list({1}), true};
+  const ArgumentMap kwargs = {{"dtype", ScalarType::kDouble}};
+  const Call mean(Target::of("aten.mean.dim"), args, kwargs);
+  EXPECT_EQ(&mean.node("self"), x_);
+  EXPECT_EQ(&mean.self(), x_->tensor());
+  EXPECT_THAT(mean.integers("dim"), ElementsAre(1));
+  EXPECT_TRUE(mean.boolean("keepdim"));
+  EXPECT_EQ(mean.dtype("dtype", ScalarType::kFloat), ScalarType::kDouble);
+  const ArgumentMap named = {{"dim", Argument::list({0})}, {"self", x_}};
+  const Call by_name(Target::of("aten.mean.dim"), {}, named);
+  EXPECT_EQ(&by_name.node("self"), x_);
+  EXPECT_THAT(by_name.integers("dim"), ElementsAre(0));
+}
+
+TEST_F(CallTest, WhatIsNotGivenIsTheSignaturesDefault) {
+  const ArgumentList args = {x_, 2};
+  const Call pool(Target::of("aten.max_pool2d.default"), args, {});
+  EXPECT_THAT(pool.integers("kernel_size", 2), ElementsAre(2, 2)) << "one number for all";
+  EXPECT_THAT(pool.integers("stride"), IsEmpty());
+  EXPECT_THAT(pool.integers("padding", 2), ElementsAre(0, 0));
+  EXPECT_FALSE(pool.boolean("ceil_mode"));
+  const ArgumentList only = {x_};
+  EXPECT_EQ(Call(Target::of("aten.leaky_relu.default"), only, {}).real("negative_slope"), 0.01);
+  EXPECT_EQ(Call(Target::of("aten.contiguous.default"), only, {}).value("memory_format"),
+            Argument(MemoryFormat::kContiguous));
+}
+
+TEST_F(CallTest, NoneCountsAsNotGiven) {
+  const ArgumentList args = {x_, Argument(), Argument()};
+  const Call slice(Target::of("aten.slice.Tensor"), args, {});
+  EXPECT_EQ(slice.find("dim"), nullptr);
+  EXPECT_EQ(slice.integer("dim"), 0);
+  EXPECT_EQ(slice.integer("start", 7), 7) << "the signature says None";
+}
+
+TEST_F(CallTest, AnOperatorMayLackAnArgument) {
+  const ArgumentList args = {x_};
+  const Call sum(Target::of("aten.sum.default"), args, {});
+  EXPECT_THAT(sum.integers("dim"), IsEmpty());
+  EXPECT_FALSE(sum.boolean("keepdim", false));
+}
+
+TEST_F(CallTest, WritesTakeTheFunctionalFormsArguments) {
+  const ArgumentList args = {x_, x_, 3};
+  const Call add(Target::of("aten.add_.Tensor"), args, {});
+  EXPECT_EQ(&add.node("other"), x_);
+  EXPECT_EQ(add.integer("alpha"), 3);
+}
+
+TEST_F(CallTest, OfUnknownOperatorsOnlyNamedArgumentsAreFound) {
+  const ArgumentList args = {x_};
+  const ArgumentMap kwargs = {{"scale", 2}};
+  const Call own(Target::of("mylib.op.default"), args, kwargs);
+  EXPECT_EQ(own.find("x"), nullptr);
+  EXPECT_EQ(own.integer("scale"), 2);
+  EXPECT_EQ(&own.self(), x_->tensor()) << "by place";
+}
+
+TEST_F(CallTest, SaysWhatIsWrong) {
+  const ArgumentList args = {2, Argument::list({1, 2, 3}), "yes"};
+  const Call pool(Target::of("aten.avg_pool2d.default"), args, {});
+  EXPECT_THAT(complaint([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: its first"));
+  EXPECT_THAT(complaint([&] { pool.node("self"); }), HasSubstr("its self is no tensor"));
+  EXPECT_THAT(complaint([&] { pool.integers("kernel_size", 2); }),
+              HasSubstr("its kernel_size has 3 items, not 2"));
+  EXPECT_THAT(complaint([&] { pool.integers("stride"); }), HasSubstr("its stride holds something"));
+  EXPECT_THAT(complaint([&] { pool.integer("divisor_override"); }),
+              HasSubstr("its divisor_override is missing"));
+}
+
+}  // namespace
+}  // namespace vitrine::aot
