@@ -1,4 +1,4 @@
-// Why calls were not delegated.
+// Explains why calls were not delegated.
 #pragma once
 
 #include <span>

@@ -538,7 +538,7 @@ TEST(LoweredModules, LintKnowsTheirCalls) {
               ThrowsMessage<AotError>(HasSubstr("gives 2 inputs to lowered_module_0")));
   call->set_args({args[1], args[1]});
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("its first argument is no lowered module")));
+              ThrowsMessage<AotError>(HasSubstr("the first argument is not a lowered module")));
   call->set_args(args);
   call->meta.value = Value::Items{};
   EXPECT_THAT([&] { lint(program); },
