@@ -178,9 +178,9 @@ TEST(EtRecord, AcceptsPythonsInfinitiesOutsideOfStrings) {
 
 TEST(EtRecord, SurvivesDeepNesting) {
   const std::string deep(1 << 20, '[');
-  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("nests deeper than 200 levels"));
+  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("is nested deeper than 200 levels"));
   std::string closed = deep + std::string(deep.size(), ']');
-  EXPECT_THAT(error_with("debug_handle_map", closed), HasSubstr("nests deeper than 200 levels"));
+  EXPECT_THAT(error_with("debug_handle_map", closed), HasSubstr("is nested deeper than 200 levels"));
 }
 
 // A lowered module within a lowered module within ...

@@ -196,7 +196,7 @@ TEST(PteLowerTest, DelegatesInBranchesAreCountedApart) {
   EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 1\n"));
   // sin and add in one, mul, cos and sub in the other.
   EXPECT_THAT(result.out,
-              HasSubstr("In branches, besides: 2 delegated subgraphs, 5 delegated nodes\n"));
+              HasSubstr("In branches: 2 more delegated subgraphs, 5 more delegated nodes\n"));
 }
 
 TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {

@@ -18,7 +18,7 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack() {
   return std::make_shared<aot::XnnpackPartitioner>();
 }
 
-// What ExecuTorch's XnnpackDynamicallyQuantizedPartitioner does.
+// Corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   aot::XnnpackPartitioner::Options options;
   options.precisions = aot::xnnpack::kDynamic;
@@ -26,7 +26,7 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   return std::make_shared<aot::XnnpackPartitioner>(options);
 }
 
-// More than ExecuTorch's, which leaves branches to kernels.
+// Takes more than ExecuTorch's, which leaves branches to kernels.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_branches() {
   aot::XnnpackPartitioner::Options options;
   options.in_branches = true;

@@ -117,7 +117,7 @@ TEST_F(SubmoduleTest, OnlyCallsOfThisGraphCanBeTaken) {
   b.finish();
   Graph other;
   Node* foreign = other.call(Target::of("aten.relu.default"), {other.placeholder("z")});
-  EXPECT_THAT([&] { take({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is no call")));
+  EXPECT_THAT([&] { take({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is not a call")));
   EXPECT_THAT([&] { take({foreign}); }, ThrowsMessage<AotError>(HasSubstr("another graph")));
   EXPECT_THAT([&] { take({}); }, ThrowsMessage<AotError>(HasSubstr("has no nodes")));
 }

@@ -206,7 +206,7 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeAnOutputToo) {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
       ThrowsMessage<AotError>(testing::AllOf(HasSubstr("takes the buffer \"of.b_state\""),
-                                             HasSubstr("returns this value as another output, too"),
+                                             HasSubstr("also returns this value as another output"),
                                              HasSubstr("Leave the buffer untagged"))));
 }
 
@@ -219,7 +219,7 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeUsedOutside) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("aten_abs_default takes this value, too")));
+      ThrowsMessage<AotError>(HasSubstr("aten_abs_default uses this value too")));
 }
 
 TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
@@ -231,7 +231,7 @@ TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("since the program changes it")));
+      ThrowsMessage<AotError>(HasSubstr("since the program mutates it")));
 }
 
 TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
@@ -333,7 +333,7 @@ TEST(ToBackend, ACyclicPartitionIsRefused) {
       [&] {
         to_backend(program, tagging({{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition t: its nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition t: the nodes do not form one contained")));
 }
 
 // Each is convex, but they wait for each other.
@@ -354,7 +354,7 @@ TEST(ToBackend, PartitionsThatWaitForEachOtherAreRefused) {
                                      {"aten_relu_default_1", "u"},
                                      {"aten_abs_default", "u"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition u: its nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition u: the nodes do not form one contained")));
 }
 
 TEST(ToBackend, SeveralBackendsInOneProgram) {
