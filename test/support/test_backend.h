@@ -20,7 +20,7 @@ class TestBackend final : public BackendInterface {
   static constexpr int32_t kDebugId = 7;
   static constexpr char kMetadata[] = "times";
 
-  // What the latest init() was given; not synchronised.
+  // The arguments of the latest init(); not synchronised.
   struct Init {
     BackendInitContext context;
     Bytes payload;

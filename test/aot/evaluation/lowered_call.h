@@ -1,4 +1,4 @@
-// Operators in programs of their own, lowered and run by our kernels, for tests of decompositions.
+// Lowers single operators and runs them with our kernels, for tests of decompositions.
 #pragma once
 
 #include <functional>

@@ -132,7 +132,7 @@ TEST_F(Damaged, GraphsWithoutEnd) {
   EXPECT_THROW(parse_json(program), ImportError);
 }
 
-// Each value in the JSON replaced by each of these: fine or an ImportError.
+// Each value in the JSON is replaced by each of these: it imports or throws ImportError.
 TEST_F(Damaged, AnyValue) {
   const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
                                          true, json::array({json::array()}), INT64_MIN});

@@ -63,7 +63,7 @@ TEST_F(SubmoduleTest, ManyResultsComeInTheOrderOfTheirCallsAndRenameOutputs) {
   EXPECT_EQ(format_node(*b.program.graph->output()), "return (getitem_1, getitem)");
   EXPECT_EQ(b.program.signature.outputs[0].name, "getitem_1");
   EXPECT_EQ(b.program.signature.outputs[1].name, "getitem");
-  // Results keep the handles of the calls that they stand for.
+  // Results keep the handles of their calls.
   EXPECT_EQ(made.call->users()[0]->meta.debug_handle, 1U);
   EXPECT_EQ(made.call->users()[1]->meta.debug_handle, 3U);
   EXPECT_EQ(relu->args()[0].node()->name(), "getitem");

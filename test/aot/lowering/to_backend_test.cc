@@ -46,7 +46,7 @@ TEST(ToBackend, PartsBecomeCallsWithTheNextDebugHandle) {
   EXPECT_EQ(lowered[0].name, "lowered_module_0");
   EXPECT_EQ(lowered[0].call->name(), "executorch_call_delegate");
   EXPECT_EQ(lowered[0].module->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
-  // Of what is left in the graph: erf has 2.
+  // Handles of the nodes left in the graph: erf has 2.
   EXPECT_EQ(lowered[0].call->meta.debug_handle, 3U);
   EXPECT_EQ(lowered[1].call->meta.debug_handle, 4U);
   EXPECT_EQ(format_node(*program.graph->output()), "return (getitem,)");  // tag0 was first
@@ -106,7 +106,7 @@ TEST(ToBackend, SharedWeightsAreCopiedForEachTag) {
   b.returns(left);
   ExportedProgram& program = b.finish();
   to_backend(program, tagging({{"p", "t1"}, {"aten_add_tensor", "t0"}, {"aten_mul_tensor", "t1"}}));
-  // The first user keeps the original; what is not delegated keeps a copy.
+  // The first user keeps the original; users that are not delegated get a copy.
   EXPECT_THAT(input_names(program), ElementsAre("p_copy_1", "x"));
   EXPECT_TRUE(program.state_dict.contains("of.p"));
   EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));
@@ -265,7 +265,7 @@ TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
   EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
 }
 
-// Copies for partitions go where the weight goes.
+// Copies for partitions go to the same file as the weight.
 TEST(ToBackend, SharedWeightsKeepTheirFile) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
@@ -461,7 +461,7 @@ TEST(ToBackend, BranchesOfControlFlowAreLoweredWithoutWeights) {
     for (const InputSpec& spec : lowered[0].module->original.signature.inputs) {
       EXPECT_EQ(spec.kind, InputSpec::Kind::kUserInput);
     }
-    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the program's own graph has none
+    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the program's own graph has no tags
   }
 }
 

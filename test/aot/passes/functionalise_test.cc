@@ -89,7 +89,7 @@ TEST(Functionalise, KeepTheDtypeOfWhatIsWritten) {
   });
   EXPECT_EQ(found[0].dtype, ScalarType::kInt);
   EXPECT_EQ(values_of(found[0]), (Values{15, 21}));
-  // What asks a question writes its answer as a number.
+  // A comparison in place writes its result as a number.
   EXPECT_EQ(written({floats({3}, {1, -1, 0})},
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>&) {
                       build.call_as("aten.gt_.Scalar", {copy, 0}, {}, *copy->tensor());

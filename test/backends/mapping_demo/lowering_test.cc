@@ -1,4 +1,4 @@
-// The ahead-of-time half: what is taken, the payload's text, and the map.
+// The ahead-of-time half: the calls that it takes, the payload's text, and the map.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ void negate(BlobBuilder& b) {
   b.unary(Tag::XNNNegate, 0, 1);
 }
 
-// A sound 2x2 convolution but for what `change` does: values are input 0, output 1, filter 2,
+// A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
 Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBuilder&)> change,
               const char* error) {
@@ -62,7 +62,7 @@ Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBui
           error};
 }
 
-// A sound layer but for what `change` does: values as above.
+// A valid layer that `change` modifies. Values as above.
 Damage layer(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
   return {name,
           [=](BlobBuilder& b) {
@@ -585,7 +585,7 @@ TEST_F(ArgumentsTest, AreChecked) {
   EValue number(int64_t{1});
   EValue* arguments[] = {&number, &factory.value(out)};
   EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is no tensor"));
-  // And none of that did harm.
+  // The rest is undamaged.
   EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }

@@ -43,7 +43,7 @@ struct Branch {
     node->meta.value = std::move(spec);
     return node;
   }
-  // One that the branch holds itself, as torch keeps what it finds in the code.
+  // A constant that the branch holds itself; torch stores literals of the code there.
   Node* number(float value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);

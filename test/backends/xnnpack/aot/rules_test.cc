@@ -84,7 +84,7 @@ Node* quantised_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis)
       t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
 }
 
-// Zeros, or what is given, put around int8 images before a convolution.
+// Pads int8 images with zeros, or with a given value, before a convolution.
 Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double value = 0.0,
                          bool transposed = false) {
   Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
@@ -249,7 +249,7 @@ const Row kRows[] = {
      ""},
     {"MaxPoolDilatedPastItsInput",
      [](TestProgram& t) {
-       // The last row begins at 7 - 1, and what stands in for its padding at 8.
+       // The last row begins at 7 - 1, and the value in place of its padding is at 8.
        return t.call("aten.max_pool2d.default",
                      {images(t), kTwo, kOnes, kOnes, std::vector<int64_t>{1, 2}}, {1, 4, 9, 8});
      },
