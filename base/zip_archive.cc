@@ -102,7 +102,7 @@ ZipArchive::Directory ZipArchive::find_directory() const {
     size = number_at<uint64_t>(all, at + 40);
     offset = number_at<uint64_t>(all, at + 48);
   }
-  if (!range_fits(offset, size, all.size())) fail("", "its directory lies outside of the file");
+  if (!range_fits(offset, size, all.size())) fail("", "the directory is outside the file");
   return {count, all.subspan(offset, size)};
 }
 
@@ -113,9 +113,9 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // Members that share bytes would let a small file become many large ones.
+    // If members could share bytes, a small file could expand to many large ones.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
-      fail(name, "claims bytes of others, or more than the file has: members overlap, refused");
+      fail(name, "overlaps other members, or claims more bytes than the file has: refused");
     }
     names_.push_back(name);
     if (!members_.emplace(std::move(name), member).second) {
@@ -129,7 +129,7 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   const auto place = [&] { return fmt::format("directory entry {}", index); };
   if (!range_fits(at, kEntrySize, directory.size()) ||
       number_at<uint32_t>(directory, at) != kEntrySignature) {
-    fail(place(), "is not there");
+    fail(place(), "is missing");
   }
   const auto flags = number_at<uint16_t>(directory, at + 8);
   const size_t name_size = number_at<uint16_t>(directory, at + 28);
@@ -163,7 +163,7 @@ void ZipArchive::read_sizes64(std::span<const std::byte> extra, Entry& entry) co
       for (uint64_t* value : {&member.size, &member.packed_size, &member.header}) {
         if (*value != kIn64) continue;
         if (!range_fits(next, 8, values.size())) {
-          fail(entry.name, "its 64-bit sizes are cut short");
+          fail(entry.name, "the 64-bit sizes are truncated");
         }
         *value = number_at<uint64_t>(values, next);
         next += 8;

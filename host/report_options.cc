@@ -33,7 +33,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
       ->type_name("WHAT");
   group
       .add_option("--top", options.view.top,
-                  "only the N that took longest, or with --compare differ most")
+                  "show only the N rows that took longest, or with --compare differ most")
       ->type_name("N");
   group
       .add_option("--filter", options.view.filter,

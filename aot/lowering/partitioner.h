@@ -19,7 +19,7 @@ struct DelegationSpec {
 
 // Why a node was not taken.
 struct Rejection {
-  std::string rule;    // what it broke: "padding must not be negative"
+  std::string rule;    // the rule it broke: "padding must not be negative"
   std::string remedy;  // what would change that; may be empty
   const Node* node = nullptr;
 };

@@ -87,9 +87,9 @@ std::string graphviz_text(const aot::LoweredModel& model) {
 std::string explain_text(const aot::LoweredModel& model, bool with_places) {
   return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
     const auto found = model.rejections.find(name);
-    if (found == model.rejections.end()) return std::string("No backend was asked.\n");
+    if (found == model.rejections.end()) return std::string("No backend was given.\n");
     const std::string lines = delegation::explain(program, found->second, with_places);
-    return lines.empty() ? std::string("All is delegated.\n") : lines;
+    return lines.empty() ? std::string("All calls are delegated.\n") : lines;
   });
 }
 
