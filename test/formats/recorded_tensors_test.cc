@@ -106,7 +106,7 @@ TEST(RecordedTensors, SaysWhatIsRefused) {
   EXPECT_THAT(refusal_of(archive("cos\nsystem\n(" + text("ls") + "tR")), HasSubstr("os system"));
   EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
   EXPECT_THAT(refusal_of(archive("I")), AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
-  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("nothing was stored"));
+  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("the memo has no entry"));
   EXPECT_THAT(refusal_of(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 

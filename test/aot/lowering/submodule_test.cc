@@ -92,7 +92,7 @@ TEST_F(SubmoduleTest, ATupleAmongResultsIsRefused) {
       [&] {
         take({nodes[0], relu});
       },
-      ThrowsMessage<AotError>(HasSubstr("its getitems belong to the partition")));
+      ThrowsMessage<AotError>(HasSubstr("put its getitems into the partition")));
 }
 
 TEST_F(SubmoduleTest, AWayOutAndBackInIsRefusedAndChangesNothing) {

@@ -301,7 +301,7 @@ TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
     return PartitionResult();
   });
   EXPECT_THAT([&] { to_backend(program, unlisted); },
-              ThrowsMessage<AotError>(HasSubstr("lists no tag t")));
+              ThrowsMessage<AotError>(HasSubstr("does not list the tag t")));
 }
 
 TEST(ToBackend, APartitionerMayOnlyTag) {
@@ -542,7 +542,7 @@ TEST(LoweredModules, LintKnowsTheirCalls) {
   call->set_args(args);
   call->meta.value = Value::Items{};
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("no tuple of lowered_module_0's 1 results")));
+              ThrowsMessage<AotError>(HasSubstr("not a tuple of lowered_module_0's 1 results")));
 }
 
 }  // namespace
