@@ -90,8 +90,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Reads the kernels of kernels/<room>: <room>_names, <room>_ids and <room>_files become lists of the
-# caller, in step; <room>_others is its files without any. A kernel of one formula is a row of the
-# room's list, which is its file.
+# caller, in step; <room>_others are its files without kernels. A kernel of one formula is a row of
+# the room's list, which is its file.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)

@@ -13,7 +13,7 @@
 namespace vitrine::aot {
 namespace {
 
-// As PyTorch has it, of a file of this program. Where it was compiled is left out.
+// A stack frame in PyTorch's form for a file of this program, without the folder of the build.
 std::string trace_of(const SourceLocation& place) {
   std::string_view file = place.file_name();
   for (size_t slashes = 0, i = file.size(); i-- > 0;) {

@@ -58,7 +58,7 @@ bool has_kernel(Target target);
 // name.
 bool is_in_place(Target target);
 
-// Of the nodes that take one result out of many.
+// The target of nodes that select one of several results.
 Target getitem();
 
 }  // namespace vitrine::aot

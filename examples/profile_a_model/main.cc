@@ -2,8 +2,8 @@
 //
 //   profile_a_model model.pte [model.etrecord]
 //
-// The device's part (load, run, trace, write the ETDump) throws nothing and needs no host library;
-// the host's part reads the ETDump, here or on another machine, and may throw.
+// The device part (load, run, trace, write the ETDump) throws nothing and needs no host library.
+// The host part reads the ETDump, here or on another machine, and may throw.
 #include <array>
 #include <cstdio>
 #include <exception>

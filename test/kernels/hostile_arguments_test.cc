@@ -62,7 +62,7 @@ void print_current_call() {
 Error run(const OpCall& call) {
   Values values(call.arguments);
   Budget budget(kMaxTemp);
-  HeapArena temp(1, &budget);  // chunks of what is asked for, for AddressSanitizer
+  HeapArena temp(1, &budget);  // chunks of the requested size, for AddressSanitizer
   current_call = &call;
   const std::clock_t start = std::clock();
   Error error = values.call(*kernels_by_name().at(call.name), temp);
@@ -461,7 +461,7 @@ TEST(RefusedCall, OutputThatIsAnInputOfAnotherShape) {
 TEST(RefusedCall, TensorWithoutMemory) {
   each_argument([&](OpCall& call, Argument& argument) {
     if (!argument.is_tensor() || call.name.starts_with("aten::sym_")) return;
-    if (call.name == "executorch_prim::et_view.default" && argument.output) return;  // gets it
+    if (call.name == "executorch_prim::et_view.default" && argument.output) return;      // gets it
     if (call.name.starts_with("llama::update_cache") && argument.name == "out") return;  // a dummy
     argument.no_memory = true;
     EXPECT_TRUE(refused(call));

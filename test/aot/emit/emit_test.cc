@@ -312,7 +312,7 @@ TEST(EmitTest, MemoryAroundABranchHasRoomForItsDelegates) {
                }));
     return emit(methods_of(std::move(program))).debug_info.at("forward").planned_bytes;
   };
-  // Behind the branches' memory, and behind that around them.
+  // After the memory of the branches and after the memory around them.
   EXPECT_EQ(planned(48), planned(0) + 2 * 48);
 }
 
