@@ -155,7 +155,7 @@ void rrelu(Decomposition& to) {
   to.replace(to.make("aten.leaky_relu.default", {to.self(), slope}));
 }
 
-// softmax and log_softmax; the input is converted before, if a dtype is asked for.
+// softmax and log_softmax. Converts the input first if a dtype is given.
 void softmax(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   Node* x = to.convert(to.self(), dtype);

@@ -1,4 +1,4 @@
-// Decompositions of what puts elements in other places: pieces, diagonals, blocks, turns.
+// Decompositions of operators that move elements: pieces, diagonals, blocks, rotations.
 #include <algorithm>
 #include <array>
 
@@ -13,8 +13,8 @@ using Dims = std::vector<int64_t>;
 
 }  // namespace
 
-// tensor_split and its like: as many pieces as asked for, the first ones larger by one, or pieces
-// that end at these indices. The dim is the last argument or that of the operator.
+// tensor_split and similar: a number of pieces, of which the first are larger by one, or pieces
+// that end at given indices. The dim is the last argument or the operator's own.
 void split_anywhere(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
@@ -101,7 +101,7 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
   return diagonal;
 }
 
-// A matrix that is 0 but for this diagonal.
+// A matrix that is 0 except for this diagonal.
 Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
   const Calls f(to);
   if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");

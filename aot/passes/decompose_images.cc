@@ -33,7 +33,7 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
 }
-// A window's argument, with what the other dim has.
+// A window's argument, extended for the other dim.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return std::vector<int64_t>{height, to.integers(name, 1)[0]};
 }
@@ -211,7 +211,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
     int64_t before = pads[2 * (dims - 1 - i)];
     int64_t after = pads[2 * (dims - 1 - i) + 1];
     if (padding == Padding::kCircular && (before < 0 || after < 0)) {
-      // What is cut off does not come round either.
+      // Elements that are cut off do not wrap around either.
       const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
       x = to.make("aten.slice.Tensor",
                   {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});
@@ -236,7 +236,7 @@ void pad(Decomposition& to) {
   const Argument given = to.value("mode");
   const std::string mode = given.get<std::string>() == nullptr ? "" : *given.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
-    // By an operator of its own, which a backend may keep.
+    // A separate operator, which a backend may keep.
     const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("it pads none or too many dims");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",

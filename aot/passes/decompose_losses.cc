@@ -184,7 +184,7 @@ Node* along_classes(Decomposition& to, Node* weight, const Node* x) {
   return to.reshape(weight, sizes);
 }
 
-// Losses by class, and what weighs them: null where all that counts weighs the same.
+// Losses by class and their weights; null if all have equal weight.
 struct ClassLoss {
   Node* loss = nullptr;
   Node* weights = nullptr;

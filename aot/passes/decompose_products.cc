@@ -1,4 +1,4 @@
-// Decompositions of products of matrices, and of attention, which is made of them.
+// Decompositions of matrix products, and of attention, which consists of them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,7 +30,7 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   return to.reshape(to.make("aten.mm.default", {flat, matrix}), result);
 }
 
-// Whether rows of all batches lie one after another: then no copy is needed to fold them.
+// Whether the rows of all batches are contiguous, so that folding them needs no copy.
 bool folds(const TensorSpec& spec) {
   for (size_t i = 0; i + 2 < spec.rank(); ++i) {
     if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;

@@ -114,7 +114,7 @@ std::pair<Node*, Node*> lstm_step(Decomposition& to, Node* gates, Node* cell) {
   return {multiply(to, out, tanh(to, cell)), cell};
 }
 
-// What one direction of one layer hands on.
+// The outputs of one direction of one layer.
 struct Ends {
   Node* output = nullptr;  // of all steps
   Node* hidden = nullptr;

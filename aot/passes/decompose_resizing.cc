@@ -45,13 +45,13 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   return axes;
 }
 
-// With so many dims of 1 behind it that it runs along dim `i` of `dims`.
+// Appends dims of size 1, so that it runs along dim `i` of `dims`.
 Node* along(const Calls& f, Node* x, size_t i, size_t dims) {
   for (size_t dim = i + 1; dim < dims; ++dim) x = f.unsqueeze(x, -1);
   return x;
 }
 
-// Where in the input the centres of the result's elements lie.
+// The positions in the input of the centres of the result's elements.
 Node* positions(const Calls& f, const Axis& axis, bool corners) {
   Node* at = f.count(0, axis.to, 1, ScalarType::kFloat);
   if (corners) return f.mul(at, axis.scale);

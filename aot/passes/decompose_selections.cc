@@ -1,4 +1,4 @@
-// Decompositions of what reads or writes by index or mask.
+// Decompositions of operators that read or write by index or mask.
 #include <array>
 
 #include "aot/passes/calls.h"
@@ -117,7 +117,7 @@ void plain_index_put(Decomposition& to) {
 
 namespace {
 
-// What each row of the dim gets from the index's row, by comparing all with all.
+// The value that each row of the dim gets from the index's row, by comparing all with all.
 Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, Node* index,
                         Node* source, size_t dim, bool include_self) {
   const Calls f(to);
@@ -217,11 +217,11 @@ void is_in(Decomposition& to) {
 
 namespace {
 
-// How many of the sorted bounds lie before each value; those that are equal count if `right`.
+// The number of sorted bounds before each value; equal ones count if `right`.
 Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
   const Calls f(to);
   Node* is_after = f.compare(right ? "gt" : "ge", bounds, values);
-  // By what is not after, so that what is no number comes last.
+  // Counts with the negated comparison, so that NaN sorts last.
   Node* count =
       to.make("aten.sum.dim_IntList", {f("logical_not", is_after), std::vector<int64_t>{-1}});
   return to.convert(count, to.spec().dtype);

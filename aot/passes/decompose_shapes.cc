@@ -1,4 +1,4 @@
-// Decompositions of what changes shapes.
+// Decompositions of operators that change shapes.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Sizes of the result; with one -1 where the call asked for it, or has symbols.
+// Sizes of the result, with one -1 if the call has one or has symbols.
 void reshape(Decomposition& to) {
   const Argument asked = to.arg("shape");
   const TensorSpec& spec = to.spec();

@@ -1,5 +1,5 @@
 // Decompositions of the operators that torch.nn.MultiheadAttention and TransformerEncoderLayer call
-// where no gradients are asked for.
+// without gradients.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Queries, keys and values of one product, and what follows attention.
+// Queries, keys and values from one product, and the projection after attention.
 struct Projections {
   Node* weight = nullptr;
   Node* bias = nullptr;

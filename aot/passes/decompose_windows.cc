@@ -75,14 +75,14 @@ Node* greatest_of_boxes(Decomposition& to) {
 }  // namespace
 
 void max_pool3d(Decomposition& to) { to.replace(greatest_of_boxes(to)); }
-// Where the greatest are is not told.
+// Does not compute the positions of the maxima.
 void max_pool3d_with_indices(Decomposition& to) {
   const std::array<Node*, 1> results = {greatest_of_boxes(to)};
   to.replace_items(results);
 }
 
-// What a window counts is a product over its dims, so that means of means are right, padding and
-// cut windows included.
+// The count of a window is a product over its dims, so means of means are correct, even for padded
+// and cut windows.
 void average_pool3d(Decomposition& to) {
   const Volume volume = read_volume(to);
   const Numbers kernel = to.integers("kernel_size", 3);
@@ -106,7 +106,7 @@ void average_pool3d(Decomposition& to) {
 
 namespace {
 
-// Sizes that are not asked for stay.
+// Sizes without an argument stay.
 Numbers adaptive_sizes(Decomposition& to) {
   const Argument asked = to.arg("output_size");
   const ArgumentList three(3, asked);
@@ -245,7 +245,7 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? f.squeeze(image, 0) : image);
 }
 
-// What was the greatest of a window goes back to where it stood; the rest is zero.
+// Puts each window's maximum back to its position; the rest is zero.
 void max_unpool(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();

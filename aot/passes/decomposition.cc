@@ -199,8 +199,8 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(std::span<Node* const> results) {
-  // Getitems are not erased, since one may be the next to be visited; they are no tensors any more,
-  // of which a size could be asked.
+  // Getitems are not erased, since one may be visited next. They are no longer tensors, so nothing
+  // reads their sizes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});
     user->meta.value = Value();

@@ -1,4 +1,4 @@
-// Graphs that only tell a mode to run in -> their calls, in place.
+// Inlines graphs that only set a mode for their calls.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -57,7 +57,7 @@ Node* take_attribute(Graph& graph, Graph& body, const Node& attribute, Node& bef
   return made;
 }
 
-// What the body results in, computed by calls before `call`.
+// Inserts the body before `call` and returns its results.
 ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
   Graph& graph = call.graph();
   std::unordered_map<const Node*, Node*> made;

@@ -31,7 +31,7 @@ Infer find(std::string_view target) {
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is no copy.
+// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is not a copy.
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
   if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";

@@ -66,7 +66,7 @@ Value where(const Call& call) {
   return spec;
 }
 
-// masked_fill and the like: as self, whatever the value is.
+// masked_fill and similar: like self, whatever the value.
 Value like_own_dtype(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;

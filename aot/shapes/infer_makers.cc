@@ -1,4 +1,4 @@
-// Results of what makes tensors, copies and converts them.
+// Results of operators that create, copy and convert tensors.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -27,7 +27,7 @@ ScalarType dtype_of(const Argument& number) {
   return ScalarType::kFloat;
 }
 
-// As asked; "preserve" is the input's own layout where it is dense.
+// The requested layout; "preserve" is the input's layout if it is dense.
 void lay_out(const Call& call, TensorSpec& spec, MemoryFormat fallback = MemoryFormat::kPreserve) {
   const Argument* asked = call.find("memory_format");
   const auto* format = asked == nullptr ? nullptr : asked->get<MemoryFormat>();

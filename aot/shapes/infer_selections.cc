@@ -1,4 +1,4 @@
-// Results of what picks, joins, orders and repeats elements.
+// Results of operators that select, join, sort and repeat elements.
 #include <algorithm>
 
 #include "aot/shapes/infer.h"
@@ -19,7 +19,7 @@ bool is_empty_vector(const TensorSpec& spec) {
 Value concatenated(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("it joins nothing");
-  // Tensors of shape [0] count for nothing, whatever the others' rank.
+  // Tensors of shape [0] are ignored, whatever the others' rank.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
@@ -54,8 +54,8 @@ Value stacked(const Call& call) {
   return contiguous_spec(result_type(tensors), std::move(sizes));
 }
 
-// x[i, j]: indices broadcast together, and stand where the first was if they are neighbours, else
-// in front.
+// x[i, j]: indices are broadcast together. They take the place of the first if they are neighbours,
+// else they come first.
 Value indexed(const Call& call) {
   const TensorSpec& self = call.self();
   const Argument* list = call.find("indices");

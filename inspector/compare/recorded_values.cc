@@ -78,7 +78,7 @@ bool may_be(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
   return !value.is_static || std::ranges::equal(tensor.sizes, value.sizes);
 }
 
-// Which nodes each instruction stands for.
+// The nodes that each instruction stands for.
 class NodeAssignment {
  public:
   struct Instruction {

@@ -65,14 +65,14 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // Last, when it is known which nodes stand nowhere yet.
+    // Runs last, when the unassigned nodes are known.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes();
     return std::move(join_);
   }
 
  private:
-  // What is known of a delegate call while it is joined.
+  // The state of a delegate call while it is joined.
   struct Call {
     const DelegateProfile* profile = nullptr;
     std::optional<DelegatePlan> plan;

@@ -35,7 +35,7 @@ struct Axis {
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 
-  // Index of an element, -1 if there is none.
+  // Index of an element, or -1 outside.
   int64_t index(C x) const {
     return x >= C(0) && x <= static_cast<C>(size - 1) ? static_cast<int64_t>(x) : -1;
   }
@@ -72,7 +72,7 @@ Weights<C> weigh(const Axis<C>& axis, C x, Interpolation interpolation) {
     const C rest = exact - first;
     return {{axis.index(first), axis.index(first + 1)}, {C(1) - rest, rest}, 2};
   }
-  // Cubic convolution with a = -3/4; each of its elements is padded by itself.
+  // Cubic convolution with a = -3/4; each of its elements is padded separately.
   const C first = std::floor(place);
   const C t = place - first;
   constexpr C kA(-0.75);

@@ -22,7 +22,7 @@ constexpr uint32_t kInsertedBytes = 48;
 constexpr size_t kInsertedAt = 8;  // after root and identifier
 constexpr char kHeaderMagic[] = "FH01";
 constexpr size_t kSegmentAlignment = 128;
-// An upper bound of what the builder takes for an entry and its segment, without the key.
+// An upper bound of the builder's bytes for an entry and its segment, without the key.
 constexpr uint64_t kMaxEntryBytes = 256;
 
 struct Segment {

@@ -122,7 +122,7 @@ class Writer {
     if (has_bias) add_numbers(constant(convolution.args()[2]));
   }
 
-  // One number stands for both directions.
+  // One number means both directions.
   void add_pair(const Node& node, size_t arg) {
     const aot::ArgumentList* items = node.need(arg).list();
     if (items == nullptr || items->empty()) {

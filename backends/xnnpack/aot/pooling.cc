@@ -1,4 +1,4 @@
-// Poolings, as XNNPACK is told of them.
+// Translates poolings for XNNPACK.
 #include <algorithm>
 
 #include "backends/xnnpack/aot/translations.h"
@@ -26,7 +26,7 @@ Window read_window(Translator& t, const Node& node) {
   return window;
 }
 
-// What the last window reaches past the padded input.
+// The distance that the last window reaches past the padded input.
 uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
                   uint32_t stride, uint32_t dilation) {
   const int64_t reach =

@@ -1,4 +1,4 @@
-// Convolutions and matrix products, with their weights, as XNNPACK is told of them.
+// Translates convolutions and matrix products, with their weights, for XNNPACK.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = QuantParams::Kind;
 
-// What an operand's datatype follows from.
+// The inputs of the choice of an operand's datatype.
 struct Weights {
   Product product;
   const Node* source = nullptr;       // the placeholder of the weight

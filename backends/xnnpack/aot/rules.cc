@@ -13,7 +13,7 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// ---- What holds for all
+// ---- Rules for all operators
 
 bool is_product(const Rule& rule) { return rule.group == group_product; }
 

@@ -14,7 +14,7 @@ std::optional<Refusal> check_images(const Candidate& candidate) {
   return Refusal{"its input is no batch of images", "give it four dims"};
 }
 
-// The sizes' ratio is what XNNPACK scales by.
+// XNNPACK scales by the ratio of the sizes.
 bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   if (!from.is_static() || !to.is_static()) return false;
   const auto* real = scale.get<double>();

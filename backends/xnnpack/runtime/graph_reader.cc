@@ -87,7 +87,7 @@ Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
   return Error();
 }
 
-// Nodes stand in the order in which they run.
+// Nodes are in order of execution.
 Error check_order(Graph& graph, const Node& node, uint32_t index) {
   for (const uint32_t i : node.input_values()) {
     const Value& value = graph.values[i];

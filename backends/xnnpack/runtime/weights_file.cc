@@ -28,7 +28,7 @@ struct Header {
   uint64_t seal_s;
   uint64_t file_size;
   uint64_t data_offset;
-  Digest tables;  // of what follows the header, up to the data
+  Digest tables;  // of the tables between header and data
   Digest data;
   Digest header;  // of all above
 };
@@ -58,7 +58,8 @@ Digest header_digest(const Header& header) {
   return digest_of(bytes_of(header).first(offsetof(Header, header)));
 }
 
-// What decides how weights are packed: XNNPACK's build, and the kernels that it picks by CPU.
+// The digest of what decides the packing of weights: XNNPACK's build, and the kernels that it picks
+// by CPU.
 Digest build_digest() {
   static const Digest digest = [] {
     Digester digester;
