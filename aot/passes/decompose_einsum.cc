@@ -33,7 +33,7 @@ std::vector<int> read_labels(Decomposition& to, std::string_view text) {
     } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
       labels.push_back(text[i]);
     } else {
-      to.refuse("its equation has an unknown sign");
+      to.refuse("the equation has an unknown character");
     }
   }
   return labels;
@@ -60,7 +60,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
     if (comma == std::string_view::npos) break;
     left.remove_prefix(comma + 1);
   }
-  if (equation.operands.size() != operands.size()) to.refuse("its equation has other operands");
+  if (equation.operands.size() != operands.size())
+    to.refuse("the equation has another number of operands");
   size_t covered = 0;  // by the widest ellipsis
   for (size_t i = 0; i < operands.size(); ++i) {
     std::vector<int>& labels = equation.operands[i];
@@ -191,7 +192,7 @@ std::vector<Node*> operands_of(Decomposition& to, const Argument& list) {
   std::vector<Node*> operands;
   for (const Argument& item : *list.list()) {
     if (item.node() == nullptr || item.node()->tensor() == nullptr) {
-      to.refuse("an operand is no tensor");
+      to.refuse("an operand is not a tensor");
     }
     operands.push_back(item.node());
   }

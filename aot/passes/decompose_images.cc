@@ -136,7 +136,7 @@ void pixel_shuffle(Decomposition& to) {
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   const std::vector<SymInt> result = to.spec().sizes;
   const auto outer = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
-  if (outer < 0 || factor < 1) to.refuse("it has no images");
+  if (outer < 0 || factor < 1) to.refuse("the input has no images");
   std::vector<SymInt> apart(sizes.begin(), sizes.begin() + outer);
   std::vector<int64_t> dims;
   for (int64_t i = 0; i < outer; ++i) dims.push_back(i);
@@ -162,7 +162,7 @@ void channel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const SymInt groups = to.integer("groups");
   const std::vector<SymInt> sizes = x->tensor()->sizes;
-  if (sizes.size() < 3) to.refuse("it has no images");
+  if (sizes.size() < 3) to.refuse("the input has no images");
   std::vector<SymInt> apart = sizes;
   apart[1] = sizes[1] / groups;
   apart.insert(apart.begin() + 1, groups);
@@ -245,7 +245,7 @@ void pad(Decomposition& to) {
     return;
   }
   if (mode == "circular") return pad_by_index(to, Padding::kCircular);
-  if (mode != "constant") to.refuse("its mode is not known");
+  if (mode != "constant") to.refuse("its mode is unknown");
   Argument value = to.arg("value", 0.0);
   if (value.is_none()) value = 0.0;
   to.replace(to.call("aten.constant_pad_nd.default", {to.self(), to.arg("pad"), value}, to.spec()));

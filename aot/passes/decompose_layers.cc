@@ -12,7 +12,7 @@ namespace {
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   std::vector<int64_t> padding(dims, 0);
   if (word == "valid") return padding;
-  if (word != "same") to.refuse("its padding is not known");
+  if (word != "same") to.refuse("its padding is unknown");
   const std::vector<int64_t> dilation = to.integers("dilation", dims);
   std::vector<int64_t> extra(2 * dims, 0);
   bool is_lopsided = false;

@@ -160,7 +160,7 @@ void linspace(Decomposition& to) {
 void triangle(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
-  if (spec.rank() < 2) to.refuse("its input is no matrix");
+  if (spec.rank() < 2) to.refuse("its input is not a matrix");
   const SymInt rows = spec.sizes[spec.rank() - 2];
   const SymInt columns = spec.sizes[spec.rank() - 1];
   Node* column = to.make("aten.unsqueeze.default", {to.range(0, columns), -2});

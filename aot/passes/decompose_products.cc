@@ -102,7 +102,7 @@ void linear(Decomposition& to) {
   Node* x = to.self();
   Node* weight = to.tensor("weight");
   Node* bias = to.arg("bias").node();
-  if (weight->tensor()->rank() != 2) to.refuse("its weight is no matrix");
+  if (weight->tensor()->rank() != 2) to.refuse("its weight is not a matrix");
   const Sizes result = to.spec().sizes;
   const TensorSpec spec = *x->tensor();
   if (bias != nullptr && (spec.rank() == 2 || (spec.rank() > 2 && is_contiguous(spec)))) {
@@ -209,7 +209,7 @@ void attention(Decomposition& to) {
   if (!no_dropout) to.refuse("it drops out");
   const TensorSpec spec = *query->tensor();
   const size_t rank = spec.rank();
-  if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is no matrix");
+  if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is not a matrix");
   const Argument asked = to.arg("scale");
   double scale = 0;
   if (asked.get<double>() != nullptr) {
@@ -217,7 +217,7 @@ void attention(Decomposition& to) {
   } else if (asked.is_none() && spec.sizes.back().is_static() && spec.sizes.back().value() > 0) {
     scale = 1 / std::sqrt(static_cast<double>(spec.sizes.back().value()));
   } else {
-    to.refuse("its scale is not known");
+    to.refuse("its scale is unknown");
   }
   if (scale < 0) to.refuse("its scale is negative");
   const double root = std::sqrt(scale);

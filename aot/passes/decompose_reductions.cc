@@ -124,7 +124,7 @@ double order_of(Decomposition& to) {
 
 void norm(Decomposition& to) {
   Node* x = to.convert(to.self(), to.spec().dtype);
-  if (!is_floating(x->tensor()->dtype)) to.refuse("its input is no real number");
+  if (!is_floating(x->tensor()->dtype)) to.refuse("the input is not real");
   to.replace(vector_norm(to, x, order_of(to), dims_of(to), to.boolean("keepdim", false)));
 }
 
@@ -327,7 +327,7 @@ void quantile(Decomposition& to) {
     Node* step = f.mul(to.reshape(weight, column), f.sub(elements("ceil"), below));
     result = f.add(below, step);
   }
-  if (result == nullptr) to.refuse("its interpolation is not known");
+  if (result == nullptr) to.refuse("its interpolation is unknown");
   // A quantile among NaN is NaN.
   Node* missing = to.make("aten.any.dim", with_keepdim({f("isnan", x), here}, is_along && keepdim));
   to.replace(

@@ -58,7 +58,7 @@ void running_extreme(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
-  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
   const size_t dim = dim_of(to);
   const int64_t length = length_of(to, x, dim);
   std::vector<SymInt> sizes(rank_of(x), SymInt(1));

@@ -21,7 +21,7 @@ struct Volume {
 Volume read_volume(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = rank_of(x);
-  if (rank != 4 && rank != 5) to.refuse("its input has another number of dims");
+  if (rank != 4 && rank != 5) to.refuse("the input has the wrong number of dims");
   Volume volume;
   const Sizes sizes = x->tensor()->sizes;
   volume.front.assign(sizes.begin(), sizes.end() - 3);
@@ -121,14 +121,14 @@ Numbers adaptive_sizes(Decomposition& to) {
     } else if (items[i].is_none() && whole.is_static()) {
       sizes.push_back(whole.value());
     } else {
-      to.refuse("its output_size is no number");
+      to.refuse("its output_size is not a number");
     }
   }
   return sizes;
 }
 
 int64_t plane_of(Decomposition& to, const Node* columns) {
-  if (!size_at(columns, 3).is_static()) to.refuse("its planes are of symbolic sizes");
+  if (!size_at(columns, 3).is_static()) to.refuse("the planes have symbolic sizes");
   return size_at(columns, 3).value();
 }
 
@@ -189,7 +189,7 @@ Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, cons
 Node* with_batch(Decomposition& to, size_t rank, bool& added) {
   Node* x = to.self();
   added = rank_of(x) == rank - 1;
-  if (rank_of(x) != rank && !added) to.refuse("its input has another number of dims");
+  if (rank_of(x) != rank && !added) to.refuse("the input has the wrong number of dims");
   return added ? Calls(to).unsqueeze(x, 0) : x;
 }
 

@@ -286,7 +286,7 @@ class Functionaliser {
   void write(Node& node) {
     Node* written = node.need(0).node();
     if (written == nullptr || written->tensor() == nullptr) {
-      fail_at(node, "it writes to something that is no tensor");
+      fail_at(node, "it writes to something that is not a tensor");
     }
     if (written_by_.contains(written)) written = written_by_.at(written);
     take_values(node);

@@ -18,7 +18,7 @@ Node* mutated_input(ExportedProgram& program, const OutputSpec& output) {
     if (matches) return program.graph->find(input.name);
   }
   throw AotError(
-      fmt::format("result {} mutates \"{}\", which is no input", output.name, output.target));
+      fmt::format("result {} mutates \"{}\", which is not an input", output.name, output.target));
 }
 
 // Whether the value is in the input's memory already.

@@ -28,7 +28,7 @@ TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSa
     const Node* node = operand->node();
     if (node != nullptr && node->tensor() != nullptr) tensors.push_back(node->tensor());
   }
-  if (tensors.empty()) call.refuse("none of its operands is a tensor");
+  if (tensors.empty()) call.refuse("no operand is a tensor");
   TensorSpec spec;
   spec.dtype = result_dtype(result_type(operands), result);
   spec.sizes = broadcast_sizes(call, tensors);

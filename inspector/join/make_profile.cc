@@ -29,8 +29,8 @@ const MethodRecord* method_record(const EtRecord* record, const std::string& met
     known += known.empty() ? "" : ", ";
     known += name;
   }
-  notes.push_back(
-      fmt::format("the record knows no method \"{}\" but {}: nothing is joined", method, known));
+  notes.push_back(fmt::format("the record lacks the method \"{}\" (it has {}): nothing is joined",
+                              method, known));
   return nullptr;
 }
 

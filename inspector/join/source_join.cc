@@ -400,13 +400,13 @@ class Joiner {
       const std::string name = delegate.empty() ? "a delegate" : delegate;
       if (record_ == nullptr) continue;  // nothing was to be joined
       join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that the record knows: their source ops are "
+          "{} operators of {} logged no identifier that is in the record: their source ops are "
           "unknown",
           count, name));
     }
     for (const auto& [delegate, count] : inferred_operators_) {
       join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that the record knows: their source ops are "
+          "{} operators of {} logged no identifier that is in the record: their source ops are "
           "inferred from kernel names and order",
           count, delegate.empty() ? "a delegate" : delegate));
     }

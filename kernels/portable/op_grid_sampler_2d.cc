@@ -123,7 +123,8 @@ void grid_sampler_2d_out(KernelContext& context, const Tensor& input, const Tens
                          int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
                          Tensor& out) {
   if (interpolation_mode < 0 || interpolation_mode > 2 || padding_mode < 0 || padding_mode > 2) {
-    context.fail(ErrorCode::kInvalidArgument, "there is no interpolation %lld with padding %lld",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "interpolation %lld with padding %lld is not supported",
                  static_cast<long long>(interpolation_mode), static_cast<long long>(padding_mode));
     return;
   }

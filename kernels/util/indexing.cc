@@ -108,7 +108,7 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
   const bool neighbours = count > 0 && last - first + 1 == count;
   index.position_ = neighbours ? first : 0;
   if (index.block_.rank + index.shape_.rank > kMaxRank) {
-    context.fail(ErrorCode::kInvalidArgument, "what the indices pick is of a rank above %zu",
+    context.fail(ErrorCode::kInvalidArgument, "the result of indexing has a rank above %zu",
                  kMaxRank);
     return std::nullopt;
   }

@@ -46,9 +46,9 @@ Error check_layout(const TensorLayout& layout, size_t bytes) {
   Result<int64_t> numel = checked_numel(layout.sizes);
   if (!numel.ok()) return numel.take_error();
   if (static_cast<uint64_t>(*numel) * element != bytes) {
-    return Error::make(ErrorCode::kInvalidArgument, "its layout asks for %llu bytes, it has %zu",
-                       static_cast<unsigned long long>(static_cast<uint64_t>(*numel) * element),
-                       bytes);
+    return Error::make(
+        ErrorCode::kInvalidArgument, "its layout requires %llu bytes, but it has %zu",
+        static_cast<unsigned long long>(static_cast<uint64_t>(*numel) * element), bytes);
   }
   return Error();
 }
@@ -82,7 +82,7 @@ class FlatTensorWriter {
       return Error::make(ErrorCode::kInvalidArgument, "an entry before it has the same key");
     }
     if (!is_power_of_two(entry.alignment)) {
-      return Error::make(ErrorCode::kInvalidArgument, "its alignment %zu is no power of two",
+      return Error::make(ErrorCode::kInvalidArgument, "alignment %zu is not a power of two",
                          entry.alignment);
     }
     return entry.layout ? check_layout(*entry.layout, entry.data.size()) : Error();

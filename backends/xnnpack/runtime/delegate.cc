@@ -223,7 +223,8 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
   for (const Binding& binding : bindings_) {
     const EValue* argument = arguments[binding.argument];
     if (argument == nullptr || !argument->is_tensor()) {
-      return Error::make(ErrorCode::kInvalidArgument, "argument %u is no tensor", binding.argument);
+      return Error::make(ErrorCode::kInvalidArgument, "argument %u is not a tensor",
+                         binding.argument);
     }
     const Tensor& tensor = argument->tensor();
     const Value& value = graph_.values[binding.value];

@@ -150,7 +150,7 @@ Error check_weights(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.input_count; ++i) {
     const Value& value = graph.values[node.inputs[i]];
     if (!value.is_constant() && (node.kind->weights_must_be_constant || !float_weights)) {
-      return Error::make(ErrorCode::kNotSupported, "its %s is no constant",
+      return Error::make(ErrorCode::kNotSupported, "its %s is not a constant",
                          i == 1 ? "filter" : "bias");
     }
   }

@@ -81,7 +81,7 @@ Result<Header> read_header(std::span<const std::byte> file) {
     return Error::make(kUseless, "it has fewer than %zu bytes", sizeof header);
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
-    return Error::make(kUseless, "it is no weights cache");
+    return Error::make(kUseless, "it is not a weights cache");
   }
   if (header.version != kVersion) return Error::make(kUseless, "its version is %u", header.version);
   if (header.header != header_digest(header)) return Error::make(kUseless, "its header is damaged");

@@ -203,7 +203,7 @@ TEST_F(MappingDemoExecution, PayloadsAreRefusedByPlace) {
   EXPECT_THAT(text("4294967296#"), HasSubstr("does not begin with a number"));
   EXPECT_THAT(text("9#a,0,"), HasSubstr("has no room for 9 operators"));
   EXPECT_THAT(text("1#a,x,"), HasSubstr("operator 0 is not"));
-  EXPECT_THAT(text("1#a,0,b"), HasSubstr("goes on behind"));
+  EXPECT_THAT(text("1#a,0,b"), HasSubstr("continues after"));
 }
 
 }  // namespace

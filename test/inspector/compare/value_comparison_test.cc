@@ -221,7 +221,7 @@ TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   EXPECT_THAT(ops_of(result), ElementsAre("mul"));
   EXPECT_THAT(result.notes,
-              ElementsAre(HasSubstr("B: instruction 0: which output of the delegate is which")));
+              ElementsAre(HasSubstr("B: instruction 0: the order of the delegate's outputs")));
   EXPECT_FALSE(result.is_below());
 }
 

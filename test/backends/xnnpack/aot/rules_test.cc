@@ -214,7 +214,7 @@ const Row kRows[] = {
        return pool(t, {false, false, 4});
      },
      ""},
-    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts what it pads"},
+    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts padded elements"},
     {"AveragePoolRoundsUp",
      [](TestProgram& t) {
        return pool(t, {true, false});
@@ -265,7 +265,7 @@ const Row kRows[] = {
     {"MaxDimIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
     {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); },
      "height or a width"},
-    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "a dim less"},
+    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "fewer dims"},
     {"Mean",
      [](TestProgram& t) {
        return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1, -2}, true},
@@ -560,7 +560,7 @@ const Row kRows[] = {
        mm->meta.origin = source("matmul_1;method_descriptor.matmul");
        return mm;
      },
-     "transposes its weight"},
+     "transposes the weight"},
     {"DecomposedLinear",
      [](TestProgram& t) {
        Node* w = t.parameter("w", {3, 4});
