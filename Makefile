@@ -1,4 +1,4 @@
-# A thin face over the CMake presets (CMakePresets.json).
+# Shortcuts for the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
 #   make test    all tests   make bench   benchmarks      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
@@ -44,7 +44,7 @@ bench: build
 	$(BUILD)/bin/xnnpack_bench
 	$(BUILD)/bin/lower_bench
 
-# Of the build that compiles each file by itself.
+# Reads the build that compiles each file separately.
 lint: PRESET = debug
 lint: configure
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')

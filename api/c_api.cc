@@ -167,7 +167,7 @@ uint32_t vitrine_error_code(const vitrine_error* error) {
   return static_cast<uint32_t>(error->error.code());
 }
 const char* vitrine_error_message(const vitrine_error* error) {
-  return error == &kNoMemory ? "there is no memory left" : error->error.message();
+  return error == &kNoMemory ? "out of memory" : error->error.message();
 }
 void vitrine_error_free(vitrine_error* error) {
   if (error != &kNoMemory) delete error;

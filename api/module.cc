@@ -32,7 +32,7 @@ Result<Value> value_of(const EValue& output) {
     case EValue::Tag::kString:
       return Value(std::string(output.to_string()));
     default:
-      return Error::make(ErrorCode::kNotSupported, "it is a %s; ask Method for it",
+      return Error::make(ErrorCode::kNotSupported, "it is a %s; use Method for it",
                          tag_name(output.tag()));
   }
 }

@@ -4,7 +4,7 @@
 
 namespace vitrine {
 
-// A file that is damaged, or holds what is not supported.
+// A damaged or unsupported file.
 class FormatError : public HostError {
  public:
   using HostError::HostError;

@@ -8,7 +8,7 @@
 namespace vitrine {
 namespace {
 
-// The deepest nesting of brackets outside of strings.
+// The deepest nesting of brackets outside strings.
 size_t depth_of(std::string_view text) {
   size_t depth = 0;
   size_t deepest = 0;
@@ -29,7 +29,7 @@ size_t depth_of(std::string_view text) {
   return deepest;
 }
 
-// Python writes numbers that JSON has not; between quotes they can be parsed.
+// Python writes numbers that JSON does not have. Between quotes they can be parsed.
 std::string quote_python_numbers(std::string_view text) {
   constexpr std::string_view kNumbers[] = {"NaN", "-Infinity", "Infinity"};
   std::string quoted;
@@ -55,7 +55,7 @@ std::string quote_python_numbers(std::string_view text) {
   return quoted;
 }
 
-// Whether `wanted` is `value` or in it; if so, `path` leads there.
+// Whether `wanted` is `value` or inside it; if so, sets `path` to its place.
 bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::string& path) {
   if (&value == &wanted) return true;
   const size_t length = path.size();
@@ -81,7 +81,7 @@ bool find_path(const nlohmann::json& value, const nlohmann::json& wanted, std::s
 JsonDocument::JsonDocument(std::string_view text, std::string place, size_t max_depth)
     : place_(std::move(place)) {
   if (depth_of(text) > max_depth) {
-    throw FormatError(fmt::format("{}: nests deeper than {} levels", place_, max_depth));
+    throw FormatError(fmt::format("{}: is nested deeper than {} levels", place_, max_depth));
   }
   try {
     const bool has_python_numbers = text.find("NaN") != std::string_view::npos ||

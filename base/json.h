@@ -16,13 +16,13 @@ class JsonValue;
 // A parsed text. `place` names it in errors.
 class JsonDocument {
  public:
-  // FormatError if it is not JSON or nests deeper than `max_depth`.
+  // FormatError if the text is not JSON or nests deeper than `max_depth`.
   JsonDocument(std::string_view text, std::string place, size_t max_depth = 200);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 
   JsonValue root() const;
-  // "model.json: nodes[3].name": slow, for errors.
+  // The path of a value, "model.json: nodes[3].name". Slow; only for errors.
   std::string path_of(const nlohmann::json& value) const;
 
  private:
@@ -30,8 +30,8 @@ class JsonDocument {
   std::string place_;
 };
 
-// A value of a document, which must outlive it. Two pointers: the path is searched for only when
-// something is wrong.
+// A value of a document, which must outlive it. Consists of two pointers; the path is searched only
+// for errors.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& value, const JsonDocument& document)

@@ -20,7 +20,7 @@ class Unpickler {
  public:
   Unpickler(std::string_view bytes, const std::string& place) : bytes_(bytes), place_(place) {}
 
-  // Every opcode makes one node at most, so that a pickle never becomes much more than it is.
+  // Every opcode makes at most one node, so nodes are bounded by the size of the pickle.
   Pickle parse() {
     for (;;) {
       begin_ = at_;
@@ -43,7 +43,7 @@ class Unpickler {
   }
 
   std::string_view take(size_t count) {
-    if (count > bytes_.size() - at_) fail("the pickle is cut short");
+    if (count > bytes_.size() - at_) fail("the pickle is truncated");
     at_ += count;
     return bytes_.substr(at_ - count, count);
   }
@@ -58,7 +58,7 @@ class Unpickler {
   }
   std::string_view take_line() {
     const size_t end = bytes_.find('\n', at_);
-    if (end == std::string_view::npos) fail("the pickle is cut short");
+    if (end == std::string_view::npos) fail("the pickle is truncated");
     const std::string_view line = take(end - at_);
     take(1);
     return line;
@@ -78,15 +78,15 @@ class Unpickler {
   }
   PickleNode& top(Kind kind) {
     if (stack_.empty() || pickle_.nodes[stack_.back()].kind != kind) {
-      fail("what is on the stack is of another kind");
+      fail("the value on the stack has the wrong kind");
     }
     return pickle_.nodes[stack_.back()];
   }
-  // What lies above the last mark, which goes too.
+  // Removes and returns the values above the last mark, and the mark.
   std::vector<size_t> pop_to_mark() {
     size_t mark = stack_.size();
     while (mark > 0 && pickle_.nodes[stack_[mark - 1]].kind != Kind::kMark) --mark;
-    if (mark == 0) fail("there is no mark on the stack");
+    if (mark == 0) fail("the stack has no mark");
     std::vector<size_t> items(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end());
     stack_.resize(mark - 1);
     return items;
@@ -153,7 +153,7 @@ class Unpickler {
   void get4() { get(take_little<uint32_t>()); }
   void get(uint32_t key) {
     const auto found = memo_.find(key);
-    if (found == memo_.end()) fail(fmt::format("nothing was stored under {}", key));
+    if (found == memo_.end()) fail(fmt::format("the memo has no entry {}", key));
     push(found->second);
   }
 
@@ -179,7 +179,7 @@ class Unpickler {
   }
   void set_marked() {
     const std::vector<size_t> items = pop_to_mark();
-    if (items.size() % 2 != 0) fail("a key without value");
+    if (items.size() % 2 != 0) fail("a key has no value");
     extend(Kind::kDict, items);
   }
   void extend(Kind kind, const std::vector<size_t>& items) {
@@ -191,7 +191,7 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
-  // What is set on an OrderedDict besides its items says nothing of the data.
+  // Attributes of an OrderedDict besides its items do not matter for the data.
   void build() {
     pop();
     top(Kind::kDict);
@@ -201,7 +201,7 @@ class Unpickler {
     const size_t callee = pop();
     if (pickle_.nodes[callee].kind != Kind::kGlobal ||
         pickle_.nodes[arguments].kind != Kind::kList) {
-      fail("a call of something that is no global");
+      fail("calls something that is not a global");
     }
     if (pickle_.nodes[callee].text == "collections OrderedDict" &&
         pickle_.nodes[arguments].items.empty()) {

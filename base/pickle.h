@@ -1,4 +1,4 @@
-// The part of Python's pickle format that data without code needs.
+// The part of Python's pickle format that plain data, without code, needs.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace vitrine {
 
-// Nodes refer to each other by position and may be shared, even in cycles: whoever walks them
-// bounds the walk.
+// Nodes refer to each other by position. They may be shared, even in cycles, so callers must bound
+// their walks.
 struct PickleNode {
   enum class Kind : uint8_t {
     kMark,
@@ -23,7 +23,7 @@ struct PickleNode {
     kList,     // items; tuples too
     kDict,     // items: key, value, key, value ...
     kGlobal,   // text: "module name"
-    kPersist,  // items[0]: what names an object outside of the pickle
+    kPersist,  // items[0]: the name of an object outside the pickle
     kCall,     // items: a global and its arguments as a list; not called
   };
   Kind kind = Kind::kNone;
@@ -38,8 +38,8 @@ struct Pickle {
   size_t root = 0;
 };
 
-// Protocol 2, as torch.save writes it, and what later ones add for plain data. A FormatError
-// says at which byte of `place` it is something else.
+// Reads protocol 2, as torch.save writes it, and additions of later protocols for plain data.
+// FormatErrors name the byte of `place`.
 Pickle parse_pickle(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

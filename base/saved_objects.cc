@@ -37,7 +37,7 @@ constexpr std::array kStorageTypes = {
 };
 
 constexpr std::string_view kRebuildTensor = "torch._utils _rebuild_tensor_v2";
-// The second has attributes of Python besides, which say nothing of the numbers.
+// The second also has Python attributes, which do not matter for the data.
 constexpr std::string_view kRebuildParameter[] = {"torch._utils _rebuild_parameter",
                                                   "torch._utils _rebuild_parameter_with_state"};
 
@@ -60,7 +60,7 @@ Pickle pickle_of(const ZipArchive& archive, const std::string& folder) {
 ScalarType dtype_of(std::string_view global, const SavedObjects& objects) {
   const auto found = std::ranges::find(kStorageTypes, global, &StorageType::global);
   if (found != kStorageTypes.end()) return found->dtype;
-  objects.fail(fmt::format("storages of type {} are not known", global));
+  objects.fail(fmt::format("unknown storage type {}", global));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ SavedObjects::SavedObjects(SharedBytes archive, std::string place, uint64_t max_
       max_storage_bytes_(max_storage_bytes) {
   const std::string order = folder_ + "byteorder";
   if (archive_.has(order) && archive_.read(order, 16).text() != "little") {
-    fail(fmt::format("{}: its numbers are not little-endian", order));
+    fail(fmt::format("{}: the data are not little-endian", order));
   }
 }
 
@@ -92,7 +92,7 @@ int64_t SavedObjects::integer(size_t index) const {
 }
 
 std::vector<int64_t> SavedObjects::integers(size_t index) const {
-  const PickleNode& list = node(index, Kind::kList, "a tensor's sizes or strides are no list");
+  const PickleNode& list = node(index, Kind::kList, "a tensor's sizes or strides are not a list");
   if (list.items.size() > kMaxRank) {
     fail(fmt::format("a tensor has more than {} dimensions", kMaxRank));
   }
@@ -110,11 +110,11 @@ const SharedBytes& SavedObjects::storage(const std::string& key) {
 }
 
 SavedTensor SavedObjects::tensor(const PickleNode& call) {
-  if (call.kind != Kind::kCall) fail("a value is no tensor");
+  if (call.kind != Kind::kCall) fail("a value is not a tensor");
   const std::string& callee = node(call.items[0]).text;
   const std::vector<size_t>& arguments = node(call.items[1]).items;
   const auto is_true = [&](size_t index) {
-    return node(index, Kind::kBool, "requires_grad is no bool").number != 0;
+    return node(index, Kind::kBool, "requires_grad is not a bool").number != 0;
   };
   if (std::ranges::count(kRebuildParameter, callee) != 0 && arguments.size() >= 2) {
     const PickleNode& inner = node(arguments[0], Kind::kCall, "a parameter is not a tensor");
@@ -124,7 +124,7 @@ SavedTensor SavedObjects::tensor(const PickleNode& call) {
     return made;
   }
   if (callee != kRebuildTensor || arguments.size() < 5) {
-    fail(fmt::format("a value is made by {}, which is not known", callee));
+    fail(fmt::format("a value is made by {}, which is not supported", callee));
   }
   const PickleNode& reference =
       node(arguments[0], Kind::kPersist, "a tensor's storage is not in the archive");

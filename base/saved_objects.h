@@ -1,4 +1,4 @@
-// What torch.save wrote, without running its pickle.
+// Reads archives of torch.save without running their pickles.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace vitrine {
 
-// A strided view into a storage. Nothing here has been checked against anything else.
+// A strided view into a storage. The fields are not checked against each other.
 struct SavedTensor {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  // in elements
   int64_t storage_offset = 0;    // in elements
   bool requires_grad = false;
-  SharedBytes storage;  // shared with the archive where it is stored plain
+  SharedBytes storage;  // shared with the archive if stored uncompressed
 };
 
-// The objects of one archive, by position in a pickle. Not thread-safe. Errors are FormatErrors
-// that begin with `place`.
+// The objects of one archive, by their position in its pickle. Not thread-safe. Errors are
+// FormatErrors that begin with `place`.
 class SavedObjects {
  public:
   // No storage may be larger than `max_storage_bytes`.
@@ -32,9 +32,9 @@ class SavedObjects {
 
   const PickleNode& root() const { return pickle_.nodes[pickle_.root]; }
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
-  // It must be of this kind; `what` says what is wrong if it is not.
+  // Requires this kind; `what` is the error otherwise.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
-  // Of a tensor or parameter: the call that makes one.
+  // Reads a tensor or parameter from the call that makes it.
   SavedTensor tensor(const PickleNode& call);
 
   [[noreturn]] void fail(std::string_view what) const;

@@ -26,13 +26,13 @@ constexpr size_t kMaxComment = 65535;
 constexpr uint16_t kSizes64Field = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kStored = 0;
-constexpr uint32_t kIn64 = 0xffffffff;  // the number is in the field of 64-bit sizes
+constexpr uint32_t kIn64 = 0xffffffff;  // the value is in the field of 64-bit sizes
 
-// What unpacks to more than this many times its size is a small file that tries to become a large
-// one: JSON shrinks to a thirtieth, weights hardly.
+// The largest accepted compression ratio, against zip bombs. JSON shrinks to a thirtieth, weights
+// hardly.
 constexpr uint64_t kMaxRatio = 200;
 
-// Little-endian; the caller has checked that the bytes are there.
+// Reads little-endian; the caller has checked the range.
 template <class T>
 T number_at(std::span<const std::byte> bytes, size_t offset) {
   T value = 0;
@@ -78,7 +78,7 @@ size_t ZipArchive::find_end() const {
            number_at<uint16_t>(all, at + 20) == all.size() - at - kEndSize;
   };
   while (!is_end(end)) {
-    if (end == first) fail("", "is no zip archive, or is cut short: it has no directory");
+    if (end == first) fail("", "is not a zip archive, or is truncated: it has no directory");
     --end;
   }
   return end;
@@ -96,13 +96,13 @@ ZipArchive::Directory ZipArchive::find_directory() const {
     constexpr size_t kEnd64Size = 56;
     if (!range_fits(at, kEnd64Size, all.size()) ||
         number_at<uint32_t>(all, at) != kEnd64Signature) {
-      fail("", "its 64-bit directory is not where it should be");
+      fail("", "the 64-bit directory is not at its place");
     }
     count = number_at<uint64_t>(all, at + 32);
     size = number_at<uint64_t>(all, at + 40);
     offset = number_at<uint64_t>(all, at + 48);
   }
-  if (!range_fits(offset, size, all.size())) fail("", "its directory lies outside of the file");
+  if (!range_fits(offset, size, all.size())) fail("", "the directory is outside the file");
   return {count, all.subspan(offset, size)};
 }
 
@@ -113,9 +113,9 @@ void ZipArchive::read_directory() {
   for (uint64_t i = 0; i < directory.count; ++i) {
     auto [name, member, size] = read_entry(directory.entries, at, i);
     at += size;
-    // Members that share bytes would let a small file become many large ones.
+    // If members could share bytes, a small file could expand to many large ones.
     if (add_overflows(packed, member.packed_size, &packed) || packed > bytes_.span.size()) {
-      fail(name, "claims bytes of others, or more than the file has: members overlap, refused");
+      fail(name, "overlaps other members, or claims more bytes than the file has: refused");
     }
     names_.push_back(name);
     if (!members_.emplace(std::move(name), member).second) {
@@ -129,7 +129,7 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   const auto place = [&] { return fmt::format("directory entry {}", index); };
   if (!range_fits(at, kEntrySize, directory.size()) ||
       number_at<uint32_t>(directory, at) != kEntrySignature) {
-    fail(place(), "is not there");
+    fail(place(), "is missing");
   }
   const auto flags = number_at<uint16_t>(directory, at + 8);
   const size_t name_size = number_at<uint16_t>(directory, at + 28);
@@ -163,7 +163,7 @@ void ZipArchive::read_sizes64(std::span<const std::byte> extra, Entry& entry) co
       for (uint64_t* value : {&member.size, &member.packed_size, &member.header}) {
         if (*value != kIn64) continue;
         if (!range_fits(next, 8, values.size())) {
-          fail(entry.name, "its 64-bit sizes are cut short");
+          fail(entry.name, "the 64-bit sizes are truncated");
         }
         *value = number_at<uint64_t>(values, next);
         next += 8;
@@ -177,7 +177,7 @@ std::span<const std::byte> ZipArchive::data_of(std::string_view name, const Memb
   const std::span<const std::byte> all = bytes_.span;
   if (!range_fits(member.header, kLocalSize, all.size()) ||
       number_at<uint32_t>(all, member.header) != kLocalSignature) {
-    fail(name, "its header is not where the directory says");
+    fail(name, "the local header is not where the directory says");
   }
   const uint64_t data = member.header + kLocalSize + number_at<uint16_t>(all, member.header + 26) +
                         number_at<uint16_t>(all, member.header + 28);
@@ -209,8 +209,8 @@ SharedBytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
     return {*bytes, bytes};
   }
   if (member.size != member.packed_size) {
-    fail(name,
-         fmt::format("is not packed, yet has {} bytes of {}", member.packed_size, member.size));
+    fail(name, fmt::format("is not compressed, yet takes {} bytes for {}", member.packed_size,
+                           member.size));
   }
   return {data, bytes_.owner};
 }
@@ -243,7 +243,8 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
       zip_fopen(archive.get(), std::string(name).c_str(), ZIP_FL_ENC_RAW), zip_fclose);
   if (file == nullptr) fail(name, zip_strerror(archive.get()));
-  // In pieces, so that a false size costs little; to the end, so that libzip checks the CRC.
+  // Reads in pieces, so that a false size costs little, and to the end, so that libzip checks the
+  // CRC.
   constexpr size_t kPiece = size_t{1} << 20;
   for (;;) {
     const size_t have = to.size();
@@ -254,7 +255,7 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
     if (got == 0) break;
     if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
   }
-  if (to.size() != member.size) fail(name, "is cut short");
+  if (to.size() != member.size) fail(name, "is truncated");
 }
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-// Read access to a zip archive in memory; members that are stored plain are not copied.
+// Read access to a zip archive in memory. Uncompressed members are not copied.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace vitrine {
 
-// Bytes and what keeps them in memory.
+// Bytes and the owner that keeps them in memory.
 struct SharedBytes {
   std::span<const std::byte> span;
   std::shared_ptr<const void> owner;
@@ -23,12 +23,11 @@ struct SharedBytes {
   }
 };
 
-// The directory is read here, since libzip does not tell where members lie; what is packed, libzip
-// unpacks. The format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are FormatErrors that begin
-// with `source`.
+// Parses the directory itself, since libzip does not say where members lie; libzip decompresses.
+// Format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are FormatErrors that begin with `source`.
 class ZipArchive {
  public:
-  // Members share `bytes.owner`. Refused as a whole if members repeat or overlap.
+  // Members share `bytes.owner`. Refuses the archive if members repeat or overlap.
   ZipArchive(SharedBytes bytes, std::string source);
   // Maps the file, which must not change while its bytes are in use.
   static ZipArchive open(const std::filesystem::path& file);
@@ -37,9 +36,9 @@ class ZipArchive {
   // In archive order.
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view name) const { return members_.contains(name); }
-  // Of its content; 0 if it is absent.
+  // The size of its content; 0 if it is absent.
   uint64_t size_of(std::string_view name) const;
-  // An error if it is absent or larger than `max_bytes`.
+  // Throws if it is absent or larger than `max_bytes`.
   SharedBytes read(std::string_view name, uint64_t max_bytes) const;
   // A copy, checked against its CRC.
   std::string read_checked(std::string_view name, uint64_t max_bytes) const;

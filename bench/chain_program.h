@@ -1,4 +1,4 @@
-// A program of nothing but kernel calls: x = x + y on one-element float tensors, `steps` times.
+// A program of kernel calls only: x = x + y on one-element float tensors, `steps` times.
 #pragma once
 
 #include "flatbuffers/flatbuffers.h"

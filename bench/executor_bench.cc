@@ -1,4 +1,4 @@
-// What a step of the executor costs, untraced and traced: a chain of 1000 one-element additions.
+// Measures a step of the executor, untraced and traced, on a chain of 1000 one-element additions.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -48,7 +48,7 @@ void BM_Step(benchmark::State& state) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// ns_more: what tracing adds to a step.
+// ns_more: the cost of tracing per step.
 void BM_TracedStep(benchmark::State& state) {
   TraceBuffer trace(2 * kSteps);
   Chain chain(&trace);

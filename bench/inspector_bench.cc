@@ -1,4 +1,4 @@
-// What it takes to read, join and group a trace of a million events: to be under 2 s and 500 MB.
+// Measures reading, joining and grouping a trace of a million events. Goal: under 2 s and 500 MB.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -73,7 +73,7 @@ etrecord::EtRecord make_record() {
   return record;
 }
 
-// Linux: the highest resident size starts anew.
+// Linux: resets the peak resident size.
 void forget_peak() {
   if (std::FILE* file = std::fopen("/proc/self/clear_refs", "we"); file != nullptr) {
     std::fputs("5", file);

@@ -1,5 +1,5 @@
-// Lowering a model to a .pte file: time, and memory against the weights. MobileNetV2 as it is built
-// here, or a .pt2 file.
+// Measures the time of lowering a model to a .pte file, and its memory relative to the weights. The
+// model is MobileNetV2, built here, or a .pt2 file.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -29,7 +29,8 @@ uint64_t weight_bytes(const aot::Methods& methods) {
 
 using Source = std::function<aot::Methods()>;
 
-// The peak is of the whole process: it tells of the first lowering, which runs before all others.
+// The peak is that of the whole process, so it is valid for the first lowering only, which runs
+// before all others.
 void lower_model(benchmark::State& state, const Source& source, const char* backend) {
   const test::ScratchFolder scratch;
   uint64_t weights = 0;

@@ -1,4 +1,4 @@
-// Two things timed in turn, in one process, so that what disturbs one disturbs the other.
+// Times two functions in turn, in one process, so that disturbances affect both.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
-// What Vitrine adds to XNNPACK: delegates against bare XNNPACK runtimes of the same graphs, loading
-// with and without a file of packed weights, and the memory that a process needs.
+// Measures what Vitrine adds to XNNPACK: delegates compared with bare XNNPACK runtimes of the same
+// graphs, loading with and without a file of packed weights, and the memory of a process.
 // Models: $VITRINE_BENCH_MODEL, else some of the corpus, else the sample mv2_025_xnnpack.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using tools::check;
 
-// What stands for convolutional f32, convolutional int8, dynamic quantisation, and attention.
+// Examples of convolutional f32, convolutional int8, dynamic quantisation, and attention.
 std::vector<fs::path> models() {
   if (const char* set = std::getenv("VITRINE_BENCH_MODEL")) return {set};
   const fs::path corpus = test::corpus_dir();
@@ -55,7 +55,7 @@ Delegates delegates_of(const Program& program) {
   return payloads;
 }
 
-// A delegate's graph, run by XNNPACK and nothing else.
+// A delegate's graph, run by XNNPACK alone.
 class BareRuntime {
  public:
   BareRuntime(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
@@ -77,7 +77,8 @@ class BareRuntime {
     constants_.release_packed();
   }
 
-  // Memory for the externals, in the order of the delegate's arguments, and XNNPACK's set-up.
+  // Allocates memory for the externals, in the order of the delegate's arguments, and sets up
+  // XNNPACK.
   void set_up() {
     std::vector<xnn_external_value> externals;
     for (uint32_t i = 0; i < graph_.external_count; ++i) {
@@ -109,7 +110,7 @@ class BareRuntime {
   std::deque<tools::HostTensor> tensors_;
 };
 
-// The same by the backend, on the same memory.
+// Runs the same through the backend, on the same memory.
 class OwnDelegate {
  public:
   OwnDelegate(const Program& program, const DataBuffer& payload, ThreadPool& pool,
@@ -175,7 +176,7 @@ class LoadedModel {
   std::deque<tools::HostTensor> inputs_;
 };
 
-// Method::execute with a tracer over without, the same instance.
+// Method::execute with and without a tracer, on the same instance.
 void bm_traced_over_untraced(benchmark::State& state, const fs::path& model) {
   TraceBuffer trace(size_t{1} << 20);
   LoadedModel loaded(model, static_cast<size_t>(state.range(0)), &trace);
@@ -204,7 +205,7 @@ struct Child {
   uint64_t peak_bytes = 0;
 };
 
-// In a process of its own, as an app would start: memory is new, files are in the page cache.
+// Runs in a separate process, as an app starts: with new memory, and files in the page cache.
 Child in_new_process(const fs::path& model, const std::string& weights_cache, bool run) {
   int channel[2];
   if (pipe(channel) != 0) throw std::runtime_error("pipe");
@@ -229,8 +230,8 @@ Child in_new_process(const fs::path& model, const std::string& weights_cache, bo
   return result;
 }
 
-// Session and Method::load with a file of packed weights, over with one that is yet to be written;
-// also without any.
+// Session and Method::load with a file of packed weights, compared with writing the file; also
+// without one.
 void bm_warm_over_cold_load(benchmark::State& state, const fs::path& model) {
   const test::ScratchFolder folder;
   const std::string cache = (folder / "weights").string();
@@ -252,7 +253,7 @@ void bm_warm_over_cold_load(benchmark::State& state, const fs::path& model) {
   state.counters["ratio"] = own / base;
 }
 
-// The most that a process needs to load and run once; the program itself loads nothing.
+// The peak memory of a process that loads and runs once; the program itself loads nothing.
 void bm_peak_memory(benchmark::State& state, const fs::path& model) {
   const test::ScratchFolder folder;
   const std::string cache = (folder / "weights").string();
@@ -276,7 +277,7 @@ benchmark::internal::Benchmark* add(const char* name, Function function, const f
 }
 
 void register_all() {
-  // First, while this process has threads and memory of its own only: it forks.
+  // Runs first, before this process has threads and much memory, because it forks.
   for (const fs::path& model : models()) {
     add("warm_over_cold_load", bm_warm_over_cold_load, model)->Iterations(40);
     add("peak_memory", bm_peak_memory, model)->Iterations(5);

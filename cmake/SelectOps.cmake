@@ -1,9 +1,9 @@
-# Kernels for some operators and dtypes only. docs/kernels.md, "Selective build".
+# Selects kernels by operators and dtypes. See docs/kernels.md, "Selective build".
 #
 # A selection is a list of items, each of which is
 #   aten::add.out   an operator
 #   dtype:FLOAT     a dtype, named as in schema/scalar_type.fbs
-#   ops.txt         a file with one such item a line; # begins a comment
+#   ops.txt         a file with one such item per line; # begins a comment
 #   model.pte       a program: the operators of all its methods, and the dtypes of their tensors
 # All dtypes stay if no item names one. Files are found from the root of the source tree.
 
@@ -11,7 +11,7 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 set(VITRINE_SELECT_OPS "" CACHE STRING
   "operators to build kernels for: names, text files of names, programs (.pte); empty: all")
 
-# Gives the operators and dtypes of a program to lists of the caller.
+# Sets the caller's lists of a program's operators and dtypes.
 function(_vitrine_read_program path folder out_operators out_dtypes)
   if(NOT VITRINE_FLATC)
     find_program(VITRINE_FLATC flatc REQUIRED)
@@ -28,7 +28,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   endif()
   file(READ ${folder}/${stem}.json json)
 
-  # string(JSON) parses its whole argument each time, hence the smaller and smaller texts.
+  # string(JSON) parses its whole argument each time, so the texts are made smaller and smaller.
   set(operators "")
   string(JSON plans GET "${json}" execution_plan)
   string(JSON num_plans LENGTH "${plans}")
@@ -61,7 +61,7 @@ function(_vitrine_read_program path folder out_operators out_dtypes)
   set(${out_dtypes} ${${out_dtypes}} ${dtypes} PARENT_SCOPE)
 endfunction()
 
-# The bits of these dtypes, and of those that kernels compute with when they are given these.
+# The bits of these dtypes, and of the dtypes in which kernels compute for them.
 function(_vitrine_dtype_mask out)
   file(READ ${VITRINE_SELECT_ROOT}/schema/scalar_type.fbs schema)
   string(REGEX MATCHALL "[A-Z0-9]+ = [0-9]+" entries "${schema}")
@@ -90,8 +90,8 @@ function(_vitrine_dtype_mask out)
 endfunction()
 
 # Reads the kernels of kernels/<room>: <room>_names, <room>_ids and <room>_files become lists of the
-# caller, in step; <room>_others is its files without any. A kernel of one formula is a row of the
-# room's list, which is its file.
+# caller, in step; <room>_others are its files without kernels. A kernel of one formula is a row of
+# the room's list, which is its file.
 function(_vitrine_read_room room)
   set(folder ${VITRINE_SELECT_ROOT}/kernels/${room})
   if(CMAKE_SCRIPT_MODE_FILE)
@@ -126,12 +126,12 @@ endfunction()
 
 # vitrine_write_selection(<folder> FROM <item>... [ROOMS <room>...] [SOURCES <variable>])
 #
-# Writes into <folder> what takes the place of the same files of the source tree for a target that
-# finds <folder> before it: kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h.
-# <variable> becomes the list of source files that have to be compiled, all of kernels/util included.
-# ROOMS are folders of kernels/, by default all; an operator that several have is taken from each, since
-# one may fall back on another.
-# A name that no room has is an error, which lists all such names.
+# Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They
+# replace the files of the source tree for a target whose include path has <folder> first.
+# Sets <variable> to the list of source files to compile, including all of kernels/util. ROOMS are
+# folders of kernels/, by default all; an operator that several have is taken from each, since one
+# may fall back on another.
+# Fails if no room has a name, and lists all such names.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
   set(kernels ${VITRINE_SELECT_ROOT}/kernels)
@@ -230,8 +230,8 @@ endfunction()
 
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...])
 #
-# A library with these kernels alone. It has the functions <room>::kernels() of all its rooms, and must
-# not be linked together with another library that has them.
+# Makes a library with only these kernels. It defines the functions <room>::kernels() of all its
+# rooms, so it must not be linked with another library that defines them.
 function(vitrine_select_kernels target)
   set(folder ${CMAKE_BINARY_DIR}/selected/${target})
   vitrine_write_selection(${folder} SOURCES sources ${ARGN})

@@ -1,4 +1,4 @@
-# Helpers for the layers: one CMake target a layer, each with its own sources and its own links.
+# Helpers for the layers: one CMake target per layer, each with its own sources and links.
 
 # Sources name files from the root; public headers are "vitrine/...".
 set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
@@ -6,13 +6,13 @@ set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 add_library(vitrine_warnings INTERFACE)
 target_compile_options(vitrine_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
-  # To clang, -Wconversion includes what GCC keeps apart.
+  # In clang, -Wconversion includes warnings that GCC has separately.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 
 # Code that runs on devices: no exceptions, no RTTI (docs/architecture.md).
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
-  # A sum of products rounds alike on every machine, unless a formula asks for a fused one.
+  # A sum of products rounds the same on every machine, unless a formula uses a fused multiply-add.
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffp-contract=off)
   target_link_libraries(${name} PRIVATE vitrine_warnings)
   target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
@@ -32,11 +32,11 @@ function(vitrine_host_library name)
   target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
 endfunction()
 
-# Test code: host side, and not worth the optimiser's time.
+# Test code: host side, compiled without optimisation to save time.
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
 
-# One executable a room of tests; sources mirror the tree of the code. ctest runs each test by itself,
-# or all as one (AS_ONE) where there are thousands of short ones.
+# One executable per room of tests; sources mirror the tree of the code. ctest runs each test
+# separately, or all as one (AS_ONE) if there are thousands of short ones.
 function(vitrine_test name)
   cmake_parse_arguments(arg "AS_ONE" "" "SOURCES;LINK" ${ARGN})
   if(NOT arg_SOURCES)

@@ -1,4 +1,4 @@
-// The record that a program keeps of itself, for profiles without a second file.
+// The record inside a program, for profiles without a second file.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// What pte_lower put into the program (docs/formats/program.md). Empty if there is none; an
-// FormatError if it is damaged.
+// Reads the record that pte_lower put into the program (docs/formats/program.md). Empty if the
+// program has none; FormatError if it is damaged.
 std::optional<etrecord::EtRecord> embedded_record(const Program& program);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// Whole files, in and out.
+// Reads and writes whole files.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace vitrine::tools {
 // Throws ToolError naming the file.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
-// Through a temporary name beside it and a rename: a reader never sees half a file, and a failed
-// run leaves the old one alone.
+// Writes to a temporary file beside it and renames that. Readers never see a partial file, and a
+// failed run leaves the old file unchanged.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// The same for bytes that come piece by piece. What is not committed goes without a trace. Throws
-// ToolError naming the file.
+// The same for bytes that come piece by piece. An uncommitted file is removed. Throws ToolError
+// naming the file.
 class NewFile {
  public:
   explicit NewFile(std::filesystem::path path);
@@ -29,7 +29,7 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
-  // The file has its name from here on.
+  // Gives the file its final name.
   void commit();
   uint64_t size() const { return size_; }
 

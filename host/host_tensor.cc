@@ -79,7 +79,7 @@ void HostTensor::fill_random(std::mt19937_64& generator) {
       fill(+[](double x) { return BFloat16(static_cast<float>(x)); });
       break;
     default:
-      // The low byte of each element: little-endian.
+      // The low byte of each element, since elements are little-endian.
       for (size_t i = 0; i < data_.size(); i += tensor_.element_size()) {
         data_[i] = static_cast<std::byte>(generator() & 1u);
       }

@@ -1,6 +1,6 @@
-// Tensors that own their memory, and the step between memory order and logical order.
+// Tensors that own their memory, and conversion between memory order and logical order.
 //
-// Files of tensor data hold elements in logical (row-major) order whatever the dim order of the
+// Files of tensor data hold elements in logical (row-major) order, whatever the dim order of the
 // program's tensor, as numpy's tofile() writes them.
 #pragma once
 
@@ -25,7 +25,7 @@ class HostTensor {
   Tensor& tensor() { return tensor_; }
   std::span<std::byte> bytes() { return data_; }
 
-  // `bytes` has exactly the tensor's bytes.
+  // `bytes` must have exactly the tensor's size.
   void set_from_logical(std::span<const std::byte> bytes);
   // Floats uniform in [-1, 1), integers and bools 0 or 1 (valid as indices of most tables).
   void fill_random(std::mt19937_64& generator);

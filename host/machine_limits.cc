@@ -29,7 +29,8 @@ constexpr int kTrials = 9;
 constexpr double kTrialNs = 40e6;
 constexpr size_t kCopyBytes = size_t{64} << 20;  // beyond the last cache of most machines
 
-// work(thread, count) on all threads at once; the time from the common start to the last one's end.
+// Runs work(thread, count) on all threads at once. Returns the time from the common start to the
+// last end.
 template <class Work>
 double timed(uint32_t threads, size_t count, Work work) {
   std::atomic<uint32_t> waiting{threads};
@@ -49,7 +50,7 @@ double timed(uint32_t threads, size_t count, Work work) {
   return static_cast<double>(platform::now_ns() - start);
 }
 
-// The best of some trials, each long enough for the clock; in units of `count` a nanosecond.
+// The best of several trials, each long enough for the clock, in units of `count` per nanosecond.
 template <class Work>
 double best_rate(uint32_t threads, Work work) {
   size_t count = 1;

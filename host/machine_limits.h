@@ -1,4 +1,4 @@
-// What this machine can do at best: float32 multiply-adds and bytes copied, a second.
+// The limits of this machine: float32 multiply-adds and copied bytes per second.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace vitrine::tools {
 
-// Takes about half a second. Runs as many threads.
+// Takes about half a second and runs on this number of threads.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);
 
-// From the cache if it has them for this processor and number of threads, else measured and put
-// there. A cache that cannot be read or written is as good as none. `cache`: a file;
+// Returns the limits from the cache if it has them for this processor and number of threads, else
+// measures and stores them. A cache that cannot be read or written is ignored. `cache`: a file;
 // default_cache_file() by default.
 inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem::path& cache);
 

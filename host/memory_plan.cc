@@ -61,7 +61,7 @@ class PlanReader {
           if (to <= next_) loops_.push_back({to, next_});
           break;
         }
-        default:  // a value that is freed is not used
+        default:  // freeing a value does not use it
           break;
       }
       ++next_;
@@ -107,7 +107,7 @@ class PlanReader {
     if (tensor.sizes() != nullptr) sizes.assign(tensor.sizes()->begin(), tensor.sizes()->end());
     uint64_t bytes = element_size(dtype);
     for (const int32_t size : sizes) bytes *= static_cast<uint64_t>(size);
-    // A planned tensor with data is state: the program writes back to it.
+    // A planned tensor with data is state, which the program writes back.
     const bool is_state = tensor.data_buffer_idx() != 0;
     result_.tensors.push_back(
         {.value = index,

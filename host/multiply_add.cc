@@ -3,14 +3,14 @@
 namespace vitrine::tools {
 namespace {
 
-// Enough to hide the latency of two units, few enough for 16 registers.
+// Enough chains to hide the latency of two units, few enough for 16 registers.
 constexpr size_t kChains = 12;
 
 volatile float g_factor = 0.999F;
 volatile float g_summand = 0.001F;
 volatile float g_sink;
 
-// Vector types must be written out: their size cannot depend on a template's argument.
+// Vector types are written out because their size cannot depend on a template argument.
 template <size_t kBytes>
 struct VectorOf;
 template <>

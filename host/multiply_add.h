@@ -1,5 +1,5 @@
-// Independent chains of float32 multiply-adds in the widest vectors that the processor has: as fast
-// as arithmetic gets. Built with its own flags.
+// Independent chains of float32 multiply-adds in the processor's widest vectors: the fastest
+// possible arithmetic. Built with separate flags.
 #pragma once
 
 #include <cstddef>

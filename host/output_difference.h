@@ -1,4 +1,4 @@
-// How far the outputs of two methods are apart.
+// The differences between the outputs of two methods.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace vitrine::tools {
 
-// `a` is the reference: its signal is what SQNR is relative to. Elements are compared in logical
-// order, whatever the dim orders; dtypes may differ. Both methods have been executed.
+// `a` is the reference: SQNR is relative to its signal. Elements are compared in logical order,
+// whatever the dim orders; dtypes may differ. Both methods must have been executed.
 inspector::OutputDifference compare_values(const EValue& a, const EValue& b);
 std::vector<inspector::OutputDifference> compare_outputs(const Method& a, const Method& b);
 

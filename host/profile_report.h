@@ -1,4 +1,4 @@
-// Where and how the tools print what the inspector makes.
+// Options and functions by which tools print the inspector's reports.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct ReportOptions {
   bool costs = false;    // columns of tables
 };
 
-// Colour and width as the output allows: a terminal, NO_COLOR, its columns.
+// Chooses colour and width by the output: a terminal, NO_COLOR, its columns.
 inspector::TableOptions table_options(const ReportOptions& options);
 
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
 
-// To options.file or standard output. Throws ToolError.
+// Writes to options.file or standard output. Throws ToolError.
 void write_report(std::string_view text, const ReportOptions& options);
 
-// What two compared files are called: as little of their paths as tells them apart.
+// Names for two compared files: the shortest parts of their paths that distinguish them.
 std::pair<std::string, std::string> short_names(const std::filesystem::path& a,
                                                 const std::filesystem::path& b);
 

@@ -24,24 +24,25 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                   "table, json, csv, html (a page for a browser), timeline (ui.perfetto.dev)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
-  group.add_option("--output", options.file, "where the report goes (default: standard output)")
+  group.add_option("--output", options.file, "file for the report (default: standard output)")
       ->type_name("FILE");
   group.add_option("--width", options.width, "columns of tables (default: the terminal's, or 100)")
       ->type_name("N");
-  group.add_option("--group_by", options.view.by, "sums by module, op, delegate or line; or none")
+  group.add_option("--group_by", options.view.by, "sum by module, op, delegate or line; or none")
       ->transform(CLI::CheckedTransformer(groupings).description(""))
       ->type_name("WHAT");
   group
       .add_option("--top", options.view.top,
-                  "only the N that took longest, or with --compare differ most")
+                  "show only the N rows that took longest, or with --compare differ most")
       ->type_name("N");
   group
       .add_option("--filter", options.view.filter,
-                  "only what has TEXT in its op, module, kernel, delegate or line")
+                  "show only rows with TEXT in op, module, kernel, delegate or line")
       ->type_name("TEXT");
-  group.add_flag("--costs", options.costs,
-                 "FLOPs, GFLOP/s and GB/s in the table; needs --etrecord");
-  group.add_flag("--ids", options.ids, "instruction and debug identifiers");
+  group.add_flag(
+      "--costs", options.costs,
+      "show FLOPs, GFLOP/s and GB/s in the table; needs a record, in the program or by --etrecord");
+  group.add_flag("--ids", options.ids, "show instruction and debug identifiers");
 }
 
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {

@@ -1,4 +1,4 @@
-// Options that tools share: of the reports that host/profile_report.h makes.
+// Options that tools share, for the reports of host/profile_report.h.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -30,10 +30,10 @@ class OptionGroup {
 // --format, --output, --width, --group_by, --top, --filter, --costs, --ids.
 void add_report_options(const OptionGroup& group, ReportOptions& options);
 
-// The limit of exceeds().
+// The limit for exceeds().
 void add_fail_above(const OptionGroup& group, std::optional<double>& limit);
 
-// ValidationError if there is no report of that format but of profiles.
+// ValidationError if only profiles have a report of that format.
 void check_is_table_or_json(const ReportOptions& options, const char* what);
 // ValidationError if an option is one that comparisons would ignore.
 void check_fits_comparison(const ReportOptions& options);

@@ -33,7 +33,7 @@ Session::Session(const SessionOptions& options)
   load_ns_ = platform::now_ns() - start;
 }
 
-// Of a bundle, the program within.
+// For a bundle, the program inside.
 std::unique_ptr<DataSource> Session::open_model(const std::filesystem::path& path) {
   std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
   const DataBuffer all = check(file->read(0, file->size()));

@@ -1,4 +1,4 @@
-// A method of a file, loaded with everything that this build has: all kernels, all backends.
+// Loads a method of a file with all kernels and backends of this build.
 #pragma once
 
 #include <filesystem>
@@ -17,16 +17,16 @@
 
 namespace vitrine::tools {
 
-// The one that options without a backend are for.
+// The backend of options that name none.
 extern const char* const kDefaultBackend;
 
 struct SessionOptions {
   std::filesystem::path model;                          // .pte or .bpte
   std::vector<std::filesystem::path> data;              // .ptd files
   size_t threads = 0;                                   // 0: as many as performing cores
-  std::span<const BackendOption> backend_options = {};  // live as long as the session
+  std::span<const BackendOption> backend_options = {};  // must outlive the session
   bool optimized_kernels = true;
-  std::shared_ptr<ThreadPool> pool = {};  // null: one of its own, of `threads`
+  std::shared_ptr<ThreadPool> pool = {};  // null: the session makes one of `threads`
 };
 
 // Program, external data and thread pool of one model file. Throws ToolError.
@@ -35,19 +35,19 @@ class Session {
   explicit Session(const SessionOptions& options);
 
   const std::shared_ptr<const Program>& program() const { return program_; }
-  // Null if the model is a plain program. Lives as long as the session.
+  // Null if the model is a plain program. Valid as long as the session.
   const bundled::BundledProgram* bundle() const { return bundle_ ? &*bundle_ : nullptr; }
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   uint64_t load_ns() const { return load_ns_; }
 
-  // Memory for outputs that the program does not plan is taken and set. The session outlives the
-  // method. `tracer` may be null.
+  // Allocates and sets memory for outputs that the program does not plan. The session must outlive
+  // the method. `tracer` may be null.
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
 
  private:
   std::unique_ptr<DataSource> open_model(const std::filesystem::path& path);
 
-  std::unique_ptr<DataSource> bundle_file_;  // what the bundle's spans refer to
+  std::unique_ptr<DataSource> bundle_file_;  // the bundle's spans point into it
   std::optional<bundled::BundledProgram> bundle_;
   DataFiles data_;
   std::shared_ptr<ThreadPool> pool_;

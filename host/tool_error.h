@@ -1,4 +1,4 @@
-// The host side's exception for tools, and the step from the device side's errors to it.
+// The exception for tools, and the conversion of device-side errors to it.
 #pragma once
 
 #include <string>

@@ -87,7 +87,7 @@ class Parser {
   OperatorArgument type(int64_t& length) {
     const std::string_view name = word();
     const auto found = std::ranges::find(kTypes, name, &TypeName::name);
-    if (found == kTypes.end()) fail("the type is not known");
+    if (found == kTypes.end()) fail("the type is unknown");
     OperatorArgument argument;
     argument.type = found->type;
     if (take("(")) {

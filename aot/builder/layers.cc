@@ -14,7 +14,7 @@ namespace {
 int64_t static_size(const Node* x, size_t dim, std::string_view layer) {
   const TensorSpec* spec = x->tensor();
   if (spec == nullptr || dim >= spec->rank() || !spec->sizes[dim].is_static()) {
-    throw AotError(fmt::format("{}: its input's dim {} is not known", layer, dim));
+    throw AotError(fmt::format("{}: dim {} of the input is not static", layer, dim));
   }
   return spec->sizes[dim].value();
 }
@@ -43,16 +43,16 @@ Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_ch
   const auto module = build.module(name, "torch.nn.modules.conv.Conv2d", place);
   const int64_t channels = static_size(x, 1, build.qualified(""));
   if (options.groups < 1 || channels % options.groups != 0) {
-    throw AotError(fmt::format("{}: its groups do not divide its channels", build.qualified("")));
+    throw AotError(fmt::format("{}: the groups do not divide the channels", build.qualified("")));
   }
   const int64_t taps = channels / options.groups * options.kernel * options.kernel;
-  // Keeps the size of what goes through.
+  // Padding that keeps the size.
   const float spread = std::sqrt(6.0f / static_cast<float>(taps));
   Node* kernel =
       weight(build, "weight",
              {out_channels, channels / options.groups, options.kernel, options.kernel}, spread);
   Node* bias = options.bias ? weight(build, "bias", {out_channels}, 0.1f) : nullptr;
-  // What is as by default at the end is not recorded.
+  // Trailing arguments with default values are not recorded.
   ArgumentList args = {x, kernel};
   const bool has_groups = options.groups != 1;
   const bool has_padding = options.padding != 0 || has_groups;

@@ -1,4 +1,4 @@
-// The modules of torch.nn that models are most made of, with seeded weights.
+// The most common modules of torch.nn, with seeded weights.
 //
 // Each opens a module of the given name, makes its weights and calls its operator with the
 // arguments that torch.export records. Weights are f32.
@@ -20,7 +20,7 @@ struct ConvOptions {
 // x is [N, C, H, W].
 Node* conv2d(ModelBuilder& build, std::string_view name, Node* x, int64_t out_channels,
              const ConvOptions& options, Place place = Place::current());
-// In evaluation. Makes running statistics, and the count that nothing reads.
+// In evaluation mode. Adds running statistics and the batch count, which nothing reads.
 Node* batch_norm2d(ModelBuilder& build, std::string_view name, Node* x,
                    Place place = Place::current());
 // The last dim becomes `out_features`.
@@ -29,12 +29,12 @@ Node* linear(ModelBuilder& build, std::string_view name, Node* x, int64_t out_fe
 // Over the last dim.
 Node* layer_norm(ModelBuilder& build, std::string_view name, Node* x,
                  Place place = Place::current());
-// Of a row for each index.
+// Looks up one row per index.
 Node* embedding(ModelBuilder& build, std::string_view name, Node* indices, int64_t rows,
                 int64_t features, Place place = Place::current());
-// In place, as torchvision's models have it.
+// In place, as in torchvision's models.
 Node* relu6(ModelBuilder& build, std::string_view name, Node* x, Place place = Place::current());
-// Exported in evaluation: it changes nothing.
+// In evaluation mode, where it changes nothing.
 Node* dropout(ModelBuilder& build, std::string_view name, Node* x, double probability,
               Place place = Place::current());
 

@@ -13,7 +13,7 @@
 namespace vitrine::aot {
 namespace {
 
-// As PyTorch has it, of a file of this program. Where it was compiled is left out.
+// A stack frame in PyTorch's form for a file of this program, without the folder of the build.
 std::string trace_of(const SourceLocation& place) {
   std::string_view file = place.file_name();
   for (size_t slashes = 0, i = file.size(); i-- > 0;) {
@@ -79,7 +79,7 @@ Node* ModelBuilder::input(std::string_view name, ScalarType dtype, std::vector<S
 }
 
 SymInt ModelBuilder::dynamic_size(int64_t min, int64_t max) {
-  if (min < 0 || max < min) throw AotError("a dynamic size has no bounds");
+  if (min < 0 || max < min) throw AotError("a dynamic size needs bounds: 0 <= min <= max");
   const std::string name = fmt::format("s{}", program_.range_constraints.size());
   program_.range_constraints[name] = {min, max};
   return SymInt(Expression::symbol(name));

@@ -1,4 +1,4 @@
-// Builds exported programs, as torch.export makes them of a model in PyTorch.
+// Builds exported programs like those that torch.export makes from a PyTorch model.
 //
 //   ModelBuilder build("Net");
 //   Node* x = build.input("x", ScalarType::kFloat, {1, 8});
@@ -9,8 +9,8 @@
 //   }
 //   ExportedProgram program = build.finish({x});
 //
-// Results' dtypes, sizes and strides come from aot/shapes. Every call notes the modules that it
-// stands in and the line of this program's source that made it, so that profiles lead back to it.
+// Results' dtypes, sizes and strides come from aot/shapes. Every call records its modules and the
+// line of this program's source that made it, so that profiles lead back there.
 #pragma once
 
 #include <cstdint>
@@ -73,10 +73,10 @@ class ModelBuilder {
     explicit Module(ModelBuilder* builder) : builder_(builder) {}
     ModelBuilder* builder_;
   };
-  // Inside the module that is open: "features" and in it "0" make "features.0".
+  // Opens a module inside the open one: "features" and then "0" make "features.0".
   [[nodiscard]] Module module(std::string_view name, std::string type_name,
                               Place place = Place::current());
-  // "features.0.weight": a name inside the open module.
+  // The full name of something in the open module: "features.0.weight".
   std::string qualified(std::string_view name) const;
 
   // Inputs, in the order of the calls. Symbolic sizes need bounds.
@@ -84,21 +84,21 @@ class ModelBuilder {
   // A size between these bounds, inclusive. "s0" for the first, and so on.
   SymInt dynamic_size(int64_t min, int64_t max);
 
-  // Of the open module. Asked for again, the same one.
+  // A parameter of the open module. A second call with the name returns the same one.
   Node* parameter(std::string_view name, TensorData data);
   Node* buffer(std::string_view name, TensorData data, bool persistent = true);
   // Seeded, uniform in (-1, 1) / sqrt(elements a row), as PyTorch initialises its layers.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes);
   uint64_t seed() const { return seed_; }
 
-  // Any operator that aot/shapes knows, "aten.relu.default". In-place ones as in training IR:
-  // "aten.relu_.default".
+  // Calls any operator that aot/shapes supports, "aten.relu.default". In-place ones as in training
+  // IR: "aten.relu_.default".
   Node* call(std::string_view target, ArgumentList args, ArgumentMap kwargs = {},
              Place place = Place::current());
-  // Of one that it does not know.
+  // Calls an operator that aot/shapes does not support.
   Node* call_as(std::string_view target, ArgumentList args, ArgumentMap kwargs, Value value,
                 Place place = Place::current());
-  // One of several results.
+  // Selects one of several results.
   Node* item(Node* tuple, size_t index, Place place = Place::current());
 
   // The builder is empty afterwards. Buffers that calls write to are mutated by the program.
@@ -107,7 +107,7 @@ class ModelBuilder {
  private:
   struct OpenModule {
     ModuleStackEntry entry;
-    std::string trace;  // how the call into it shows in a stack trace
+    std::string trace;  // the stack trace's lines for the call into it
   };
 
   void leave() { modules_.pop_back(); }

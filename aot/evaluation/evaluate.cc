@@ -82,16 +82,16 @@ void set_inputs(Method& method, std::span<const TensorData> inputs, std::deque<I
       check(method.set_input(i, method.input(i)));
       continue;
     }
-    if (next == inputs.size()) throw AotError("evaluation: there are fewer inputs than needed");
+    if (next == inputs.size()) throw AotError("evaluation: too few inputs");
     Input& input = memory.emplace_back();
     const Tensor& planned = method.input(i).tensor();
     if (planned.rank() != inputs[next].sizes.size()) {
-      throw AotError(fmt::format("evaluation: input {} has another rank", next));
+      throw AotError(fmt::format("evaluation: input {} has the wrong rank", next));
     }
     fill(input, inputs[next++], planned.dim_order());
     check(method.set_input(i, EValue(&input.tensor)));
   }
-  if (next != inputs.size()) throw AotError("evaluation: there are more inputs than needed");
+  if (next != inputs.size()) throw AotError("evaluation: too many inputs");
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ std::vector<TensorData> evaluate(const ExportedProgram& program,
   set_inputs(*method, inputs, memory);
   check(method->execute());
   std::vector<TensorData> results;
-  // Inputs that the program mutates are results of the method as well, before the user's.
+  // The method's results begin with the inputs that the program mutates.
   const auto user_outputs = static_cast<size_t>(std::ranges::count(
       program.signature.outputs, OutputSpec::Kind::kUserOutput, &OutputSpec::kind));
   const size_t count = method->num_outputs();

@@ -14,7 +14,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Their results are not the same each time, or not defined.
+// Their results are random or undefined.
 constexpr std::array<std::string_view, 6> kNeverFolded = {
     "aten.rand.default",        "aten.randn.default", "aten.native_dropout.default",
     "aten.empty.memory_format", "aten.copy_.default", "dim_order_ops._empty_dim_order.default"};
@@ -23,7 +23,7 @@ bool is_quantisation(Target target) {
   return target.name_space() == "quantized_decomposed" || target.name_space() == "torchao";
 }
 
-// 0 if that is not known.
+// 0 if unknown.
 uint64_t bytes_of(const Value& value) {
   uint64_t bytes = 0;
   if (const TensorSpec* spec = value.tensor()) {
@@ -102,7 +102,7 @@ class Folder {
     return true;
   }
 
-  // Known calls whose result others take.
+  // Known calls whose results other calls use.
   void find_results() {
     for (Node& node : program_.graph->nodes()) {
       if (!node.is_call() || !known_.contains(&node) || makers_.contains(&node)) continue;
@@ -113,7 +113,7 @@ class Folder {
     }
   }
 
-  // The program that computes them.
+  // Makes the program that computes them.
   ExportedProgram part() {
     ExportedProgram part = program_.copy();
     ArgumentList outputs;
@@ -125,7 +125,7 @@ class Folder {
       part.signature.outputs.push_back(std::move(spec));
     }
     part.graph->output()->set_args({Argument::tuple(std::move(outputs))});
-    // All else goes, what has effects too.
+    // Removes all other nodes, even those with effects.
     Node* previous = nullptr;
     for (Node* node = part.graph->output()->previous(); node != nullptr; node = previous) {
       previous = node->previous();
@@ -144,7 +144,7 @@ class Folder {
       Node& result = *results_[i];
       const TensorSpec spec = *result.tensor();
       if (values.at(i).dtype != spec.dtype || values[i].sizes.size() != spec.rank()) {
-        throw AotError(fmt::format("node {}: its value is of another kind", result.name()));
+        throw AotError(fmt::format("node {}: the value is of another kind", result.name()));
       }
       std::string name;
       do {
@@ -162,7 +162,8 @@ class Folder {
   const FoldOptions& options_;
   std::unordered_set<const Node*> known_;  // weights, and calls of known inputs
   std::unordered_set<const Node*> makers_;
-  std::unordered_map<const Node*, uint64_t> sizes_;  // bytes of all that a known node is made of
+  std::unordered_map<const Node*, uint64_t>
+      sizes_;  // total bytes of the weights that a known node depends on
   std::vector<Node*> results_;
   size_t number_ = 0;
 };

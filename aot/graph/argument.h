@@ -1,4 +1,4 @@
-// What a node is called with: a tree of literals and references to nodes.
+// An argument of a node: a tree of literals and references to nodes.
 #pragma once
 
 #include <complex>
@@ -65,17 +65,17 @@ class Argument {
   const T* get() const {
     return std::get_if<T>(&value_);
   }
-  // Null if it is no node.
+  // Null if it is not a node.
   Node* node() const {
     Node* const* found = std::get_if<Node*>(&value_);
     return found == nullptr ? nullptr : *found;
   }
-  // Items of a list or tuple; null for all else.
+  // Items of a list or tuple; null for other kinds.
   const ArgumentList* list() const { return std::get_if<ArgumentList>(&value_); }
   bool is_tuple() const { return is_tuple_; }
   const Variant& value() const { return value_; }
 
-  // Each node in it, in order, repeats included.
+  // All nodes in the tree, in order, repeats included.
   template <class Visit>
   void each_node(Visit&& visit) const {
     if (Node* found = node()) visit(found);

@@ -32,7 +32,7 @@ struct InputSpec {
   Argument literal;        // of kConstantInput, and of user inputs that are literals
 };
 
-// Parameters, buffers and tensor constants, as opposed to what a caller gives.
+// Parameters, buffers and tensor constants, as opposed to inputs from the caller.
 constexpr bool has_data(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
          kind == InputSpec::Kind::kTensorConstant;
@@ -83,12 +83,12 @@ struct ExportedProgram {
   ExportedProgram copy() const;
 
   const InputSpec* input_of(std::string_view placeholder) const;
-  // The weight behind a placeholder; null if it is none.
+  // The weight that a placeholder stands for; null if it stands for none.
   const TensorData* data_of(const InputSpec& spec) const;
   bool is_mutated(const InputSpec& spec) const;
-  // A new constant before the user inputs, with its placeholder.
+  // Adds a constant, with its placeholder, before the user inputs.
   Node* add_constant(std::string_view name, TensorData data);
-  // Takes away a placeholder without users, with its spec and its data, if no other spec names it.
+  // Removes a placeholder without users and its spec, and its data if no other spec names them.
   void remove_input(Node* placeholder);
 };
 

@@ -39,7 +39,7 @@ std::string snake_case(std::string_view name) {
   return text;
 }
 
-// Words and functions of Python that graphs name things by; FX gives none of them to a node.
+// Python's words and functions. FX uses none of them as a node's name.
 constexpr std::array<std::string_view, 36> kPythonNames = {
     "abs",  "all",    "and",  "any",    "bool",  "bytes",  "compile", "complex", "dict",
     "dir",  "divmod", "eval", "filter", "float", "format", "hash",    "help",    "id",
@@ -48,10 +48,10 @@ constexpr std::array<std::string_view, 36> kPythonNames = {
 
 bool is_pythons(std::string_view name) { return std::ranges::binary_search(kPythonNames, name); }
 
-// More than a model can need; less than what a small file could unfold to.
+// More than a model needs, but a limit for small files that unfold to many nodes.
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
-// Nodes, each once, in the order in which they came.
+// A list of distinct nodes in order of insertion.
 class DistinctNodes {
  public:
   void add(Node* node) {
@@ -96,9 +96,9 @@ const Argument* Node::kwarg(std::string_view name) const {
 
 const Argument& Node::need(size_t index) const {
   if (index >= args_.size()) {
-    throw AotError(fmt::format("node {}{}: has {} arguments; one more is wanted at position {}",
-                               name_, is_call() ? fmt::format(" ({})", target_.name()) : "",
-                               args_.size(), index));
+    throw AotError(fmt::format("node {}{}: has {} arguments; there is none at position {}", name_,
+                               is_call() ? fmt::format(" ({})", target_.name()) : "", args_.size(),
+                               index));
   }
   return args_[index];
 }
@@ -106,9 +106,8 @@ const Argument& Node::need(size_t index) const {
 Node& Node::need_node(size_t index) const {
   Node* found = need(index).node();
   if (found == nullptr) {
-    throw AotError(fmt::format("node {}{}: its argument {} is a literal, not what a node computes",
-                               name_, is_call() ? fmt::format(" ({})", target_.name()) : "",
-                               index));
+    throw AotError(fmt::format("node {}{}: argument {} is a literal, not a node", name_,
+                               is_call() ? fmt::format(" ({})", target_.name()) : "", index));
   }
   return *found;
 }
@@ -124,7 +123,8 @@ void Node::update_uses(const std::vector<Node*>& before) {
   }
   for (Node* node : after.nodes()) {
     if (node->graph_ != graph_) {
-      throw AotError(fmt::format("node {}: takes {}, a node of another graph", name_, node->name_));
+      throw AotError(
+          fmt::format("node {}: argument {} is a node of another graph", name_, node->name_));
     }
     if (!old.has(node)) node->users_.push_back(this);
   }
@@ -193,7 +193,7 @@ std::string Graph::unique_name(std::string_view base, bool python_is_taken) {
 Node* Graph::insert(Node::Kind kind, std::string_view name, Node* before) {
   if (nodes_.size() >= kMaxNodes) {
     throw AotError(
-        fmt::format("node {}: the graph has {} nodes already, which is the most", name, kMaxNodes));
+        fmt::format("node {}: the graph already has the maximum of {} nodes", name, kMaxNodes));
   }
   std::string unique = unique_name(name, kind != Node::Kind::kPlaceholder);
   const auto place = nodes_.emplace(before == nullptr ? nodes_.end() : before->place_);
@@ -281,7 +281,7 @@ void Graph::rename_all(const std::function<std::string(const Node&)>& name_of) {
 
 void Graph::reorder(const std::vector<Node*>& order) {
   if (order.size() != nodes_.size()) {
-    throw AotError(fmt::format("{} of {} nodes have a place", order.size(), nodes_.size()));
+    throw AotError(fmt::format("the order names {} of {} nodes", order.size(), nodes_.size()));
   }
   next_number_.clear();
   for (Node* node : order) {
@@ -338,7 +338,7 @@ std::unique_ptr<Graph> Graph::copy(std::unordered_map<const Node*, Node*>* nodes
 bool is_pure(const Node& node) {
   const Target target = node.target();
   if (target.dialect() == Dialect::kPython) return true;
-  // What writes to an argument ends in "_"; double underscores are Python's operators.
+  // Operators that write to an argument end in "_"; double underscores are Python's operators.
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;
   return !op.starts_with("_assert") && !op.starts_with("sym_constrain_range") &&

@@ -1,4 +1,4 @@
-// A graph of calls in order of execution, as torch.fx has it.
+// A graph of calls in order of execution, like torch.fx's.
 #pragma once
 
 #include <functional>
@@ -17,27 +17,27 @@ namespace vitrine::aot {
 
 struct LoweredBackendModule;
 
-// Owns its nodes, whose addresses stay, and its subgraphs. Placeholders come first, then calls,
-// then one output node. Use lists are kept up to date by all that changes arguments. Not
+// Owns its nodes, whose addresses are stable, and its subgraphs. Placeholders come first, then
+// calls, then one output node. Every change of arguments updates the lists of users. Not
 // thread-safe.
 class Graph {
  public:
   Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  // Nodes and subgraphs are copied, what they share stays shared. `nodes`, if given, tells for each
-  // node which one is its copy.
+  // Copies nodes and subgraphs; the copies share what the originals share. `nodes`, if given, maps
+  // each node to its copy.
   std::unique_ptr<Graph> copy(std::unordered_map<const Node*, Node*>* nodes = nullptr) const;
 
   std::list<Node>& nodes() { return nodes_; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::vector<Node*> placeholders();
-  // Null until it is made.
+  // Null until it is created.
   Node* output() const { return output_; }
   Node* find(std::string_view name) const;
 
-  // New nodes stand before `before`; null is the end. A name that is taken gets a number. Arguments
-  // must be nodes of this graph.
+  // Inserts new nodes before `before`; null is the end. A name that is taken gets a number.
+  // Arguments must be nodes of this graph.
   Node* placeholder(std::string_view name, Node* before = nullptr);
   Node* get_attr(std::string_view attribute, Node* before = nullptr);
   Node* call(Target target, ArgumentList args, ArgumentMap kwargs = {}, Node* before = nullptr,
@@ -48,13 +48,12 @@ class Graph {
   void erase(Node* node);
   void move_before(Node* node, Node* before);
   void rename(Node* node, std::string_view name);
-  // All nodes anew, in order; as for new nodes, a name that is taken gets a number.
+  // Renames all nodes, in order. A name that is taken gets a number, as for new nodes.
   void rename_all(const std::function<std::string(const Node&)>& name_of);
-  // The nodes in this order, which has each once, and as if the graph were built anew in it: users
-  // by order of use, and numbers for names from the last one given. FX's orders and names follow
-  // from it.
+  // Puts the nodes into this order, which names each once. Users and name numbers become those of a
+  // graph that is built in this order, as in FX.
   void reorder(const std::vector<Node*>& order);
-  // Removes calls without users and effects, in this graph and its subgraphs. How many there were.
+  // Removes calls without users and effects, in this graph and its subgraphs. Returns their number.
   size_t remove_dead_code();
 
   // By the attribute that get_attr nodes name.
@@ -68,15 +67,14 @@ class Graph {
   std::map<std::string, TensorData, std::less<>>& tensors() { return tensors_; }
   const std::map<std::string, TensorData, std::less<>>& tensors() const { return tensors_; }
 
-  // What backends compiled, by the attribute that get_attr nodes name. Copies of the graph share
-  // it.
+  // Modules that backends compiled, by the attribute that get_attr nodes name. Copies of the graph
+  // share them.
   using LoweredModules =
       std::map<std::string, std::shared_ptr<const LoweredBackendModule>, std::less<>>;
   LoweredModules& lowered_modules() { return lowered_modules_; }
   const LoweredModules& lowered_modules() const { return lowered_modules_; }
 
-  // "aten_add_tensor_1": `base` made an identifier, with a number if it is taken. Python's own
-  // names
+  // "aten_add_tensor_1": `base` as an identifier, with a number if it is taken. Python's own names
   // ("input") are taken, but exported placeholders may have them.
   std::string unique_name(std::string_view base, bool python_is_taken = true);
 
@@ -92,10 +90,10 @@ class Graph {
   std::unordered_map<std::string, size_t> next_number_;
 };
 
-// What FX calls a call of it: "add", and "aten_add_tensor" in the edge dialect.
+// FX's name for a call of the target: "add", or "aten_add_tensor" in the edge dialect.
 std::string default_name(Target target);
 
-// Whether removing an unused call of it changes nothing that can be seen.
+// Whether an unused call of the target can be removed without visible effect.
 bool is_pure(const Node& node);
 
 }  // namespace vitrine::aot

@@ -21,7 +21,7 @@ template <class... Args>
 
 void lint_value(const Node& node, const Value& value) {
   if (const TensorSpec* spec = value.tensor()) {
-    if (!is_valid(spec->dtype)) fail(node, "its dtype is unknown");
+    if (!is_valid(spec->dtype)) fail(node, "the dtype is unknown");
     if (spec->strides.size() != spec->sizes.size()) {
       fail(node, "has {} sizes and {} strides", spec->sizes.size(), spec->strides.size());
     }
@@ -37,7 +37,7 @@ void lint_value(const Node& node, const Value& value) {
 void lint_symbols(const Node& node, const Expression& expression, const RangeConstraints& known) {
   if (expression.kind() == Expression::Kind::kSymbol && !known.contains(expression.name()) &&
       !expression.name().starts_with('u') && !expression.name().starts_with("zuf")) {
-    fail(node, "its symbol {} has no range", expression.name());
+    fail(node, "symbol {} has no range", expression.name());
   }
   for (const auto& argument : expression.arguments()) lint_symbols(node, *argument, known);
 }
@@ -53,30 +53,30 @@ void lint_symbols(const Graph& graph, const RangeConstraints& known) {
 }
 
 void lint_input(const ExportedProgram& program, const Node& node, const InputSpec& spec) {
-  if (spec.name != node.name()) fail(node, "the signature has {} in its place", spec.name);
+  if (spec.name != node.name()) fail(node, "the signature has {} at this position", spec.name);
   if (!has_data(spec.kind)) return;
   const TensorData* data = program.data_of(spec);
-  if (data == nullptr) fail(node, "there are no numbers for \"{}\"", spec.target);
+  if (data == nullptr) fail(node, "no data for \"{}\"", spec.target);
   const TensorSpec* tensor = node.tensor();
-  if (tensor == nullptr) fail(node, "is a weight, but no tensor");
+  if (tensor == nullptr) fail(node, "is a weight but not a tensor");
   if (tensor->dtype != data->dtype) {
-    fail(node, "is {}, its numbers are {}", scalar_type_name(tensor->dtype),
+    fail(node, "is {}, but the data are {}", scalar_type_name(tensor->dtype),
          scalar_type_name(data->dtype));
   }
   if (!std::ranges::equal(tensor->sizes, data->sizes,
                           [](const SymInt& a, int64_t b) { return a == SymInt(b); })) {
-    fail(node, "is {}, its numbers have the sizes [{}]", to_text(*tensor),
+    fail(node, "is {}, but the data have the sizes [{}]", to_text(*tensor),
          fmt::join(data->sizes, ", "));
   }
-  if (const std::string wrong = data->check(); !wrong.empty()) fail(node, "its data {}", wrong);
+  if (const std::string wrong = data->check(); !wrong.empty()) fail(node, "the data {}", wrong);
 }
 
-// Each once; the order is another one where calls were given other arguments.
+// Compares sets: the order differs where calls got other arguments.
 void lint_users(const Node& node, std::vector<const Node*>& takers) {
   std::vector<const Node*> listed(node.users().begin(), node.users().end());
   if (listed == takers) return;
   if (listed.size() != takers.size()) {
-    fail(node, "lists {} users; {} nodes take it", listed.size(), takers.size());
+    fail(node, "lists {} users, but {} nodes use it", listed.size(), takers.size());
   }
   std::ranges::sort(listed, std::less<>());
   std::ranges::sort(takers, std::less<>());
@@ -86,19 +86,20 @@ void lint_users(const Node& node, std::vector<const Node*>& takers) {
   }
 }
 
-// The call that stands for what a backend compiled: it takes what the backend left outside.
+// Checks a call of a compiled module: it passes what the backend left outside.
 void lint_delegate_call(const Graph& graph, const Node& node) {
   const Node* attribute = node.args().empty() ? nullptr : node.args()[0].node();
   const auto found = attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr
                          ? graph.lowered_modules().end()
                          : graph.lowered_modules().find(attribute->attribute());
-  if (found == graph.lowered_modules().end()) fail(node, "its first argument is no lowered module");
+  if (found == graph.lowered_modules().end())
+    fail(node, "the first argument is not a lowered module");
   if (found->second == nullptr) fail(node, "{} is null", found->first);
   const GraphSignature& signature = found->second->original.signature;
   const auto given = std::ranges::count_if(
       signature.inputs, [](const InputSpec& spec) { return !has_data(spec.kind); });
   if (node.args().size() != static_cast<size_t>(given) + 1) {
-    fail(node, "gives {} inputs to {}, which takes {}", node.args().size() - 1, found->first,
+    fail(node, "passes {} inputs to {}, which takes {}", node.args().size() - 1, found->first,
          given);
   }
   const auto results = std::ranges::count_if(signature.outputs, [](const OutputSpec& spec) {
@@ -106,7 +107,7 @@ void lint_delegate_call(const Graph& graph, const Node& node) {
   });
   const Value::Items* values = node.meta.value.items();
   if (values == nullptr || values->size() != static_cast<size_t>(results)) {
-    fail(node, "its value is no tuple of {}'s {} results", found->first, results);
+    fail(node, "the value is not a tuple of {}'s {} results", found->first, results);
   }
 }
 
@@ -128,14 +129,14 @@ void lint(const Graph& graph) {
     if (node.kind() == Node::Kind::kGetAttr && !graph.subgraphs().contains(node.attribute()) &&
         !graph.tensors().contains(node.attribute()) &&
         !graph.lowered_modules().contains(node.attribute())) {
-      fail(node, "there is no subgraph {}", node.attribute());
+      fail(node, "no subgraph {}", node.attribute());
     }
     if (node.kind() == Node::Kind::kOutput && &node != graph.output()) {
       fail(node, "is a second output");
     }
     for (const Node* input : node.inputs()) {
       if (!before.contains(input))
-        fail(node, "takes {}, which does not come before it", input->name());
+        fail(node, "uses {}, which does not come before it", input->name());
       takers[input].push_back(&node);
     }
     lint_value(node, node.meta.value);
@@ -160,7 +161,7 @@ void lint(const ExportedProgram& program) {
   lint(*program.graph);
   const std::vector<Node*> placeholders = program.graph->placeholders();
   if (placeholders.size() != program.signature.inputs.size()) {
-    throw AotError(fmt::format("the graph has {} placeholders, its signature {} inputs",
+    throw AotError(fmt::format("the graph has {} placeholders, but the signature has {} inputs",
                                placeholders.size(), program.signature.inputs.size()));
   }
   for (size_t i = 0; i < placeholders.size(); ++i) {

@@ -13,15 +13,15 @@
 
 namespace vitrine::aot {
 
-// What a backend is told besides the graph. Stored in the program; the run-time half sees it too.
+// An option for a backend, besides the graph. The program stores it; the run-time half gets it too.
 struct CompileSpec {
   std::string key;
   std::vector<std::byte> value;
   friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
 };
 
-// What a delegate logs at run time -> debug handles of the nodes that this stands for, ascending.
-// In the order in which the backend made the entries.
+// Identifiers that a delegate logs at run time -> debug handles of the nodes they stand for,
+// ascending. In the order of the backend's entries.
 using DelegateIdentifier = std::variant<uint32_t, std::string>;
 using DelegateMap = std::vector<std::pair<DelegateIdentifier, std::vector<uint32_t>>>;
 
@@ -30,17 +30,17 @@ struct NamedData {
   std::string key;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   size_t alignment = 16;     // in bytes, a power of two
-  std::string external_tag;  // of the .ptd it goes to; empty: into the program
+  std::string external_tag;  // of the .ptd that stores it; empty: the program
 };
 
-// ExecuTorch's LoweredBackendModule. A graph holds it under the name that a get_attr node tells and
+// ExecuTorch's LoweredBackendModule. A graph holds it under the name that a get_attr node names and
 // calls it by the higher-order operator executorch_call_delegate, whose first argument is that
 // node.
 struct LoweredBackendModule {
   std::string backend_id;
   std::shared_ptr<const std::vector<std::byte>> processed_bytes;
   std::vector<CompileSpec> compile_specs;
-  ExportedProgram original;  // as the backend got it, with the weights that it consumed
+  ExportedProgram original;  // the backend's input, with the weights that it consumed
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
   uint64_t input_padding = 0;  // bytes that the delegate may read past the end of an input

@@ -14,13 +14,13 @@ namespace vitrine::aot {
 
 class Graph;
 
-// What a node computes, without the numbers (meta["val"] in FX).
+// The kind of value that a node computes, without the data (meta["val"] in FX).
 struct Value {
-  // A number that is a result: its kind, and what is known of it.
+  // A number as a result: its kind, and its value as far as known.
   struct Number {
     enum class Kind : uint8_t { kInt, kFloat, kBool };
     Kind kind = Kind::kInt;
-    SymInt value;  // of floats and bools only if it is an expression
+    SymInt value;  // for floats and bools, only if it is an expression
     friend bool operator==(const Number&, const Number&) = default;
   };
   using Items = std::vector<Value>;
@@ -43,7 +43,7 @@ struct ModuleStackEntry {
   std::string type_name;  // "torch.nn.modules.conv.Conv2d"
 };
 
-// The node of an earlier graph that this one was made from.
+// The node of an earlier graph that this node was made from.
 struct Ancestor {
   std::string name;
   std::string target;
@@ -53,7 +53,7 @@ struct Ancestor {
   std::vector<Ancestor> from;
 };
 
-// Where in the user's model a node comes from. Shared between the nodes that come from one.
+// Where in the user's model a node comes from. Nodes with the same origin share it.
 struct Origin {
   std::vector<ModuleStackEntry> module_stack;  // outermost first
   std::string stack_trace;
@@ -67,9 +67,9 @@ struct NodeMeta {
   Value value;
   std::shared_ptr<const Origin> origin;  // may be null
   uint32_t debug_handle = 0;             // 0: none
-  std::string delegation_tag;            // of a partition; empty: none
-  bool no_copy = false;                  // a constant that partitions must not each get a copy of
-  // Of a constant: the .ptd that it goes to if a delegate takes it; empty: into the program.
+  std::string delegation_tag;            // the partition's; empty: none
+  bool no_copy = false;                  // a constant that must not be copied into partitions
+  // For a constant: the .ptd that stores it if a delegate takes it; empty: the program.
   std::string external_tag;
 };
 
@@ -89,21 +89,21 @@ class Node {
 
   const ArgumentList& args() const { return args_; }
   const ArgumentMap& kwargs() const { return kwargs_; }
-  // Null if there are not so many, or none of that name.
+  // Null if there is no such argument.
   const Argument* arg(size_t index) const { return index < args_.size() ? &args_[index] : nullptr; }
   const Argument* kwarg(std::string_view name) const;
-  // AotErrors name this node if there are not so many, or if that one is no node.
+  // AotErrors name this node if the argument is missing or not a node.
   const Argument& need(size_t index) const;
   Node& need_node(size_t index) const;
   void set_args(ArgumentList args);
   void set_kwargs(ArgumentMap kwargs);
-  void set_arg(size_t index, Argument value);  // AotError if there are not so many
+  void set_arg(size_t index, Argument value);  // AotError if there are fewer
   void replace_input(Node* old_input, Node* new_input);
-  // Distinct nodes that this one takes, in order of first mention.
+  // Distinct nodes that this node uses, in order of first mention.
   std::vector<Node*> inputs() const;
-  // Distinct nodes that take this one, in order of first use.
+  // Distinct nodes that use this node, in order of first use.
   const std::vector<Node*>& users() const { return users_; }
-  // Every user but `except` takes `other` in its place.
+  // Every user except `except` uses `other` instead.
   void replace_all_uses_with(Node* other, const Node* except = nullptr);
 
   Node* next() const;      // null after the last

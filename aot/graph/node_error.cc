@@ -26,7 +26,7 @@ std::string_view next_line(std::string_view& text) {
   return trimmed(line);
 }
 
-// The innermost frame outside of PyTorch's packages, else the innermost.
+// The innermost frame outside PyTorch's packages, or else the innermost.
 const StackFrame* model_frame(const std::vector<StackFrame>& frames) {
   for (size_t i = frames.size(); i-- > 0;) {
     if (frames[i].file.find("-packages/torch/") == std::string::npos) return &frames[i];

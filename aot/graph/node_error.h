@@ -1,4 +1,4 @@
-// Errors about a node that name it, what it calls and its line in the user's model.
+// Errors about a node. They name the node, its operator and its line in the user's model.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vitrine::aot {
 
-// A frame of the trace in which the user's model made a call.
+// A frame of the stack trace of a call in the user's model.
 struct StackFrame {
   std::string file;
   int32_t line = 0;

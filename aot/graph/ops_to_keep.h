@@ -1,4 +1,4 @@
-// Operators that decomposition is to leave whole.
+// Operators that must not be decomposed.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace vitrine::aot {
 
-// By ATen name ("aten.linear.default"), if `keeps` (may be null: all) says so of the call. `keeps`
-// sees calls of ATen targets before the edge dialect and of edge targets after it.
+// ATen names ("aten.linear.default"). Calls are kept if `keeps` returns true; null keeps all.
+// `keeps` sees calls of ATen targets before the edge dialect and of edge targets after it.
 struct OpsToKeep {
   std::vector<std::string> targets;
   std::function<bool(const Node&)> keeps;

@@ -48,7 +48,7 @@ std::string format_double(double value) {
   return text;
 }
 
-// `sign` stands before nodes.
+// `sign` is printed before nodes.
 std::string format(const Argument& argument, std::string_view sign);
 
 std::string format_items(const ArgumentList& items, std::string_view sign) {

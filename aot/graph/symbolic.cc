@@ -23,7 +23,7 @@ Bound add(Bound a, Bound b) {
 }
 
 Bound product(Bound a, Bound b) {
-  // Nothing times zero is zero, whatever is unbounded.
+  // Zero times an unbounded value is zero.
   if ((a && *a == 0) || (b && *b == 0)) return 0;
   int64_t value = 0;
   if (!a || !b || mul_overflows(*a, *b, &value)) return {};
@@ -45,7 +45,7 @@ Range multiply_ranges(const Range& a, const Range& b) {
   return {low, high};
 }
 
-// Python's: towards minus infinity. `b` > 0.
+// Python's division, which rounds towards minus infinity. `b` > 0.
 int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 Range divide_ranges(const Range& a, const Range& b) {
@@ -213,7 +213,7 @@ std::string to_text(const SymInt& value) {
 
 namespace {
 
-// A product: its constant, and its other factors by their texts.
+// A product: its constant, and its other factors as text.
 struct Product {
   int64_t constant = 1;
   std::multimap<std::string, Expression::Pointer> factors;
@@ -285,7 +285,7 @@ SymInt operator/(const SymInt& a, const SymInt& b) {
       factor = below.factors.erase(factor);
     }
   }
-  // Not by negative numbers: one quotient does not fit.
+  // Excludes negative divisors, since one quotient would overflow.
   if (below.factors.empty() && below.constant > 0 && above.constant % below.constant == 0) {
     above.constant /= below.constant;
     return value_of(above);

@@ -1,4 +1,4 @@
-// Sizes that are known only within bounds: integer expressions over symbols.
+// Sizes known only within bounds: integer expressions over symbols.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class Expression {
   static Pointer symbol(std::string name);
   static Pointer integer(int64_t value);
   static Pointer real(double value);
-  // AotError if the tree would have more than kMaxTerms nodes: parts are shared, so that a few
-  // steps could make one that no text can hold.
+  // AotError if the tree would have more than kMaxTerms nodes. Parts are shared, so a few steps
+  // could make a tree too large to print.
   static constexpr size_t kMaxTerms = 1024;
   static Pointer function(std::string name, std::vector<Pointer> arguments);
 
@@ -50,12 +50,12 @@ class Expression {
 };
 
 bool equal(const Expression& a, const Expression& b);
-// "s0*s1 - 1"; functions without an operator of their own as "FloorDiv(s0, 2)".
+// "s0*s1 - 1"; functions without an infix operator as "FloorDiv(s0, 2)".
 std::string to_text(const Expression& expression);
-// Interval arithmetic; what overflows or is not understood is unbounded.
+// Interval arithmetic; overflows and unknown functions give unbounded ranges.
 Range bounds(const Expression& expression, const RangeConstraints& symbols);
 
-// An integer, or an expression that stands for one. Cheap to copy.
+// An integer, or an expression of one. Cheap to copy.
 class SymInt {
  public:
   SymInt(int64_t value = 0) : value_(value) {}  // NOLINT: a number is a size
@@ -88,12 +88,12 @@ std::string to_text(const SymInt& value);
 SymInt operator*(const SymInt& a, const SymInt& b);
 SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
-// Rounded down, of numbers >= 0 by numbers > 0. Factors that both have cancel.
+// Rounds down; dividend >= 0, divisor > 0. Common factors cancel.
 SymInt operator/(const SymInt& a, const SymInt& b);
-// Equal, or products of the same factors.
+// Whether both are equal, or products of the same factors.
 bool same(const SymInt& a, const SymInt& b);
 bool same(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
-// The least number that the value cannot exceed; empty if there is none.
+// The least upper bound of the value; empty if unbounded.
 std::optional<int64_t> upper_bound(const SymInt& value, const RangeConstraints& symbols);
 
 }  // namespace vitrine::aot

@@ -35,7 +35,7 @@ std::string printed(std::string_view name, Dialect dialect) {
 Target Target::of(std::string_view name, Dialect dialect) {
   using Key = std::pair<Dialect, std::string_view>;
   static std::mutex mutex;
-  static auto& entries = *new std::map<Key, std::unique_ptr<const Entry>>;  // for ever
+  static auto& entries = *new std::map<Key, std::unique_ptr<const Entry>>;  // never freed
   const std::lock_guard lock(mutex);
   const auto found = entries.find({dialect, name});
   if (found != entries.end()) return Target(found->second.get());

@@ -16,12 +16,12 @@ enum class Dialect : uint8_t {
   kPython,       // _operator.<name>, math.<name>, torch.sym_<name>
 };
 
-// A pointer to an interned name: cheap to copy and compare. Thread-safe; names live for ever, so
+// A pointer to an interned name: cheap to copy and compare. Thread-safe; names are never freed, so
 // callers bound how many they make from untrusted input.
 class Target {
  public:
   Target() = default;  // of nodes that call nothing
-  // "aten.conv2d.default", without any prefix; kPython keeps its module: "_operator.getitem".
+  // "aten.conv2d.default", without a prefix; kPython keeps its module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
   // From the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
@@ -58,7 +58,7 @@ bool has_kernel(Target target);
 // name.
 bool is_in_place(Target target);
 
-// Of the nodes that take one result out of many.
+// The target of nodes that select one of several results.
 Target getitem();
 
 }  // namespace vitrine::aot

@@ -48,7 +48,7 @@ std::string TensorData::check() const {
   if (count > 0 && last >= held) {
     return fmt::format("reaches element {}; its record holds {}", last, held);
   }
-  // Expanded tensors repeat elements; without a bound a small file could unpack to any size.
+  // Expanded tensors repeat elements; without a bound, a small file could unpack to any size.
   constexpr int64_t kMostRepeats = 4096;
   if (count / kMostRepeats > held) {
     return fmt::format("has {} elements in a record of {}", count, held);

@@ -1,4 +1,4 @@
-// The numbers of weights and constants.
+// The data of weights and constants.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace vitrine::aot {
 
-// A tensor's numbers: a strided view into bytes that `owner` keeps. Copies share the bytes.
-// Invariant (checked where it is made): each element lies inside `storage`.
+// A tensor's data: a strided view into bytes that `owner` keeps alive. Copies share the bytes.
+// Invariant (checked on creation): every element is inside `storage`.
 struct TensorData {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int64_t> sizes;
@@ -25,7 +25,7 @@ struct TensorData {
 
   int64_t numel() const;
   bool is_contiguous() const;
-  // Empty if all elements are inside; else what is wrong.
+  // Empty if all elements are inside `storage`; else the error.
   std::string check() const;
 };
 

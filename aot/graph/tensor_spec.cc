@@ -55,7 +55,7 @@ std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
   for (size_t i = dim_order.size(); i-- > 0;) {
     const uint8_t dim = dim_order[i];
     strides[dim] = stride;
-    // As PyTorch does it: an empty dim counts as one.
+    // As in PyTorch, an empty dim counts as one.
     if (!(sizes[dim].is_static() && sizes[dim].value() == 0)) stride = stride * sizes[dim];
   }
   return strides;
@@ -78,7 +78,7 @@ TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes) {
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec) {
   std::vector<uint8_t> order(spec.strides.size());
   std::iota(order.begin(), order.end(), uint8_t{0});
-  // An insertion sort: it needs no strict weak order, which symbols do not give.
+  // An insertion sort, since symbols have no strict weak order.
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && exceeds(spec.strides[order[j]], spec.strides[order[j - 1]]); --j) {
       std::swap(order[j], order[j - 1]);

@@ -1,4 +1,4 @@
-// What is known of a tensor before there is one.
+// Properties of a tensor that are known before run time.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Device {
 struct TensorSpec {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<SymInt> sizes;
-  std::vector<SymInt> strides;  // in elements, one a size
+  std::vector<SymInt> strides;  // in elements, one per size
   SymInt storage_offset;        // in elements
   Device device;
   Layout layout = Layout::kStrided;
@@ -41,16 +41,16 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-// Strides of a dense tensor whose dims lie in memory in this order, outermost first.
+// Strides of a dense tensor with this dim order, outermost first.
 std::vector<SymInt> dense_strides(const std::vector<SymInt>& sizes,
                                   const std::vector<uint8_t>& dim_order);
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& sizes);
 TensorSpec contiguous_spec(ScalarType dtype, std::vector<SymInt> sizes);
-// Dims by decreasing stride, as torch.Tensor.dim_order: dims of equal strides keep their order.
-// Where strides are symbols they compare by what divides what; what cannot be told keeps its order.
+// Dims by decreasing stride, as torch.Tensor.dim_order; dims of equal strides keep their order.
+// Symbolic strides are compared by divisibility; where that does not decide, dims keep their order.
 std::vector<uint8_t> dim_order_of(const TensorSpec& spec);
-// The order that the tensor has in a program: kernels know row-major and channels-last ones. Others
-// are those of views, which are copies there, and of inputs: they become row-major.
+// The tensor's order in a program. Kernels support row-major and channels-last. Other orders occur
+// in views, which become copies, and in inputs; these become row-major.
 std::vector<uint8_t> kept_dim_order(const TensorSpec& spec);
 // "f32[1, 3, s0]"
 std::string to_text(const TensorSpec& spec);

@@ -1,4 +1,4 @@
-// What a backend does ahead of time.
+// The ahead-of-time half of a backend.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace vitrine::aot {
 
 struct PreprocessResult {
-  std::vector<std::byte> processed_bytes;  // the payload that the run-time half gets
+  std::vector<std::byte> processed_bytes;  // the payload for the run-time half
   DelegateMap delegate_map;
   std::vector<NamedData> named_data;
 };

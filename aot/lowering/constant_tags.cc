@@ -35,7 +35,7 @@ void check_can_be_copied(const ExportedProgram& program, const Node& node, const
       fmt::format("node {}: is tagged {}, but its user {} is {}; it cannot be copied, since {}",
                   node.name(), node.meta.delegation_tag, others.users.front()->name(),
                   others.tag.empty() ? "not delegated" : fmt::format("tagged {}", others.tag),
-                  is_mutated ? "the program changes it" : "it is marked no_copy"));
+                  is_mutated ? "the program mutates it" : "it is marked no_copy"));
 }
 
 void give_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, size_t number) {
@@ -49,7 +49,7 @@ void give_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, si
   for (Node* user : group.users) user->replace_input(&node, copy);
 }
 
-// The call whose result a buffer becomes; null if it is not changed.
+// The call that computes a buffer's new value; null if the buffer is not mutated.
 const Node* new_value(const ExportedProgram& program, const InputSpec& buffer) {
   for (const OutputSpec& output : program.signature.outputs) {
     if (output.kind == OutputSpec::Kind::kBufferMutation && output.target == buffer.target) {

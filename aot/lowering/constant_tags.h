@@ -1,4 +1,4 @@
-// Which partition takes which weights along.
+// Decides which partition takes which weights.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,25 @@
 
 namespace vitrine::aot {
 
-// For partitioners that have tagged their calls: tags each parameter, constant and buffer that has
-// tagged users with the tag of the first of them. Lowering gives all others a copy. Buffers that
-// the program changes stay as they are.
+// For partitioners, after they have tagged their calls. Tags each parameter, constant and buffer
+// with the tag of its first tagged user. Lowering gives the other users a copy. Leaves out buffers
+// that the program mutates.
 void tag_constants(ExportedProgram& program);
-// Tags each buffer that the program changes if all that takes it and the call that makes its new
-// value have one tag: then a delegate keeps it.
+// Tags each buffer that the program mutates if all its users and the call that computes its new
+// value have one tag. The delegate then keeps the buffer.
 void tag_mutated_buffers(ExportedProgram& program);
 
-// The .ptd that a weight goes to if a delegate takes it and keeps it by name, as XNNPACK's do; ""
-// for the program. `file_of` is asked for each parameter, constant and buffer that the program does
-// not change. To be called before lowering: backends read NodeMeta::external_tag. ExecuTorch's
-// delegate_external_constants_pass.
+// Sets the .ptd that stores a weight if a delegate takes it and keeps it by name, as XNNPACK's
+// delegates do; "" is the program. Calls `file_of` for each parameter, constant and buffer that the
+// program does not mutate. Must run before lowering, since backends read NodeMeta::external_tag.
+// ExecuTorch's delegate_external_constants_pass.
 using FileOfWeight = std::function<std::string(const InputSpec&)>;
 void tag_external_constants(ExportedProgram& program, const FileOfWeight& file_of);
 
-// For lowering. A weight that has this tag, but users with others, keeps the first user's tag and
-// those that have it; each other tag, or none, gets a placeholder "<name>_copy_<n>" before it, with
-// the same numbers and that tag. An AotError if the weight must not be copied: NodeMeta::no_copy,
-// or a buffer that the program changes.
+// For lowering. A weight with this tag and with users of other tags keeps its first user's tag and
+// the users that have it. For each other tag (or none), a placeholder "<name>_copy_<n>" with that
+// tag and the same data is inserted before it. AotError if the weight must not be copied: it is
+// marked NodeMeta::no_copy, or is a buffer that the program mutates.
 void duplicate_shared_constants(ExportedProgram& program, std::string_view tag);
 
 }  // namespace vitrine::aot

@@ -46,17 +46,16 @@ DelegateIdentifier DelegateMappingBuilder::insert_entry(
   }
   if (identifier.has_value() &&
       std::ranges::find(mapping_, *identifier, &DelegateMap::value_type::first) != mapping_.end()) {
-    throw AotError(
-        fmt::format("delegate map: there is an entry for {} already", text_of(*identifier)));
+    throw AotError(fmt::format("delegate map: {} has an entry already", text_of(*identifier)));
   }
   if (generated_identifiers_) identifier = next_++;
   std::vector<uint32_t> known(handles.begin(), handles.end());
   std::erase(known, 0U);
   std::ranges::sort(known);
-  // Not the algorithm of ranges: clang 14 does not compile what it returns.
+  // Not the ranges algorithm: clang 14 does not compile its result.
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (known.empty()) {
-    throw AotError(fmt::format("delegate map: the entry for {} has no debug handle of any node",
+    throw AotError(fmt::format("delegate map: no node of the entry for {} has a debug handle",
                                text_of(*identifier)));
   }
   mapping_.emplace_back(*identifier, std::move(known));

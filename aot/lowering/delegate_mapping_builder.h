@@ -1,4 +1,4 @@
-// Which nodes each operator of a delegate stands for, as a backend notes it while it compiles.
+// Records, while a backend compiles, which nodes each operator of a delegate stands for.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace vitrine::aot {
 
-// ExecuTorch's DelegateMappingBuilder. The same node may stand in several entries, an entry for
-// several nodes. Debug handles that are 0 count as absent. A failed insertion is an AotError and
-// changes nothing, but a generated identifier is used up where only the handles were wrong.
+// ExecuTorch's DelegateMappingBuilder. A node may be in several entries, and an entry may have
+// several nodes. Debug handles of 0 count as absent. A failed insertion throws AotError and changes
+// nothing, except that it uses up a generated identifier if only the handles were wrong.
 class DelegateMappingBuilder {
  public:
-  // Generated identifiers are 0, 1, 2 ..., and none may be given. Otherwise each is given: a number
-  // or a text, once.
+  // With generated identifiers (0, 1, 2 ...), the caller must not give any. Otherwise the caller
+  // gives each one, a number or a text, once.
   explicit DelegateMappingBuilder(bool generated_identifiers = false)
       : generated_identifiers_(generated_identifiers) {}
 
-  // The handles of the nodes, of which there must be one at least. Returns the identifier.
+  // Takes the handles of the nodes, at least one. Returns the identifier.
   DelegateIdentifier insert(std::span<const Node* const> nodes,
                             std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert(const Node& node, std::optional<DelegateIdentifier> identifier = {});
   DelegateIdentifier insert_handles(std::span<const uint32_t> handles,
                                     std::optional<DelegateIdentifier> identifier = {});
 
-  // In order of insertion; handles ascending, each once.
+  // In order of insertion; handles are ascending and distinct.
   const DelegateMap& mapping() const { return mapping_; }
 
  private:

@@ -12,7 +12,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Torch's own operators on numbers and run-time checks, which must not come late.
+// Torch's own operators on numbers and run-time checks. They must not come late.
 constexpr std::array<std::string_view, 17> kFirst = {"_operator.add",
                                                      "_operator.mul",
                                                      "_operator.sub",
@@ -59,7 +59,7 @@ std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
   }
   if (order.size() < nodes.size()) {
     const auto waiting = std::ranges::find_if(nodes, [&](Node* n) { return missing[n] != 0; });
-    throw AotError(fmt::format("node {}: waits for what waits for it", (*waiting)->name()));
+    throw AotError(fmt::format("node {}: depends on itself", (*waiting)->name()));
   }
   return order;
 }

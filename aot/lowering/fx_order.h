@@ -1,17 +1,17 @@
-// The orders that torch.fx leaves nodes and users in when it changes a graph: names and the order
-// of instructions depend on them.
+// The orders of nodes and users after torch.fx changes a graph. Names and the order of instructions
+// depend on them.
 #pragma once
 
 #include "aot/graph/graph.h"
 
 namespace vitrine::aot {
 
-// By inputs, first come, first served, as torch.fx's legalize_graph: what computes with numbers
-// goes before all else that is ready. AotErrors name a node that waits for what waits for it.
+// Sorts by inputs, first come, first served, as torch.fx's legalize_graph. Of the nodes that are
+// ready, those that compute with numbers go first. AotErrors name a node that depends on itself.
 void legalize(Graph& graph);
-// As if the graph were copied: users are in order of use.
+// Users as in a copy of the graph: in order of use.
 void settle(Graph& graph);
-// All users take `other`, and become the last users of all that they take.
+// All users use `other` instead, and become the last users of all their inputs.
 void replace_uses(Node* node, Node* other);
 
 }  // namespace vitrine::aot

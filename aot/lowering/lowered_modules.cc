@@ -21,7 +21,8 @@ std::vector<LoweredSubmodule> get_lowered_submodules(Graph& graph) {
                             ? graph.lowered_modules().end()
                             : graph.lowered_modules().find(attribute->attribute());
     if (module == graph.lowered_modules().end()) {
-      throw AotError(fmt::format("node {}: its first argument is no lowered module", node.name()));
+      throw AotError(
+          fmt::format("node {}: the first argument is not a lowered module", node.name()));
     }
     found.push_back({module->first, module->second, &node});
   }
@@ -96,7 +97,7 @@ ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> mod
   std::vector<size_t> returned;
   for (size_t i = 0; i < results.size(); ++i) {
     const OutputSpec& output = original.signature.outputs.at(i);
-    if (output.kind == OutputSpec::Kind::kBufferMutation) continue;  // the delegate's own affair
+    if (output.kind == OutputSpec::Kind::kBufferMutation) continue;  // handled by the delegate
     returned.push_back(i);
     if (const Node* result = results[i].node()) values.push_back(result->meta.value);
   }

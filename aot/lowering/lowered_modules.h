@@ -1,4 +1,4 @@
-// What backends have compiled, as part of graphs.
+// Modules that backends have compiled, as parts of graphs.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ struct LoweredSubmodule {
   Node* call = nullptr;
 };
 
-// Of this graph, not of its subgraphs, in the order of the calls. AotErrors name calls whose first
-// argument is no lowered module.
+// The modules of this graph, not of its subgraphs, in the order of the calls. AotErrors name calls
+// whose first argument is not a lowered module.
 std::vector<LoweredSubmodule> get_lowered_submodules(Graph& graph);
 std::vector<std::shared_ptr<const LoweredBackendModule>> get_lowered_backend_modules(Graph& graph);
 
-// The graph is copied; weights and processed bytes, which nobody changes, are shared.
+// Copies the graph; shares weights and processed bytes, which are immutable.
 LoweredBackendModule copy(const LoweredBackendModule& module);
 
 // Puts the module into the graph under the first free name "lowered_module_<n>" and calls it before
@@ -31,12 +31,12 @@ LoweredBackendModule copy(const LoweredBackendModule& module);
 Node* insert_delegate_call(Graph& graph, std::shared_ptr<const LoweredBackendModule> module,
                            const std::vector<Node*>& inputs, Value::Items values, Node* before);
 
-// The largest debug handle of the graph, without subgraphs; 0 if there is none.
+// The largest debug handle of the graph, without subgraphs; 0 without handles.
 uint32_t max_debug_handle(const Graph& graph);
 
 // ExecuTorch's LoweredBackendModule.program(): a program that is one call of this delegate, with
 // the user inputs and user outputs of the module's original program. Emitting it gives a program
-// file that runs what the backend compiled, alone.
+// file that runs only this delegate.
 ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> module);
 
 }  // namespace vitrine::aot

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// Nodes that are assigned together: a group, or one node. Numbers of nodes are positions.
+// Nodes that are assigned together: a group or a single node. Nodes are given by position.
 class Units {
  public:
   explicit Units(Graph& graph) {
@@ -31,7 +31,7 @@ class Units {
   size_t position(const Node* node) const { return position_.at(node); }
   bool has(const Node* node) const { return position_.contains(node); }
   size_t unit_of(const Node* node) const { return unit_of_[position_.at(node)]; }
-  // Positions, ascending; empty if the unit went into another one.
+  // Positions, ascending; empty if the unit was merged into another.
   const std::vector<size_t>& members(size_t unit) const { return members_[unit]; }
 
   template <class Visit>
@@ -51,7 +51,7 @@ class Units {
     }
   }
 
-  // Makes one unit of these positions, or changes nothing if a path leads out of it and back in.
+  // Merges these positions into one unit, or changes nothing if a path leads out of it and back in.
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
@@ -68,7 +68,7 @@ class Units {
     return true;
   }
 
-  // Users before what they use; where both orders are right, the later position first.
+  // Users come before their inputs; otherwise the later position comes first.
   std::vector<size_t> users_first() const {
     std::vector<size_t> missing(size());
     std::priority_queue<std::pair<size_t, size_t>> ready;
@@ -82,7 +82,7 @@ class Units {
       const size_t unit = ready.top().second;
       ready.pop();
       order.push_back(unit);
-      // Each mention as a user was counted; inputs() and users() are distinct, so both agree.
+      // Both counts agree, since inputs() and users() are distinct.
       each_input(unit, [&](size_t input) {
         if (--missing[input] == 0) ready.emplace(members_[input].back(), input);
       });
@@ -121,7 +121,7 @@ class Units {
   std::vector<std::vector<size_t>> members_;
 };
 
-// Groups with common nodes joined, by position.
+// Merges groups with common nodes; groups are given by position.
 std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
                                                  const std::vector<std::vector<Node*>>& groups) {
   std::vector<size_t> parent(units.size());
@@ -158,7 +158,7 @@ class Former {
         order_(units.users_first()),
         partition_of_(units.size(), kNone) {}
 
-  // The partition of each unit; kNone if none.
+  // The partition of each unit, or kNone.
   std::vector<size_t> run() {
     size_t id = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -168,10 +168,10 @@ class Former {
   }
 
  private:
-  // Takes from order_[start] on what has no way into the partition through others.
+  // Takes units from order_[start] on that have no path into the partition through others.
   void fill(size_t id, size_t start) {
-    std::vector<bool> leads_in(units_.size());   // some way from here ends in the partition
-    std::vector<bool> is_barred(units_.size());  // a way from here leads through others into it
+    std::vector<bool> leads_in(units_.size());   // some path from here ends in the partition
+    std::vector<bool> is_barred(units_.size());  // a path from here leads through others into it
     for (size_t i = start; i < order_.size(); ++i) {
       const size_t unit = order_[i];
       units_.each_user(unit, [&](size_t user) {
@@ -191,7 +191,7 @@ class Former {
   std::vector<size_t> partition_of_;
 };
 
-// Until nothing changes, as results may be tuples of tuples.
+// Repeats until nothing changes, since results may be tuples of tuples.
 void move_getitems(const Units& units, std::vector<size_t>& partition_of) {
   for (bool changed = true; changed;) {
     changed = false;

@@ -1,4 +1,4 @@
-// Supported nodes -> the largest parts of a graph that a backend can take whole.
+// Groups supported nodes into the largest parts of a graph that a backend can take whole.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ struct NodePartition {
 };
 
 struct PartitionNodesOptions {
-  // Nodes that only make sense together. All of a group are taken as supported and come into one
-  // partition; groups that share a node are one group. A group that cannot be called as one,
-  // since something outside stands between its nodes, is left out whole.
+  // Nodes that must stay together. All nodes of a group count as supported and go into one
+  // partition; groups that share a node are merged. A group that cannot be one call, because a node
+  // outside lies between its nodes, is left out whole.
   std::vector<std::vector<Node*>> groups;
-  // Otherwise partitions need two calls besides getitem and aten.view.
+  // If false, a partition needs two calls besides getitem and aten.view.
   bool single_nodes = true;
 };
 
-// As torch.fx's CapabilityBasedPartitioner. From the end of the graph, each partition takes all
-// supported nodes that it can without a path out of it and back in. Nodes need not be connected.
-// The results of a call that only getitem takes go where the call goes. Partitions are convex,
-// alone and together: calling each as one leaves no cycle. `supported` may hold placeholders, which
-// come with the first partition that can have them. Time is linear in the graph's size for each
-// partition and each group.
+// Works like torch.fx's CapabilityBasedPartitioner. From the end of the graph, each partition takes
+// all supported nodes that it can without a path out of it and back in. Nodes need not be
+// connected. If only getitems use a call's results, they go into the call's partition. Partitions
+// are convex, each and together: making one call of each leaves no cycle. `supported` may hold
+// placeholders; they go into the first partition that can take them. Takes time linear in the
+// graph's size for each partition and each group.
 std::vector<NodePartition> partition_nodes(Graph& graph,
                                            const std::unordered_set<const Node*>& supported,
                                            const PartitionNodesOptions& options = {});

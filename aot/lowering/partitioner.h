@@ -1,4 +1,4 @@
-// Which nodes a backend takes.
+// Chooses the nodes that a backend takes.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct DelegationSpec {
 
 // Why a node was not taken.
 struct Rejection {
-  std::string rule;    // what it broke: "padding must not be negative"
+  std::string rule;    // the rule it broke: "padding must not be negative"
   std::string remedy;  // what would change that; may be empty
   const Node* node = nullptr;
 };
@@ -32,9 +32,9 @@ struct PartitionResult {
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
-  // Sets NodeMeta::delegation_tag of the nodes, in subgraphs too, and changes nothing else.
+  // Sets NodeMeta::delegation_tag of nodes, in subgraphs too. Must not change anything else.
   virtual PartitionResult partition(ExportedProgram& program) const = 0;
-  // What decomposition must leave for it. See EdgeOptions::ops_to_keep.
+  // Operators that must not be decomposed for it. See EdgeOptions::ops_to_keep.
   virtual OpsToKeep ops_to_keep(const ExportedProgram&) const { return {}; }
 };
 

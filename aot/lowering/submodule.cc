@@ -14,7 +14,7 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-// A node outside that lies on a way from the nodes back to them; null if there is none.
+// A node outside on a path from the nodes back to them; null if there is none.
 const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside) {
   NodeSet seen;
   std::vector<const Node*> open;
@@ -36,25 +36,25 @@ const Node* outside_between(std::span<Node* const> nodes, const NodeSet& inside)
 
 void check_nodes(const Graph& graph, std::span<Node* const> nodes, const NodeSet& inside,
                  std::string_view tag) {
-  if (nodes.empty()) throw AotError(fmt::format("partition {}: has no nodes", tag));
+  if (nodes.empty()) throw AotError(fmt::format("partition {} has no nodes", tag));
   for (const Node* node : nodes) {
     if (&node->graph() != &graph) {
       throw AotError(
           fmt::format("partition {}: node {} belongs to another graph", tag, node->name()));
     }
     if (node->kind() == Node::Kind::kOutput || node->kind() == Node::Kind::kPlaceholder) {
-      throw AotError(fmt::format("partition {}: node {} is no call", tag, node->name()));
+      throw AotError(fmt::format("partition {}: node {} is not a call", tag, node->name()));
     }
   }
   if (const Node* between = outside_between(nodes, inside)) {
     throw AotError(fmt::format(
-        "partition {}: its nodes do not form one contained subgraph: {} takes results of it, and "
+        "partition {}: the nodes do not form one contained subgraph: {} takes results of it and "
         "gives it inputs, but is not part of it",
         tag, between->name()));
   }
 }
 
-// Copies nodes into a new graph, with placeholders for what is outside.
+// Copies nodes into a new graph, with placeholders for inputs from outside.
 class Copier {
  public:
   Copier(const Graph& from, const NodeSet& inside) : from_(from), inside_(inside) {}
@@ -105,7 +105,7 @@ class Copier {
     return graph_->nodes().empty() ? nullptr : &graph_->nodes().front();
   }
 
-  // The original stays, as others may use it.
+  // The original stays, since others may use it.
   Node* copy_attribute(const Node& node) {
     const std::string& name = node.attribute();
     if (const auto found = from_.tensors().find(name); found != from_.tensors().end()) {
@@ -126,7 +126,7 @@ class Copier {
   Node* last_placeholder_ = nullptr;
 };
 
-// Of all that FX knows of a result, only what does not tell of one module.
+// Copies the metadata of a result, as FX does, without that of a single module.
 NodeMeta result_meta(const Node& node) {
   NodeMeta meta = node.meta;
   meta.delegation_tag.clear();
@@ -152,7 +152,7 @@ Value::Items values_of(const ArgumentList& results) {
   return values;
 }
 
-// The items of a tuple that is the only result.
+// Returns the items if a tuple is the only result.
 ArgumentList open_tuple(Graph& graph, Node* tuple) {
   ArgumentList results;
   const Value::Items items = *tuple->meta.value.items();
@@ -192,7 +192,7 @@ Submodule create_submodule_from_nodes(Graph& graph, std::span<Node* const> nodes
   for (const Node* output : outputs) {
     if (is_tuple || output->meta.value.items() == nullptr) continue;
     throw AotError(fmt::format(
-        "partition {}: node {} gives a tuple to other parts; its getitems belong to the partition",
+        "partition {}: other parts use the tuple of node {}; put its getitems into the partition",
         tag, output->name()));
   }
   if (is_tuple) results = open_tuple(copier.graph(), results[0].node());
@@ -231,7 +231,7 @@ void arrange_graph_placeholders(Graph& graph, const ExportedProgram& owning, std
     if (spec->kind == InputSpec::Kind::kParameter) return 0;
     return spec->kind == InputSpec::Kind::kBuffer ? 1 : 2;
   };
-  // The program's own inputs have its order in the places that they came to.
+  // The program's own inputs keep the program's order among their places.
   std::vector<Node*> order = graph.placeholders();
   std::vector<Node*> own;
   for (Node* node : order) {

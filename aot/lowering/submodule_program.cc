@@ -66,8 +66,7 @@ class Maker {
     if (!has_data(spec->kind)) return;
     const TensorData* data = owning_.data_of(*spec);
     if (data == nullptr) {
-      throw AotError(
-          fmt::format("node {}: there are no numbers for \"{}\"", node.name(), spec->target));
+      throw AotError(fmt::format("node {}: no data for \"{}\"", node.name(), spec->target));
     }
     TensorMap& map = in_state_dict(*spec) ? made_.program.state_dict : made_.program.constants;
     map.insert_or_assign(spec->target, *data);
@@ -75,7 +74,7 @@ class Maker {
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);
   }
 
-  // The mutation that a result of the call is for the owning program, if its buffer comes along.
+  // The mutation that a result of the call means in the owning program, if its buffer moves too.
   const OutputSpec* taken_mutation(const Node& item) const {
     if (is_submodule_) return nullptr;
     const OutputSpec* found = nullptr;
@@ -95,8 +94,8 @@ class Maker {
           "buffer untagged: then the value is a result of the delegate, and is written back "
           "outside",
           tag_, found->target, item.name(),
-          is_used ? fmt::format("{} takes this value, too", other_user(item)->name())
-                  : std::string("the program returns this value as another output, too")));
+          is_used ? fmt::format("{} uses this value too", other_user(item)->name())
+                  : std::string("the program also returns this value as another output")));
     }
     return found;
   }

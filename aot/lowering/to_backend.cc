@@ -49,7 +49,7 @@ void each_graph(Graph& graph, Visit&& visit) {
   for (auto& [name, subgraph] : graph.subgraphs()) each_graph(*subgraph, visit);
 }
 
-// Position by position, by the nodes' numbers in their graphs.
+// Compares the graphs node by node; numbers are positions in their graphs.
 class GraphComparison {
  public:
   GraphComparison(const Graph& before, const Graph& after) {
@@ -68,8 +68,9 @@ class GraphComparison {
 
   void compare(const Graph& before, const Graph& after) const {
     if (before.nodes().size() != after.nodes().size()) {
-      throw AotError(fmt::format("the partitioner changed the graph: it had {} nodes and has {}",
-                                 before.nodes().size(), after.nodes().size()));
+      throw AotError(
+          fmt::format("the partitioner changed the graph: it had {} nodes and now has {}",
+                      before.nodes().size(), after.nodes().size()));
     }
     for (auto a = before.nodes().begin(), b = after.nodes().begin(); a != before.nodes().end();
          ++a, ++b) {
@@ -103,7 +104,7 @@ class GraphComparison {
   Numbers new_numbers_;
 };
 
-// A partition that has been taken out of its graph, but not compiled.
+// A partition that was taken out of its graph but is not compiled yet.
 struct Part {
   const DelegationSpec* spec = nullptr;
   Graph* graph = nullptr;
@@ -149,7 +150,7 @@ class Lowering {
     for (const std::string& tag : tags_) duplicate_shared_constants(program_, tag);
     check_tags(*program_.graph);
     take_parts(*program_.graph, false);
-    // Backend by backend, in the order in which they come up; a backend's in the order of calls.
+    // Backend by backend, in order of first appearance; those of one backend in the order of calls.
     std::vector<std::string> ids;
     for (const Part& part : parts_) {
       const std::string id = part.spec->backend->id();
@@ -167,7 +168,8 @@ class Lowering {
       const std::string& tag = node.meta.delegation_tag;
       if (tag.empty()) continue;
       if (!partitions_.tags.contains(tag)) {
-        throw AotError(fmt::format("node {}: the partitioner lists no tag {}", node.name(), tag));
+        throw AotError(
+            fmt::format("node {}: the partitioner does not list the tag {}", node.name(), tag));
       }
       if (node.kind() == Node::Kind::kOutput) {
         throw AotError(fmt::format("node {}: outputs must not be tagged", node.name()));
@@ -191,7 +193,7 @@ class Lowering {
     }
   }
 
-  // All parts of a graph are taken out before one is compiled; then those of its subgraphs.
+  // Takes out all parts of a graph before one is compiled; then those of its subgraphs.
   void take_parts(Graph& graph, bool is_submodule) {
     for (const std::string& tag : tags_) {
       std::vector<Node*> nodes;
@@ -269,7 +271,7 @@ void clear_tags(Graph& graph) {
   });
 }
 
-// Adds to `rejections`, and drops from it what is delegated now.
+// Adds to `rejections` and removes the nodes that are delegated now.
 void partition_and_lower(ExportedProgram& program, const Partitioner& partitioner,
                          const ToBackendOptions& options, std::vector<Rejection>& rejections) {
   lint(program);

@@ -22,8 +22,8 @@ bool is_core(const Node& node) {
          target.name_space() != "aten";
 }
 
-// Calls in the table are replaced, what replaces them too if it is in the table itself. `is_whole`
-// tells of a call that it stays.
+// Replaces calls in the table, repeatedly if the replacement is in the table too. `is_whole`
+// returns true for calls that stay.
 template <class IsWhole>
 void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
            const IsWhole& is_whole) {
@@ -41,7 +41,7 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
     });
   }
   if (!resized) return;
-  // torch 2.6 records the states of an LSTM with a dim too many: what takes them changes as well.
+  // torch 2.6 records the states of an LSTM with an extra dim, so their users change too.
   program.graph->remove_dead_code();
   propagate_specs(program);
 }
@@ -73,7 +73,7 @@ std::map<std::string_view, Decompose> table_without(std::span<const std::string>
   return table;
 }
 
-// What a partitioner may keep of some calls.
+// Calls that a partitioner may keep.
 void erase_kept(std::map<std::string_view, Decompose>& table,
                 std::span<const OpsToKeep> ops_to_keep) {
   for (const OpsToKeep& each : ops_to_keep) {

@@ -86,7 +86,7 @@ void glu(Decomposition& to) {
   Node* x = to.self();
   const int64_t dim = to.integer("dim");
   const SymInt size = x->tensor()->sizes.at(wrapped(dim, x->tensor()->rank()));
-  if (size.is_static() && size.value() % 2 != 0) to.refuse("its dim has no halves");
+  if (size.is_static() && size.value() % 2 != 0) to.refuse("the size of dim is not even");
   const SymInt half = size / SymInt(2);
   Node* values = to.make("aten.slice.Tensor", {x, dim, 0, to.size(half)});
   Node* gates = to.make("aten.slice.Tensor", {x, dim, to.size(half), to.size(size)});
@@ -100,7 +100,7 @@ void prelu(Decomposition& to) {
   if (weight->tensor()->rank() > 0 && spec.rank() > 0) {
     // A weight a channel; of all dims but that, one.
     std::vector<SymInt> sizes(spec.rank(), SymInt(1));
-    if (weight->tensor()->rank() != 1) to.refuse("its weight is no vector");
+    if (weight->tensor()->rank() != 1) to.refuse("its weight is not a vector");
     sizes[spec.rank() == 1 ? 0 : 1] = weight->tensor()->sizes[0];
     weight = to.reshape(weight, sizes);
   }
@@ -155,7 +155,7 @@ void rrelu(Decomposition& to) {
   to.replace(to.make("aten.leaky_relu.default", {to.self(), slope}));
 }
 
-// softmax and log_softmax; the input is converted before, if a dtype is asked for.
+// softmax and log_softmax. Converts the input first if a dtype is given.
 void softmax(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   Node* x = to.convert(to.self(), dtype);

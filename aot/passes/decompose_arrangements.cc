@@ -1,4 +1,4 @@
-// Decompositions of what puts elements in other places: pieces, diagonals, blocks, turns.
+// Decompositions of operators that move elements: pieces, diagonals, blocks, rotations.
 #include <algorithm>
 #include <array>
 
@@ -13,8 +13,8 @@ using Dims = std::vector<int64_t>;
 
 }  // namespace
 
-// tensor_split and its like: as many pieces as asked for, the first ones larger by one, or pieces
-// that end at these indices. The dim is the last argument or that of the operator.
+// tensor_split and similar: a number of pieces, of which the first are larger by one, or pieces
+// that end at given indices. The dim is the last argument or the operator's own.
 void split_anywhere(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
@@ -29,7 +29,8 @@ void split_anywhere(Decomposition& to) {
   Dims ends;
   const Argument by = to.arg("sections");
   if (const auto* sections = by.get<int64_t>()) {
-    if (*sections < 1 || *sections > kMaxPieces) to.refuse("it has no or too many pieces");
+    if (*sections < 1 || *sections > kMaxPieces)
+      to.refuse("the number of pieces is zero or too large");
     int64_t end = 0;
     for (int64_t i = 0; i < *sections; ++i) {
       end += whole / *sections + (i < whole % *sections ? 1 : 0);
@@ -79,7 +80,7 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
                          int64_t offset, size_t dim1, size_t dim2) {
   const Calls f(to);
   const size_t rank = rank_of(source) + 1;
-  if (dim1 == dim2) to.refuse("its dims are the same");
+  if (dim1 == dim2) to.refuse("the dims are equal");
   const SymInt length = size_at(source, rank_of(source) - 1);
   if (!length.is_static() || !columns.is_static()) to.refuse("its dims are symbols");
   if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");
@@ -101,7 +102,7 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
   return diagonal;
 }
 
-// A matrix that is 0 but for this diagonal.
+// A matrix that is 0 except for this diagonal.
 Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
   const Calls f(to);
   if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");
@@ -153,11 +154,11 @@ void diagonal_scatter(Decomposition& to) {
 void fill_diagonal(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
-  if (rank_of(x) != 2) to.refuse("its input is no matrix");
+  if (rank_of(x) != 2) to.refuse("its input is not a matrix");
   const Sizes sizes = x->tensor()->sizes;
   const bool is_wide =
       sizes[0].is_static() && sizes[1].is_static() && sizes[0].value() <= sizes[1].value();
-  if (to.boolean("wrap") && !is_wide) to.refuse("its diagonal begins anew");
+  if (to.boolean("wrap") && !is_wide) to.refuse("its diagonal wraps around");
   to.replace(f.where(diagonal_mask(f, sizes[0], sizes[1], 0), to.arg("fill_value"), x));
 }
 
@@ -169,7 +170,7 @@ void block_diagonal(Decomposition& to) {
   for (Node*& block : blocks) {
     while (rank_of(block) < 2) block = f.unsqueeze(block, 0);
     if (rank_of(block) != 2 || !size_at(block, 1).is_static()) {
-      to.refuse("a block is no matrix of known size");
+      to.refuse("a block is not a matrix of known size");
     }
     if (size_at(block, 1).value() > INT32_MAX - width) to.refuse("its blocks are too large");
     width += size_at(block, 1).value();
@@ -191,7 +192,7 @@ void cartesian_product(Decomposition& to) {
   if (vectors.size() == 1) return to.replace(vectors.front());
   Sizes sizes;
   for (const Node* vector : vectors) {
-    if (rank_of(vector) != 1) to.refuse("it takes something that is no vector");
+    if (rank_of(vector) != 1) to.refuse("an operand is not a vector");
     sizes.push_back(size_at(vector, 0));
   }
   ArgumentList columns;
@@ -261,7 +262,8 @@ void affine_grid(Decomposition& to) {
   Node* theta = to.self();
   const Dims size = to.integers("size");
   const bool corners = to.boolean("align_corners");
-  if (size.size() != 4 && size.size() != 5) to.refuse("its grid is neither of images nor volumes");
+  if (size.size() != 4 && size.size() != 5)
+    to.refuse("the grid is neither for images nor for volumes");
   const size_t dims = size.size() - 2;
   const ScalarType dtype = theta->tensor()->dtype;
   Sizes grid;

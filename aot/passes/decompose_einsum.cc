@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// Labels of the operands and of the result; dims that an ellipsis covers have labels of their own,
+// Labels of the operands and of the result. Dims that an ellipsis covers have separate labels,
 // counted from the last.
 struct Equation {
   std::vector<std::vector<int>> operands;
@@ -33,7 +33,7 @@ std::vector<int> read_labels(Decomposition& to, std::string_view text) {
     } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
       labels.push_back(text[i]);
     } else {
-      to.refuse("its equation has an unknown sign");
+      to.refuse("the equation has an unknown character");
     }
   }
   return labels;
@@ -60,7 +60,8 @@ Equation read_equation(Decomposition& to, std::string_view text,
     if (comma == std::string_view::npos) break;
     left.remove_prefix(comma + 1);
   }
-  if (equation.operands.size() != operands.size()) to.refuse("its equation has other operands");
+  if (equation.operands.size() != operands.size())
+    to.refuse("the equation has another number of operands");
   size_t covered = 0;  // by the widest ellipsis
   for (size_t i = 0; i < operands.size(); ++i) {
     std::vector<int>& labels = equation.operands[i];
@@ -78,7 +79,7 @@ Equation read_equation(Decomposition& to, std::string_view text,
     spread_ellipsis(equation.result, covered);
     return equation;
   }
-  // What only one operand names, by the alphabet, capitals first.
+  // Labels that occur only once, in alphabetical order, capitals first.
   std::map<int, int> counts;
   for (const auto& labels : equation.operands) {
     for (const int label : labels) ++counts[label];
@@ -90,7 +91,7 @@ Equation read_equation(Decomposition& to, std::string_view text,
   return equation;
 }
 
-// A label that an operand has twice stands for the diagonal, which becomes its last dim.
+// A label that occurs twice in an operand selects the diagonal, which becomes its last dim.
 void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels) {
   for (size_t i = 0; i < labels.size();) {
     const auto first = labels.begin() + static_cast<std::ptrdiff_t>(i);
@@ -108,7 +109,7 @@ void take_diagonals(Decomposition& to, Node*& operand, std::vector<int>& labels)
   }
 }
 
-// The operand with all labels as dims, in their order; 1 where it has none.
+// The operand with all labels as dims, in their order; missing dims have size 1.
 Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
               const std::vector<int>& order) {
   Dims dims;
@@ -191,7 +192,7 @@ std::vector<Node*> operands_of(Decomposition& to, const Argument& list) {
   std::vector<Node*> operands;
   for (const Argument& item : *list.list()) {
     if (item.node() == nullptr || item.node()->tensor() == nullptr) {
-      to.refuse("an operand is no tensor");
+      to.refuse("an operand is not a tensor");
     }
     operands.push_back(item.node());
   }

@@ -33,7 +33,7 @@ Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
 }
-// A window's argument, with what the other dim has.
+// A window's argument, extended for the other dim.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
   return std::vector<int64_t>{height, to.integers(name, 1)[0]};
 }
@@ -136,7 +136,7 @@ void pixel_shuffle(Decomposition& to) {
   const std::vector<SymInt> sizes = x->tensor()->sizes;
   const std::vector<SymInt> result = to.spec().sizes;
   const auto outer = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
-  if (outer < 0 || factor < 1) to.refuse("it has no images");
+  if (outer < 0 || factor < 1) to.refuse("the input has no images");
   std::vector<SymInt> apart(sizes.begin(), sizes.begin() + outer);
   std::vector<int64_t> dims;
   for (int64_t i = 0; i < outer; ++i) dims.push_back(i);
@@ -162,7 +162,7 @@ void channel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const SymInt groups = to.integer("groups");
   const std::vector<SymInt> sizes = x->tensor()->sizes;
-  if (sizes.size() < 3) to.refuse("it has no images");
+  if (sizes.size() < 3) to.refuse("the input has no images");
   std::vector<SymInt> apart = sizes;
   apart[1] = sizes[1] / groups;
   apart.insert(apart.begin() + 1, groups);
@@ -211,7 +211,7 @@ void pad_by_index(Decomposition& to, Padding padding) {
     int64_t before = pads[2 * (dims - 1 - i)];
     int64_t after = pads[2 * (dims - 1 - i) + 1];
     if (padding == Padding::kCircular && (before < 0 || after < 0)) {
-      // What is cut off does not come round either.
+      // Elements that are cut off do not wrap around either.
       const SymInt end = x->tensor()->sizes[dim] + SymInt(std::min<int64_t>(after, 0));
       x = to.make("aten.slice.Tensor",
                   {x, static_cast<int64_t>(dim), -std::min<int64_t>(before, 0), to.size(end)});
@@ -236,7 +236,7 @@ void pad(Decomposition& to) {
   const Argument given = to.value("mode");
   const std::string mode = given.get<std::string>() == nullptr ? "" : *given.get<std::string>();
   if (mode == "reflect" || mode == "replicate") {
-    // By an operator of its own, which a backend may keep.
+    // A separate operator, which a backend may keep.
     const size_t dims = to.integers("pad").size() / 2;
     if (dims < 1 || dims > 3) to.refuse("it pads none or too many dims");
     to.replace(to.make(fmt::format("aten.{}_pad{}d.default",
@@ -245,7 +245,7 @@ void pad(Decomposition& to) {
     return;
   }
   if (mode == "circular") return pad_by_index(to, Padding::kCircular);
-  if (mode != "constant") to.refuse("its mode is not known");
+  if (mode != "constant") to.refuse("its mode is unknown");
   Argument value = to.arg("value", 0.0);
   if (value.is_none()) value = 0.0;
   to.replace(to.call("aten.constant_pad_nd.default", {to.self(), to.arg("pad"), value}, to.spec()));

@@ -7,11 +7,12 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// "valid" is none; "same" keeps the size. What it adds to one side only is padded before: `x`.
+// "valid" means no padding; "same" keeps the size. Padding on one side only is added to `x`
+// beforehand.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
   std::vector<int64_t> padding(dims, 0);
   if (word == "valid") return padding;
-  if (word != "same") to.refuse("its padding is not known");
+  if (word != "same") to.refuse("its padding is unknown");
   const std::vector<int64_t> dilation = to.integers("dilation", dims);
   std::vector<int64_t> extra(2 * dims, 0);
   bool is_lopsided = false;
@@ -125,7 +126,7 @@ void group_norm(Decomposition& to) {
   to.replace(result);
 }
 
-// Each channel of each sample by itself: samples become channels of one.
+// Normalises each channel of each sample separately: samples become channels of one batch.
 void instance_norm(Decomposition& to) {
   Node* x = to.self();
   const std::vector<SymInt> sizes = x->tensor()->sizes;

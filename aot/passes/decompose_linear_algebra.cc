@@ -143,7 +143,7 @@ void matrix_power(Decomposition& to) {
   Node* square = to.self();
   if (power == 0) {
     const Sizes sizes = square->tensor()->sizes;
-    if (sizes.size() < 2) to.refuse("its input is no matrix");
+    if (sizes.size() < 2) to.refuse("its input is not a matrix");
     Node* one =
         to.make("aten.eye.default", {to.size(sizes.back())}, {{"dtype", square->tensor()->dtype}});
     return to.replace(to.make("aten.clone.default", {to.expand(one, sizes)}));
@@ -193,7 +193,7 @@ void bilinear(Decomposition& to) {
   Node* a = to.self();
   Node* b = to.tensor("input2");
   Node* weight = to.tensor("weight");
-  if (rank_of(weight) != 3 || rank_of(a) == 0) to.refuse("its weight has not three dims");
+  if (rank_of(weight) != 3 || rank_of(a) == 0) to.refuse("the weight does not have three dims");
   const Sizes sizes = weight->tensor()->sizes;
   Node* matrix = to.reshape(to.permute(weight, {1, 0, 2}), {sizes[1], sizes[0] * sizes[2]});
   Node* product = to.make("aten.matmul.default", {a, matrix});
@@ -229,7 +229,7 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
     return vector_norm(to, x, 2, dims, keepdim);
   }
   const ArgumentList* both = dims.list();
-  if (both == nullptr || both->size() != 2) to.refuse("it has not two dims");
+  if (both == nullptr || both->size() != 2) to.refuse("it does not have two dims");
   const auto* given = order.get<double>();
   const auto* whole = order.get<int64_t>();
   const double value = given != nullptr   ? *given
@@ -238,7 +238,7 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
   const bool of_rows = std::isinf(value);
   if (!of_rows && std::abs(value) != 1) to.refuse("its norm needs singular values");
   if ((*both)[0].get<int64_t>() == nullptr || (*both)[1].get<int64_t>() == nullptr) {
-    to.refuse("its dims are no numbers");
+    to.refuse("its dims are not numbers");
   }
   const auto row = static_cast<int64_t>(wrapped(*(*both)[0].get<int64_t>(), rank_of(x)));
   const auto column = static_cast<int64_t>(wrapped(*(*both)[1].get<int64_t>(), rank_of(x)));
@@ -271,7 +271,7 @@ void linalg_norm(Decomposition& to) {
     const Argument asked = order.is_none() ? Argument("fro") : order;
     return to.replace(matrix_norm(to, x, asked, dims, keepdim));
   }
-  if (order.get<std::string>() != nullptr) to.refuse("it is no norm of vectors");
+  if (order.get<std::string>() != nullptr) to.refuse("it is not a norm of vectors");
   to.replace(vector_norm(to, x, order.is_none() ? Argument(2) : order, dims, keepdim));
 }
 

@@ -19,7 +19,7 @@ void reduce_loss(Decomposition& to, Node* loss) {
     case 2:
       return to.replace(to.make("aten.sum.dim_IntList", {loss, Argument::list({})}));
     default:
-      to.refuse("its reduction is not known");
+      to.refuse("its reduction is unknown");
   }
 }
 
@@ -184,7 +184,7 @@ Node* along_classes(Decomposition& to, Node* weight, const Node* x) {
   return to.reshape(weight, sizes);
 }
 
-// Losses by class, and what weighs them: null where all that counts weighs the same.
+// Losses by class and their weights; null if all have equal weight.
 struct ClassLoss {
   Node* loss = nullptr;
   Node* weights = nullptr;
@@ -218,7 +218,7 @@ Node* reduced(Decomposition& to, Node* loss, Node* weights, int64_t reduction) {
   if (reduction == 0) return loss;
   Node* total = f.sum(loss, {});
   if (reduction == 2) return total;
-  if (reduction != 1) to.refuse("its reduction is not known");
+  if (reduction != 1) to.refuse("its reduction is unknown");
   return f.div(total, f.sum(weights, {}));
 }
 
@@ -260,7 +260,7 @@ void cross_entropy_of_probabilities(Decomposition& to, Node* logs, Node* weight,
   if (reduction == 0) return to.replace(f("neg", f.sum(products, {dim})));
   Node* total = f("neg", f.sum(products, {}));
   if (reduction == 2) return to.replace(total);
-  if (reduction != 1) to.refuse("its reduction is not known");
+  if (reduction != 1) to.refuse("its reduction is unknown");
   std::vector<SymInt> each = logs->tensor()->sizes;
   each.erase(each.begin() + dim);
   const SymInt count = product_of(each);

@@ -1,4 +1,4 @@
-// Decompositions of what makes tensors, masks and copies.
+// Decompositions of operators that create tensors, masks and copies.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ void dropout(Decomposition& to) {
   to.replace(to.self());
 }
 
-// to.dtype and its like: the result's spec says to what.
+// to.dtype and similar; the result's spec gives the target.
 void convert(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& before = *x->tensor();
@@ -49,7 +49,7 @@ void fill_with_tensor(Decomposition& to) {
 
 namespace {
 
-// The call's own, and the layout and device that it has without saying so.
+// The call's keywords, and its implicit layout and device.
 ArgumentMap maker_kwargs(Decomposition& to, bool tells_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
   if (kwargs.empty() && tells_dtype) kwargs.emplace_back("dtype", to.spec().dtype);
@@ -76,7 +76,7 @@ void filled_like(Decomposition& to) {
 
 }  // namespace
 
-// new_zeros(self, size) and its like: of self's dtype if none is asked for.
+// new_zeros(self, size) and similar; self's dtype is the default.
 void filled_new(Decomposition& to) {
   const std::string_view op = to.node().target().op();
   const ScalarType dtype = to.spec().dtype;
@@ -88,7 +88,7 @@ void filled_new(Decomposition& to) {
                       {"pin_memory", false}}));
 }
 
-// Memory of whatever it holds.
+// Uninitialised memory.
 void uninitialised(Decomposition& to) {
   const TensorSpec spec = to.spec();
   to.replace(to.make("aten.empty.memory_format", {to.size_list(spec.sizes)},
@@ -160,7 +160,7 @@ void linspace(Decomposition& to) {
 void triangle(Decomposition& to) {
   Node* x = to.self();
   const TensorSpec& spec = *x->tensor();
-  if (spec.rank() < 2) to.refuse("its input is no matrix");
+  if (spec.rank() < 2) to.refuse("its input is not a matrix");
   const SymInt rows = spec.sizes[spec.rank() - 2];
   const SymInt columns = spec.sizes[spec.rank() - 1];
   Node* column = to.make("aten.unsqueeze.default", {to.range(0, columns), -2});
@@ -205,7 +205,7 @@ void triangle_indices(Decomposition& to) {
   to.replace(to.convert(both, to.spec().dtype));
 }
 
-// Powers of the base, whose exponents are spaced alike.
+// Powers of the base with evenly spaced exponents.
 void logspace(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   const double base = to.number("base");

@@ -37,12 +37,12 @@ void log_add_exp(Decomposition& to) {
   } else {
     rest = f("log1p", f("exp", distance));
   }
-  // Of two infinities that are the same, that one: their distance is no number.
+  // Two equal infinities give that infinity, since their difference is NaN.
   Node* is_same = f("logical_and", f("isinf", a), f.compare("eq", a, b));
   to.replace(f.where(is_same, a, f.add(larger, rest)));
 }
 
-// x log(y), and 0 where x is 0, but for y that is no number.
+// x log(y), but 0 where x is 0, unless y is NaN.
 template <bool plus_one>
 void x_log_y(Decomposition& to) {
   const Calls f(to);
@@ -101,7 +101,7 @@ void hypotenuse(Decomposition& to) {
   Node* ratio = f.div(f("minimum", a, b), larger);
   Node* length = f.mul(larger, f("sqrt", f.add(f.mul(ratio, ratio), 1)));
   length = f.where(f.compare("eq", larger, 0), 0, length);
-  // Beside an infinity even what is no number does not count.
+  // If one operand is infinite, the result is infinite even if the other is NaN.
   Node* is_infinite = f("logical_or", f("isinf", a), f("isinf", b));
   to.replace(f.where(is_infinite, kInfinity, length));
 }
@@ -148,7 +148,7 @@ void copy_sign(Decomposition& to) {
 
 namespace {
 
-// maximum and minimum that prefer what is a number.
+// maximum and minimum that ignore NaN.
 template <bool larger>
 void extreme_number(Decomposition& to) {
   const Calls f(to);

@@ -1,4 +1,4 @@
-// Decompositions of products of matrices, and of attention, which is made of them.
+// Decompositions of matrix products, and of attention, which consists of them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,7 +30,7 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   return to.reshape(to.make("aten.mm.default", {flat, matrix}), result);
 }
 
-// Whether rows of all batches lie one after another: then no copy is needed to fold them.
+// Whether the rows of all batches are contiguous, so that folding them needs no copy.
 bool folds(const TensorSpec& spec) {
   for (size_t i = 0; i + 2 < spec.rank(); ++i) {
     if (!same(spec.strides[i], spec.strides[i + 1] * spec.sizes[i + 1])) return false;
@@ -102,7 +102,7 @@ void linear(Decomposition& to) {
   Node* x = to.self();
   Node* weight = to.tensor("weight");
   Node* bias = to.arg("bias").node();
-  if (weight->tensor()->rank() != 2) to.refuse("its weight is no matrix");
+  if (weight->tensor()->rank() != 2) to.refuse("its weight is not a matrix");
   const Sizes result = to.spec().sizes;
   const TensorSpec spec = *x->tensor();
   if (bias != nullptr && (spec.rank() == 2 || (spec.rank() > 2 && is_contiguous(spec)))) {
@@ -209,7 +209,7 @@ void attention(Decomposition& to) {
   if (!no_dropout) to.refuse("it drops out");
   const TensorSpec spec = *query->tensor();
   const size_t rank = spec.rank();
-  if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is no matrix");
+  if (rank < 2 || key->tensor()->rank() < 2) to.refuse("its query or key is not a matrix");
   const Argument asked = to.arg("scale");
   double scale = 0;
   if (asked.get<double>() != nullptr) {
@@ -217,7 +217,7 @@ void attention(Decomposition& to) {
   } else if (asked.is_none() && spec.sizes.back().is_static() && spec.sizes.back().value() > 0) {
     scale = 1 / std::sqrt(static_cast<double>(spec.sizes.back().value()));
   } else {
-    to.refuse("its scale is not known");
+    to.refuse("its scale is unknown");
   }
   if (scale < 0) to.refuse("its scale is negative");
   const double root = std::sqrt(scale);

@@ -37,7 +37,7 @@ Layers read_layers(Decomposition& to, bool may_project) {
   layers.bidirectional = to.boolean("bidirectional");
   layers.batch_first = to.boolean("batch_first");
   const Argument params = to.arg("params");
-  if (params.list() == nullptr || layers.count < 1) to.refuse("its weights are no list");
+  if (params.list() == nullptr || layers.count < 1) to.refuse("its weights are not a list");
   const ArgumentList& items = *params.list();
   const size_t directions = layers.bidirectional ? 2 : 1;
   const size_t plain = layers.has_biases ? 4 : 2;
@@ -45,13 +45,13 @@ Layers read_layers(Decomposition& to, bool may_project) {
   const size_t each = items.size() / std::max<size_t>(parts, 1);
   const bool projects = may_project && each == plain + 1;
   if (each * parts != items.size() || !(each == plain || projects)) {
-    to.refuse("its weights are of another number");
+    to.refuse("the number of weights is wrong");
   }
   for (size_t i = 0; i < items.size(); i += each) {
     Weights weights;
     for (size_t j = 0; j < each; ++j) {
       if (items[i + j].node() == nullptr || items[i + j].node()->tensor() == nullptr) {
-        to.refuse("a weight is no tensor");
+        to.refuse("a weight is not a tensor");
       }
     }
     weights.input = items[i].node();
@@ -114,7 +114,7 @@ std::pair<Node*, Node*> lstm_step(Decomposition& to, Node* gates, Node* cell) {
   return {multiply(to, out, tanh(to, cell)), cell};
 }
 
-// What one direction of one layer hands on.
+// The outputs of one direction of one layer.
 struct Ends {
   Node* output = nullptr;  // of all steps
   Node* hidden = nullptr;
@@ -216,18 +216,19 @@ Node* stacked(Decomposition& to, const std::vector<Ends>& ends, Node* Ends::*mem
 
 void lstm(Decomposition& to) {
   const Argument states = to.arg("hx");
-  if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
+  if (states.list() == nullptr || states.list()->size() != 2)
+    to.refuse("it does not have two states");
   for (const Argument& state : *states.list()) {
     if (state.node() == nullptr || state.node()->tensor() == nullptr ||
         state.node()->tensor()->rank() != 3) {
-      to.refuse("a state is no tensor of three dims");
+      to.refuse("a state is not a tensor of three dims");
     }
   }
   const Layers layers = read_layers(to, true);
   const std::vector<Node*> hidden = unbind(to, (*states.list())[0].node());
   const std::vector<Node*> cells = unbind(to, (*states.list())[1].node());
   if (hidden.size() != layers.weights.size() || cells.size() != layers.weights.size()) {
-    to.refuse("its states are of another number than its layers");
+    to.refuse("the number of states differs from the number of layers");
   }
   std::vector<Ends> ends;
   Node* output =
@@ -243,11 +244,11 @@ namespace {
 
 template <Step step>
 void recurrent(Decomposition& to) {
-  if (to.tensor("hx")->tensor()->rank() != 3) to.refuse("its state has no three dims");
+  if (to.tensor("hx")->tensor()->rank() != 3) to.refuse("its state does not have three dims");
   const Layers layers = read_layers(to, false);
   const std::vector<Node*> hidden = unbind(to, to.tensor("hx"));
   if (hidden.size() != layers.weights.size()) {
-    to.refuse("its states are of another number than its layers");
+    to.refuse("the number of states differs from the number of layers");
   }
   std::vector<Ends> ends;
   Node* output =
@@ -272,10 +273,11 @@ Weights read_cell(Decomposition& to) {
 
 void lstm_cell(Decomposition& to) {
   const Argument states = to.arg("hx");
-  if (states.list() == nullptr || states.list()->size() != 2) to.refuse("it has no two states");
+  if (states.list() == nullptr || states.list()->size() != 2)
+    to.refuse("it does not have two states");
   for (const Argument& state : *states.list()) {
     if (state.node() == nullptr || state.node()->tensor() == nullptr) {
-      to.refuse("a state is no tensor");
+      to.refuse("a state is not a tensor");
     }
   }
   const Weights weights = read_cell(to);

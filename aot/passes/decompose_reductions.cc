@@ -124,7 +124,7 @@ double order_of(Decomposition& to) {
 
 void norm(Decomposition& to) {
   Node* x = to.convert(to.self(), to.spec().dtype);
-  if (!is_floating(x->tensor()->dtype)) to.refuse("its input is no real number");
+  if (!is_floating(x->tensor()->dtype)) to.refuse("the input is not real");
   to.replace(vector_norm(to, x, order_of(to), dims_of(to), to.boolean("keepdim", false)));
 }
 
@@ -194,7 +194,7 @@ void argsort(Decomposition& to) {
   to.replace(to.item(sorted, 1));
 }
 
-// Sums and means of what is a number.
+// Sums and means that ignore NaN.
 void sum_of_numbers(Decomposition& to) {
   Node* x = to.self();
   const bool is_mean = to.node().target().op() == "nanmean";
@@ -254,7 +254,7 @@ void element_by_rank(Decomposition& to) {
   const int64_t rank = is_median ? (length + 1) / 2 : to.integer("k");
   if (rank < 1 || rank > length) to.refuse("there is no such element");
   const int64_t place = rank - 1;
-  // What is no number counts as the greatest; of it a median is none either.
+  // NaN sorts last; a median of NaN is NaN.
   Node* order = sorted(to, x, dim, false);
   const auto pick = [&](Node* all) {
     Node* found = to.make("aten.slice.Tensor", {all, dim, place, place + 1});
@@ -280,7 +280,7 @@ void quantile(Decomposition& to) {
   const ScalarType dtype = x->tensor()->dtype;
   const bool keepdim = to.boolean("keepdim");
   const Argument dim = to.arg("dim");
-  Sizes rest = x->tensor()->sizes;  // of the result, behind those of q
+  Sizes rest = x->tensor()->sizes;  // of the result, after those of q
   size_t at = 0;
   const auto* given = dim.get<int64_t>();
   const bool is_along = given != nullptr && !rest.empty();
@@ -327,8 +327,8 @@ void quantile(Decomposition& to) {
     Node* step = f.mul(to.reshape(weight, column), f.sub(elements("ceil"), below));
     result = f.add(below, step);
   }
-  if (result == nullptr) to.refuse("its interpolation is not known");
-  // Among what is no number there is none.
+  if (result == nullptr) to.refuse("its interpolation is unknown");
+  // A quantile among NaN is NaN.
   Node* missing = to.make("aten.any.dim", with_keepdim({f("isnan", x), here}, is_along && keepdim));
   to.replace(
       f.where(missing, std::numeric_limits<double>::quiet_NaN(), to.reshape(result, result_sizes)));

@@ -18,7 +18,7 @@ struct Axis {
 // Of the last `dims` dims. A factor that was given scales, not the sizes that came of it.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
-  if (rank_of(x) != dims + 2) to.refuse("its input has another number of dims");
+  if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");
   const Argument factors = to.arg("scale_factors");
   const bool by_factor = to.arg("output_size").is_none() && factors.list() != nullptr;
   if (by_factor && factors.list()->size() != dims) to.refuse("its scale_factors do not fit");
@@ -34,7 +34,7 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
                                        : 0;
     } else if (by_factor) {
       const auto* factor = (*factors.list())[i].get<double>();
-      if (factor == nullptr || !(*factor > 0)) to.refuse("a scale factor is no number");
+      if (factor == nullptr || !(*factor > 0)) to.refuse("a scale factor is not a number");
       axis.scale = 1 / *factor;
     } else {
       if (!known) to.refuse("it resizes symbolic sizes to sizes");
@@ -45,13 +45,13 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   return axes;
 }
 
-// With so many dims of 1 behind it that it runs along dim `i` of `dims`.
+// Appends dims of size 1, so that it runs along dim `i` of `dims`.
 Node* along(const Calls& f, Node* x, size_t i, size_t dims) {
   for (size_t dim = i + 1; dim < dims; ++dim) x = f.unsqueeze(x, -1);
   return x;
 }
 
-// Where in the input the centres of the result's elements lie.
+// The positions in the input of the centres of the result's elements.
 Node* positions(const Calls& f, const Axis& axis, bool corners) {
   Node* at = f.count(0, axis.to, 1, ScalarType::kFloat);
   if (corners) return f.mul(at, axis.scale);
@@ -78,7 +78,7 @@ void linear(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
-  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
   const bool corners = to.boolean("align_corners");
   const std::vector<Axis> axes = read_axes(to, dims, corners);
   std::array<Node*, dims> weights = {};
@@ -131,7 +131,7 @@ void resize_cubic2d(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
-  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
   const bool corners = to.boolean("align_corners");
   const std::vector<Axis> axes = read_axes(to, 2, corners);
   std::array<std::array<Node*, 4>, 2> indices = {};

@@ -1,4 +1,4 @@
-// Decompositions of what runs along a dim: cumulated products and extremes, differences, areas.
+// Decompositions of scans along a dim: cumulative products and extremes, differences, areas.
 #include <array>
 
 #include "aot/passes/calls.h"
@@ -58,7 +58,7 @@ void running_extreme(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
-  if (!is_floating(dtype)) to.refuse("its input is of integers");
+  if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
   const size_t dim = dim_of(to);
   const int64_t length = length_of(to, x, dim);
   std::vector<SymInt> sizes(rank_of(x), SymInt(1));
@@ -67,7 +67,7 @@ void running_extreme(Decomposition& to) {
   for (int64_t by = 1; by < length; by *= 2) {
     Node* before = moved(to, x, dim, by, greatest ? -kInfinity : kInfinity);
     Node* place_before = moved(to, place, dim, by, 0);
-    // What is no number stays.
+    // NaN propagates.
     Node* stays = f("logical_or", f.compare(greatest ? "ge" : "le", x, before), f("isnan", x));
     place = f.where(stays, place, place_before);
     x = f.where(stays, x, before);
@@ -78,7 +78,7 @@ void running_extreme(Decomposition& to) {
 
 }  // namespace
 
-// x[1:] - x[:-1], as often as asked for.
+// x[1:] - x[:-1], applied n times.
 void difference(Decomposition& to) {
   const Calls f(to);
   const int64_t times = to.integer("n");

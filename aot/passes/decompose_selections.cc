@@ -1,4 +1,4 @@
-// Decompositions of what reads or writes by index or mask.
+// Decompositions of operators that read or write by index or mask.
 #include <array>
 
 #include "aot/passes/calls.h"
@@ -28,7 +28,7 @@ void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
   Node* x = to.self();
   const bool is_scalar = rank_of(x) == 0;
   const size_t dim = wrapped(to.integer("dim"), rank_of(x));
-  if (rank_of(index) > 1) to.refuse("its index has several dims");
+  if (rank_of(index) > 1) to.refuse("the index has several dims");
   if (rank_of(index) == 0) index = f.unsqueeze(index, 0);
   if (is_scalar) x = f.unsqueeze(x, 0);
   if (rank_of(values) < rank_of(x)) values = f.unsqueeze(values, static_cast<int64_t>(dim));
@@ -93,7 +93,8 @@ void take_along_dim(Decomposition& to) {
   }
   const int64_t dim = to.integer("dim", 0);
   const size_t at = wrapped(dim, rank_of(x));
-  if (rank_of(x) != rank_of(index) || rank_of(x) == 0) to.refuse("its index has other dims");
+  if (rank_of(x) != rank_of(index) || rank_of(x) == 0)
+    to.refuse("the index has the wrong number of dims");
   Sizes of_x = x->tensor()->sizes;
   Sizes of_index = index->tensor()->sizes;
   for (size_t i = 0; i < of_x.size(); ++i) {
@@ -117,7 +118,7 @@ void plain_index_put(Decomposition& to) {
 
 namespace {
 
-// What each row of the dim gets from the index's row, by comparing all with all.
+// The value that each row of the dim gets from the index's row, by comparing all with all.
 Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, Node* index,
                         Node* source, size_t dim, bool include_self) {
   const Calls f(to);
@@ -166,7 +167,7 @@ void scatter_reduce(Decomposition& to) {
   Node* index = to.tensor("index");
   const bool is_scatter = to.node().target().op() == "scatter";
   const Argument word = to.arg("reduce");
-  if (word.get<std::string>() == nullptr) to.refuse("its reduction is no word");
+  if (word.get<std::string>() == nullptr) to.refuse("the reduction is not a string");
   std::string reduce = *word.get<std::string>();
   if (is_scatter) reduce = reduce == "add" ? "sum" : "prod";
   const ScalarType dtype = x->tensor()->dtype;
@@ -189,7 +190,7 @@ void scatter_reduce(Decomposition& to) {
     return to.replace(f.div(total, counts));
   }
   if (reduce != "prod" && reduce != "amax" && reduce != "amin") {
-    to.refuse("its reduction is not known");
+    to.refuse("its reduction is unknown");
   }
   to.replace(
       scattered_extreme(to, reduce, x, index, source, wrapped(dim, rank_of(x)), include_self));
@@ -217,11 +218,11 @@ void is_in(Decomposition& to) {
 
 namespace {
 
-// How many of the sorted bounds lie before each value; those that are equal count if `right`.
+// The number of sorted bounds before each value; equal ones count if `right`.
 Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
   const Calls f(to);
   Node* is_after = f.compare(right ? "gt" : "ge", bounds, values);
-  // By what is not after, so that what is no number comes last.
+  // Counts with the negated comparison, so that NaN sorts last.
   Node* count =
       to.make("aten.sum.dim_IntList", {f("logical_not", is_after), std::vector<int64_t>{-1}});
   return to.convert(count, to.spec().dtype);
@@ -255,7 +256,7 @@ void embedding_bag(Decomposition& to) {
   Node* offsets = to.tensor("offsets");
   const int64_t mode = to.integer("mode", 0);  // 0: sum, 1: mean, 2: the greatest
   if (mode != 0 && mode != 1) to.refuse("it takes the greatest of a bag");
-  if (rank_of(indices) != 1 || rank_of(offsets) != 1) to.refuse("its bags are no vectors");
+  if (rank_of(indices) != 1 || rank_of(offsets) != 1) to.refuse("its bags are not vectors");
   const ScalarType dtype = table->tensor()->dtype;
   Node* rows = f("embedding", table, indices);
   Node* weights = to.optional_tensor("per_sample_weights");

@@ -1,4 +1,4 @@
-// Decompositions of what changes shapes.
+// Decompositions of operators that change shapes.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 namespace vitrine::aot::decompositions {
 
-// Sizes of the result; with one -1 where the call asked for it, or has symbols.
+// Sizes of the result, with one -1 if the call has one or has symbols.
 void reshape(Decomposition& to) {
   const Argument asked = to.arg("shape");
   const TensorSpec& spec = to.spec();
@@ -84,7 +84,7 @@ void stack(Decomposition& to) {
 // chunk and split: pieces as large as the results are.
 void split(Decomposition& to) {
   const Value::Items* items = to.node().meta.value.items();
-  if (items == nullptr || items->empty()) to.refuse("its results are not known");
+  if (items == nullptr || items->empty()) to.refuse("its results are unknown");
   const int64_t dim = to.integer("dim");
   std::vector<int64_t> sizes;
   Value::Items pieces;
@@ -265,7 +265,7 @@ void meshgrid(Decomposition& to) {
   for (const Argument& item : *list.list()) {
     Node* node = item.node();
     if (node == nullptr || node->tensor() == nullptr || node->tensor()->rank() > 1) {
-      to.refuse("it takes something that is no vector");
+      to.refuse("an operand is not a vector");
     }
     inputs.push_back(node);
   }

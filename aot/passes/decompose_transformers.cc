@@ -1,5 +1,5 @@
 // Decompositions of the operators that torch.nn.MultiheadAttention and TransformerEncoderLayer call
-// where no gradients are asked for.
+// without gradients.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-// Queries, keys and values of one product, and what follows attention.
+// Queries, keys and values from one product, and the projection after attention.
 struct Projections {
   Node* weight = nullptr;
   Node* bias = nullptr;
@@ -33,24 +33,25 @@ Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
   const Calls f(to);
   if (mask->tensor()->dtype != ScalarType::kBool) mask = f.compare("ne", mask, 0);
   const auto* kind = type.get<int64_t>();
-  if (kind == nullptr) to.refuse("the type of its mask is not known");
+  if (kind == nullptr) to.refuse("the type of its mask is unknown");
   if (*kind == 1 && rank_of(mask) == 2) return f.unsqueeze(f.unsqueeze(mask, 1), 1);
   if ((*kind == 0 && rank_of(mask) == 2) || (*kind == 2 && rank_of(mask) == 4)) return mask;
-  to.refuse("its mask is of another shape than its type");
+  to.refuse("the mask's shape does not match its type");
 }
 
 // x attends to itself: [batch, length, width].
 Attention self_attention(Decomposition& to, Node* x, const Projections& with, int64_t heads,
                          Node* hidden) {
   const Calls f(to);
-  if (rank_of(x) != 3 || !size_at(x, 2).is_static()) to.refuse("its input is of another shape");
+  if (rank_of(x) != 3 || !size_at(x, 2).is_static()) to.refuse("the input has the wrong shape");
   const int64_t width = size_at(x, 2).value();
-  if (heads < 1 || width < heads || width % heads != 0) to.refuse("its heads do not divide it");
+  if (heads < 1 || width < heads || width % heads != 0)
+    to.refuse("its number of heads does not divide its width");
   const SymInt batch = size_at(x, 0);
   const SymInt length = size_at(x, 1);
   Node* all = linear(to, x, with.weight, with.bias);
   if (!(size_at(all, 2) == SymInt(3) * SymInt(width)))
-    to.refuse("its weights are of another width");
+    to.refuse("the weights have the wrong width");
   std::array<Node*, 3> parts = {};
   for (size_t i = 0; i < 3; ++i) {
     const auto begin = static_cast<int64_t>(i) * width;
@@ -78,8 +79,7 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
 void multi_head_attention(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();
-  if (to.tensor("key") != x || to.tensor("value") != x)
-    to.refuse("its input attends to something else");
+  if (to.tensor("key") != x || to.tensor("value") != x) to.refuse("it is not self-attention");
   Node* mask = to.optional_tensor("mask");
   Node* hidden = mask == nullptr ? nullptr : hidden_of(to, mask, to.arg("mask_type"));
   const Attention found = self_attention(to, x,

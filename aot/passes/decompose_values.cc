@@ -1,4 +1,5 @@
-// Decompositions of element-wise operators that are no activations, and other names of operators.
+// Decompositions of element-wise operators other than activations, and alternative names of
+// operators.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -24,7 +25,7 @@ void masked_fill(Decomposition& to) {
 }
 
 void reverse_subtract(Decomposition& to) {
-  // Of numbers alpha stands by position.
+  // For numbers, alpha is a positional argument.
   const Argument alpha = to.arg("alpha");
   to.replace(to.call("aten.sub.Tensor", {to.arg("other"), to.self()}, to.spec(),
                      alpha.is_none() ? ArgumentMap{} : ArgumentMap{{"alpha", alpha}}));
@@ -109,7 +110,7 @@ void swapped(Decomposition& to) {
   to.replace(to.call(target, {to.tensor("other"), to.arg("self")}, to.spec()));
 }
 
-// A copy in the same memory, or of what is real and plain already.
+// A copy in the same memory format, or of a tensor that is already real and dense.
 void itself(Decomposition& to) { to.replace(to.self()); }
 
 void conjugate(Decomposition& to) {
@@ -121,7 +122,7 @@ void conjugate(Decomposition& to) {
 void rename(Decomposition& to) {
   const std::string& other = operator_of(to.node().target())->same_as;
   ArgumentList args = to.node().args();
-  // cdist leaves open how it computes; the operator asks.
+  // cdist leaves the compute mode open; the operator has it as an argument.
   if (other == "aten._cdist_forward.default") {
     args = {to.self(), to.tensor("x2"), to.value("p"), to.arg("compute_mode")};
   }

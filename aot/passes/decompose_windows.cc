@@ -21,7 +21,7 @@ struct Volume {
 Volume read_volume(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = rank_of(x);
-  if (rank != 4 && rank != 5) to.refuse("its input has another number of dims");
+  if (rank != 4 && rank != 5) to.refuse("the input has the wrong number of dims");
   Volume volume;
   const Sizes sizes = x->tensor()->sizes;
   volume.front.assign(sizes.begin(), sizes.end() - 3);
@@ -75,14 +75,14 @@ Node* greatest_of_boxes(Decomposition& to) {
 }  // namespace
 
 void max_pool3d(Decomposition& to) { to.replace(greatest_of_boxes(to)); }
-// Where the greatest are is not told.
+// Does not compute the positions of the maxima.
 void max_pool3d_with_indices(Decomposition& to) {
   const std::array<Node*, 1> results = {greatest_of_boxes(to)};
   to.replace_items(results);
 }
 
-// What a window counts is a product over its dims, so that means of means are right, padding and
-// cut windows included.
+// The count of a window is a product over its dims, so means of means are correct, even for padded
+// and cut windows.
 void average_pool3d(Decomposition& to) {
   const Volume volume = read_volume(to);
   const Numbers kernel = to.integers("kernel_size", 3);
@@ -106,7 +106,7 @@ void average_pool3d(Decomposition& to) {
 
 namespace {
 
-// Sizes that are not asked for stay.
+// Sizes without an argument stay.
 Numbers adaptive_sizes(Decomposition& to) {
   const Argument asked = to.arg("output_size");
   const ArgumentList three(3, asked);
@@ -121,14 +121,14 @@ Numbers adaptive_sizes(Decomposition& to) {
     } else if (items[i].is_none() && whole.is_static()) {
       sizes.push_back(whole.value());
     } else {
-      to.refuse("its output_size is no number");
+      to.refuse("its output_size is not a number");
     }
   }
   return sizes;
 }
 
 int64_t plane_of(Decomposition& to, const Node* columns) {
-  if (!size_at(columns, 3).is_static()) to.refuse("its planes are of symbolic sizes");
+  if (!size_at(columns, 3).is_static()) to.refuse("the planes have symbolic sizes");
   return size_at(columns, 3).value();
 }
 
@@ -189,7 +189,7 @@ Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, cons
 Node* with_batch(Decomposition& to, size_t rank, bool& added) {
   Node* x = to.self();
   added = rank_of(x) == rank - 1;
-  if (rank_of(x) != rank && !added) to.refuse("its input has another number of dims");
+  if (rank_of(x) != rank && !added) to.refuse("the input has the wrong number of dims");
   return added ? Calls(to).unsqueeze(x, 0) : x;
 }
 
@@ -245,7 +245,7 @@ void columns_to_image(Decomposition& to) {
   to.replace(added ? f.squeeze(image, 0) : image);
 }
 
-// What was the greatest of a window goes back to where it stood; the rest is zero.
+// Puts each window's maximum back to its position; the rest is zero.
 void max_unpool(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();

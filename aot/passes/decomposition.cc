@@ -25,7 +25,7 @@ Argument Decomposition::operand(size_t index) const {
 
 Node* Decomposition::self() const {
   Node* input = operand(0).node();
-  if (input == nullptr || input->tensor() == nullptr) refuse("its first argument is no tensor");
+  if (input == nullptr || input->tensor() == nullptr) refuse("its first argument is not a tensor");
   return input;
 }
 
@@ -35,7 +35,7 @@ Node* Decomposition::optional_tensor(std::string_view name) const {
 
 std::vector<Node*> Decomposition::tensors(std::string_view name) const {
   std::vector<Node*> found = call().nodes(name);
-  if (found.empty()) refuse(fmt::format("its {} is empty", name));
+  if (found.empty()) refuse(fmt::format("{} is empty", name));
   return found;
 }
 
@@ -48,7 +48,7 @@ ArgumentMap Decomposition::kwargs(std::initializer_list<std::string_view> names)
 }
 
 const TensorSpec& Decomposition::spec() const {
-  if (node_.tensor() == nullptr) refuse("its result is no tensor");
+  if (node_.tensor() == nullptr) refuse("its result is not a tensor");
   return *node_.tensor();
 }
 
@@ -199,8 +199,8 @@ void Decomposition::replace(Node* other) {
 }
 
 void Decomposition::replace_items(std::span<Node* const> results) {
-  // Getitems are not erased, since one may be the next to be visited; they are no tensors any more,
-  // of which a size could be asked.
+  // Getitems are not erased, since one may be visited next. They are no longer tensors, so nothing
+  // reads their sizes.
   const auto leave_dead = [&](Node* user) {
     user->set_args({results.front(), 0});
     user->meta.value = Value();

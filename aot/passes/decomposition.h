@@ -15,8 +15,8 @@ namespace vitrine::aot {
 // No more results of one call than a graph can use.
 inline constexpr int64_t kMaxPieces = 1 << 16;
 
-// One call being replaced. New calls stand before it, in the order they are made, and stand for the
-// same source.
+// The call that is being replaced. New calls are inserted before it, in order of creation, and have
+// the same source.
 class Decomposition {
  public:
   Decomposition(ExportedProgram& program, Node& node) : program_(program), node_(node) {}
@@ -47,13 +47,13 @@ class Decomposition {
   Node* tensor(std::string_view name) const { return &call().node(name); }
   Node* optional_tensor(std::string_view name) const;       // null if it is None
   std::vector<Node*> tensors(std::string_view name) const;  // at least one
-  // Keyword arguments that both the old and the new call know.
+  // Keyword arguments that the old and the new call share.
   ArgumentMap kwargs(std::initializer_list<std::string_view> names) const;
   const TensorSpec& spec() const;  // of the result
   [[noreturn]] void refuse(std::string_view why) const;
 
   Node* call(std::string_view target, ArgumentList args, Value value, ArgumentMap kwargs = {});
-  // With the result that aot/shapes tells.
+  // With the result that aot/shapes infers.
   Node* make(std::string_view target, ArgumentList args, ArgumentMap kwargs = {});
   // aten.scalar_tensor of a number.
   Node* scalar(Argument value, ScalarType dtype);
@@ -66,22 +66,22 @@ class Decomposition {
   Node* expand(Node* input, const std::vector<SymInt>& sizes);
   // The sizes that operands have together. AotError if they do not fit.
   std::vector<SymInt> broadcast_sizes(std::span<Node* const> operands) const;
-  // aten.view, after a copy if the strides do not allow one. Sizes may be what they were.
+  // aten.view, after a copy if the strides do not allow one. Sizes may be unchanged.
   Node* reshape(Node* input, const std::vector<SymInt>& sizes);
   // The same with sizes as the call is to have them.
   Node* reshape(Node* input, const Argument& asked, const std::vector<SymInt>& sizes);
-  // Sizes as an argument: symbols are nodes, which are made if there are none yet. AotError if a
-  // symbol is no size of an operand nor made of such.
+  // Sizes as an argument. Symbols become nodes, created on demand. AotError if a symbol does not
+  // derive from an operand's size.
   Argument size_list(const std::vector<SymInt>& sizes);
   Argument size(const SymInt& size);
 
-  // Whether a result that took another's place is of other sizes, so that what follows is as well.
+  // Whether a replacement has different sizes, so that later results may too.
   bool changed_sizes() const { return changed_sizes_; }
 
-  // The node goes; `other` takes its place.
+  // Replaces the node by `other` and removes it.
   void replace(Node* other);
-  // Getitem i takes results[i], of which there is at least one. AotError if one is read that is not
-  // there.
+  // Replaces getitem i by results[i]; at least one result is given. AotError if a missing result is
+  // read.
   void replace_items(std::span<Node* const> results);
 
  private:

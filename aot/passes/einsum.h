@@ -1,4 +1,4 @@
-// The decomposition of einsum, which has a language of its own.
+// The decomposition of einsum, which parses its equation.
 #pragma once
 
 #include "aot/passes/decomposition.h"

@@ -7,7 +7,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Elements of both then lie in the same order.
+// Then both have the same order of elements.
 bool lies_row_major(const Node* node) {
   if (node == nullptr || node->tensor() == nullptr) return false;
   const TensorSpec& spec = *node->tensor();
@@ -21,12 +21,12 @@ void elide_views(ExportedProgram& program) {
   const Target view = Target::of("memory.view", Dialect::kPython);
   for_each_call(*program.graph, [&](Node& node) {
     if (node.target() != view_copy) return;
-    // A view of a view is one of what that views.
+    // A view of a view is a view of the base.
     const Node* base = node.need(0).node();
     if (base != nullptr && (base->calls(view_copy) || base->calls(view))) {
       node.set_arg(0, base->need(0));
     }
-    // An output has memory of its own, which the caller may give.
+    // An output needs separate memory, which the caller may provide.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
     if (!is_result && lies_row_major(node.need(0).node()) && lies_row_major(&node)) {

@@ -1,5 +1,5 @@
-// Writes to tensors -> new values, as PyTorch's own functionalisation does it: all that shares
-// memory with what is written sees the write, and views are made anew where they are next read.
+// Turns writes to tensors into new values, as PyTorch's functionalisation does. Everything that
+// shares the written memory sees the write, and views are made again where they are next read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,8 @@ bool is_one_view(const Node& node) {
   return tuple != nullptr && is_tuple_of_views(*tuple);
 }
 
-// New calls stand before `at` and for the same source; at the end of the graph for that of `view`.
+// Inserts new calls before `at`, with its source; at the end of the graph, with the source of
+// `view`.
 Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
              Value value) {
   Node* node = insert_like(at, target, std::move(args), std::move(kwargs), std::move(value));
@@ -45,7 +46,7 @@ Node* make(Node& at, const Node& view, std::string_view target, ArgumentList arg
   return insert(at, view, called, std::move(args), std::move(kwargs), std::move(value));
 }
 
-// Symbols are asked of `like`.
+// Reads symbolic sizes from `like`.
 Argument sizes_of(Node& at, const Node& view, Node& like) {
   ArgumentList sizes;
   for (const SymInt& size : like.tensor()->sizes) {
@@ -61,7 +62,7 @@ Argument sizes_of(Node& at, const Node& view, Node& like) {
   return Argument::list(std::move(sizes));
 }
 
-// Inverses: what `input` is when `value` takes the place of its view.
+// Inverses of views: the value of `input` after `value` replaces its view.
 using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
 
 Node* from_alias(Node&, const Node&, Node&, Node& value) { return &value; }
@@ -77,7 +78,7 @@ Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
   return make(at, view, "aten.permute.default", {&value, back});
 }
 Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
-  // Which dims went shows in the sizes: those of 1 that the value has not.
+  // The sizes show the squeezed dims: the dims of 1 that the value lacks.
   Node* result = &value;
   for (size_t i = 0; i < input.tensor()->rank(); ++i) {
     const bool missing =
@@ -160,8 +161,8 @@ Inverse inverse_of(const Node& view) {
 
 // The memory behind a tensor and all its views.
 struct Storage {
-  Node* origin = nullptr;  // what it was first
-  Node* base = nullptr;    // what it is now, but for the updates
+  Node* origin = nullptr;  // the original value
+  Node* base = nullptr;    // the current value, without pending updates
   size_t generation = 0;   // how many writes there were
   struct Update {
     Node* value = nullptr;
@@ -237,7 +238,7 @@ class Functionaliser {
     }
   }
 
-  // What the tensor is at `at`.
+  // The tensor's value at `at`.
   Node* value_of(Node& node, Node& at) {
     Alias& alias = alias_of(node);
     if (alias.generation != alias.storage->generation) {
@@ -285,7 +286,7 @@ class Functionaliser {
   void write(Node& node) {
     Node* written = node.need(0).node();
     if (written == nullptr || written->tensor() == nullptr) {
-      fail_at(node, "it writes to something that is no tensor");
+      fail_at(node, "it writes to something that is not a tensor");
     }
     if (written_by_.contains(written)) written = written_by_.at(written);
     take_values(node);
@@ -301,7 +302,7 @@ class Functionaliser {
     }
   }
 
-  // The value that the call writes; the call itself without its underscore, but for copies.
+  // The value that the call writes: the functional form of the call, except for copies.
   Node* functional(Node& node) {
     node.set_target(Target::of(without_underscore(node.target().name())));
     if (!node.target().is("aten.copy.default")) return of_written_dtype(node);
@@ -318,7 +319,7 @@ class Functionaliser {
     return source;
   }
 
-  // A write keeps the dtype of what is written, whatever its operands promote to.
+  // A write keeps the dtype of the written tensor, whatever its operands promote to.
   Node* of_written_dtype(Node& node) {
     if (!can_infer(node.target()) || node.tensor() == nullptr || node.next() == nullptr) {
       return &node;
@@ -387,8 +388,8 @@ class Functionaliser {
   Graph& graph_;
   std::unordered_map<Node*, Alias> aliases_;
   std::vector<std::unique_ptr<Storage>> storages_;
-  std::unordered_map<Node*, Node*> written_by_;   // calls that write -> what they write
-  std::unordered_map<Node*, Node*> tuple_input_;  // tuples of views -> what they were of
+  std::unordered_map<Node*, Node*> written_by_;   // calls that write -> the values that they write
+  std::unordered_map<Node*, Node*> tuple_input_;  // tuples of views -> their bases
 };
 
 }  // namespace

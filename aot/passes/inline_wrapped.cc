@@ -1,4 +1,4 @@
-// Graphs that only tell a mode to run in -> their calls, in place.
+// Inlines graphs that only set a mode for their calls.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -36,7 +36,7 @@ std::unique_ptr<Graph> take_body(Node& call, const Wrapper& wrapper) {
   Node* attribute = named == nullptr ? nullptr : named->node();
   if (attribute == nullptr || attribute->kind() != Node::Kind::kGetAttr ||
       !graph.subgraphs().contains(attribute->attribute())) {
-    fail_at(call, "it runs something that is no graph");
+    fail_at(call, "it runs something that is not a graph");
   }
   if (attribute->users().size() > 1) return graph.subgraphs().at(attribute->attribute())->copy();
   return std::move(graph.subgraphs().at(attribute->attribute()));
@@ -57,7 +57,7 @@ Node* take_attribute(Graph& graph, Graph& body, const Node& attribute, Node& bef
   return made;
 }
 
-// What the body results in, computed by calls before `call`.
+// Inserts the body before `call` and returns its results.
 ArgumentList run_in_place(Node& call, Graph& body, size_t first_input) {
   Graph& graph = call.graph();
   std::unordered_map<const Node*, Node*> made;
@@ -111,7 +111,7 @@ void inline_call(ExportedProgram& program, Node& call, const Wrapper& wrapper) {
   const ArgumentList results = run_in_place(call, *body, wrapper.graph_at + 1);
   const auto result = [&](size_t index) {
     Node* node = index < results.size() ? results[index].node() : nullptr;
-    if (node == nullptr) fail_at(call, "its graph has other results");
+    if (node == nullptr) fail_at(call, "the graph's results do not match the call");
     return node;
   };
   const std::vector<Node*> users = call.users();

@@ -1,4 +1,4 @@
-// What partitioners ask decomposition to leave whole.
+// Operators that partitioners keep from decomposition.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -31,8 +31,7 @@ void run_at_node(const std::string& node, const std::function<void()>& work) {
     throw AotError(fmt::format("node {}: {}", node, error.what()));
   } catch (const std::out_of_range&) {
     // Passes look up dims and items by position.
-    throw AotError(
-        fmt::format("node {}: its operator needs more dims or items than there are", node));
+    throw AotError(fmt::format("node {}: the operator needs more dims or items than exist", node));
   }
 }
 

@@ -17,7 +17,7 @@ struct Pass {
 // In order, with lint after each. AotErrors begin with the pass's name.
 void run_passes(ExportedProgram& program, std::span<const Pass> passes);
 
-// Runs work(), with what a node's arguments make go wrong told as AotErrors that name the node.
+// Runs work() and turns errors about a node's arguments into AotErrors that name the node.
 void run_at_node(const std::string& node, const std::function<void()>& work);
 
 // Calls visit(graph) for the program's graph and, after it, every subgraph.
@@ -41,9 +41,9 @@ void for_each_call(Graph& graph, Visit&& visit) {
   });
 }
 
-// A call before `at` that stands for the same source.
+// Inserts a call before `at`, with the same source.
 Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value);
-// `node` gives its users and its place in the signature to `other`, and goes.
+// Replaces `node` by `other`, for its users and in the signature, and removes it.
 void replace_node(ExportedProgram& program, Node& node, Node& other);
 
 }  // namespace vitrine::aot

@@ -1,4 +1,4 @@
-// The passes from a program as torch.export gives it to one that a runtime executes. One file each.
+// The passes from a program of torch.export to one that a runtime executes, one file each.
 #pragma once
 
 #include <span>
@@ -23,28 +23,28 @@ std::string without_underscore(std::string_view name);
 
 // Calls that write to an argument ("relu_") -> calls that do not, and mutations in the signature.
 void functionalise(ExportedProgram& program);
-// As `decompose`, if there are calls that write to an argument, and before these are
-// functionalised: only of plain views it can be told what shares memory. Unknown operators stay.
+// Like `decompose`, for programs with calls that write to an argument, before these are
+// functionalised. Aliasing can be tracked only through plain views. Unknown operators stay.
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved = {},
                              std::span<const OpsToKeep> ops_to_keep = {});
-// Operators that core ATen has not -> those that it has, by the table of decompositions. AotErrors
-// name what has no decomposition, and its line in the user's model.
+// Decomposes operators that are not core ATen into core ATen. AotErrors name an operator without a
+// decomposition, and its line in the user's model.
 //
-// Left whole: `preserved`, by ATen name; and calls that a partitioner keeps, if `may_keep` their
-// operator. Whether it keeps a call is asked when all else is decomposed.
+// Keeps the operators in `preserved`, by ATen name, and calls that a partitioner keeps, if their
+// operator is in `may_keep`. The partitioner decides after everything else is decomposed.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
 // Not of operators whose results share memory with their inputs or that write to them, and a few
 // that ExecuTorch excepts.
 bool may_keep(std::string_view target);
 
-// Results' dtypes, sizes and strides anew, where aot/shapes knows the operator.
+// Infers results' dtypes, sizes and strides again, for operators that aot/shapes supports.
 void propagate_specs(ExportedProgram& program);
 
 void remove_dead_code(ExportedProgram& program);
 // Parameters that nothing uses; buffers stay.
 void remove_unused_parameters(ExportedProgram& program);
-// Run-time checks of sizes and values, which the edge dialect has not.
+// Removes run-time checks of sizes and values, which the edge dialect lacks.
 void remove_asserts(ExportedProgram& program);
 // Views -> copies: "aten.permute" -> "aten.permute_copy".
 void views_to_copies(ExportedProgram& program);

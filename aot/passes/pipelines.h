@@ -14,14 +14,14 @@ namespace vitrine::aot {
 struct EdgeOptions {
   bool skip_dim_order = false;            // clones and conversions keep their memory formats
   std::vector<std::string> preserve_ops;  // never decomposed, by ATen name
-  // What each partitioner asks for, in their order (to_edge_transform_and_lower). Views, operators
-  // that write and those of `may_keep`'s list are decomposed all the same.
+  // The operators that each partitioner keeps, in their order (to_edge_transform_and_lower). Views,
+  // operators that write and those of `may_keep`'s list are decomposed anyway.
   std::vector<OpsToKeep> ops_to_keep;
 };
 
 // Training IR or core ATen -> the edge dialect, with debug handles. AotErrors name pass and node.
 void to_edge(ExportedProgram& program, const EdgeOptions& options = {});
-// After lowering: AotError if a call that a partitioner asked for is in no delegate.
+// Runs after lowering. AotError if a call that a partitioner kept is not in a delegate.
 void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep);
 
@@ -30,7 +30,7 @@ struct ExecutableOptions {
   bool reinplace = false;   // index_put writes to its input where nothing else reads that
 };
 
-// Edge dialect -> what the emitter writes: buffers written back, views shared.
+// Edge dialect -> the emitter's input: buffers are written back, views share memory.
 void to_executable(ExportedProgram& program, const ExecutableOptions& options = {});
 
 }  // namespace vitrine::aot

@@ -9,7 +9,7 @@ void remember_sources(ExportedProgram& program) {
     ++graph_id;
     for (Node& node : graph.nodes()) {
       if (!node.is_call() && node.kind() != Node::Kind::kGetAttr) continue;
-      // Results come with their call, whenever torch traces it anew.
+      // Getitems have the source of their call, since torch traces both together.
       const Node* call = node.calls(getitem()) ? node.need(0).node() : nullptr;
       if (call != nullptr && call->is_call()) {
         auto origin = std::make_shared<Origin>();
@@ -21,7 +21,7 @@ void remember_sources(ExportedProgram& program) {
       if (node.meta.origin != nullptr && !node.meta.origin->from_node.empty()) continue;
       auto origin = std::make_shared<Origin>();
       if (node.meta.origin != nullptr) *origin = *node.meta.origin;
-      // What takes a part of a result is made with the result.
+      // A getitem is created with its call.
       const Node* source = &node;
       while (source->is_call() && source->target() == getitem() &&
              source->need(0).node() != nullptr) {

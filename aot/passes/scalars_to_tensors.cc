@@ -51,7 +51,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
   return node;
 }
 
-// A subgraph has no inputs of the program's.
+// A subgraph lacks the program's inputs.
 Node* lift(Node& user, TensorData data) {
   Graph& graph = user.graph();
   const std::string name = fmt::format("_tensor_constant{}", graph.tensors().size());

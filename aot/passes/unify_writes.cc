@@ -1,4 +1,4 @@
-// Other spellings of writes -> those that the passes after this one know.
+// Converts other spellings of writes to those that later passes support.
 #include <unordered_map>
 
 #include "aot/passes/pass.h"
@@ -17,7 +17,7 @@ const Operator* view_of(Target target) {
 }
 
 void unify(Graph& graph) {
-  std::unordered_map<const Node*, Node*> viewed;  // what was made a view in place -> the view
+  std::unordered_map<const Node*, Node*> viewed;  // tensor that became a view in place -> the view
   for (Node& node : graph.nodes()) {
     if (!viewed.empty()) {
       for (Node* input : node.inputs()) {

@@ -12,7 +12,7 @@ bool is_view(Target target) {
 }
 
 void views_to_copies(ExportedProgram& program) {
-  // Nodes whose strides are others now, and with them those of what is made of them.
+  // Nodes whose strides changed, and nodes derived from them.
   std::unordered_set<const Node*> changed;
   const auto set_strides = [&](Node& node, const TensorSpec& spec) {
     if (spec.strides != node.tensor()->strides) changed.insert(&node);
@@ -23,7 +23,7 @@ void views_to_copies(ExportedProgram& program) {
     if (is_view(node.target())) {
       node.set_target(Target::of(operator_of(node.target())->copy->target));
       if (spec == nullptr) return;
-      // A copy is dense, whatever the view's strides were.
+      // A copy is dense, whatever the view's strides.
       TensorSpec dense = *spec;
       dense.strides = contiguous_strides(dense.sizes);
       dense.storage_offset = 0;
@@ -34,7 +34,7 @@ void views_to_copies(ExportedProgram& program) {
     const bool follows =
         std::ranges::any_of(inputs, [&](const Node* input) { return changed.contains(input); });
     if (!follows || spec == nullptr) return;
-    // Quantised numbers lie as those that they are made of.
+    // Quantised values have the layout of their inputs.
     const TensorSpec* first = inputs.front()->tensor();
     const std::string_view space = node.target().name_space();
     if ((space == "quantized_decomposed" || space == "torchao") && first != nullptr &&

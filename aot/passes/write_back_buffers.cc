@@ -18,7 +18,7 @@ Node* mutated_input(ExportedProgram& program, const OutputSpec& output) {
     if (matches) return program.graph->find(input.name);
   }
   throw AotError(
-      fmt::format("result {} mutates \"{}\", which is no input", output.name, output.target));
+      fmt::format("result {} mutates \"{}\", which is not an input", output.name, output.target));
 }
 
 // Whether the value is in the input's memory already.
@@ -44,7 +44,7 @@ void write_back_buffers(ExportedProgram& program) {
     if (value == nullptr || value == input || writes_to(*value, *input)) continue;
     Node* copy = program.graph->call(Target::of("aten.copy_.default", Dialect::kEdge),
                                      {input, value}, {}, &result);
-    copy->meta.value = input->meta.value;  // it stands for nothing in the source
+    copy->meta.value = input->meta.value;  // it has no source
     results[i] = copy;
     output.name = copy->name();
   }

@@ -1,4 +1,4 @@
-// A lowered graph with what is inside its delegates, as text.
+// Prints a lowered graph and the graphs inside its delegates as text.
 #pragma once
 
 #include <string>

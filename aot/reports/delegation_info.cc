@@ -25,7 +25,7 @@ std::string op_type(std::string_view name) {
 
 using Row = std::array<std::string, 3>;
 
-// Header and total included.
+// Includes header and total.
 std::vector<Row> rows_of(const DelegationInfo& info) {
   std::vector<Row> rows = {
       {"op_type", "occurrences_in_delegated_graphs", "occurrences_in_non_delegated_graphs"}};
@@ -94,7 +94,7 @@ std::string format_csv(const DelegationInfo& info) {
 
 std::string format_grid(const DelegationInfo& info) {
   const std::vector<Row> rows = rows_of(info);
-  // Headers have room for two more characters; the column of numbers has an empty one.
+  // Header cells are two characters wider; the column of row numbers has an empty header.
   std::array<size_t, 4> widths = {std::max<size_t>(2, fmt::format("{}", rows.size() - 2).size())};
   for (size_t i = 0; i < 3; ++i) {
     widths[i + 1] = rows[0][i].size() + 2;

@@ -1,4 +1,4 @@
-// How much of a program backends have taken, in numbers.
+// Counts how much of a program is delegated.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ struct OpCounts {
   size_t non_delegated = 0;
 };
 
-// As ExecuTorch's get_delegation_info counts: calls of the top graph that are no delegate calls are
-// non-delegated, getitems too; calls of a lowered module's original graph are delegated. Subgraphs
-// of control flow are not looked into.
+// Counts like ExecuTorch's get_delegation_info. Calls of the top graph that call no delegate are
+// non-delegated, getitems included; calls of a lowered module's original graph are delegated.
+// Subgraphs of control flow are ignored.
 struct DelegationInfo {
   size_t subgraphs = 0;
   size_t delegated_nodes = 0;
@@ -28,9 +28,9 @@ DelegationInfo delegation_info(const aot::Graph& graph);
 
 // Three lines.
 std::string format_summary(const DelegationInfo& info);
-// A line a type of operator, then "Total"; with a header.
+// A header, one line per operator type, then "Total".
 std::string format_csv(const DelegationInfo& info);
-// The same as a table in a frame of double and single lines, rows numbered: tabulate's fancy_grid.
+// The same as a framed table with row numbers, like tabulate's fancy_grid.
 std::string format_grid(const DelegationInfo& info);
 
 }  // namespace vitrine::delegation

@@ -51,7 +51,7 @@ std::string cost_text(const NodeCost& cost) {
                      scaled(cost.bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}));
 }
 
-// The innermost line of the stack trace that is not torch's own: "model.py:28".
+// The innermost line of the stack trace outside torch: "model.py:28".
 std::string source_line(const Node& node) {
   if (node.meta.origin == nullptr) return "";
   constexpr std::string_view kFile = "File \"";
@@ -73,7 +73,7 @@ std::string source_line(const Node& node) {
   return found;
 }
 
-// Each rule once, in the order of the partitioners.
+// Lists each rule once, in the order of the partitioners.
 std::string reasons(const Node& node, std::span<const aot::Rejection> rejections) {
   std::vector<std::string> texts;
   for (const aot::Rejection& each : rejections) {

@@ -1,4 +1,4 @@
-// Why calls were not delegated.
+// Explains why calls were not delegated.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace vitrine::delegation {
 
-// A line for each reason that kept calls outside of delegates, in subgraphs of control flow too:
-// the operators with their calls counted, the summed cost as estimated, the rules that they broke
-// and what would change that. Most expensive first, by FLOPs, then bytes, then in the order of the
-// graph. getitems and calls of control flow, which compute nothing, do not count. Ends with a
-// newline, and is empty if all is delegated.
-// `with_places`: below each reason a line for each call: node, the line of the user's model if it
-// is known, cost.
+// One line for each reason that kept calls out of delegates, in subgraphs of control flow too: the
+// operators with their number of calls, the total estimated cost, the broken rules and what would
+// change that. Sorted by FLOPs, then bytes, most expensive first, then in graph order. getitems and
+// control-flow calls compute nothing and are left out. The text ends with a newline; it is empty if
+// everything is delegated.
+// `with_places` adds a line for each call below its reason: node, line of the user's model if
+// known, cost.
 std::string explain(const aot::ExportedProgram& program, std::span<const aot::Rejection> rejections,
                     bool with_places = false);
 

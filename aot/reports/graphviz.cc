@@ -39,7 +39,7 @@ std::string shape_of(const aot::Value& value) {
   return text;
 }
 
-// Nodes' names are unique in their graph only: a cluster's get its path before them.
+// Node names are unique only in their graph, so a cluster's path is put before its names.
 class Writer {
  public:
   std::string write(const ExportedProgram& program) {
@@ -68,7 +68,7 @@ class Writer {
     return shape.empty() ? head : fmt::format("{}\n{}", head, shape);
   }
 
-  // `program`: whose graph it is, if that is known; its weights are not shown.
+  // `program`: the graph's program, if known; its weights are not shown.
   void write_graph(const Graph& graph, const std::string& path, const std::string& indent,
                    const ExportedProgram* program) {
     for (const Node& node : graph.nodes()) {
@@ -90,7 +90,7 @@ class Writer {
     return found == graph.lowered_modules().end() ? nullptr : found->second.get();
   }
 
-  // Into `node`, which is no delegate call.
+  // Edges into `node`, which is not a delegate call.
   void write_edges(const Graph& graph, const Node& input, const Node& node, const std::string& path,
                    const ExportedProgram* program) {
     if (input.kind() == Node::Kind::kGetAttr) {

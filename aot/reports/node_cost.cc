@@ -80,7 +80,7 @@ uint64_t by_input(const Coster& cost) {
   return input == nullptr ? cost.results() : cost.elements(*input);
 }
 
-// Each element of the result (of the input, if transposed) meets a filter.
+// Each element of the result (or of the input, if transposed) is multiplied with a filter.
 uint64_t of_convolution(const Coster& cost) {
   const TensorSpec* weight = cost.tensor(1);
   if (weight == nullptr || weight->sizes.empty()) return cost.results();
@@ -102,7 +102,7 @@ uint64_t of_product(const Coster& cost, size_t left) {
 uint64_t of_mm(const Coster& cost) { return of_product(cost, 0); }
 uint64_t of_addmm(const Coster& cost) { return of_product(cost, 1); }
 
-// Windows overlap: an element of the result meets one window.
+// Counts one window per element of the result, since windows may overlap.
 uint64_t of_pooling(const Coster& cost) {
   uint64_t window = 1;
   const aot::Argument* sizes = cost.call().arg(1);

@@ -25,7 +25,7 @@ Argument named_default(const OperatorArgument& argument, std::string_view text) 
   if (argument.type == ArgumentType::kString) return std::string(text);
   const auto* const found = std::ranges::find(kNamedDefaults, text, &NamedDefault::name);
   if (found == std::end(kNamedDefaults)) {
-    throw AotError(fmt::format("{} is no default that is known", text));
+    throw AotError(fmt::format("{} is not a default that is known", text));
   }
   return found->value();
 }
@@ -91,7 +91,7 @@ Argument Call::value(std::string_view name) const {
 
 Argument Call::need(std::string_view name) const {
   Argument found = value(name);
-  if (found.is_none()) refuse(fmt::format("its {} is missing", name));
+  if (found.is_none()) refuse(fmt::format("{} is missing", name));
   return found;
 }
 
@@ -102,18 +102,18 @@ Node* Call::optional_node(std::string_view name) const {
 
 Node& Call::node(std::string_view name) const {
   Node* found = optional_node(name);
-  if (found == nullptr) refuse(fmt::format("its {} is no tensor", name));
+  if (found == nullptr) refuse(fmt::format("{} is not a tensor", name));
   return *found;
 }
 
 std::vector<Node*> Call::nodes(std::string_view name) const {
   const Argument list = need(name);
-  if (list.list() == nullptr) refuse(fmt::format("its {} is no list", name));
+  if (list.list() == nullptr) refuse(fmt::format("{} is not a list", name));
   std::vector<Node*> found;
   for (const Argument& item : *list.list()) {
     found.push_back(tensor_of(item));
     if (found.back() == nullptr) {
-      refuse(fmt::format("its {} holds something that is no tensor", name));
+      refuse(fmt::format("{} holds something that is not a tensor", name));
     }
   }
   return found;
@@ -135,7 +135,7 @@ std::vector<const TensorSpec*> Call::tensors(std::string_view name) const {
 const TensorSpec& Call::self() const {
   const Argument* found = find(0);
   const Node* node = found == nullptr ? nullptr : tensor_of(*found);
-  if (node == nullptr) refuse("its first argument is no tensor");
+  if (node == nullptr) refuse("its first argument is not a tensor");
   return *node->tensor();
 }
 
@@ -143,7 +143,7 @@ SymInt Call::size(std::string_view name, std::optional<SymInt> fallback) const {
   const Argument found = value(name);
   if (found.is_none() && fallback) return *fallback;
   const std::optional<SymInt> size = size_of(need(name));
-  if (!size) refuse(fmt::format("its {} is no integer", name));
+  if (!size) refuse(fmt::format("{} is not an integer", name));
   return *size;
 }
 
@@ -153,7 +153,7 @@ std::vector<SymInt> Call::sizes(std::string_view name) const {
   const ArgumentList one = {found};
   for (const Argument& item : found.list() == nullptr ? one : *found.list()) {
     const std::optional<SymInt> size = size_of(item);
-    if (!size) refuse(fmt::format("its {} holds something that is no size", name));
+    if (!size) refuse(fmt::format("{} holds something that is not a size", name));
     sizes.push_back(*size);
   }
   return sizes;
@@ -161,7 +161,7 @@ std::vector<SymInt> Call::sizes(std::string_view name) const {
 
 int64_t Call::integer(std::string_view name, std::optional<int64_t> fallback) const {
   const SymInt value = size(name, fallback ? std::optional<SymInt>(*fallback) : std::nullopt);
-  if (!value.is_static()) refuse(fmt::format("its {} is a symbol", name));
+  if (!value.is_static()) refuse(fmt::format("{} is a symbol", name));
   return value.value();
 }
 
@@ -170,16 +170,16 @@ double Call::real(std::string_view name, std::optional<double> fallback) const {
   if (found.is_none() && fallback) return *fallback;
   if (const auto* value = found.get<double>()) return *value;
   if (const auto* value = found.get<int64_t>()) return static_cast<double>(*value);
-  if (found.is_none()) refuse(fmt::format("its {} is missing", name));
-  refuse(fmt::format("its {} is no number", name));
+  if (found.is_none()) refuse(fmt::format("{} is missing", name));
+  refuse(fmt::format("{} is not a number", name));
 }
 
 bool Call::boolean(std::string_view name, std::optional<bool> fallback) const {
   const Argument found = value(name);
   if (found.is_none() && fallback) return *fallback;
-  if (found.is_none()) refuse(fmt::format("its {} is missing", name));
+  if (found.is_none()) refuse(fmt::format("{} is missing", name));
   const auto* value = found.get<bool>();
-  if (value == nullptr) refuse(fmt::format("its {} is neither true nor false", name));
+  if (value == nullptr) refuse(fmt::format("{} is neither true nor false", name));
   return *value;
 }
 
@@ -187,13 +187,13 @@ std::vector<int64_t> Call::integers(std::string_view name, size_t count) const {
   std::vector<int64_t> values;
   if (!value(name).is_none()) {
     for (const SymInt& size : sizes(name)) {
-      if (!size.is_static()) refuse(fmt::format("its {} holds a symbol", name));
+      if (!size.is_static()) refuse(fmt::format("{} holds a symbol", name));
       values.push_back(size.value());
     }
   }
   if (values.size() == 1 && count > 1) values.resize(count, values.front());
   if (count != 0 && values.size() != count) {
-    refuse(fmt::format("its {} has {} items, not {}", name, values.size(), count));
+    refuse(fmt::format("{} has {} items, not {}", name, values.size(), count));
   }
   return values;
 }
@@ -202,7 +202,7 @@ ScalarType Call::dtype(std::string_view name, ScalarType fallback) const {
   const Argument found = value(name);
   if (found.is_none()) return fallback;
   const auto* value = found.get<ScalarType>();
-  if (value == nullptr) refuse(fmt::format("its {} is no dtype", name));
+  if (value == nullptr) refuse(fmt::format("{} is not a dtype", name));
   return *value;
 }
 

@@ -71,10 +71,10 @@ class Call {
   const Operator* operator_ = nullptr;  // null: it is not in the table
 };
 
-// A dim counted from the end -> from the start. AotError if there is none such; a tensor without
-// dims counts as having one.
+// Converts a dim counted from the end. AotError if it is out of range; a 0-d tensor counts as
+// having one dim.
 size_t wrapped(int64_t dim, size_t rank);
-// A size that an argument tells: a number, or a node that is one. Nothing if it is neither.
+// A size given by an argument: a number or a node. Empty if it is neither.
 std::optional<SymInt> size_of(const Argument& argument);
 
 }  // namespace vitrine::aot

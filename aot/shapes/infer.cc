@@ -31,7 +31,7 @@ Infer find(std::string_view target) {
   return found == nullptr ? nullptr : kRows[found - operators().data()].infer;
 }
 
-// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is no copy.
+// "aten.permute_copy.default" -> "aten.permute.default"; empty if it is not a copy.
 std::string view_of(Target target) {
   constexpr std::string_view kCopy = "_copy";
   if (!target.op().ends_with(kCopy) || target.name_space() != "aten") return "";
@@ -100,7 +100,7 @@ Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) 
       throw AotError(fmt::format("{}: {}", target.name(), text));
     }
   }
-  call.refuse("its result's shape is not known");
+  call.refuse("its result's shape is unknown");
 }
 
 SymInt product_of(const std::vector<SymInt>& sizes) {
@@ -141,7 +141,7 @@ std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
   SymInt others = 1;
   for (SymInt& size : sizes) {
     if (size == SymInt(-1)) {
-      if (open != nullptr) call.refuse("two of its sizes are -1");
+      if (open != nullptr) call.refuse("two sizes are -1");
       open = &size;
     } else {
       others = others * size;
@@ -149,7 +149,7 @@ std::vector<SymInt> resolved_sizes(const Call& call, std::vector<SymInt> sizes,
   }
   const SymInt all = product_of(elements);
   if (open != nullptr) {
-    if (others == SymInt(0)) call.refuse("its -1 may be anything");
+    if (others == SymInt(0)) call.refuse("the size for -1 is ambiguous");
     *open = all / others;
     others = others * *open;
   }

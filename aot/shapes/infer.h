@@ -1,4 +1,4 @@
-// What a call results in: dtypes, sizes and strides, as PyTorch's own operators give them.
+// Infers a call's results: dtypes, sizes and strides, as PyTorch's operators produce them.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace vitrine::aot {
 
-// Whether `infer` knows the operator. Of each view ("aten.permute.default") it knows the copy
-// ("aten.permute_copy.default") too, whose result is contiguous. Edge targets count as the ATen
-// operators that they wrap.
+// Whether `infer` supports the operator. For each view ("aten.permute.default") it also supports
+// the copy ("aten.permute_copy.default"), whose result is contiguous. Edge targets count as the
+// ATen operators that they wrap.
 bool can_infer(Target target);
-// AotErrors name the operator and what is wrong with its arguments, or that it is not known.
+// AotErrors name the operator and the error in its arguments, or say that it is unknown.
 Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs = {});
 
 // The sizes that operands have together. AotError if they do not fit.

@@ -28,7 +28,7 @@ TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSa
     const Node* node = operand->node();
     if (node != nullptr && node->tensor() != nullptr) tensors.push_back(node->tensor());
   }
-  if (tensors.empty()) call.refuse("none of its operands is a tensor");
+  if (tensors.empty()) call.refuse("no operand is a tensor");
   TensorSpec spec;
   spec.dtype = result_dtype(result_type(operands), result);
   spec.sizes = broadcast_sizes(call, tensors);
@@ -66,7 +66,7 @@ Value where(const Call& call) {
   return spec;
 }
 
-// masked_fill and the like: as self, whatever the value is.
+// masked_fill and similar: like self, whatever the value.
 Value like_own_dtype(const Call& call) {
   TensorSpec spec = pointwise(call, 2);
   spec.dtype = call.self().dtype;

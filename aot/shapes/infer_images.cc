@@ -50,11 +50,11 @@ Value adaptive_pool(const Call& call) {
   if (asked == nullptr) call.refuse("its output_size is missing");
   const ArgumentList one(dims, *asked);
   const ArgumentList& items = asked->list() == nullptr ? one : *asked->list();
-  if (items.size() != dims) call.refuse("its output_size has another number of dims");
+  if (items.size() != dims) call.refuse("its output_size has the wrong number of dims");
   for (size_t i = 0; i < dims; ++i) {
     if (items[i].is_none()) continue;
     const std::optional<SymInt> size = size_of(items[i]);
-    if (!size) call.refuse("its output_size is no size");
+    if (!size) call.refuse("output_size is not a size");
     sizes[sizes.size() - dims + i] = *size;
   }
   return image_like(self, std::move(sizes));
@@ -76,7 +76,7 @@ Value resized(const Call& call) {
   Sizes sizes = self.sizes;
   if (call.find("output_size") != nullptr) {
     const Sizes asked = call.sizes("output_size");
-    if (asked.size() != dims) call.refuse("its output_size has another number of dims");
+    if (asked.size() != dims) call.refuse("its output_size has the wrong number of dims");
     std::ranges::copy(asked, sizes.end() - static_cast<std::ptrdiff_t>(dims));
     return image_like(self, std::move(sizes));
   }
@@ -88,7 +88,7 @@ Value resized(const Call& call) {
     const auto* factor = (*factors->list())[i].get<double>();
     SymInt& size = sizes[2 + i];
     if (factor == nullptr || !(*factor > 0) || *factor > 1e6)
-      call.refuse("a scale factor is no number");
+      call.refuse("a scale factor is not a number");
     const double whole = std::floor(*factor);
     if (size.is_static()) {
       const double scaled = std::floor(static_cast<double>(size.value()) * *factor);

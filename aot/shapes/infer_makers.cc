@@ -1,4 +1,4 @@
-// Results of what makes tensors, copies and converts them.
+// Results of operators that create, copy and convert tensors.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -27,7 +27,7 @@ ScalarType dtype_of(const Argument& number) {
   return ScalarType::kFloat;
 }
 
-// As asked; "preserve" is the input's own layout where it is dense.
+// The requested layout; "preserve" is the input's layout if it is dense.
 void lay_out(const Call& call, TensorSpec& spec, MemoryFormat fallback = MemoryFormat::kPreserve) {
   const Argument* asked = call.find("memory_format");
   const auto* format = asked == nullptr ? nullptr : asked->get<MemoryFormat>();
@@ -98,7 +98,7 @@ Value arange(const Call& call) {
   const Argument* start = call.find("start");
   const Argument* end = call.find("end");
   const Argument* step = call.find("step");
-  if (end == nullptr) call.refuse("its end is missing");
+  if (end == nullptr) call.refuse("the end is missing");
   const bool is_float = (start != nullptr && start->get<double>() != nullptr) ||
                         end->get<double>() != nullptr ||
                         (step != nullptr && step->get<double>() != nullptr);
@@ -107,7 +107,7 @@ Value arange(const Call& call) {
     if (argument == nullptr) return fallback;
     if (const auto* value = argument->get<double>()) return *value;
     if (const auto* value = argument->get<int64_t>()) return static_cast<double>(*value);
-    call.refuse("it runs to something that is no number");
+    call.refuse("the end is not a number");
   };
   if (is_float) {
     const double length = std::ceil((number(end, 0) - number(start, 0)) / number(step, 1));
@@ -117,7 +117,7 @@ Value arange(const Call& call) {
   const SymInt first = call.size("start", 0);
   const int64_t by = call.integer("step", 1);
   const SymInt distance = call.size("end") - first;
-  if (by == 0) call.refuse("its step is 0");
+  if (by == 0) call.refuse("the step is 0");
   if (distance.is_static()) {
     constexpr int64_t kMost = INT64_C(1) << 62;
     if (std::abs(distance.value() / 2) > kMost / 2 || by > kMost || by < -kMost) {

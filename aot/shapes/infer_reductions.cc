@@ -1,4 +1,4 @@
-// Results of reductions, and of what runs along dims.
+// Results of reductions and of scans along dims.
 #include <algorithm>
 #include <set>
 
@@ -9,7 +9,7 @@
 namespace vitrine::aot::results {
 namespace {
 
-// Without the dims that `dims` tells, or with them as 1. No dims: all of them.
+// Removes the dims in `dims`, or sets them to 1. No dims mean all of them.
 std::vector<SymInt> reduced(const Call& call, const TensorSpec& self,
                             const std::vector<int64_t>& dims, bool keepdim) {
   std::set<size_t> gone;

@@ -1,4 +1,4 @@
-// Results of what picks, joins, orders and repeats elements.
+// Results of operators that select, join, sort and repeat elements.
 #include <algorithm>
 
 #include "aot/shapes/infer.h"
@@ -19,7 +19,7 @@ bool is_empty_vector(const TensorSpec& spec) {
 Value concatenated(const Call& call) {
   const std::vector<const TensorSpec*> tensors = call.tensors("tensors");
   if (tensors.empty()) call.refuse("it joins nothing");
-  // Tensors of shape [0] count for nothing, whatever the others' rank.
+  // Tensors of shape [0] are ignored, whatever the others' rank.
   const auto first = std::ranges::find_if(
       tensors, [](const TensorSpec* tensor) { return !is_empty_vector(*tensor); });
   TensorSpec spec = first == tensors.end() ? *tensors.front() : **first;
@@ -54,12 +54,12 @@ Value stacked(const Call& call) {
   return contiguous_spec(result_type(tensors), std::move(sizes));
 }
 
-// x[i, j]: indices broadcast together, and stand where the first was if they are neighbours, else
-// in front.
+// x[i, j]: indices are broadcast together. They take the place of the first if they are neighbours,
+// else they come first.
 Value indexed(const Call& call) {
   const TensorSpec& self = call.self();
   const Argument* list = call.find("indices");
-  if (list == nullptr || list->list() == nullptr) call.refuse("its indices are no list");
+  if (list == nullptr || list->list() == nullptr) call.refuse("its indices are not a list");
   std::vector<const TensorSpec*> indices;
   std::vector<size_t> places;
   Sizes kept;
@@ -71,9 +71,9 @@ Value indexed(const Call& call) {
       kept.push_back(self.sizes[dim++]);
       continue;
     }
-    if (node->tensor() == nullptr) call.refuse("an index is no tensor");
+    if (node->tensor() == nullptr) call.refuse("an index is not a tensor");
     if (node->tensor()->dtype == ScalarType::kBool)
-      call.refuse("how many a mask picks is not known");
+      call.refuse("the number of elements that a mask picks is unknown");
     if (dim >= self.rank()) call.refuse("it has more indices than dims");
     indices.push_back(node->tensor());
     places.push_back(dim++);
@@ -120,7 +120,7 @@ Value pad_by(const Call& call, const Sizes& pads) {
   for (size_t i = 0; i < pads.size() / 2; ++i) {
     SymInt& size = sizes[sizes.size() - 1 - i];
     size = size + pads[2 * i] + pads[2 * i + 1];
-    if (size.is_static() && size.value() < 0) call.refuse("it cuts off more than there is");
+    if (size.is_static() && size.value() < 0) call.refuse("it cuts off more than the input has");
   }
   TensorSpec spec = contiguous_spec(self.dtype, std::move(sizes));
   if (is_channels_last(self)) spec.strides = channels_last_strides(spec.sizes);

@@ -125,7 +125,7 @@ Value expand(const Call& call) {
       call.refuse(fmt::format("size {} does not become {}", to_text(from), to_text(spec.sizes[i])));
     }
   }
-  // Strides of new dims in front are as if they were of size 1 before.
+  // New leading dims get the strides of dims of size 1.
   for (size_t i = added; i-- > 0;) {
     if (spec.sizes[i] == SymInt(1) && i + 1 < spec.sizes.size()) {
       spec.strides[i] = spec.sizes[i + 1] * spec.strides[i + 1];

@@ -13,7 +13,7 @@ void join(std::optional<ScalarType>& group, ScalarType dtype) {
   group = group ? promote(*group, dtype) : dtype;
 }
 
-// The dtypes of what outweighs what.
+// The dtypes by priority of operand kinds.
 struct Groups {
   std::optional<ScalarType> with_dims;
   std::optional<ScalarType> without;

@@ -21,7 +21,7 @@ TensorSpec image_like(const TensorSpec& input, Sizes sizes) {
 void need_rank(const Call& call, const TensorSpec& spec, size_t least, size_t most,
                std::string_view what) {
   if (spec.rank() < least || spec.rank() > most) {
-    call.refuse(fmt::format("its {} has {} dims", what, spec.rank()));
+    call.refuse(fmt::format("{} has {} dims", what, spec.rank()));
   }
 }
 

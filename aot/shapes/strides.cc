@@ -24,7 +24,7 @@ bool fits(const TensorSpec& spec, const std::vector<SymInt>& strides) {
   return true;
 }
 
-// -1, 0 or 1: whether dim `a` lies inside of `b`, cannot be told, or outside.
+// -1, 0 or 1: dim `a` is inside `b`, undecided, or outside.
 int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   for (const TensorSpec& input : inputs) {
     const SymInt& stride_a = input.strides[a];
@@ -40,7 +40,7 @@ int compare_dims(std::span<const TensorSpec> inputs, size_t a, size_t b) {
   return 0;
 }
 
-// As if it had these sizes already: what repeats has the stride 0.
+// As if broadcast to these sizes: repeated dims have the stride 0.
 TensorSpec broadcast(const TensorSpec& spec, const std::vector<SymInt>& sizes) {
   TensorSpec wide;
   wide.sizes = sizes;

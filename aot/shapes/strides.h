@@ -1,4 +1,4 @@
-// How results lie in memory, as PyTorch's own operators lay them out.
+// The memory layout of results, as PyTorch's operators choose it.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ bool is_contiguous(const TensorSpec& spec);
 // Channels innermost, of rank 4 or 5, and not row-major as well.
 bool is_channels_last(const TensorSpec& spec);
 std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& sizes);
-// Whether elements fill their memory without gaps or overlap. False if that cannot be told.
+// Whether elements fill their memory without gaps or overlap. False if unknown.
 bool is_dense(const TensorSpec& spec);
-// Strides of a view of other sizes; nothing if elements do not lie so. As ATen's computeStride.
+// Strides of a view with other sizes; empty if no such view exists. Like ATen's computeStride.
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
                                                 const std::vector<SymInt>& sizes);
 // Of the result of an element-wise operator: the order of dims that its inputs have.

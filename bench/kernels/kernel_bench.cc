@@ -1,5 +1,5 @@
-// Every kind of kernel: portable against optimised against XNNPACK's, all held against what the
-// machine can do, measured in the same run.
+// Compares every kind of kernel, portable, optimised and XNNPACK's, with the machine's limits,
+// measured in the same run.
 //
 //   kernel_bench [--threads=N] [--benchmark_filter=...]
 //
@@ -47,11 +47,11 @@ void measure(benchmark::State& state, const std::string& name,
   (void)plain_table.add("llm", llm::kernels());
   const Kernel* const plain = plain_table.find(name).kernel;
   const Kernel* fast = optimized_table.find(name).kernel;
-  if (fast == nullptr) fast = plain;  // data movement that has one implementation
+  if (fast == nullptr) fast = plain;  // data movement has only one implementation
   const auto run_fast = [&] { setup.call.run(*fast, machine.pool.get()); };
   const auto run_plain = [&] { setup.call.run(*plain, nullptr); };
 
-  // The portable kernel may be a thousand times slower: a few calls must do.
+  // The portable kernel may be a thousand times slower, so it gets few calls.
   std::vector<uint64_t> fast_times;
   std::vector<uint64_t> plain_times;
   std::vector<uint64_t> other_times;

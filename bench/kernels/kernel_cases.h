@@ -10,7 +10,7 @@
 
 namespace vitrine::bench {
 
-// What a benchmark sets up.
+// The setup of a benchmark.
 struct Setup {
   PreparedCall call;
   std::unique_ptr<XnnpackOp> xnnpack;  // or null

@@ -48,8 +48,8 @@ double copy_bandwidth(ThreadPool& pool, size_t bytes) {
   return 2.0 * static_cast<double>(bytes) / seconds;
 }
 
-// A tile of a product whose operands stay in the first-level cache: as many independent sums as the
-// registers hold.
+// A tile of a product whose operands stay in the first-level cache, with as many independent sums
+// as the registers hold.
 double fma_rate(ThreadPool& pool) {
   using namespace optimized::simd;
   static constexpr int64_t kDepth = 64;

@@ -1,4 +1,4 @@
-// A kernel and its arguments, ready to be called again and again.
+// A kernel and its arguments, for repeated calls.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace vitrine::bench {
 
-// Makes arguments; they live as long as it.
+// Makes arguments, which live as long as the object.
 class PreparedCall : public test::TensorFactory {
  public:
   // A Float tensor of small numbers of both signs.
@@ -69,7 +69,7 @@ class PreparedCall : public test::TensorFactory {
     for (EValue& value : values_) arguments_.push_back(&value);
   }
 
-  // `kernel` takes the arguments that were set; ends the process if it fails.
+  // Calls `kernel` with the arguments; ends the process if it fails.
   void run(const Kernel& kernel, ThreadPool* pool) {
     KernelContext context(&temp_, pool);
     kernel.function(context, arguments_.data());

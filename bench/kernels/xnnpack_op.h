@@ -1,5 +1,4 @@
-// One operator as XNNPACK runs it in a delegate: a subgraph of one node, its constants packed
-// ahead.
+// One operator as XNNPACK runs it in a delegate: a subgraph of one node with prepacked constants.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace vitrine::bench {
 class XnnpackOp {
  public:
   // define(subgraph, ids) adds the node; ids are those of the tensors, inputs before outputs. With
-  // `constant[i]` the tensor's data are packed when the runtime is made. Ends the process on
+  // `constant[i]`, the tensor's data are packed when the runtime is created. Ends the process on
   // failure.
   using Define = std::function<int(xnn_subgraph*, const std::vector<uint32_t>& ids)>;
   struct Value {

@@ -1,4 +1,4 @@
-// The kernels that a program is measured with.
+// The kernels of a measured program.
 #pragma once
 
 #include "vitrine/kernel_registry.h"

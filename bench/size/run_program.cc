@@ -1,4 +1,4 @@
-// The least that runs a program: load with verification, set inputs, execute.
+// The minimum that runs a program: load with verification, set inputs, execute.
 #include "bench/size/kernels.h"
 #include "vitrine/method.h"
 

@@ -1,8 +1,8 @@
-// Runs a program that calls operators of ours and portable ones.
+// Runs a program that calls our operators and portable ones.
 //
 //   vitrine_example_custom_op model.pte 1 -4.5 6
 //
-// gives these numbers to the method's first input (f32) and prints its first output.
+// sets the method's first input (f32) to these numbers and prints its first output.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -28,9 +28,10 @@ Error run(const char* path, std::vector<float>& numbers) {
                            vitrine::Method::load(program, "forward", {.kernels = &kernels}));
 
   if (method->num_inputs() == 0 || !method->input(0).is_tensor() || method->num_outputs() == 0) {
-    return Error::make(ErrorCode::kInvalidArgument, "%s: takes or gives no tensor", path);
+    return Error::make(ErrorCode::kInvalidArgument, "%s: the method has no tensor input or output",
+                       path);
   }
-  // As the method expects it, but with our memory.
+  // The input that the method expects, but in our memory.
   Tensor input = method->input(0).tensor();
   if (static_cast<size_t>(input.numel()) != numbers.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: takes %lld numbers, not %zu", path,
@@ -42,7 +43,7 @@ Error run(const char* path, std::vector<float>& numbers) {
 
   if (!method->output(0).is_tensor() ||
       method->output(0).tensor().dtype() != vitrine::ScalarType::kFloat) {
-    return Error::make(ErrorCode::kInvalidArgument, "%s: its output is no f32 tensor", path);
+    return Error::make(ErrorCode::kInvalidArgument, "%s: the output is not an f32 tensor", path);
   }
   const Tensor& output = method->output(0).tensor();
   for (int64_t i = 0; i < output.numel(); ++i) {

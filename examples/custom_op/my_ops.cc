@@ -14,8 +14,8 @@ using vitrine::ErrorCode;
 using vitrine::KernelContext;
 using vitrine::Tensor;
 
-// A formula is enough for what goes element by element: dtypes, broadcasting, strides and the shape
-// of `out` are the family's.
+// An element-wise operator needs only a formula. The family handles dtypes, broadcasting, strides
+// and the shape of `out`.
 void leaky_hardsigmoid(KernelContext& context, const Tensor& self, double slope, Tensor& out) {
   vitrine::unary_floating(context, self, out, [slope]<class T>(T x) {
     const T leak = static_cast<T>(slope);
@@ -25,7 +25,7 @@ void leaky_hardsigmoid(KernelContext& context, const Tensor& self, double slope,
   });
 }
 
-// The long way: check, resize, compute.
+// Without a family: check, resize, compute.
 void subtract_median(KernelContext& context, const Tensor& self, Tensor& out) {
   using vitrine::ScalarType;
   if (!vitrine::check_dtype(context, self, ScalarType::kFloat, "self") ||
@@ -35,14 +35,14 @@ void subtract_median(KernelContext& context, const Tensor& self, Tensor& out) {
     return;
   }
   if (self.rank() == 0) {
-    return context.fail(ErrorCode::kInvalidArgument, "self has no dimension to take rows from");
+    return context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");
   }
   if (!context.resize(out, self.sizes()) || self.numel() == 0) return;
 
   const auto length = static_cast<size_t>(self.size(self.rank() - 1));
-  // Ours until we return; taken from the heap by the first executions only.
+  // Ours until we return. Only the first executions allocate it from the heap.
   const std::span<float> sorted = context.allocate_temp_array<float>(length);
-  if (sorted.empty()) return;  // and the context has failed
+  if (sorted.empty()) return;  // the context has failed
   const std::span<const float> from(self.data<float>(), static_cast<size_t>(self.numel()));
   const std::span<float> to(out.mutable_data<float>(), from.size());
   for (size_t start = 0; start < from.size(); start += length) {

@@ -2,7 +2,7 @@
 //
 //   lower_a_model mobilenet_v2 model.pte
 //
-// executor_runner runs and profiles what comes out; --profile needs no second file.
+// executor_runner runs and profiles the program; --profile needs no second file.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -29,7 +29,7 @@ struct Model {
   std::string_view name;
   aot::ExportedProgram (*build)();
 };
-// A model of yours: aot::import_pt2("model.pt2"), or aot/builder/model_builder.h.
+// For your own model, use aot::import_pt2("model.pt2") or aot/builder/model_builder.h.
 constexpr Model kModels[] = {
     {"mobilenet_v2", [] { return examples::mobilenet_v2(); }},
     {"quantised_mlp", [] { return examples::quantised_mlp(); }},
@@ -38,7 +38,7 @@ constexpr Model kModels[] = {
 };
 
 void lower(aot::ExportedProgram program, const char* file) {
-  // The partitioner says first which operators it wants whole, then takes what it can.
+  // The partitioner first lists the operators to keep, then takes the calls that it supports.
   const aot::XnnpackPartitioner xnnpack;
   aot::EdgeOptions edge;
   edge.ops_to_keep.push_back(xnnpack.ops_to_keep(program));

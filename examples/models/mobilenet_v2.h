@@ -1,4 +1,4 @@
-// MobileNetV2 as torchvision has it, with seeded weights.
+// torchvision's MobileNetV2 with seeded weights.
 #pragma once
 
 #include "aot/graph/exported_program.h"
@@ -12,7 +12,7 @@ struct MobileNetV2Options {
   uint64_t seed = 1;
 };
 
-// In training IR, as torch.export gives it. Input x: f32[1, 3, size, size]; result: f32[1,
+// In training IR, as torch.export produces it. Input x: f32[1, 3, size, size]; result: f32[1,
 // classes].
 aot::ExportedProgram mobilenet_v2(const MobileNetV2Options& options = {});
 

@@ -22,7 +22,7 @@ aot::TensorData repeated(float value, int64_t count) {
   return aot::make_tensor_data(ScalarType::kFloat, {count}, std::move(bytes));
 }
 
-// To int8 and back: a backend computes what lies between two such pairs in int8.
+// Quantises and dequantises. A backend computes the calls between two such pairs in int8.
 Node* requantised(ModelBuilder& build, Node* x) {
   x = build.call("quantized_decomposed.quantize_per_tensor.default",
                  {x, kActivationScale, 0, -128, 127, ScalarType::kChar});
@@ -33,7 +33,7 @@ Node* requantised(ModelBuilder& build, Node* x) {
 Node* linear(ModelBuilder& build, const char* name, Node* x, int64_t out) {
   const auto module = build.module(name, "torch.nn.modules.linear.Linear");
   const int64_t in = x->tensor()->sizes.back().value();
-  // Rows of 127 and less, scaled so that a result is as large as its inputs.
+  // Values of at most 127, scaled so that results are about as large as the inputs.
   const float scale = std::sqrt(3.0f / static_cast<float>(in)) / 127;
   const auto zeros = static_cast<size_t>(out) * sizeof(int64_t);
   Node* weight =

@@ -1,5 +1,5 @@
-// A quantised MLP as PyTorch's pt2e flow leaves one: int8 weights a channel, int8 activations a
-// tensor, f32 between each dequantisation and quantisation.
+// A quantised MLP as PyTorch's pt2e flow produces it: int8 weights per channel, int8 activations
+// per tensor, f32 between each dequantisation and quantisation.
 #pragma once
 
 #include "aot/graph/exported_program.h"

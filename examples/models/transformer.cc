@@ -67,7 +67,7 @@ Node* cache(ModelBuilder& build, const TransformerOptions& options, const char* 
       name, aot::make_tensor_data(ScalarType::kFloat, sizes, std::vector<std::byte>(bytes)));
 }
 
-// The new row goes to its place in the cache; later places are masked.
+// Writes the new row to its place in the cache and masks later places.
 Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, Node* x,
                        Node* position) {
   const auto module = build.module("attention", kAttention);

@@ -1,4 +1,4 @@
-// Two small transformers with seeded weights: an encoder, and a decoder that keeps its keys and
+// Two small transformers with seeded weights: an encoder, and a decoder with cached keys and
 // values.
 #pragma once
 
@@ -12,8 +12,8 @@ struct TransformerOptions {
   int64_t heads = 4;
   int64_t hidden = 128;
   int64_t words = 256;  // of the vocabulary
-  int64_t length = 32;  // tokens; of the decoder, how many it remembers
-  int64_t batch = 1;    // of the encoder, at most, if `dynamic_batch`
+  int64_t length = 32;  // tokens; for the decoder, the length of its cache
+  int64_t batch = 1;    // for the encoder; the upper bound if `dynamic_batch`
   bool dynamic_batch = false;
   uint64_t seed = 1;
 };
@@ -22,7 +22,7 @@ struct TransformerOptions {
 aot::ExportedProgram transformer_encoder(const TransformerOptions& options = {});
 
 // One step. Inputs token: i64[1, 1] and position: i64[1], 0 <= position < length; result:
-// f32[1, 1, words]. Keys and values of the steps before are buffers, which each step writes to.
+// f32[1, 1, words]. Keys and values of earlier steps are in buffers, to which each step writes.
 aot::ExportedProgram cached_decoder(const TransformerOptions& options = {});
 
 }  // namespace vitrine::examples

@@ -2,8 +2,8 @@
 //
 //   profile_a_model model.pte [model.etrecord]
 //
-// The device's part (load, run, trace, write the ETDump) throws nothing and needs no host library;
-// the host's part reads the ETDump, here or on another machine, and may throw.
+// The device part (load, run, trace, write the ETDump) throws nothing and needs no host library.
+// The host part reads the ETDump, here or on another machine, and may throw.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -29,7 +29,7 @@
 #include "vitrine/method.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
-using tools::check;       // turns an Error into an exception; a device would look at it instead
+using tools::check;       // turns an Error into an exception; device code would handle it
 
 namespace {
 
@@ -42,7 +42,7 @@ std::vector<std::byte> run_traced(const char* model) {
   BackendRegistry backends;
   check(backends.add(&xnnpack_backend()));
 
-  // The tracer is there when the method is loaded: delegates tell what they make of their graphs.
+  // Loading needs the tracer too, because delegates then log the plan of their graphs.
   TraceBuffer trace;
   MethodOptions options;
   options.kernels = &kernels;
@@ -58,7 +58,7 @@ std::vector<std::byte> run_traced(const char* model) {
     inputs.push_back(std::make_unique<tools::HostTensor>(info.dtype, info.sizes, info.dim_order));
   }
   for (int run = 0; run < kRuns; ++run) {
-    // Before each run: a method may use its inputs' memory again.
+    // Before each run, since a method may reuse its inputs' memory.
     for (size_t i = 0, tensor = 0; i < method->num_inputs(); ++i) {
       if (!method->input(i).is_tensor()) continue;
       check(method->set_input(i, EValue(&inputs[tensor++]->tensor())));

@@ -33,8 +33,8 @@ struct BundledTensor {
 using BundledValue = std::variant<BundledTensor, int64_t, bool, double>;
 
 struct TestSet {
-  std::vector<BundledValue> inputs;            // all of the method's, flattened
-  std::vector<BundledValue> expected_outputs;  // all of the method's, or none
+  std::vector<BundledValue> inputs;            // all inputs of the method, flattened
+  std::vector<BundledValue> expected_outputs;  // all outputs of the method, or none
 };
 
 struct TestSuite {
@@ -42,30 +42,29 @@ struct TestSuite {
   std::vector<TestSet> sets;
 };
 
-// Spans belong to `bytes`, or to whoever gave the bytes that were parsed.
+// Spans point into `bytes`, or into the caller's bytes that were parsed.
 struct BundledProgram {
   uint32_t version = 2;
   std::vector<TestSuite> suites;
-  std::span<const std::byte>
-      program;  // a whole .pte; aligned to 32 if the bundle's writer saw to it
-  std::shared_ptr<const std::byte> bytes;  // what was read or copied; else null
+  std::span<const std::byte> program;      // a whole .pte; aligned to 32 if the writer aligned it
+  std::shared_ptr<const std::byte> bytes;  // the bytes if they were read or copied; else null
 
-  // Null if the bundle has none for that method.
+  // Null if the bundle has no suite for that method.
   const TestSuite* suite(std::string_view method) const;
 };
 
-// By the identifier, "BP08" at byte 4.
+// Checks the identifier, "BP08" at byte 4.
 bool is_bundled_program(std::span<const std::byte> bytes);
 
-// `bytes` are untrusted: a BundledProgramError names `source` and the place. They outlive the
+// `bytes` are untrusted; BundledProgramErrors name `source` and the place. `bytes` must outlive the
 // result, which refers to them (or to a copy, if they are not aligned to 32).
 BundledProgram parse_bundled_program(std::span<const std::byte> bytes,
                                      std::string_view source = "bundled program");
 BundledProgram read_bundled_program(const std::filesystem::path& file);
 
-// The bytes of the file, with suites in the order of their methods' names. That the methods are the
-// program's, with inputs and outputs of these kinds, is for the caller to see to. A
-// BundledProgramError names the value that no reader would take.
+// Returns the bytes of the file, with suites sorted by method name. The caller must make sure that
+// the program has these methods, with inputs and outputs of these kinds. BundledProgramErrors name
+// a value that readers would refuse.
 std::vector<std::byte> write_bundled_program(const BundledProgram& program);
 
 }  // namespace vitrine::bundled

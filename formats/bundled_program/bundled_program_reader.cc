@@ -18,11 +18,11 @@ namespace wire = ::vitrine::schema::bundled_program;
 constexpr std::align_val_t kAlignment{64};
 constexpr size_t kIdentifierOffset = 4;
 constexpr size_t kIdentifierBytes = 4;
-// As ExecuTorch's alignment of `program`.
+// ExecuTorch's alignment of `program`.
 constexpr uintptr_t kWantedAlignment = 32;
 
-// A table takes at least this much of a file that does not use one twice; more tables than that
-// means that a small file tries to become many test sets.
+// The least size of a table. More tables than the file has room for are shared ones, by which a
+// small file would become many test sets.
 constexpr size_t kMinTableBytes = 8;
 
 std::shared_ptr<std::byte> allocate(size_t size) {
@@ -72,7 +72,7 @@ class Reader {
     const auto max_tables = static_cast<fb::uoffset_t>(bytes_.size() / kMinTableBytes);
     fb::Verifier verifier(data, bytes_.size(), 64, max_tables);
     if (!wire::VerifyBundledProgramBuffer(verifier)) {
-      fail("flatbuffer", "does not verify: the file is damaged or cut short");
+      fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
     return *wire::GetBundledProgram(data);
   }
@@ -107,8 +107,7 @@ class Reader {
     if (const auto* number = value.val_as_Int()) return number->int_val();
     if (const auto* truth = value.val_as_Bool()) return truth->bool_val();
     if (const auto* number = value.val_as_Double()) return number->double_val();
-    fail(place, fmt::format("is of kind {}, which the format has not",
-                            static_cast<int>(value.val_type())));
+    fail(place, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val_type())));
   }
 
   BundledTensor read_tensor(const wire::Tensor& from, const std::string& place) const {
@@ -116,7 +115,7 @@ class Reader {
                          .sizes = {},
                          .dim_order = {},
                          .data = bytes_of(from.data())};
-    // Before the copies: a vector that many tensors share is no way to many bytes.
+    // Checks before copying, since many tensors may share one vector.
     const auto length = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (length(from.sizes()) > kMaxRank || length(from.dim_order()) > kMaxRank) {
       fail(place, fmt::format("has more than {} dimensions", kMaxRank));

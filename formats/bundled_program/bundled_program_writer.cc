@@ -12,10 +12,10 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::bundled_program;
 
-// As the schema says; the generated functions leave it to whoever makes the vector.
+// The schema's alignment. The generated functions leave it to the caller that creates the vector.
 constexpr size_t kProgramAlignment = 32;
 constexpr size_t kDataAlignment = 16;
-// Upper bounds of what the builder takes, without data.
+// Upper bounds of the builder's bytes, without data.
 constexpr uint64_t kMaxValueBytes = 512;
 constexpr uint64_t kMaxSetBytes = 256;
 
@@ -47,7 +47,7 @@ class Writer {
     uint64_t size = from.program.size() + kMaxSetBytes;
     for (size_t i = 0; i < suites.size(); ++i) {
       const std::string& method = suites[i]->method;
-      if (method.empty()) fail("suite", "names no method");
+      if (method.empty()) fail("suite", "has no method name");
       if (i > 0 && suites[i - 1]->method == method) fail(method, "has two suites");
       size += kMaxSetBytes + method.size();
       for (size_t k = 0; k < suites[i]->sets.size(); ++k) {

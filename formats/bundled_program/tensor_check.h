@@ -1,4 +1,4 @@
-// What a bundled tensor must be, for readers and the writer alike.
+// The rules for a bundled tensor, for readers and the writer.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vitrine::bundled {
 
-// What is wrong with `tensor`; empty if nothing is.
+// The error in `tensor`; empty if there is none.
 std::string fault_of(const BundledTensor& tensor);
 
 }  // namespace vitrine::bundled

@@ -11,22 +11,23 @@
 
 namespace vitrine::etdump {
 
-// Sizes and strides count elements and have the same length, at most kMaxRank; none is negative.
+// Strides count elements. Sizes and strides have the same length, at most kMaxRank; none is
+// negative.
 struct DebugTensor {
   ScalarType dtype = ScalarType::kByte;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   int64_t offset = -1;  // into the debug buffer; -1 if there are no elements
-  // From the tensor's first element in memory to its last. Empty before attach_debug_data(); then
-  // it belongs to EtDump::debug_data.
+  // Bytes from the tensor's first element in memory to its last. Empty before attach_debug_data();
+  // then it points into EtDump::debug_data.
   std::span<const std::byte> data = {};
 };
 
-// Nothing, Int, Bool, Float, Double, Tensor, TensorList.
+// In this order: nothing, Int, Bool, Float, Double, Tensor, TensorList.
 using DebugValue = std::variant<std::monostate, int64_t, bool, float, double, DebugTensor,
                                 std::vector<DebugTensor>>;
 
-// The elements in row-major order. `tensor` has its data.
+// The elements in row-major order. `tensor` must have its data.
 std::vector<std::byte> row_major_bytes(const DebugTensor& tensor);
 
 }  // namespace vitrine::etdump

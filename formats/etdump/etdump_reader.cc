@@ -23,8 +23,8 @@ constexpr size_t kPrefixBytes = sizeof(fb::uoffset_t);
 constexpr size_t kIdentifierOffset = sizeof(fb::uoffset_t);  // after the root offset
 constexpr uint32_t kKnownVersion = 0;
 
-// A table takes at least this much of a file that does not use one twice; more tables than that
-// means that a small file tries to become a large trace.
+// The least size of a table. More tables than the file has room for are shared ones, by which a
+// small file would become a large trace.
 constexpr size_t kMinTableBytes = 8;
 
 std::string_view text(const fb::String* string) {
@@ -53,8 +53,8 @@ std::vector<T> copy(const fb::Vector<T>* from) {
   return from == nullptr ? std::vector<T>() : std::vector<T>(from->begin(), from->end());
 }
 
-// Bytes from the first element to the last. Empty: the product of the sizes or the reach of the
-// strides is out of bounds, or elements lie on each other so that few bytes would become many.
+// Bytes from the first element to the last. Empty if the product of the sizes or the extent of the
+// strides is out of bounds, or if elements overlap, so that few bytes would become many.
 std::optional<uint64_t> extent_of(const DebugTensor& tensor) {
   uint64_t numel = 1;
   uint64_t last = 0;  // position of the last element
@@ -100,7 +100,7 @@ class Reader {
     const wire::ETDump& dump = verified();
     if (dump.version() != kKnownVersion) {
       fail("version",
-           fmt::format("is {}; this reader knows version {}", dump.version(), kKnownVersion));
+           fmt::format("is {}; this reader supports version {}", dump.version(), kKnownVersion));
     }
     std::vector<Block> blocks;
     if (dump.run_data() == nullptr) return blocks;
@@ -128,7 +128,7 @@ class Reader {
       std::memcpy(&size, bytes_.data(), sizeof size);
       size = fb::EndianScalar(size);
       if (size > bytes_.size() - kPrefixBytes) {
-        fail("size prefix", fmt::format("announces {} bytes, {} follow: the file is cut short",
+        fail("size prefix", fmt::format("announces {} bytes, but {} follow: the file is truncated",
                                         size, bytes_.size() - kPrefixBytes));
       }
       buffer = bytes_.first(kPrefixBytes + size);
@@ -139,10 +139,10 @@ class Reader {
     const auto* data = reinterpret_cast<const uint8_t*>(buffer.data());
     const auto max_tables = static_cast<fb::uoffset_t>(buffer.size() / kMinTableBytes);
     fb::Verifier verifier(data, buffer.size(), 64, max_tables);
-    // Fields are aligned to the start of the file, prefix included: the prefix must not be cut off.
+    // Fields are aligned relative to the start of the file, so the prefix must stay.
     if (!(has_prefix ? wire::VerifySizePrefixedETDumpBuffer(verifier)
                      : wire::VerifyETDumpBuffer(verifier))) {
-      fail("flatbuffer", "does not verify: the file is damaged or cut short");
+      fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
     return has_prefix ? *wire::GetSizePrefixedETDump(data) : *wire::GetETDump(data);
   }
@@ -166,7 +166,7 @@ class Reader {
                         (event.debug_event() != nullptr);
       if (kinds != 1) {
         fail(fmt::format("run_data[{}].events[{}]", index, i),
-             fmt::format("has {} of profile, allocation and debug event; one is allowed", kinds));
+             fmt::format("has {} of profile, allocation and debug event; it must have one", kinds));
       }
       if (const auto* profile = event.profile_event()) {
         block.profile_events.push_back(profile_event(*profile));
@@ -199,7 +199,7 @@ class Reader {
     const wire::Value* value = event.debug_entry();
     const bool is_output =
         value != nullptr && value->output() != nullptr && value->output()->bool_val();
-    // Stock runtimes store what -1 becomes in 32 or in 64 bits.
+    // Stock runtimes store -1 as an unsigned value of 32 or 64 bits.
     const uint64_t chain = event.chain_index();
     const bool is_unset = chain == UINT64_MAX || chain == UINT32_MAX;
     if (!is_unset && chain > INT64_MAX) fail(place, fmt::format("chain_index is {}", chain));
@@ -214,7 +214,7 @@ class Reader {
 
   DebugValue debug_value(const wire::Value& value, const std::string& place) const {
     const auto read = [&](const auto* field, const char* name) -> const auto& {
-      if (field == nullptr) fail(place, fmt::format("has no {}, but says it is one", name));
+      if (field == nullptr) fail(place, fmt::format("has no {}, but its kind requires it", name));
       return *field;
     };
     switch (value.val()) {
@@ -238,19 +238,19 @@ class Reader {
         return list;
       }
       case wire::ValueType::Null:
-      case wire::ValueType::String:  // the format has no place for its text
+      case wire::ValueType::String:  // the format does not store its text
         return {};
     }
-    fail(place,
-         fmt::format("is of kind {}, which the format has not", static_cast<int>(value.val())));
+    fail(place, fmt::format("has kind {}, which is unknown", static_cast<int>(value.val())));
   }
 
   DebugTensor debug_tensor(const wire::Tensor& from, const std::string& place) const {
-    // Before the copies: a vector that many tensors share is no way to a large trace.
+    // Checks before copying, since many tensors may share one vector.
     const auto rank_of = [](const auto* vector) { return vector == nullptr ? 0 : vector->size(); };
     if (rank_of(from.sizes()) > kMaxRank || rank_of(from.sizes()) != rank_of(from.strides())) {
-      fail(place, fmt::format("has {} sizes and {} strides; as many are wanted, at most {}",
-                              rank_of(from.sizes()), rank_of(from.strides()), kMaxRank));
+      fail(place,
+           fmt::format("has {} sizes and {} strides; their numbers must be equal and at most {}",
+                       rank_of(from.sizes()), rank_of(from.strides()), kMaxRank));
     }
     DebugTensor tensor{.dtype = static_cast<ScalarType>(from.scalar_type()),
                        .sizes = copy(from.sizes()),
@@ -264,7 +264,7 @@ class Reader {
       }
     }
     const std::optional<uint64_t> extent = extent_of(tensor);
-    if (!extent) fail(place, "its sizes and strides are out of bounds");
+    if (!extent) fail(place, "the sizes and strides are out of bounds");
     if (*extent != 0 && tensor.offset < 0) fail(place + ".offset", "is negative");
     return tensor;
   }

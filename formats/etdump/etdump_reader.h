@@ -1,7 +1,7 @@
 // ETDump bytes -> plain structs (docs/formats/etdump.md).
 //
-// Reads what this project and stock ExecuTorch write, with or without size prefix. The bytes are
-// untrusted: they are verified first, and an EtDumpError names what is wrong and where. Host side.
+// Reads dumps of this project and of stock ExecuTorch, with or without size prefix. The bytes are
+// untrusted and verified first; EtDumpErrors name the error and its place. Host side.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ class EtDumpError : public HostError {
 
 inline constexpr int32_t kUnset = -1;  // chain index, delegate integer id, bundled input index
 
-// Text below belongs to EtDump::bytes (or to whoever filled the struct in): it is gone with the
-// last copy of the EtDump.
+// The texts below point into EtDump::bytes (or into memory of whoever filled the struct in), which
+// the last copy of the EtDump frees.
 struct ProfileEvent {
   std::string_view name = {};  // empty for delegate events
   int32_t chain_index = kUnset;
-  int32_t instruction_id = 0;  // means something only if chain_index is set
+  int32_t instruction_id = 0;  // only valid if chain_index is set
   int32_t delegate_debug_id = kUnset;
   std::string_view delegate_debug_name = {};  // the string identifier
   std::string_view metadata = {};             // bytes; mostly text
@@ -48,9 +48,9 @@ struct AllocationEvent {
   size_t position = 0;  // among all events of its block
 };
 
-// A value that was logged. The data of tensors are in a separate buffer: attach_debug_data().
+// A logged value. Tensor data are in a separate buffer; see attach_debug_data().
 struct DebugEvent {
-  int64_t chain_index = 0;  // kUnset outside of instructions
+  int64_t chain_index = 0;  // kUnset outside instructions
   int32_t instruction_id = kUnset;
   int32_t delegate_debug_id = kUnset;
   std::string_view delegate_debug_name = {};
@@ -79,8 +79,8 @@ struct EtDump {
 EtDump parse_etdump(std::span<const std::byte> bytes, std::string_view source = "ETDump");
 EtDump read_etdump(const std::filesystem::path& file);
 
-// Gives every tensor in `dump` its data out of the debug buffer of the same runs. An EtDumpError
-// names the event whose tensor does not lie in the buffer; the dump is then as it was.
+// Gives every tensor in `dump` its data from the debug buffer of the same runs. An EtDumpError
+// names the event whose tensor is outside the buffer; the dump is then unchanged.
 void attach_debug_data(EtDump& dump, std::span<const std::byte> bytes,
                        std::string_view source = "debug buffer");
 void read_debug_data(EtDump& dump, const std::filesystem::path& file);

@@ -20,7 +20,7 @@ namespace {
 namespace fb = ::flatbuffers;
 namespace wire = ::vitrine::schema::etdump;
 
-// Upper bounds of what the builder takes for an event and a block, without their texts.
+// Upper bounds of the builder's bytes for an event and a block, without their texts.
 constexpr uint64_t kMaxEventBytes = 128;
 constexpr uint64_t kMaxBlockBytes = 256;
 constexpr uint64_t kMaxValueBytes = 256 + 2 * kMaxRank * sizeof(int64_t);
@@ -29,7 +29,7 @@ constexpr int64_t kNoDebugData = -1;
 
 constexpr std::string_view kNamespaceMark = "::";
 
-// Registered by hand in ExecuTorch, hence without the wrapper that logs native_call_.
+// ExecuTorch registers these by hand, without the wrapper that logs native_call_.
 bool is_prim_op(std::string_view name) {
   return name.starts_with("executorch_prim::") || name == "aten::sym_size.int" ||
          name == "aten::_local_scalar_dense";
@@ -136,7 +136,7 @@ class Writer {
                                        record.end_ns));
   }
 
-  // Empty metadata is left out: only delegate events always have some.
+  // Leaves out empty metadata, except for delegate events, which always have metadata.
   void add_event(const TraceRecord& record, std::string_view name, std::string_view metadata) {
     const auto name_offset = builder_.CreateSharedString(name.data(), name.size());
     fb::Offset<fb::Vector<uint8_t>> metadata_offset = 0;
@@ -202,7 +202,8 @@ class Writer {
                                          : fb::Offset<wire::Bool>();
   }
 
-  // The field is unsigned: outside of instructions it holds what -1 becomes, as in stock dumps.
+  // The field is unsigned. Outside instructions it holds -1 converted to unsigned, as in stock
+  // dumps.
   void add_debug_event(const TracedValue& source, fb::Offset<wire::Value> value) {
     fb::Offset<fb::String> id = 0;
     if (source.delegate_debug_name != nullptr) {
@@ -235,7 +236,7 @@ class Writer {
     return entry->second;
   }
 
-  // For texts composed here, whose addresses mean nothing.
+  // For texts composed here, which cannot be recognised by their addresses.
   fb::Offset<fb::Vector<uint8_t>> shared_bytes(std::string_view data) {
     const auto [entry, is_new] = by_text_.try_emplace(std::string(data));
     if (is_new) entry->second = create_bytes(data);
@@ -257,7 +258,7 @@ class Writer {
   std::string name_;
 };
 
-// No sharing assumed.
+// Assumes that nothing is shared.
 uint64_t largest_size(const TraceBuffer& trace) {
   uint64_t size = 2 * kMaxBlockBytes;
   for (const TraceBuffer::Block& block : trace.blocks()) {

@@ -1,8 +1,8 @@
 // TraceBuffer -> ETDump (docs/formats/etdump.md): size-prefixed flatbuffer, identifier "ED00".
 //
-// Runs after the traced runs, never inside them; it allocates. Reads the strings that the records
-// point to. The values that the trace kept become debug events, which refer to the bytes of
-// ValueBuffer::data(): write those to a file of their own.
+// Call it after the traced runs, never inside them, since it allocates. Reads the strings that the
+// records point to. Values in the trace become debug events that refer to the bytes of
+// ValueBuffer::data(); write those to a separate file.
 #pragma once
 
 #include "flatbuffers/detached_buffer.h"

@@ -5,7 +5,7 @@
 namespace vitrine {
 
 TraceBuffer::TraceBuffer(size_t max_records, size_t max_blocks, ValueBuffer* values)
-    // Value-initialised: the pages are touched here, not inside a timed step.
+    // Value-initialises, so that pages are touched here and not inside a timed step.
     : records_(new (std::nothrow) TraceRecord[max_records]()),
       blocks_(new (std::nothrow) Block[max_blocks]()),
       values_(values) {

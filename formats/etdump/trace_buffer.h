@@ -1,7 +1,7 @@
-// A bounded, allocation-free place for trace records.
+// A bounded buffer for trace records that does not allocate while recording.
 //
-// All memory is taken by the constructor; recording copies one TraceRecord. What does not fit is
-// counted, per block, and never overwrites what is there: a trace keeps its beginning. Not
+// The constructor allocates all memory; recording copies one TraceRecord. Records that do not fit
+// are counted per block and never overwrite others, so a trace keeps its beginning. Not
 // thread-safe: one thread records, and reads when the run is over. Records hold pointers to strings
 // of kernels and delegates (vitrine/event_tracer.h), so serialise before those are gone.
 //
@@ -38,18 +38,18 @@ class TraceBuffer final : public ValueTracer {
   static constexpr size_t kDefaultRecords = size_t{1} << 16;  // 4 MiB; 900 runs of 70 operators
   static constexpr size_t kDefaultBlocks = size_t{1} << 12;   // 128 KiB
 
-  // If the memory cannot be had, the capacities are 0 and everything is counted as dropped.
-  // With `values` (not owned, outlives this) the outputs of every instruction are kept there.
+  // If the allocation fails, the capacities are 0 and everything is counted as dropped. `values`
+  // (not owned, must outlive this), if given, keeps the outputs of every instruction.
   explicit TraceBuffer(size_t max_records = kDefaultRecords, size_t max_blocks = kDefaultBlocks,
                        ValueBuffer* values = nullptr);
 
   void begin_block(const char* name) override;
-  // Before any block was begun, a record goes to the block "Default".
+  // Before the first block begins, records go to the block "Default".
   void record(const TraceRecord& record) override;
   bool wants_values() const override { return values_ != nullptr; }
   void record_value(const TracedValue& value) override;
 
-  // The test set of a bundled program that blocks begun from now on are runs of.
+  // Sets the test set of a bundled program that later blocks run.
   void set_bundled_input_index(int32_t index) { bundled_input_index_ = index; }
 
   // Forgets all records, keeps the memory.
@@ -60,7 +60,7 @@ class TraceBuffer final : public ValueTracer {
     return {records_.get() + block.first, block.count};
   }
 
-  // Null if none are kept.
+  // Null if values are not kept.
   const ValueBuffer* values() const { return values_; }
 
   // All records that did not fit: those of blocks() and those of blocks that did not fit either.

@@ -52,7 +52,7 @@ void ValueBuffer::add(const TracedValue& value, size_t record) {
     fits = add_entry(entry);
   }
   if (fits) return;
-  used_ = used;  // no half lists
+  used_ = used;  // keeps no partial lists
   num_entries_ = num_entries;
   drop();
 }

@@ -1,9 +1,9 @@
-// A bounded, allocation-free place for copies of values: what instructions produced.
+// A bounded buffer for copies of instructions' results that does not allocate while recording.
 //
-// All memory is taken by the constructor (and not touched before it is used); adding copies a
-// tensor's bytes as they lie in memory. What does not fit is counted, and never overwrites what is
-// there. The bytes are what the ETDump format calls the debug buffer: a file beside the trace, to
-// which the trace's debug events refer by offset (docs/formats/etdump.md). Not thread-safe.
+// The constructor allocates all memory, without touching it; adding copies a tensor's bytes in
+// memory order. Values that do not fit are counted and never overwrite others. The bytes are the
+// debug buffer of the ETDump format: a file beside the trace, to which the trace's debug events
+// refer by offset (docs/formats/etdump.md). Not thread-safe.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class ValueBuffer {
     };
     static constexpr uint64_t kNoData = UINT64_MAX;  // a tensor without elements
 
-    TracedValue source;  // its `value` is null: it is gone
-    size_t record = 0;   // how many records of its block came before
+    TracedValue source;  // its `value` is null
+    size_t record = 0;   // the number of earlier records of its block
     Kind kind = Kind::kInt;
     union {
       int64_t integer = 0;
@@ -50,13 +50,13 @@ class ValueBuffer {
   static constexpr size_t kDefaultBytes = size_t{256} << 20;
   static constexpr size_t kDefaultEntries = size_t{1} << 16;
 
-  // If the memory cannot be had, the capacities are 0 and everything is counted as dropped.
+  // If the allocation fails, the capacities are 0 and everything is counted as dropped.
   explicit ValueBuffer(size_t max_bytes = kDefaultBytes, size_t max_entries = kDefaultEntries);
 
-  // Numbers, tensors and lists of tensors; other kinds, and tensors without memory, are passed
-  // over. `record`: see Entry.
+  // Adds numbers, tensors and lists of tensors; ignores other kinds and tensors without memory.
+  // `record`: see Entry.
   void add(const TracedValue& value, size_t record);
-  // Counts a value that has no place.
+  // Counts a value that does not fit.
   void drop() { ++dropped_; }
   // Forgets all, keeps the memory.
   void clear();

@@ -8,7 +8,7 @@
 namespace vitrine::etrecord {
 namespace {
 
-// The first moment that a zip can tell, local time: 1 January 1980.
+// The earliest time that a zip can store, in local time: 1 January 1980.
 constexpr zip_uint16_t kDosTime = 0;
 constexpr zip_uint16_t kDosDate = (1 << 5) | 1;
 
@@ -27,7 +27,7 @@ ArchiveWriter::ArchiveWriter() {
     fail("archive", reason.c_str());
   }
   zip_error_fini(&error);
-  zip_source_keep(target_);  // the archive's end must not take the bytes with it
+  zip_source_keep(target_);  // the bytes must outlive the archive
 }
 
 ArchiveWriter::~ArchiveWriter() {
@@ -65,7 +65,7 @@ std::vector<std::byte> ArchiveWriter::finish() {
   std::vector<std::byte> bytes(static_cast<size_t>(stat.size));
   const zip_int64_t got = zip_source_read(target_, bytes.data(), bytes.size());
   zip_source_close(target_);
-  if (got < 0 || static_cast<size_t>(got) != bytes.size()) fail("archive", "is cut short");
+  if (got < 0 || static_cast<size_t>(got) != bytes.size()) fail("archive", "is truncated");
   return bytes;
 }
 

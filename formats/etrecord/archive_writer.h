@@ -1,4 +1,4 @@
-// Makes a zip archive whose members are stored as they are.
+// Makes a zip archive whose members are stored uncompressed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct zip_source;
 
 namespace vitrine::etrecord {
 
-// Errors are FormatErrors. Members carry no time of their own.
+// Errors are FormatErrors. All members have the same fixed time.
 class ArchiveWriter {
  public:
   ArchiveWriter();
@@ -20,7 +20,7 @@ class ArchiveWriter {
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
-  // `content` must live until finish(). A name that is taken is an error.
+  // `content` must live until finish(). A duplicate name is an error.
   void add(const std::string& name, std::string_view content);
   // The archive's bytes; nothing may be added after.
   std::vector<std::byte> finish();

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kTargetPrefixes[] = {
     "executorch.exir.dialects.edge.ops.", "executorch.exir.dialects.backend.ops.", "torch.ops."};
 constexpr std::string_view kDelegateCall = "higher_order.executorch_call_delegate";
-// Where PyTorch's own Python files lie.
+// Folders of PyTorch's own Python files.
 constexpr std::string_view kTorchFolders[] = {"-packages/torch/", "/torch/nn/", "/torch/_"};
 // Argument kinds that hold integers.
 constexpr const char* kIntegerKinds[] = {"as_int", "as_bool", "as_ints", "as_bools"};
@@ -92,7 +92,7 @@ Module innermost_module(std::string_view stack) {
   if (first_comma == last_comma) return {};
   const std::string_view key = last.substr(0, first_comma);
   const std::string_view path = last.substr(first_comma + 1, last_comma - first_comma - 1);
-  // A stand-in that passes write where there was no module.
+  // A placeholder that passes write if a node has no module.
   if (path == key && path.starts_with("_empty_nn_module_stack")) return {};
   return {normalized_module_path(path), std::string(last.substr(last_comma + 1))};
 }
@@ -115,7 +115,7 @@ std::string innermost_source_line(std::string_view trace) {
   return fmt::format("{}:{}", path, trace.substr(0, digits));
 }
 
-// The innermost frame that is not PyTorch's, else the innermost: "folder/model.py:167".
+// The innermost frame outside PyTorch, or else the innermost: "folder/model.py:167".
 std::string innermost_model_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -155,7 +155,7 @@ DebugHandle parse_handle(const JsonValue& value) {
   return handle;
 }
 
-// An integer, a bool, or a list of them; what is none of these is left out.
+// Reads an integer, a bool, or a list of them; leaves out other kinds.
 void append_integers(const JsonValue& value, std::vector<int64_t>& integers) {
   if (value.is_list()) {
     value.each_item([&](const JsonValue& item) { append_integers(item, integers); });
@@ -270,7 +270,7 @@ class GraphReader {
     const size_t index = graph_.nodes.size();
     json.at("outputs").each_item([&](const JsonValue& output) {
       each_value_name(output, [&](const std::string& name) {
-        if (node.name.empty()) node.name = prefix + name;  // before 1.0 nodes had no name
+        if (node.name.empty()) node.name = prefix + name;  // before 1.0, nodes had no names
         producer_[prefix + name] = index;
         const auto value = value_of_.find(prefix + name);
         if (value != value_of_.end()) node.results.push_back(value->second);

@@ -3,7 +3,7 @@
 
 namespace vitrine::etrecord {
 
-// The key of the named data. Other runtimes do not ask for it.
+// The key of the named data. Other runtimes do not look it up.
 inline constexpr char kEmbeddedRecordKey[] = "vitrine.etrecord";
 
 }  // namespace vitrine::etrecord

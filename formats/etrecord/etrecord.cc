@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMaxMapBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxProgramBytes = uint64_t{256} << 20;
 
-// A member is one method's edge program -> that method's name, else empty.
+// The method's name if the member is an edge program, else empty.
 std::string method_of(std::string_view member) {
   if (!member.starts_with(kEdgeProgram)) return "";
   for (const std::string_view suffix : kSideFiles) {
@@ -31,7 +31,7 @@ int32_t parse_instruction(const std::string& text, const JsonValue& value) {
   int32_t instruction = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), instruction);
   if (error != std::errc() || end != text.data() + text.size() || instruction < 0) {
-    value.fail("its key is not an instruction's number");
+    value.fail("the key is not the number of an instruction");
   }
   return instruction;
 }

@@ -24,13 +24,13 @@ using DebugHandle = uint32_t;  // 0 is unset
 struct EdgeValue {
   int dtype = 0;  // as torch.export writes it: 7 is float32
   std::vector<int64_t> sizes;
-  bool is_static = false;    // all sizes are known; else `sizes` is not to be used
+  bool is_static = false;    // all sizes are known; else `sizes` is invalid
   bool is_constant = false;  // parameter, buffer or constant of the program
 };
 
-// An argument of a call, of the kinds that tell how much work the call is.
+// An argument of a call, of the kinds that determine the cost of the call.
 struct EdgeArgument {
-  std::string name;               // as the op's schema has it: "weight"
+  std::string name;               // its name in the op's schema: "weight"
   std::vector<size_t> values;     // tensors: positions in EdgeGraph::values
   std::vector<int64_t> integers;  // an integer, a bool, or a list of them
 };
@@ -44,10 +44,10 @@ struct EdgeNode {
   std::string module_path;   // "features.0.0"; empty for the root module
   std::string module_class;  // "torch.nn.modules.conv.Conv2d"
   std::string source_line;   // innermost frame of the stack trace, "model.py:167"; may be empty
-  // The innermost frame outside of PyTorch's own files, with its folder:
-  // "models/mobilenetv2.py:167". That of source_line if all are PyTorch's.
+  // The innermost frame outside PyTorch's own files, with its folder: "models/mobilenetv2.py:167".
+  // The frame of source_line if all are PyTorch's.
   std::string model_line;
-  std::vector<size_t> inputs;  // nodes whose results this one takes, in argument order; no repeats
+  std::vector<size_t> inputs;  // nodes whose results this one uses, in argument order; no repeats
   std::vector<EdgeArgument> arguments;
   std::vector<size_t> results;  // positions in EdgeGraph::values
 };

@@ -17,14 +17,14 @@ inline constexpr char kRepresentativeInputs[] = "representative_inputs";
 inline constexpr char kExportGraphId[] = "export_graph_id";
 inline constexpr char kOnlyMethod[] = "forward";  // of records with a single edge program
 
-// After the name of a program.
+// Suffixes after the name of a program.
 inline constexpr char kStateDict[] = "_state_dict";
 inline constexpr char kConstants[] = "_constants";
 inline constexpr char kExampleInputs[] = "_example_inputs";
 inline constexpr std::array<std::string_view, 3> kSideFiles = {kStateDict, kConstants,
                                                                kExampleInputs};
 
-// No other program's name may contain one of these.
+// Names of other programs must not contain these.
 inline constexpr std::array<std::string_view, 10> kReserved = {
     kIdentifier, kExportedProgram, kExportGraphId, kEdgeProgram,      "et_dialect_graph_module",
     kHandleMap,  kDelegateMap,     kNumOutputsMap, kReferenceOutputs, kRepresentativeInputs};

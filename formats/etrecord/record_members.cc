@@ -51,8 +51,8 @@ class MembersReader {
                                     archive_.source(), kIdentifier));
     }
     for (const std::string& member : archive_.names()) read_member(member);
-    if (result_.debug_handle_map.empty()) fail(kHandleMap, "is not in the archive");
-    if (result_.edge_programs.empty()) fail(kEdgeProgram, "is not in the archive");
+    if (result_.debug_handle_map.empty()) fail(kHandleMap, "is missing");
+    if (result_.edge_programs.empty()) fail(kEdgeProgram, "is missing");
     return std::move(result_);
   }
 
@@ -93,7 +93,7 @@ class MembersReader {
     result.program = text(member);
     for (const auto& [suffix, field] : kSideFileFields) {
       if (!archive_.has(member + suffix)) {
-        fail(member, fmt::format("comes without {}{}", member, suffix));
+        fail(member, fmt::format("has no {}{}", member, suffix));
       }
       result.*field = text(member + suffix);
     }
@@ -116,10 +116,12 @@ void check_name(const std::string& name) {
           "cannot write a record: the name {} contains {}, which is reserved", name, reserved));
     }
   }
-  // ExecuTorch adds the method where there is none; readers tell side files by their ends.
+  // ExecuTorch adds a missing method name; readers recognise side files by their suffixes.
   if (name.find('/') == std::string::npos || is_side_file(name)) {
-    throw FormatError(fmt::format(
-        "cannot write a record: {} is not of the form name/method, or ends as a side file", name));
+    throw FormatError(
+        fmt::format("cannot write a record: {} is not of the form name/method, or has the suffix "
+                    "of a side file",
+                    name));
   }
 }
 
@@ -154,7 +156,7 @@ std::vector<std::byte> write_etrecord(const RecordMembers& members) {
   for (const auto& [method, program] : members.edge_programs) {
     if (is_side_file(method)) {
       throw FormatError(
-          fmt::format("cannot write a record: method {} ends as a side file", method));
+          fmt::format("cannot write a record: method {} has the suffix of a side file", method));
     }
     add_program(archive, fmt::format("{}/{}", kEdgeProgram, method), program);
   }

@@ -1,7 +1,7 @@
-// ETRecords as what their archives hold: for those who write, copy or repack them.
+// ETRecords as the members of their archives, for writing, copying or repacking them.
 //
-// Layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) are read, the current one is written.
-// Programs and torch.save archives stay bytes here; etrecord.h reads what the join needs. Host
+// Reads the layouts of ExecuTorch 0.5 to 1.4 (docs/formats/etrecord.md) and writes the current one.
+// Programs and torch.save archives stay bytes here; etrecord.h parses what the join needs. Host
 // side.
 #pragma once
 
@@ -34,7 +34,7 @@ struct RecordMembers {
   std::map<std::string, ProgramMembers> edge_programs;   // by method; at least one
   std::optional<ProgramMembers> exported_program;        // in the ATen dialect, of "forward"
   std::map<std::string, ProgramMembers> other_programs;  // "edge_after_transform/forward"
-  // JSON, as of the functions below.
+  // JSON in the form of the functions below.
   std::string debug_handle_map;
   std::optional<std::string> delegate_map;
   std::optional<std::string> num_outputs_map;
@@ -47,13 +47,14 @@ struct RecordMembers {
 };
 
 // A FormatError names the file and the member that is missing, repeated, or larger than the
-// limits of docs/formats/etrecord.md. Contents of members are not looked at.
+// limits of docs/formats/etrecord.md. The contents of members are not checked.
 RecordMembers read_record_members(const std::filesystem::path& file);
 RecordMembers parse_record_members(std::span<const std::byte> bytes,
                                    std::string_view source = "ETRecord");
 
-// The archive: current layout, members stored, no times: equal records give equal bytes.
-// FormatError if there is no edge program or debug handle map, or a name is reserved.
+// Writes the archive in the current layout, with uncompressed members of a fixed time, so equal
+// records give equal bytes. FormatError if the edge program or the debug handle map is missing, or
+// a name is reserved.
 std::vector<std::byte> write_etrecord(const RecordMembers& members);
 
 // The JSON maps of methods whose instructions are known. A delegate call's handles are always a

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-// Tensors may overlap or be listed twice; so much may all of them be larger than the archive.
+// Tensors may overlap or repeat. All together may exceed the archive by these limits.
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
@@ -44,7 +44,7 @@ class ValueReader {
     if (bytes.starts_with('\x80')) {
       throw FormatError(fmt::format(
           "{}: is a plain pickle, as ExecuTorch wrote up to 0.7, which may hold code: refused; "
-          "export the record anew",
+          "export the record again",
           place));
     }
     return std::as_bytes(std::span(bytes));
@@ -76,7 +76,7 @@ class ValueReader {
   }
 
   void spend(uint64_t bytes) {
-    if (bytes > budget_) objects_.fail("its tensors are far larger than the archive: refused");
+    if (bytes > budget_) objects_.fail("the tensors are far larger than the archive: refused");
     budget_ -= bytes;
   }
 
@@ -84,7 +84,8 @@ class ValueReader {
   RecordedTensor elements(const SavedTensor& from) {
     RecordedTensor to = {.dtype = from.dtype, .sizes = from.sizes, .data = {}};
     const std::vector<int64_t>& strides = from.strides;
-    if (strides.size() != to.sizes.size()) objects_.fail("a tensor has as many strides as sizes");
+    if (strides.size() != to.sizes.size())
+      objects_.fail("a tensor must have as many strides as sizes");
     const auto is_negative = [](int64_t number) { return number < 0; };
     if (std::ranges::any_of(to.sizes, is_negative) || std::ranges::any_of(strides, is_negative)) {
       objects_.fail("a tensor's size or stride is negative");
@@ -103,7 +104,7 @@ class ValueReader {
     uint64_t bytes = 0;
     if (overflows || mul_overflows(numel, width, &bytes) ||
         last >= from.storage.span.size() / width) {
-      objects_.fail("a tensor reaches out of its storage");
+      objects_.fail("a tensor reaches beyond its storage");
     }
     spend(bytes);
     to.data.resize(static_cast<size_t>(bytes));

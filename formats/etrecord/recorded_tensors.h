@@ -1,7 +1,7 @@
 // The example inputs and expected outputs that an ETRecord may hold: torch.save archives.
 //
-// Only what ExecuTorch puts there is read: lists, tuples, dicts, numbers, None and tensors. Nothing
-// that an archive names is ever called. Host side.
+// Reads only the types that ExecuTorch puts there: lists, tuples, dicts, numbers, None and tensors.
+// Never calls a function that an archive names. Host side.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct RecordedTensor {
 using RecordedValue = std::variant<std::monostate, bool, int64_t, double, RecordedTensor>;
 
 // RecordMembers::reference_outputs: by method, the outputs of each test set. `place` names the
-// archive in a FormatError: a plain pickle (as ExecuTorch wrote up to 0.7) is refused, and so is
-// an archive whose tensors reach out of their storage, or that would become far more than it is.
+// archive in FormatErrors. Refuses a plain pickle (as ExecuTorch wrote up to 0.7) and an archive
+// whose tensors reach beyond their storage or would expand far beyond its size.
 std::map<std::string, std::vector<std::vector<RecordedValue>>> parse_reference_outputs(
     std::string_view archive, const std::string& place = "reference_outputs");
 

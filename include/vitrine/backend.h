@@ -1,4 +1,4 @@
-// What a delegate's runtime half implements, and how the executor finds it.
+// The interface of a delegate's run-time half, and how the executor finds it.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct BackendOption {
   OptionValue value;
 };
 
-// Memory that delegates hold, in bytes. What several of them share is counted once.
+// Memory that delegates hold, in bytes. Shared memory counts once.
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -43,7 +43,7 @@ class DelegateMemory {
   };
   static constexpr size_t kKinds = 4;
 
-  // `block` tells one block from another.
+  // `block` identifies the block.
   void add(Kind kind, const void* block, size_t bytes);
   size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
 
@@ -52,7 +52,7 @@ class DelegateMemory {
   std::array<size_t, kKinds> bytes_{};
 };
 
-// Valid during the call only, except what is said to outlive the delegate.
+// Valid only during the call, except where stated to outlive the delegate.
 struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
@@ -93,7 +93,7 @@ class Delegate {
   // Called once, when all delegates of a method have been made. Its error does not stop the load:
   // Method::warning() tells it.
   virtual Error finish_load() { return Error(); }
-  // Adds what this delegate holds now. Not during an execution.
+  // Adds the memory that this delegate holds now. Must not be called during an execution.
   virtual void report_memory(DelegateMemory&) const {}
 };
 

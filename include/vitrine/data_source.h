@@ -45,8 +45,7 @@ class DataSource {
   virtual size_t size() const = 0;
   // InvalidArgument if the range is not inside the source, AccessFailed if reading fails.
   virtual Result<DataBuffer> read(uint64_t offset, uint64_t size) const = 0;
-  // Differs between files, and between states of one file; 0 if that cannot be told without reading
-  // the bytes.
+  // Differs between files, and between states of one file; 0 if unknown without reading the bytes.
   virtual uint64_t stamp() const { return 0; }
   // Says that these bytes are not needed soon. They stay valid, but the pages of a mapped file may
   // leave memory until they are read again. Ranges outside the source are ignored.

@@ -1,4 +1,4 @@
-// What went wrong, where, and what to do: the error idiom of the device side.
+// Errors of the device side: what went wrong, where, and what to do.
 //
 // Functions that can fail return `Error`, or `Result<T>` when they also return a value. Success
 // costs a word and no allocation. A failure carries a code (numbers are ExecuTorch's, so that

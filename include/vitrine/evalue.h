@@ -16,13 +16,14 @@ namespace vitrine {
 
 class EValue;
 
-// An int list refers to Int values, which instructions may overwrite: it is read anew at each use.
+// An int list refers to Int values, which instructions may overwrite, so it is read again at each
+// use.
 struct IntListBody {
   std::span<EValue* const> items;
   int64_t* scratch;  // items.size() numbers, where a reading is put
 };
 
-// Tensor values; a null item is None (only in optional lists). Read anew at each use, since a move
+// Tensor values; a null item is None (only in optional lists). Read again at each use, since a move
 // instruction may exchange a tensor.
 struct TensorListBody {
   std::span<EValue* const> items;

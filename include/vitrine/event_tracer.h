@@ -1,4 +1,4 @@
-// Where the executor and the delegates log what they did and when.
+// The interface into which the executor and the delegates log what they did and when.
 //
 // A record is fixed-size; taking one allocates nothing and formats nothing. All times are
 // nanoseconds of CLOCK_MONOTONIC (platform::now_ns). One thread writes: the one that executes.
@@ -43,12 +43,12 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
-// What an instruction, or an operator inside a delegate, has produced; or an output of the method.
+// A result of an instruction or of an operator inside a delegate, or an output of the method.
 struct TracedValue {
   const EValue* value = nullptr;
   int32_t chain_index = kUnsetChainIndex;
   int32_t instruction_id = kUnsetInstructionId;
-  // Of an operator inside a delegate: one of these is set.
+  // For an operator inside a delegate, one of these is set.
   int32_t delegate_debug_id = kUnsetDelegateDebugId;
   const char* delegate_debug_name = nullptr;
   bool is_method_output = false;  // then outside any instruction

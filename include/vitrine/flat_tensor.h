@@ -8,7 +8,7 @@
 
 namespace vitrine {
 
-// Verifies the whole file's structure. InvalidExternalData says what is wrong and where.
+// Verifies the whole file's structure. InvalidExternalData names the error and its place.
 Result<std::unique_ptr<NamedDataMap>> load_flat_tensor(std::unique_ptr<DataSource> source);
 
 }  // namespace vitrine

@@ -264,7 +264,7 @@ struct Unbox<EValue&> {
   static EValue& get(EValue* storage) { return *storage; }
 };
 
-// What a parameter takes of tensors, to say what is wrong with an argument.
+// The tensors that a parameter takes, for error messages.
 enum class TensorUse : uint8_t { kNone, kInput, kOutput, kInputList, kOutputList };
 template <class T>
 inline constexpr TensorUse tensor_use = TensorUse::kNone;

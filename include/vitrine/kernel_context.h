@@ -1,4 +1,4 @@
-// What a kernel gets besides its arguments: a way to fail, temporary memory, threads.
+// The context of a kernel call: error reporting, temporary memory, threads.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class KernelContext {
     inputs_ = inputs;
   }
 
-  // Uninitialised memory until the end of the instruction. Null (and fail) if there is none left.
+  // Uninitialised memory until the end of the instruction. If none is left, fails and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
   // As many bytes as the product of `factors`, in checked arithmetic: sizes and sizeof(an element).
   // No product of sizes goes to the function above. One byte for a product of zero.

@@ -1,5 +1,5 @@
-// Finds kernels by operator name. A registry is a list of constexpr tables, asked in order: earlier
-// tables take over from later ones (optimised before portable).
+// Finds kernels by operator name. A registry is a list of constexpr tables, searched in order:
+// earlier tables override later ones (optimised before portable).
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-// Not thread-safe; each Method has allocators of its own.
+// Not thread-safe; each Method has separate allocators.
 class MemoryAllocator {
  public:
   virtual ~MemoryAllocator() = default;
@@ -38,8 +38,8 @@ class MemoryAllocator {
 };
 
 // Bump allocation in chunks taken from the heap. After a reset() of several chunks the next one is
-// as large as they were together, so that a user who resets and allocates alike soon stops touching
-// the heap.
+// as large as they were together, so that a user who repeats the same allocations soon stops
+// touching the heap.
 class HeapArena final : public MemoryAllocator {
  public:
   // What is held is taken from `budget`, which outlives the arena; null: no bound.

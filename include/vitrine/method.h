@@ -35,7 +35,7 @@ struct MethodOptions {
   const BackendRegistry* backends = nullptr;
   const NamedDataMap* external_data = nullptr;  // a .ptd's
   ThreadPool* pool = nullptr;
-  // InvalidArgument if a backend that the method uses does not know a key of its own.
+  // InvalidArgument if a backend that the method uses does not know one of its keys.
   std::span<const BackendOption> backend_options = {};
   // Attached for loading and execution; see set_tracer.
   EventTracer* tracer = nullptr;
@@ -53,7 +53,7 @@ struct MethodOptions {
   uint64_t max_instructions_per_run = 10'000'000;
 };
 
-// What a loaded method holds, in bytes; its program's file comes to that.
+// The memory of a loaded method, in bytes, without its program's file.
 struct MemoryUsage {
   uint64_t planned = 0;    // activations; 0 if the caller's
   uint64_t metadata = 0;   // values, tensors, steps
@@ -87,7 +87,7 @@ class Method {
   // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
   // execution, and may be written if the program mutates its input). Other kinds must equal the
   // value that the program was exported with; lists of tensors cannot be set. InvalidArgument or
-  // NotSupported say what does not fit.
+  // NotSupported name the mismatch.
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
   // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on,
@@ -123,7 +123,7 @@ class Method {
     bool is_reused = false;   // an execution may write over it
     bool was_reused = false;  // and one did, since it was set
   };
-  // What one chain of instructions became: steps [first, first + count).
+  // The steps of one chain of instructions: [first, first + count).
   struct ChainSteps {
     uint32_t first;
     uint32_t count;

@@ -1,4 +1,4 @@
-// What a method takes, gives and needs, known without loading it.
+// A method's inputs, outputs and memory, known without loading it.
 #pragma once
 
 #include <cstddef>

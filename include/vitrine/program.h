@@ -1,7 +1,7 @@
 // A verified, immutable view of a .pte file. Format: docs/formats/program.md.
 //
-// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); what
-// is behind that door is trusted. A Program is shared between Methods and threads.
+// Loading checks the header, the flatbuffer and every index and offset once (docs/trust.md); later
+// code relies on it. A Program is shared between Methods and threads.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class Program {
   size_t num_methods() const;
   // `index` < num_methods(). Views live as long as the program.
   std::string_view method_name(size_t index) const;
-  // InvalidArgument names the methods that there are.
+  // InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
   // Named data of the file itself. Lives as long as the program.

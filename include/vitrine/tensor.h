@@ -61,7 +61,7 @@ class Tensor {
   // where aliased memory is smaller.
   int64_t max_numel() const { return bound_numel_ < room_numel_ ? bound_numel_ : room_numel_; }
   size_t max_nbytes() const { return static_cast<size_t>(max_numel()) * element_size_; }
-  // What memory given by set_data() must hold.
+  // The required size of memory given to set_data().
   size_t bound_nbytes() const { return static_cast<size_t>(bound_numel_) * element_size_; }
 
   // dim order 0, 1, 2, ...
@@ -127,7 +127,7 @@ class Tensor {
   int64_t* strides_ = nullptr;
   int64_t numel_ = 0;
   int64_t bound_numel_ = 0;
-  int64_t room_numel_ = 0;  // what the memory holds
+  int64_t room_numel_ = 0;  // capacity of the memory
   uint8_t rank_ = 0;
   uint8_t element_size_ = 0;
   ScalarType dtype_ = ScalarType::kByte;

@@ -1,6 +1,6 @@
-// A tracer that also gets what instructions produce, value by value.
+// A tracer that also gets the results of instructions, value by value.
 //
-// Apart from EventTracer, so that programs which record times alone do not carry it.
+// Separate from EventTracer, so that programs that record only times do not carry it.
 #pragma once
 
 #include "vitrine/event_tracer.h"

@@ -19,7 +19,7 @@
 
 namespace vitrine::inspector {
 
-// What told which rows belong together; the best that the two sides allow.
+// How rows were aligned; the best method that both sides allow.
 enum class Alignment : uint8_t {
   kHandles,  // debug handles: both programs come from one exported graph
   kOps,      // op and module: other graphs of the same model, e.g. a quantised one
@@ -32,7 +32,7 @@ struct Ratio {
   double low = 0;
   double high = 0;
 
-  // Whether the runs tell a change from noise.
+  // Whether the change exceeds the noise of the runs.
   bool excludes_one() const { return low > 1 || high < 1; }
 };
 

@@ -78,7 +78,7 @@ bool may_be(const DebugTensor& tensor, const etrecord::EdgeValue& value) {
   return !value.is_static || std::ranges::equal(tensor.sizes, value.sizes);
 }
 
-// Which nodes each instruction stands for.
+// The nodes that each instruction stands for.
 class NodeAssignment {
  public:
   struct Instruction {
@@ -288,12 +288,11 @@ class Collector {
   void add_note(int32_t instruction, size_t recorded, size_t known) {
     const std::string reason =
         nodes_->nodes_of(instruction).empty()
-            ? "its debug handles stand for ops outside of it too"
-            : fmt::format("{} were recorded, but the record tells {}, or of other shapes", recorded,
+            ? "its debug handles also stand for ops outside it"
+            : fmt::format("{} were recorded, but the record has {}, or other shapes", recorded,
                           known);
-    result_.notes.push_back(
-        fmt::format("instruction {}: which output of the delegate is which is not known: {}",
-                    instruction, reason));
+    result_.notes.push_back(fmt::format(
+        "instruction {}: the order of the delegate's outputs is unknown: {}", instruction, reason));
   }
 
   std::optional<size_t> row_of_node(int32_t instruction, size_t node) const {

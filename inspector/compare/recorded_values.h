@@ -1,4 +1,4 @@
-// The tensors that a run recorded (--debug_outputs), and what of the source model each one is.
+// The tensors that a run recorded (--debug_outputs), joined with the source model.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct RecordedValue {
   const etdump::DebugTensor* tensor = nullptr;  // of the trace; has its data
   size_t order = 0;                             // among all of the run
   size_t result = 0;                            // the how manieth of what produced it
-  std::optional<size_t> row;                    // of the profile: what produced it
+  std::optional<size_t> row;                    // of the profile: the row that produced it
   std::optional<size_t> node;                   // of the record's graph: whose result it is
 };
 

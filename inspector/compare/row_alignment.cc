@@ -291,7 +291,7 @@ class Aligner {
         "rows of a side are not joined with source ops (no record, or a trace without "
         "identifiers): "
         "they are aligned by names in run order, which is a guess where a name recurs");
-    size_t first = 0;  // what both begin with needs no search
+    size_t first = 0;  // the common prefix needs no search
     while (first < a.size() && first < b.size() && a[first].name == b[first].name) {
       sets_.join(a[first].row, node_b(b[first].row));
       ++first;

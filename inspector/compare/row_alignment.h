@@ -1,4 +1,4 @@
-// Which rows of two profiles stand for the same source ops.
+// Aligns the rows of two profiles that stand for the same source ops.
 #pragma once
 
 #include <cstddef>

@@ -120,7 +120,7 @@ TensorDifference measure_difference(const Elements& actual, const Elements& expe
     noise += difference * difference;
     result.max_abs = std::max(result.max_abs, difference);
     if (e != 0) {
-      // Of infinity by infinity too: that is no small difference.
+      // Infinity divided by infinity too, since that is not a small difference.
       const double relative = std::isfinite(difference) ? difference / std::fabs(e) : difference;
       result.max_rel = std::max(result.max_rel, relative);
     }

@@ -17,8 +17,8 @@ struct Tolerance {
   double atol = 0;
 };
 
-// What kernels of another library may differ by: 1e-4 for f32, more for shorter floats, nothing for
-// integers and bools.
+// The difference allowed between libraries' kernels: 1e-4 for f32, more for shorter floats, nothing
+// for integers and bools.
 Tolerance default_tolerance(ScalarType dtype);
 
 // Over elements; complex numbers count as two reals. Equal elements differ by 0, those of which

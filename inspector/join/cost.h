@@ -1,4 +1,4 @@
-// How much work a row is: FLOPs and bytes, from the shapes and dtypes of the edge program.
+// The cost of a row: FLOPs and bytes, from the shapes and dtypes of the edge program.
 //
 // A multiply-add is two FLOPs, a comparison or a transcendental function one. Bytes are those of
 // the tensors that enter and leave the row, each once: what a perfect cache would leave. Ops that

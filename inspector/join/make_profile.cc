@@ -29,12 +29,12 @@ const MethodRecord* method_record(const EtRecord* record, const std::string& met
     known += known.empty() ? "" : ", ";
     known += name;
   }
-  notes.push_back(
-      fmt::format("the record knows no method \"{}\" but {}: nothing is joined", method, known));
+  notes.push_back(fmt::format("the record lacks the method \"{}\" (it has {}): nothing is joined",
+                              method, known));
   return nullptr;
 }
 
-// 0-based, over all delegate instructions that the record or the trace knows.
+// 0-based, over all delegate instructions of the record or the trace.
 std::map<int32_t, int> number_partitions(const MergedTrace& trace, const MethodRecord* method) {
   std::set<int32_t> instructions;
   for (const auto& [instruction, call] : trace.calls) instructions.insert(instruction);

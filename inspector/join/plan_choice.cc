@@ -11,7 +11,7 @@ namespace {
 
 std::string misfit(const DelegatePlan& plan, std::span<const int32_t> identifiers) {
   if (plan.num_operators > identifiers.size()) {
-    return fmt::format("it tells of {} operators, {} ran", plan.num_operators, identifiers.size());
+    return fmt::format("it lists {} operators, but {} ran", plan.num_operators, identifiers.size());
   }
   for (const DelegatePlan::Node& node : plan.nodes) {
     if (node.place != DelegatePlan::Place::kOperator) continue;

@@ -38,7 +38,7 @@ struct TimeStatistics {
   double steady = 0;  // median of the runs after the first; of the only one if there is one
 };
 
-// What one run spent. Runs without a sample spent nothing.
+// The time of one run. Runs without a sample have 0.
 struct RunSample {
   uint32_t run = 0;  // of all complete runs of the trace
   double ns = 0;
@@ -60,8 +60,8 @@ enum class Where : uint8_t {
 
 // How sure a row's source ops are.
 enum class Join : uint8_t {
-  kExact,     // by an identifier that the record knows
-  kInferred,  // by names and order: what ran told no identifier that the record knows
+  kExact,     // by an identifier in the record
+  kInferred,  // by names and order, without an identifier in the record
   kNone,      // unknown
 };
 
@@ -149,7 +149,7 @@ struct MemoryPlan {
   std::vector<PlannedTensor> tensors;
 };
 
-// What this machine can do at best, measured.
+// The measured limits of this machine.
 struct MachineLimits {
   double flops_per_s = 0;  // float32 multiply-adds, two each
   double bytes_per_s = 0;  // copying memory: read and written together
@@ -157,7 +157,7 @@ struct MachineLimits {
   std::string machine;
 };
 
-// What the loaded method holds, in bytes.
+// The memory of the loaded method, in bytes.
 struct MemoryInfo {
   uint64_t planned = 0;         // activations
   uint64_t metadata = 0;        // values, tensors, steps; kernels' temporary memory
@@ -167,7 +167,7 @@ struct MemoryInfo {
   uint64_t constants = 0;       // other copies of constants
 };
 
-// What the trace cannot know. Unset values are not printed.
+// Facts that the trace does not hold. Unset values are not printed.
 struct RunInfo {
   std::string model;                // "mv2.pte"
   std::vector<std::string> inputs;  // "f32[1,3,224,224]"
@@ -205,7 +205,7 @@ struct Profile {
   std::vector<DelegateCall> delegate_calls;  // by partition
   std::vector<TimelineEvent> timeline;       // in the order of the trace, all complete runs
   std::vector<Scope> scopes;
-  std::vector<std::string> notes;  // what the reader must know to trust the numbers
+  std::vector<std::string> notes;  // facts that limit the figures
 };
 
 }  // namespace vitrine::inspector

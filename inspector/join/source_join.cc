@@ -65,14 +65,14 @@ class Joiner {
   SourceJoin join() {
     for (const auto& [instruction, call] : trace_.calls) join_call(instruction, call);
     join_kernels();
-    // Last, when it is known which nodes stand nowhere yet.
+    // Runs last, when the unassigned nodes are known.
     for (const auto& [instruction, call] : trace_.calls) fold(instruction, call);
     write_notes();
     return std::move(join_);
   }
 
  private:
-  // What is known of a delegate call while it is joined.
+  // The state of a delegate call while it is joined.
   struct Call {
     const DelegateProfile* profile = nullptr;
     std::optional<DelegatePlan> plan;
@@ -400,13 +400,13 @@ class Joiner {
       const std::string name = delegate.empty() ? "a delegate" : delegate;
       if (record_ == nullptr) continue;  // nothing was to be joined
       join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that the record knows: their source ops are "
+          "{} operators of {} logged no identifier that is in the record: their source ops are "
           "unknown",
           count, name));
     }
     for (const auto& [delegate, count] : inferred_operators_) {
       join_.notes.push_back(fmt::format(
-          "{} operators of {} logged no identifier that the record knows: their source ops are "
+          "{} operators of {} logged no identifier that is in the record: their source ops are "
           "inferred from kernel names and order",
           count, delegate.empty() ? "a delegate" : delegate));
     }

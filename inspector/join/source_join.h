@@ -1,4 +1,4 @@
-// Which source ops each row of a trace stands for.
+// Joins each row of a trace with its source ops.
 #pragma once
 
 #include <cstddef>

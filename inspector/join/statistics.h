@@ -34,7 +34,7 @@ class SampleSum {
  public:
   explicit SampleSum(size_t runs) : ns_(runs), is_touched_(runs) {}
   void add(const RunSamples& samples);
-  // The sum; then starts anew.
+  // Returns the sum and resets it.
   RunSamples take();
 
  private:

@@ -116,7 +116,7 @@ class Grouper {
            any(row.model_lines);
   }
 
-  // Groups are found by their path. Every row is one of its own for kNone.
+  // Groups are found by their path. With kNone, every row is a separate group.
   void place(size_t row) {
     if (view_.by == GroupBy::kNone) {
       const std::string name = row_texts(profile_.rows[row]).op;
@@ -134,7 +134,7 @@ class Grouper {
     std::string name;
     size_t node = 0;
     for (const std::string& label : group_path(profile_, row, view_.by)) {
-      // The model itself is no part of its modules' names.
+      // The model itself is not part of its modules' names.
       const bool is_top = name.empty() || name == kWholeModel;
       name = is_top ? label : name + (view_.by == GroupBy::kModule ? "." : " ") + label;
       const auto [found, is_new] = by_label->try_emplace(label, nodes_.size());

@@ -1,4 +1,4 @@
-// Rows of a profile, summed up by what they have in common.
+// Groups the rows of a profile and sums each group.
 //
 // Every row stands in exactly one group, so that for every grouping, over all runs and in each,
 //   sum of the groups' own times + left out + unattributed == wall
@@ -15,7 +15,7 @@
 namespace vitrine::inspector {
 
 enum class GroupBy : uint8_t {
-  kNone,      // every row by itself, in run order
+  kNone,      // every row separately, in run order
   kOp,        // the op that a row runs
   kDelegate,  // delegate, then partition; or the kernels' library
   kModule,  // a tree. A layout change goes with the row that it serves; ops of several modules with
@@ -56,7 +56,7 @@ struct Grouping {
 // kModule: children in run order; otherwise groups by time, longest first, and kNone in run order.
 Grouping group_rows(const Profile& profile, const View& view);
 
-// What a row is called in a grouping: a path from the top. kNone: empty.
+// The name of a row in a grouping: a path from the top. kNone: empty.
 std::vector<std::string> group_path(const Profile& profile, size_t row, GroupBy by);
 
 }  // namespace vitrine::inspector

@@ -14,8 +14,7 @@ constexpr std::string_view kHeader =
     "row,where,delegate,partition,kernel,library,source_ops,folded_ops,inserted_for_row,modules,"
     "debug_handles,calls,avg_ns,p50_ns,min_ns,p90_ns,max_ns,share";
 
-// Quoted only where needed. A text that a spreadsheet would run as a formula is made one that it
-// will not.
+// Quotes only where needed. Changes texts that a spreadsheet would run as formulas.
 std::string cell(std::string_view text) {
   std::string safe(text);
   if (!safe.empty() && std::string_view("=+-@\t\r").find(safe.front()) != std::string_view::npos) {

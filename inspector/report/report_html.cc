@@ -105,7 +105,7 @@ std::string without_tags(std::string json) {
   return safe;
 }
 
-// The page with every "{{place}}" filled in; what is filled in is not searched again.
+// Fills in every "{{place}}" of the page; inserted text is not searched again.
 std::string fill(std::string_view page,
                  const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
   std::string text;

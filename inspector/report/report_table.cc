@@ -230,7 +230,7 @@ class TableReport {
     if (has_bars()) table.add_column("", Kind::kBar);
   }
 
-  // Below the rows: what they leave out, and what it all adds up to.
+  // Below the rows: what they leave out, and the total.
   void add_totals(TextTable& table, const Grouping& grouping, double sum, size_t label_column,
                   size_t first_figure) const {
     const auto add_left_out = [&](const std::vector<size_t>& rows, const TimeStatistics& time,
@@ -274,7 +274,7 @@ class TableReport {
     double longest = 0;
     for (const Group& group : grouping.groups) longest = std::max(longest, group.share);
     for (const Group& group : grouping.groups) {
-      // In a tree parents contain their children: what adds up is each one's own time.
+      // In a tree, parents contain their children, so only each group's own time adds up.
       sum += profile_.wall.avg > 0 ? group.own_avg / profile_.wall.avg : 0;
       std::vector<TextTable::Cell> cells = {std::string(2 * group.depth, ' ') + group.label,
                                             std::to_string(group.num_rows),

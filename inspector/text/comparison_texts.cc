@@ -57,7 +57,7 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
       of_row.short_op = "layout change";
       of_row.module = served.module;
     }
-    // An op that nothing is known of goes by its kernel.
+    // An unknown op gets the name of its kernel.
     if (row.source_ops.empty() && row.folded_ops.empty() && !row.is_inserted &&
         !of_row.kernel.empty()) {
       of_row.op = of_row.short_op = of_row.kernel;

@@ -1,4 +1,4 @@
-// What the ops of a comparison are called in its reports.
+// Names for the ops of a comparison in its reports.
 #pragma once
 
 #include <nlohmann/json.hpp>

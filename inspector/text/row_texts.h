@@ -1,4 +1,4 @@
-// What a row of a profile is called in a report.
+// Names for the rows of a profile in reports.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RowTexts {
   std::string place;     // "xnn 0", "portable"
   std::string op;        // "convolution + batch_norm + hardtanh", "layout change for #2"
   std::string short_op;  // for narrow columns: "convolution +2", "view (of 25)", "layout for #2"
-  std::string module;    // what its ops have in common
+  std::string module;    // the common path of its ops
   std::string kernel;
 };
 RowTexts row_texts(const ProfileRow& row);

@@ -9,7 +9,7 @@
 
 namespace vitrine::inspector {
 
-// What reports have in common.
+// Layout that reports share.
 inline constexpr size_t kMinWidth = 80;  // of a report, in cells
 inline constexpr size_t kLongOp = 60;    // longer lists of ops are abbreviated at any width
 inline constexpr std::string_view kDot = " · ";

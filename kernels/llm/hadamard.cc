@@ -58,7 +58,7 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   const uint32_t blocks = count % kHadamardBlocks == 0 ? kHadamardBlocks : 1;
   if (!std::has_single_bit(count / blocks)) {
     context.fail(ErrorCode::kInvalidArgument,
-                 "there is no transform of %u elements: neither 2^m nor 28 * 2^m", count);
+                 "no transform of %u elements exists: neither 2^m nor 28 * 2^m", count);
     return false;
   }
   if (!check_dtype_in<TypeList<float, Half>>(context, mat) ||

@@ -153,7 +153,7 @@ class PlaneOperands final : public ImageOperands {
   }
 
  private:
-  // What a line of the output sees of a plane through one tap; zero in padding.
+  // The part of a plane that a line of the output reads through one tap; zero in padding.
   void copy_run(const float* plane, const Run& run, const Place& tap, float* to) const {
     const Layout& layout = shape_.input_layout;
     const int64_t z = source(0, run.place[0], tap[0]);

@@ -23,7 +23,7 @@ struct alignas(64) Piece {
   float elements[kPiece];
 };
 
-// How an operand's elements become what the run reads: by conversion, by repetition, or not at all.
+// How an operand's elements are prepared for the run: converted, repeated, or read in place.
 struct Source {
   const std::byte* data = nullptr;  // null: a number
   int64_t element_size = sizeof(float);

@@ -7,7 +7,7 @@
 
 namespace vitrine::optimized {
 
-// Rows whose elements lie one after the other along the depth.
+// Rows that are contiguous along the depth.
 struct GemmRows {
   const float* data;
   int64_t stride;
@@ -23,7 +23,7 @@ class GemmOperands {
 
   // panel[d * width + c] = right(d, column + c) for c < count; zero for count <= c < width.
   virtual void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const = 0;
-  // If elements of a row lie one after the other: row d begins at data + d * stride.
+  // If rows are contiguous: row d begins at data + d * stride.
   virtual GemmRows right_in_place() const { return {nullptr, 0}; }
 
   // If results of a row lie one after the other and are the sums themselves, and what each row's

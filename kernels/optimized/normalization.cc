@@ -128,7 +128,7 @@ void native_group_norm_out(KernelContext& context, const Tensor& input, const Te
              normalize_groups);
 }
 
-// Along the dimension whose elements lie side by side.
+// Along the contiguous dimension.
 template <void (*line)(const float*, float*, int64_t)>
 bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
                  Tensor& out) {

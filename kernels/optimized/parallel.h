@@ -26,8 +26,8 @@ inline int64_t work_of(std::initializer_list<int64_t> factors) {
 }
 
 // Calls body(item, worker) for every item < items, in any order; worker < worker_count(context),
-// and no two threads share one. `work` is what all items cost: see kParallelWork. The body must not
-// fail the context or allocate from it.
+// and no two threads share one. `work` is the cost of all items: see kParallelWork. The body must
+// not fail the context or allocate from it.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) {
   const int64_t workers = std::min(worker_count(context), items);
@@ -58,7 +58,7 @@ void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) 
 inline constexpr int64_t kGrain = 4096;
 
 // Calls body(begin, end) for parts of [0, count), each a multiple of `grain` but the last.
-// `work_each` is what one of `count` costs.
+// `work_each` is the cost of one of `count`.
 template <class Body>
 void parallel_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each,
                      Body&& body) {

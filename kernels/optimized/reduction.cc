@@ -19,7 +19,7 @@ struct Block {
   int64_t inner = 1;
 };
 
-// Nothing if the reduced dimensions are no neighbours, or there are no elements.
+// Empty if the reduced dimensions are not adjacent, or there are no elements.
 std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
   if (self.dtype() != ScalarType::kFloat || !self.is_contiguous() || self.numel() == 0) {
     return std::nullopt;

@@ -18,7 +18,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// A selection may have none of this room's: hence the last one.
+// A selection may contain no kernel of this room, hence the last entry.
 constexpr const Kernel* kTable[] = {
 #define X(id) &kernel_##id,
 #include "kernels/portable/kernel_list.inc"

@@ -5,7 +5,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// T is what real and imaginary parts, neighbours in memory, are made of.
+// T is the type of the real and imaginary parts, which are adjacent in memory.
 template <class T>
 void conjugate(const Tensor& self, Tensor& out) {
   const T* in = self.data<T>();

@@ -39,7 +39,7 @@ void arange_start_out(KernelContext& context, const Scalar& start, const Scalar&
   const bool integers = out.dtype() == ScalarType::kLong;
   const std::optional<int64_t> count = length(start, end, step, integers);
   if (!count) {
-    return context.fail(ErrorCode::kInvalidArgument, "there is no range from %g to %g by %g",
+    return context.fail(ErrorCode::kInvalidArgument, "no range from %g to %g by %g exists",
                         start.to<double>(), end.to<double>(), step.to<double>());
   }
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(*count)};

@@ -9,7 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// PyTorch lets an empty one-dimensional tensor stand among tensors of any shape.
+// PyTorch allows an empty one-dimensional tensor among tensors of any shape.
 bool is_skipped(const Tensor& tensor) { return tensor.rank() == 1 && tensor.numel() == 0; }
 
 void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,

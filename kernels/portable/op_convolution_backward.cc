@@ -95,7 +95,7 @@ bool check_grad_output(KernelContext& context, const Tensor& grad_output, const 
          check_data(context, {&grad_output, &input, &weight});
 }
 
-// What a convolution gathers, its gradient scatters, and the other way round.
+// The gradient scatters where the convolution gathers, and vice versa.
 void input_gradient(KernelContext& context, const Tensor& grad_output, const Tensor& input,
                     const Tensor& weight, const ConvolutionWindow& window, Tensor& out) {
   ConvolutionWindow reverse = window;
@@ -111,7 +111,7 @@ bool prepare_gradient(KernelContext& context, ScalarType dtype, std::span<const 
          check_data(context, {&out});
 }
 
-// The gradients that output_mask asks for; the other outs are left alone.
+// Computes the gradients that output_mask selects; leaves the other outs unchanged.
 void convolution_backward_out(KernelContext& context, const Tensor& grad_output,
                               const Tensor& input, const Tensor& weight,
                               std::optional<std::span<const int64_t>> /*bias_sizes*/,

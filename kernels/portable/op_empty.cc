@@ -7,7 +7,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// The elements are whatever the memory holds.
+// The elements are uninitialised.
 void empty_out(KernelContext& context, std::span<const int64_t> size,
                std::optional<int64_t> /*memory_format*/, Tensor& out) {
   static_cast<void>(resize_to(context, size, out));

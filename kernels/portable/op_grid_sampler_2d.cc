@@ -35,7 +35,7 @@ struct Axis {
     return x > C(0) ? std::min(x, static_cast<C>(size - 1)) : C(0);
   }
 
-  // Index of an element, -1 if there is none.
+  // Index of an element, or -1 outside.
   int64_t index(C x) const {
     return x >= C(0) && x <= static_cast<C>(size - 1) ? static_cast<int64_t>(x) : -1;
   }
@@ -72,7 +72,7 @@ Weights<C> weigh(const Axis<C>& axis, C x, Interpolation interpolation) {
     const C rest = exact - first;
     return {{axis.index(first), axis.index(first + 1)}, {C(1) - rest, rest}, 2};
   }
-  // Cubic convolution with a = -3/4; each of its elements is padded by itself.
+  // Cubic convolution with a = -3/4; each of its elements is padded separately.
   const C first = std::floor(place);
   const C t = place - first;
   constexpr C kA(-0.75);
@@ -123,7 +123,8 @@ void grid_sampler_2d_out(KernelContext& context, const Tensor& input, const Tens
                          int64_t interpolation_mode, int64_t padding_mode, bool align_corners,
                          Tensor& out) {
   if (interpolation_mode < 0 || interpolation_mode > 2 || padding_mode < 0 || padding_mode > 2) {
-    context.fail(ErrorCode::kInvalidArgument, "there is no interpolation %lld with padding %lld",
+    context.fail(ErrorCode::kInvalidArgument,
+                 "interpolation %lld with padding %lld is not supported",
                  static_cast<long long>(interpolation_mode), static_cast<long long>(padding_mode));
     return;
   }

@@ -31,7 +31,7 @@ void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor
     ++used;
   });
   if (used > source.numel()) {
-    context.fail(ErrorCode::kInvalidArgument, "the mask wants %lld elements, source has %lld",
+    context.fail(ErrorCode::kInvalidArgument, "the mask selects %lld elements, but source has %lld",
                  static_cast<long long>(used), static_cast<long long>(source.numel()));
   }
 }

@@ -9,7 +9,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Each gradient goes to the element that was the largest of its window.
+// Adds each gradient to the largest element of its window.
 void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad_output,
                                       const Tensor& self, std::span<const int64_t> kernel_size,
                                       std::span<const int64_t> stride,

@@ -27,7 +27,7 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
   Random random;
   bool* kept = out1.mutable_data<bool>();
   for (int64_t i = 0; i < out1.numel(); ++i) kept[i] = random.uniform() >= p;
-  // What is kept is scaled up, so that the expected value stays; with p = 1 nothing is.
+  // Kept elements are scaled to preserve the expected value; with p = 1 none are kept.
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   dispatch<FloatTypes>(context, compute_type(input.dtype()), [&]<class T>() {
     elementwise<T, T, bool>(context, input.dtype(), {&input, &out1}, out0, [scale](T x, bool keep) {

@@ -33,7 +33,7 @@ void pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
                         "integers have no negative integer powers: exponent %lld",
                         static_cast<long long>(exponent.to<int64_t>()));
   }
-  // What PyTorch computes, which differs from std::pow for negative zero and infinity.
+  // PyTorch's result, which differs from std::pow for negative zero and infinity.
   if (!integers && exponent.to<double>() == 0.5) {
     return unary_float(context, self, out, [](auto x) { return std::sqrt(x); });
   }

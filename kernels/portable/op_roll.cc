@@ -6,7 +6,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Where index 0 goes, 0 .. size-1.
+// The new position of index 0, 0 .. size-1.
 int64_t turned(int64_t shift, int64_t size) {
   shift %= size;
   return shift < 0 ? shift + size : shift;

@@ -14,7 +14,7 @@ void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t 
     return context.fail(ErrorCode::kInvalidArgument, "k is %lld, not in 0 to %lld",
                         static_cast<long long>(k), static_cast<long long>(size_at(self, *along)));
   }
-  static_cast<void>(sorted);  // an order is as good as none
+  static_cast<void>(sorted);  // any order is allowed
   sort_lines(context, self, *along, k, largest, values, indices);
 }
 

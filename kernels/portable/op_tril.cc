@@ -8,7 +8,7 @@ namespace vitrine::portable {
 
 namespace {
 
-// Keeps what is on and below the diagonal; the rest becomes zero.
+// Keeps elements on and below the diagonal; sets the rest to zero.
 void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tensor& out) {
   if (self.rank() < 2) {
     context.fail(ErrorCode::kInvalidArgument, "a triangle needs two dimensions, self has %zu",

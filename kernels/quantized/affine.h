@@ -39,11 +39,11 @@ void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int6
 // 1.0f / float(scale) now and then: enough to go wrong where values are near ties of 16 bits.
 inline float inverse_of(double scale) { return static_cast<float>(1.0 / scale); }
 
-// Rounds to nearest, ties to even; what int64 cannot hold (and NaN) goes to an end (or to zero).
+// Rounds to nearest, ties to even. Values beyond int64 saturate; NaN becomes zero.
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
                        int64_t highest);
 
-// A tensor as [outer, channels, inner] of which each channel has parameters of its own.
+// A tensor as [outer, channels, inner] with separate parameters for each channel.
 struct ChannelShape {
   int64_t outer;
   int64_t channels;

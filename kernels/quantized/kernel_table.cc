@@ -13,7 +13,7 @@ namespace vitrine::quantized {
 
 namespace {
 
-// A selection may have none of this room's: hence the last one.
+// A selection may contain no kernel of this room, hence the last entry.
 constexpr const Kernel* kTable[] = {
 #define X(id) &kernel_##id,
 #include "kernels/quantized/kernel_list.inc"

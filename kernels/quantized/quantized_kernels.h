@@ -1,4 +1,5 @@
-// The table of quantized_decomposed kernels: quantising, dequantising and what works on both.
+// The table of quantized_decomposed kernels: quantising, dequantising and operators on quantised
+// tensors.
 #pragma once
 
 #include "vitrine/kernel_registry.h"

@@ -171,7 +171,7 @@ constexpr T inverted(T x) {
   }
 }
 
-// Shifts by fewer than zero or more bits than there are give what shifting them all out gives.
+// Shifts by negative amounts, or by more bits than the type has, shift all bits out.
 template <class T>
 constexpr T shift_left(T a, T bits) {
   constexpr T kWidth = static_cast<T>(sizeof(T) * 8);
@@ -186,7 +186,7 @@ constexpr T shift_right(T a, T bits) {
   return static_cast<T>(a >> (all ? kWidth - 1 : static_cast<int>(bits)));
 }
 
-// Wraps around. A negative exponent gives what truncating the fraction gives.
+// Wraps around. For a negative exponent, truncates the fraction.
 template <class T>
 constexpr T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {

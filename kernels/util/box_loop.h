@@ -1,4 +1,4 @@
-// Walks a box of elements that several layouts share, by rows, each layout with strides of its own.
+// Walks a box of elements by rows, in several layouts at once, each with its own strides.
 //
 // Dimensions of size one vanish, neighbours that lie one after the other in every tensor become
 // one, and the rest may be reordered so that operand 0 is written front to back. So a copy between

@@ -1,5 +1,5 @@
-// Checks that most kernels need. Each fails the context with a text that names what is wrong and
-// gives false (or nothing), on which the kernel returns.
+// Checks that most kernels need. Each fails the context with a text that names the error and
+// returns false (or nothing); the kernel must then return.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace vitrine {
 [[nodiscard]] std::optional<uint32_t> dim_mask(KernelContext& context,
                                                std::span<const int64_t> dims, size_t rank);
 
-// Size of a dimension as normalize_dim gives it: 1 for a 0-d tensor.
+// Size of a dimension normalised by normalize_dim; 1 for a 0-d tensor.
 inline int64_t size_at(const Tensor& tensor, size_t dim) {
   return tensor.rank() == 0 ? 1 : tensor.size(dim);
 }
@@ -57,10 +57,10 @@ template <class List>
                                std::span<const int32_t> sizes, const char* name);
 // Dim order 0, 1, 2, ... (dimensions of size one or zero elements do not matter).
 [[nodiscard]] bool check_contiguous(KernelContext& context, const Tensor& tensor, const char* name);
-// Elements lie in memory in the same order.
+// Whether elements have the same order in memory.
 [[nodiscard]] bool check_same_dim_order(KernelContext& context, const Tensor& a, const Tensor& b);
 
-// Whether the elements of `tensor` lie in logical row-major order, whatever its dim order says.
+// Whether the elements of `tensor` are in logical row-major order, whatever its dim order.
 bool is_row_major(const Tensor& tensor);
 
 // Sizes given as int[] of a schema; fails if one is negative or above INT32_MAX, if there are more

@@ -10,7 +10,7 @@ template <class From, class To>
 void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   const From* source = static_cast<const From*>(from);
   To* target = static_cast<To*>(to);
-  if (from_stride == 1 && to_stride == 1) {  // what the compiler can vectorise
+  if (from_stride == 1 && to_stride == 1) {  // a loop that the compiler can vectorise
     for (int64_t i = 0; i < count; ++i) target[i] = convert<To>(load(source + i));
   } else if (from_stride == 0) {
     const To value = convert<To>(load(source));

@@ -10,8 +10,8 @@
 namespace vitrine {
 
 // As PyTorch converts: to Bool, non-zero (NaN included) is true; floating to integer truncates
-// through int64 and then wraps. What PyTorch leaves undefined is defined here: NaN gives 0, and
-// what int64 cannot hold saturates to its ends first.
+// through int64 and then wraps. Cases that PyTorch leaves undefined are defined here: NaN becomes
+// 0, and values beyond int64 saturate first.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {

@@ -234,7 +234,7 @@ class PatchOperands final : public GemmOperands<Sum> {
 
   // The tile of columns that was located last.
   int64_t column_ = -1;
-  bool inside_ = false;    // all patches lie inside the input
+  bool inside_ = false;    // all patches are inside the input
   bool adjacent_ = false;  // and begin at neighbouring elements
   std::array<Place, kGemmTileColumns> starts_;
   std::array<int64_t, kGemmTileColumns> offsets_;

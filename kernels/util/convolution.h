@@ -1,8 +1,8 @@
 // Convolution of any dtype, in one, two or three spatial dimensions, forwards and transposed.
 //
 // Each group is a matrix product (gemm.h): weights by patches, where the patches are gathered from
-// the input as the product asks for them; a transposed convolution gathers, too. Memory formats are
-// a matter of strides.
+// the input as the product asks for them; a transposed convolution gathers, too. Strides express
+// memory formats.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct Convolution {
 // Fails if ranks, dtypes or channels do not fit, or a tensor has no memory.
 [[nodiscard]] bool check_convolution(KernelContext& context, const Convolution& convolution);
 
-// How a convolution is computed; what is checked already is not checked again.
+// How a convolution is computed. Arguments must be checked before.
 using Convolve = void (*)(KernelContext& context, const Convolution& convolution);
 
 // For every dtype and layout.

@@ -10,7 +10,7 @@
 
 namespace vitrine {
 
-// `out` has the dim order that the argument asks for; anything goes if it does not ask.
+// Whether `out` has the dim order that the argument requests, if any.
 [[nodiscard]] bool check_dim_order(KernelContext& context,
                                    std::optional<std::span<const int64_t>> dim_order,
                                    const Tensor& out);

@@ -73,7 +73,7 @@ constexpr bool is_selected(ScalarType type) {
   return ((kSelectedDtypes >> static_cast<uint32_t>(type)) & 1u) != 0;
 }
 
-// Out of line: the rare path. Says so if the build is what lacks the dtype.
+// Out of line, since it is rare. Says if the build lacks the dtype.
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
 // Calls `function.template operator()<T>()` for the T of `type`; InvalidArgument (and no call) if

@@ -16,7 +16,7 @@ namespace vitrine {
 // different ones must both be REALHBBF16. Source and destination may be the same memory.
 class ElementMover {
  public:
-  // InvalidArgument if there is no such conversion.
+  // InvalidArgument if the conversion does not exist.
   static std::optional<ElementMover> make(KernelContext& context, ScalarType from, ScalarType to);
 
   // Offsets and strides count elements; strides may be negative.

@@ -32,8 +32,8 @@ struct Elementwise {
 
   Run run;
   const void* op;
-  ScalarType common;   // what inputs are rounded to before computing
-  ScalarType result;   // what op's result stands for: decides where it may be put
+  ScalarType common;   // type that inputs are rounded to before computing
+  ScalarType result;   // type of op's result, which decides what dtypes of out are allowed
   ScalarType run_out;  // what `run` writes ...
   std::array<ScalarType, kMaxInputs> run_inputs;  // ... and reads
 };

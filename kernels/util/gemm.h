@@ -16,7 +16,7 @@ namespace vitrine {
 // Rows and columns of the tile that is kept in registers.
 inline constexpr int64_t kGemmTileRows = 4;
 inline constexpr int64_t kGemmTileColumns = 8;
-// What is packed at once.
+// The sizes of packed blocks.
 inline constexpr int64_t kGemmBlockDepth = 128;
 inline constexpr int64_t kGemmBlockRows = 32;
 template <class Sum>
@@ -47,7 +47,7 @@ extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<float>&);
 extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<double>&);
 extern template void gemm(int64_t, int64_t, int64_t, GemmOperands<uint64_t>&);
 
-// The dtype in whose form panels and sums lie.
+// The dtype of panels and sums.
 template <class Sum>
 inline constexpr ScalarType sum_dtype = ScalarType::kLong;
 template <>

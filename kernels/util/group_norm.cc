@@ -61,7 +61,7 @@ void group_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
       size_product(input, 2, input.rank()) != HxW) {
     return context.fail(ErrorCode::kInvalidArgument,
                         "input does not have the shape [%lld, %lld, ...] with %lld elements a "
-                        "channel that the arguments tell",
+                        "channel that the arguments give",
                         static_cast<long long>(N), static_cast<long long>(C),
                         static_cast<long long>(HxW));
   }

@@ -25,7 +25,7 @@ struct GroupNorm {
   Tensor& rstd;
 };
 
-// How groups are normalised; what is checked already is not checked again.
+// How groups are normalised. Arguments must be checked before.
 using NormalizeGroups = void (*)(KernelContext& context, const GroupNorm& arguments);
 
 // For every dtype; statistics in double.

@@ -108,7 +108,7 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
   const bool neighbours = count > 0 && last - first + 1 == count;
   index.position_ = neighbours ? first : 0;
   if (index.block_.rank + index.shape_.rank > kMaxRank) {
-    context.fail(ErrorCode::kInvalidArgument, "what the indices pick is of a rank above %zu",
+    context.fail(ErrorCode::kInvalidArgument, "the result of indexing has a rank above %zu",
                  kMaxRank);
     return std::nullopt;
   }
@@ -128,7 +128,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
   const int64_t size = self.size(dim);
   const int64_t stride = Layout(self).strides[dim];
   const int64_t count = index.numel();
-  // One place even for none: an empty span is what an exhausted arena gives.
+  // At least one element, since an empty span means an exhausted arena.
   const std::span<int64_t> offsets =
       context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
   if (offsets.empty()) return false;

@@ -34,7 +34,7 @@ class IndexReader {
 // Fails (and gives false) unless 0 <= index < size.
 [[nodiscard]] bool check_index(KernelContext& context, int64_t index, int64_t size);
 
-// As it lies, a 0-d tensor as one element in one dimension.
+// The tensor's layout; a 0-d tensor counts as one element in one dimension.
 Layout at_least_1d(const Tensor& tensor);
 
 // out[a..., i..., b...] = self[a..., index[i...], b...] for the dimension `dim` of self. The index
@@ -54,7 +54,7 @@ class AdvancedIndex {
   static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
                                            const OptionalTensorList& indices);
 
-  // Sizes of what is picked.
+  // Sizes of the result.
   std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
 
   // For all that is picked, by runs: run(self_offset, self_stride, result_offset, result_stride,
@@ -79,7 +79,7 @@ class AdvancedIndex {
   }
 
  private:
-  // One index tensor: what each of its elements adds to the offset into self.
+  // One index tensor: the offset into self that each of its elements adds.
   struct Term {
     const int64_t* offsets;
     Layout layout;  // of `offsets`, broadcast to shape_

@@ -21,7 +21,7 @@ std::optional<std::span<const int32_t>> infer_sizes(KernelContext& context,
     const int64_t product = *checked_numel(*others);
     if (product == 0 || numel % product != 0) {
       context.fail(ErrorCode::kInvalidArgument,
-                   "no size -1 stands for makes %lld elements out of %lld times it",
+                   "no value for -1 makes %lld elements from %lld times it",
                    static_cast<long long>(numel), static_cast<long long>(product));
       return std::nullopt;
     }

@@ -23,7 +23,7 @@ struct LayerNorm {
   Tensor& rstd;
 };
 
-// How rows are normalised; what is checked already is not checked again.
+// How rows are normalised. Arguments must be checked before.
 using NormalizeRows = void (*)(KernelContext& context, const LayerNorm& arguments);
 
 // For every dtype; statistics in double.

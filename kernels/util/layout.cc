@@ -10,7 +10,7 @@ namespace vitrine {
 Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
   for (size_t i = 0; i < rank; ++i) {
     sizes[i] = tensor.size(i);
-    // Strides of a tensor without elements are no offsets: they may have wrapped around.
+    // Strides of a tensor without elements are invalid, since they may have wrapped around.
     strides[i] = tensor.numel() == 0 ? 0 : tensor.strides()[i];
   }
 }

@@ -1,4 +1,4 @@
-// Where the elements of a view lie in a tensor's memory: the language of data movement.
+// The positions of a view's elements in a tensor's memory; data movement is expressed with them.
 //
 // permute, slice, flip, expand, ... each turn the layout of their input into that of their result;
 // one routine (element_copy.h) then copies.
@@ -20,7 +20,7 @@ namespace vitrine {
 // checked here.
 struct Layout {
   Layout() = default;
-  // As the tensor lies; strides of a tensor without elements are zero.
+  // The tensor's layout; strides of a tensor without elements are zero.
   explicit Layout(const Tensor& tensor);
   // Dense and row-major, of other sizes.
   explicit Layout(std::span<const int64_t> row_major_sizes);

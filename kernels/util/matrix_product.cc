@@ -71,7 +71,7 @@ class MatrixOperands final : public GemmOperands<Sum> {
   }
 
  private:
-  // What a Scalar is read as: signed, unlike the sums.
+  // The type that a Scalar is read as: signed, unlike the sums.
   using Factor = std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, Sum>;
 
   static int64_t at(const Layout& layout, int64_t row, int64_t column) {

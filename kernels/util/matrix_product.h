@@ -38,7 +38,7 @@ struct MatrixProduct {
 // memory.
 [[nodiscard]] bool check_product(KernelContext& context, const MatrixProduct& product);
 
-// How a product is computed; what is checked already is not checked again.
+// How a product is computed. Arguments must be checked before.
 using MultiplyMatrices = void (*)(KernelContext& context, const MatrixProduct& product);
 
 // For every dtype and layout. Half and BFloat16 sum in float.

@@ -31,7 +31,7 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
     const T* from = self.data<T>();
     T* to = out.mutable_data<T>();
     int64_t* places = indices.mutable_data<int64_t>();
-    // The indices may lie in another dim order than the values.
+    // The indices may have another dim order than the values.
     int64_t number = 0;
     each_window(window, input, output,
                 [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {

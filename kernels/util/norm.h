@@ -1,4 +1,4 @@
-// What the normalising operators share.
+// Code that the normalising operators share.
 #pragma once
 
 #include <cstdint>

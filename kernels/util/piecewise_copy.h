@@ -37,7 +37,7 @@ struct SegmentList {
 void copy_segments(KernelContext& context, const Tensor& self,
                    std::span<const SegmentList> dimensions, Tensor& out);
 
-// What lies before and after the input's elements in a padded dimension.
+// The padding before and after the input's elements in a dimension.
 enum class PadMode : uint8_t { kReflection, kReplication };
 
 // reflection_pad and replication_pad of the last `spatial` dimensions; `padding` has a pair for

@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// What one element of the result sees of one dimension: begin, begin + step, ... < end, all inside
-// the input.
+// The positions of one dimension that an element of the result reads: begin, begin + step, ... <
+// end, all inside the input.
 struct PoolRange {
   int64_t begin;
   int64_t end;
@@ -60,7 +60,7 @@ struct AdaptiveWindow {
 // Resizes `out` to self's sizes with other ones for height and width.
 [[nodiscard]] bool resize_images(KernelContext& context, const Tensor& self,
                                  const std::array<int64_t, 2>& size, Tensor& out);
-// [N, C, H, W], with N = 1 where the tensor has no such dimension.
+// [N, C, H, W], with N = 1 if the tensor lacks that dimension.
 Layout image_layout(const Tensor& tensor);
 
 // element(offset of the input's plane, height range, width range, offset of the output's element)

@@ -9,7 +9,7 @@
 
 namespace vitrine {
 
-// xoshiro256** (Blackman and Vigna, 2018), seeded anew at each construction from the clock and a
+// xoshiro256** (Blackman and Vigna, 2018), seeded at each construction from the clock and a
 // process-wide count. Not for cryptography.
 class Random {
  public:

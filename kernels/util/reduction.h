@@ -25,7 +25,7 @@
 
 namespace vitrine {
 
-// What an accumulator wants of the walk.
+// Options of an accumulator.
 struct ReductionRules {
   // Elements are rounded to it before they are added; Bool, integral: has no effect.
   ScalarType common;

@@ -13,8 +13,7 @@
 
 namespace vitrine {
 
-// Height (0) and width (1) of images before and after, and the factors that were asked for, if they
-// were.
+// Height (0) and width (1) of images before and after, and the given factors, if any.
 struct Resampling {
   std::array<int64_t, 2> input;
   std::array<int64_t, 2> output;
@@ -38,7 +37,7 @@ struct Resampling {
     KernelContext& context, const Tensor& self, std::optional<std::span<const int64_t>> output_size,
     std::optional<std::span<const double>> scale_factors, Tensor& out);
 
-// The two input elements between which an output element lies, and the weight of the second.
+// The two input elements around an output element, and the weight of the second.
 template <class C>
 struct LinearPlace {
   int64_t first;

@@ -37,7 +37,7 @@ void divide_ints(KernelContext& context, int64_t a, int64_t b, EValue& result, c
   result = EValue(op(a, b));
 }
 
-// The integer that a double is, or fails the context where there is none.
+// Converts a double to an integer; fails the context if it is not one.
 [[nodiscard]] std::optional<int64_t> to_int(KernelContext& context, double value);
 
 }  // namespace vitrine

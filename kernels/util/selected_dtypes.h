@@ -1,5 +1,5 @@
-// The dtypes that kernels of this build take. This file says all of them; a build for chosen
-// programs finds one of its own first (cmake/SelectOps.cmake).
+// The dtypes that kernels of this build take. This file selects all; a selective build finds its
+// own file first (cmake/SelectOps.cmake).
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace vitrine {
 
 std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, int64_t dim) {
   if (self.rank() == 0) {
-    context.fail(ErrorCode::kInvalidArgument, "self has no dimension to take parts along");
+    context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");
     return std::nullopt;
   }
   return normalize_dim(context, dim, self.rank());

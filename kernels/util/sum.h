@@ -7,7 +7,7 @@
 
 namespace vitrine {
 
-// What sum_type() gives.
+// The type of sum_type().
 using SumTypes = TypeList<int64_t, float, double, bool>;
 
 // The type that elements are converted to for an output of dtype `out`: wrapping at the end is the

@@ -22,7 +22,7 @@ constexpr uint32_t kInsertedBytes = 48;
 constexpr size_t kInsertedAt = 8;  // after root and identifier
 constexpr char kHeaderMagic[] = "FH01";
 constexpr size_t kSegmentAlignment = 128;
-// An upper bound of what the builder takes for an entry and its segment, without the key.
+// An upper bound of the builder's bytes for an entry and its segment, without the key.
 constexpr uint64_t kMaxEntryBytes = 256;
 
 struct Segment {
@@ -46,9 +46,9 @@ Error check_layout(const TensorLayout& layout, size_t bytes) {
   Result<int64_t> numel = checked_numel(layout.sizes);
   if (!numel.ok()) return numel.take_error();
   if (static_cast<uint64_t>(*numel) * element != bytes) {
-    return Error::make(ErrorCode::kInvalidArgument, "its layout asks for %llu bytes, it has %zu",
-                       static_cast<unsigned long long>(static_cast<uint64_t>(*numel) * element),
-                       bytes);
+    return Error::make(
+        ErrorCode::kInvalidArgument, "its layout requires %llu bytes, but it has %zu",
+        static_cast<unsigned long long>(static_cast<uint64_t>(*numel) * element), bytes);
   }
   return Error();
 }
@@ -82,7 +82,7 @@ class FlatTensorWriter {
       return Error::make(ErrorCode::kInvalidArgument, "an entry before it has the same key");
     }
     if (!is_power_of_two(entry.alignment)) {
-      return Error::make(ErrorCode::kInvalidArgument, "its alignment %zu is no power of two",
+      return Error::make(ErrorCode::kInvalidArgument, "alignment %zu is not a power of two",
                          entry.alignment);
     }
     return entry.layout ? check_layout(*entry.layout, entry.data.size()) : Error();

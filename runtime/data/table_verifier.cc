@@ -5,7 +5,7 @@
 namespace vitrine {
 namespace {
 
-// Where there is nothing: offset 0 is the buffer's own header.
+// Offset 0 means absent, since it is the buffer's own header.
 constexpr uint64_t kNowhere = 0;
 // Offsets are signed in places.
 constexpr uint64_t kMaxBytes = INT32_MAX;
@@ -18,7 +18,7 @@ class Walk {
   // `position` may be anything.
   bool table(uint64_t position, size_t which) {
     if (!steps_.take(1) || !holds(position, 4, 4)) return false;
-    // Backwards or forwards; what wraps around is outside.
+    // Backwards or forwards; offsets that wrap around are outside.
     const uint64_t vtable =
         position - static_cast<uint64_t>(static_cast<int64_t>(read<int32_t>(position)));
     if (!holds(vtable, 2, 2)) return false;
@@ -90,7 +90,7 @@ class Walk {
     return position % alignment == 0 && position < bytes_.size() &&
            size <= bytes_.size() - position;
   }
-  // What holds() let pass.
+  // Checked by holds().
   template <class T>
   T read(uint64_t position) const {
     T value;

@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-// What a field of a table holds.
+// The kind of a table's field.
 struct FieldShape {
   enum Kind : uint8_t {
     kNoField,

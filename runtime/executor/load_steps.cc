@@ -98,7 +98,7 @@ Error MethodLoader::set_arguments(const int32_t* indices, size_t count, Step& st
   return Error();
 }
 
-// Dtypes never change, but what a kernel is given does where a move exchanges tensors.
+// Dtypes never change, but a kernel's arguments do if a move exchanges tensors.
 Error MethodLoader::note_dtypes(const Step& step, uint32_t kernel_dtypes) {
   if (kernel_dtypes == KernelTable::kAllDtypes) return Error();
   const auto note = [&](const Tensor* tensor) {

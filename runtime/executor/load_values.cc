@@ -192,7 +192,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   }
   if (is_mutable) return copy_initial(data.bytes(), tensor);
   if (method_.external_.empty()) {
-    // As many as there are values at most.
+    // At most as many as there are values.
     external_room_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
     if (external_room_.empty()) return no_memory("external data");
   }

@@ -41,7 +41,7 @@ bool same_double(double x, double y) {
          (std::isfinite(y) && std::fabs(x - y) <= 1e-4 + 1e-5 * std::fabs(y));
 }
 
-// Inputs that are no tensors were compiled into the program. Of the same kind.
+// Inputs that are not tensors were compiled into the program. Of the same kind.
 bool same_constant(const EValue& a, const EValue& b) {
   switch (a.tag()) {
     case EValue::Tag::kNone:
@@ -182,7 +182,7 @@ Error Method::set_input(size_t index, const EValue& value) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is %s, not %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
   }
-  // With another rank there is more to say: see below.
+  // Another rank gets a more specific error below.
   if (given.rank() == planned.rank() && !given.same_dim_order(planned)) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "input %zu has another dim order than the program expects", index);

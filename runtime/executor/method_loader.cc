@@ -102,7 +102,7 @@ Error MethodLoader::make_inputs_and_outputs() {
   for (uint32_t i = 0; i < num_inputs; ++i) {
     Method::Input& input = method_.inputs_[i];
     input.value = &method_.values_[static_cast<size_t>(plan_.inputs()->Get(i))];
-    // What is no tensor has the only value that it may have.
+    // Inputs that are not tensors already have their only allowed value.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
     if (input.value->is_tensor() && input.value->tensor().is_read_only()) {

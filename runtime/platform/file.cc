@@ -126,7 +126,7 @@ size_t mapped_bytes(size_t file_size) {
 Result<Mapping> Mapping::map(const File& file) {
   const uint64_t stamp = file.is_settled() ? file.stamp_ : 0;
   if (file.size_ == 0) return Mapping({}, stamp);
-  // The slack behind the file's last page: zero pages, over which the file is laid.
+  // The slack after the file's last page: zero pages, over which the file is mapped.
   const size_t reserved = mapped_bytes(file.size_);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -59,8 +59,8 @@ class Mapping {
   std::span<const std::byte> bytes() const { return bytes_; }
   // The file's; 0 if it was not settled.
   uint64_t stamp() const { return stamp_; }
-  // Lets the pages that lie wholly inside the range leave memory until they are read again.
-  // `offset` + `size` <= bytes().size().
+  // Lets the system drop the pages inside the range until they are read again. `offset` + `size` <=
+  // bytes().size().
   void release(size_t offset, size_t size) const;
 
  private:

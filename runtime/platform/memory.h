@@ -5,7 +5,7 @@
 
 namespace vitrine::platform {
 
-// Resident bytes, files' pages included; 0 if the system does not tell.
+// Resident bytes, including mapped files; 0 if unknown.
 struct ResidentMemory {
   uint64_t now = 0;
   uint64_t peak = 0;

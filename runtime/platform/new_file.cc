@@ -13,7 +13,7 @@
 namespace vitrine::platform {
 namespace {
 
-// As many letters X as mkostemp asks for, to put a unique ending in their place.
+// mkostemp replaces these letters X by a unique ending.
 constexpr size_t kUniqueLetters = 6;
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }

@@ -19,7 +19,7 @@ class NewFile {
   static Result<NewFile> create(const char* path);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
-  ~NewFile();  // removes what was not committed
+  ~NewFile();  // removes an uncommitted file
 
   // Appends.
   Error write(std::span<const std::byte> bytes);

@@ -113,7 +113,7 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        alignof(std::max_align_t));
   }
   if (verification == Verification::kFull) {
-    // Old headers do not tell where the last segment ends: the file's end then bounds them.
+    // Old headers lack the end of the last segment, so the file's end bounds the segments.
     const uint64_t segment_bytes = header.segment_base == 0 ? 0
                                    : header.segment_data_size != 0
                                        ? header.segment_data_size

@@ -1,5 +1,5 @@
-// The door of the program format: structure (runtime/data/table_verifier.h) and meaning (every
-// index, offset and size). See docs/trust.md for what may be assumed behind it.
+// Verification of the program format: structure (runtime/data/table_verifier.h) and meaning (every
+// index, offset and size). See docs/trust.md for what later code may assume.
 #pragma once
 
 #include <cstdint>

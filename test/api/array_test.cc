@@ -54,7 +54,7 @@ TEST(Array, IsZeroAndMayBeEmpty) {
 }
 
 TEST(Array, ReordersOtherLayouts) {
-  // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} stands at w * 2 + c.
+  // Channels last: element (c, h, w) of sizes {1, 2, 1, 3} is at w * 2 + c.
   std::array<int32_t, 4> sizes = {1, 2, 1, 3};
   std::array<uint8_t, 4> order = {0, 2, 3, 1};
   std::array<int64_t, 4> strides{};

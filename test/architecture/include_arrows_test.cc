@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Must never include, whatever the table allows by way of other rooms.
+// Includes that are forbidden even if other rooms would allow them indirectly.
 struct Ban {
   std::string_view from;
   std::string_view to;

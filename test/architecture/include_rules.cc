@@ -39,7 +39,7 @@ std::vector<std::vector<std::string>> table_rows(std::string_view page, std::str
   return rows;
 }
 
-// What stands between backquotes.
+// The texts between backquotes.
 std::vector<std::string> names_in(std::string_view cell) {
   std::vector<std::string> names;
   for (size_t begin = cell.find('`'); begin != std::string_view::npos;) {

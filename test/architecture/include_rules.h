@@ -10,8 +10,7 @@ namespace vitrine::architecture {
 
 struct Room {
   std::string folder;
-  // Folders that hold rooms, or rooms. What one of these may include, this room may too. "" is
-  // everything.
+  // Rooms or folders of rooms. This room may include what they may include. "" is everything.
   std::vector<std::string> may_include;
   std::vector<std::string> public_headers;  // "vitrine/tensor.h"
   bool is_device = false;                   // no exceptions, no iostream
@@ -19,7 +18,7 @@ struct Room {
 
 const std::vector<Room>& rooms();
 
-// The innermost room that `path` (from the root of the tree) lies in; null if it lies in none.
+// The innermost room that contains `path` (relative to the root of the tree); null if none does.
 const Room* room_of(std::string_view path);
 
 // Whether a file of room `from` may include one of room `to`.

@@ -64,7 +64,7 @@ TEST(ZipArchive, RefusesWhatIsNoArchive) {
       [&] {
         ZipArchive({bytes, nullptr}, "test.zip");
       },
-      ThrowsMessage<FormatError>(HasSubstr("test.zip: is no zip archive")));
+      ThrowsMessage<FormatError>(HasSubstr("test.zip: is not a zip archive")));
   EXPECT_THROW(ZipArchive({{}, nullptr}, "test.zip"), FormatError);
 }
 

@@ -128,7 +128,7 @@ struct Encoding {
   }
 };
 
-// Two to the power of a whole number: products and sums of such steps are exact in f32.
+// A power of two: products and sums of such steps are exact in f32.
 float power_of_two(float at_least) { return std::exp2(std::ceil(std::log2(at_least))); }
 
 // Parameters with which all of [low, high] can be stored.
@@ -172,7 +172,7 @@ Stored make_stored(const Operand& operand, const NodeCase& test, const std::vect
     encoding.channel_stride = 32;
     encoding.scales.resize(count / 32);
     for (size_t i = 0; i < encoding.scales.size(); ++i) {
-      encoding.scales[i] = i % 3 == 0 ? 0.125f : 0.15625f;  // as bfloat16 has them
+      encoding.scales[i] = i % 3 == 0 ? 0.125f : 0.15625f;  // as in bfloat16
     }
   } else if (operand.channel_dim.has_value()) {
     encoding.type = type;

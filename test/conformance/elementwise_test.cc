@@ -120,7 +120,7 @@ std::vector<NodeCase> unary_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Unary, Elementwise, testing::ValuesIn(unary_cases()), test_name);
 
-// Nodes with a parameter of their own.
+// Nodes with parameters.
 std::vector<NodeCase> parametric_cases() {
   std::vector<NodeCase> cases;
   const Dims dims = {3, 41};

@@ -26,7 +26,7 @@ std::vector<int32_t> nchw(const Dims& nhwc) {
           static_cast<int32_t>(nhwc[1]), static_cast<int32_t>(nhwc[2])};
 }
 
-// Portable kernels know symmetric padding only: what is not is padded before.
+// Portable kernels support only symmetric padding; other inputs are padded before.
 Tensor& padded(KernelCall& call, Tensor& x, const WindowSpec& w, float value) {
   const std::vector<int32_t> s = sizes_of(x);
   const auto h = static_cast<int32_t>(w.top + w.bottom);
@@ -151,7 +151,7 @@ Dims convolved(Tag tag, const Shape& shape) {
           w.groups * w.group_out};
 }
 
-// Portable transposed convolutions pad both sides alike: more is computed, and cut.
+// Portable transposed convolutions pad both sides equally, so a larger result is computed and cut.
 Tensor& cut(KernelCall& call, Tensor& x, int64_t dim, uint32_t start, uint32_t count) {
   std::vector<int32_t> s = sizes_of(x);
   s[static_cast<size_t>(dim)] = static_cast<int32_t>(count);
@@ -388,7 +388,7 @@ std::vector<NodeCase> resize_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Resizing, WindowNodes, testing::ValuesIn(resize_cases()), test_name);
 
-// Two outputs, of which the second tells where in its window the maximum is.
+// Two outputs; the second is the position of the maximum in its window.
 TEST(Windows, ArgMaxPooling2d_AsPortable) {
   const Dims in = {2, 6, 6, 5};
   WindowSpec w = stride(window(2, 3, 1, 1), 2, 3);

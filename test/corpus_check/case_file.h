@@ -1,4 +1,4 @@
-// A case of the corpus as its case.json tells it.
+// A case of the corpus, as described by its case.json.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct CaseCall {
 struct Tolerance {
   double atol = 0;
   double rtol = 0;
-  double min_cosine = -1;  // -1: not asked for
+  double min_cosine = -1;  // -1: not required
 };
 
 struct Case {
@@ -45,7 +45,7 @@ struct Case {
   std::vector<CaseCall> calls;
 };
 
-// Throws std::runtime_error naming the file and what is wrong.
+// Throws std::runtime_error that names the file and the error.
 Case read_case(const std::filesystem::path& folder);
 
 }  // namespace vitrine::corpus

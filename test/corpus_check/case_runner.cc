@@ -24,7 +24,7 @@ void set_input(Method& method, size_t index, const CaseValue& value,
       // In the dim order that the program expects: files are in logical order.
       const Tensor& planned = method.input(index).is_tensor() ? method.input(index).tensor()
                                                               : throw ToolError("not a tensor");
-      if (planned.rank() != value.sizes.size()) throw ToolError("the input has another rank");
+      if (planned.rank() != value.sizes.size()) throw ToolError("the input has the wrong rank");
       auto tensor = std::make_unique<HostTensor>(value.dtype, value.sizes, planned.dim_order());
       tensor->set_from_logical(tools::read_file(value.file));
       tools::check(method.set_input(index, EValue(&tensor->tensor())));
@@ -48,7 +48,7 @@ void set_input(Method& method, size_t index, const CaseValue& value,
 std::string check_output(const EValue& output, const CaseValue& expected,
                          const Tolerance& tolerance, CaseResult& result) {
   const auto number = [&](bool right_kind, double actual, double wanted) -> std::string {
-    if (!right_kind) return "the output is of another kind";
+    if (!right_kind) return "the output has the wrong kind";
     if (actual == wanted) return "";
     return fmt::format("the output is {}, expected {}", actual, wanted);
   };

@@ -18,8 +18,8 @@ struct Comparison {
 };
 
 // Elementwise |actual - expected| <= atol + rtol * |expected|; integers and bools must be equal;
-// NaN equals NaN and infinities equal themselves. With min_cosine the cosine of the angle between
-// the two, as vectors, is asked for as well. Both spans hold the same number of `dtype` elements.
+// NaN equals NaN and infinities equal themselves. With min_cosine, the cosine of the angle between
+// the two, as vectors, must reach it too. Both spans hold the same number of `dtype` elements.
 Comparison compare(std::span<const std::byte> actual, std::span<const std::byte> expected,
                    ScalarType dtype, const Tolerance& tolerance);
 

@@ -1,4 +1,4 @@
-// Runs of corpus cases that are known to fail, each with what it says and why that is right.
+// Runs of corpus cases that are known to fail, each with its message and the reason.
 //
 // Kept in known_failures.json: a list of objects with
 //   "cases"     ends of case folders: "ops_portable/maximum__nan"
@@ -32,7 +32,7 @@ struct Run {
 
 class KnownFailures {
  public:
-  // Throws std::runtime_error that names the file and what is wrong.
+  // Throws std::runtime_error that names the file and the error.
   static KnownFailures read(const std::filesystem::path& file);
   static KnownFailures parse(std::string_view json, const std::string& source);
 

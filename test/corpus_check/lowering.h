@@ -18,9 +18,9 @@ struct LoweringFlags {
   bool external_constants = false;  // cases that have such are always lowered so
 };
 
-// Writes the program, and what .ptd files it has, to `folder`; `which` then names these. False if
-// the case has no exported model of that form for all methods that it calls. Throws what pte_lower
-// would print.
+// Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case
+// lacks an exported model of that form for some method that it calls. Throws the errors that
+// pte_lower would print.
 bool lower_case(Case& which, const std::filesystem::path& case_folder, ExportedForm form,
                 const std::vector<std::string>& backends, const LoweringFlags& flags,
                 const std::filesystem::path& folder);

@@ -1,4 +1,4 @@
-// corpus_check: runs cases of the corpus and prints a line a case.
+// corpus_check: runs cases of the corpus and prints one line per case.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ void collect(const fs::path& path, std::vector<fs::path>& folders) {
   folders.insert(folders.end(), found.begin(), found.end());
 }
 
-// Prints a line a case and counts. What is known to fail must fail, and say so.
+// Prints one line per case and counts. Known failures must fail, with their message.
 class Tally {
  public:
   explicit Tally(vitrine::corpus::KnownFailures known) : known_(std::move(known)) {}
@@ -87,8 +87,8 @@ class Tally {
   std::array<size_t, 4> counts_{};  // by Verdict
 };
 
-// Once as it is; or twice, with a new file of packed weights and with what the first run left
-// there.
+// Runs once; or twice, first with a new file of packed weights and then with the file that the
+// first run wrote.
 CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions options,
                bool with_weights_cache) {
   if (!with_weights_cache) return vitrine::corpus::run_case(which, options);

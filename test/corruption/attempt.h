@@ -1,4 +1,4 @@
-// Does with a file all that a user would do, within bounds, and tells how far it came.
+// Uses a file in all ways that a user would, within limits, and reports how far it came.
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,7 @@ BlobOutcome attempt_blob(std::span<const std::byte> blob, const NamedDataMap* na
   Result<std::unique_ptr<Delegate>> loaded = backend.init(context, blob, {});
   if (!loaded.ok()) return {BlobStage::kLoad, loaded.error().message()};
 
-  // Read once more, for what it says about its arguments.
+  // Parses the graph again for the sizes of its arguments.
   Budget steps;
   const xnnpack::Graph graph = *xnnpack::read_graph(*xnnpack::open_blob(blob)->graph, steps);
   if (!is_affordable(graph)) return {BlobStage::kExecute, "its arguments are too large"};

@@ -1,7 +1,7 @@
 // Damaged XNNPACK payloads: an error or a run, never a crash, a leak, or an allocation of more than
-// 64 MB at once (sanitizers watch). Over 200,000 of them, and by expect_tally never below 100,000:
-// every field and every byte replaced by what is likely to hurt, parts of the graph changed for
-// others, and random damage.
+// 64 MB at once (sanitizers watch). Tries over 200,000 of them (expect_tally requires at least
+// 100,000): replaces every field and every byte by harmful values, exchanges parts of the graph,
+// and damages at random.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ TEST_P(BlobCorruption, EveryByteReplaced) {
   expect_tally(3'000);
 }
 
-// Each field of each value replaced in the graph, then written anew: well-formed nonsense.
+// Replaces each field of each value in the graph and writes it again: well-formed nonsense.
 TEST_P(BlobCorruption, EveryFieldReplaced) {
   const BlobBuilder sound = GetParam().builder;
   const auto with = [&](const auto& change) {

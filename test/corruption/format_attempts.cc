@@ -46,7 +46,7 @@ std::string attempt_etdump(std::span<const std::byte> bytes) try {
 
 std::string attempt_etrecord(std::span<const std::byte> bytes) {
   try {
-    // Stricter than what the join needs: some samples come without their weights.
+    // Stricter than the join: some samples lack their weights.
     const etrecord::RecordMembers members = etrecord::parse_record_members(bytes, "file");
     static_cast<void>(etrecord::write_etrecord(members));
     if (members.reference_outputs) {
@@ -95,7 +95,8 @@ std::string attempt_bundled_program(std::span<const std::byte> bytes) {
     const std::vector<std::byte> written = bundled::write_bundled_program(bundle);
     if (bundled::parse_bundled_program(written).suites.size() != bundle.suites.size()) std::abort();
   } catch (const bundled::BundledProgramError&) {
-    // The writer is stricter: expected outputs that are no tensors, methods without a name.
+    // The writer is stricter: it refuses expected outputs that are not tensors, and methods without
+    // a name.
   }
   return "";
 }

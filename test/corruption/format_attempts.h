@@ -1,5 +1,5 @@
-// Does with a file of the developer tools' formats all that a user would do. Each gives the error's
-// text, or nothing if the file was taken. Also what the fuzz targets run.
+// Use a file of the developer tools' formats in all ways that a user would. Each returns the
+// error's text, or nothing if the file was accepted. The fuzz targets run them too.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ std::string attempt_etdump(std::span<const std::byte> bytes);
 std::string attempt_etrecord(std::span<const std::byte> bytes);
 // An ETRecord's reference outputs.
 std::string attempt_recorded_tensors(std::span<const std::byte> bytes);
-// Reads it, and writes what was read.
+// Reads it and writes the result.
 std::string attempt_bundled_program(std::span<const std::byte> bytes);
 // Loads it, and reads every entry.
 std::string attempt_flat_tensor(std::span<const std::byte> bytes);

@@ -162,7 +162,7 @@ TEST_P(FormatCorruption, SoundFilesAreTaken) {
 
 TEST_P(FormatCorruption, CutFilesAreRefused) {
   for (const AlignedBytes& sample : format().make_samples()) {
-    // Large archives are read in whole at each try.
+    // Each try reads the whole archive, so large ones are slow.
     const size_t step = sample.size() / 6000 + 1;
     for (size_t size = 0; size < sample.size(); size += step) {
       // Of exactly that size, so that AddressSanitizer sees every overrun.

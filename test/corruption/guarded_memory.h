@@ -1,5 +1,5 @@
-// Memory that ends where the address space does: whoever goes too far stops there and then, code
-// that no sanitizer sees included.
+// Memory that ends at an unreadable page, so that an access beyond the end stops the process, even
+// in code without sanitizers.
 #pragma once
 
 #include <sys/mman.h>

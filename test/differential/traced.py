@@ -16,7 +16,7 @@ DTYPES = {torch.uint8: (1, "uint8"), torch.int8: (2, "int8"), torch.int16: (3, "
           torch.int32: (4, "int32"), torch.int64: (5, "int64"), torch.float16: (6, "float16"),
           torch.float32: (7, "float32"), torch.float64: (8, "float64"), torch.bool: (12, "bool"),
           torch.bfloat16: (13, "bfloat16")}
-# Traces have dtypes and memory formats as numbers of their own.
+# Traces store dtypes and memory formats as their own numbers.
 TRACED_DTYPES = {0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4: torch.int64,
                  5: torch.float16, 6: torch.float32, 7: torch.float64, 11: torch.bool,
                  15: torch.bfloat16}
@@ -209,7 +209,7 @@ class Trace:
             raise Skipped("its result is not defined")
         operator = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
         schema = operator._schema
-        # As the exporter: what is left at its default is not passed, if nothing behind it is.
+        # As in the exporter, trailing arguments with default values are not passed.
         is_default = [each.has_default_value() and not isinstance(item, Value)
                       and item == each.default_value for each, item in zip(schema.arguments, args)]
         count = 1 + max((i for i, each in enumerate(schema.arguments)

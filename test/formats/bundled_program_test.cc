@@ -98,7 +98,7 @@ TEST(BundledProgram, IsReadAsItWasWritten) {
   EXPECT_TRUE(tensor(read.suite("first")->sets.at(1).expected_outputs[0]).sizes.empty());
 }
 
-// What ExecuTorch's schema asks for: its readers use the bytes where they lie.
+// The alignment that ExecuTorch's schema requires, since its readers use the bytes in place.
 TEST(BundledProgram, WritesAlignedDataAndProgram) {
   for (size_t size = 1; size < 40; ++size) {
     Sample sample;
@@ -219,7 +219,7 @@ TEST(BundledProgram, WritesNothingThatNoReaderTakes) {
   EXPECT_THAT(error_of_writing(sample.bundle), HasSubstr("program"));
 }
 
-// Stock bundles hold the same bytes as the files beside them; written anew they still do.
+// Stock bundles hold the same bytes as the files beside them, also after writing them again.
 TEST(BundledProgramCorpus, HoldsWhatLiesBesideIt) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t bundles = 0;

@@ -71,7 +71,7 @@ TEST_F(DebugValuesTest, TensorsComeBackWithTheirElements) {
   Tensor& x = factory_.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   record(factory_.value(x), 7);
   const EtDump dump = read_back();
-  x.mutable_data<float>()[0] = 100;  // what was kept is a copy
+  x.mutable_data<float>()[0] = 100;  // the buffer holds a copy
   ASSERT_EQ(dump.blocks.at(0).debug_events.size(), 1u);
   const DebugEvent& event = dump.blocks[0].debug_events[0];
   EXPECT_EQ(event.chain_index, 0);

@@ -178,9 +178,10 @@ TEST(EtRecord, AcceptsPythonsInfinitiesOutsideOfStrings) {
 
 TEST(EtRecord, SurvivesDeepNesting) {
   const std::string deep(1 << 20, '[');
-  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("nests deeper than 200 levels"));
+  EXPECT_THAT(error_with("debug_handle_map", deep), HasSubstr("is nested deeper than 200 levels"));
   std::string closed = deep + std::string(deep.size(), ']');
-  EXPECT_THAT(error_with("debug_handle_map", closed), HasSubstr("nests deeper than 200 levels"));
+  EXPECT_THAT(error_with("debug_handle_map", closed),
+              HasSubstr("is nested deeper than 200 levels"));
 }
 
 // A lowered module within a lowered module within ...
@@ -243,7 +244,7 @@ TEST(EtRecordCorpus, EveryRecordIsReadAndKnowsTheNodesOfItsHandles) {
     SCOPED_TRACE(entry.path().string());
     const EtRecord record = read_etrecord(entry.path());
     ++records;
-    // Before 1.0 the unserialised getitem after an operator had a handle of its own.
+    // Before 1.0, the unserialised getitem after an operator had a separate handle.
     const bool is_old = entry.path().string().find("/compat/") != std::string::npos;
     for (const auto& [method_name, method] : record.methods) {
       if (method.graph.nodes.empty()) continue;  // maps of methods whose graph was not recorded

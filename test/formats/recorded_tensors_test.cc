@@ -96,8 +96,8 @@ TEST(RecordedTensors, NumbersAreReadToo) {
 TEST(RecordedTensors, SaysWhatIsRefused) {
   EXPECT_THAT(refusal_of("\x80\x04whatever"), AllOf(HasSubstr("x: "), HasSubstr("plain pickle")));
   EXPECT_THAT(refusal_of("no zip"), HasSubstr("x: "));
-  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("out of its storage"));
-  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, -1))), HasSubstr("out of its storage"));
+  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, 1))), HasSubstr("beyond its storage"));
+  EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3, 1}, -1))), HasSubstr("beyond its storage"));
   EXPECT_THAT(refusal_of(archive(tensor({2, 3}, {3}, 0))), HasSubstr("strides"));
   EXPECT_THAT(refusal_of(archive(tensor({2}, {-1}, 0))), HasSubstr("negative"));
   EXPECT_THAT(refusal_of(archive(tensor({1 << 20, 1 << 20}, {0, 0}, 0))), HasSubstr("far larger"));
@@ -106,7 +106,7 @@ TEST(RecordedTensors, SaysWhatIsRefused) {
   EXPECT_THAT(refusal_of(archive("cos\nsystem\n(" + text("ls") + "tR")), HasSubstr("os system"));
   EXPECT_THAT(refusal_of(archive(tensor({2}, {1}, 0), "big")), HasSubstr("little-endian"));
   EXPECT_THAT(refusal_of(archive("I")), AllOf(HasSubstr("data.pkl: byte 4"), HasSubstr("0x49")));
-  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("nothing was stored"));
+  EXPECT_THAT(refusal_of(archive("h\x05")), HasSubstr("the memo has no entry"));
   EXPECT_THAT(refusal_of(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 

@@ -1,4 +1,4 @@
-// Bundled programs: read, and write what was read.
+// Bundled programs: reads them and writes them again.
 #include <cstdint>
 #include <span>
 

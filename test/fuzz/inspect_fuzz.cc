@@ -1,4 +1,4 @@
-// Files of every kind that pte_inspect knows: describe, print, draw.
+// Files of every kind that pte_inspect reads: describes, prints and draws them.
 #include <cstdint>
 #include <span>
 #include <stdexcept>

@@ -16,7 +16,7 @@ TEST(HostTensorTest, KeepsLogicalOrderWhateverTheDimOrder) {
   std::array<float, 12> logical;
   for (size_t i = 0; i < logical.size(); ++i) logical[i] = static_cast<float>(i);
   tensor.set_from_logical(std::as_bytes(std::span(logical)));
-  // Channels last: the two channels of a pixel lie side by side.
+  // Channels last: the two channels of a pixel are adjacent.
   const float* memory = tensor.tensor().data<float>();
   EXPECT_EQ(memory[0], 0.0f);
   EXPECT_EQ(memory[1], 6.0f);

@@ -1,5 +1,5 @@
-// The inspector against ExecuTorch's own: corpus/*/inspector*.tsv is what its Python Inspector
-// makes of the same traces and records.
+// Compares the inspector with ExecuTorch's: corpus/*/inspector*.tsv holds the tables of its Python
+// Inspector for the same traces and records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ void expect_equal_times(const RunSamples& samples, const TimeStatistics& time, c
   expect_statistics(time, row);
 }
 
-// What our statistics make of a table's raw times.
+// Our statistics of a table's raw times.
 void expect_statistics_of_raw(const TsvRow& row) {
   std::vector<double> ns;
   for (const double ms : numbers(row.at("raw"))) ns.push_back(ms * kNsOfMs);
@@ -117,14 +117,14 @@ void expect_statistics_of_raw(const TsvRow& row) {
 // are some of its.
 void expect_sources(const ProfileRow& row, const TsvRow& tsv) {
   const std::string& ops = tsv.at("op_types");
-  if (ops.find(" total)") != std::string::npos) return;  // only the first and last are told
+  if (ops.find(" total)") != std::string::npos) return;  // the table has only the first and last
   std::vector<std::string> theirs = quoted(ops);
-  // Its names are str() of the op, which leaves the namespace out of some; ours are as serialised.
+  // Its names are str() of the op, which omits some namespaces; ours are the serialised names.
   for (std::string& op : theirs) {
     if (std::count(op.begin(), op.end(), '.') == 1) op.insert(0, "aten.");
   }
   if (theirs.empty()) {
-    // Without a record, or for an instruction that it does not know, our name is the kernel's.
+    // Without a record, or for an instruction that the record lacks, our name is the kernel's.
     EXPECT_NE(row.join, Join::kExact);
     return;
   }
@@ -204,7 +204,7 @@ class Comparison {
       expect_times(row.samples, row.time, tsv);
       if (tsv.at("is_delegated_op") == "True") {
         EXPECT_EQ(row.identifier, name);
-        // It knows nothing of XNNPACK's operators; we infer (JoinCorpus.InfersStockOperators).
+        // It does not join XNNPACK's operators; we infer them (JoinCorpus.InfersStockOperators).
         EXPECT_EQ(tsv.at("op_types"), "[]");
       } else if (name == "OPERATOR_CALL") {
         EXPECT_EQ(row.where, Where::kKernel);

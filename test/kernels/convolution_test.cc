@@ -118,7 +118,7 @@ std::vector<int32_t> output_shape(const Case& test) {
 
 class Convolution : public testing::TestWithParam<Case> {
  protected:
-  // A tensor with the array's values; channels last if asked for.
+  // A tensor with the array's values; channels-last if requested.
   template <class T>
   Tensor& tensor(const std::vector<int32_t>& shape, const Array& array, bool channels_last) {
     std::vector<uint8_t> order;

@@ -1,5 +1,5 @@
-// Every kernel, called with whatever a program may hold: it returns, with an Error where the call
-// is wrong, reads and writes nothing but its arguments, and takes little memory and time. Most of
+// Calls every kernel with all kinds of arguments that a program may hold. It must return (with an
+// Error if the call is wrong), access only its arguments, and use little memory and time. Most of
 // this only shows under AddressSanitizer and UndefinedBehaviorSanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ constexpr int kRandomCalls = 250;  // for each line of the table
 const std::map<std::string_view, const Kernel*>& kernels_by_name() {
   static const auto kernels = [] {
     std::map<std::string_view, const Kernel*> result;
-    // The optimised kernels take over in a run of their own.
+    // The optimised kernels are tested in a separate run.
     if (std::getenv("VITRINE_TEST_OPTIMIZED") != nullptr) {
       for (const Kernel* kernel : optimized::kernels().kernels) {
         result.emplace(kernel->name, kernel);
@@ -62,7 +62,7 @@ void print_current_call() {
 Error run(const OpCall& call) {
   Values values(call.arguments);
   Budget budget(kMaxTemp);
-  HeapArena temp(1, &budget);  // chunks of what is asked for, for AddressSanitizer
+  HeapArena temp(1, &budget);  // chunks of the requested size, for AddressSanitizer
   current_call = &call;
   const std::clock_t start = std::clock();
   Error error = values.call(*kernels_by_name().at(call.name), temp);
@@ -384,7 +384,7 @@ TEST(RefusedCall, ShapesThatDoNotMatch) {
     }
     // What is beyond the index is not read.
     if (argument.name == "src" && call.name.starts_with("aten::scatter")) return;
-    // Neither broadcast to what the others are.
+    // Neither broadcasts to the others' shape.
     for (const std::vector<int32_t>& sizes :
          {std::vector<int32_t>{7}, {7, 5}, {5, 7, 5}, {3, 5, 7, 5}}) {
       argument.sizes = sizes;
@@ -427,7 +427,7 @@ TEST(RefusedCall, ValueOfAnotherKind) {
     const Argument original = argument;
     for (const char* text : {"'text'", "[0.5]", "2", "f32[2]"}) {
       argument = parsed(text);
-      // Numbers may stand for numbers.
+      // One kind of number may replace another.
       const bool number = argument.kind == Kind::kInt &&
                           (original.kind == Kind::kInt || original.kind == Kind::kDouble ||
                            original.kind == Kind::kBool || original.kind == Kind::kScalarType);
@@ -461,7 +461,7 @@ TEST(RefusedCall, OutputThatIsAnInputOfAnotherShape) {
 TEST(RefusedCall, TensorWithoutMemory) {
   each_argument([&](OpCall& call, Argument& argument) {
     if (!argument.is_tensor() || call.name.starts_with("aten::sym_")) return;
-    if (call.name == "executorch_prim::et_view.default" && argument.output) return;  // gets it
+    if (call.name == "executorch_prim::et_view.default" && argument.output) return;      // gets it
     if (call.name.starts_with("llama::update_cache") && argument.name == "out") return;  // a dummy
     argument.no_memory = true;
     EXPECT_TRUE(refused(call));

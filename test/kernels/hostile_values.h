@@ -105,7 +105,7 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
   return shapes;
 }
 
-// Dim orders of a tensor of this rank besides 0, 1, 2, ...
+// Dim orders of a tensor of this rank other than 0, 1, 2, ...
 inline std::vector<std::vector<uint8_t>> dim_orders(size_t rank) {
   std::vector<std::vector<uint8_t>> orders;
   if (rank < 2) return orders;

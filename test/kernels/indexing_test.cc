@@ -57,7 +57,7 @@ TEST_F(Index, MasksStandForTheirDimensions) {
 }
 
 TEST_F(Index, ReadsAnyDimOrder) {
-  // The same logical values, laid out with the last dimension outermost.
+  // The same logical values, with the last dimension outermost in memory.
   Tensor& turned =
       call.make<float>({2, 2, 3}, {0, 10, 100, 110, 1, 11, 101, 111, 2, 12, 102, 112}, {2, 0, 1});
   Tensor& last = call.make<int64_t>({1}, {-1});

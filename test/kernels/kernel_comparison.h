@@ -38,7 +38,7 @@ class Random {
   double real(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
-  // Any float: all signs and exponents, and what is special.
+  // Any float: all signs and exponents, and special values.
   double any() {
     static constexpr float kSpecial[] = {0.0F,
                                          -0.0F,
@@ -104,7 +104,7 @@ class Comparison {
     return outputs_.back();
   }
 
-  // Arguments: pairs stand for their tensors.
+  // Arguments; a pair stands for its two tensors.
   template <class... Args>
   void run(const std::string& name, const Bound& bound, const Args&... args) {
     const Error fast = fast_.run(name, side(args, true)...);
@@ -193,7 +193,7 @@ inline ScalarType random_float(Random& random) {
                                           ScalarType::kBFloat16};
   return kTypes[random.integer(0, 4)];
 }
-// Floats, and now and then what is the portable kernel's business.
+// Mostly floats, sometimes dtypes that only the portable kernel handles.
 inline ScalarType random_dtype(Random& random) {
   if (random.chance(0.1)) return random.chance(0.5) ? ScalarType::kInt : ScalarType::kDouble;
   return random_float(random);

@@ -283,7 +283,7 @@ class Values : public KernelCall {
     return {sizes.begin(), sizes.end()};
   }
 
-  // Whether what the operator reads only is as it was made.
+  // Whether the operator's read-only arguments are unchanged.
   bool inputs_intact() const {
     for (const Input& input : inputs_) {
       if (aliased_ || input.bytes.empty()) continue;

@@ -1,5 +1,5 @@
-// Prints, for every kernel, the dtypes that it takes: found out by calling it. One line an
-// operator: its name, then the dtypes that its tensors may have. Used by the target op_table.
+// Prints the dtypes that every kernel takes, found by calling it. One line per operator: its name,
+// then the dtypes that its tensors may have. Used by the target op_table.
 //
 // The calls are those of op_arguments.inc with the dtype of all Float tensors (or, where there is
 // none, of all tensors) replaced; outputs follow, if the kernel wants them to.
@@ -65,7 +65,7 @@ int main() {
   std::map<std::string, std::set<size_t>> found;
   for (const OpCall& call : all_op_calls()) {
     std::set<size_t>& dtypes = found[std::string(call.name)];
-    // What varies: the first of these that a tensor of the call has.
+    // The dtype that varies: the first of these that a tensor of the call has.
     for (const ScalarType from : kDtypes) {
       bool varies = false;
       for (const Argument& argument : call.arguments) varies = varies || has(argument, from);

@@ -1,4 +1,4 @@
-// The page that is made from the sources names what the tables have.
+// The page made from the sources must name the operators in the tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

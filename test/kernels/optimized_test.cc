@@ -98,7 +98,7 @@ void elu(Comparison& c, const std::string& name) {
 void gelu(Comparison& c, const std::string& name) {
   const Sizes sizes = random_shape(c.random);
   const ScalarType dtype = random_float(c.random);
-  // 1 + erf(x) and 1 + tanh(x) cancel for negative x: what is lost is relative to x.
+  // 1 + erf(x) and 1 + tanh(x) cancel for negative x; the lost precision is relative to x.
   c.run(name, {32, 1e-5}, c.tensor(dtype, sizes),
         EValue(std::string_view(c.random.chance(0.5) ? "none" : "tanh")), c.out(dtype, sizes));
 }
@@ -221,7 +221,7 @@ void convolution(Comparison& c, const std::string& name) {
   const auto some_order = [&](double probability) {
     return spatial == 2 && random.chance(probability) ? Order{0, 2, 3, 1} : Order{};
   };
-  const double last = random.chance(0.5) ? 0.9 : 0.05;  // mostly alike
+  const double last = random.chance(0.5) ? 0.9 : 0.05;  // mostly equal
   const auto image = c.tensor(dtype, input, some_order(last), Values::kUnit);
   const auto filter = c.tensor(dtype, weight, some_order(last), Values::kUnit);
   const auto out = c.out(dtype, output, some_order(last));

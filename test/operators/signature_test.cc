@@ -104,7 +104,7 @@ TEST(Signature, SaysWhatIsWrong) {
     return "";
   };
   EXPECT_THAT(complaint("x::f(Tensr self) -> ()"),
-              HasSubstr("the type is not known at character 10"));
+              HasSubstr("the type is unknown at character 10"));
   EXPECT_THAT(complaint("x::f(Tensor self"), HasSubstr("\", \" or \")\" is missing"));
   EXPECT_THAT(complaint("x::f"), HasSubstr("it ends too early"));
   EXPECT_THAT(complaint("x::f(int n=1x) -> ()"), HasSubstr("a number is wrong"));

@@ -109,7 +109,7 @@ TEST_F(SelectiveBuild, NamesDtypes) {
             "forward: dtype f16 is not in this build (VITRINE_SELECT_OPS)");
 }
 
-// A program may still lead to a dtype that none of its tensors has.
+// A program may still need a dtype that none of its tensors has.
 TEST_F(SelectiveBuild, KernelsRefuseDtypes) {
   HeapArena temp;
   KernelContext context(&temp);

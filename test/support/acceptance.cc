@@ -15,7 +15,7 @@ namespace {
 namespace fbs = schema::program;
 
 constexpr size_t kMaxRank = 16;
-constexpr size_t kMaxOperatorName = 100;  // with its end
+constexpr size_t kMaxOperatorName = 100;  // with its terminating zero
 
 struct Header {
   bool exists = false;
@@ -83,12 +83,12 @@ class Checker {
       }
       need(is_zero(40, 8 + inserted), "header", "its padding is not zero");
       need(header_.segment_base == round_up(header_.program_size, options_.segment_alignment),
-           "header", "segments do not begin at the next aligned place");
+           "header", "segments do not begin at the next aligned offset");
       need(header_.segment_base + header_.segment_bytes == pte_.size(), "header",
-           "base and size of the segments do not lead to the file's end");
+           "base and size of the segments do not add up to the file's end");
       if (header_.segment_base > pte_.size()) return false;
       need(is_zero(header_.program_size, header_.segment_base), "file",
-           "what lies before the segments is not zero");
+           "the bytes before the segments are not zero");
     }
     const auto root = read<uint32_t>(0);
     return need(root >= 8 && root <= header_.program_size - 4, "file", "its root is outside");
@@ -97,7 +97,8 @@ class Checker {
   bool check_structure() {
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(pte_.data()),
                                    header_.program_size);  // ExecuTorch's: default limits
-    if (!need(fbs::VerifyProgramBuffer(verifier), "file", "is no sound flatbuffer")) return false;
+    if (!need(fbs::VerifyProgramBuffer(verifier), "file", "is not a valid flatbuffer"))
+      return false;
     program_ = fbs::GetProgram(pte_.data());
     need(program_->version() == 0, "program", "its version is not 0");
     bool whole = need(program_->segments() != nullptr, "program", "has no segments");
@@ -108,7 +109,7 @@ class Checker {
     whole &= need(program_->execution_plan() != nullptr && program_->execution_plan()->size() > 0,
                   "program", "has no methods");
     need(program_->constant_buffer() == nullptr || program_->constant_buffer()->size() == 0,
-         "program", "has constants of the old kind as well");
+         "program", "has constants of the old kind too");
     return whole;
   }
 
@@ -125,20 +126,20 @@ class Checker {
            place, "reaches past the segments' end");
       if (offset >= end && offset <= header_.segment_bytes) {
         need(is_zero(header_.segment_base + end, header_.segment_base + offset), place,
-             "what lies before it is not zero");
+             "the bytes before it are not zero");
       }
       end = std::max(end, offset + segments[i]->size());
     }
     need(end == header_.segment_bytes, "header", "its segment size is not the last segment's end");
-    need(header_.exists == (end > 0), "header", "is there just when segments hold something");
+    need(header_.exists == (end > 0), "header", "must exist if and only if segments hold data");
     if (program_->named_data() == nullptr) return;
     std::set<std::string> keys;
     for (uint32_t i = 0; i < program_->named_data()->size(); ++i) {
       const auto* named = program_->named_data()->Get(i);
       const std::string place = at("named_data", i);
       need(named->key() != nullptr && keys.insert(named->key()->str()).second, place,
-           "has no key, or another's");
-      need(named->segment_index() < segments.size(), place, "its segment is not there");
+           "has no key, or a duplicate key");
+      need(named->segment_index() < segments.size(), place, "its segment does not exist");
     }
   }
 
@@ -148,10 +149,11 @@ class Checker {
       return;
     }
     const uint64_t size = program_->segments()->Get(list.segment_index())->size();
-    need(list.offsets()->Get(0) == 0, place, "its first offset, of no data, is not 0");
+    need(list.offsets()->Get(0) == 0, place,
+         "its first offset, which stands for no data, is not 0");
     for (const uint64_t offset : *list.offsets()) {
       need(offset % alignment == 0, place, "an offset is not aligned");
-      need(offset <= size, place, "an offset is outside of its segment");
+      need(offset <= size, place, "an offset is outside its segment");
     }
   }
 
@@ -182,8 +184,8 @@ class Checker {
           plan.container_meta_type()->encoded_inp_str() != nullptr &&
           plan.container_meta_type()->encoded_out_str() != nullptr && plan.chains() != nullptr &&
           plan.chains()->size() == 1;
-      if (!need(whole, place, "has not all fields, or not one chain")) continue;
-      // Methods that return constants, without instructions, come behind the others.
+      if (!need(whole, place, "must have all fields and one chain")) continue;
+      // Methods without instructions, which return constants, come after the others.
       const auto* instructions = plan.chains()->Get(0)->instructions();
       if (plan.inputs()->size() > 0 || (instructions != nullptr && instructions->size() > 0)) {
         need(previous < plan.name()->str(), place, "methods are not in the order of their names");
@@ -203,12 +205,13 @@ class Checker {
   }
 
   void check_index(const fbs::ExecutionPlan& plan, int64_t index, const std::string& place) {
-    need(index >= 0 && index < int64_t{plan.values()->size()}, place, "an index is no value's");
+    need(index >= 0 && index < int64_t{plan.values()->size()}, place, "an index is out of range");
   }
 
   void check_buffers(const fbs::ExecutionPlan& plan, const std::string& place) {
     const auto& sizes = *plan.non_const_buffer_sizes();
-    need(sizes.size() >= 1 && sizes[0] == 0, place, "its first buffer, of no memory, is not empty");
+    need(sizes.size() >= 1 && sizes[0] == 0, place,
+         "its first buffer, which stands for no memory, is not empty");
     for (const int64_t size : sizes) need(size >= 0, place, "a buffer has a negative size");
   }
 
@@ -227,14 +230,14 @@ class Checker {
       case fbs::KernelTypes::IntList:
         if (!need(value.val_as_IntList()->items() != nullptr, place, "has no items")) break;
         for (const int64_t item : *value.val_as_IntList()->items()) {
-          need(kind_of(item) == fbs::KernelTypes::Int, place, "an item is no integer");
+          need(kind_of(item) == fbs::KernelTypes::Int, place, "an item is not an integer");
         }
         break;
       case fbs::KernelTypes::TensorList:
         if (!need(value.val_as_TensorList()->items() != nullptr, place, "has no items")) break;
         for (const int32_t item : *value.val_as_TensorList()->items()) {
           need(kind_of(item) == fbs::KernelTypes::Tensor && item < int64_t{index}, place,
-               "an item is no tensor before it");
+               "an item is not an earlier tensor");
         }
         break;
       case fbs::KernelTypes::OptionalTensorList:
@@ -244,7 +247,7 @@ class Checker {
         for (const int32_t item : *value.val_as_OptionalTensorList()->items()) {
           need(item == -1 || kind_of(item) == fbs::KernelTypes::Null ||
                    (kind_of(item) == fbs::KernelTypes::Tensor && item < int64_t{index}),
-               place, "an item is no tensor before it");
+               place, "an item is not an earlier tensor");
         }
         break;
       case fbs::KernelTypes::DoubleList:
@@ -278,7 +281,7 @@ class Checker {
     std::set<uint8_t> dims(tensor.dim_order()->begin(), tensor.dim_order()->end());
     need(dims.size() == tensor.sizes()->size() &&
              (dims.empty() || *dims.rbegin() + size_t{1} == dims.size()),
-         place, "its dim order is no permutation");
+         place, "its dim order is not a permutation");
     uint64_t bytes = width;
     for (const int32_t size : *tensor.sizes()) {
       need(size >= 0, place, "a size is negative");
@@ -292,33 +295,33 @@ class Checker {
     const auto* extra = tensor.extra_tensor_info();
     const bool is_external =
         extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
-    if (is_external) need(extra->fully_qualified_name() != nullptr, place, "is external, unnamed");
+    if (is_external)
+      need(extra->fully_qualified_name() != nullptr, place, "is external but has no name");
     if (const auto* planned = tensor.allocation_info()) {
       const uint64_t offset = planned->memory_offset_low() |
                               (static_cast<uint64_t>(planned->memory_offset_high()) << 32);
       const auto& sizes = *plan.non_const_buffer_sizes();
       if (need(planned->memory_id() >= 1 && planned->memory_id() < sizes.size(), place,
-               "its planned buffer is not there")) {
+               "its planned buffer does not exist")) {
         const auto size = static_cast<uint64_t>(sizes[planned->memory_id()]);
-        need(bytes <= size && offset <= size - bytes, place, "leaves its planned buffer");
+        need(bytes <= size && offset <= size - bytes, place, "exceeds its planned buffer");
       }
-      need(offset % 16 == 0, place, "its planned place is not aligned");
+      need(offset % 16 == 0, place, "its planned offset is not aligned");
     }
     if (tensor.data_buffer_idx() == 0 || is_external) return;
     const auto* list = program_->constant_segment();
     if (tensor.allocation_info() != nullptr) {
-      if (!need(program_->mutable_data_segments() != nullptr, place, "its state is not there")) {
+      if (!need(program_->mutable_data_segments() != nullptr, place, "its state is missing")) {
         return;
       }
       list = program_->mutable_data_segments()->Get(0);
     }
-    if (!need(tensor.data_buffer_idx() < list->offsets()->size(), place,
-              "its data are not there")) {
+    if (!need(tensor.data_buffer_idx() < list->offsets()->size(), place, "its data are missing")) {
       return;
     }
     const uint64_t size = program_->segments()->Get(list->segment_index())->size();
     const uint64_t offset = list->offsets()->Get(tensor.data_buffer_idx());
-    need(bytes <= size && offset <= size - bytes, place, "its data leave their segment");
+    need(bytes <= size && offset <= size - bytes, place, "its data exceed their segment");
   }
 
   void check_operators(const fbs::ExecutionPlan& plan, const std::string& place) {
@@ -341,19 +344,19 @@ class Checker {
       need(delegate->id() != nullptr && delegate->id()->size() > 0, where, "has no id");
       if (need(delegate->compile_specs() != nullptr, where, "has no compile specs")) {
         for (const auto* spec : *delegate->compile_specs()) {
-          need(spec->key() != nullptr && spec->value() != nullptr, where, "a spec is not whole");
+          need(spec->key() != nullptr && spec->value() != nullptr, where, "a spec is incomplete");
         }
       }
       const auto* payload = delegate->processed();
       if (!need(payload != nullptr, where, "has no payload")) continue;
       if (payload->location() == fbs::DataLocation::SEGMENT) {
-        need(payload->index() < program_->segments()->size(), where, "its segment is not there");
+        need(payload->index() < program_->segments()->size(), where, "its segment does not exist");
         continue;
       }
       const auto* list = program_->backend_delegate_data();
       if (!need(list != nullptr && payload->index() < list->size() &&
                     list->Get(payload->index())->data() != nullptr,
-                where, "its payload is not there")) {
+                where, "its payload is missing")) {
         continue;
       }
       const auto* bytes = list->Get(payload->index())->data()->data();
@@ -369,31 +372,31 @@ class Checker {
                    const std::string& place) {
     if (!need(chain.inputs() != nullptr && chain.outputs() != nullptr &&
                   chain.instructions() != nullptr,
-              place, "has not all fields")) {
+              place, "lacks fields")) {
       return;
     }
     const auto count = int64_t{chain.instructions()->size()};
     need(chain.stacktrace() == nullptr || int64_t{chain.stacktrace()->size()} == count, place,
-         "has not one stack trace an instruction");
+         "must have one stack trace per instruction");
     for (uint32_t i = 0; i < chain.instructions()->size(); ++i) {
       const fbs::Instruction& instruction = *chain.instructions()->Get(i);
       const std::string where = at(place + ".instructions", i);
       if (!need(instruction.instr_args() != nullptr, where, "holds nothing")) continue;
       if (const auto* call = instruction.instr_args_as_KernelCall()) {
         need(call->op_index() >= 0 && call->op_index() < int64_t{plan.operators()->size()}, where,
-             "its operator is not there");
+             "its operator does not exist");
         check_args(plan, call->args(), where);
       } else if (const auto* delegate = instruction.instr_args_as_DelegateCall()) {
         need(delegate->delegate_index() >= 0 &&
                  delegate->delegate_index() < int64_t{plan.delegates()->size()},
-             where, "its delegate is not there");
+             where, "its delegate does not exist");
         check_args(plan, delegate->args(), where);
       } else if (const auto* move = instruction.instr_args_as_MoveCall()) {
         check_index(plan, move->move_from(), where);
         check_index(plan, move->move_to(), where);
       } else if (const auto* jump = instruction.instr_args_as_JumpFalseCall()) {
         check_index(plan, jump->cond_value_index(), where);
-        // One past the last ends the chain.
+        // One past the last instruction ends the chain.
         need(jump->destination_instruction() >= 0 && jump->destination_instruction() <= count,
              where, "jumps out of the chain");
       }

@@ -1,6 +1,6 @@
-// The rules of ExecuTorch's format for programs that writers must keep: header, identifier,
-// alignments, fields that loaders need, indices. Written from the format's description, apart from
-// both our writer and our loader.
+// The rules of ExecuTorch's program format for writers: header, identifier, alignments, fields that
+// loaders need, indices. Written from the format's description, independently of our writer and our
+// loader.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct AcceptanceOptions {
   size_t delegate_alignment = 16;
 };
 
-// The rules that a program breaks, by place; nothing if it keeps all. `pte` is aligned to 16 bytes.
+// The rules that a program breaks, with their places; empty if it keeps all. `pte` must be aligned
+// to 16 bytes.
 std::vector<std::string> broken_rules(std::span<const std::byte> pte,
                                       const AcceptanceOptions& options = {});
 

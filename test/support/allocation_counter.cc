@@ -32,7 +32,7 @@ bool allocation_has_failed() { return failed; }
 
 }  // namespace vitrine::test
 
-// What -Wl,--wrap makes of a call of malloc, and of the function itself.
+// The names that -Wl,--wrap gives to calls of malloc and to the function itself.
 extern "C" {
 void* __real_malloc(size_t bytes);
 void* __real_calloc(size_t count, size_t bytes);

@@ -1,4 +1,4 @@
-// Where the corpus of real programs is. Tests that need it are skipped without it.
+// Finds the corpus of real programs. Tests that need it are skipped without it.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,16 @@ std::filesystem::path corpus_llm_dir();
 
 // Samples that are part of the repository (test/samples).
 std::filesystem::path samples_dir();
-std::string sample(const std::string& path);  // a file there, for commands
+std::string sample(const std::string& path);  // the path of a sample, for commands
 
 }  // namespace vitrine::test
 
-// Skips the test where there is no corpus.
+// Skips the test if there is no corpus.
 #define VITRINE_NEEDS_CORPUS()               \
   if (::vitrine::test::corpus_dir().empty()) \
-  GTEST_SKIP() << "needs the corpus of real programs, which is not there: set VITRINE_CORPUS"
+  GTEST_SKIP() << "needs the corpus of real programs: set VITRINE_CORPUS"
 
-// Gives `name` the folder of a corpus case, or skips the test.
+// Sets `name` to the folder of a corpus case, or skips the test.
 #define VITRINE_CORPUS_CASE(name, relative_path)                                    \
   const std::filesystem::path name = ::vitrine::test::corpus_dir() / relative_path; \
   VITRINE_NEEDS_CORPUS()

@@ -1,4 +1,4 @@
-// A whole file in memory, aligned as programs must be.
+// A whole file in memory, aligned for programs.
 #pragma once
 
 #include <algorithm>

@@ -203,7 +203,7 @@ void store(AlignedBytes& file, size_t at, T value) {
   std::memcpy(file.data() + at, &value, sizeof value);
 }
 
-// The flatbuffer, with the extended header and the segments if there are any.
+// The flatbuffer, with the extended header and the segments, if any.
 AlignedBytes assemble(const FlatBufferBuilder& fbb, const Bytes& segments, uint32_t header_length,
                       uint64_t alignment) {
   const auto* from = reinterpret_cast<const std::byte*>(fbb.GetBufferPointer());
@@ -321,7 +321,7 @@ AlignedBytes ProgramBuilder::build() const {
     return static_cast<uint32_t>(pieces.size()) - 1;
   };
 
-  // Constants, or the reserved entry alone.
+  // Constants, or only the reserved entry.
   std::vector<Offset<fbs::Buffer>> buffers;
   Offset<fbs::SubsegmentOffsets> constant_segment;
   if (legacy_constants || both_kinds_of_constants) {

@@ -1,4 +1,4 @@
-// Builds small programs (.pte), sound ones and ones that are wrong in exactly one place.
+// Builds small programs (.pte), valid ones and ones with exactly one error.
 //
 //   ProgramBuilder builder;
 //   MethodSpec& forward = builder.method("forward");
@@ -30,7 +30,7 @@
 
 namespace vitrine::test {
 
-// 64-byte aligned and exactly as large as asked for, so that AddressSanitizer sees every overrun.
+// 64-byte aligned and exactly of the requested size, so that AddressSanitizer sees every overrun.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
@@ -64,7 +64,7 @@ struct TensorSpec {
   std::vector<int32_t> sizes = {};
   std::vector<uint8_t> dim_order = {};  // empty: row-major
   std::optional<Planned> planned = {};
-  uint32_t data = 0;  // as ProgramBuilder::constant() or initial_state() gave it
+  uint32_t data = 0;  // a result of ProgramBuilder::constant() or initial_state()
   std::optional<std::string> external = {};  // key
   schema::program::TensorShapeDynamism dynamism = schema::program::TensorShapeDynamism::STATIC;
   // For damage.
@@ -127,7 +127,7 @@ struct MethodSpec {
   std::vector<int64_t> buffer_sizes = {0};  // entry 0 is reserved
   std::vector<schema::program::DeviceType> buffer_devices;
 
-  // Each gives the index of the new value, operator or delegate.
+  // Each returns the index of the new value, operator or delegate.
   int value(ValueSpec spec);
   int none() { return value({}); }
   int integer(int64_t number);
@@ -152,7 +152,7 @@ struct MethodSpec {
   int next_instruction() const { return static_cast<int>(chains.back().size()); }
 };
 
-// What the file says about a segment; by default the truth.
+// The file's entry for a segment; correct by default.
 struct SegmentEntry {
   uint64_t offset;
   uint64_t size;
@@ -160,7 +160,7 @@ struct SegmentEntry {
 
 class ProgramBuilder {
  public:
-  // The reference stays valid.
+  // The reference remains valid.
   MethodSpec& method(std::string name);
 
   // Index for TensorSpec::data.

@@ -1,4 +1,4 @@
-// Whole files as tests compare them.
+// Reads whole files for comparison.
 #pragma once
 
 #include <cstring>

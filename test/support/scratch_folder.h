@@ -1,4 +1,4 @@
-// A folder of a test's own, made empty and removed with the object.
+// A separate folder for a test, created empty and removed with the object.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ namespace vitrine::test {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    // mkdtemp replaces the last six characters, which must be these.
+    // mkdtemp requires and replaces these six characters.
     std::string name =
         (std::filesystem::temp_directory_path() / "vitrine_test_").string() + std::string(6, 'X');
     if (::mkdtemp(name.data()) == nullptr) std::abort();

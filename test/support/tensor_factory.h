@@ -14,7 +14,7 @@
 
 namespace vitrine::test {
 
-// Everything made by a factory lives as long as the factory.
+// Tensors live as long as their factory.
 class TensorFactory {
  public:
   // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte

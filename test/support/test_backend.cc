@@ -43,7 +43,8 @@ class Multiplication final : public Delegate {
     if (!from.is_tensor() || !to.is_tensor() || from.tensor().dtype() != ScalarType::kFloat ||
         to.tensor().dtype() != ScalarType::kFloat || !from.tensor().is_readable() ||
         !to.tensor().is_writable()) {
-      return Error::make(ErrorCode::kInvalidArgument, "an argument is no f32 tensor with memory");
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "an argument is not an f32 tensor with memory");
     }
     VITRINE_RETURN_IF_ERROR(to.tensor().resize(from.tensor().sizes()));
     for (int64_t i = 0; i < from.tensor().numel(); ++i) {

@@ -1,8 +1,8 @@
 // A backend that multiplies: its payload is "TB" and a factor of one byte.
 //
 // It takes as many f32 inputs as outputs; output i is input i times the factor. The compile spec
-// "fail" makes its executions fail; "inputs" says in a byte how many inputs there are, which the delegate else does not know.
-// Logs one operator event, debug identifier 7, an execution.
+// "fail" makes its executions fail; "inputs" says in a byte how many inputs there are, which the
+// delegate cannot know otherwise. Logs one operator event per execution, with debug identifier 7.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class TestBackend final : public BackendInterface {
   static constexpr int32_t kDebugId = 7;
   static constexpr char kMetadata[] = "times";
 
-  // What the latest init() was given; not synchronised.
+  // The arguments of the latest init(); not synchronised.
   struct Init {
     BackendInitContext context;
     Bytes payload;

@@ -45,7 +45,7 @@ void fail(KernelContext& context, const Tensor&, Tensor&) {
   context.fail(ErrorCode::kInvalidArgument, "this kernel %s fails", "always");
 }
 
-// Reduced modulo 2^64: a damaged program may ask for anything.
+// Computed modulo 2^64, since a damaged program may hold any value.
 void sub_scalar(KernelContext&, int64_t a, int64_t b, EValue& result) {
   result = EValue(static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)));
 }

@@ -1,4 +1,5 @@
-// Kernels of a made-up namespace, for programs made by ProgramBuilder. f32 tensors of equal sizes.
+// Kernels of the namespace "test", for programs made by ProgramBuilder. They take f32 tensors of
+// equal sizes.
 //
 //   test::add.out(Tensor a, Tensor b, Tensor out)         a + b
 //   test::scale.out(Tensor self, Scalar factor, Tensor out)
@@ -13,7 +14,7 @@
 
 namespace vitrine::test {
 
-// One table, "test". Lives for the process.
+// One static table, "test".
 const KernelRegistry& test_kernels();
 
 }  // namespace vitrine::test

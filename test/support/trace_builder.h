@@ -1,4 +1,4 @@
-// Traces for tests, made the way a run makes them: TraceBuffer, ETDump writer, ETDump reader.
+// Makes traces for tests as a run does: TraceBuffer, ETDump writer, ETDump reader.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,13 @@
 
 namespace vitrine::test {
 
-// Time goes by 100 ns before every record unless told otherwise, so that each run has some
-// unattributed time.
+// By default 100 ns pass before every record, so that each run has some unattributed time.
 class TraceBuilder {
  public:
   explicit TraceBuilder(size_t max_records = size_t{1} << 14) : trace_(max_records, 256) {}
 
   void begin_run();
-  // Logs Method::execute over everything since begin_run(), and gives its ns.
+  // Logs Method::execute from begin_run() until now, and returns its ns.
   uint64_t end_run();
 
   void kernel(int32_t instruction, const std::string& name, uint64_t ns,
@@ -28,7 +27,7 @@ class TraceBuilder {
 
   struct Operator {
     int32_t id = kUnsetDelegateDebugId;
-    std::string name = {};  // string identifier, if there is no id
+    std::string name = {};  // string identifier, used without an id
     std::string metadata = {};
     uint64_t ns = 0;
   };

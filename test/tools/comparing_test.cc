@@ -54,8 +54,8 @@ std::set<uint32_t> handles_of(const std::vector<size_t>& rows, const Profile& pr
   return handles;
 }
 
-// What the delegate runs and portable kernels do not: layout changes, and views, for which the
-// memory plan of the portable program has no instruction.
+// Rows of the delegate that portable kernels lack: layout changes, and views, for which the
+// portable program has no instruction.
 bool runs_in_delegate_only(const ProfileRow& row) {
   return row.is_inserted ||
          (row.source_ops.size() == 1 && row.source_ops[0] == "aten.view_copy.default");

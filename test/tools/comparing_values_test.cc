@@ -24,7 +24,7 @@ namespace fbs = schema::program;
 using nlohmann::json;
 using testing::HasSubstr;
 
-// `a` and `b`: a model with its options, the latter's as --compare has them.
+// `a` and `b`: models with their options; those of `b` in the form of --compare.
 CommandResult compare_values(const std::string& a, const std::string& b,
                              const std::string& extra = "") {
   return executor_runner("--debug_outputs " + a + " --compare " + b + " --cpu_threads 1 " + extra);
@@ -159,7 +159,7 @@ TEST(ComparingValuesTest, NeedsWhatItCompares) {
   EXPECT_NE(compare_values(model, model, "--profile").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--fail_above 2").exit_code, 0);
   EXPECT_NE(compare_values(model, model, "--format html").exit_code, 0);
-  // What does not fit is told.
+  // Values that do not fit are reported.
   const CommandResult small = compare_values(model, model, "--debug_buffer_size 8");
   EXPECT_THAT(small.err, testing::AnyOf(HasSubstr("did not fit"), HasSubstr("no outputs of ops")));
 }

@@ -1,5 +1,5 @@
 // Profiles of programs lowered here, read without a second file: every operator that a delegate ran
-// has its source, and every source call of a delegate stands behind one.
+// has its source, and every source call of a delegate belongs to an operator.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -68,7 +68,7 @@ size_t check_profile(const std::string& program, const std::string& method, cons
     if (row.at("where") != "delegate") continue;
     ++operators;
     EXPECT_EQ(row.at("join"), "exact") << row;
-    // A layout change stands for no source op; it serves some.
+    // A layout change has no source op; it serves others.
     const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
     EXPECT_TRUE(is_inserted || !row.at("source_ops").empty()) << row;
     std::set<uint32_t>& of_call = found[std::to_string(row.at("instruction").get<int64_t>())];
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ProfiledModel{"split_concat_pool"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// Only what the condition asks for runs.
+// Only the branch that the condition selects runs.
 TEST(LoweredProfileTest, LeadsToTheSourceFromBranches) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   EXPECT_GT(check_case(folder, "--backend xnnpack-branches", false), 0U);

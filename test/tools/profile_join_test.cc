@@ -1,4 +1,4 @@
-// executor_runner --profile against a reference made independently: xnn_nodes.json lists each
+// Compares executor_runner --profile with an independent reference: xnn_nodes.json lists each
 // blob's nodes in order with the edge ops of their handles, debug_handle_map.json what was
 // delegated.
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ json profile(const fs::path& folder, const std::string& method, const std::strin
   return result.exit_code == 0 ? json::parse(result.out) : json::object({{"rows", json::array()}});
 }
 
-// Rows of one delegate against its blob's nodes, both in order. A node without a row was fused or
-// elided by XNNPACK: its ops must stand among some row's folded ops.
+// Compares the rows of one delegate with its blob's nodes, both in order. A node without a row was
+// fused or elided by XNNPACK; its ops must be among some row's folded ops.
 void check_partition(const std::vector<json>& rows, const json& nodes) {
   std::multiset<std::string> folded;
   for (const json& row : rows) {
@@ -69,7 +69,7 @@ void check_partition(const std::vector<json>& rows, const json& nodes) {
   EXPECT_EQ(next, rows.size()) << "rows that no node of the blob explains";
 }
 
-// Every delegated handle stands under a row; one that no node of the blob has, under exactly one.
+// Every delegated handle belongs to a row; a handle that no node of the blob has, to exactly one.
 void check_handles(const std::vector<json>& rows, const json& nodes, const json& delegated) {
   std::map<int, int> rows_of_handle;
   for (const json& row : rows) {

@@ -153,7 +153,7 @@ TEST(PteInspectTest, EveryEdgeOfAGraphJoinsNodesOfIt) {
       nodes.insert(first);
     }
   }
-  EXPECT_GE(edges, 14u);  // a chain of 14 kernels and an output, of which permute begins anew
+  EXPECT_GE(edges, 14u);  // a chain of 14 kernels and an output; permute starts a new chain
 }
 
 TEST(PteInspectTest, VerifiesAsLoadingDoes) {
@@ -264,7 +264,7 @@ void damage(const AlignedBytes& sound, std::mt19937& random, int cuts, int flips
   for (int i = 0; i < cuts; ++i) look_at(std::span(sound).first(pick(sound.size())), load);
   for (int i = 0; i < flips; ++i) {
     AlignedBytes bytes = sound;
-    // Most of what matters stands near the ends: headers, root tables, directories of archives.
+    // Most of the structure is near the ends: headers, root tables, directories of archives.
     const size_t near = std::min<size_t>(bytes.size(), 2048);
     const size_t at = i % 3 == 0   ? pick(bytes.size())
                       : i % 3 == 1 ? pick(near)

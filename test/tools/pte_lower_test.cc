@@ -1,4 +1,5 @@
-// pte_lower's command line: what it writes runs, joins to its source, and errors say why.
+// pte_lower's command line: its programs run and join to their source, and its errors give the
+// reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +113,7 @@ TEST(PteLowerTest, ProfilesJoinThroughTheRecord) {
   EXPECT_EQ(read.methods.at("forward").graph.nodes.size(), 3U);
 }
 
-// Each run is a process of its own, in which memory lies elsewhere.
+// Each run is a separate process with other addresses.
 TEST(PteLowerTest, TheSameBytesComeOutOfTwoRuns) {
   std::vector<std::string> models = {model(), symbolic_model()};
   for (const char* name : {"cond_model", "digits_xnnpack_q8", "kv_cache", "split_concat_pool"}) {
@@ -196,7 +197,7 @@ TEST(PteLowerTest, DelegatesInBranchesAreCountedApart) {
   EXPECT_THAT(result.out, HasSubstr("Total delegated subgraphs: 1\n"));
   // sin and add in one, mul, cos and sub in the other.
   EXPECT_THAT(result.out,
-              HasSubstr("In branches, besides: 2 delegated subgraphs, 5 delegated nodes\n"));
+              HasSubstr("In branches: 2 more delegated subgraphs, 5 more delegated nodes\n"));
 }
 
 TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {

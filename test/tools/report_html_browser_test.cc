@@ -1,5 +1,5 @@
 // The HTML report in a headless Chromium: it loads, sorts, filters, groups, changes its theme, fits
-// a phone, and logs no error. Skipped where there is no Chromium.
+// a phone, and logs no error. Skipped without Chromium.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -43,7 +43,7 @@ std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   return read_text(file);
 }
 
-// Before the page's own script: notes whatever goes wrong.
+// Runs before the page's script and records errors.
 constexpr char kWatch[] = R"(<script>
 window.problems = [];
 addEventListener('error', (event) => problems.push(event.message));
@@ -52,7 +52,7 @@ addEventListener('securitypolicyviolation', (event) => problems.push('policy: ' 
 for (const kind of ['error', 'warn']) console[kind] = (...texts) => problems.push(texts.join(' '));
 </script>)";
 
-// After it: does what a reader does, and writes down what is to be seen.
+// Runs after it, acts like a reader, and records what the page shows.
 constexpr char kDrive[] = R"(<script>
 const seen = {};
 const all = (query) => [...document.querySelectorAll(query)];

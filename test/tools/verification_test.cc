@@ -204,7 +204,7 @@ TEST(DebugOutputsTest, EveryKernelsOutputAndTheMethodsAreKept) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 1e-4);
 }
 
-// XNNPACK hides what is inside: its outputs at the boundary, not its inputs.
+// XNNPACK hides its intermediate values; the trace has its outputs at the boundary, not its inputs.
 TEST(DebugOutputsTest, ADelegatesOutputsAreKept) {
   const DebugRun run = debug_run("linear_relu");
   const std::vector<etdump::DebugEvent>& events = run.run().debug_events;

@@ -25,7 +25,7 @@
 namespace vitrine::tools {
 namespace {
 
-// One program with what it needs to be run and traced.
+// A program with the objects that run and trace it.
 struct Side {
   Side(const SessionOptions& session_options, const RunnerOptions& options)
       : values(options.debug_outputs ? options.debug_buffer_bytes : 0,
@@ -87,7 +87,7 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   return result;
 }
 
-// Runs A B A B ...; the result is how many warm-ups there were.
+// Runs A B A B ...; returns the number of warm-ups.
 size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
   size_t warmup = options.warmup.value_or(1);
   uint64_t last = 0;
@@ -104,7 +104,7 @@ size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
   return warmup;
 }
 
-// One run of each: a program may keep state.
+// Runs each once more, since a program may keep state.
 int report_value_comparison(const Traced& a, const Traced& b, uint64_t dropped,
                             const RunnerOptions& options) {
   const inspector::ValueComparison comparison =
@@ -131,7 +131,7 @@ int run_comparison(const RunnerOptions& options) {
   for (const std::string& option : options.backend_options) {
     backend_options.push_back(parse_backend_option(option));
   }
-  // One pool: idle workers of another would spin beside the runs.
+  // Both share a pool, since idle workers of another one would spin during the runs.
   Side a({options.model, options.data, options.threads, backend_options, !options.portable},
          options);
   Side b({options.compare, options.compare_data, options.threads, backend_options,

@@ -1,4 +1,4 @@
-// Runs two programs in turn on the same inputs, and reports what differs.
+// Runs two programs in turn on the same inputs and reports the differences.
 #pragma once
 
 #include "tools/executor_runner/options.h"
@@ -8,8 +8,8 @@ namespace vitrine::tools {
 // The exit code when --fail_above is exceeded, or an op is below --min_sqnr.
 inline constexpr int kExitBeyondLimit = 2;
 
-// options.compare is set. Times, op by op; with --debug_outputs the ops' outputs instead. 0, or
-// kExitBeyondLimit. Throws ToolError.
+// options.compare must be set. Compares times op by op, or with --debug_outputs the ops' outputs.
+// Returns 0 or kExitBeyondLimit. Throws ToolError.
 int run_comparison(const RunnerOptions& options);
 
 }  // namespace vitrine::tools

@@ -1,4 +1,4 @@
-// The inputs of a run: from a test set or from files where given, random otherwise.
+// The inputs of a run: from a test set or files if given, otherwise random.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ namespace vitrine::tools {
 
 class InputSet {
  public:
-  // `specs` are for the method's tensor inputs, in order; there may be fewer. Throws ToolError.
+  // `specs` belong to the method's tensor inputs, in order; there may be fewer. Throws ToolError.
   InputSet(const Method& method, const std::vector<InputSpec>& specs, uint64_t seed);
   // The same values for another method, whose inputs have the same dtypes and take the same shapes;
   // dim orders may differ. Throws ToolError.
   InputSet(const Method& method, const InputSet& same);
 
-  // All inputs out of a test set; `place` names it in errors. Throws ToolError.
+  // Takes all inputs from a test set; `place` names it in errors. Throws ToolError.
   InputSet(const Method& method, const bundled::TestSet& set, const std::string& place);
 
-  // Before each execution: the method may reuse its inputs' memory.
+  // Call it before each execution, since the method may reuse its inputs' memory.
   void apply(Method& method);
 
-  // "f32[1,3,224,224]", one an input.
+  // "f32[1,3,224,224]", one per input.
   std::vector<std::string> descriptions() const;
 
  private:
   std::vector<std::unique_ptr<HostTensor>> tensors_;  // null where an input is not a tensor
-  std::vector<std::string> others_;                   // what is there then
-  std::vector<EValue> constants_;                     // given for it; None if nothing was
+  std::vector<std::string> others_;                   // the kind of the others
+  std::vector<EValue> constants_;                     // the value for it; None if not given
 };
 
-// By --inputs, else a bundled program's test set (of which `trace` takes note), else random. Throws
-// ToolError.
+// Takes inputs from --inputs, or from a bundled program's test set (whose number `trace` records),
+// or at random. Throws ToolError.
 InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,
                      TraceBuffer& trace);
 

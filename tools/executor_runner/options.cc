@@ -17,7 +17,7 @@
 namespace vitrine::tools {
 namespace {
 
-// "2x16" -> {2, 16}; empty if `text` is not of that form.
+// "2x16" -> {2, 16}; empty if `text` has another form.
 std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
   std::vector<int32_t> sizes;
   const char* at = text.data();
@@ -41,7 +41,7 @@ InputSpec parse_input_spec(const std::string& text) {
   if (colon == std::string::npos) return {text, std::nullopt};
   auto sizes = parse_sizes(std::string_view(text).substr(colon + 1));
   if (!sizes) {
-    throw ToolError(fmt::format("--inputs {}: after ':' comes a shape such as 2x16", text));
+    throw ToolError(fmt::format("--inputs {}: expected a shape such as 2x16 after ':'", text));
   }
   return {text.substr(0, colon), std::move(sizes)};
 }
@@ -51,7 +51,7 @@ BackendOption parse_backend_option(std::string_view text) {
   const size_t colon = text.substr(0, equals).find(':');
   const size_t key = colon == std::string_view::npos ? 0 : colon + 1;
   if (equals == std::string_view::npos || equals == key) {
-    throw ToolError(fmt::format("--backend_option {}: KEY=VALUE is wanted", text));
+    throw ToolError(fmt::format("--backend_option {}: expected KEY=VALUE", text));
   }
   BackendOption option;
   option.backend = key == 0 ? kDefaultBackend : text.substr(0, colon);
@@ -71,7 +71,7 @@ BackendOption parse_backend_option(std::string_view text) {
 
 namespace {
 
-// What needs, and what excludes, another option.
+// Options that need or exclude another option.
 struct Need {
   const char* option;
   std::vector<const char*> any_of;
@@ -109,12 +109,12 @@ void check_together(const CLI::App& app) {
   }
   for (const auto& [one, other] : kExcludes) {
     if (given(one) && given(other)) {
-      throw CLI::ValidationError(one, fmt::format("does not go with {}", other));
+      throw CLI::ValidationError(one, fmt::format("excludes {}", other));
     }
   }
 }
 
-// As the command line has it, before texts are taken apart.
+// The command line before its texts are parsed.
 struct CommandLine {
   RunnerOptions options;
   std::string model;
@@ -126,7 +126,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   const std::map<std::string, PrintOutput> prints = {
       {"none", PrintOutput::kNone}, {"summary", PrintOutput::kSummary}, {"all", PrintOutput::kAll}};
   RunnerOptions& options = line.options;
-  app.add_option("model,--model_path", line.model, "program (.pte), or one with test sets (.bpte)")
+  app.add_option("model,--model_path", line.model,
+                 "program (.pte), or program with test sets (.bpte)")
       ->required()
       ->type_name("FILE");
   const OptionGroup run(app, "Running");
@@ -136,52 +137,57 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  run.add_option("--seed", options.seed, "for inputs that are not given: they are random")
+  run.add_option("--seed", options.seed, "seed of the random inputs, which replace missing ones")
       ->capture_default_str();
-  run.add_option("--test_set", options.test_set, "of a .bpte: the inputs to run with (default: 0)")
+  run.add_option("--test_set", options.test_set, "test set of a .bpte to run with (default: 0)")
       ->type_name("N");
   run.add_option("--data_path", options.data, "external weights (.ptd)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  run.add_option("--output_file", options.output_base, "writes outputs to BASE-0.bin, ...")
+  run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
       ->type_name("BASE");
   run.add_option("--print_output", options.print_output,
                  "none, summary or all (default: summary; none with --profile)")
       ->transform(CLI::CheckedTransformer(prints).description(""))
       ->type_name("WHAT");
   run.add_option("--num_executions", options.executions,
-                 "runs (default: 1; with --profile 5 to 50, as fit in 2 s)")
+                 "number of runs (default: 1; with --profile 5 to 50, as many as fit in 2 s)")
       ->check(CLI::PositiveNumber.description(""))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,
-                 "untimed runs before (default: 0; with --profile 1 to 5)")
+                 "number of untimed runs before (default: 0; with --profile 1 to 5)")
       ->type_name("N");
-  run.add_option("--cpu_threads", options.threads, "default: the performing cores")->type_name("N");
-  run.add_flag("--portable", options.portable, "without the optimised kernels");
+  run.add_option("--cpu_threads", options.threads,
+                 "number of threads (default: the performance cores)")
+      ->type_name("N");
+  run.add_flag("--portable", options.portable, "run without the optimised kernels");
   run.add_option("--backend_option", options.backend_options,
-                 "of a delegate's backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
+                 "option of a backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   run.add_option("--weights_cache", line.weights_cache,
-                 "keeps packed weights, so that the next load packs nothing")
+                 "file that keeps packed weights, so that later loads need not pack them")
       ->type_name("FILE");
 }
 
 void add_profile_options(CLI::App& app, RunnerOptions& options) {
   const OptionGroup profile(app, "Profiling");
-  profile.add_flag("--profile", options.profile, "time of each op, joined with the source model");
-  profile.add_option("--etrecord", options.etrecord, "names of source ops and modules")
+  profile.add_flag("--profile", options.profile,
+                   "print the time of each op, joined with the source model");
+  profile
+      .add_option("--etrecord", options.etrecord,
+                  "record of a program that carries none: source ops and modules")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  profile.add_option("--etdump_path", options.etdump, "writes the trace (ETDump)")
+  profile.add_option("--etdump_path", options.etdump, "write the trace (ETDump)")
       ->type_name("FILE");
   add_report_options(profile, options.report);
   profile.add_flag("--roofline", options.roofline,
-                   "and the share of what this machine can do (measured once, then kept)");
+                   "as --costs, and the share of this machine's limits (measured once, then kept)");
   profile
       .add_option("--trace_records", options.trace_records,
-                  "bound of the trace, 64 bytes each; what does not fit is counted")
+                  "size of the trace, 64 bytes a record; records that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -189,23 +195,28 @@ void add_profile_options(CLI::App& app, RunnerOptions& options) {
 void add_check_options(CLI::App& app, RunnerOptions& options) {
   const OptionGroup compare(app, "Comparing");
   compare
-      .add_option("--compare", options.compare,
-                  "another program, on the same inputs: times, or with --debug_outputs values")
+      .add_option(
+          "--compare", options.compare,
+          "second program, run on the same inputs: compare times, or values with --debug_outputs")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  compare.add_option("--compare_etrecord", options.compare_etrecord, "its record")
+  compare
+      .add_option("--compare_etrecord", options.compare_etrecord, "record of the second program")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  compare.add_option("--compare_data", options.compare_data, "its external weights (.ptd)")
+  compare
+      .add_option("--compare_data", options.compare_data,
+                  "external weights of the second program (.ptd)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
   add_fail_above(compare, options.fail_above);
   const OptionGroup verify(app, "Checking");
   verify.add_flag("--verify", options.verify,
-                  "compares the outputs of every test set; exit code 2");
+                  "compare the outputs of every test set; exit code 2 if they differ");
   verify
-      .add_option("--expected_output", options.expected, "of a .pte: raw outputs, as of --inputs")
+      .add_option("--expected_output", options.expected,
+                  "expected outputs of a .pte, in the form of --inputs")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
@@ -217,17 +228,17 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("X");
   verify
       .add_option("--min_sqnr", options.min_sqnr,
-                  "the least SQNR, of outputs or of each op's; exit code 2")
+                  "minimum SQNR of outputs, or of each op's results; exit code 2 if below")
       ->type_name("DB");
   verify.add_flag("--debug_outputs", options.debug_outputs,
-                  "keeps each op's outputs: for --compare, or in the trace");
+                  "keep each op's outputs, for --compare or in the trace");
   verify
       .add_option("--debug_buffer_path", options.debug_buffer,
-                  "where their data go (default: the trace's name and .data)")
+                  "file for their data (default: the trace's name plus .data)")
       ->type_name("FILE");
   verify
       .add_option("--debug_buffer_size", options.debug_buffer_bytes,
-                  "bound of their data in bytes; what does not fit is counted")
+                  "limit of their data in bytes; values that do not fit are counted")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -247,9 +258,9 @@ void take_apart(CommandLine& line) {
 
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Runs a method of an ExecuTorch program and tells where the time went.\n"
+      "Runs a method of an ExecuTorch program and shows where the time went.\n"
       "  executor_runner mv2.pte --inputs image.bin --output_file logits\n"
-      "  executor_runner --profile mv2.pte --etrecord mv2.etrecord\n"
+      "  executor_runner --profile mv2.pte\n"
       "  executor_runner --profile old.pte --compare new.pte\n"
       "  executor_runner --debug_outputs f32.pte --compare int8.pte\n"
       "  executor_runner --verify model.bpte",

@@ -34,13 +34,13 @@ struct RunnerOptions {
   std::optional<size_t> executions;
   std::optional<size_t> warmup;
   size_t threads = 0;
-  bool portable = false;  // no optimised kernels
+  bool portable = false;  // run without optimised kernels
   uint64_t seed = 0;
   std::optional<PrintOutput> print_output;
   std::filesystem::path etdump;
   std::filesystem::path etrecord;
   bool profile = false;
-  bool roofline = false;  // measures what the machine can do, or takes it from the cache
+  bool roofline = false;  // shows the machine's limits, measured or cached
   ReportOptions report;
   std::filesystem::path compare;  // the other program; empty: none
   std::filesystem::path compare_etrecord;
@@ -58,11 +58,12 @@ struct RunnerOptions {
   std::vector<std::string> backend_options;  // checked; see parse_backend_option
 };
 
-// "workspace_sharing_mode=2", "packed_cache_path=/tmp/x", "SomeBackend:key=true": without a
-// backend, XNNPACK's. The result refers to `text`. Throws ToolError.
+// "workspace_sharing_mode=2", "packed_cache_path=/tmp/x", "SomeBackend:key=true": an option without
+// a backend is XNNPACK's. The result refers to `text`. Throws ToolError.
 BackendOption parse_backend_option(std::string_view text);
 
-// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+// Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
+// stderr).
 std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

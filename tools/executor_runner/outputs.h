@@ -1,4 +1,4 @@
-// What happens to a run's outputs: printed, written, described.
+// Prints, writes and describes the outputs of a run.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 namespace vitrine::tools {
 namespace {
 
-// The first run: caches are cold, memory is not yet there.
+// The first run: caches are cold, and memory is not mapped yet.
 uint64_t timed_cold_run(Method& method, InputSet& inputs, TraceBuffer& trace) {
   inputs.apply(method);
   method.set_tracer(&trace);
@@ -52,7 +52,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
     last = i == 0 ? timed_cold_run(method, inputs, trace) : timed_run(method, inputs, nullptr);
     if (i == 0 && !options.warmup) result.warmup = runs_that_fit(0.5 * kSecond, last, 1, 5);
   }
-  if (last == 0) last = static_cast<uint64_t>(kSecond);  // no warm-up, no estimate: few runs
+  if (last == 0) last = static_cast<uint64_t>(kSecond);  // no estimate without a warm-up: few runs
   const size_t runs = options.executions.value_or(runs_that_fit(2 * kSecond, last, 5, 50));
   std::vector<uint64_t> traced;
   std::vector<uint64_t> untraced;

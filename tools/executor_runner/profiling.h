@@ -1,6 +1,6 @@
-// Runs a method for its profile: warm-ups, of which the first is traced and marked as such, then
-// traced and untraced runs in turn, so that what tracing costs is measured under the same
-// conditions as the profile itself.
+// Runs a method for its profile: first warm-ups, of which the first is traced and marked, then
+// traced and untraced runs in turn. So the cost of tracing is measured under the same conditions as
+// the profile.
 #pragma once
 
 #include "formats/etdump/trace_buffer.h"
@@ -23,7 +23,7 @@ struct ProfiledRuns {
   platform::ResidentMemory memory;  // of the process, after the last run
 };
 
-// `method` was loaded with `trace` as its tracer. Throws ToolError.
+// `method` must have been loaded with `trace` as its tracer. Throws ToolError.
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                           const RunnerOptions& options);
 

@@ -12,7 +12,7 @@
 namespace vitrine::tools {
 namespace {
 
-// Row-major elements that an output is to have. Without sizes, those of the output count.
+// The expected elements of an output, row-major. Without sizes, the output's sizes are used.
 struct Expected {
   ScalarType dtype;
   std::optional<std::vector<int32_t>> sizes;
@@ -42,13 +42,13 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
   }
   if (expected.bytes.size() != actual.nbytes()) {
     check.failure =
-        fmt::format("has {} bytes, {} are expected", actual.nbytes(), expected.bytes.size());
+        fmt::format("has {} bytes, expected {}", actual.nbytes(), expected.bytes.size());
     return check;
   }
   const std::vector<std::byte> bytes = logical_bytes(actual);
   check.difference = inspector::measure_difference(
       {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
-  // With a bound on the noise only, single elements may stray: quantised models.
+  // With a limit on the noise alone, single elements may deviate, as in quantised models.
   const bool by_element = !options.min_sqnr || options.rtol || options.atol;
   if (options.min_sqnr && !(check.difference->sqnr_db >= *options.min_sqnr)) {
     check.failure = fmt::format("SQNR is below {} dB", *options.min_sqnr);
@@ -167,7 +167,7 @@ VerificationReport verify(Session& session, const RunnerOptions& options) {
   }
   if (report.checks.empty()) {
     throw ToolError(
-        fmt::format("{}: there is nothing to compare: {} test sets, none with expected "
+        fmt::format("{}: nothing to compare: {} test sets, none with expected "
                     "outputs",
                     report.model, report.test_sets));
   }

@@ -25,17 +25,17 @@ struct OutputCheck {
 struct VerificationReport {
   std::string model;
   size_t test_sets = 0;
-  size_t without_expected = 0;  // test sets that have only inputs: run, not compared
+  size_t without_expected = 0;  // test sets with inputs only, which are run but not compared
   std::vector<OutputCheck> checks;
 
   size_t failures() const;
   bool passed() const { return failures() == 0; }
 };
 
-// Of a bundled program every test set (of --method_name and --test_set, if given), in order on one
-// loaded method a suite, so that programs with state see what they saw when they were exported; of
-// a plain program one set made of --inputs and --expected_output. Throws ToolError if a set cannot
-// be run, or if there is nothing to compare.
+// Verifies every test set of a bundled program (of --method_name and --test_set, if given). The
+// sets of a suite run in order on one loaded method, so programs with state see the sequence of
+// their export. A plain program has one set, made of --inputs and --expected_output. Throws
+// ToolError if a set cannot be run, or if there is nothing to compare.
 VerificationReport verify(Session& session, const RunnerOptions& options);
 
 std::string verification_table(const VerificationReport& report);

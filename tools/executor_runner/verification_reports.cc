@@ -15,7 +15,8 @@ std::string tolerance_text(const OutputCheck& check) {
   return fmt::format("{:.0e} + {:.0e} rel", check.tolerance.atol, check.tolerance.rtol);
 }
 
-// JSON has no infinity: null stands for it (equal tensors' SQNR, differences of unlike infinities).
+// JSON lacks infinity; null stands for it (SQNR of equal tensors, differences of unlike
+// infinities).
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }

@@ -68,7 +68,7 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->needs("--chat");
   app.add_flag("--add_template", options.generate.encode.add_template,
                "also the tokens that a tokenizer.json puts around a text");
-  app.add_flag("--portable", options.portable, "without the optimised kernels");
+  app.add_flag("--portable", options.portable, "run without the optimised kernels");
 }
 
 }  // namespace

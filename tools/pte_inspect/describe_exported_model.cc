@@ -1,5 +1,5 @@
-// What is in a .pt2: its models' graphs and weights, as torch.export wrote them. Both layouts: the
-// archive (torch 2.8 and later) and the flat zip before it.
+// Describes a .pt2: its models' graphs and weights. Reads both layouts, the archive (torch 2.8 and
+// later) and the flat zip before it.
 #include <fmt/format.h>
 
 #include <map>
@@ -79,7 +79,7 @@ void add_model(const ZipArchive& archive, const std::string& member, const std::
   json["models"].push_back(model_json(name, document.root()));
 }
 
-// Of a payload configuration: {"config": {name: {path_name, tensor_meta}}}.
+// Describes a payload configuration: {"config": {name: {path_name, tensor_meta}}}.
 void add_payload(const ZipArchive& archive, const std::string& member, Json& list) {
   const std::string place = fmt::format("{}: {}", archive.source(), member);
   const JsonDocument document(archive.read(member, kMaxJsonBytes).text(), place);

@@ -1,4 +1,4 @@
-// What is in a program: its methods, what they call, their memory; segments and named data.
+// Describes a program: its methods, their calls and memory; segments and named data.
 #include <fmt/format.h>
 
 #include <map>
@@ -84,7 +84,7 @@ class MethodDescriber {
         if (const auto* call = instruction->instr_args_as_KernelCall()) {
           Calls& calls = operator_calls_[call->op_index()];
           ++calls.count;
-          // Calls may share their lists, so that a small file has arguments without end.
+          // Calls may share their lists, so a small file could have unlimited arguments.
           arguments_ += arguments_of(*call).size();
           if (arguments_ > kMaxArguments) {
             throw ToolError(fmt::format("method {}: more than {} arguments of calls: refused",
@@ -110,7 +110,7 @@ class MethodDescriber {
     }
   }
 
-  // Of a verified tensor: its bytes do not overflow.
+  // For verified tensors, whose size does not overflow.
   static uint64_t bytes_of(const fbs::Tensor& tensor) {
     uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
     for (const int32_t size : *tensor.sizes()) bytes *= static_cast<uint64_t>(size);
@@ -183,7 +183,7 @@ class MethodDescriber {
     return list;
   }
 
-  // What is wrong with one delegate must not hide the rest; --verify fails on it.
+  // An error in one delegate must not hide the rest; --verify fails on it.
   static Json graph_json(std::span<const std::byte> bytes) {
     try {
       return {{"xnnpack", xnnpack_json(load_xnnpack_graph(bytes, "payload"))}};
@@ -221,7 +221,7 @@ class MethodDescriber {
   uint64_t constant_bytes_ = 0, state_bytes_ = 0;
 };
 
-// What each segment is for; several things may share one.
+// The uses of each segment; several may share one.
 std::vector<std::vector<std::string>> segment_uses(const Program& program) {
   const fbs::Program& root = program.root();
   std::vector<std::vector<std::string>> uses(size_of(root.segments()));

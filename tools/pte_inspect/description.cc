@@ -63,7 +63,7 @@ void describe_bundle(const OpenedFile& file, Json& json) {
 
 void describe_named_data(const OpenedFile& file, Json& json) {
   const auto data = load_named_data(file);
-  // Verified by now.
+  // Verified above.
   const auto* root = schema::flat_tensor::GetFlatTensor(file.bytes.data());
   json["version"] = root->version();
   json["segments"] = root->segments()->size();

@@ -1,4 +1,4 @@
-// What is in a file, as one JSON document: printed as it is (--json) or as text
+// Describes a file as one JSON document, which is printed (--json) or converted to text
 // (description_text.h).
 //
 // Every description has "file", "kind" and "bytes"; the rest by kind is in docs/inspecting.md.
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr int kDescriptionVersion = 1;
 
-// A file's bytes, 16-byte aligned, and what it is called in errors.
+// A file's bytes, 16-byte aligned, and its name for errors.
 struct OpenedFile {
   std::string name;
   std::span<const std::byte> bytes;

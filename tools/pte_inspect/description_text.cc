@@ -81,7 +81,7 @@ class Printer {
     if (!parts.empty()) out_ += wrap(label, parts, between, options_.width);
   }
 
-  // A table, indented; long ones are cut unless all is asked for. `fill` adds row i.
+  // An indented table; long ones are cut unless all rows are requested. `fill` adds row i.
   template <class Fill>
   void table(TextTable& table, size_t rows, Fill fill) {
     const size_t shown = options_.all || rows <= kShownRows + 2 ? rows : kShownRows;
@@ -159,7 +159,7 @@ class Printer {
     print_delegates(method["delegates"]);
   }
 
-  // In the words of people; the format's own where there are none.
+  // In plain words; the format's terms if there are none.
   static std::vector<std::string> instructions(const Json& counts) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
         {"KernelCall", "kernel call"},
@@ -255,7 +255,7 @@ class Printer {
       std::string holds;
       for (const Json& use : segments[i]["holds"]) holds += (holds.empty() ? "" : ", ") + text(use);
       rows.add_row({std::to_string(i), text(segments[i]["offset"]), text(segments[i]["bytes"]),
-                    holds.empty() ? "nothing that is named" : holds});
+                    holds.empty() ? "nothing with a name" : holds});
     });
   }
 
@@ -342,7 +342,7 @@ class Printer {
       for (const Json& delegate : method["delegates"]) {
         line("  ", {fmt::format("instruction {} is a delegate: {}", text(delegate["instruction"]),
                                 text(delegate["backend"])),
-                    counted(delegate["identifiers"], "identifier") + " of its own"});
+                    counted(delegate["identifiers"], "identifier") + " of the delegate"});
       }
     }
     members(json["members"]);

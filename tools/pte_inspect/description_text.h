@@ -1,4 +1,4 @@
-// A description for people.
+// Converts a description to text.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@ struct TextOptions {
   bool all = false;  // every row of long tables
 };
 
-// `json` as describe_file gave it.
+// `json` is a result of describe_file.
 std::string description_text(const Json& json, const TextOptions& options);
 
-// The operators that a description's programs call, one "aten::add.out" a line, sorted, each once.
+// The operators that a description's programs call, one "aten::add.out" per line, sorted and
+// distinct.
 std::string operator_lines(const std::vector<Json>& descriptions);
 
 // "17.4 kB"

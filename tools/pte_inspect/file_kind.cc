@@ -73,9 +73,9 @@ FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name)
     return known.kind == FileKind::kRecord ? kind_of_archive(bytes, name) : known.kind;
   }
   throw ToolError(
-      fmt::format("{}: bytes 0 to 11 ({}) are no identifier that is known here: .pte ET12, .bpte "
+      fmt::format("{}: bytes 0 to 11 ({}) are not a known identifier: .pte ET12, .bpte "
                   "BP08, .ptd FT01, ETDump ED00, XNNPACK payload XH00 or XN01, ETRecord and .pt2 "
-                  "are zip archives. Was it cut, or written by something else?",
+                  "are zip archives. Is it truncated, or of another kind?",
                   name, first_bytes(bytes)));
 }
 

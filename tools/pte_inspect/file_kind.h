@@ -1,4 +1,4 @@
-// What kind of file some bytes are, by their identifiers.
+// Recognises kinds of files by their identifiers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class FileKind : uint8_t {
   kExportedModel,   // .pt2
 };
 
-// `name` is for the error: ToolError that says what the file begins with if it is none of these.
+// `name` is for errors. ToolError with the file's first bytes if it is of no known kind.
 FileKind kind_of_file(std::span<const std::byte> bytes, const std::string& name);
 
 // "program (.pte)"

@@ -24,7 +24,7 @@
 namespace vitrine::tools {
 namespace {
 
-// A file mapped for as long as it is looked at.
+// A file, mapped while it is inspected.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
@@ -81,7 +81,7 @@ std::filesystem::path record_of(size_t trace, const InspectOptions& options) {
   return options.etrecords[std::min(trace, options.etrecords.size() - 1)];
 }
 
-// Whether both traces hold what ops gave, and where it lies is known; then it is read.
+// Whether both traces hold results of ops and their data can be found. Reads the data if so.
 bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
   Traced* sides[] = {&a, &b};
   for (size_t i = 0; i < 2; ++i) {
@@ -93,7 +93,7 @@ bool read_values(Traced& a, Traced& b, const InspectOptions& options) {
     if (!has_values || (options.debug_buffers.empty() && !std::filesystem::exists(buffer))) {
       if (options.debug_buffers.empty() && !options.min_sqnr) return false;
       throw ToolError(fmt::format("{}: {}", options.files[i].string(),
-                                  has_values ? "its debug buffer is not beside it: give it by "
+                                  has_values ? "no debug buffer beside it: give one with "
                                                "--debug_buffer"
                                              : "the trace holds no outputs of ops"));
     }
@@ -129,7 +129,7 @@ Inspection compare(const InspectOptions& options) {
   return result;
 }
 
-// A trace says more as a profile; one without complete runs is described all the same.
+// A profile says more about a trace; a trace without complete runs is described anyway.
 std::string describe_with_profile(const OpenedFile& file, const InspectOptions& options) {
   const std::filesystem::path record = record_of(0, options);
   const std::string name = std::filesystem::path(file.name).filename().string();

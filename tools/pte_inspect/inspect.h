@@ -1,4 +1,4 @@
-// What pte_inspect does, for its main and for tests.
+// The work of pte_inspect, for its main and for tests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace vitrine::tools {
 
 struct Inspection {
   std::string text;   // for standard output or the report's file
-  int exit_code = 0;  // 1: --verify found something wrong; 2: --fail_above or --min_sqnr
+  int exit_code = 0;  // 1: --verify found an error; 2: --fail_above or --min_sqnr
 };
 
 // Throws HostErrors that name the file and the place.

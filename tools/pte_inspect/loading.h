@@ -1,4 +1,4 @@
-// From a file's bytes to the runtime's views of it.
+// Makes the runtime's views of a file's bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace vitrine::tools {
 
-// `bytes` at an address that programs may stand at: a view, or a copy.
+// `bytes` at an address that is aligned for programs: a view or a copy.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> bytes);
@@ -26,7 +26,7 @@ class AlignedBytes {
   std::span<const std::byte> bytes_;
 };
 
-// Throw ToolError that begins with the file's name. The bytes outlive the result.
+// Throw ToolErrors that begin with the file's name. The bytes must outlive the result.
 std::shared_ptr<const Program> load_program(const OpenedFile& file);
 std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file);
 

@@ -1,4 +1,4 @@
-// pte_inspect: tells what is in a file.
+// pte_inspect: describes files.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -7,7 +7,7 @@ namespace vitrine::tools {
 
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code) {
   CLI::App app(
-      "Tells what a file is and what is in it: programs (.pte, .bpte), their data (.ptd), "
+      "Shows what a file is and what it holds: programs (.pte, .bpte), their data (.ptd), "
       "exported "
       "models (.pt2), traces (ETDump), records (ETRecord), XNNPACK payloads.\n"
       "  pte_inspect model.pte\n"
@@ -18,38 +18,40 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   InspectOptions options;
   bool ops = false, verify = false, compare = false;
   std::string graph;
-  app.add_option("files", options.files, "what to look at")->required()->type_name("FILE");
+  app.add_option("files", options.files, "files to inspect")->required()->type_name("FILE");
   app.add_flag("--ops", ops,
-               "operators that the programs need, one name a line (for selective builds)");
-  app.add_flag("--graph{text}", graph, "what runs in order; --graph=dot is for Graphviz")
+               "print the operators that the programs need, one per line (for selective builds)");
+  app.add_flag("--graph{text}", graph, "print what runs, in order; --graph=dot is for Graphviz")
       ->check(CLI::IsMember({"text", "dot"}).description(""));
-  app.add_flag("--verify", verify, "all checks of loading, with the place");
-  app.add_flag("--compare", compare, "two traces, old and new, aligned by source op");
-  app.add_flag("--json", options.json, "for programs (docs/inspecting.md)");
-  app.add_flag("--all", options.all, "all rows of long tables");
+  app.add_flag("--verify", verify, "print the result of every check of loading");
+  app.add_flag("--compare", compare, "compare two traces, old and new, aligned by source op");
+  app.add_flag("--json", options.json, "print JSON (docs/inspecting.md)");
+  app.add_flag("--all", options.all, "print all rows of long tables");
   app.add_option("--data_path", options.data, "external weights (.ptd), for --verify")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
   app.add_option("--etrecord", options.etrecords,
-                 "source ops and modules of a trace; for --compare one of both, or old,new")
+                 "record of a trace; with --compare one record for both, or old,new")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
-  app.add_option("--method_name", options.method, "what a trace is of")->capture_default_str();
+  app.add_option("--method_name", options.method, "method of a trace")->capture_default_str();
   const OptionGroup report(app, "Profiles and comparisons");
   add_report_options(report, options.report);
   report
       .add_option(
           "--debug_buffer", options.debug_buffers,
-          "with --compare: what the traces' ops gave, old,new (default: beside them, .data)")
+          "with --compare: the ops' outputs, old,new (default: the traces' names plus .data)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
   add_fail_above(report, options.fail_above);
-  report.add_option("--min_sqnr", options.min_sqnr, "exit code 2 if an op's output is below it")
+  report
+      .add_option("--min_sqnr", options.min_sqnr,
+                  "minimum SQNR of an op's outputs; exit code 2 if below")
       ->type_name("DB");
   const auto check = [&] {
     if (ops + verify + compare + !graph.empty() > 1) {

@@ -21,13 +21,14 @@ struct InspectOptions {
   std::vector<std::filesystem::path> etrecords;  // one, or one for each trace
   std::string method = "forward";
   ReportOptions report;
-  bool has_format = false;                           // the profile alone, in report.format
-  std::vector<std::filesystem::path> debug_buffers;  // of both traces; empty: those beside them
+  bool has_format = false;                           // prints only the profile, in report.format
+  std::vector<std::filesystem::path> debug_buffers;  // of both traces; empty: the files beside them
   std::optional<double> fail_above;
   std::optional<double> min_sqnr;  // dB
 };
 
-// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+// Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
+// stderr).
 std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

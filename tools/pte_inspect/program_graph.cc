@@ -131,11 +131,12 @@ class MethodGraph {
     }
   }
 
-  // Instructions may share what they refer to, so that a small file has a graph without end.
+  // Instructions may share what they refer to, so a small file could have an unlimited graph.
   void spend(size_t bytes) {
     if (bytes > kMaxGraphBytes - spent_) {
-      throw ToolError(fmt::format("method {}: its graph is larger than {} bytes of text: refused",
-                                  printable(graph_.name), kMaxGraphBytes));
+      throw ToolError(
+          fmt::format("method {}: the text of the graph is larger than {} bytes: refused",
+                      printable(graph_.name), kMaxGraphBytes));
     }
     spent_ += bytes;
   }
@@ -164,7 +165,7 @@ class MethodGraph {
     made_.insert(step.outputs.begin(), step.outputs.end());
   }
 
-  // The last argument is what the kernel returns: its `out` arguments once more.
+  // The last argument is the kernel's result: its `out` arguments again.
   void read_kernel_arguments(std::span<const int32_t> args, bool in_place, GraphStep& step) {
     if (args.empty()) return;
     tensors_of(args.back(), step.outputs);
@@ -183,7 +184,7 @@ class MethodGraph {
     }
   }
 
-  // Inputs, then outputs: what nothing has made before is an output.
+  // Inputs come before outputs; a tensor without a value so far is an output.
   void read_delegate(const fbs::DelegateCall& call, GraphStep& step) {
     const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
     step.name = printable(delegate.id()->str());

@@ -54,7 +54,7 @@ class Verifier {
   }
 
  private:
-  // Runs a check. The step stands before those that the check itself takes.
+  // Runs a check. Its step comes before the steps of checks inside it.
   bool step(std::string what, const std::function<void()>& run) {
     const size_t index = steps_.size();
     steps_.push_back({std::move(what), ""});

@@ -1,4 +1,4 @@
-// All checks that loading a file makes, one line a check.
+// Runs all checks that loading a file makes, and reports each.
 #pragma once
 
 #include <span>
@@ -12,12 +12,12 @@ namespace vitrine::tools {
 
 struct VerifiedStep {
   std::string what;   // "method forward loads"
-  std::string error;  // with the place; empty: sound
+  std::string error;  // with the place; empty: passed
 };
 
-// A program is read, its delegates' payloads too, and every method is loaded as for running, with
-// the kernels and backends of this build. `data` may be null: then tensors that a program keeps
-// outside are missing. Other files are read in full. Never throws for what the file holds.
+// Reads a program and its delegates' payloads, and loads every method as for running, with the
+// kernels and backends of this build. If `data` is null, a program's external tensors are missing.
+// Reads other files in full. Never throws because of a file's contents.
 std::vector<VerifiedStep> verify_file(const OpenedFile& file, const NamedDataMap* data);
 
 }  // namespace vitrine::tools

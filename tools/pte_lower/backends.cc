@@ -18,7 +18,7 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack() {
   return std::make_shared<aot::XnnpackPartitioner>();
 }
 
-// What ExecuTorch's XnnpackDynamicallyQuantizedPartitioner does.
+// Corresponds to ExecuTorch's XnnpackDynamicallyQuantizedPartitioner.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   aot::XnnpackPartitioner::Options options;
   options.precisions = aot::xnnpack::kDynamic;
@@ -26,7 +26,7 @@ std::shared_ptr<const aot::Partitioner> make_xnnpack_dynamic() {
   return std::make_shared<aot::XnnpackPartitioner>(options);
 }
 
-// More than ExecuTorch's, which leaves branches to kernels.
+// Takes more than ExecuTorch's, which leaves branches to kernels.
 std::shared_ptr<const aot::Partitioner> make_xnnpack_branches() {
   aot::XnnpackPartitioner::Options options;
   options.in_branches = true;
@@ -41,12 +41,12 @@ constexpr std::array kBackends = {
     BackendRow{"xnnpack", xnnpack::kBackendId, "CPU: convolutions, products, elementwise operators",
                make_xnnpack},
     BackendRow{"xnnpack-dynamic", xnnpack::kBackendId,
-               "dynamically quantised products alone, one delegate each; put it before xnnpack",
+               "only dynamically quantised products, one delegate each; put it before xnnpack",
                make_xnnpack_dynamic},
     BackendRow{"xnnpack-branches", xnnpack::kBackendId,
                "as xnnpack, in branches of control flow too", make_xnnpack_branches},
     BackendRow{"mapping-demo", mapping_demo::kBackendId,
-               "an example for authors of backends: convolution with relu, tan", make_mapping_demo},
+               "an example for backend authors: convolution with relu, tan", make_mapping_demo},
 };
 
 }  // namespace

@@ -11,14 +11,14 @@
 namespace vitrine::tools {
 
 struct BackendRow {
-  std::string_view name;  // as the command line has it
-  std::string_view id;    // as programs have it
+  std::string_view name;  // its name on the command line
+  std::string_view id;    // its name in programs
   std::string_view what;  // for --help
   std::shared_ptr<const aot::Partitioner> (*make_partitioner)();
 };
 
 std::span<const BackendRow> lowering_backends();
-// ToolError names those that there are.
+// ToolError lists the known backends.
 const BackendRow& lowering_backend(std::string_view name);
 
 }  // namespace vitrine::tools

@@ -29,7 +29,8 @@ struct LoweringOptions {
   bool explain_places = false;  // each call, too
 };
 
-// Empty if the program is to end with *exit_code: --help, or a wrong command line (told on stderr).
+// Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
+// stderr).
 std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int* exit_code);
 
 }  // namespace vitrine::tools

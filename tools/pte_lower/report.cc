@@ -11,7 +11,7 @@
 namespace vitrine::tools {
 namespace {
 
-// "1.4 MB", as people say it.
+// "1.4 MB", for people.
 std::string size_text(uint64_t bytes) {
   constexpr std::array kUnits = {"bytes", "kB", "MB", "GB", "TB"};
   if (bytes < 1000) return fmt::format("{} bytes", bytes);
@@ -21,7 +21,7 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, kUnits[unit]);
 }
 
-// A heading where there are several methods.
+// A heading if there are several methods.
 std::string heading(const aot::LoweredModel& model, const std::string& method) {
   return model.methods.size() == 1 ? "" : fmt::format("{}\n", method);
 }
@@ -36,7 +36,7 @@ std::string each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
-// What delegation_info, as ExecuTorch's, leaves out; empty if there is nothing.
+// The counts that delegation_info, like ExecuTorch's, leaves out; empty if zero.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
   size_t nodes = 0;
@@ -50,7 +50,7 @@ std::string branches_text(const aot::Graph& graph) {
   };
   visit(visit, graph);
   if (delegates == 0) return "";
-  return fmt::format("In branches, besides: {} delegated subgraphs, {} delegated nodes\n",
+  return fmt::format("In branches: {} more delegated subgraphs, {} more delegated nodes\n",
                      delegates, nodes);
 }
 
@@ -62,8 +62,8 @@ std::string summary_text(const aot::LoweredModel& model) {
     const aot::MethodDebugInfo& debug = model.emitted.debug_info.find(name)->second;
     return delegation::format_summary(info) + delegation::format_grid(info) +
            branches_text(*program.graph) +
-           fmt::format("Planned memory: {} ({} if nothing were shared)\n",
-                       size_text(debug.planned_bytes), size_text(debug.naive_bytes));
+           fmt::format("Planned memory: {} ({} without sharing)\n", size_text(debug.planned_bytes),
+                       size_text(debug.naive_bytes));
   });
   text += fmt::format("Program: {}\n", size_text(model.program_bytes));
   for (const auto& [tag, bytes] : model.emitted.ptd) {
@@ -87,9 +87,9 @@ std::string graphviz_text(const aot::LoweredModel& model) {
 std::string explain_text(const aot::LoweredModel& model, bool with_places) {
   return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
     const auto found = model.rejections.find(name);
-    if (found == model.rejections.end()) return std::string("No backend was asked.\n");
+    if (found == model.rejections.end()) return std::string("No backend was given.\n");
     const std::string lines = delegation::explain(program, found->second, with_places);
-    return lines.empty() ? std::string("All is delegated.\n") : lines;
+    return lines.empty() ? std::string("All calls are delegated.\n") : lines;
   });
 }
 

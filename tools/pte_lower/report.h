@@ -1,4 +1,4 @@
-// What pte_lower tells of what it did.
+// The reports of pte_lower.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace vitrine::tools {
 
 // Per method: what is delegated, by kind of operator, and planned memory; then the file's parts.
 std::string summary_text(const aot::LoweredModel& model);
-// Per method: the graph, with what is inside delegates.
+// Per method: the graph, including the graphs inside delegates.
 std::string graph_text(const aot::LoweredModel& model);
 std::string graphviz_text(const aot::LoweredModel& model);
 // Per method: why calls are not delegated, most expensive first; the calls only if asked for.

@@ -122,11 +122,11 @@ class Writer {
     if (has_bias) add_numbers(constant(convolution.args()[2]));
   }
 
-  // One number stands for both directions.
+  // One number means both directions.
   void add_pair(const Node& node, size_t arg) {
     const aot::ArgumentList* items = node.need(arg).list();
     if (items == nullptr || items->empty()) {
-      throw AotError(fmt::format("node {}: argument {} is no list", node.name(), arg));
+      throw AotError(fmt::format("node {}: argument {} is not a list", node.name(), arg));
     }
     for (size_t i = 0; i < 2; ++i) {
       const int64_t* value = (*items)[std::min(i, items->size() - 1)].get<int64_t>();

@@ -19,7 +19,8 @@ class MappingDemo final : public aot::Backend {
                                    std::span<const aot::CompileSpec> compile_specs) const override;
 };
 
-// Tags what MappingDemo takes, with its weights; gives a reason for every other call.
+// Tags the calls that MappingDemo supports, with their weights; gives a reason for every other
+// call.
 class MappingDemoPartitioner final : public aot::Partitioner {
  public:
   aot::PartitionResult partition(aot::ExportedProgram& program) const override;

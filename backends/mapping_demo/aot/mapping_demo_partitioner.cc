@@ -38,9 +38,9 @@ class Tagger {
         const Node* before = node.need(0).node();
         const bool is_fused = before != nullptr && is_convolution(*before) &&
                               !refusal_of_conv_relu(program_, *before);
-        if (!is_fused) refuse(node, {"it stands behind no convolution that is taken", ""});
+        if (!is_fused) refuse(node, {"it does not follow a delegated convolution", ""});
       } else if (node.is_call() && !node.calls(aot::getitem())) {
-        refuse(node, {"the mapping demo knows convolution with relu, and tan", ""});
+        refuse(node, {"the mapping demo supports convolution with relu, and tan", ""});
       }
     }
     // Tags are the program's: those of subgraphs count on.

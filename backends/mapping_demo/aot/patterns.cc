@@ -18,7 +18,7 @@ enum Arg : size_t { kInput, kWeight, kBias, kTransposed = 6, kOutputPadding = 7 
 
 std::optional<Refusal> refusal_of_tensor(const Node& node) {
   const TensorSpec* tensor = node.tensor();
-  if (tensor == nullptr) return Refusal{fmt::format("{} is no tensor", node.name()), ""};
+  if (tensor == nullptr) return Refusal{fmt::format("{} is not a tensor", node.name()), ""};
   if (tensor->dtype != ScalarType::kFloat) {
     return Refusal{
         fmt::format("{} is {}; only f32 is known", node.name(), scalar_type_name(tensor->dtype)),
@@ -62,7 +62,7 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
                                             const Node& convolution) {
   const Node* relu = relu_after(convolution);
   if (relu == nullptr) {
-    return Refusal{"its result must go to one relu, and nowhere else", "put a ReLU behind it"};
+    return Refusal{"its result must have one user, a relu", "put a ReLU after it"};
   }
   const bool* transposed = convolution.need(kTransposed).get<bool>();
   if (transposed == nullptr || *transposed) return Refusal{"it is transposed", ""};
@@ -75,7 +75,7 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
     if (auto refusal = refusal_of_tensor(*weight)) return refusal;
   }
   const Node* input = convolution.need(kInput).node();
-  if (input == nullptr) return Refusal{"its input is no tensor", ""};
+  if (input == nullptr) return Refusal{"its input is not a tensor", ""};
   for (const Node* each : {input, &convolution, relu}) {
     if (auto refusal = refusal_of_tensor(*each)) return refusal;
     if (each->tensor()->rank() != 4) return Refusal{"only 2-d convolutions are known", ""};
@@ -85,7 +85,7 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
 
 std::optional<Refusal> refusal_of_tan(const Node& tan) {
   const Node* input = tan.need(0).node();
-  if (input == nullptr) return Refusal{"its input is no tensor", ""};
+  if (input == nullptr) return Refusal{"its input is not a tensor", ""};
   if (auto refusal = refusal_of_tensor(*input)) return refusal;
   return refusal_of_tensor(tan);
 }

@@ -1,4 +1,4 @@
-// What the mapping demo can take.
+// The patterns that the mapping demo supports.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the demo computes, in plain loops. All are f32 and row-major; sizes are checked before.
+// The demo's operators, in plain loops. All are f32 and row-major; sizes are checked before.
 #pragma once
 
 #include <span>

@@ -142,7 +142,7 @@ class MappingDemoDelegate final : public Delegate {
   }
 
   Plan plan_;
-  std::vector<std::vector<float>> results_;  // by value; empty if it lies elsewhere
+  std::vector<std::vector<float>> results_;  // by value; empty if it is elsewhere
   std::vector<float*> data_;                 // by value
 };
 

@@ -38,7 +38,7 @@ class TextReader {
       operators[i].name = name;
       operators[i].debug_id = static_cast<int32_t>(id);
     }
-    if (!left_.empty()) return Error::make(kWrong, "text: goes on behind its %u operators", count);
+    if (!left_.empty()) return Error::make(kWrong, "text: continues after its %u operators", count);
     return operators;
   }
 
@@ -104,7 +104,7 @@ class PlanReader {
     for (uint32_t& output : plan_.outputs) {
       VITRINE_RETURN_IF_ERROR(word(&output));
       if (output >= num_values) {
-        return Error::make(kWrong, "plan: there is no value %u to return", output);
+        return Error::make(kWrong, "plan: value %u, to return, does not exist", output);
       }
     }
     for (uint32_t i = 0; i < num_operators; ++i) {
@@ -112,9 +112,8 @@ class PlanReader {
         return std::move(error).in("operator %u (%s)", i, plan_.operators[i].name.c_str());
       }
     }
-    return left_.empty()
-               ? Error()
-               : Error::make(kWrong, "plan: %zu bytes stand behind its end", left_.size());
+    return left_.empty() ? Error()
+                         : Error::make(kWrong, "plan: %zu bytes follow its end", left_.size());
   }
 
  private:
@@ -172,7 +171,7 @@ class PlanReader {
     Operator& made = plan_.operators[index];
     uint32_t kind = 0;
     VITRINE_RETURN_IF_ERROR(word(&kind));
-    if (kind >= kOperators.size()) return Error::make(kWrong, "there is no kind %u", kind);
+    if (kind >= kOperators.size()) return Error::make(kWrong, "kind %u does not exist", kind);
     if (made.name != kOperators[kind].name) {
       return Error::make(kWrong, "is of kind %s", kOperators[kind].name);
     }

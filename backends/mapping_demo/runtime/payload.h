@@ -13,7 +13,7 @@
 
 namespace vitrine::mapping_demo {
 
-// What a payload may make the process allocate for results, in bytes.
+// Limit of the bytes that a payload may allocate for results.
 inline constexpr int64_t kMaxResultBytes = int64_t{1} << 30;
 
 using Sizes = std::vector<int32_t>;
@@ -38,7 +38,7 @@ struct Operator {
   Convolution convolution;           // of kConvRelu
 };
 
-// Every index is valid, results are made before they are read, and all sizes fit together.
+// Every index is valid, results are computed before they are read, and all sizes fit together.
 struct Plan {
   std::vector<Sizes> values;  // inputs first
   uint32_t num_inputs = 0;

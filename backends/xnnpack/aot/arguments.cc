@@ -8,8 +8,8 @@ namespace vitrine::aot::xnnpack {
 namespace {
 
 [[noreturn]] void refuse(const Node& node, std::string_view name, std::string_view wanted) {
-  throw AotError(fmt::format("node {} ({}): its {} is no {}", node.name(), node.target().name(),
-                             name, wanted));
+  throw AotError(
+      fmt::format("node {} ({}): {} is not {}", node.name(), node.target().name(), name, wanted));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ int64_t integer(const Node& node, size_t index, std::string_view name, int64_t f
   const Argument* found = argument(node, index, name);
   if (found == nullptr) return fallback;
   if (const auto* value = found->get<int64_t>()) return *value;
-  refuse(node, name, "integer");
+  refuse(node, name, "an integer");
 }
 
 double real(const Node& node, size_t index, std::string_view name, double fallback) {
@@ -43,7 +43,7 @@ double real(const Node& node, size_t index, std::string_view name, double fallba
   if (const auto* value = found->get<double>()) return *value;
   if (const auto* value = found->get<int64_t>()) return static_cast<double>(*value);
   if (const auto* value = found->get<bool>()) return *value ? 1.0 : 0.0;
-  refuse(node, name, "number");
+  refuse(node, name, "a number");
 }
 
 bool boolean(const Node& node, size_t index, std::string_view name, bool fallback) {
@@ -51,7 +51,7 @@ bool boolean(const Node& node, size_t index, std::string_view name, bool fallbac
   if (found == nullptr) return fallback;
   if (const auto* value = found->get<bool>()) return *value;
   if (const auto* value = found->get<int64_t>()) return *value != 0;
-  refuse(node, name, "boolean");
+  refuse(node, name, "a boolean");
 }
 
 std::vector<int64_t> integers(const Node& node, size_t index, std::string_view name, size_t count) {
@@ -63,15 +63,15 @@ std::vector<int64_t> integers(const Node& node, size_t index, std::string_view n
   } else if (const ArgumentList* items = found->list()) {
     for (const Argument& item : *items) {
       const auto* value = item.get<int64_t>();
-      if (value == nullptr) refuse(node, name, "list of integers");
+      if (value == nullptr) refuse(node, name, "a list of integers");
       values.push_back(*value);
     }
   } else {
-    refuse(node, name, "list of integers");
+    refuse(node, name, "a list of integers");
   }
   if (values.size() == 1 && count > 1) values.resize(count, values.front());
   if (count != 0 && !values.empty() && values.size() != count) {
-    refuse(node, name, fmt::format("list of {}", count));
+    refuse(node, name, fmt::format("a list of {}", count));
   }
   return values;
 }
@@ -84,7 +84,7 @@ Node* operand(const Node& node, size_t index, std::string_view name) {
 Node& required(const Node& node, size_t index, std::string_view name) {
   Node* found = operand(node, index, name);
   if (found == nullptr) {
-    throw AotError(fmt::format("node {} ({}): its argument {} is no tensor", node.name(),
+    throw AotError(fmt::format("node {} ({}): argument {} is not a tensor", node.name(),
                                node.target().name(), index));
   }
   return *found;

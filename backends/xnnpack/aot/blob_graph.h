@@ -1,4 +1,4 @@
-// A payload's graph before it is written: what XNNPACK is to be told, as plain data.
+// A payload's graph before it is written, as plain data.
 //
 // Made by `translate`, given its memory layout by `arrange_layouts`, written by `write_blob`.
 // Format: docs/formats/xnnpack_blob.md.
@@ -54,7 +54,7 @@ struct BlobValue {
   std::optional<uint32_t> output;                      // among its outputs
   std::shared_ptr<const std::vector<std::byte>> data;  // of constants
   std::string external_tag;       // of constants: the .ptd that they go to; empty: the program
-  bool is_channels_last = false;  // its four dims lie as NHWC
+  bool is_channels_last = false;  // its four dims are in NHWC order
 
   bool is_constant() const { return data != nullptr; }
 };
@@ -78,8 +78,8 @@ struct BlobNode {
   uint32_t output = kNoValue;
   uint32_t flags = 0;
   std::optional<Bounds> bounds;
-  uint32_t handle = kInsertedHandle;  // what the run-time half logs
-  std::vector<uint32_t> handles;      // of all source nodes that it stands for
+  uint32_t handle = kInsertedHandle;  // the identifier that the run-time half logs
+  std::vector<uint32_t> handles;      // of all its source nodes
 
   Window window;
   uint32_t group_input_channels = 0, group_output_channels = 0, groups = 0;
@@ -96,7 +96,7 @@ struct BlobNode {
 
 struct BlobOutput {
   uint32_t value = kNoValue;
-  // In which its dims are to lie in memory; empty for the logical order.
+  // The order of its dims in memory; empty for the logical order.
   std::vector<uint32_t> dim_order;
 };
 

@@ -78,7 +78,7 @@ class Writer {
     return bytes;
   }
 
-  // The same bytes are one entry, in the place that the first of them asks for.
+  // Equal bytes share one entry, at the place of the first of them.
   uint32_t constant(const SharedBytes& bytes, const char* prefix, const std::string& external_tag) {
     const std::string key = prefix + sha256_hex(*bytes);
     constants_.push_back(fb::CreateConstantDataOffset(out_, std::numeric_limits<uint64_t>::max(),

@@ -9,7 +9,7 @@ namespace vitrine::aot::xnnpack {
 std::optional<Refusal> check_operands(const Candidate& candidate) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (operand(candidate.node, i) == nullptr) {
-      return Refusal{"one of its operands is no tensor", "make it a tensor"};
+      return Refusal{"one of its operands is not a tensor", "make it a tensor"};
     }
   }
   return {};
@@ -18,7 +18,7 @@ std::optional<Refusal> check_operands(const Candidate& candidate) {
 std::optional<Refusal> check_alpha(const Candidate& candidate) {
   if (auto refusal = check_operands(candidate)) return refusal;
   if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
-  return Refusal{"its alpha is not 1", "multiply in a call of its own"};
+  return Refusal{"its alpha is not 1", "multiply in a separate call"};
 }
 
 std::optional<Refusal> check_gelu(const Candidate& candidate) {

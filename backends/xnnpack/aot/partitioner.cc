@@ -86,7 +86,7 @@ class Tagging {
         tag(*branch);
       } else {
         each_call(*branch, [&](Node& node) {
-          reject(node, {"it is in a branch of control flow", "ask the partitioner for branches"});
+          reject(node, {"it is in a branch of control flow", "enable branches in the partitioner"});
         });
       }
       visit_branches(*branch);
@@ -126,7 +126,7 @@ class Tagging {
   static Refusal reason_against(const Node& node, const Matches& matches) {
     const auto refusal = matches.refusals.find(&node);
     if (refusal == matches.refusals.end()) {
-      return {"something that is not delegated stands between it and what it is fused with", ""};
+      return {"a call that is not delegated is between it and the call that it is fused with", ""};
     }
     if (node.target().dialect() == Dialect::kPython) return {std::string(kind_of_rest(node)), ""};
     return refusal->second;

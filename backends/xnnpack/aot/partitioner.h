@@ -18,8 +18,9 @@ class XnnpackPartitioner final : public Partitioner {
     // A partition for each match; ExecuTorch's dynamically quantising partitioner does so.
     bool per_op = false;
     bool allows_dynamic_weights = false;  // and biases, of linear, addmm and mm in floats
-    // Also calls in branches of control flow. Weights are arguments there: what asks for constant
-    // ones stays outside. ExecuTorch's partitioner looks at the program's own graph alone.
+    // Also takes calls in branches of control flow. Weights are arguments there, so operators that
+    // need constant weights stay outside. ExecuTorch's partitioner looks only at the program's own
+    // graph.
     bool in_branches = false;
   };
 

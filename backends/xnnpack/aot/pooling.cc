@@ -1,4 +1,4 @@
-// Poolings, as XNNPACK is told of them.
+// Translates poolings for XNNPACK.
 #include <algorithm>
 
 #include "backends/xnnpack/aot/translations.h"
@@ -26,7 +26,7 @@ Window read_window(Translator& t, const Node& node) {
   return window;
 }
 
-// What the last window reaches past the padded input.
+// The distance that the last window reaches past the padded input.
 uint32_t overhang(uint32_t input, uint32_t output, uint32_t padding, uint32_t kernel,
                   uint32_t stride, uint32_t dilation) {
   const int64_t reach =
@@ -56,7 +56,8 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
     // XNNPACK rounds down: with more padding that is the same.
     const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
-    if (input.size() != 4 || output.size() != 4) t.refuse(node, "its input is no batch of images");
+    if (input.size() != 4 || output.size() != 4)
+      t.refuse(node, "the input is not a batch of images");
     w.padding_bottom += overhang(input[2], output[2], w.padding_top, w.kernel_height,
                                  w.stride_height, w.dilation_height);
     w.padding_right += overhang(input[3], output[3], w.padding_left, w.kernel_width, w.stride_width,

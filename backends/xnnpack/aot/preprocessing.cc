@@ -45,7 +45,7 @@ std::vector<float> widened(const std::vector<std::byte>& bytes) {
 
 Preprocessing::Preprocessing(ExportedProgram& program) : program_(program) {
   const ArgumentList* results = program.graph->output()->need(0).list();
-  if (results == nullptr) throw AotError("the graph's output is no list");
+  if (results == nullptr) throw AotError("the graph's output is not a list");
   for (const Argument& result : *results) {
     const Node* node = result.node();
     outputs_.push_back(node != nullptr && node->tensor() != nullptr ? *node->tensor()
@@ -55,7 +55,7 @@ Preprocessing::Preprocessing(ExportedProgram& program) : program_(program) {
 
 std::vector<float> Preprocessing::floats(const Node& node) const {
   const TensorData* data = static_data(program_, &node);
-  if (data == nullptr) throw AotError(fmt::format("node {}: it is no constant", node.name()));
+  if (data == nullptr) throw AotError(fmt::format("node {}: it is not a constant", node.name()));
   const std::vector<std::byte> bytes = row_major_bytes(*data);
   switch (data->dtype) {
     case ScalarType::kFloat:
@@ -67,7 +67,7 @@ std::vector<float> Preprocessing::floats(const Node& node) const {
     case ScalarType::kBFloat16:
       return widened<BFloat16>(bytes);
     default:
-      throw AotError(fmt::format("node {}: its numbers are {}, no floats", node.name(),
+      throw AotError(fmt::format("node {}: the data are {}, not floats", node.name(),
                                  scalar_type_name(data->dtype)));
   }
 }

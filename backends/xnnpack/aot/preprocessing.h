@@ -1,4 +1,4 @@
-// A delegate's program while it is made ready for XNNPACK: the graph, and what passes know of its
+// A delegate's program during preprocessing for XNNPACK: the graph, and the passes' facts about its
 // nodes.
 #pragma once
 

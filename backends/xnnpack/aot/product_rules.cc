@@ -63,7 +63,7 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
   if (dequantise == nullptr) return {};
   const QuantParams params = quant_params(*dequantise);
   if (params.kind == Kind::kPerToken || params.dtype != ScalarType::kChar) {
-    return Refusal{"its weight is quantised in a way that XNNPACK has not",
+    return Refusal{"the weight is quantised in a way that XNNPACK does not support",
                    "quantise it to int8 per tensor or per channel"};
   }
   const TensorData* zero_points = candidate.parameters.find(params.zero_points);
@@ -94,7 +94,7 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
 std::optional<Refusal> check_activation(const Product& product) {
   if (product.precision == kFloat) return {};
   if (product.dequantised == nullptr) {
-    return Refusal{"its weight is quantised, its input is not", "quantise both"};
+    return Refusal{"the weight is quantised but the input is not", "quantise both"};
   }
   if (product.precision == kStatic) {
     const QuantParams params = quant_params(*product.dequantised);
@@ -126,7 +126,7 @@ std::optional<Refusal> check_result(const Product& product) {
   const Tail tail = tail_of(*product.node);
   if (tail.quantise == nullptr || quantised_result_params(*tail.quantise) == std::nullopt) {
     return Refusal{
-        "its input and weight are quantised to int8, its result is not, or is used twice",
+        "input and weight are quantised to int8, but the result is not, or is used twice",
         "quantise the result too"};
   }
   return {};
@@ -134,7 +134,7 @@ std::optional<Refusal> check_result(const Product& product) {
 
 std::optional<Refusal> check_product(const Candidate& candidate) {
   const std::optional<Product> product = product_of(candidate.node);
-  if (!product) return Refusal{"its operands are no tensors", ""};
+  if (!product) return Refusal{"the operands are not tensors", ""};
   const bool as_float = is_taken_as_float(candidate, *product);
   if (!as_float && (candidate.precisions & product->precision) == 0) {
     return Refusal{"it is quantised in a way that this partitioner does not take",
@@ -200,7 +200,7 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
           "quantise its weight per tensor"};
     }
     if (params.kind == Kind::kPerChannel && !is_transposed && params.axis != 0) {
-      return Refusal{"its weight is quantised along another dim than its output channels",
+      return Refusal{"its weight is quantised along a dim other than its output channels",
                      "quantise along dim 0"};
     }
   }
@@ -218,7 +218,7 @@ std::optional<Refusal> check_linear(const Candidate& candidate) {
   if (Node* dequantise = product.weight_dequantise()) {
     const QuantParams params = quant_params(*dequantise);
     if (params.kind == Kind::kPerChannel && params.axis != 0) {
-      return Refusal{"its weight is quantised along another dim than its outputs",
+      return Refusal{"its weight is quantised along a dim other than its outputs",
                      "quantise along dim 0"};
     }
   }
@@ -232,11 +232,11 @@ std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
     if (product.bias != nullptr) return Refusal{"its alpha or beta is not 1", ""};
   }
   if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
-    return Refusal{"what it adds is no row of numbers", "add it in a call of its own"};
+    return Refusal{"the added operand is not a row of constants", "add it in a separate call"};
   }
   // To ExecuTorch this is a weight that is computed.
   if (product.transposition != nullptr && !are_of_one_call(*product.transposition, *product.node)) {
-    return Refusal{"the model transposes its weight in a call of its own",
+    return Refusal{"the model transposes the weight in a separate call",
                    "use torch.nn.functional.linear"};
   }
   if (product.precision != kFloat && product.transposition == nullptr) {

@@ -1,4 +1,4 @@
-// Convolutions and matrix products, with their weights, as XNNPACK is told of them.
+// Translates convolutions and matrix products, with their weights, for XNNPACK.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = QuantParams::Kind;
 
-// What an operand's datatype follows from.
+// The inputs of the choice of an operand's datatype.
 struct Weights {
   Product product;
   const Node* source = nullptr;       // the placeholder of the weight
@@ -25,11 +25,11 @@ struct Weights {
 Weights read_weights(Translator& t, Node& node) {
   Weights weights;
   const std::optional<Product> product = product_of(node);
-  if (!product) t.refuse(node, "its operands are no tensors");
+  if (!product) t.refuse(node, "the operands are not tensors");
   weights.product = *product;
   weights.source = product->weight_source();
   if (product->precision == kStatic && !t.is_quantised(node)) {
-    t.refuse(node, "its weight is quantised, its result is not");
+    t.refuse(node, "the weight is quantised but the result is not");
   }
   weights.is_half = spec_of(node).dtype == ScalarType::kHalf;
   if (Node* dequantise = product->weight_dequantise()) {
@@ -47,7 +47,7 @@ Weights read_weights(Translator& t, Node& node) {
 
 const TensorData& data_of(Translator& t, const Node& node, const Node& source) {
   const TensorData* data = static_data(t.preprocessing().program(), &source);
-  if (data == nullptr) t.refuse(node, fmt::format("{} is no constant", source.name()));
+  if (data == nullptr) t.refuse(node, fmt::format("{} is not a constant", source.name()));
   return *data;
 }
 
@@ -117,7 +117,7 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
   const TensorData& data = data_of(t, node, *weights.source);
   BlobValue value;
   value.dims = dims_of(data);
-  if (value.dims.size() != 2) t.refuse(node, "its weight is no matrix");
+  if (value.dims.size() != 2) t.refuse(node, "its weight is not a matrix");
   if (!weights.params) {
     const std::vector<float> numbers = t.preprocessing().floats(*weights.source);
     value.datatype = weights.is_half ? Datatype::xnn_datatype_fp16 : Datatype::xnn_datatype_fp32;

@@ -21,7 +21,7 @@ constexpr std::array kProducts = {
     Operands{"mm.default", 0, 1, kNoArgument, true},
 };
 
-// What swaps the two dims of a matrix.
+// Calls that swap the two dims of a matrix.
 bool is_transposition(const Node& node) {
   if (calls_op(node, "t_copy.default") || calls_op(node, "t.default")) return true;
   const bool permutes = calls_op(node, "permute_copy.default") || calls_op(node, "permute.default");

@@ -66,7 +66,7 @@ bool is_chosen(const Node* node) {
   return source != nullptr && is_choose_params(*source);
 }
 
-// torchao tells by the sizes of the blocks that share parameters what they are.
+// torchao expresses the kind by the sizes of the blocks that share parameters.
 void read_blocks(const Node& node, const QuantRow& row, QuantParams& params) {
   const Node* input = operand(node, 0);
   const std::vector<int64_t> block = integers(node, row.block, "block_size", 0);
@@ -129,7 +129,7 @@ QuantParams quant_params(const Node& node) {
   }
   params.quant_min = integer(node, row->range, "quant_min", -128);
   params.quant_max = integer(node, row->range + 1, "quant_max", 127);
-  // The quantised tensor tells its own dtype.
+  // The dtype is that of the quantised tensor.
   const Node* quantised = row->role == Role::kQuantise ? &node : operand(node, 0);
   if (quantised != nullptr && quantised->tensor() != nullptr) {
     params.dtype = quantised->tensor()->dtype;

@@ -13,7 +13,7 @@
 namespace vitrine::aot::xnnpack {
 namespace {
 
-// ---- What holds for all
+// ---- Rules for all operators
 
 bool is_product(const Rule& rule) { return rule.group == group_product; }
 
@@ -51,7 +51,7 @@ std::optional<Refusal> check_common(const Candidate& candidate) {
   for (const Node* input : node.inputs()) {
     if (input->meta.value.items() != nullptr) continue;
     const std::string what = fmt::format("its input {}", input->name());
-    if (input->tensor() == nullptr) return Refusal{fmt::format("{} is no tensor", what), ""};
+    if (input->tensor() == nullptr) return Refusal{fmt::format("{} is not a tensor", what), ""};
     if (auto refusal = check_tensor(*input->tensor(), what, quantised)) return refusal;
     if (!quantised && dtype.has_value() && *dtype != input->tensor()->dtype) {
       return Refusal{"its inputs have different dtypes", "convert them to one"};
@@ -132,8 +132,8 @@ bool is_product(const Node& node) {
 std::optional<Refusal> check(const Candidate& candidate) {
   const Rule* rule = find_rule(candidate.node);
   if (rule == nullptr) {
-    return Refusal{fmt::format("the XNNPACK backend has no {}", candidate.node.target().name()),
-                   ""};
+    return Refusal{
+        fmt::format("the XNNPACK backend does not support {}", candidate.node.target().name()), ""};
   }
   try {
     return check_call(candidate, *rule);

@@ -46,7 +46,7 @@ BlobGraph Translator::run() {
 }
 
 void Translator::refuse(const Node& node, std::string_view why) const {
-  throw AotError(fmt::format("node {} ({}): it cannot be told to XNNPACK: {}", node.name(),
+  throw AotError(fmt::format("node {} ({}): it cannot be expressed for XNNPACK: {}", node.name(),
                              node.is_call() ? node.target().name() : "placeholder", why));
 }
 
@@ -76,7 +76,7 @@ Datatype Translator::float_datatype(const Node& node) const {
 
 uint32_t Translator::size_of(const Node& node, int64_t number) const {
   if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
-    refuse(node, fmt::format("{} is no size", number));
+    refuse(node, fmt::format("{} is not a size", number));
   }
   return static_cast<uint32_t>(number);
 }
@@ -257,7 +257,7 @@ void Translator::add_outputs() {
   const ArgumentList& results = *p_.graph().output()->need(0).list();
   for (size_t i = 0; i < results.size(); ++i) {
     Node* node = results[i].node();
-    if (node == nullptr) refuse(*p_.graph().output(), "a result is no tensor");
+    if (node == nullptr) refuse(*p_.graph().output(), "a result is not a tensor");
     if (!values_.contains(node) && !is_quantise(*node)) refuse(*node, "nothing computes it");
     blob_.outputs.push_back({value_of(*node), order_of(p_.outputs().at(i))});
   }
@@ -274,7 +274,7 @@ void Translator::translate_call(Node& node) {
   }
   const Operator* known = find_operator(op_name(node));
   if (known == nullptr || known->translate == nullptr) {
-    refuse(node, "there is no such operator");
+    refuse(node, "no such operator");
   }
   known->translate(*this, node, known->kinds);
 }

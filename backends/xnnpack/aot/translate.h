@@ -1,4 +1,4 @@
-// The graph of a delegate -> what XNNPACK is to be told.
+// Translates the graph of a delegate for XNNPACK.
 #pragma once
 
 #include "backends/xnnpack/aot/blob_graph.h"

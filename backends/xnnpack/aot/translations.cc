@@ -89,11 +89,11 @@ void translate_cat(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* list = argument(node, 0, "tensors");
   const ArgumentList* items = list == nullptr ? nullptr : list->list();
   if (items == nullptr || items->size() < 2 || items->size() > 5) {
-    t.refuse(node, "it has not 2 to 5 inputs");
+    t.refuse(node, "it does not have 2 to 5 inputs");
   }
   BlobNode made = t.make(node, kinds[items->size() - 2]);
   for (const Argument& item : *items) {
-    if (item.node() == nullptr) t.refuse(node, "an input is no tensor");
+    if (item.node() == nullptr) t.refuse(node, "an input is not a tensor");
     made.inputs.push_back(t.input_of(node, *item.node()));
   }
   made.axis =
@@ -154,7 +154,7 @@ void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
   const size_t rank = spec_of(node).rank();
   const std::vector<int64_t> padding = integers(node, 1, "pad", 0);
   if (padding.size() % 2 != 0 || padding.size() / 2 > rank) {
-    t.refuse(node, "its padding has another number of dims than its input");
+    t.refuse(node, "padding and input have different numbers of dims");
   }
   made.list.assign(rank, 0);
   made.second_list.assign(rank, 0);
@@ -184,7 +184,7 @@ void translate_mean(Translator& t, Node& node, const NodeKinds& kinds) {
 void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> dims = t.dims_of(node);
-  if (dims.size() != 4) t.refuse(node, "its result has not four dims");
+  if (dims.size() != 4) t.refuse(node, "the result does not have four dims");
   made.new_height = dims[2];
   made.new_width = dims[3];
   made.flags = boolean(node, 2, "align_corners", false) ? kAlignCorners : 0;

@@ -11,10 +11,10 @@ namespace {
 
 std::optional<Refusal> check_images(const Candidate& candidate) {
   if (candidate.input().rank() == 4) return {};
-  return Refusal{"its input is no batch of images", "give it four dims"};
+  return Refusal{"the input is not a batch of images", "give it four dims"};
 }
 
-// The sizes' ratio is what XNNPACK scales by.
+// XNNPACK scales by the ratio of the sizes.
 bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   if (!from.is_static() || !to.is_static()) return false;
   const auto* real = scale.get<double>();
@@ -42,7 +42,7 @@ bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t 
 
 std::optional<Refusal> check_window(const std::vector<int64_t>& kernel) {
   if (kernel.size() != 2) return Refusal{"its window is unknown", ""};
-  if (kernel[0] == 1 && kernel[1] == 1) return Refusal{"its window is one element", ""};
+  if (kernel[0] == 1 && kernel[1] == 1) return Refusal{"the window is one element", ""};
   return {};
 }
 
@@ -56,14 +56,14 @@ std::optional<Refusal> check_average_pool(const Candidate& candidate) {
     return Refusal{"ceil_mode is set", "pad its input instead"};
   }
   if (boolean(node, 5, "count_include_pad", true)) {
-    return Refusal{"it counts what it pads", "set count_include_pad to False"};
+    return Refusal{"it counts padded elements", "set count_include_pad to False"};
   }
   int64_t area = 0;
   if (__builtin_mul_overflow(kernel[0], kernel[1], &area)) {
     return Refusal{"its window is too large", ""};
   }
   if (integer(node, 6, "divisor_override", area) != area) {
-    return Refusal{"it divides by another number than its window holds", "leave out the divisor"};
+    return Refusal{"the divisor is not the size of the window", "leave out the divisor"};
   }
   return check_images(candidate);
 }
@@ -107,7 +107,7 @@ std::optional<Refusal> check_max_dim(const Candidate& candidate) {
   const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), 4);
   if (dim < 2) return Refusal{"it is not over a height or a width", ""};
   if (!boolean(node, 2, "keepdim", false)) {
-    return Refusal{"its result has a dim less", "set keepdim to True"};
+    return Refusal{"the result has fewer dims", "set keepdim to True"};
   }
   if (!candidate.input().sizes[dim].is_static()) {
     return Refusal{"the size that it is over is known only when the program runs", ""};
@@ -147,7 +147,7 @@ std::optional<Refusal> check_upsample(const Candidate& candidate) {
   const TensorSpec& result = spec_of(candidate.node);
   for (size_t i = 0; i < std::min<size_t>(scales->list()->size(), 2); ++i) {
     if (!is_ratio((*scales->list())[i], input.sizes[2 + i], result.sizes[2 + i])) {
-      return Refusal{"its scale is not the ratio of its sizes", "give it the output's size"};
+      return Refusal{"the scale is not the ratio of the sizes", "give it the output's size"};
     }
   }
   return {};

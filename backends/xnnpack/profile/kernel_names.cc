@@ -79,7 +79,7 @@ constexpr KernelOp kKernelOps[] = {
     {"Transpose", "_to_dim_order_copy"},
     {"Transpose", "permute_copy"},
 };
-// Kernels whose name does not tell which element-wise function they compute.
+// Kernels whose names do not say which element-wise function they compute.
 constexpr std::string_view kUnaryKernels[] = {"Invalid Unary Op", "Unary Elementwise"};
 constexpr std::string_view kUnaryOps[] = {"abs",
                                           "ceil",

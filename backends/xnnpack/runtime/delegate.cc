@@ -25,7 +25,7 @@ Error describe_mismatch(const Tensor& tensor, const Value& value) {
                      text, value.datatype->name, value.shape.rank);
 }
 
-// A delegate knows no rank 0: it has one dimension of 1 instead.
+// Delegates do not support rank 0; they use one dimension of 1 instead.
 size_t blob_rank(const Tensor& tensor) { return std::max<size_t>(tensor.rank(), 1); }
 
 // The sizes in memory order, so that a channels-last tensor is seen as NHWC.
@@ -234,7 +234,8 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
   for (const Binding& binding : bindings_) {
     const EValue* argument = arguments[binding.argument];
     if (argument == nullptr || !argument->is_tensor()) {
-      return Error::make(ErrorCode::kInvalidArgument, "argument %u is no tensor", binding.argument);
+      return Error::make(ErrorCode::kInvalidArgument, "argument %u is not a tensor",
+                         binding.argument);
     }
     const Tensor& tensor = argument->tensor();
     const Value& value = graph_.values[binding.value];
@@ -291,7 +292,7 @@ void XnnpackDelegate::finish_outputs(std::span<EValue* const> arguments) {
   }
 }
 
-// XNNPACK knows no empty tensors.
+// XNNPACK does not support empty tensors.
 Result<bool> XnnpackDelegate::has_empty_input() const {
   const auto is_empty = [this](const Binding& binding) {
     return std::ranges::count(shapes_[binding.value].used(), size_t{0}) != 0;

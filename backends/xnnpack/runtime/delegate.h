@@ -18,7 +18,7 @@
 
 namespace vitrine::xnnpack {
 
-// What a delegate may share with others.
+// Objects that a delegate may share with others.
 struct Shared {
   std::shared_ptr<Workspace> workspace;
   std::shared_ptr<WeightsCache> weights;  // null: weights are the delegate's own

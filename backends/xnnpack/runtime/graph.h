@@ -45,7 +45,7 @@ struct Value {
   uint32_t block_size = 0;
   uint32_t nonbatch_dims = 0;
   uint32_t scale_count = 0;
-  uint32_t scale_constant = 0;        // 0: inline
+  uint32_t scale_constant = 0;  // 0: inline
   // Float, or bfloat16 for blocks, while the delegate is made: inline ones are the blob's, others
   // are set by load_constants.
   const std::byte* scales = nullptr;
@@ -113,7 +113,7 @@ struct Node {
   std::span<const uint32_t> output_values() const { return {outputs.data(), output_count}; }
 };
 
-// What a blob may make XNNPACK allocate. Blobs are untrusted, and a few bytes can ask for
+// Limits of what a blob may make XNNPACK allocate. Blobs are untrusted, and a few bytes can request
 // terabytes.
 struct Limits {
   size_t max_tensor_bytes = size_t{1} << 30;

@@ -97,7 +97,7 @@ Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
   return Error();
 }
 
-// Nodes stand in the order in which they run.
+// Nodes are in order of execution.
 Error check_order(Graph& graph, const Node& node, uint32_t index) {
   for (const uint32_t i : node.input_values()) {
     const Value& value = graph.values[i];
@@ -160,7 +160,7 @@ Error check_weights(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.input_count; ++i) {
     const Value& value = graph.values[node.inputs[i]];
     if (!value.is_constant() && (node.kind->weights_must_be_constant || !float_weights)) {
-      return Error::make(ErrorCode::kNotSupported, "its %s is no constant",
+      return Error::make(ErrorCode::kNotSupported, "its %s is not a constant",
                          i == 1 ? "filter" : "bias");
     }
   }

@@ -1,4 +1,4 @@
-// How XNNPACK is told of each kind of node. For the node table.
+// Defines each kind of node for XNNPACK. For the node table.
 #pragma once
 
 #include <xnnpack.h>

@@ -1,5 +1,5 @@
-// Every kind of node that a blob may hold, one row each: how it is read, what it accepts, what
-// shape it makes, and how XNNPACK is told of it. Adding a kind is adding a row.
+// Every kind of node that a blob may hold, one row each: how it is read, what it accepts, the shape
+// of its result, and how it is defined for XNNPACK. Adding a kind is adding a row.
 #pragma once
 
 #include <xnnpack.h>
@@ -49,7 +49,7 @@ struct NodeKind {
   bool has_window = false;  // convolutions and poolings
 };
 
-// Null for tags that are none.
+// Null for unknown tags.
 const NodeKind* find_node_kind(schema::xnnpack::XNodeUnion tag);
 
 }  // namespace vitrine::xnnpack

@@ -1,4 +1,4 @@
-// What can be set for loading XNNPACK delegates; the keys are those of ExecuTorch's backend.
+// Options for loading XNNPACK delegates; the keys are those of ExecuTorch's backend.
 #pragma once
 
 #include <cstdint>

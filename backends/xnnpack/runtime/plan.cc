@@ -27,7 +27,7 @@ struct Readers {
   std::vector<uint32_t> count;
 };
 
-// What XNNPACK's fusion does, for builds in which it cannot be seen.
+// Reproduces XNNPACK's fusion, for builds in which it cannot be observed.
 bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& node) {
   const auto is_private = [&](uint32_t value) {
     return graph.values[value].external_id == kNone && readers.count[value] == 1;
@@ -117,7 +117,7 @@ void place_nodes(const Graph& graph, const Readers& readers, std::span<const Def
 // whose result it brings out of the delegate.
 void find_served(const Graph& graph, Plan& plan) {
   const size_t count = graph.nodes.size();
-  std::vector<uint32_t> reader(graph.values.size(), kNone);         // that is no layout change
+  std::vector<uint32_t> reader(graph.values.size(), kNone);         // that is not a layout change
   std::vector<uint32_t> behind_change(graph.values.size(), kNone);  // reached through one
   for (size_t i = count; i-- > 0;) {
     const Node& node = graph.nodes[i];

@@ -96,7 +96,8 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
   return status;
 }
 
-// XNNPACK tells that it cannot make a runtime, not why. One node at a time, it does.
+// XNNPACK reports that it cannot create a runtime, but not why. With one node at a time, the reason
+// shows.
 Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
   const Graph& graph = request.graph;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -1,4 +1,4 @@
-// How XNNPACK is told of a value, one way for each kind of quantisation.
+// Defines values for XNNPACK, one way for each kind of quantisation.
 #pragma once
 
 #include <xnnpack.h>

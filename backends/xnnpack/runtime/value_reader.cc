@@ -91,7 +91,7 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
   value.block_size = static_cast<uint32_t>(from.group_size());
   value.zero_point = value.datatype->min_zero_point;
   if (value.shape[1] % value.block_size != 0) {
-    return wrong("%zu input channels are no multiple of group_size %u", value.shape[1],
+    return wrong("%zu input channels are not a multiple of group_size %u", value.shape[1],
                  value.block_size);
   }
   value.scale_constant = from.scale_buffer_idx();

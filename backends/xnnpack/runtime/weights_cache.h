@@ -35,10 +35,10 @@ class WeightsCache {
   // by save().
   static std::shared_ptr<WeightsCache> open(std::string_view path);
 
-  // What tells the constant's content from others'; empty if nothing does.
+  // The identity of the constant's content; empty if unknown.
   Digest identify(const ConstantOrigin& constant);
 
-  // Null if there is none.
+  // Null if absent.
   std::shared_ptr<const PackedBlock> find(const Digest& key);
   // `block`, or what is there under the key already.
   std::shared_ptr<const PackedBlock> insert(const Digest& key, DataBuffer block);

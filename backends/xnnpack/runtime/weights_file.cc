@@ -28,7 +28,7 @@ struct Header {
   uint64_t seal_s;
   uint64_t file_size;
   uint64_t data_offset;
-  Digest tables;  // of what follows the header, up to the data
+  Digest tables;  // of the tables between header and data
   Digest data;
   Digest header;  // of all above
 };
@@ -58,7 +58,8 @@ Digest header_digest(const Header& header) {
   return digest_of(bytes_of(header).first(offsetof(Header, header)));
 }
 
-// What decides how weights are packed: XNNPACK's build, and the kernels that it picks by CPU.
+// The digest of what decides the packing of weights: XNNPACK's build, and the kernels that it picks
+// by CPU.
 Digest build_digest() {
   static const Digest digest = [] {
     Digester digester;
@@ -80,7 +81,7 @@ Result<Header> read_header(std::span<const std::byte> file) {
     return Error::make(kUseless, "it has fewer than %zu bytes", sizeof header);
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
-    return Error::make(kUseless, "it is no weights cache");
+    return Error::make(kUseless, "it is not a weights cache");
   }
   if (header.version != kVersion) return Error::make(kUseless, "its version is %u", header.version);
   if (header.header != header_digest(header)) return Error::make(kUseless, "its header is damaged");

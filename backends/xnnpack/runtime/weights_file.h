@@ -25,7 +25,7 @@ struct PackedBlock {
   std::shared_ptr<const platform::Mapping> mapping;  // if from a file
 };
 
-// What a file holds. Keys and contents are explained in weights_cache.h.
+// The contents of a file. Keys and contents are explained in weights_cache.h.
 struct WeightsFile {
   std::shared_ptr<const platform::Mapping> mapping;  // null: there is no file
   uint64_t source_stamp = 0;

@@ -106,7 +106,7 @@ Error count_channels(const Node& node, Channels* channels) {
   return Error();
 }
 
-// What all three convolutions share. Depthwise filters have their channels last.
+// Common to all three convolutions. Depthwise filters have their channels last.
 Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwise,
                         Channels* channels) {
   VITRINE_RETURN_IF_ERROR(check_rank(input(node, shapes, 0), 4));

@@ -1,4 +1,4 @@
-// Depthwise convolution: every channel with a filter of its own.
+// Depthwise convolution: every channel has its own filter.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct GemmTile {
   int64_t depth;
   float* sums;
   int64_t sums_stride;
-  const float* start;  // what the sums of each row begin with; null: zero
+  const float* start;  // initial sums of each row; null: zero
 };
 void multiply_tile(const GemmTile& tile);
 

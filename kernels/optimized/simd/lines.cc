@@ -69,7 +69,7 @@ double SquaredDistance(const float* values, float center, int64_t count) {
   });
 }
 
-// `choose` of two; NaN is looked for apart, since instruction sets differ in what they make of it.
+// `choose` of two. NaN is searched separately, since instruction sets treat it differently.
 template <class Choose>
 HWY_INLINE V chosen_lanes(const float* values, int64_t count, float start, const Choose& choose) {
   const Tag d;

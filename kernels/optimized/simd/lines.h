@@ -1,4 +1,4 @@
-// What reductions and normalisations do along a line of floats that lie side by side.
+// Loops of reductions and normalisations along a contiguous line of floats.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ double squared_distance(const float* values, float center, int64_t count);
 // NaN if one is among them. `count` > 0.
 float largest(const float* values, int64_t count);
 float smallest(const float* values, int64_t count);
-// Where `value` is first; if it is NaN, where the first NaN is. `count` if nowhere.
+// The first position of `value` (or of NaN, if it is NaN); `count` if absent.
 int64_t find_first(const float* values, float value, int64_t count);
 
 // out = exp(in - max) / sum(exp(in - max)), or the logarithm of that; `out` may be `in`.

@@ -94,7 +94,7 @@ HWY_INLINE V exponential_minus_one(D d, V x) {
   return keep_nan(x, result);
 }
 
-// `y` is x, or x + 1 for log1p: what decides about the ends.
+// `y` is x, or x + 1 for log1p; it decides about the limits.
 template <class D, class V>
 HWY_INLINE V logarithm_ends(D d, V y, V result) {
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());

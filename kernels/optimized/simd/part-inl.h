@@ -1,6 +1,6 @@
-// The first lanes of a vector from and to memory, and not a byte more: what lies behind may be
-// another thread's, or nobody's. Highway's masked operations touch whole vectors where the
-// instruction set has no masks. Included once for each instruction set.
+// Loads and stores exactly the first lanes of a vector: the memory after them may belong to another
+// thread, or be unmapped. Highway's masked operations touch whole vectors where the instruction set
+// has no masks. Included once for each instruction set.
 #if defined(VITRINE_SIMD_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_PART_INL_H_
 #undef VITRINE_SIMD_PART_INL_H_

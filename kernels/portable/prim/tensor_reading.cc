@@ -1,4 +1,4 @@
-// aten::sym_size.int, sym_numel, _local_scalar_dense: numbers that a tensor tells.
+// aten::sym_size.int, sym_numel, _local_scalar_dense: numbers read from a tensor.
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "vitrine/kernel.h"

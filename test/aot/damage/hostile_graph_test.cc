@@ -1,5 +1,4 @@
-// Graphs that are small as files and ask for much: without end, without memory, without stack. Run
-// this under AddressSanitizer.
+// Small graphs that would need unlimited time, memory or stack. Run this under AddressSanitizer.
 #include <gtest/gtest.h>
 
 #include <chrono>

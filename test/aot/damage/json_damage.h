@@ -10,11 +10,11 @@
 
 namespace vitrine::test {
 
-// Values of several programs by the key that holds them: what may stand in another's place.
+// Values of several programs by their keys: each may replace another of its key.
 class ValuePool {
  public:
   void add(const nlohmann::json& program);
-  // Null if there is none of this key.
+  // Null if the key has no value.
   const nlohmann::json* any(const std::string& key, std::mt19937& random) const;
 
  private:

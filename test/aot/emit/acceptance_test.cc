@@ -1,5 +1,5 @@
-// Programs written here keep the rules by which ExecuTorch takes programs, whatever the options;
-// so do ExecuTorch's own, which checks the checker.
+// Programs written here keep ExecuTorch's rules for programs, whatever the options. So do
+// ExecuTorch's own programs, which tests the checker.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -144,8 +144,8 @@ TEST(Acceptance, RefusesWhatBreaksARule) {
   }
 }
 
-// Sets and maps are ordered by addresses nowhere that matters: between the runs other memory is
-// taken, so that nodes lie elsewhere.
+// Results must not depend on the order of addresses in sets and maps. Memory is allocated between
+// the runs, so that nodes get other addresses.
 TEST(Acceptance, TwoRunsGiveTheSameBytes) {
   VITRINE_NEEDS_CORPUS();
   std::vector<std::unique_ptr<std::byte[]>> taken;

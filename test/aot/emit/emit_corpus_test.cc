@@ -36,7 +36,7 @@ bool has_other_settings(const std::string& name) {
          name == "nonzero__f32";
 }
 
-// What to_executorch was told.
+// The options given to to_executorch.
 EmitOptions options_of(const std::string& name) {
   EmitOptions options;
   options.emit_debug_maps = false;

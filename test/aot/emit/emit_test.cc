@@ -290,7 +290,7 @@ TEST(EmitTest, BranchesShareMemory) {
   options.emit_debug_maps = false;
   const EmittedProgram emitted = emit(methods_of(conditional_program()), options);
   const auto* plan = root(emitted.pte).execution_plan()->Get(0);
-  // A branch's result, the input, the condition's result; the flag fits behind none of them.
+  // A branch's result, the input, the condition's result. The flag does not fit after any of them.
   EXPECT_EQ(plan->non_const_buffer_sizes()->Get(1), 3 * 256 + 16);
   ASSERT_EQ(plan->chains()->Get(0)->instructions()->size(), 6U);
   const auto* jump = plan->chains()->Get(0)->instructions()->Get(0)->instr_args_as_JumpFalseCall();
@@ -312,7 +312,7 @@ TEST(EmitTest, MemoryAroundABranchHasRoomForItsDelegates) {
                }));
     return emit(methods_of(std::move(program))).debug_info.at("forward").planned_bytes;
   };
-  // Behind the branches' memory, and behind that around them.
+  // After the memory of the branches and after the memory around them.
   EXPECT_EQ(planned(48), planned(0) + 2 * 48);
 }
 

@@ -26,7 +26,7 @@ TEST(MemoryPlanTest, ANodesInputsAndResultsMeet) {
   EXPECT_NE(tensors[0].offset, tensors[1].offset);
 }
 
-// A small tensor lies behind another in the place of one that is gone.
+// A small tensor follows another one in the place of a dead tensor.
 TEST(MemoryPlanTest, SmallTensorsFillThePlaceOfALargeOne) {
   std::vector<Allocation> tensors = {{96, 0, 1, 0}, {32, 2, 4, 0}, {32, 3, 4, 0}};
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);

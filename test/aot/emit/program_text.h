@@ -8,7 +8,7 @@
 
 namespace vitrine::test {
 
-// Constants are told by a hash of their bytes; the file must be well formed.
+// Shows constants by a hash of their bytes. The file must be well formed.
 std::vector<std::string> program_text(std::span<const std::byte> pte);
 
 }  // namespace vitrine::test

@@ -1,4 +1,4 @@
-// Operators in programs of their own, lowered and run by our kernels, for tests of decompositions.
+// Lowers single operators and runs them with our kernels, for tests of decompositions.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ std::vector<TensorData> run(const std::vector<TensorData>& inputs, const Build& 
 // A copy of the first input after `write`.
 using Write = std::function<void(ModelBuilder&, Node* copy, const Nodes& in)>;
 Values written(const std::vector<TensorData>& inputs, const Write& write);
-// A call of all inputs and then the rest, of an operator whose result's shape aot/shapes knows.
+// Calls an operator that aot/shapes supports, with all inputs and then the other arguments.
 Build one(const char* target, ArgumentList rest = {}, ArgumentMap kwargs = {});
 
 // A call of any operator; its f32 result has these sizes.

@@ -52,14 +52,14 @@ TEST_F(Program, HasAnOutput) {
 
 TEST_F(Program, HasSubgraphsThatExist) {
   add->set_kwargs({{"f", program.graph->get_attr("body", add)}});
-  expect("node body: there is no subgraph body");
+  expect("node body: no subgraph body");
 }
 
 TEST_F(Program, HasASignatureThatFits) {
   program.signature.inputs[1].name = "y";
-  expect("node x: the signature has y in its place");
+  expect("node x: the signature has y at this position");
   program.signature.inputs.pop_back();
-  expect("the graph has 2 placeholders, its signature 1 inputs");
+  expect("the graph has 2 placeholders, but the signature has 1 inputs");
 }
 
 TEST_F(Program, ReturnsWhatTheSignatureSays) {
@@ -71,19 +71,19 @@ TEST_F(Program, ReturnsWhatTheSignatureSays) {
 
 TEST_F(Program, HasItsWeights) {
   program.constants["c"].dtype = ScalarType::kInt;
-  expect("node c: is f32, its numbers are i32");
+  expect("node c: is f32, but the data are i32");
   program.constants.clear();
-  expect("node c: there are no numbers for \"c\"");
+  expect("node c: no data for \"c\"");
 }
 
 TEST_F(Program, HasWeightsInsideTheirStorage) {
   program.constants["c"].storage_offset = 1;
-  expect("node c: its data reaches element 3; its record holds 3");
+  expect("node c: the data reaches element 3; its record holds 3");
 }
 
 TEST_F(Program, HasRangesForItsSymbols) {
   x->meta.value = contiguous_spec(ScalarType::kFloat, {SymInt(Expression::symbol("s0")), 3});
-  expect("node x: its symbol s0 has no range");
+  expect("node x: symbol s0 has no range");
   program.range_constraints["s0"] = {1, 8};
   lint(program);
 }

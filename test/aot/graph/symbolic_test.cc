@@ -28,7 +28,7 @@ TEST(Symbolic, HasBounds) {
   EXPECT_EQ(upper_bound(function("Pow", {s0.pointer(), two}), kRanges), 64);
   EXPECT_EQ(upper_bound(symbol("u0"), kRanges), std::nullopt);
   EXPECT_EQ(upper_bound(function("IntTrueDiv", {s0.pointer(), two}), kRanges), std::nullopt);
-  // -s0 + 10 lies in [2, 9].
+  // -s0 + 10 is in [2, 9].
   const SymInt difference = function("Mul", {Expression::integer(-1), s0.pointer()}) + SymInt(10);
   EXPECT_EQ(bounds(difference.expression(), kRanges), (Range{2, 9}));
 }

@@ -94,7 +94,7 @@ TEST_F(Damaged, OtherVersion) {
 
 TEST_F(Damaged, WeightOfAnotherShape) {
   graph()["tensor_values"]["p_w"]["sizes"][0] = {{"as_int", 3}};
-  expect("model.pt2: node p_w: is f32[3], its numbers have the sizes [2]");
+  expect("model.pt2: node p_w: is f32[3], but the data have the sizes [2]");
 }
 
 TEST_F(Damaged, WeightOutsideOfItsRecord) {
@@ -118,7 +118,7 @@ TEST_F(Damaged, RecordOfAnotherFolder) {
 TEST_F(Damaged, DeepJson) {
   test::ArchiveMembers members = test::small_pt2(std::string(100000, '['));
   EXPECT_THAT([&] { parse(test::write_zip(members)); },
-              ThrowsMessage<ImportError>(HasSubstr("nests deeper than 200 levels")));
+              ThrowsMessage<ImportError>(HasSubstr("is nested deeper than 200 levels")));
 }
 
 TEST_F(Damaged, GraphsWithoutEnd) {
@@ -132,7 +132,7 @@ TEST_F(Damaged, GraphsWithoutEnd) {
   EXPECT_THROW(parse_json(program), ImportError);
 }
 
-// Each value in the JSON replaced by each of these: fine or an ImportError.
+// Each value in the JSON is replaced by each of these: it imports or throws ImportError.
 TEST_F(Damaged, AnyValue) {
   const json replacements = json::array({nullptr, -1, 1e300, "x", json::array(), json::object(),
                                          true, json::array({json::array()}), INT64_MIN});

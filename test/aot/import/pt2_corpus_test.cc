@@ -79,7 +79,7 @@ std::string dtype_name(ScalarType dtype) {
   return found == kNames.end() ? "?" : found->second;
 }
 
-// Sizes as case.json has them, or within the bounds of symbols.
+// Sizes equal those of case.json, or are within the bounds of symbols.
 void check_tensor(const ExportedProgram& program, const TensorSpec& spec, const json& value) {
   EXPECT_EQ(dtype_name(spec.dtype), value["dtype"].get<std::string>());
   const auto shape = value["shape"].get<std::vector<int64_t>>();

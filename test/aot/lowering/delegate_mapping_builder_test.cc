@@ -55,13 +55,13 @@ TEST_F(MappingTest, AnIdentifierIsNeededOnce) {
               ThrowsMessage<AotError>(HasSubstr("needs an identifier")));
   builder.insert(*first, DelegateIdentifier("conv"));
   EXPECT_THAT([&] { builder.insert(*second, DelegateIdentifier("conv")); },
-              ThrowsMessage<AotError>(HasSubstr("there is an entry for \"conv\" already")));
+              ThrowsMessage<AotError>(HasSubstr("\"conv\" has an entry already")));
 }
 
 TEST_F(MappingTest, AHandleIsNeededAndAFailureUsesUpTheIdentifier) {
   DelegateMappingBuilder builder(true);
   EXPECT_THAT([&] { builder.insert(*x); },
-              ThrowsMessage<AotError>(HasSubstr("the entry for 0 has no debug handle")));
+              ThrowsMessage<AotError>(HasSubstr("no node of the entry for 0 has a debug handle")));
   EXPECT_THAT([&] { builder.insert_handles({}); }, ThrowsMessage<AotError>(HasSubstr("for 1")));
   EXPECT_EQ(builder.insert(*first), DelegateIdentifier(2U));
 }

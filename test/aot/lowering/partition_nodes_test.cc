@@ -85,7 +85,7 @@ TEST(PartitionNodes, GetitemsFollowTheirCall) {
   Node* second = graph.call(getitem(), {split, 1});
   Node* sum = graph.call(kAdd, {first, second});
   graph.set_output(Argument::tuple({sum}));
-  auto found = partition_nodes(graph, {split, sum});  // getitems are not asked for
+  auto found = partition_nodes(graph, {split, sum});  // getitems are not passed to it
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].nodes, ElementsAre(sum));
   EXPECT_THAT(found[1].nodes, ElementsAre(split, first, second));

@@ -18,7 +18,7 @@ struct PrintedDelegate {
 // In the order of the print.
 std::vector<PrintedDelegate> printed_delegates(const std::string& text);
 
-// Gives no bytes, but knows its name.
+// A backend with a name and without payloads.
 class EmptyBackend final : public Backend {
  public:
   explicit EmptyBackend(std::string id) : id_(std::move(id)) {}

@@ -88,7 +88,7 @@ class ProgramBuilder {
   ArgumentList results_;
 };
 
-// Its payload is its id and the number of calls; it can be told to change its copy.
+// Its payload is its id and the number of calls. An option makes it change its copy.
 class NamedBackend final : public Backend {
  public:
   explicit NamedBackend(std::string id, uint64_t input_padding = 0)
@@ -114,7 +114,7 @@ class NamedBackend final : public Backend {
   uint64_t input_padding_;
 };
 
-// Tags what a function says, after what the nodes have had when it was made.
+// Tags nodes as a function decides, after the tags that nodes had at its construction.
 class FunctionPartitioner final : public Partitioner {
  public:
   using Function = std::function<PartitionResult(ExportedProgram&)>;

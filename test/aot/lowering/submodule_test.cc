@@ -63,7 +63,7 @@ TEST_F(SubmoduleTest, ManyResultsComeInTheOrderOfTheirCallsAndRenameOutputs) {
   EXPECT_EQ(format_node(*b.program.graph->output()), "return (getitem_1, getitem)");
   EXPECT_EQ(b.program.signature.outputs[0].name, "getitem_1");
   EXPECT_EQ(b.program.signature.outputs[1].name, "getitem");
-  // Results keep the handles of the calls that they stand for.
+  // Results keep the handles of their calls.
   EXPECT_EQ(made.call->users()[0]->meta.debug_handle, 1U);
   EXPECT_EQ(made.call->users()[1]->meta.debug_handle, 3U);
   EXPECT_EQ(relu->args()[0].node()->name(), "getitem");
@@ -92,7 +92,7 @@ TEST_F(SubmoduleTest, ATupleAmongResultsIsRefused) {
       [&] {
         take({nodes[0], relu});
       },
-      ThrowsMessage<AotError>(HasSubstr("its getitems belong to the partition")));
+      ThrowsMessage<AotError>(HasSubstr("put its getitems into the partition")));
 }
 
 TEST_F(SubmoduleTest, AWayOutAndBackInIsRefusedAndChangesNothing) {
@@ -117,7 +117,7 @@ TEST_F(SubmoduleTest, OnlyCallsOfThisGraphCanBeTaken) {
   b.finish();
   Graph other;
   Node* foreign = other.call(Target::of("aten.relu.default"), {other.placeholder("z")});
-  EXPECT_THAT([&] { take({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is no call")));
+  EXPECT_THAT([&] { take({x}); }, ThrowsMessage<AotError>(HasSubstr("node x is not a call")));
   EXPECT_THAT([&] { take({foreign}); }, ThrowsMessage<AotError>(HasSubstr("another graph")));
   EXPECT_THAT([&] { take({}); }, ThrowsMessage<AotError>(HasSubstr("has no nodes")));
 }

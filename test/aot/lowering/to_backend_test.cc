@@ -46,7 +46,7 @@ TEST(ToBackend, PartsBecomeCallsWithTheNextDebugHandle) {
   EXPECT_EQ(lowered[0].name, "lowered_module_0");
   EXPECT_EQ(lowered[0].call->name(), "executorch_call_delegate");
   EXPECT_EQ(lowered[0].module->original.graph->find("aten_relu_default")->meta.debug_handle, 1U);
-  // Of what is left in the graph: erf has 2.
+  // Handles of the nodes left in the graph: erf has 2.
   EXPECT_EQ(lowered[0].call->meta.debug_handle, 3U);
   EXPECT_EQ(lowered[1].call->meta.debug_handle, 4U);
   EXPECT_EQ(format_node(*program.graph->output()), "return (getitem,)");  // tag0 was first
@@ -106,7 +106,7 @@ TEST(ToBackend, SharedWeightsAreCopiedForEachTag) {
   b.returns(left);
   ExportedProgram& program = b.finish();
   to_backend(program, tagging({{"p", "t1"}, {"aten_add_tensor", "t0"}, {"aten_mul_tensor", "t1"}}));
-  // The first user keeps the original; what is not delegated keeps a copy.
+  // The first user keeps the original; users that are not delegated get a copy.
   EXPECT_THAT(input_names(program), ElementsAre("p_copy_1", "x"));
   EXPECT_TRUE(program.state_dict.contains("of.p"));
   EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));
@@ -206,7 +206,7 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeAnOutputToo) {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
       ThrowsMessage<AotError>(testing::AllOf(HasSubstr("takes the buffer \"of.b_state\""),
-                                             HasSubstr("returns this value as another output, too"),
+                                             HasSubstr("also returns this value as another output"),
                                              HasSubstr("Leave the buffer untagged"))));
 }
 
@@ -219,7 +219,7 @@ TEST_F(MutatedBuffer, ItsNewValueCannotBeUsedOutside) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("aten_abs_default takes this value, too")));
+      ThrowsMessage<AotError>(HasSubstr("aten_abs_default uses this value too")));
 }
 
 TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
@@ -231,7 +231,7 @@ TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
       [&] {
         to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("since the program changes it")));
+      ThrowsMessage<AotError>(HasSubstr("since the program mutates it")));
 }
 
 TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
@@ -265,7 +265,7 @@ TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
   EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
 }
 
-// Copies for partitions go where the weight goes.
+// Copies for partitions go to the same file as the weight.
 TEST(ToBackend, SharedWeightsKeepTheirFile) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
@@ -301,7 +301,7 @@ TEST(ToBackend, WhatMustNotBeTaggedIsRefused) {
     return PartitionResult();
   });
   EXPECT_THAT([&] { to_backend(program, unlisted); },
-              ThrowsMessage<AotError>(HasSubstr("lists no tag t")));
+              ThrowsMessage<AotError>(HasSubstr("does not list the tag t")));
 }
 
 TEST(ToBackend, APartitionerMayOnlyTag) {
@@ -333,7 +333,7 @@ TEST(ToBackend, ACyclicPartitionIsRefused) {
       [&] {
         to_backend(program, tagging({{"aten_relu_default", "t"}, {"aten_add_tensor", "t"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition t: its nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition t: the nodes do not form one contained")));
 }
 
 // Each is convex, but they wait for each other.
@@ -354,7 +354,7 @@ TEST(ToBackend, PartitionsThatWaitForEachOtherAreRefused) {
                                      {"aten_relu_default_1", "u"},
                                      {"aten_abs_default", "u"}}));
       },
-      ThrowsMessage<AotError>(HasSubstr("partition u: its nodes do not form one contained")));
+      ThrowsMessage<AotError>(HasSubstr("partition u: the nodes do not form one contained")));
 }
 
 TEST(ToBackend, SeveralBackendsInOneProgram) {
@@ -461,7 +461,7 @@ TEST(ToBackend, BranchesOfControlFlowAreLoweredWithoutWeights) {
     for (const InputSpec& spec : lowered[0].module->original.signature.inputs) {
       EXPECT_EQ(spec.kind, InputSpec::Kind::kUserInput);
     }
-    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the program's own graph has none
+    EXPECT_EQ(lowered[0].call->meta.debug_handle, 1U);  // the program's own graph has no tags
   }
 }
 
@@ -538,11 +538,11 @@ TEST(LoweredModules, LintKnowsTheirCalls) {
               ThrowsMessage<AotError>(HasSubstr("gives 2 inputs to lowered_module_0")));
   call->set_args({args[1], args[1]});
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("its first argument is no lowered module")));
+              ThrowsMessage<AotError>(HasSubstr("the first argument is not a lowered module")));
   call->set_args(args);
   call->meta.value = Value::Items{};
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("no tuple of lowered_module_0's 1 results")));
+              ThrowsMessage<AotError>(HasSubstr("not a tuple of lowered_module_0's 1 results")));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ TEST(DecomposeImages, Paddings) {
   expect_near(padded("reflect"), {3, 2, 1, 2, 3, 4, 3, 2, 1});
   expect_near(padded("replicate"), {1, 1, 1, 2, 3, 4, 4, 4, 4});
   expect_near(padded("circular"), {3, 4, 1, 2, 3, 4, 1, 2, 3});
-  // What is cut off in front does not come round behind.
+  // Elements cut off at the front do not wrap around to the end.
   expect_near(run(x, one("aten.pad.default", {std::vector<int64_t>{-1, 2}, "circular"}))[0],
               {2, 3, 4, 2, 3});
 }

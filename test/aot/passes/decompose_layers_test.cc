@@ -48,7 +48,7 @@ TEST(DecomposeLayers, NormsOfSymbolicBatches) {
   const TensorSpec pairs = contiguous_spec(ScalarType::kFloat, {batch, 1, 2});
   TensorSpec places = pairs;
   places.dtype = ScalarType::kLong;
-  // Its places are read by nobody, and nobody may ask them for the batch.
+  // Nothing reads the indices, and nothing may read the batch size from them.
   Node* pool = build.call_as("aten.adaptive_max_pool1d.default", {x, std::vector<int64_t>{2}}, {},
                              Value::Items{pairs, places});
   build.item(pool, 1);
@@ -68,7 +68,7 @@ TEST(DecomposeLayers, NormsOfSymbolicBatches) {
   expect_near(results[1], {-1.5 / a, -0.5 / a, 1.5 / a, 0.5 / a, 3 / b, -1 / b, -3 / b, 1 / b});
 }
 
-// Without a batch a convolution gives what it gives of a batch of one.
+// A convolution without a batch equals one with a batch of one.
 TEST(DecomposeLayers, ConvolutionsWithoutBatch) {
   const TensorData weight = seeded_weights("w", 2, {3, 2, 2, 2}, 1);
   const TensorData image = seeded_weights("x", 1, {2, 4, 4}, 1);

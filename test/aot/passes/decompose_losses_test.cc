@@ -34,7 +34,7 @@ Values log_softmax(const Values& x, size_t classes, size_t inner) {
 TEST(DecomposeLosses, ByElement) {
   struct Formula {
     const char* target;
-    ArgumentList after;  // of both operands and the reduction, which stands at `reduction_at`
+    ArgumentList after;  // of both operands and the reduction, which is argument `reduction_at`
     size_t reduction_at;
     std::function<double(double, double)> formula;
   };

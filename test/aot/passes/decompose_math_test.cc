@@ -144,7 +144,7 @@ TEST(DecomposeMath, OfTwoOperands) {
     for (size_t i = 0; i < left.size(); ++i) expected.push_back(each.formula(left[i], right[i]));
     const TensorData found = lowered(each.target, {floats({count}, left), floats({count}, right)},
                                      ArgumentList{}, {count});
-    // A minus that a value which is no number has is not looked at.
+    // copysign from NaN: the sign of NaN is undefined, so any result is accepted.
     for (size_t i = 0; i < left.size(); ++i) {
       if (std::isnan(right[i]) && std::string(each.target).find("copysign") != std::string::npos) {
         expected[i] = values_of(found)[i];

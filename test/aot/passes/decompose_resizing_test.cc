@@ -108,7 +108,7 @@ TEST(DecomposeResizing, Resizing) {
   expect_near(
       lowered("aten._upsample_nearest_exact2d.vec", {image}, {sizes, Argument()}, {1, 2, 7, 3}),
       resized(values_of(image), {4, 5}, sizes, nearest_centre));
-  // A factor tells the scale, also where the sizes do not come out even: 5 * 1.5 -> 7.
+  // The given factor is the scale, even if the ratio of the sizes differs: 5 * 1.5 -> 7.
   const Argument factors = Argument::list({2.0, 2.0});
   expect_near(
       lowered("aten.upsample_bicubic2d.vec", {image}, {Argument(), false, factors}, {1, 2, 8, 10}),

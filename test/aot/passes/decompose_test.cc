@@ -38,7 +38,7 @@ TEST(Decompose, NamesWhatItDoesNotKnow) {
   }
 }
 
-// A size that only a tensor tells becomes a call that asks it.
+// A size known only from a tensor becomes a call that reads it.
 TEST(Decompose, AsksForSymbolicSizes) {
   ModelBuilder build("Net");
   const SymInt batch = build.dynamic_size(1, 8);

@@ -67,7 +67,7 @@ TEST(DecomposeWindows, PoolsOfVolumes) {
       greatest);
   // Windows that reach over the end: (5 - 2 + 1) / 2 rounded up.
   const Box wide = {{2, 3, 2}, {2, 2, 2}, {0, 1, 1}, {1, 1, 1}, {3, 4, 3}};
-  for (const int mode : {0, 1, 2}) {  // padding counts, it does not, a divisor of its own
+  for (const int mode : {0, 1, 2}) {  // padding counts, it does not count, a given divisor
     SCOPED_TRACE(mode);
     Values means;
     each_window(in, wide, [&](const std::vector<size_t>& inside, int64_t padded) {

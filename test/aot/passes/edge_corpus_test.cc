@@ -215,7 +215,7 @@ void expect_same_handles(bool core_aten, size_t at_least) {
     const auto methods = test::pte_instructions(each.folder / "model.pte");
     const auto plan = methods.find(each.method);
     if (plan == methods.end() || !is_portable(plan->second)) continue;
-    if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // chains of their own
+    if (std::ranges::count(plan->second, "<jump>") != 0) continue;  // separate chains
     SCOPED_TRACE(each.exported.string());
     std::ifstream stream(file);
     const auto map = nlohmann::json::parse(stream)[each.method];

@@ -19,7 +19,7 @@ TEST(ElideViews, CopiesWhatIsAResult) {
   EXPECT_THAT(executable_calls(build, back), ElementsAre("view", "relu", "view_copy"));
 }
 
-// Its elements lie in another order than those of the view.
+// Its elements are in a different order from the view's.
 TEST(ElideViews, CopiesWhatLiesChannelsLast) {
   ModelBuilder build("Net");
   Node* flat = build.call("aten.reshape.default",

@@ -9,7 +9,7 @@
 namespace vitrine::aot {
 namespace {
 
-// Writes through views reach what they are views of, and all other views of it.
+// Writes through views reach their base and all other views of it.
 TEST(Functionalise, WritesReachTheBase) {
   const TensorData x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto written = [&](const std::function<void(ModelBuilder&, Node*)>& write) {
@@ -89,7 +89,7 @@ TEST(Functionalise, KeepTheDtypeOfWhatIsWritten) {
   });
   EXPECT_EQ(found[0].dtype, ScalarType::kInt);
   EXPECT_EQ(values_of(found[0]), (Values{15, 21}));
-  // What asks a question writes its answer as a number.
+  // A comparison in place writes its result as a number.
   EXPECT_EQ(written({floats({3}, {1, -1, 0})},
                     [](ModelBuilder& build, Node* copy, const std::vector<Node*>&) {
                       build.call_as("aten.gt_.Scalar", {copy, 0}, {}, *copy->tensor());
@@ -133,7 +133,7 @@ TEST(Functionalise, ByIndex) {
             (Values{0, 0, 3, 4, 0, 0}));
 }
 
-// A symbolic size is asked of the tensor when a write is put back.
+// Scattering a write back reads a symbolic size from the tensor.
 TEST(Functionalise, ThroughViewsOfSymbolicSizes) {
   ModelBuilder build("Net");
   const SymInt rows = build.dynamic_size(1, 8);

@@ -7,7 +7,7 @@
 namespace vitrine::aot {
 namespace {
 
-// What no partitioner asked for is decomposed; what one keeps of an operator is not.
+// Calls that no partitioner keeps are decomposed; the calls that one keeps are not.
 TEST(KeepOps, KeepsWhatTheFilterTakes) {
   const auto lower = [](const EdgeOptions& options) {
     ModelBuilder build("Net");

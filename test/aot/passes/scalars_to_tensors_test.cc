@@ -17,7 +17,7 @@ TEST(ScalarsToTensors, LiftsNumbersOfTensorOperandsAlone) {
   ExportedProgram program = build.finish({build.call("aten.gt.Scalar", {sum, 1})});
   scalars_to_tensors(program);
   lint(program);
-  // The number goes on from that of the buffers.
+  // The number continues that of the buffers.
   const Node* constant = program.graph->find("c__lifted_tensor_constant1");
   if (constant == nullptr) constant = program.graph->find("_lifted_tensor_constant1");
   ASSERT_NE(constant, nullptr) << format_graph(*program.graph);

@@ -45,7 +45,7 @@ std::vector<fs::path> delegated_cases() {
   return folders;
 }
 
-// to_edge, with what the printed graph still has kept from decomposition.
+// to_edge, which keeps the operators that the printed graph has.
 ExportedProgram edge_program(const fs::path& folder, const std::string& printed) {
   ExportedProgram program = aot::import_pt2(folder / "model.pt2");
   constexpr std::array<const char*, 6> kKept = {
@@ -69,7 +69,7 @@ TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
   for (const fs::path& folder : delegated_cases()) {
     SCOPED_TRACE(folder.string());
     const std::string printed = test::read_text(folder / "delegated_graph.txt");
-    // Two partitioners, whose order the print does not tell.
+    // Two partitioners; the printed text does not show their order.
     if (folder.filename() == "mlp_dynq") continue;
     ++all;
     try {
@@ -96,7 +96,7 @@ TEST(PrintedCorpus, LoweredGraphsPrintTheSame) {
   EXPECT_GE(same, 130U);
 }
 
-// What is delegated is known; which of it goes together is ours to find.
+// The delegated nodes are known; our lowering must find the same partitions.
 TEST(PrintedCorpus, PartitionsAreTheSame) {
   VITRINE_NEEDS_CORPUS();
   for (const fs::path& folder : delegated_cases()) {
@@ -126,7 +126,7 @@ TEST(PrintedCorpus, PartitionsAreTheSame) {
   }
 }
 
-// The whole model is one delegate there, whose only result needs no getitem.
+// There the whole model is one delegate, whose only result needs no getitem.
 TEST(PrintedCorpus, TheMappingDemoPrintsTheSame) {
   VITRINE_CORPUS_CASE(folder, "conv_relu_tan");
   ExportedProgram whole = aot::import_pt2(folder / "model.pt2");

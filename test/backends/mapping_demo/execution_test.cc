@@ -141,7 +141,7 @@ TEST_F(MappingDemoExecution, TheCorpusModelGivesTheExpectedOutputs) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(y.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::abs(expected[i])) << i;
   }
-  // Two fused operators and three of the tan, as ExecuTorch's map has them.
+  // Two fused operators and three of the tan, as in ExecuTorch's map.
   ASSERT_EQ(tracer.records.size(), 5U);
   EXPECT_EQ(module->delegate_map.size(), 5U);
 }
@@ -203,7 +203,7 @@ TEST_F(MappingDemoExecution, PayloadsAreRefusedByPlace) {
   EXPECT_THAT(text("4294967296#"), HasSubstr("does not begin with a number"));
   EXPECT_THAT(text("9#a,0,"), HasSubstr("has no room for 9 operators"));
   EXPECT_THAT(text("1#a,x,"), HasSubstr("operator 0 is not"));
-  EXPECT_THAT(text("1#a,0,b"), HasSubstr("goes on behind"));
+  EXPECT_THAT(text("1#a,0,b"), HasSubstr("continues after"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The ahead-of-time half: what is taken, the payload's text, and the map.
+// The ahead-of-time half: the calls that it takes, the payload's text, and the map.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST_F(PartitionerTest, AConvolutionNeedsItsRelu) {
   tan->set_arg(0, conv);  // a second user
   const std::vector<aot::Rejection> rejections = lower();
   ASSERT_THAT(rejections, SizeIs(2));
-  EXPECT_THAT(rejections[0].rule, HasSubstr("must go to one relu"));
+  EXPECT_THAT(rejections[0].rule, HasSubstr("must have one user, a relu"));
 }
 
 TEST_F(PartitionerTest, OtherShapesAndTypesAreRejectedWithReasons) {
@@ -97,7 +97,7 @@ TEST_F(PartitionerTest, OtherShapesAndTypesAreRejectedWithReasons) {
   ASSERT_THAT(rejections, SizeIs(2));
   EXPECT_EQ(rejections[0].rule, "it is transposed");
   EXPECT_EQ(rejections[1].node, relu);
-  EXPECT_THAT(rejections[1].rule, HasSubstr("behind no convolution that is taken"));
+  EXPECT_THAT(rejections[1].rule, HasSubstr("does not follow a delegated convolution"));
   EXPECT_THAT(program.graph->lowered_modules(), SizeIs(1));  // tan
 }
 

@@ -25,7 +25,7 @@ const char* refusal(const Node& node) {
   for (const Argument& operand : node.args()) {
     const TensorSpec* spec = operand.node() == nullptr ? nullptr : operand.node()->tensor();
     if (spec == nullptr || spec->dtype != vitrine::ScalarType::kFloat || !spec->is_static()) {
-      return "an operand is no f32 tensor of fixed sizes";
+      return "an operand is not an f32 tensor of fixed sizes";
     }
     if (node.tensor() == nullptr || spec->sizes != node.tensor()->sizes) {
       return "its operands are broadcast";

@@ -69,7 +69,7 @@ Result<Plan> read_plan(std::span<const std::byte> bytes) {
   }
   plan.outputs.assign(at, at + words[3]);
   if (std::ranges::any_of(plan.outputs, [&](uint32_t v) { return v >= values; })) {
-    return wrong("an output is no value");
+    return wrong("an output is not a value");
   }
   return plan;
 }

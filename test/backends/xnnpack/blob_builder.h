@@ -60,7 +60,7 @@ struct Bounds {
   float max = std::numeric_limits<float>::infinity();
 };
 
-// A window's parameters, all of them: tests change what they are about.
+// All parameters of a window. Tests change the ones that they test.
 struct WindowSpec {
   uint32_t top = 0, right = 0, bottom = 0, left = 0;
   uint32_t kernel_height = 1, kernel_width = 1;

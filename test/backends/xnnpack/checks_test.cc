@@ -35,7 +35,7 @@ void negate(BlobBuilder& b) {
   b.unary(Tag::XNNNegate, 0, 1);
 }
 
-// A sound 2x2 convolution but for what `change` does: values are input 0, output 1, filter 2,
+// A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
 Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBuilder&)> change,
               const char* error) {
@@ -62,7 +62,7 @@ Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBui
           error};
 }
 
-// A sound layer but for what `change` does: values as above.
+// A valid layer that `change` modifies. Values as above.
 Damage layer(const char* name, std::function<void(BlobBuilder&)> change, const char* error) {
   return {name,
           [=](BlobBuilder& b) {
@@ -415,7 +415,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
         quantised(
             "FilterNotConstant", [](BlobBuilder& b) { b.values[2].constant = 0; },
-            "xnodes[0] (FullyConnected): its filter is no constant"),
+            "xnodes[0] (FullyConnected): its filter is not a constant"),
         window(
             "KernelWidth", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_width = 0; },
             "xnodes[0] (Conv2d): kernel_width is 0"),
@@ -584,8 +584,8 @@ TEST_F(ArgumentsTest, AreChecked) {
   EXPECT_THAT(error_of({&nowhere, &out}), HasSubstr("argument 0 has no memory"));
   EValue number(int64_t{1});
   EValue* arguments[] = {&number, &factory.value(out)};
-  EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is no tensor"));
-  // And none of that did harm.
+  EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is not a tensor"));
+  // The rest is undamaged.
   EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }

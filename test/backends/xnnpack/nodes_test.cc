@@ -155,7 +155,7 @@ TEST_F(NodesTest, FullyConnectedTakesTransposedAndComputedWeights) {
   EXPECT_THAT(values_of<float>(out), ElementsAre(20, -9));
 }
 
-// Early blobs quantise an input without a node that says so.
+// Early blobs quantise an input without a node for it.
 TEST_F(NodesTest, InputsQuantisedOnEntry) {
   BlobBuilder b(BlobBuilder::Constants::kInFlatbuffer);
   const uint32_t x = b.input({2, 4}), y = b.output({2, 1});

@@ -1,4 +1,4 @@
-// What a tracer is told: the plan once, then a record an operator.
+// The records that a tracer gets: the plan once, then one per operator.
 #include <gmock/gmock.h>
 
 #include "runtime/platform/clock.h"
@@ -79,7 +79,7 @@ TEST_F(TraceTest, EveryOperatorIsRecordedWithItsHandle) {
       const char* name;
       int32_t id;
     };
-    // XNNPACK bounds the sum with an operator of its own.
+    // XNNPACK clamps the sum with a separate operator.
     const Expected expected[] = {{"Transpose (ND, X32)", 65535},
                                  {"Convolution (NHWC, F32) IGEMM", 5},
                                  {"Binary Elementwise (ND)", 9},

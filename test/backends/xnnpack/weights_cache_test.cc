@@ -28,7 +28,7 @@ struct Loaded {
   std::string warning;
 };
 
-// Loads `model` as a process of its own would, i.e. with a backend of its own, and runs it once.
+// Loads `model` as a separate process would, with a separate backend, and runs it once.
 Loaded load(const fs::path& model, const std::string& cache) {
   Loaded result;
   const XnnpackBackend backend;
@@ -144,7 +144,7 @@ TEST_F(WeightsCacheTest, AFileThatOthersMayWriteToIsReplaced) {
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-// One weight's byte changed: names and sizes in the program are as before.
+// One byte of a weight is changed; names and sizes in the program stay the same.
 TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
   AlignedBytes bytes = read_file_bytes(samples_dir() / "digits_xnnpack" / "model.pte");
   const fs::path model = folder_ / "model.pte";
@@ -152,7 +152,7 @@ TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
   const Loaded before = load(model, path_);
   ASSERT_EQ(load(model, path_).packed, 0u);
 
-  // The largest constant is a filter in use; its bytes are changed where the file has them.
+  // The largest constant is a filter in use; its bytes are changed in the file.
   {
     const auto program = Program::load(std::move(*map_file(model.c_str())));
     std::span<const std::byte> largest;
@@ -219,7 +219,7 @@ TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
   }
 }
 
-// Several at once, as processes would be: each has a backend of its own.
+// Runs several at once, as separate processes would, each with a separate backend.
 TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
   const Loaded expected = load(model_, "");
   std::array<bool, 4> right{};

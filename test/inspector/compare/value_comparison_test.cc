@@ -81,7 +81,7 @@ class RecordedSide {
   inspector::Profile profile_;
 };
 
-// All four ops by kernels; `wrong` is added to what the relu and all after it give.
+// All four ops run as kernels; `wrong` is added to the results from the relu on.
 void run_portable(RecordedSide& side, float wrong = 0,
                   const std::vector<NodeText>& nodes = kRecordedNet,
                   const std::string& handles = R"({"0": 1, "1": 2, "2": 3, "3": 4})") {
@@ -221,7 +221,7 @@ TEST(ValueComparisonTest, OutputsThatTheRecordDoesNotTellAreLeftOut) {
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
   EXPECT_THAT(ops_of(result), ElementsAre("mul"));
   EXPECT_THAT(result.notes,
-              ElementsAre(HasSubstr("B: instruction 0: which output of the delegate is which")));
+              ElementsAre(HasSubstr("B: instruction 0: the order of the delegate's outputs")));
   EXPECT_FALSE(result.is_below());
 }
 

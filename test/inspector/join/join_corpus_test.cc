@@ -57,7 +57,7 @@ std::vector<int32_t> delegate_instructions(const MethodRecord& method) {
   return instructions;
 }
 
-// Kernel instructions of the method with names as a stock trace has them, if there is one.
+// Kernel instructions of the method with the names of a stock trace, if there is one.
 std::map<int32_t, std::string> kernels_of(const std::filesystem::path& folder) {
   std::map<int32_t, std::string> kernels;
   const auto file = folder / "etdump.etdp";
@@ -151,8 +151,8 @@ void expect_rows_of_reference(const Profile& profile, const Case& expected) {
   }
 }
 
-// Every op that a delegate took stands in some row's source ops or is folded into exactly one row
-// of a call that took it.
+// Every delegated op is in some row's source ops, or is folded into exactly one row of a call that
+// took it.
 void expect_every_op_once(const MergedTrace& trace, const MethodRecord& method) {
   const SourceJoin join = join_sources(trace, &method, test::known_delegates());
   std::map<size_t, size_t> own, folded;
@@ -258,7 +258,7 @@ TEST(JoinCorpus, AFoldedOpStaysWithinItsCall) {
   VITRINE_CORPUS_CASE(folder, "mlp_dynq");
   const Profile profile = profile_of(folder, Way::kPlain);
   ASSERT_EQ(profile.rows.size(), 5u);
-  // choose_qparams has no producer within the call: its user, the quantisation, absorbs it.
+  // choose_qparams has no producer within the call, so its user, the quantisation, absorbs it.
   for (const size_t i : {0u, 3u}) {
     EXPECT_THAT(profile.rows[i].folded_ops,
                 testing::Contains("quantized_decomposed.choose_qparams.tensor"));
@@ -294,8 +294,8 @@ TEST(JoinCorpus, UsesTheMapOfTheDemoBackend) {
   }
 }
 
-// Stock traces name XNNPACK's kernels and no handles. What is inferred from them is what the blob's
-// nodes tell, for all but a few of them.
+// Stock traces have XNNPACK's kernel names but no handles. For all but a few, the inferred nodes
+// equal the blob's nodes.
 TEST(JoinCorpus, InfersStockOperators) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t operators = 0, known = 0, cases = 0;

@@ -325,7 +325,7 @@ TEST(Join, DoesNotTrustAPlanThatDoesNotFit) {
   }
 }
 
-// XNNPACK may run one node as two operators: the second has no node of its own in the plan.
+// XNNPACK may run one node as two operators; the second then has no node in the plan.
 TEST(Join, TakesAPlanThatDoesNotTellOfEveryOperator) {
   TraceBuilder trace;
   trace.plan(0, "xnnpack-plan 1 measured\n0 Conv2d 2 op=0 -\n1 Add 5 op=2 -\n");

@@ -25,7 +25,7 @@ using testing::Not;
 
 TimeStatistics around(double ns) { return {ns * 0.9, ns, ns * 1.1, ns * 1.2, ns}; }
 
-// 1 ms: a layout change, a convolution with what was folded into it, a kernel, a guess.
+// 1 ms: a layout change, a convolution with folded ops, a kernel, an inferred row.
 Profile sample_profile() {
   Profile profile;
   profile.method = "forward";

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Bytes by key; what has none is there but cannot be read. Every layout has the dtype given.
+// Bytes by key. A key without bytes exists but cannot be read. Every layout has the given dtype.
 class FakeMap final : public NamedDataMap {
  public:
   FakeMap(std::map<std::string, test::Bytes, std::less<>> entries, ScalarType dtype)

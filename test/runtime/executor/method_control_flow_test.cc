@@ -11,7 +11,7 @@ class MethodControlFlowTest : public test::MethodTest {
  protected:
   MethodControlFlowTest() { build_scaling(); }
 
-  // f32[2,3] of planned memory of its own.
+  // f32[2,3] with separate planned memory.
   int planned_tensor() {
     const auto offset = static_cast<uint64_t>(forward_.buffer_sizes[1]);
     forward_.buffer_sizes[1] += 32;
@@ -168,7 +168,7 @@ TEST_F(MethodControlFlowTest, ResultsOfOperatorsAreValues) {
   EXPECT_TRUE(method->output(1).to_bool());
 }
 
-// A list refers to values: it has what they have when it is used.
+// A list refers to values and has their contents at the time of use.
 TEST_F(MethodControlFlowTest, ListsFollowTheirValues) {
   const int rows = forward_.integer(0);
   forward_.kernel_call(forward_.op("test::size", "int"), {x_, forward_.integer(1), rows});

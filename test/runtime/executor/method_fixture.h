@@ -42,7 +42,7 @@ class MethodTest : public testing::Test {
     return method.ok() ? std::move(*method) : nullptr;
   }
 
-  // Forgets what the method was to be.
+  // Discards the method's specification.
   void start_over() {
     forward_ = {};
     forward_.name = "forward";

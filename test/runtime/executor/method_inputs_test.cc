@@ -350,12 +350,12 @@ TEST_F(MethodOutputsTest, RefuseWrongMemory) {
   EXPECT_EQ(method->set_output_data(3, bytes).code(), ErrorCode::kInvalidArgument);
 }
 
-// What a move made of an output is not what the program planned for it.
+// A move replaces the output by another tensor than the planned one.
 TEST_F(MethodOutputsTest, MovedTensorsAreNotTheCallers) {
   const int number = forward_.integer(1);
   forward_.outputs = {number};
   forward_.move(x_, number);
-  forward_.chains[0].erase(forward_.chains[0].begin());  // the kernel's output has no memory
+  forward_.chains[0].erase(forward_.chains[0].begin());  // the kernel's output lacks memory
   const auto method = load();
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   ASSERT_TRUE(method->execute().ok());

@@ -50,7 +50,7 @@ TEST_F(MethodLoadingTest, SaysWhichBackendsAreMissing) {
               AllOf(HasSubstr("lacks the backends NoBackend"), Not(HasSubstr("operators"))));
 }
 
-// An id is compared whole, not up to its first NUL.
+// The whole id is compared, not only up to its first NUL.
 TEST_F(MethodLoadingTest, IdsWithANulAreOtherIds) {
   forward_.delegate({.id = std::string("TestBackend\0x", 13), .payload = multiply_by(1)});
   const auto method = try_load();

@@ -10,7 +10,7 @@ using test::Planned;
 
 class MethodThreadsTest : public test::MethodTest {};
 
-// Two threads load and execute methods of one program at once, each with state of its own.
+// Two threads load and execute methods of one program at once, each with separate state.
 TEST_F(MethodThreadsTest, ShareAProgram) {
   constexpr int kRuns = 500;
   forward_.buffer_sizes = {0, 96};

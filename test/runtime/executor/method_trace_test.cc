@@ -104,7 +104,7 @@ TEST_F(MethodTraceTest, ExecutionIsARecordAStepAndOneOfAll) {
   EXPECT_LE(whole.end_ns, after);
 }
 
-// So that steps add up to the whole.
+// Makes the steps add up to the total.
 TEST_F(MethodTraceTest, AStepBeginsWhereTheLastEnded) {
   const auto method = load({.tracer = &trace_});
   trace_ = {};

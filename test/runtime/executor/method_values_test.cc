@@ -65,7 +65,8 @@ TEST_F(MethodValuesTest, AreOutputsOfInstructionsThenOfTheMethod) {
   ASSERT_EQ(tracer.taken.size(), 5u);
   // Memory is used again: each was seen before the next instruction wrote it.
   EXPECT_THAT(tracer.taken[0].elements, ElementsAre(2, 4, 6, 8, 10, 12));
-  // This delegate does not say what it writes: inputs are given too, as by stock runtimes.
+  // This delegate does not say which arguments it writes, so inputs are recorded too, as by stock
+  // runtimes.
   EXPECT_THAT(tracer.taken[1].elements, ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(tracer.taken[2].elements, ElementsAre(3, 6, 9, 12, 15, 18));
   EXPECT_THAT(tracer.taken[3].elements, ElementsAre(2));

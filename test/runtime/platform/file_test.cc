@@ -93,7 +93,7 @@ TEST(Mapping, ShowsTheFileAndReadableSlack) {
   EXPECT_EQ(mapping->bytes().data()[10 + kReadableSlack - 1], std::byte{0});
 }
 
-// The slack of a file that fills its pages lies on a page of its own.
+// The slack of a file that fills its pages is on a separate page.
 TEST(Mapping, HasSlackPastFullPages) {
   const TemporaryFile temporary(std::vector<std::byte>(65536, std::byte{1}));
   Result<File> file = File::open(temporary.path());

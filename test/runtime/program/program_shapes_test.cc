@@ -178,7 +178,7 @@ TEST(TableVerifier, AgreesWithTheGeneratedOneOnDamagedPrograms) {
   size_t accepted = 0;
   size_t refused = 0;
   AlignedBytes file = sound;
-  // The header behind the root's offset and identifier is no flatbuffer.
+  // The header after the root's offset and identifier is not part of a flatbuffer.
   const auto try_byte = [&](size_t at, std::byte value) {
     if (at >= 4 && at < 8) return;
     file[at] = value;

@@ -27,7 +27,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Two methods, and data of every kind that lies in segments.
+// Two methods, and data of every kind that segments hold.
 ProgramBuilder sample() {
   ProgramBuilder builder;
   builder.constant(bytes_of("constant"));

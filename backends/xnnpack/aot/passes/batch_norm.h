@@ -1,4 +1,4 @@
-// What the two passes that do away with batch norms share.
+// Code of the two passes that remove batch norms.
 #pragma once
 
 #include <vector>

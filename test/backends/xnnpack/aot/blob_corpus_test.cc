@@ -1,4 +1,4 @@
-// Payloads, against those in ExecuTorch's own programs; and what they compute.
+// Compares payloads with those in ExecuTorch's own programs, and their results with PyTorch's.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
         ASSERT_TRUE(payload.ok()) << payload.error().message();
         const BlobText expected = describe_blob(payload->bytes());
         const BlobText found = describe_blob(*modules[i]->processed_bytes);
-        // ExecuTorch computes the exact function instead of the approximation that is asked for.
+        // ExecuTorch computes the exact function instead of the requested approximation.
         if (each.folder.filename() == "gelu__tanh") continue;
         ++all;
         bool is_same = found.nodes.size() == expected.nodes.size();
@@ -95,8 +95,8 @@ TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
             is_same = false;
             break;
           }
-          // Views of a buffer that is written to are made anew where they are used: torch counts
-          // them with their users.
+          // Views of a mutated buffer are made again where they are used; torch counts them with
+          // their users.
           if (expected.handles[k] == 65535 || each.folder.filename() == "kv_cache_xnnpack")
             continue;
           EXPECT_EQ(found.handles[k], expected.handles[k]) << found.nodes[k];
@@ -110,7 +110,7 @@ TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
               same, all, refused);
 }
 
-// Every node's handle leads to all source handles; and every source call is behind some node.
+// Every node's handle leads to all source handles, and some node stands for every source call.
 TEST(XnnpackBlobCorpus, TheDelegateMapHasEverySourceNode) {
   const std::vector<XnnpackCase> cases = xnnpack_cases();
   VITRINE_NEEDS_CORPUS();
@@ -219,7 +219,7 @@ class Runner {
     }
     for (size_t k = 0; k < count; ++k) {
       const corpus::CaseValue& wanted = call.outputs.at(output_of[k]);
-      // In the order of dims that the program tells, which views of eager tensors need not have.
+      // In the program's dim order, which views of eager tensors may not have.
       const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
       add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
     }

@@ -16,7 +16,7 @@ struct BlobText {
   std::vector<uint32_t> handles;  // by node
 };
 
-// Fails the test if it is no payload.
+// Fails the test if `bytes` are not a payload.
 BlobText describe_blob(std::span<const std::byte> blob);
 
 }  // namespace vitrine::aot::test

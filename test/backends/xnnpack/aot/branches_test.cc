@@ -43,7 +43,7 @@ struct Branch {
     node->meta.value = std::move(spec);
     return node;
   }
-  // One that the branch holds itself, as torch keeps what it finds in the code.
+  // A constant that the branch holds itself; torch stores literals of the code there.
   Node* number(float value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
@@ -153,7 +153,7 @@ TEST_F(Branches, AreLeftToKernelsByDefaultAsExecuTorchDoes) {
     if (&rejection.node->graph() == t.program.graph.get()) continue;
     ++rejected;
     EXPECT_THAT(rejection.rule, HasSubstr("in a branch"));
-    EXPECT_THAT(rejection.remedy, HasSubstr("ask the partitioner"));
+    EXPECT_THAT(rejection.remedy, HasSubstr("enable branches in the partitioner"));
   }
   EXPECT_EQ(rejected, 13U);
 }

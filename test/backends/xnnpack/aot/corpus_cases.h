@@ -29,7 +29,7 @@ std::vector<XnnpackCase> xnnpack_cases(Lowered lowered = Lowered::kByThisVersion
 // The partitioners that lowered it, in order.
 std::vector<std::shared_ptr<const Partitioner>> partitioners_of(const XnnpackCase& each);
 
-// Imported, and in the edge dialect with what the partitioners ask to keep.
+// Imported and converted to the edge dialect, with the operators that the partitioners keep.
 ExportedProgram edge_program(const XnnpackCase& each,
                              const std::vector<std::shared_ptr<const Partitioner>>& partitioners);
 

@@ -1,4 +1,4 @@
-// A whole program made into one delegate, and run.
+// Makes a whole program into one delegate and runs it.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ std::shared_ptr<const LoweredBackendModule> lowered(const TestProgram& t);
 // Types of the payload's nodes: "Conv2d".
 std::vector<std::string> node_types(const LoweredBackendModule& module);
 
-// f32 inputs and outputs, in logical order. Sizes and orders of dims are those of the program's
-// specs; `batch` stands for the dynamic dim. Fails the test if it does not run.
+// f32 inputs and outputs, in logical order. Sizes and dim orders are those of the program's specs;
+// `batch` is the dynamic dim. Fails the test on errors.
 std::vector<std::vector<float>> run(const LoweredBackendModule& module,
                                     const std::vector<std::vector<float>>& inputs,
                                     int64_t batch = 1);

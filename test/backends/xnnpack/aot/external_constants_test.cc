@@ -85,7 +85,7 @@ TEST_F(ExternalConstants, AreNoneUnlessTagged) {
   EXPECT_THAT(run({}), ElementsAre(-10, -14));
 }
 
-// The bytes tell the names: programs that share weights share the file.
+// Names derive from the bytes, so programs that share weights share the file.
 TEST_F(ExternalConstants, AreTheSameFileForTheSameWeights) {
   const FileOfWeight all = [](const InputSpec&) { return std::string("weights"); };
   EXPECT_EQ(emitted_with(all).ptd, emitted_with(all).ptd);

@@ -1,5 +1,5 @@
-// Passes, layouts and payloads on graphs made by hand: what nodes they end in, which source nodes
-// those stand for, and that they compute what the graph says.
+// Tests passes, layouts and payloads on hand-made graphs: the resulting nodes, their source nodes,
+// and the computed results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -526,7 +526,7 @@ TEST(Layouts, OutputsAreInTheOrderOfTheProgram) {
   expect_near(run(*lowered(t), {{1, 2}})[0], {normalised(1, 3), normalised(2, 5)});
 }
 
-// Programs have such inputs in row-major order, whatever the model was exported with.
+// Programs have such inputs in row-major order, whatever the export's strides.
 TEST(Layouts, OtherOrdersAreRowMajor) {
   TestProgram t;
   Node* x = t.input_in_order("x", {1, 2, 3, 4}, {0, 1, 3, 2});
@@ -548,7 +548,7 @@ TEST(Outputs, MayBeInputsAndComeTwice) {
   EXPECT_THAT(results[2], ElementsAre(1, 2, 3));
 }
 
-// Where their weights are to lie, constants and scales made of them go.
+// Constants and scales derived from weights go to the same file as the weights.
 TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
   TestProgram t;
   Node* x = t.dynamically_quantised(t.input("x", {2, 4}));

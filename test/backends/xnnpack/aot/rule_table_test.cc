@@ -1,4 +1,4 @@
-// The table of rules as a whole.
+// Tests the table of rules as a whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace vitrine::aot::test {
 namespace {
 
-// ExecuTorch 1.4's configurations, operator by operator: precisions, and what is kept whole.
+// ExecuTorch 1.4's configurations, operator by operator: precisions, and whether it is kept from
+// decomposition.
 struct Config {
   const char* ops;
   uint8_t precisions;

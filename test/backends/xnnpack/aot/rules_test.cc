@@ -84,7 +84,7 @@ Node* quantised_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis)
       t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
 }
 
-// Zeros, or what is given, put around int8 images before a convolution.
+// Pads int8 images with zeros, or with a given value, before a convolution.
 Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double value = 0.0,
                          bool transposed = false) {
   Node* input = t.dequantise(t.quantise(images(t), 0.1, 0), 0.1, 0);
@@ -214,7 +214,7 @@ const Row kRows[] = {
        return pool(t, {false, false, 4});
      },
      ""},
-    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts what it pads"},
+    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts padded elements"},
     {"AveragePoolRoundsUp",
      [](TestProgram& t) {
        return pool(t, {true, false});
@@ -249,7 +249,7 @@ const Row kRows[] = {
      ""},
     {"MaxPoolDilatedPastItsInput",
      [](TestProgram& t) {
-       // The last row begins at 7 - 1, and what stands in for its padding at 8.
+       // The last row begins at 7 - 1, and the value in place of its padding is at 8.
        return t.call("aten.max_pool2d.default",
                      {images(t), kTwo, kOnes, kOnes, std::vector<int64_t>{1, 2}}, {1, 4, 9, 8});
      },
@@ -265,7 +265,7 @@ const Row kRows[] = {
     {"MaxDimIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
     {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); },
      "height or a width"},
-    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "a dim less"},
+    {"MaxDimDrops", [](TestProgram& t) { return max_dim(t, 2, false, 0); }, "fewer dims"},
     {"Mean",
      [](TestProgram& t) {
        return t.call("aten.mean.dim", {images(t), std::vector<int64_t>{-1, -2}, true},
@@ -560,7 +560,7 @@ const Row kRows[] = {
        mm->meta.origin = source("matmul_1;method_descriptor.matmul");
        return mm;
      },
-     "transposes its weight"},
+     "transposes the weight"},
     {"DecomposedLinear",
      [](TestProgram& t) {
        Node* w = t.parameter("w", {3, 4});

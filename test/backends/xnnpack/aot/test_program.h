@@ -19,7 +19,7 @@ class TestProgram {
   // Dims in memory by `order`.
   Node* input_in_order(std::string_view name, std::vector<int64_t> sizes,
                        const std::vector<uint8_t>& order);
-  // Of a size that is only known to lie from 1 to `max` in dim 0.
+  // An input with a size between 1 and `max` in dim 0.
   Node* dynamic_input(std::string_view name, std::vector<int64_t> sizes, int64_t max);
   // f32 numbers.
   Node* parameter(std::string_view name, std::vector<int64_t> sizes, std::vector<float> numbers);
