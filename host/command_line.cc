@@ -64,9 +64,9 @@ bool parse_command_line(CLI::App& app, int argc, char** argv, const std::functio
     return true;
   } catch (const CLI::ParseError& error) {
     const std::string hint = error.get_exit_code() == 0 ? "" : hints(app);
-    *exit_code = hint.empty() ? app.exit(error)
-                              : app.exit(CLI::ParseError(error.get_name(), error.what() + hint,
-                                                         error.get_exit_code()));
+    *exit_code = hint.empty()
+                     ? app.exit(error)
+                     : app.exit(CLI::ExtrasError(error.what() + hint, error.get_exit_code()));
     return false;
   }
 }
