@@ -1,0 +1,214 @@
+// Programs as decoders: whole models of the corpus against PyTorch's greedy ids, and small ones
+// that contradict themselves.
+#include "vitrine/method_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host/session.h"
+#include "test/support/corpus.h"
+#include "test/support/program_builder.h"
+#include "test/support/read_json.h"
+#include "vitrine/data_source.h"
+
+namespace vitrine {
+namespace {
+
+using nlohmann::json;
+using test::MethodSpec;
+using Ids = std::vector<TokenId>;
+
+class TrainedModel : public testing::TestWithParam<const char*> {};
+
+TEST_P(TrainedModel, ContinuesPromptsAsPyTorchDid) {
+  if (test::corpus_llm_dir().empty()) {
+    GTEST_SKIP() << "needs the corpus of language models, which is not there: set "
+                    "VITRINE_CORPUS_LLM";
+  }
+  const auto folder = test::corpus_llm_dir() / GetParam();
+  tools::Session session({.model = folder / "model.pte"});
+  const auto method = session.load_method("forward");
+  MethodDecoder decoder(session.program(), *method);
+  EXPECT_THAT(decoder.notes(), testing::IsEmpty());
+  const auto tokenizer = load_tokenizer(folder / "tokenizer.model");
+  TextGenerator generator(decoder, tokenizer.get());
+  for (const json& item : test::read_json(folder / "generate.json")) {
+    const Ids ids = item.at("ids");
+    generator.reset();
+    std::string streamed;
+    const Generation result =
+        generator.generate(item.at("prompt").get<std::string>(),
+                           {.max_new_tokens = static_cast<int64_t>(ids.size()),
+                            .sampling = {.temperature = 0},
+                            .encode = {.num_bos = 1},
+                            .ignore_eos = true},
+                           [&](const NewToken& token) { streamed += token.text; });
+    EXPECT_EQ(result.prompt, item.at("prompt_ids").get<Ids>());
+    EXPECT_EQ(result.ids, ids);
+    EXPECT_EQ(result.text, item.at("continuation"));
+    EXPECT_EQ(streamed, item.at("continuation"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, TrainedModel, testing::Values("kjv_f32", "kjv_8da4w"),
+                         [](const auto& model) { return std::string(model.param); });
+
+// A method that gives its state as logits, whatever it is fed, with metadata.
+class SmallDecoder : public testing::Test {
+ protected:
+  struct Shape {
+    std::vector<int32_t> ids = {1, 4};
+    std::vector<int32_t> positions = {1};
+    std::vector<int32_t> logits = {1, 6};
+    ScalarType dtype = ScalarType::kFloat;
+    bool dynamic = true;
+    bool has_position = true;
+  };
+
+  void constant(const char* name, int64_t value) {
+    MethodSpec& method = builder_.method(name);
+    method.outputs = {method.integer(value)};
+  }
+  void flag(const char* name, bool value) {
+    MethodSpec& method = builder_.method(name);
+    method.outputs = {method.boolean(value)};
+  }
+
+  void forward(const Shape& shape) {
+    using schema::program::TensorShapeDynamism;
+    MethodSpec& method = builder_.method("forward");
+    const auto dynamism =
+        shape.dynamic ? TensorShapeDynamism::DYNAMIC_BOUND : TensorShapeDynamism::STATIC;
+    method.inputs = {
+        method.tensor({.dtype = ScalarType::kLong, .sizes = shape.ids, .dynamism = dynamism})};
+    if (shape.has_position) {
+      method.inputs.push_back(
+          method.tensor({.dtype = ScalarType::kLong, .sizes = shape.positions}));
+    }
+    int32_t count = 1;
+    for (const int32_t size : shape.logits) count *= size;
+    std::vector<float> values;
+    for (int32_t i = 0; i < count; ++i) values.push_back(static_cast<float>(i));
+    method.outputs = {method.tensor({.dtype = shape.dtype,
+                                     .sizes = shape.logits,
+                                     .data = builder_.constant(test::bytes_of(values))})};
+  }
+
+  std::unique_ptr<MethodDecoder> load() {
+    file_ = builder_.build();
+    auto source = view_buffer(file_);
+    auto program = Program::load(std::move(*source));
+    if (!program.ok()) throw std::logic_error(program.error().message());
+    auto method = Method::load(*program, "forward", {});
+    if (!method.ok()) throw std::logic_error(method.error().message());
+    method_ = std::move(*method);
+    return std::make_unique<MethodDecoder>(*program, *method_);
+  }
+
+  std::string refusal() {
+    try {
+      load();
+    } catch (const GenerationError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  test::ProgramBuilder builder_;
+  test::AlignedBytes file_;
+  std::unique_ptr<Method> method_;
+};
+
+TEST_F(SmallDecoder, ReadsMetadata) {
+  forward({});
+  constant("get_max_seq_len", 5);
+  constant("get_max_context_len", 9);
+  constant("get_vocab_size", 6);
+  flag("use_kv_cache", true);
+  flag("enable_dynamic_shape", true);
+  MethodSpec& ends = builder_.method("get_eos_ids");
+  ends.outputs = {ends.integer(3), ends.integer(5)};
+  const auto decoder = load();
+  EXPECT_EQ(decoder->info().max_context, 9);
+  EXPECT_EQ(decoder->info().max_tokens_per_call, 4) << "what the input has room for";
+  EXPECT_TRUE(decoder->info().parallel_prefill);
+  EXPECT_TRUE(decoder->info().has_cache);
+  EXPECT_EQ(decoder->info().vocabulary, 6U);
+  EXPECT_THAT(decoder->info().eos_ids, testing::ElementsAre(3, 5));
+  EXPECT_THAT(decoder->notes(), testing::IsEmpty());
+  EXPECT_THROW(decoder->feed(Ids(5, 1), 0), GenerationError);
+  EXPECT_THROW(decoder->feed(Ids{}, 0), GenerationError);
+  EXPECT_THROW(decoder->feed(Ids{1}, 9), GenerationError);
+  EXPECT_THROW(decoder->feed(Ids{1}, -1), GenerationError);
+  EXPECT_EQ(decoder->feed(Ids{1, 2}, 7).back(), 5.0F);
+}
+
+TEST_F(SmallDecoder, SaysWhatMetadataLeaveOut) {
+  forward({});
+  const auto decoder = load();
+  EXPECT_EQ(decoder->info().max_context, 4);
+  EXPECT_FALSE(decoder->info().parallel_prefill);
+  ASSERT_EQ(decoder->notes().size(), 1U);
+  EXPECT_THAT(decoder->notes()[0], testing::HasSubstr("get_max_seq_len"));
+}
+
+TEST_F(SmallDecoder, TakesTheRowOfTheLastToken) {
+  forward({.logits = {1, 4, 6}});
+  constant("get_max_seq_len", 5);
+  EXPECT_EQ(load()->feed(Ids{1, 2, 3}, 0).front(), 12.0F);
+}
+
+TEST_F(SmallDecoder, FillsAFixedShapeUp) {
+  forward({.logits = {1, 4, 6}, .dynamic = false, .has_position = false});
+  constant("get_max_seq_len", 5);
+  const auto decoder = load();
+  EXPECT_FALSE(decoder->info().has_cache);
+  EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
+}
+
+TEST_F(SmallDecoder, FindsContradictions) {
+  forward({});
+  constant("get_max_seq_len", 5);
+  constant("get_vocab_size", 7);
+  EXPECT_THAT(refusal(), testing::HasSubstr("get_vocab_size gives 7, the method 6 logits"));
+}
+
+TEST_F(SmallDecoder, FindsACacheThatIsNotThere) {
+  forward({.has_position = false});
+  flag("use_kv_cache", true);
+  EXPECT_THAT(refusal(), testing::HasSubstr("use_kv_cache is true, the method has no position"));
+}
+
+TEST_F(SmallDecoder, FindsAContextShorterThanItsSequences) {
+  forward({});
+  constant("get_max_seq_len", 5);
+  constant("get_max_context_len", 4);
+  EXPECT_THAT(refusal(), testing::HasSubstr("get_max_context_len gives 4, get_max_seq_len 5"));
+}
+
+TEST_F(SmallDecoder, FindsEndIdsBeyondTheLogits) {
+  forward({});
+  constant("get_eos_ids", 6);
+  EXPECT_THAT(refusal(), testing::HasSubstr("end id 6 is beyond the 6 logits"));
+}
+
+TEST_F(SmallDecoder, RefusesMetadataThatAreNoNumbers) {
+  forward({});
+  constant("get_max_seq_len", -5);
+  EXPECT_THAT(refusal(), testing::HasSubstr("get_max_seq_len: gives -5"));
+}
+
+TEST_F(SmallDecoder, RefusesWhatIsNoDecoder) {
+  forward({.ids = {2, 4}});
+  EXPECT_THAT(refusal(), testing::HasSubstr("takes 2 rows of ids"));
+}
+
+TEST_F(SmallDecoder, RefusesLogitsOfIntegers) {
+  forward({.dtype = ScalarType::kInt});
+  EXPECT_THAT(refusal(), testing::HasSubstr("its output is not logits"));
+}
+
+}  // namespace
+}  // namespace vitrine

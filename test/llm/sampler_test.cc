@@ -1,0 +1,90 @@
+#include "llm/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace vitrine {
+namespace {
+
+std::map<TokenId, int> counts(const SamplerOptions& options, const std::vector<float>& logits,
+                              int draws) {
+  Sampler sampler(options);
+  std::map<TokenId, int> found;
+  for (int i = 0; i < draws; ++i) ++found[sampler.sample(logits)];
+  return found;
+}
+
+TEST(Sampler, TakesTheFirstOfTheBestAtZeroTemperature) {
+  EXPECT_EQ(Sampler({.temperature = 0}).sample(std::vector<float>{1, 3, 3, 2}), 1);
+}
+
+// Frequencies against softmax, within five standard deviations.
+TEST(Sampler, DrawsByProbability) {
+  const std::vector<float> logits = {std::log(1.0F), std::log(2.0F), std::log(5.0F)};
+  constexpr int kDraws = 80'000;
+  for (const float temperature : {1.0F, 0.5F}) {
+    const auto found = counts({.temperature = temperature, .top_p = 1, .seed = 3}, logits, kDraws);
+    double sum = 0;
+    for (const double weight : {1.0, 2.0, 5.0}) sum += std::pow(weight, 1 / temperature);
+    for (TokenId id = 0; id < 3; ++id) {
+      const double p = std::pow(std::exp(static_cast<double>(logits[static_cast<size_t>(id)])),
+                                1 / temperature) /
+                       sum;
+      EXPECT_NEAR(found.at(id), p * kDraws, 5 * std::sqrt(p * (1 - p) * kDraws)) << id;
+    }
+  }
+}
+
+TEST(Sampler, KeepsTheShortestRowWhoseSumExceedsTopP) {
+  const std::vector<float> logits = {std::log(0.1F), std::log(0.6F), std::log(0.3F)};
+  const auto kept = [&](float top_p) {
+    return counts({.temperature = 1, .top_p = top_p, .seed = 5}, logits, 2000).size();
+  };
+  EXPECT_EQ(kept(0.5F), 1U);
+  EXPECT_EQ(kept(0.7F), 2U);
+  EXPECT_EQ(kept(0.95F), 3U);
+}
+
+TEST(Sampler, KeepsTheTopK) {
+  const std::vector<float> logits = {0, 0.1F, 0.2F, 0.3F};
+  const auto found = counts({.temperature = 1, .top_k = 2, .seed = 9}, logits, 2000);
+  EXPECT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found.contains(2) && found.contains(3));
+  EXPECT_EQ(counts({.temperature = 1, .top_k = 100, .seed = 9}, logits, 2000).size(), 4U);
+}
+
+TEST(Sampler, RepeatsItselfFromOneSeed) {
+  const std::vector<float> logits(50, 1.0F);
+  const auto row = [&](uint64_t seed) {
+    Sampler sampler({.temperature = 1, .seed = seed});
+    std::vector<TokenId> ids;
+    for (int i = 0; i < 20; ++i) ids.push_back(sampler.sample(logits));
+    return ids;
+  };
+  EXPECT_EQ(row(1), row(1));
+  EXPECT_NE(row(1), row(2));
+  EXPECT_EQ(row(0), row(0));
+}
+
+TEST(Sampler, RefusesWhatIsNoNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float temperature : {0.0F, 1.0F}) {
+    Sampler sampler({.temperature = temperature});
+    EXPECT_THROW(sampler.sample(std::vector<float>{1, nan, 2}), GenerationError);
+    EXPECT_THROW(sampler.sample(std::vector<float>{1, infinity}), GenerationError);
+    EXPECT_THROW(sampler.sample(std::vector<float>{-infinity, -infinity}), GenerationError);
+    EXPECT_THROW(sampler.sample(std::vector<float>{}), GenerationError);
+    EXPECT_EQ(sampler.sample(std::vector<float>{-infinity, 0}), 1);
+  }
+  EXPECT_THROW(Sampler({.temperature = -1}), GenerationError);
+  EXPECT_THROW(Sampler({.temperature = nan}), GenerationError);
+  EXPECT_THROW(Sampler({.top_p = 0}), GenerationError);
+  EXPECT_THROW(Sampler({.top_p = 1.5F}), GenerationError);
+}
+
+}  // namespace
+}  // namespace vitrine

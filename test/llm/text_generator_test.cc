@@ -1,0 +1,211 @@
+#include "vitrine/text_generator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "test/llm/fake_decoder.h"
+#include "test/support/corpus.h"
+
+namespace vitrine {
+namespace {
+
+using test::FakeDecoder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Ids = std::vector<TokenId>;
+
+// 264 ranks: the bytes, "ab", " a", " ab", "abc"...; then Llama 3's 256 special tokens.
+constexpr size_t kTokenizerIds = 520;
+
+std::unique_ptr<Tokenizer> ranks() {
+  return load_tokenizer(test::sample("tokenizers/ranks.tiktoken"));
+}
+
+GenerateOptions greedy(int64_t max_new_tokens = -1) {
+  return {.max_new_tokens = max_new_tokens, .sampling = {.temperature = 0}};
+}
+
+DecoderInfo small_info() {
+  return {.max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100};
+}
+
+TEST(TextGenerator, FeedsAPromptInChunksThatTheProgramTakes) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  const Generation result = generator.generate(Ids{1, 2, 3, 4}, greedy(3));
+  EXPECT_THAT(result.ids, ElementsAre(5, 6, 7));
+  EXPECT_EQ(result.reason, StopReason::kLength);
+  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{1, 2, 3}, 0}, FakeDecoder::Call{{4}, 3},
+                                       FakeDecoder::Call{{5}, 4}, FakeDecoder::Call{{6}, 5}));
+  EXPECT_EQ(generator.position(), 6);
+}
+
+TEST(TextGenerator, FeedsTokenByTokenWhereTheShapeIsFixed) {
+  DecoderInfo info = small_info();
+  info.parallel_prefill = false;
+  FakeDecoder model(info);
+  TextGenerator(model, nullptr).generate(Ids{7, 8}, greedy(1));
+  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{7}, 0}, FakeDecoder::Call{{8}, 1}));
+}
+
+TEST(TextGenerator, GivesAModelWithoutCacheTheWholeText) {
+  DecoderInfo info = small_info();
+  info.has_cache = false;
+  FakeDecoder model(info);
+  TextGenerator(model, nullptr).generate(Ids{7, 8}, greedy(2));
+  EXPECT_THAT(model.calls,
+              ElementsAre(FakeDecoder::Call{{7, 8}, 0}, FakeDecoder::Call{{7, 8, 9}, 0}));
+}
+
+TEST(TextGenerator, KeepsTheConversationAndItsLastToken) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  generator.generate(Ids{1}, greedy(2));  // 2, 3: 3 is not fed yet
+  model.calls.clear();
+  const Generation second = generator.generate(Ids{50}, greedy(1));
+  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{3, 50}, 2}));
+  EXPECT_THAT(second.ids, ElementsAre(51));
+  EXPECT_EQ(second.statistics.prompt_tokens, 2);
+  generator.reset();
+  model.calls.clear();
+  generator.generate(Ids{9}, greedy(1));
+  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{9}, 0}));
+}
+
+TEST(TextGenerator, StopsAtTheProgramsEndIds) {
+  DecoderInfo info = small_info();
+  info.eos_ids = {40, 12};
+  FakeDecoder model(info);
+  TextGenerator generator(model, nullptr);
+  const Generation result = generator.generate(Ids{9}, greedy());
+  EXPECT_THAT(result.ids, ElementsAre(10, 11, 12));
+  EXPECT_EQ(result.reason, StopReason::kEndToken);
+  EXPECT_EQ(result.statistics.generated_tokens, 2) << "without the first, with the end token";
+  generator.reset();
+  GenerateOptions on = greedy(5);
+  on.ignore_eos = true;
+  EXPECT_EQ(generator.generate(Ids{9}, on).ids.size(), 5U);
+}
+
+TEST(TextGenerator, KeepsWithinTheContext) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  const Generation result = generator.generate(Ids{1, 2}, greedy());
+  EXPECT_EQ(result.ids.size(), 18U) << "20 positions, 2 of them the prompt's";
+  EXPECT_EQ(generator.position(), 19) << "the last one is not fed";
+  EXPECT_THROW(generator.generate(Ids{1}, greedy()), GenerationError);
+  generator.reset();
+  EXPECT_THROW(generator.generate(Ids(20, 1), greedy()), GenerationError);
+  EXPECT_EQ(generator.position(), 0) << "nothing was fed";
+  EXPECT_EQ(generator.generate(Ids(19, 1), greedy()).ids.size(), 1U);
+}
+
+TEST(TextGenerator, TakesTheSmallerOfTwoBounds) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  GenerateOptions options = greedy(4);
+  options.seq_len = 5;
+  EXPECT_EQ(generator.generate(Ids{1, 2}, options).ids.size(), 3U);
+  generator.reset();
+  options.seq_len = 2;
+  EXPECT_THROW(generator.generate(Ids{1, 2}, options), GenerationError);
+  EXPECT_THROW(generator.generate(Ids{1, 2}, greedy(0)), GenerationError);
+}
+
+TEST(TextGenerator, RefusesWhatTheModelCannotTake) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  EXPECT_THROW(generator.generate(Ids{}, greedy()), GenerationError);
+  EXPECT_THROW(generator.generate("text", greedy()), GenerationError) << "no tokenizer";
+  try {
+    generator.generate(Ids{1, 100}, greedy());
+    FAIL();
+  } catch (const GenerationError& error) {
+    EXPECT_STREQ(error.what(), "token 1 of the prompt is 100, of a vocabulary of 100");
+  }
+  EXPECT_THROW(generator.generate(Ids{-1}, greedy()), GenerationError);
+  EXPECT_TRUE(model.calls.empty());
+}
+
+TEST(TextGenerator, ForgetsAConversationInWhichTheModelFailed) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  model.fails_at = 3;
+  EXPECT_THROW(generator.generate(Ids{1, 2}, greedy()), GenerationError);
+  EXPECT_EQ(generator.position(), 0);
+  model.fails_at = -1;
+  EXPECT_THAT(generator.generate(Ids{5}, greedy(1)).ids, ElementsAre(6));
+}
+
+TEST(TextGenerator, RefusesAnotherModelsTokenizer) {
+  const auto tokenizer = ranks();
+  DecoderInfo info = small_info();
+  for (const auto& [logits, fits] : {std::pair<size_t, bool>{519, false},
+                                     {kTokenizerIds, true},
+                                     {kTokenizerIds + 8, true},  // padding
+                                     {2 * kTokenizerIds, false}}) {
+    info.vocabulary = logits;
+    FakeDecoder model(info);
+    if (fits) {
+      EXPECT_NO_THROW(TextGenerator(model, tokenizer.get()));
+    } else {
+      EXPECT_THROW(TextGenerator(model, tokenizer.get()), GenerationError) << logits;
+    }
+  }
+}
+
+TEST(TextGenerator, StreamsTextAndStopsWhenTold) {
+  const auto tokenizer = ranks();
+  DecoderInfo info = small_info();
+  info.vocabulary = kTokenizerIds;
+  FakeDecoder model(info);
+  TextGenerator generator(model, tokenizer.get());
+  std::string streamed;
+  const Generation result = generator.generate("A", greedy(), [&](const NewToken& token) {
+    streamed += token.text;
+    if (token.id == 'D') generator.stop();
+  });
+  EXPECT_EQ(streamed, "BCD");
+  EXPECT_EQ(result.text, "BCD");
+  EXPECT_EQ(result.reason, StopReason::kStopped);
+  EXPECT_THAT(result.prompt, ElementsAre('A'));
+  EXPECT_EQ(generator.generate("X", greedy(1)).text, "Y") << "a stop is of one call";
+}
+
+TEST(TextGenerator, EndsWithAReplacementForHalfACharacter) {
+  const auto tokenizer = ranks();
+  DecoderInfo info = small_info();
+  info.vocabulary = kTokenizerIds;
+  FakeDecoder model(info);
+  TextGenerator generator(model, tokenizer.get());
+  std::string streamed;
+  const Generation result = generator.generate(
+      Ids{0xE1}, greedy(1), [&](const NewToken& token) { streamed += token.text; });
+  EXPECT_EQ(result.text, "\uFFFD");
+  EXPECT_EQ(streamed, "\uFFFD");
+}
+
+TEST(GenerationStatistics, IsTheLineOfTheStockRunner) {
+  GenerationStatistics statistics;
+  statistics.prompt_tokens = 10;
+  statistics.generated_tokens = 20;
+  statistics.model_load_start_ms = 1000;
+  statistics.model_load_end_ms = 1100;
+  statistics.inference_start_ms = 2000;
+  statistics.prompt_eval_end_ms = statistics.first_token_ms = 2050;
+  statistics.inference_end_ms = 2150;
+  EXPECT_EQ(statistics.json(),
+            "{\"prefill_token_per_sec\":200,\"decode_token_per_sec\":200,\"prompt_tokens\":10,"
+            "\"generated_tokens\":20,\"model_load_start_ms\":1000,\"model_load_end_ms\":1100,"
+            "\"inference_start_ms\":2000,\"inference_end_ms\":2150,\"prompt_eval_end_ms\":2050,"
+            "\"first_token_ms\":2050,\"aggregate_sampling_time_ms\":0,"
+            "\"SCALING_FACTOR_UNITS_PER_SECOND\":1000}");
+  statistics.inference_end_ms = 2050;
+  EXPECT_THAT(statistics.json(), testing::Not(HasSubstr("decode_token_per_sec")));
+  EXPECT_TRUE(nlohmann::json::accept(statistics.json()));
+}
+
+}  // namespace
+}  // namespace vitrine
