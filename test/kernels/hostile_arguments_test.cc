@@ -153,7 +153,8 @@ TEST_P(HostileCall, SeveralArguments) {
 // Outputs become no larger than what the call fills, so that one element more is one too many.
 void fit_outputs(OpCall& call) {
   Values values(call.arguments);
-  HeapArena temp(1, kMaxTemp);
+  Budget budget(kMaxTemp);
+  HeapArena temp(1, &budget);
   if (!values.call(*kernels_by_name().at(call.name), temp).ok()) return;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (call.arguments[i].output && call.arguments[i].is_tensor()) {

@@ -54,7 +54,8 @@ TEST(KernelContext, GivesAlignedTemporaryMemoryOrFails) {
 }
 
 TEST(KernelContext, MultipliesSizesOfTemporaryMemoryWithChecks) {
-  HeapArena temp(16, 4096);
+  Budget budget(4096);
+  HeapArena temp(16, &budget);
   KernelContext context(&temp);
   EXPECT_NE(context.allocate_temp({10, 10, 4}), nullptr);
   EXPECT_NE(context.allocate_temp({10, 0, 4}), nullptr);
