@@ -32,7 +32,7 @@ struct DecoderInfo {
   bool parallel_prefill = false;    // else a prompt is fed token by token
   bool has_cache = true;            // else each call is given the whole text
   size_t vocabulary = 0;            // logits a token
-  std::vector<TokenId> eos_ids;     // empty: the tokenizer's
+  std::vector<TokenId> eos_ids = {};  // empty: the tokenizer's
 };
 
 // A model that continues a row of tokens. One thread at a time.

@@ -28,7 +28,7 @@ TEST_P(TrainedModel, ContinuesPromptsAsPyTorchDid) {
                     "VITRINE_CORPUS_LLM";
   }
   const auto folder = test::corpus_llm_dir() / GetParam();
-  tools::Session session({.model = folder / "model.pte"});
+  tools::Session session({folder / "model.pte", {}});
   const auto method = session.load_method("forward");
   MethodDecoder decoder(session.program(), *method);
   EXPECT_THAT(decoder.notes(), testing::IsEmpty());
