@@ -20,6 +20,17 @@ bool is_write(const Node& node) {
   return node.is_call() && node.target().dialect() == Dialect::kAten && is_in_place(node.target());
 }
 
+// Refuses what would lose a write: only the first argument's is put back.
+void refuse_other_writes(const Node& node) {
+  const Operator* op = node.is_call() ? operator_of(node.target()) : nullptr;
+  if (op == nullptr) return;
+  for (size_t i = 1; i < op->arguments.size(); ++i) {
+    if (!op->arguments[i].is_written) continue;
+    fail_at(node, fmt::format("{} writes its argument {}: such writes cannot be lowered yet",
+                              node.target().name(), op->arguments[i].name));
+  }
+}
+
 // Views with several results, which getitem takes.
 bool is_tuple_of_views(const Node& node) {
   return node.is_call() && is_view(node.target()) && node.tensor() == nullptr;
@@ -187,6 +198,7 @@ class Functionaliser {
     std::vector<Node*> nodes;  // as they were: those made on the way are values already
     bool writes = false;
     for (Node& node : graph_.nodes()) {
+      refuse_other_writes(node);
       nodes.push_back(&node);
       writes = writes || is_write(node);
     }

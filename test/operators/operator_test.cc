@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/llm/llm_kernels.h"
 #include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
@@ -52,6 +53,9 @@ const std::vector<std::vector<std::string_view>>& written_rows() {
 #include "operators/table/layers.inc"
       },
       {
+#include "operators/table/llm.inc"
+      },
+      {
 #include "operators/table/losses.inc"
       },
       {
@@ -94,7 +98,7 @@ TEST(Operators, RowsOfAKindAreSorted) {
 std::set<std::string> all_kernels() {
   std::set<std::string> names;
   for (const KernelTable& table :
-       {optimized::kernels(), portable::kernels(), quantized::kernels()}) {
+       {optimized::kernels(), portable::kernels(), quantized::kernels(), llm::kernels()}) {
     for (const Kernel* kernel : table.kernels) names.insert(kernel->name);
   }
   return names;

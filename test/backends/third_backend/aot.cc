@@ -85,7 +85,7 @@ vitrine::aot::PartitionResult Partitioner::partition(vitrine::aot::ExportedProgr
   for (const Node& node : program.graph->nodes()) {
     if (!node.is_call()) continue;
     if (const char* why = refusal(node)) {
-      result.rejections.push_back({&node, why, ""});
+      result.rejections.push_back({why, "", &node});
     } else {
       taken.insert(&node);
     }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/rules.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
