@@ -1,4 +1,6 @@
 // Convolution with one input channel a group, by planes or by pixels.
+#include <algorithm>
+
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/depthwise.h"
@@ -32,6 +34,7 @@ void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), scratch_size, sizeof(float)}));
   if (scratch == nullptr) return;
+  std::fill_n(scratch, worker_count(context) * scratch_size, 0.0F);  // what pads lines stays zero
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
   const Layout& weight = shape.weight_layout;

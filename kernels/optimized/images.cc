@@ -58,6 +58,7 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   auto* const scratch =
       static_cast<int32_t*>(context.allocate_temp({worker_count(context), width, sizeof(int32_t)}));
   if (scratch == nullptr) return true;
+  std::fill_n(scratch, worker_count(context) * width, 0);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t worker) {
     const float* const plane =

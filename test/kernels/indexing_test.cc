@@ -203,7 +203,7 @@ TEST(Nonzero, ListsPlaces) {
 // These count first, then write: an output in the memory of an input would change the count.
 TEST(Overlap, OfWhatIsReadTwiceIsRefused) {
   constexpr const char* kRefusal = "the output lies in the memory of an input";
-  for (const int64_t offset : {0, 4, -8}) {
+  for (const int64_t offset : {0, 4, -4}) {
     KernelCall call;
     Tensor& self = call.make<float>({8}, {1, 2, 3, 4, 5, 6, 7, 8});
     Tensor& mask = call.make<uint8_t>({8}, {1, 0, 0, 0, 0, 0, 1, 0});
