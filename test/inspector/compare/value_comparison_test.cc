@@ -144,7 +144,7 @@ TEST(ValueComparisonTest, NamesTheFirstOpThatDiffers) {
 
 // SQNRs of 12.0 (relu), 16.0 (add) and 21.6 dB (mul); the convolution is the same.
 TEST(ValueComparisonTest, TheTableOfTheTopHasTheLowestSqnrs) {
-  Side a, b;
+  RecordedSide a, b;
   run_portable(a);
   run_portable(b, 0.5f);
   const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
