@@ -39,9 +39,8 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
       .add_option("--filter", options.view.filter,
                   "show only rows with TEXT in op, module, kernel, delegate or line")
       ->type_name("TEXT");
-  group.add_flag(
-      "--costs", options.costs,
-      "show FLOPs, GFLOP/s and GB/s in the table; needs a record, in the program or by --etrecord");
+  group.add_flag("--costs", options.costs,
+                 "show FLOPs, GFLOP/s and GB/s in the table (of programs with a record)");
   group.add_flag("--ids", options.ids, "show instruction and debug identifiers");
 }
 

@@ -17,7 +17,8 @@ void update_cache_with_indices_out(KernelContext& context, const Tensor& value, 
   const std::array sizes = {value.size(0), value.size(1)};
   if (!check_dtype(context, indices, ScalarType::kLong, "indices") ||
       !check_sizes(context, indices, sizes, "indices") ||
-      !check_contiguous(context, indices, "indices") || !check_data(context, {&indices})) {
+      !check_contiguous(context, indices, "indices") || !check_data(context, {&indices}) ||
+      !check_no_overlap(context, cache, {&indices})) {
     return;
   }
   const auto* const positions = indices.data<int64_t>();

@@ -179,7 +179,7 @@ TEST(SelectCopy, CountsFromTheEnd) {
                     ErrorCode::kInvalidArgument, "index"));
   Tensor& scalar = call.make<float>({}, {7});
   EXPECT_TRUE(fails(call.run("aten::select_copy.int_out", scalar, 0, 0, scalar),
-                    ErrorCode::kInvalidArgument, "no dimension"));
+                    ErrorCode::kInvalidArgument, "at least one dimension"));
 }
 
 TEST(SliceCopy, ClampsAsPython) {

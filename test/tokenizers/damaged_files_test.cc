@@ -94,10 +94,10 @@ TEST(DamagedFiles, ContentsThatGrowTextAreBounded) {
 TEST(DamagedFiles, NotJson) {
   EXPECT_THAT(refusal("{"), testing::HasSubstr("is not JSON"));
   EXPECT_THAT(refusal("{}"), testing::HasSubstr("neither a tokenizer.json"));
-  EXPECT_THAT(refusal(std::string(100'000, '{')), testing::HasSubstr("nests deeper"));
+  EXPECT_THAT(refusal(std::string(100'000, '{')), testing::HasSubstr("nested deeper than 64 levels"));
   std::string deep = "{\"model\":";
   for (int i = 0; i < 1000; ++i) deep += "[";
-  EXPECT_THAT(refusal(deep), testing::HasSubstr("nests deeper"));
+  EXPECT_THAT(refusal(deep), testing::HasSubstr("nested deeper than 64 levels"));
   EXPECT_THAT(refusal("{\"model\":\"\xFF\"}"), testing::HasSubstr("is not JSON"));
   EXPECT_THAT(refusal(""), testing::StartsWith("the file"));
 }

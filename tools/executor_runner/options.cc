@@ -197,7 +197,7 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
   compare
       .add_option(
           "--compare", options.compare,
-          "second program, run on the same inputs: compare times, or values with --debug_outputs")
+          "compare with this program, same inputs: times, or values with --debug_outputs")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   compare

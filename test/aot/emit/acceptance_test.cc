@@ -132,7 +132,7 @@ TEST(Acceptance, RefusesWhatBreaksARule) {
     const char* rule;
   };
   for (const Break& each :
-       {Break{7, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{25, 1, "aligned place"},
+       {Break{7, '1', "identifier"}, Break{12, 24, "32 bytes"}, Break{25, 1, "next aligned offset"},
         Break{32, 1, "file's end"}, Break{3, 255, "root"}}) {
     test::AlignedBytes broken = file;
     broken[each.at] = static_cast<std::byte>(each.value);

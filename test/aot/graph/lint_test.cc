@@ -36,7 +36,7 @@ TEST_F(Program, IsFine) { lint(program); }
 
 TEST_F(Program, MustBeInOrder) {
   program.graph->move_before(add, nullptr);
-  expect("node output: takes add, which does not come before it");
+  expect("node output: uses add, which does not come before it");
 }
 
 TEST_F(Program, HasPlaceholdersFirst) {

@@ -535,7 +535,7 @@ TEST(LoweredModules, LintKnowsTheirCalls) {
   const ArgumentList args = call->args();
   call->set_args({args[0], args[1], args[1]});
   EXPECT_THAT([&] { lint(program); },
-              ThrowsMessage<AotError>(HasSubstr("gives 2 inputs to lowered_module_0")));
+              ThrowsMessage<AotError>(HasSubstr("passes 2 inputs to lowered_module_0")));
   call->set_args({args[1], args[1]});
   EXPECT_THAT([&] { lint(program); },
               ThrowsMessage<AotError>(HasSubstr("the first argument is not a lowered module")));

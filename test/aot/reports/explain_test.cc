@@ -103,7 +103,8 @@ TEST_F(ExplainTest, OneLineAReasonMostExpensiveFirst) {
                         "    aten_erf_default (model.py:12) [4 FLOP, 32 B]\n"));
 }
 
-// 2 x 2 floats: a product has 2 * 2 * 2 multiply-adds, an erf one FLOP an element.
+// 2 x 2 floats: a product has 2 * 2 * 2 multiply-adds, an erf one FLOP an element. The product
+// reads one tensor, which both of its operands are.
 TEST_F(ExplainTest, CallsOfOneReasonAreOneLineThatSumsTheirCost) {
   Node* first = b.call("aten.erf.default", {x});
   Node* product = b.call("aten.mm.default", {first, first});
@@ -115,8 +116,8 @@ TEST_F(ExplainTest, CallsOfOneReasonAreOneLineThatSumsTheirCost) {
                                                   {"too small", "", product},
                                                   {"too small", "", second}};
   EXPECT_EQ(explain(b.finish(), rejections, true),
-            "aten.mm.default, 2 x aten.erf.default [24 FLOP, 112 B]: too small\n"
-            "    aten_mm_default [16 FLOP, 48 B]\n"
+            "aten.mm.default, 2 x aten.erf.default [24 FLOP, 96 B]: too small\n"
+            "    aten_mm_default [16 FLOP, 32 B]\n"
             "    aten_erf_default [4 FLOP, 32 B]\n"
             "    aten_erf_default_1 [4 FLOP, 32 B]\n"
             "aten.relu.default [4 FLOP, 32 B]: it stands alone\n"

@@ -105,7 +105,7 @@ TEST_F(CallTest, SaysWhatIsWrong) {
               HasSubstr("its kernel_size has 3 items, not 2"));
   EXPECT_THAT(complaint([&] { pool.integers("stride"); }), HasSubstr("its stride holds something"));
   EXPECT_THAT(complaint([&] { pool.integer("divisor_override"); }),
-              HasSubstr("its divisor_override is missing"));
+              HasSubstr("divisor_override is missing"));
 }
 
 }  // namespace

@@ -456,7 +456,7 @@ const Row kRows[] = {
     {"QuantisedConvolution",
      [](TestProgram& t) { return quantised_convolution(t, 0, true, false); }, ""},
     {"QuantisedToFloat", [](TestProgram& t) { return quantised_convolution(t, 0, false, false); },
-     "its result is not"},
+     "the result is not"},
     {"QuantisedAsymmetrically",
      [](TestProgram& t) { return quantised_convolution(t, 3, true, false); }, "zero points"},
     {"QuantisedTransposed", [](TestProgram& t) { return quantised_convolution(t, 0, true, true); },
@@ -468,7 +468,7 @@ const Row kRows[] = {
            t.dequantise(t.int8_parameter("w", {4, 4, 1, 1}, std::vector<int8_t>(16)), 0.1, 0),
            nullptr);
      },
-     "its input is not"},
+     "the input is not"},
     {"QuantisedPadded",
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1});
@@ -478,22 +478,22 @@ const Row kRows[] = {
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1}, 1.0);
      },
-     "its input is not"},
+     "the input is not"},
     {"QuantisedCropped",
      [](TestProgram& t) {
        return padded_convolution(t, {-1, 1});
      },
-     "its input is not"},
+     "the input is not"},
     {"QuantisedPaddedChannels",
      [](TestProgram& t) {
        return padded_convolution(t, {0, 0, 0, 0, 1, 0});
      },
-     "its input is not"},
+     "the input is not"},
     {"QuantisedPaddedTransposed",
      [](TestProgram& t) {
        return padded_convolution(t, {1, 1, 1, 1}, 0.0, true);
      },
-     "its input is not"},
+     "the input is not"},
     {"QuantisedPaddedLinear",
      [](TestProgram& t) {
        Node* x = t.dequantise(t.quantise(matrix(t), 0.1, 0), 0.1, 0);
@@ -503,7 +503,7 @@ const Row kRows[] = {
        t.quantise(call, 0.1, 0);
        return call;
      },
-     "its input is not"},
+     "the input is not"},
     {"DynamicTransposed",
      [](TestProgram& t) {
        return convolution(t, t.dynamically_quantised(images(t)),
