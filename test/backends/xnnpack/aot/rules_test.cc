@@ -224,7 +224,7 @@ const Row kRows[] = {
      [](TestProgram& t) {
        return pool(t, {false, false, 3});
      },
-     "divides"},
+     "the divisor is not the size of the window"},
     {"MaxPool",
      [](TestProgram& t) {
        return t.call("aten.max_pool2d.default", {images(t), kTwo, kTwo}, {1, 4, 4, 4});
