@@ -100,10 +100,11 @@ TEST_F(CallTest, SaysWhatIsWrong) {
   const ArgumentList args = {2, Argument::list({1, 2, 3}), "yes"};
   const Call pool(Target::of("aten.avg_pool2d.default"), args, {});
   EXPECT_THAT(complaint([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: its first"));
-  EXPECT_THAT(complaint([&] { pool.node("self"); }), HasSubstr("its self is no tensor"));
+  EXPECT_THAT(complaint([&] { pool.node("self"); }), HasSubstr("self is not a tensor"));
   EXPECT_THAT(complaint([&] { pool.integers("kernel_size", 2); }),
-              HasSubstr("its kernel_size has 3 items, not 2"));
-  EXPECT_THAT(complaint([&] { pool.integers("stride"); }), HasSubstr("its stride holds something"));
+              HasSubstr("kernel_size has 3 items, not 2"));
+  EXPECT_THAT(complaint([&] { pool.integers("stride"); }),
+              HasSubstr("stride holds something that is not a size"));
   EXPECT_THAT(complaint([&] { pool.integer("divisor_override"); }),
               HasSubstr("divisor_override is missing"));
 }

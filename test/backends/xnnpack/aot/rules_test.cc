@@ -146,7 +146,7 @@ const Row kRows[] = {
      [](TestProgram& t) {
        return t.call("aten.tan.default", {matrix(t)}, {2, 4});
      },
-     "has no aten.tan.default"},
+     "does not support aten.tan.default"},
     {"Gelu",
      [](TestProgram& t) {
        return t.call("aten.gelu.default", {matrix(t)}, {2, 4});
