@@ -24,6 +24,9 @@ set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
+# With sanitizers, GCC 12 reports <regex> and variants as uninitialised.
+set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+
 # Code that runs on hosts only: readers, reports, tools.
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
