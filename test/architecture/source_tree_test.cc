@@ -87,6 +87,49 @@ TEST(SourceTree, FilesAreShort) {
   }
 }
 
+// Whether it is a file or folder of the tree, or one with an extension left out.
+bool exists(const std::string& name) {
+  const fs::path path = fs::path(VITRINE_SOURCE_DIR) / name;
+  return fs::exists(path) || fs::exists(path.string() + ".cc") || fs::exists(path.string() + ".h");
+}
+
+// What pages call by a path, "`runtime/core/tensor.cc`", is there. Patterns and blocks of code do
+// not count.
+TEST(SourceTree, PagesNameFilesThatExist) {
+  size_t names = 0;
+  for (const fs::path& path : files()) {
+    if (path.extension() != ".md") continue;
+    std::istringstream lines(contents(path));
+    bool is_code = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("```")) is_code = !is_code;
+      if (is_code) continue;
+      for (size_t begin = line.find('`'); begin != std::string::npos;) {
+        const size_t end = std::min(line.find('`', begin + 1), line.size());
+        const std::string name = line.substr(begin + 1, end - begin - 1);
+        begin = line.find('`', end + 1);
+        const size_t slash = name.find('/');
+        if (slash == std::string::npos || name.find_first_of(" <*{:|") != std::string::npos ||
+            slash == 0 || name.starts_with("build/") || !exists(name.substr(0, slash))) {
+          continue;
+        }
+        ++names;
+        EXPECT_TRUE(exists(name)) << path << " names " << name;
+      }
+    }
+  }
+  EXPECT_GT(names, 50u);
+}
+
+// The row that the page on contributing shows is one of the operator table's.
+TEST(SourceTree, ThePageOnContributingShowsARealRow) {
+  const std::string page = contents("docs/contributing.md");
+  const size_t begin = page.find("OP(\"");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string row = page.substr(begin, page.find("\n```", begin) - begin);
+  EXPECT_NE(contents("operators/table/elementwise.inc").find(row), std::string::npos) << row;
+}
+
 // The device side is built without exceptions and RTTI: headers must not hide a use that only the
 // host side, which includes them too, would compile.
 TEST(SourceTree, TheDeviceSideNeitherThrowsNorCasts) {
