@@ -127,8 +127,10 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
                                         Tensor& out) {
   if (!check_dtypes(context, call, out) || !check_shapes(context, call)) return std::nullopt;
   const std::optional<int64_t> keys = count_keys(context, call);
+  // An output in the cache's own tensor would change its sizes, by which positions were checked.
   if (!keys || !context.resize(out, call.query.sizes()) || !check_contiguous(context, out, "out") ||
-      !check_data(context, {&call.query, &call.key, &call.value, call.attn_mask, &out})) {
+      !check_data(context, {&call.query, &call.key, &call.value, call.attn_mask, &out}) ||
+      !check_no_overlap(context, out, {&call.query, &call.key, &call.value})) {
     return std::nullopt;
   }
   const Axes where = axes(call);
