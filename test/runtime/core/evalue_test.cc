@@ -123,12 +123,13 @@ TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
   // Which of them each accessor takes.
   const auto expect_only = [&](size_t index, auto accessor, const char* kind) {
     for (size_t i = 0; i < std::size(values); ++i) {
-      auto result = (values[i].*accessor)();
+      const EValue& value = values[i];
+      auto result = (value.*accessor)();
       EXPECT_EQ(result.ok(), i == index) << i;
       if (result.ok()) continue;
       EXPECT_EQ(result.error().code(), ErrorCode::kInvalidType);
       EXPECT_EQ(std::string(result.error().message()),
-                std::string("the value is a ") + tag_name(values[i].tag()) + ", not a " + kind);
+                std::string("the value is a ") + tag_name(value.tag()) + ", not a " + kind);
     }
   };
   expect_only(0, &EValue::as_tensor, "Tensor");
