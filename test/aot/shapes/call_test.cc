@@ -17,6 +17,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+// A Call refers to what it is made of.
+const ArgumentList kNoArguments;
+const ArgumentMap kNoKeywords;
+
 class CallTest : public testing::Test {
  protected:
   CallTest() {
@@ -47,14 +51,14 @@ TEST_F(CallTest, FindsArgumentsByPositionAndName) {
   EXPECT_TRUE(mean.boolean("keepdim"));
   EXPECT_EQ(mean.dtype("dtype", ScalarType::kFloat), ScalarType::kDouble);
   const ArgumentMap named = {{"dim", Argument::list({0})}, {"self", x_}};
-  const Call by_name(Target::of("aten.mean.dim"), {}, named);
+  const Call by_name(Target::of("aten.mean.dim"), kNoArguments, named);
   EXPECT_EQ(&by_name.node("self"), x_);
   EXPECT_THAT(by_name.integers("dim"), ElementsAre(0));
 }
 
 TEST_F(CallTest, WhatIsNotGivenIsTheSignaturesDefault) {
   const ArgumentList args = {x_, 2};
-  const Call pool(Target::of("aten.max_pool2d.default"), args, {});
+  const Call pool(Target::of("aten.max_pool2d.default"), args, kNoKeywords);
   EXPECT_THAT(pool.integers("kernel_size", 2), ElementsAre(2, 2)) << "one number for all";
   EXPECT_THAT(pool.integers("stride"), IsEmpty());
   EXPECT_THAT(pool.integers("padding", 2), ElementsAre(0, 0));
@@ -67,7 +71,7 @@ TEST_F(CallTest, WhatIsNotGivenIsTheSignaturesDefault) {
 
 TEST_F(CallTest, NoneCountsAsNotGiven) {
   const ArgumentList args = {x_, Argument(), Argument()};
-  const Call slice(Target::of("aten.slice.Tensor"), args, {});
+  const Call slice(Target::of("aten.slice.Tensor"), args, kNoKeywords);
   EXPECT_EQ(slice.find("dim"), nullptr);
   EXPECT_EQ(slice.integer("dim"), 0);
   EXPECT_EQ(slice.integer("start", 7), 7) << "the signature says None";
@@ -75,14 +79,14 @@ TEST_F(CallTest, NoneCountsAsNotGiven) {
 
 TEST_F(CallTest, AnOperatorMayLackAnArgument) {
   const ArgumentList args = {x_};
-  const Call sum(Target::of("aten.sum.default"), args, {});
+  const Call sum(Target::of("aten.sum.default"), args, kNoKeywords);
   EXPECT_THAT(sum.integers("dim"), IsEmpty());
   EXPECT_FALSE(sum.boolean("keepdim", false));
 }
 
 TEST_F(CallTest, WritesTakeTheFunctionalFormsArguments) {
   const ArgumentList args = {x_, x_, 3};
-  const Call add(Target::of("aten.add_.Tensor"), args, {});
+  const Call add(Target::of("aten.add_.Tensor"), args, kNoKeywords);
   EXPECT_EQ(&add.node("other"), x_);
   EXPECT_EQ(add.integer("alpha"), 3);
 }
@@ -98,7 +102,7 @@ TEST_F(CallTest, OfUnknownOperatorsOnlyNamedArgumentsAreFound) {
 
 TEST_F(CallTest, SaysWhatIsWrong) {
   const ArgumentList args = {2, Argument::list({1, 2, 3}), "yes"};
-  const Call pool(Target::of("aten.avg_pool2d.default"), args, {});
+  const Call pool(Target::of("aten.avg_pool2d.default"), args, kNoKeywords);
   EXPECT_THAT(complaint([&] { pool.self(); }), HasSubstr("aten.avg_pool2d.default: its first"));
   EXPECT_THAT(complaint([&] { pool.node("self"); }), HasSubstr("self is not a tensor"));
   EXPECT_THAT(complaint([&] { pool.integers("kernel_size", 2); }),

@@ -153,7 +153,7 @@ TEST_F(Branches, AreLeftToKernelsByDefaultAsExecuTorchDoes) {
     if (&rejection.node->graph() == t.program.graph.get()) continue;
     ++rejected;
     EXPECT_THAT(rejection.rule, HasSubstr("in a branch"));
-    EXPECT_THAT(rejection.remedy, HasSubstr("ask the partitioner for branches"));
+    EXPECT_THAT(rejection.remedy, HasSubstr("enable branches in the partitioner"));
   }
   EXPECT_EQ(rejected, 13U);
 }
