@@ -594,7 +594,7 @@ const Row kRows[] = {
      [](TestProgram& t) {
        return t.call("aten.mul.Tensor", {matrix(t), 2.0}, {2, 4});
      },
-     "no tensor"},
+     "not a tensor"},
     {"QuantiseToInt8", [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 0); }, ""},
 };
 
