@@ -85,8 +85,7 @@ class Folder {
     const Target target = node.target();
     if (options_.keeps_quantisation && is_quantisation(target)) return false;
     const bool is_item = target == getitem();
-    if (!is_item &&
-        (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
+    if (!is_item && (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
       return false;
     }
     const std::vector<Node*> inputs = node.inputs();

@@ -27,11 +27,11 @@ class GenerationError : public std::runtime_error {
 
 // What a program says about itself, checked against its tensors.
 struct DecoderInfo {
-  int64_t max_context = 0;          // positions that the caches hold
-  int64_t max_tokens_per_call = 1;  // what the program itself takes at once
-  bool parallel_prefill = false;    // else a prompt is fed token by token
-  bool has_cache = true;            // else each call is given the whole text
-  size_t vocabulary = 0;            // logits a token
+  int64_t max_context = 0;            // positions that the caches hold
+  int64_t max_tokens_per_call = 1;    // what the program itself takes at once
+  bool parallel_prefill = false;      // else a prompt is fed token by token
+  bool has_cache = true;              // else each call is given the whole text
+  size_t vocabulary = 0;              // logits a token
   std::vector<TokenId> eos_ids = {};  // empty: the tokenizer's
 };
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/util/arithmetic.h"
 #include "kernels/util/along_dim.h"
+#include "kernels/util/arithmetic.h"
 
 namespace vitrine {
 

@@ -188,8 +188,8 @@ TEST(Masked, SelectAndScatterBroadcast) {
   ASSERT_TRUE(succeeds(call.run("aten::masked_scatter.out", self, mask, source, result)));
   EXPECT_THAT(values_of<float>(result), ElementsAre(1, 7, 3, 8));
   Tensor& few = call.make<float>({1}, {7});
-  EXPECT_TRUE(
-      fails(call.run("aten::masked_scatter.out", self, mask, few, result), kBad, "the mask selects 2 elements"));
+  EXPECT_TRUE(fails(call.run("aten::masked_scatter.out", self, mask, few, result), kBad,
+                    "the mask selects 2 elements"));
 }
 
 TEST(Nonzero, ListsPlaces) {

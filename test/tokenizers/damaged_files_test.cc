@@ -94,7 +94,8 @@ TEST(DamagedFiles, ContentsThatGrowTextAreBounded) {
 TEST(DamagedFiles, NotJson) {
   EXPECT_THAT(refusal("{"), testing::HasSubstr("is not JSON"));
   EXPECT_THAT(refusal("{}"), testing::HasSubstr("neither a tokenizer.json"));
-  EXPECT_THAT(refusal(std::string(100'000, '{')), testing::HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(refusal(std::string(100'000, '{')),
+              testing::HasSubstr("nested deeper than 64 levels"));
   std::string deep = "{\"model\":";
   for (int i = 0; i < 1000; ++i) deep += "[";
   EXPECT_THAT(refusal(deep), testing::HasSubstr("nested deeper than 64 levels"));

@@ -195,9 +195,8 @@ void add_profile_options(CLI::App& app, RunnerOptions& options) {
 void add_check_options(CLI::App& app, RunnerOptions& options) {
   const OptionGroup compare(app, "Comparing");
   compare
-      .add_option(
-          "--compare", options.compare,
-          "compare with this program, same inputs: times, or values with --debug_outputs")
+      .add_option("--compare", options.compare,
+                  "compare with this program, same inputs: times, or values with --debug_outputs")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   compare

@@ -85,7 +85,8 @@ TEST_F(InferTest, RefusesWithNames) {
               testing::HasSubstr("dim 2 of a tensor of rank 2"));
   EXPECT_THAT(failure("aten.permute.default", {x, std::vector<int64_t>{0, 0}}),
               testing::HasSubstr("names a dim twice"));
-  EXPECT_THAT(failure("aten.nothing.default", {x}), testing::HasSubstr("its result's shape is unknown"));
+  EXPECT_THAT(failure("aten.nothing.default", {x}),
+              testing::HasSubstr("its result's shape is unknown"));
 }
 
 }  // namespace

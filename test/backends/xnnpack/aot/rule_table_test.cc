@@ -98,8 +98,8 @@ std::vector<DocsRow> docs_rows() {
     if (!inside || is_header || line.starts_with("|---")) continue;
     const std::vector<std::string> cells = split(line, '|');
     if (cells.size() < 5) throw std::runtime_error("not a row of four cells: " + line);
-    rows.push_back({quoted_words(cells[1]), quoted_words(cells[2]),
-                    cells[3].substr(1, cells[3].size() - 2)});
+    rows.push_back(
+        {quoted_words(cells[1]), quoted_words(cells[2]), cells[3].substr(1, cells[3].size() - 2)});
   }
   return rows;
 }

@@ -214,7 +214,8 @@ const Row kRows[] = {
        return pool(t, {false, false, 4});
      },
      ""},
-    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); }, "counts padded elements"},
+    {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); },
+     "counts padded elements"},
     {"AveragePoolRoundsUp",
      [](TestProgram& t) {
        return pool(t, {true, false});
