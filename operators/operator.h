@@ -71,7 +71,7 @@ std::span<const Operator> operators();
 // By target, "aten.add.Tensor". Null if it is not known.
 const Operator* find_operator(std::string_view target);
 // Of a form in place, "aten.add_.Tensor", the functional form: it takes the same arguments. Null if
-// that is not known, or the target is no form in place.
+// that is not known, or the target is not a form in place.
 const Operator* find_functional(std::string_view target);
 // By kernel, "aten::add.out". Null if it is not known.
 const Operator* find_operator_of_kernel(std::string_view kernel);

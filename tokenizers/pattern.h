@@ -11,7 +11,7 @@ namespace vitrine {
 class Pattern {
  public:
   // `multiline`: ^ and $ match at each line, as in Oniguruma, which Hugging Face's files are
-  // written for. Throws TokenizerError naming `place` if it is no pattern.
+  // written for. Throws TokenizerError naming `place` if it is not a pattern.
   Pattern(const std::string& expression, const std::string& place, bool multiline);
   ~Pattern();
   Pattern(Pattern&&) noexcept;

@@ -25,7 +25,7 @@ class RankedBytesTokenizer final : public Tokenizer {
       }
       entries.push_back({std::move(token.bytes), token.rank});
     }
-    // Ranks, without special tokens: these are no parts of words.
+    // Ranks, without special tokens: these are not parts of words.
     const size_t count = entries.size();
     tokens_ = TokenTable(std::move(entries), place);
     if (tokens_.distinct() != count) {

@@ -31,7 +31,8 @@ class MethodValues {
   const Ids& make_results(const Node& node);
   void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
   const Ids& results_of(const Node& node) const { return results_.at(&node); }
-  // The one value of a node that is an argument of `user`; AotError if it has not one.
+  // The one value of a node that is an argument of `user`; AotError if it does not have exactly
+  // one.
   int32_t value_of(const Node& user, const Node& node) const;
   // AotError if a kernel cannot take the argument as `to`.
   int32_t add_argument(const Node& user, const Argument& argument, const OperatorArgument& to);

@@ -36,7 +36,7 @@ class Call {
   // As it is given, or the signature's default, or None.
   Argument value(std::string_view name) const;
 
-  // Null if it is not given, or is no tensor.
+  // Null if it is not given, or is not a tensor.
   Node* optional_node(std::string_view name) const;
   Node& node(std::string_view name) const;                // a tensor
   std::vector<Node*> nodes(std::string_view name) const;  // a list of tensors

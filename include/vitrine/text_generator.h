@@ -98,7 +98,7 @@ class TextGenerator {
  public:
   // Both outlive it. Without a tokenizer there are ids only. Throws GenerationError if the
   // tokenizer is not the model's: it has ids beyond the logits, or the logits are so many more that
-  // they are no padding.
+  // they are not padding.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
   // Continues where the last call ended: its last token and the prompt are fed, the caches stay.

@@ -68,7 +68,7 @@ void* counted(size_t bytes, size_t alignment) {
   return __real_aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
 }
 
-// Device code, which knows no exceptions, ends the process here.
+// Device code, which has no exceptions, ends the process here.
 void* counted_or_throw(size_t bytes, size_t alignment) {
   void* memory = counted(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();

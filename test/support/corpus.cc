@@ -6,7 +6,7 @@ namespace vitrine::test {
 
 namespace {
 
-// What the variable names, or `beside` the source tree; empty if it is no folder.
+// What the variable names, or `beside` the source tree; empty if it is not a folder.
 std::filesystem::path find_folder(const char* variable, const char* beside) {
   const char* set = std::getenv(variable);
   const std::filesystem::path path =

@@ -85,8 +85,8 @@ class ByteLevelDecoder final : public DecodeStep {
   bool continues_;
 };
 
-// Runs of byte tokens become characters. A run that is no UTF-8 gives U+FFFD for each of its bytes;
-// an eager decoder has given the characters before the fault by then.
+// Runs of byte tokens become characters. A run that is not UTF-8 gives U+FFFD for each of its
+// bytes; an eager decoder has given the characters before the fault by then.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
