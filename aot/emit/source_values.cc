@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "base/serialized_dtypes.h"
 
 namespace vitrine::aot {
 namespace {
@@ -12,27 +13,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kStrided = 7;
-
-struct DtypeNumber {
-  ScalarType dtype;
-  int number;
-};
-// As ExecuTorch's serialisation numbers them.
-constexpr std::array kDtypes = {
-    DtypeNumber{ScalarType::kByte, 1},           DtypeNumber{ScalarType::kChar, 2},
-    DtypeNumber{ScalarType::kShort, 3},          DtypeNumber{ScalarType::kInt, 4},
-    DtypeNumber{ScalarType::kLong, 5},           DtypeNumber{ScalarType::kHalf, 6},
-    DtypeNumber{ScalarType::kFloat, 7},          DtypeNumber{ScalarType::kDouble, 8},
-    DtypeNumber{ScalarType::kComplexHalf, 9},    DtypeNumber{ScalarType::kComplexFloat, 10},
-    DtypeNumber{ScalarType::kComplexDouble, 11}, DtypeNumber{ScalarType::kBool, 12},
-    DtypeNumber{ScalarType::kBFloat16, 13},      DtypeNumber{ScalarType::kUInt16, 14},
-    DtypeNumber{ScalarType::kFloat8E5M2, 15},    DtypeNumber{ScalarType::kFloat8E4M3FN, 16},
-};
-
-int dtype_number(ScalarType dtype) {
-  const auto found = std::ranges::find(kDtypes, dtype, &DtypeNumber::dtype);
-  return found == kDtypes.end() ? 0 : found->number;
-}
 
 ordered_json of_size(const SymInt& size) {
   if (size.is_static()) return union_json("as_int", size.value());
@@ -64,9 +44,12 @@ ordered_json union_json(const char* kind, ordered_json content) {
 }
 
 ordered_json tensor_json(const TensorSpec& spec) {
-  return {{"dtype", dtype_number(spec.dtype)},   {"sizes", of_sizes(spec.sizes)},
-          {"requires_grad", spec.requires_grad}, {"device", of_device(spec.device)},
-          {"strides", of_sizes(spec.strides)},   {"storage_offset", of_size(spec.storage_offset)},
+  return {{"dtype", number_of_dtype(DtypeNumbering::kExir, spec.dtype)},
+          {"sizes", of_sizes(spec.sizes)},
+          {"requires_grad", spec.requires_grad},
+          {"device", of_device(spec.device)},
+          {"strides", of_sizes(spec.strides)},
+          {"storage_offset", of_size(spec.storage_offset)},
           {"layout", layout_number(spec.layout)}};
 }
 
@@ -93,7 +76,7 @@ ordered_json SourceValues::argument(const Argument& argument) {
   if (const double* number = argument.get<double>()) return union_json("as_float", *number);
   if (const auto* text = argument.get<std::string>()) return union_json("as_string", *text);
   if (const auto* dtype = argument.get<ScalarType>()) {
-    return union_json("as_scalar_type", dtype_number(*dtype));
+    return union_json("as_scalar_type", number_of_dtype(DtypeNumbering::kExir, *dtype));
   }
   if (const auto* format = argument.get<MemoryFormat>()) {
     return union_json("as_memory_format", static_cast<int>(*format) + 1);

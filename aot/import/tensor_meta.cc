@@ -1,39 +1,11 @@
 #include "aot/import/tensor_meta.h"
 
-#include <array>
-
 #include "aot/import/expression_parser.h"
 #include "aot/import/import_error.h"
+#include "base/serialized_dtypes.h"
 
 namespace vitrine::aot {
 namespace {
-
-struct DtypeNumber {
-  int64_t number;
-  ScalarType dtype;
-};
-constexpr std::array kDtypes = {
-    DtypeNumber{1, ScalarType::kByte},
-    DtypeNumber{2, ScalarType::kChar},
-    DtypeNumber{3, ScalarType::kShort},
-    DtypeNumber{4, ScalarType::kInt},
-    DtypeNumber{5, ScalarType::kLong},
-    DtypeNumber{6, ScalarType::kHalf},
-    DtypeNumber{7, ScalarType::kFloat},
-    DtypeNumber{8, ScalarType::kDouble},
-    DtypeNumber{9, ScalarType::kComplexHalf},
-    DtypeNumber{10, ScalarType::kComplexFloat},
-    DtypeNumber{11, ScalarType::kComplexDouble},
-    DtypeNumber{12, ScalarType::kBool},
-    DtypeNumber{13, ScalarType::kBFloat16},
-    DtypeNumber{28, ScalarType::kUInt16},
-    DtypeNumber{29, ScalarType::kFloat8E4M3FN},
-    DtypeNumber{30, ScalarType::kFloat8E5M2},
-    DtypeNumber{31, ScalarType::kFloat8E4M3FNUZ},
-    DtypeNumber{32, ScalarType::kFloat8E5M2FNUZ},
-    DtypeNumber{34, ScalarType::kUInt32},
-    DtypeNumber{35, ScalarType::kUInt64},
-};
 
 constexpr size_t kMaxRank = 64;
 
@@ -41,10 +13,9 @@ constexpr size_t kMaxRank = 64;
 
 ScalarType read_dtype(const JsonValue& value) {
   const int64_t number = value.integer();
-  for (const DtypeNumber& known : kDtypes) {
-    if (known.number == number) return known.dtype;
-  }
-  value.fail(fmt::format("is {}, no known dtype", number));
+  const std::optional<ScalarType> dtype = dtype_of_number(DtypeNumbering::kTorchExport, number);
+  if (!dtype) value.fail(fmt::format("is {}, no known dtype", number));
+  return *dtype;
 }
 
 MemoryFormat read_memory_format(const JsonValue& value) {
@@ -91,7 +62,7 @@ TensorSpec read_tensor_meta(const JsonValue& value) {
   });
   value.at("strides").each_item(
       [&](const JsonValue& stride) { spec.strides.push_back(read_sym_int(stride)); });
-  if (spec.strides.size() != spec.sizes.size()) value.fail("has not one stride a size");
+  if (spec.strides.size() != spec.sizes.size()) value.fail("must have one stride for each size");
   spec.storage_offset = read_sym_int(value.at("storage_offset"));
   spec.device = read_device(value.at("device"));
   spec.layout = read_layout(value.at("layout"));

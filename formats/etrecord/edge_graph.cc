@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/serialized_dtypes.h"
 
 namespace vitrine::etrecord {
 namespace {
@@ -202,7 +203,9 @@ class GraphReader {
 
   static EdgeValue read_tensor(const JsonValue& json) {
     EdgeValue value;
-    if (json.holds("dtype")) value.dtype = json.at("dtype").integer<int>();
+    if (json.holds("dtype")) {
+      value.dtype = dtype_of_number(DtypeNumbering::kExir, json.at("dtype").integer<int>());
+    }
     if (!json.holds("sizes")) return value;
     value.is_static = true;
     json.at("sizes").each_item([&](const JsonValue& size) {

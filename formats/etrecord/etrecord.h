@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/format_error.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::etrecord {
 
@@ -22,7 +24,7 @@ using DebugHandle = uint32_t;  // 0 is unset
 
 // A tensor of the edge program.
 struct EdgeValue {
-  int dtype = 0;  // as torch.export writes it: 7 is float32
+  std::optional<ScalarType> dtype;  // unset: none that is known
   std::vector<int64_t> sizes;
   bool is_static = false;    // all sizes are known; else `sizes` is invalid
   bool is_constant = false;  // parameter, buffer or constant of the program
