@@ -15,8 +15,8 @@ struct NodeCost {
   uint64_t bytes = 0;  // of the tensors that it reads and writes, weights included
 };
 
-// Convolutions and products count by their formulas, pooling and reductions by the elements they
-// read, calls that only move data 0, all others one operation per element of the results.
+// FLOPs are counted by the operator table (operators/flops.h); of calls without a rule there, as
+// one for each element of the first result.
 NodeCost cost_of(const aot::Node& call, const aot::RangeConstraints& symbols);
 
 }  // namespace vitrine::delegation

@@ -1,10 +1,9 @@
 // The cost of a row: FLOPs and bytes, from the shapes and dtypes of the edge program.
 //
-// A multiply-add is two FLOPs, a comparison or a transcendental function one. Bytes are those of
-// the tensors that enter and leave the row, each once: what a perfect cache would leave. Ops that
-// were folded into a row cost nothing themselves (a batch norm is part of the convolution's
-// weights), but tensors go in and out where the folded ops take and give them. A batch norm's
-// parameters do not count then.
+// FLOPs are counted by the operator table (operators/flops.h). Bytes are those of the tensors that
+// enter and leave the row, each once: what a perfect cache would leave. Ops that were folded into a
+// row cost nothing themselves (a batch norm is part of the convolution's weights), but tensors go
+// in and out where the folded ops take and give them. A batch norm's parameters do not count then.
 #pragma once
 
 #include <optional>
@@ -17,8 +16,8 @@
 
 namespace vitrine::inspector {
 
-// Of one execution of the node alone. Unset without static shapes, or for an op that the table of
-// formulas does not have.
+// Of one execution of the node alone. Unset without static shapes, or if the operator table has no
+// rule for it.
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
 // Of one call of each row, parallel to `rows`. Unset for rows without nodes, for rows that have

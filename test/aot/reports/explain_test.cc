@@ -57,6 +57,9 @@ TEST_F(CostTest, OthersByWhatTheyTouch) {
   EXPECT_EQ(cost("aten.view_copy.default", {tensor({4, 4})}, {16}).bytes, 128U);
   EXPECT_EQ(cost("aten.mean.dim", {tensor({4, 4})}, {4}).flops, 16U);
   EXPECT_EQ(cost("aten.erf.default", {tensor({4, 4})}, {4, 4}).flops, 16U);
+  EXPECT_EQ(cost("aten._softmax.default", {tensor({4, 4}), 1, false}, {4, 4}).flops, 5U * 16)
+      << "as the profile's table counts it";
+  EXPECT_EQ(cost("aten.topk.default", {tensor({4, 4}), 2}, {4, 2}).flops, 8U) << "without a rule";
   EXPECT_EQ(cost("aten.avg_pool2d.default", {tensor({1, 1, 4, 4}), std::vector<int64_t>{2, 2}},
                  {1, 1, 2, 2})
                 .flops,
