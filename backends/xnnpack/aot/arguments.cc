@@ -5,15 +5,6 @@
 #include "aot/graph/aot_error.h"
 
 namespace vitrine::aot::xnnpack {
-namespace {
-
-[[noreturn]] void refuse(const Node& node, std::string_view name, std::string_view wanted) {
-  throw AotError(
-      fmt::format("node {} ({}): {} is not {}", node.name(), node.target().name(), name, wanted));
-}
-
-}  // namespace
-
 std::string_view op_name(const Node& node) {
   const std::string_view name = node.target().name();
   const size_t dot = name.find('.');
@@ -24,70 +15,38 @@ bool calls_op(const Node& node, std::string_view name) {
   return node.is_call() && op_name(node) == name;
 }
 
-const Argument* argument(const Node& node, size_t index, std::string_view name) {
-  const Argument* found = node.arg(index);
-  if (found == nullptr) found = node.kwarg(name);
-  return found == nullptr || found->is_none() ? nullptr : found;
-}
-
-int64_t integer(const Node& node, size_t index, std::string_view name, int64_t fallback) {
-  const Argument* found = argument(node, index, name);
-  if (found == nullptr) return fallback;
-  if (const auto* value = found->get<int64_t>()) return *value;
-  refuse(node, name, "an integer");
-}
-
-double real(const Node& node, size_t index, std::string_view name, double fallback) {
-  const Argument* found = argument(node, index, name);
-  if (found == nullptr) return fallback;
-  if (const auto* value = found->get<double>()) return *value;
-  if (const auto* value = found->get<int64_t>()) return static_cast<double>(*value);
-  if (const auto* value = found->get<bool>()) return *value ? 1.0 : 0.0;
-  refuse(node, name, "a number");
-}
-
-bool boolean(const Node& node, size_t index, std::string_view name, bool fallback) {
-  const Argument* found = argument(node, index, name);
-  if (found == nullptr) return fallback;
-  if (const auto* value = found->get<bool>()) return *value;
-  if (const auto* value = found->get<int64_t>()) return *value != 0;
-  refuse(node, name, "a boolean");
-}
-
-std::vector<int64_t> integers(const Node& node, size_t index, std::string_view name, size_t count) {
-  const Argument* found = argument(node, index, name);
-  std::vector<int64_t> values;
-  if (found == nullptr) return values;
-  if (const auto* number = found->get<int64_t>()) {
-    values.push_back(*number);
-  } else if (const ArgumentList* items = found->list()) {
-    for (const Argument& item : *items) {
-      const auto* value = item.get<int64_t>();
-      if (value == nullptr) refuse(node, name, "a list of integers");
-      values.push_back(*value);
-    }
-  } else {
-    refuse(node, name, "a list of integers");
-  }
-  if (values.size() == 1 && count > 1) values.resize(count, values.front());
-  if (count != 0 && !values.empty() && values.size() != count) {
-    refuse(node, name, fmt::format("a list of {}", count));
-  }
-  return values;
-}
-
-Node* operand(const Node& node, size_t index, std::string_view name) {
-  const Argument* found = argument(node, index, name);
+Node* operand(const Node& node, std::string_view name) {
+  const Argument* found = Call(node).find(name);
   return found == nullptr ? nullptr : found->node();
 }
 
-Node& required(const Node& node, size_t index, std::string_view name) {
-  Node* found = operand(node, index, name);
-  if (found == nullptr) {
-    throw AotError(fmt::format("node {} ({}): argument {} is not a tensor", node.name(),
-                               node.target().name(), index));
-  }
+Node* operand(const Node& node, size_t index) {
+  const Argument* found = Call(node).find(index);
+  return found == nullptr ? nullptr : found->node();
+}
+
+Node& required(const Node& node, std::string_view name) {
+  Node* found = operand(node, name);
+  if (found == nullptr) Call(node).refuse(fmt::format("{} is not a tensor", name));
   return *found;
+}
+
+Node& required(const Node& node, size_t index) {
+  Node* found = operand(node, index);
+  if (found == nullptr) Call(node).refuse(fmt::format("argument {} is not a tensor", index));
+  return *found;
+}
+
+int64_t item_index(const Node& node) {
+  const Argument* found = Call(node).find(1);
+  const auto* index = found == nullptr ? nullptr : found->get<int64_t>();
+  if (index == nullptr) Call(node).refuse("its index is not an integer");
+  return *index;
+}
+
+std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel) {
+  const Call call(node);
+  return call.integers("stride").empty() ? kernel : call.integers("stride", kernel.size());
 }
 
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank) {

@@ -1,12 +1,12 @@
-// Reading the arguments of calls, by position or name.
+// What calls take and compute. Their arguments are read by name: aot/shapes/call.h.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "aot/graph/exported_program.h"
+#include "aot/shapes/call.h"
 
 namespace vitrine::aot::xnnpack {
 
@@ -14,21 +14,17 @@ namespace vitrine::aot::xnnpack {
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 
-// The position of an argument that an operator does not have.
-inline constexpr size_t kNoArgument = SIZE_MAX;
-
-// Null if it is not given, or None.
-const Argument* argument(const Node& node, size_t index, std::string_view name);
-// `fallback` if it is not given. AotErrors name the node if it is of another kind.
-int64_t integer(const Node& node, size_t index, std::string_view name, int64_t fallback);
-double real(const Node& node, size_t index, std::string_view name, double fallback);
-bool boolean(const Node& node, size_t index, std::string_view name, bool fallback);
-// A list, or one number for all, as `count` numbers (0: as it is). Empty if it is not given.
-std::vector<int64_t> integers(const Node& node, size_t index, std::string_view name, size_t count);
-// Null if it is not given, or no node.
-Node* operand(const Node& node, size_t index, std::string_view name = {});
-// The same; AotError if it is not given, or no node.
-Node& required(const Node& node, size_t index, std::string_view name = {});
+// The node that stands as an argument, whatever it computes: by name, or by its place in the
+// signature. Null if the argument is not given, or is not a node.
+Node* operand(const Node& node, std::string_view name);
+Node* operand(const Node& node, size_t index);
+// The same; AotError if there is none.
+Node& required(const Node& node, std::string_view name);
+Node& required(const Node& node, size_t index);
+// Which of several results a getitem call takes.
+int64_t item_index(const Node& node);
+// Of a pooling. Those that are not given are the sizes of its kernel.
+std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
 // A dim counted from the end -> from the start. AotError if there is no such dim.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 

@@ -17,7 +17,7 @@ std::optional<Refusal> check_operands(const Candidate& candidate) {
 
 std::optional<Refusal> check_alpha(const Candidate& candidate) {
   if (auto refusal = check_operands(candidate)) return refusal;
-  if (real(candidate.node, 2, "alpha", 1.0) == 1.0) return {};
+  if (Call(candidate.node).real("alpha", 1.0) == 1.0) return {};
   return Refusal{"its alpha is not 1", "multiply in a separate call"};
 }
 
@@ -27,7 +27,7 @@ std::optional<Refusal> check_gelu(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_square(const Candidate& candidate) {
-  const Argument* exponent = argument(candidate.node, 1, "exponent");
+  const Argument* exponent = Call(candidate.node).find("exponent");
   const auto* number = exponent == nullptr ? nullptr : exponent->get<int64_t>();
   if (number != nullptr && *number == 2) return {};
   return Refusal{"its exponent is not the integer 2", "write x * x"};
@@ -35,13 +35,13 @@ std::optional<Refusal> check_square(const Candidate& candidate) {
 
 std::optional<Refusal> check_softmax(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
-  const int64_t dim = integer(candidate.node, 1, "dim", -1);
+  const int64_t dim = Call(candidate.node).integer("dim");
   if (rank != 0 && wrapped_dim(candidate.node, dim, rank) + 1 == rank) return {};
   return Refusal{"it is not over the last dim", "permute its input"};
 }
 
 std::optional<Refusal> check_prelu(const Candidate& candidate) {
-  const Node* slope = operand(candidate.node, 1);
+  const Node* slope = operand(candidate.node, "weight");
   if (!candidate.parameters.has(slope)) {
     return Refusal{"its slopes are computed, or written to, when the program runs",
                    "make them a parameter"};
@@ -65,7 +65,7 @@ std::optional<Refusal> check_conversion(const Candidate& candidate) {
 }
 
 std::vector<Node*> group_prelu(const Candidate& candidate) {
-  return {&candidate.node, operand(candidate.node, 1)};
+  return {&candidate.node, operand(candidate.node, "weight")};
 }
 
 }  // namespace vitrine::aot::xnnpack

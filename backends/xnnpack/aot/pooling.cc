@@ -9,12 +9,9 @@ namespace {
 
 // Kernel, stride and padding; one number is for both directions, no stride is the kernel's size.
 Window read_window(Translator& t, const Node& node) {
-  const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
-  std::vector<int64_t> stride = integers(node, 2, "stride", 2);
-  std::vector<int64_t> padding = integers(node, 3, "padding", 2);
-  if (kernel.size() != 2) t.refuse(node, "its window is unknown");
-  if (stride.empty()) stride = kernel;
-  if (padding.empty()) padding = {0, 0};
+  const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
+  const std::vector<int64_t> stride = pooling_strides(node, kernel);
+  const std::vector<int64_t> padding = Call(node).integers("padding", 2);
   const auto size = [&](int64_t number) { return t.size_of(node, number); };
   Window window;
   window.kernel_height = size(kernel[0]);
@@ -48,11 +45,10 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
   Window& w = made.window;
   w = read_window(t, node);
-  std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
-  if (dilation.empty()) dilation = {1, 1};
+  const std::vector<int64_t> dilation = Call(node).integers("dilation", 2);
   w.dilation_height = t.size_of(node, dilation[0]);
   w.dilation_width = t.size_of(node, dilation[1]);
-  if (boolean(node, 5, "ceil_mode", false)) {
+  if (Call(node).boolean("ceil_mode")) {
     // XNNPACK rounds down: with more padding that is the same.
     const std::vector<uint32_t> input = t.dims_of(required(node, 0));
     const std::vector<uint32_t> output = t.dims_of(node);
@@ -70,7 +66,7 @@ void translate_max_pool(Translator& t, Node& node, const NodeKinds& kinds) {
 void translate_amax(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
   const std::vector<uint32_t> input = t.dims_of(required(node, 0));
-  const std::vector<int64_t> dims = integers(node, 1, "dim", 1);
+  const std::vector<int64_t> dims = Call(node).integers("dim", 1);
   if (dims.size() != 1 || input.size() != 4) t.refuse(node, "it is not over one dim of four");
   const size_t dim = wrapped_dim(node, dims[0], 4);
   Window& w = made.window;

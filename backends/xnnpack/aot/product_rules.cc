@@ -171,15 +171,15 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
   const Product product = *product_of(candidate.node);
   const Node& node = candidate.node;
   const TensorSpec& weight = spec_of(*product.weight);
-  const size_t spatial = integers(node, 3, "stride", 0).size();
+  const size_t spatial = Call(node).integers("stride").size();
   if (weight.rank() != 3 && weight.rank() != 4) {
     return Refusal{"XNNPACK has convolutions over one and two dims only", ""};
   }
   if (spatial > 2 || spec_of(*product.activation).rank() != weight.rank()) {
     return Refusal{"its input and its weight differ in rank", "give the input a batch dim"};
   }
-  const bool is_transposed = boolean(node, 6, "transposed", false);
-  const int64_t groups = integer(node, 8, "groups", 1);
+  const bool is_transposed = Call(node).boolean("transposed");
+  const int64_t groups = Call(node).integer("groups");
   // One input channel a group.
   const bool is_depthwise =
       weight.sizes[is_transposed ? 0 : 1] == SymInt(is_transposed ? groups : 1);
@@ -204,7 +204,7 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
                      "quantise along dim 0"};
     }
   }
-  const std::vector<int64_t> padding = integers(node, 4, "padding", 0);
+  const std::vector<int64_t> padding = Call(node).integers("padding");
   if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
     return Refusal{"its padding is negative", "slice its input"};
   }
@@ -228,7 +228,8 @@ std::optional<Refusal> check_linear(const Candidate& candidate) {
 std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
   if (auto refusal = check_linear(candidate)) return refusal;
   const Product product = *product_of(candidate.node);
-  if (real(candidate.node, 3, "beta", 1.0) != 1.0 || real(candidate.node, 4, "alpha", 1.0) != 1.0) {
+  if (Call(candidate.node).real("beta", 1.0) != 1.0 ||
+      Call(candidate.node).real("alpha", 1.0) != 1.0) {
     if (product.bias != nullptr) return Refusal{"its alpha or beta is not 1", ""};
   }
   if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
@@ -291,13 +292,14 @@ std::vector<Node*> group_product(const Candidate& candidate) {
 std::optional<Refusal> check_batch_norm(const Candidate& candidate) {
   const Node& node = candidate.node;
   for (const Node* user : node.users()) {
-    if (!user->calls(getitem()) || integer(*user, 1, "index", 0) != 0) {
+    if (!user->calls(getitem()) || item_index(*user) != 0) {
       return Refusal{"more than its first result is used", ""};
     }
   }
-  Node* weight = operand(node, 1, "weight");
-  Node* bias = operand(node, 2, "bias");
-  if (!all_are(candidate.parameters, {operand(node, 3), operand(node, 4)}) ||
+  Node* weight = operand(node, "weight");
+  Node* bias = operand(node, "bias");
+  if (!all_are(candidate.parameters,
+               {operand(node, "running_mean"), operand(node, "running_var")}) ||
       (weight != nullptr && !all_are(candidate.parameters, {weight})) ||
       (bias != nullptr && !all_are(candidate.parameters, {bias}))) {
     return Refusal{"its parameters are computed, or written to, when the program runs",

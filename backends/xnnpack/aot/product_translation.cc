@@ -149,9 +149,8 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
 
 // ---- Convolutions
 
-std::vector<int64_t> pair_of(const Node& node, size_t index, std::string_view name,
-                             int64_t fallback) {
-  std::vector<int64_t> pair = integers(node, index, name, 0);
+std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback) {
+  std::vector<int64_t> pair = Call(node).integers(name);
   if (pair.empty()) pair = {fallback};
   // Over one dim: heights count, widths are 1.
   if (pair.size() == 1) pair.push_back(fallback);
@@ -237,8 +236,8 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   FilterShape shape;
   shape.dims = dims_of(data);
   if (shape.dims.size() == 3) shape.dims.push_back(1);
-  shape.is_transposed = boolean(node, 6, "transposed", false);
-  const int64_t groups = integer(node, 8, "groups", 1);
+  shape.is_transposed = Call(node).boolean("transposed");
+  const int64_t groups = Call(node).integer("groups");
   const int64_t split = shape.dims.empty() ? 0 : static_cast<int64_t>(shape.dims[0]);
   if (shape.dims.size() != 4 || groups < 1 || split % groups != 0) {
     t.refuse(node, "its weight does not fit its groups");
@@ -248,10 +247,10 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   NodeKind kind = shape.is_transposed ? transposed : plain;
   if (shape.is_depthwise()) kind = depthwise;
 
-  const std::vector<int64_t> stride = pair_of(node, 3, "stride", 1);
-  const std::vector<int64_t> padding = pair_of(node, 4, "padding", 0);
-  const std::vector<int64_t> dilation = pair_of(node, 5, "dilation", 1);
-  const std::vector<int64_t> adjustment = pair_of(node, 7, "output_padding", 0);
+  const std::vector<int64_t> stride = pair_of(node, "stride", 1);
+  const std::vector<int64_t> padding = pair_of(node, "padding", 0);
+  const std::vector<int64_t> dilation = pair_of(node, "dilation", 1);
+  const std::vector<int64_t> adjustment = pair_of(node, "output_padding", 0);
   const auto size = [&](int64_t number) { return t.size_of(node, number); };
   const uint32_t image = add_image(t, node, t.input_of(node, *weights.product.activation));
   BlobNode made = t.make(node, kind);

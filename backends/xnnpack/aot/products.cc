@@ -11,14 +11,14 @@ namespace {
 
 struct Operands {
   std::string_view op;
-  size_t activation, weight, bias;
+  std::string_view activation, weight, bias;
   bool takes_transposed_weight = false;
 };
 constexpr std::array kProducts = {
-    Operands{"convolution.default", 0, 1, 2},
-    Operands{"linear.default", 0, 1, 2},
-    Operands{"addmm.default", 1, 2, 0, true},
-    Operands{"mm.default", 0, 1, kNoArgument, true},
+    Operands{"convolution.default", "input", "weight", "bias"},
+    Operands{"linear.default", "input", "weight", "bias"},
+    Operands{"addmm.default", "mat1", "mat2", "self", true},
+    Operands{"mm.default", "self", "mat2", "", true},
 };
 
 // Calls that swap the two dims of a matrix.
@@ -26,18 +26,18 @@ bool is_transposition(const Node& node) {
   if (calls_op(node, "t_copy.default") || calls_op(node, "t.default")) return true;
   const bool permutes = calls_op(node, "permute_copy.default") || calls_op(node, "permute.default");
   return permutes && node.tensor() != nullptr && node.tensor()->rank() == 2 &&
-         integers(node, 1, "dims", 2) == std::vector<int64_t>{1, 0};
+         Call(node).integers("dims", 2) == std::vector<int64_t>{1, 0};
 }
 
 // A convolution takes up zeros that are put around its images, and around nothing else.
 bool takes_up(const Product& product, const Node& padding) {
   if (!calls_op(padding, "constant_pad_nd.default") || padding.users().size() != 1 ||
       !calls_op(*product.node, "convolution.default") ||
-      boolean(*product.node, 6, "transposed", false) || real(padding, 2, "value", 0.0) != 0.0) {
+      Call(*product.node).boolean("transposed") || Call(padding).real("value") != 0.0) {
     return false;
   }
   const size_t rank = spec_of(*product.weight).rank();
-  const std::vector<int64_t> amounts = integers(padding, 1, "pad", 0);
+  const std::vector<int64_t> amounts = Call(padding).integers("pad");
   for (size_t i = 0; i < amounts.size(); ++i) {
     const bool is_spatial = i / 2 + 2 < rank;
     if (amounts[i] < 0 || (amounts[i] != 0 && !is_spatial)) return false;
@@ -72,7 +72,7 @@ std::optional<Product> product_of(Node& node) {
   product.node = &node;
   product.activation = operand(node, row->activation);
   product.weight = operand(node, row->weight);
-  if (row->bias != kNoArgument) product.bias = operand(node, row->bias, "bias");
+  product.bias = operand(node, row->bias);
   if (product.activation == nullptr || product.weight == nullptr) return {};
   if (row->takes_transposed_weight && is_transposition(*product.weight)) {
     product.transposition = product.weight;

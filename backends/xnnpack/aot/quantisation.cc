@@ -14,36 +14,35 @@ namespace {
 using Kind = QuantParams::Kind;
 enum class Role : uint8_t { kQuantise, kDequantise, kChoose };
 
-// Positions of the arguments; `range` is that of the smallest quantised number, the largest and the
-// dtype follow it. Where `block` is, block sizes tell the kind.
+// What its parameters are called; those that an operator does not have are empty. Where it has
+// block sizes, these tell the kind.
 struct QuantRow {
   std::string_view name;
   Role role;
   Kind kind = Kind::kPerTensor;
-  size_t scale = 1;
-  size_t range = 3;
-  size_t axis = kNoArgument;
-  size_t group = kNoArgument;
-  size_t block = kNoArgument;
+  std::string_view scale = "scale";
+  std::string_view zero_point = "zero_point";
+  bool has_blocks = false;
 };
 constexpr std::array kQuantRows = {
     QuantRow{"quantized_decomposed.quantize_per_tensor.default", Role::kQuantise},
     QuantRow{"quantized_decomposed.quantize_per_tensor.tensor", Role::kQuantise},
     QuantRow{"quantized_decomposed.quantize_per_channel.default", Role::kQuantise,
-             Kind::kPerChannel, 1, 4, 3},
-    QuantRow{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken},
-    QuantRow{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, 2, 5,
-             kNoArgument, kNoArgument, 1},
+             Kind::kPerChannel, "scales", "zero_points"},
+    QuantRow{"quantized_decomposed.quantize_per_token.default", Role::kQuantise, Kind::kPerToken,
+             "scales", "zero_points"},
+    QuantRow{"torchao.quantize_affine.default", Role::kQuantise, Kind::kPerTensor, "scale",
+             "zero_point", true},
     QuantRow{"quantized_decomposed.dequantize_per_tensor.default", Role::kDequantise},
     QuantRow{"quantized_decomposed.dequantize_per_tensor.tensor", Role::kDequantise},
     QuantRow{"quantized_decomposed.dequantize_per_channel.default", Role::kDequantise,
-             Kind::kPerChannel, 1, 4, 3},
+             Kind::kPerChannel, "scales", "zero_points"},
     QuantRow{"quantized_decomposed.dequantize_per_channel_group.default", Role::kDequantise,
-             Kind::kPerBlock, 1, 3, kNoArgument, 6},
+             Kind::kPerBlock, "scales", "zero_points"},
     QuantRow{"quantized_decomposed.dequantize_per_token.default", Role::kDequantise,
-             Kind::kPerToken},
-    QuantRow{"torchao.dequantize_affine.default", Role::kDequantise, Kind::kPerTensor, 2, 5,
-             kNoArgument, kNoArgument, 1},
+             Kind::kPerToken, "scales", "zero_points"},
+    QuantRow{"torchao.dequantize_affine.default", Role::kDequantise, Kind::kPerTensor, "scale",
+             "zero_point", true},
     QuantRow{"quantized_decomposed.choose_qparams.tensor", Role::kChoose},
     QuantRow{"quantized_decomposed.choose_qparams_per_token_asymmetric.default", Role::kChoose},
     QuantRow{"torchao.choose_qparams_affine.default", Role::kChoose},
@@ -67,9 +66,9 @@ bool is_chosen(const Node* node) {
 }
 
 // torchao expresses the kind by the sizes of the blocks that share parameters.
-void read_blocks(const Node& node, const QuantRow& row, QuantParams& params) {
+void read_blocks(const Node& node, QuantParams& params) {
   const Node* input = operand(node, 0);
-  const std::vector<int64_t> block = integers(node, row.block, "block_size", 0);
+  const std::vector<int64_t> block = Call(node).integers("block_size");
   if (input == nullptr || input->tensor() == nullptr || block.size() != input->tensor()->rank() ||
       block.empty()) {
     throw AotError(fmt::format("node {}: block sizes that do not fit its tensor", node.name()));
@@ -107,7 +106,7 @@ bool is_choose_params(const Node& node) { return has_role(node, Role::kChoose); 
 bool is_dynamic(const Node& node) {
   const QuantRow* row = row_of(node);
   if (row == nullptr || row->role == Role::kChoose) return false;
-  return is_chosen(operand(node, row->scale)) && is_chosen(operand(node, row->scale + 1));
+  return is_chosen(operand(node, row->scale)) && is_chosen(operand(node, row->zero_point));
 }
 
 QuantParams quant_params(const Node& node) {
@@ -115,28 +114,29 @@ QuantParams quant_params(const Node& node) {
   if (row == nullptr || row->role == Role::kChoose) {
     throw AotError(fmt::format("node {}: it neither quantises nor dequantises", node.name()));
   }
+  const Call call(node);
   QuantParams params;
   params.kind = row->kind;
-  params.scales = operand(node, row->scale, "scale");
-  params.zero_points = operand(node, row->scale + 1, "zero_point");
-  if (params.scales == nullptr) params.scale = real(node, row->scale, "scale", 1.0);
+  params.scales = operand(node, row->scale);
+  params.zero_points = operand(node, row->zero_point);
+  if (params.scales == nullptr) params.scale = call.real(row->scale, 1.0);
   if (params.zero_points == nullptr) {
-    params.zero_point = integer(node, row->scale + 1, "zero_point", 0);
+    params.zero_point = call.integer(row->zero_point, 0);
   }
   if (params.zero_point < INT32_MIN || params.zero_point > INT32_MAX) {
     throw AotError(
         fmt::format("node {}: its zero point {} does not fit", node.name(), params.zero_point));
   }
-  params.quant_min = integer(node, row->range, "quant_min", -128);
-  params.quant_max = integer(node, row->range + 1, "quant_max", 127);
+  params.quant_min = call.integer("quant_min", -128);
+  params.quant_max = call.integer("quant_max", 127);
   // The dtype is that of the quantised tensor.
   const Node* quantised = row->role == Role::kQuantise ? &node : operand(node, 0);
   if (quantised != nullptr && quantised->tensor() != nullptr) {
     params.dtype = quantised->tensor()->dtype;
   }
-  if (row->axis != kNoArgument) params.axis = integer(node, row->axis, "axis", 0);
-  if (row->group != kNoArgument) params.block_size = integer(node, row->group, "group_size", 0);
-  if (row->block != kNoArgument) read_blocks(node, *row, params);
+  if (row->kind == Kind::kPerChannel) params.axis = call.integer("axis");
+  if (row->kind == Kind::kPerBlock) params.block_size = call.integer("group_size");
+  if (row->has_blocks) read_blocks(node, params);
   return params;
 }
 

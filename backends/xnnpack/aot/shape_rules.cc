@@ -27,7 +27,7 @@ std::optional<Refusal> check_cat(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_pad(const Candidate& candidate) {
-  const std::vector<int64_t> padding = integers(candidate.node, 1, "pad", 0);
+  const std::vector<int64_t> padding = Call(candidate.node).integers("pad");
   if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
     return Refusal{"its padding is negative", "slice instead"};
   }
@@ -36,7 +36,7 @@ std::optional<Refusal> check_pad(const Candidate& candidate) {
 
 std::optional<Refusal> check_permute(const Candidate& candidate) {
   const size_t rank = candidate.input().rank();
-  if (rank == 0 || integers(candidate.node, 1, "dims", rank).size() != rank) {
+  if (rank == 0 || Call(candidate.node).integers("dims", rank).size() != rank) {
     return Refusal{"it permutes no dims", ""};
   }
   return {};
@@ -44,9 +44,9 @@ std::optional<Refusal> check_permute(const Candidate& candidate) {
 
 std::optional<Refusal> check_slice(const Candidate& candidate) {
   const Node& node = candidate.node;
-  if (integer(node, 4, "step", 1) != 1) return Refusal{"its step is not 1", ""};
-  for (const size_t i : {size_t{2}, size_t{3}}) {
-    if (operand(node, i, i == 2 ? "start" : "end") != nullptr) return unknown_size("what it takes");
+  if (Call(node).integer("step") != 1) return Refusal{"its step is not 1", ""};
+  for (const char* bound : {"start", "end"}) {
+    if (operand(node, bound) != nullptr) return unknown_size("what it takes");
   }
   for (const SymInt& size : spec_of(node).sizes) {
     if (!size.is_static()) return unknown_size("its result's size");
@@ -60,7 +60,7 @@ std::optional<Refusal> check_slice(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_view(const Candidate& candidate) {
-  const Argument* sizes = argument(candidate.node, 1, "size");
+  const Argument* sizes = Call(candidate.node).find("size");
   if (sizes == nullptr || sizes->list() == nullptr) return Refusal{"its sizes are unknown", ""};
   size_t inferred = 0;
   for (const Argument& size : *sizes->list()) {
@@ -74,7 +74,7 @@ std::optional<Refusal> check_view(const Candidate& candidate) {
 
 std::optional<Refusal> check_unsqueeze(const Candidate& candidate) {
   const size_t rank = spec_of(candidate.node).rank();
-  if (wrapped_dim(candidate.node, integer(candidate.node, 1, "dim", 0), rank) + 1 != rank) {
+  if (wrapped_dim(candidate.node, Call(candidate.node).integer("dim"), rank) + 1 != rank) {
     return Refusal{"its new dim is not the last one", "use a view of known sizes"};
   }
   if (count_dynamic(spec_of(candidate.node)) > 1) return unknown_size("more than one size");

@@ -28,15 +28,15 @@ void translate_binary(Translator& t, Node& node, const NodeKinds& kinds) {
 
 void translate_clamp(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
-  made.bounds = Bounds{static_cast<float>(real(node, 1, "min", -kInfinity)),
-                       static_cast<float>(real(node, 2, "max", kInfinity))};
+  made.bounds = Bounds{static_cast<float>(Call(node).real("min", -kInfinity)),
+                       static_cast<float>(Call(node).real("max", kInfinity))};
   t.append_call(node, std::move(made));
 }
 
 void translate_hardtanh(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
-  made.bounds = Bounds{static_cast<float>(real(node, 1, "min_val", -1.0)),
-                       static_cast<float>(real(node, 2, "max_val", 1.0))};
+  made.bounds = Bounds{static_cast<float>(Call(node).real("min_val")),
+                       static_cast<float>(Call(node).real("max_val"))};
   t.append_call(node, std::move(made));
 }
 
@@ -49,7 +49,7 @@ void translate_relu(Translator& t, Node& node, const NodeKinds& kinds) {
 // The format's Gelu is the exact one. The approximation
 // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is told step by step.
 void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
-  const Argument* approximation = argument(node, 1, "approximate");
+  const Argument* approximation = Call(node).find("approximate");
   const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();
   if (name == nullptr || *name != "tanh") {
     return translate_unary(t, node, kinds);
@@ -81,12 +81,12 @@ void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
 
 void translate_leaky_relu(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
-  made.parameter = static_cast<float>(real(node, 1, "negative_slope", 0.01));
+  made.parameter = static_cast<float>(Call(node).real("negative_slope"));
   t.append_call(node, std::move(made));
 }
 
 void translate_cat(Translator& t, Node& node, const NodeKinds& kinds) {
-  const Argument* list = argument(node, 0, "tensors");
+  const Argument* list = Call(node).find("tensors");
   const ArgumentList* items = list == nullptr ? nullptr : list->list();
   if (items == nullptr || items->size() < 2 || items->size() > 5) {
     t.refuse(node, "it does not have 2 to 5 inputs");
@@ -97,7 +97,7 @@ void translate_cat(Translator& t, Node& node, const NodeKinds& kinds) {
     made.inputs.push_back(t.input_of(node, *item.node()));
   }
   made.axis =
-      static_cast<uint32_t>(wrapped_dim(node, integer(node, 1, "dim", 0), spec_of(node).rank()));
+      static_cast<uint32_t>(wrapped_dim(node, Call(node).integer("dim"), spec_of(node).rank()));
   made.output = t.output_of(node);
   t.append(std::move(made));
 }
@@ -108,7 +108,7 @@ void translate_permute(Translator& t, Node& node, const NodeKinds& kinds) {
   if (calls_op(node, "t_copy.default") && rank == 2) {
     made.list = {1, 0};
   } else {
-    for (const int64_t dim : integers(node, 1, "dims", rank)) {
+    for (const int64_t dim : Call(node).integers("dims", rank)) {
       made.list.push_back(static_cast<uint32_t>(wrapped_dim(node, dim, rank)));
     }
   }
@@ -122,7 +122,7 @@ void translate_reshape(Translator& t, Node& node, const NodeKinds& kinds) {
   const std::vector<uint32_t> dims = t.dims_of(node);
   const std::vector<SymInt>& sizes = spec_of(node).sizes;
   std::vector<int64_t> asked;
-  if (calls_op(node, "view_copy.default")) asked = integers(node, 1, "size", 0);
+  if (calls_op(node, "view_copy.default")) asked = Call(node).integers("size");
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool is_inferred =
         i < asked.size() ? asked[i] == -1 : i < sizes.size() && !sizes[i].is_static();
@@ -135,8 +135,8 @@ void translate_reshape(Translator& t, Node& node, const NodeKinds& kinds) {
 void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
   const TensorSpec& input = spec_of(required(node, 0));
-  const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), input.rank());
-  int64_t start = integer(node, 2, "start", 0);
+  const size_t dim = wrapped_dim(node, Call(node).integer("dim"), input.rank());
+  int64_t start = Call(node).integer("start", 0);
   if (input.sizes[dim].is_static()) {
     const int64_t size = input.sizes[dim].value();
     start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
@@ -152,7 +152,7 @@ void translate_slice(Translator& t, Node& node, const NodeKinds& kinds) {
 void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
   BlobNode made = t.make(node, kinds[0]);
   const size_t rank = spec_of(node).rank();
-  const std::vector<int64_t> padding = integers(node, 1, "pad", 0);
+  const std::vector<int64_t> padding = Call(node).integers("pad");
   if (padding.size() % 2 != 0 || padding.size() / 2 > rank) {
     t.refuse(node, "padding and input have different numbers of dims");
   }
@@ -163,7 +163,7 @@ void translate_pad(Translator& t, Node& node, const NodeKinds& kinds) {
     made.list[rank - 1 - i] = t.size_of(node, padding[2 * i]);
     made.second_list[rank - 1 - i] = t.size_of(node, padding[2 * i + 1]);
   }
-  made.parameter = static_cast<float>(real(node, 2, "value", 0.0));
+  made.parameter = static_cast<float>(Call(node).real("value"));
   t.append_call(node, std::move(made));
 }
 
@@ -187,7 +187,7 @@ void translate_upsample(Translator& t, Node& node, const NodeKinds& kinds) {
   if (dims.size() != 4) t.refuse(node, "the result does not have four dims");
   made.new_height = dims[2];
   made.new_width = dims[3];
-  made.flags = boolean(node, 2, "align_corners", false) ? kAlignCorners : 0;
+  made.flags = Call(node).boolean("align_corners") ? kAlignCorners : 0;
   t.append_call(node, std::move(made));
 }
 

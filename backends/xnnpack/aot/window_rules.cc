@@ -50,19 +50,19 @@ std::optional<Refusal> check_window(const std::vector<int64_t>& kernel) {
 
 std::optional<Refusal> check_average_pool(const Candidate& candidate) {
   const Node& node = candidate.node;
-  const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
+  const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
   if (auto refusal = check_window(kernel)) return refusal;
-  if (boolean(node, 4, "ceil_mode", false)) {
+  if (Call(node).boolean("ceil_mode")) {
     return Refusal{"ceil_mode is set", "pad its input instead"};
   }
-  if (boolean(node, 5, "count_include_pad", true)) {
+  if (Call(node).boolean("count_include_pad")) {
     return Refusal{"it counts padded elements", "set count_include_pad to False"};
   }
   int64_t area = 0;
   if (__builtin_mul_overflow(kernel[0], kernel[1], &area)) {
     return Refusal{"its window is too large", ""};
   }
-  if (integer(node, 6, "divisor_override", area) != area) {
+  if (Call(node).integer("divisor_override", area) != area) {
     return Refusal{"the divisor is not the size of the window", "leave out the divisor"};
   }
   return check_images(candidate);
@@ -70,25 +70,23 @@ std::optional<Refusal> check_average_pool(const Candidate& candidate) {
 
 std::optional<Refusal> check_max_pool(const Candidate& candidate) {
   const Node& node = candidate.node;
-  const std::vector<int64_t> kernel = integers(node, 1, "kernel_size", 2);
-  const std::vector<int64_t> stride = integers(node, 2, "stride", 2);
+  const std::vector<int64_t> kernel = Call(node).integers("kernel_size", 2);
+  const std::vector<int64_t> stride = pooling_strides(node, kernel);
   if (auto refusal = check_window(kernel)) return refusal;
-  if (!stride.empty() && (stride[0] > kernel[0] || stride[1] > kernel[1])) {
+  if (stride[0] > kernel[0] || stride[1] > kernel[1]) {
     return Refusal{"its stride is larger than its window", "slice its input"};
   }
-  if (boolean(node, 5, "ceil_mode", false) && !candidate.input().is_static()) {
+  if (Call(node).boolean("ceil_mode") && !candidate.input().is_static()) {
     return Refusal{"ceil_mode is set, and sizes are known only when the program runs",
                    "export it with fixed sizes"};
   }
   if (auto refusal = check_images(candidate)) return refusal;
-  std::vector<int64_t> padding = integers(node, 3, "padding", 2);
-  std::vector<int64_t> dilation = integers(node, 4, "dilation", 2);
-  if (padding.empty()) padding = {0, 0};
-  if (dilation.empty() || dilation == std::vector<int64_t>{1, 1}) return {};
+  const std::vector<int64_t> padding = Call(node).integers("padding", 2);
+  const std::vector<int64_t> dilation = Call(node).integers("dilation", 2);
+  if (dilation == std::vector<int64_t>{1, 1}) return {};
   for (size_t i = 0; i < 2; ++i) {
-    if (!may_be_dilated(candidate.input().sizes[2 + i], kernel[i],
-                        stride.empty() ? kernel[i] : stride[i], padding[i], dilation[i],
-                        boolean(node, 5, "ceil_mode", false))) {
+    if (!may_be_dilated(candidate.input().sizes[2 + i], kernel[i], stride[i], padding[i],
+                        dilation[i], Call(node).boolean("ceil_mode"))) {
       return Refusal{"XNNPACK would read outside its input, since it is dilated and padded",
                      "pad its input before it"};
     }
@@ -100,13 +98,13 @@ std::optional<Refusal> check_max_dim(const Candidate& candidate) {
   const Node& node = candidate.node;
   if (auto refusal = check_images(candidate)) return refusal;
   for (const Node* user : node.users()) {
-    if (!user->calls(getitem()) || integer(*user, 1, "index", 0) != 0) {
+    if (!user->calls(getitem()) || item_index(*user) != 0) {
       return Refusal{"its indices are used", "use amax where only the values are needed"};
     }
   }
-  const size_t dim = wrapped_dim(node, integer(node, 1, "dim", 0), 4);
+  const size_t dim = wrapped_dim(node, Call(node).integer("dim"), 4);
   if (dim < 2) return Refusal{"it is not over a height or a width", ""};
-  if (!boolean(node, 2, "keepdim", false)) {
+  if (!Call(node).boolean("keepdim")) {
     return Refusal{"the result has fewer dims", "set keepdim to True"};
   }
   if (!candidate.input().sizes[dim].is_static()) {
@@ -120,15 +118,15 @@ std::optional<Refusal> check_mean(const Candidate& candidate) {
   const Node& node = candidate.node;
   if (auto refusal = check_images(candidate)) return refusal;
   std::vector<size_t> dims;
-  for (const int64_t dim : integers(node, 1, "dim", 0)) dims.push_back(wrapped_dim(node, dim, 4));
+  for (const int64_t dim : Call(node).integers("dim")) dims.push_back(wrapped_dim(node, dim, 4));
   std::ranges::sort(dims);
   if (dims != std::vector<size_t>{2, 3}) {
     return Refusal{"it is not over heights and widths", "average over the last two dims"};
   }
-  if (!boolean(node, 2, "keepdim", false)) {
+  if (!Call(node).boolean("keepdim")) {
     return Refusal{"its result has fewer dims", "set keepdim to True"};
   }
-  if (argument(node, 3, "dtype") != nullptr) return Refusal{"it converts to a dtype", ""};
+  if (Call(node).find("dtype") != nullptr) return Refusal{"it converts to a dtype", ""};
   return {};
 }
 
@@ -138,11 +136,10 @@ std::optional<Refusal> check_upsample(const Candidate& candidate) {
                    "export it with fixed sizes"};
   }
   if (auto refusal = check_images(candidate)) return refusal;
-  const Argument* scales = argument(candidate.node, 3, "scale_factors");
-  if (scales == nullptr || scales->list() == nullptr ||
-      boolean(candidate.node, 2, "align_corners", false)) {
-    return {};
-  }
+  const Call call(candidate.node);
+  const bool has_aligned_corners = call.boolean("align_corners");
+  const Argument* scales = call.find("scale_factors");
+  if (scales == nullptr || scales->list() == nullptr || has_aligned_corners) return {};
   const TensorSpec& input = candidate.input();
   const TensorSpec& result = spec_of(candidate.node);
   for (size_t i = 0; i < std::min<size_t>(scales->list()->size(), 2); ++i) {
@@ -156,10 +153,11 @@ std::optional<Refusal> check_upsample(const Candidate& candidate) {
 // Also of hardtanh.
 std::optional<Refusal> check_clamp(const Candidate& candidate) {
   const Node& node = candidate.node;
+  const Call call(node);
   const bool is_clamp = calls_op(node, "clamp.default");
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double low = real(node, 1, is_clamp ? "min" : "min_val", is_clamp ? -kInfinity : -1.0);
-  const double high = real(node, 2, is_clamp ? "max" : "max_val", is_clamp ? kInfinity : 1.0);
+  const double low = call.real(is_clamp ? "min" : "min_val", -kInfinity);
+  const double high = call.real(is_clamp ? "max" : "max_val", kInfinity);
   if (static_cast<float>(low) <= static_cast<float>(high)) return {};
   return Refusal{"its lower bound is not below its upper one", ""};
 }

@@ -13,11 +13,11 @@ bool is_batch_norm(const Node& node) {
 
 ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
   ChannelStatistics channels;
-  channels.means = p.floats(required(norm, 3));
-  channels.variances = p.floats(required(norm, 4));
+  channels.means = p.floats(required(norm, "running_mean"));
+  channels.variances = p.floats(required(norm, "running_var"));
   const size_t count = channels.variances.size();
-  const Node* weight = operand(norm, 1);
-  const Node* bias = operand(norm, 2);
+  const Node* weight = operand(norm, "weight");
+  const Node* bias = operand(norm, "bias");
   channels.weights = weight == nullptr ? std::vector<float>(count, 1.0f) : p.floats(*weight);
   channels.biases = bias == nullptr ? std::vector<float>(count, 0.0f) : p.floats(*bias);
   if (channels.means.size() != count || channels.weights.size() != count ||
@@ -25,7 +25,7 @@ ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
     throw AotError(
         fmt::format("node {}: its parameters have different numbers of channels", norm.name()));
   }
-  channels.eps = real(norm, 6, "eps", 1e-5);
+  channels.eps = Call(norm).real("eps");
   return channels;
 }
 

@@ -20,7 +20,7 @@ void batch_norms_to_convolutions(Preprocessing& p) {
     }
     const auto channels = static_cast<int64_t>(count);
     const ScalarType dtype = spec_of(input).dtype;
-    const Node& variances = required(norm, 4);
+    const Node& variances = required(norm, "running_var");
     Node* weight =
         p.add_constant(norm.name() + "_weight", {channels, 1, 1, 1}, dtype, factors, variances);
     Node* bias = p.add_constant(norm.name() + "_bias", {channels}, dtype, summands, variances);

@@ -30,10 +30,9 @@ Channels channels_of(const Node& call, const TensorData& weight) {
   const auto size = [&](size_t dim) { return static_cast<size_t>(weight.sizes.at(dim)); };
   channels.run = 1;
   for (size_t dim = 2; dim < weight.sizes.size(); ++dim) channels.run *= size(dim);
-  channels.transposed =
-      calls_op(call, "convolution.default") && boolean(call, 6, "transposed", false);
+  channels.transposed = calls_op(call, "convolution.default") && Call(call).boolean("transposed");
   if (channels.transposed) {
-    const auto groups = static_cast<size_t>(integer(call, 8, "groups", 1));
+    const auto groups = static_cast<size_t>(Call(call).integer("groups"));
     if (groups == 0 || size(0) % groups != 0) {
       throw AotError(fmt::format("node {}: its weight does not fit its groups", call.name()));
     }

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 7> kBounded = {
 std::optional<Bounds> bounds_of(const Node& node) {
   if (calls_op(node, "relu.default")) return Bounds{0.0f, std::numeric_limits<float>::infinity()};
   if (!calls_op(node, "hardtanh.default")) return {};
-  return Bounds{static_cast<float>(real(node, 1, "min_val", -1.0)),
-                static_cast<float>(real(node, 2, "max_val", 1.0))};
+  return Bounds{static_cast<float>(Call(node).real("min_val")),
+                static_cast<float>(Call(node).real("max_val"))};
 }
 
 }  // namespace

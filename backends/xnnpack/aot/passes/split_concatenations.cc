@@ -45,7 +45,7 @@ void split_concatenations(Preprocessing& p) {
   const Parameters parameters(p.program());
   each_call(p.graph(), [&](Node& node) {
     if (!calls_op(node, "cat.default")) return;
-    const Argument* tensors = argument(node, 0, "tensors");
+    const Argument* tensors = Call(node).find("tensors");
     if (tensors == nullptr || tensors->list() == nullptr) return;
     ArgumentList items = *tensors->list();
     if (items.size() <= kMost) return;
@@ -53,7 +53,7 @@ void split_concatenations(Preprocessing& p) {
       if (item.node() == nullptr) return;  // it will be refused
     }
     const size_t rank = spec_of(node).rank();
-    const int64_t axis = integer(node, 1, "dim", 0);
+    const int64_t axis = Call(node).integer("dim");
     const size_t dim = wrapped_dim(node, axis, rank);
     const Node* quantise = quantised_result(parameters, node);
     size_t done = 0;  // items that are joined already, but for the last, which is the join
