@@ -43,7 +43,7 @@ void MethodDecoder::read_inputs() {
   const size_t count = meta.num_inputs();
   if (count < 1 || count > 2 || !is_int64(0, 2) || (count == 2 && !is_int64(1, 1))) {
     throw GenerationError(fmt::format(
-        "method {} is no decoder: its inputs are not ids, int64 [1, n], and perhaps a position, "
+        "method {} is not a decoder: its inputs are not ids, int64 [1, n], and perhaps a position, "
         "int64 [1] or [n]",
         meta.name()));
   }
@@ -88,7 +88,7 @@ void MethodDecoder::read_output() {
     }
   }
   throw GenerationError(fmt::format(
-      "method {} is no decoder: its output is not logits, [1, vocabulary] or [1, n, vocabulary]",
+      "method {} is not a decoder: its output is not logits, [1, vocabulary] or [1, n, vocabulary]",
       meta.name()));
 }
 

@@ -72,7 +72,7 @@ ModelMetadata read_metadata(const std::shared_ptr<const Program>& program) {
   const char* ends = has_method(*program, "get_eos_ids") ? "get_eos_ids" : "get_eos_id";
   for (const int64_t id : constants(program, ends)) {
     if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      fail(ends, fmt::format("gives {}, which is no token", id));
+      fail(ends, fmt::format("gives {}, which is not a token", id));
     }
     metadata.eos_ids.push_back(static_cast<TokenId>(id));
   }

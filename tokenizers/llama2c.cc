@@ -157,7 +157,7 @@ class Llama2cTokenizer final : public Tokenizer {
           at_start_(!options.continues) {}
 
     std::string push(TokenId id) override {
-      if (id < 0) throw TokenizerError(fmt::format("{} is no token id", id));
+      if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
       const bool is_special = id == tokenizer_.bos() || id == tokenizer_.eos();
       const std::string* text = tokenizer_.tokens_.text(id);
       if (text == nullptr || (is_special && skip_special_)) return "";

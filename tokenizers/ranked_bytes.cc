@@ -137,7 +137,7 @@ class RankedBytesTokenizer final : public Tokenizer {
         : tokenizer_(tokenizer), skip_special_(skip_special) {}
 
     std::string push(TokenId id) override {
-      if (id < 0) throw TokenizerError(fmt::format("{} is no token id", id));
+      if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
       if (skip_special_ && tokenizer_.special_text(id) != nullptr) return "";
       return characters_.push(tokenizer_.token(id).value_or(""));
     }

@@ -80,7 +80,7 @@ class SentencePieceTokenizer final : public Tokenizer {
           at_start_(!options.continues) {}
 
     std::string push(TokenId id) override {
-      if (id < 0) throw TokenizerError(fmt::format("{} is no token id", id));
+      if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
       if (!tokenizer_.has(id)) return "";
       const auto& processor = tokenizer_.processor_;
       const std::string& piece = processor.IdToPiece(id);

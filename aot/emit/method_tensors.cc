@@ -101,7 +101,7 @@ bool is_memory_view(const Node& node) { return node.is_call() && node.target().i
 const LoweredBackendModule& lowered_module_of(const Node& call) {
   const Node* getter = call.arg(0) == nullptr ? nullptr : call.arg(0)->node();
   if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
-    fail_at(call, "its first argument is no lowered module");
+    fail_at(call, "its first argument is not a lowered module");
   }
   const auto found = call.graph().lowered_modules().find(getter->attribute());
   if (found == call.graph().lowered_modules().end() || found->second == nullptr) {
@@ -114,7 +114,7 @@ const Graph& branch_of(const Node& condition, size_t which) {
   const Argument* arg = condition.arg(1 + which);
   const Node* getter = arg == nullptr ? nullptr : arg->node();
   if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
-    fail_at(condition, "a branch is no subgraph");
+    fail_at(condition, "a branch is not a subgraph");
   }
   const auto found = condition.graph().subgraphs().find(getter->attribute());
   if (found == condition.graph().subgraphs().end()) {
@@ -222,7 +222,7 @@ void MethodTensors::add_call(const Node& node) {
   if (is_condition(node)) return add_condition(node);
   if (is_memory_view(node)) {
     if (first == nullptr || of(*first).size() != 1 || node.tensor() == nullptr) {
-      fail_at(node, "views what is no tensor");
+      fail_at(node, "views something that is not a tensor");
     }
     const MethodTensor base = tensors_[of(*first)[0]];
     const size_t id = new_tensor(node, *node.tensor());
@@ -242,7 +242,7 @@ void MethodTensors::add_call(const Node& node) {
     return;
   }
   if (is_write(node)) {
-    if (first == nullptr) fail_at(node, "writes to what is no tensor");
+    if (first == nullptr) fail_at(node, "writes to something that is not a tensor");
     results_[&node] = Results(of(*first));
     return;
   }

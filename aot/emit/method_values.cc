@@ -169,7 +169,7 @@ int32_t MethodValues::add_list(const Node& user, const ArgumentList& items,
     std::vector<double> numbers;
     for (const Argument& item : items) {
       const PlanValue number = number_of(item, ArgumentType::kFloat);
-      if (!std::holds_alternative<double>(number)) fail_at(user, "a list item is no number");
+      if (!std::holds_alternative<double>(number)) fail_at(user, "a list item is not a number");
       numbers.push_back(std::get<double>(number));
     }
     return add(std::move(numbers));
@@ -177,7 +177,7 @@ int32_t MethodValues::add_list(const Node& user, const ArgumentList& items,
   if (to.type == ArgumentType::kBool || (is_any && std::ranges::any_of(items, is_bool))) {
     std::vector<bool> flags;
     for (const Argument& item : items) {
-      if (!is_bool(item)) fail_at(user, "a list item is no bool");
+      if (!is_bool(item)) fail_at(user, "a list item is not a bool");
       flags.push_back(*item.get<bool>());
     }
     return add(std::move(flags));
@@ -209,9 +209,9 @@ int32_t MethodValues::item_value(const Node& user, const Argument& item, IndexLi
     return value_of(user, *node);
   }
   if (item.is_none() && kind == Kind::kOptionalTensors) return -1;
-  if (kind != Kind::kInts) fail_at(user, "a list item is no tensor");
+  if (kind != Kind::kInts) fail_at(user, "a list item is not a tensor");
   const PlanValue number = number_of(item, ArgumentType::kInt);
-  if (!std::holds_alternative<int64_t>(number)) fail_at(user, "a list item is no integer");
+  if (!std::holds_alternative<int64_t>(number)) fail_at(user, "a list item is not an integer");
   return add(number);
 }
 

@@ -328,7 +328,7 @@ void GraphReader::read_arguments(const JsonValue& inputs, const Target& target, 
 
 void GraphReader::read_node(const JsonValue& value) {
   const std::string& text = value.at("target").string();
-  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is no operator");
+  if (text.empty() || text.size() > kMaxTargetLength) value.at("target").fail("is not an operator");
   const Target target = Target::parse(text);
   ArgumentList args;
   ArgumentMap kwargs;

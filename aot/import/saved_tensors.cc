@@ -34,9 +34,10 @@ TensorMap read_saved_tensors(const SharedBytes& bytes, const std::string& place)
   TensorMap tensors;
   const std::vector<size_t>& items = objects.root().items;
   for (size_t i = 0; i < items.size(); i += 2) {
-    const std::string& name = objects.node(items[i], Kind::kText, "has a key that is no text").text;
+    const std::string& name =
+        objects.node(items[i], Kind::kText, "has a key that is not text").text;
     const PickleNode& value =
-        objects.node(items[i + 1], Kind::kCall, fmt::format("\"{}\" is no tensor", name));
+        objects.node(items[i + 1], Kind::kCall, fmt::format("\"{}\" is not a tensor", name));
     TensorData data = data_of(objects.tensor(value));
     if (const std::string wrong = data.check(); !wrong.empty()) {
       objects.fail(fmt::format("\"{}\" {}", name, wrong));

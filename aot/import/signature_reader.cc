@@ -56,7 +56,7 @@ bool is_argument(OutputSpec::Kind kind) { return kind == OutputSpec::Kind::kUser
 Argument read_literal(const JsonValue& value, GraphReader& graph) {
   Argument literal = graph.argument(value);
   literal.each_node([&](const Node* node) {
-    value.fail(fmt::format("holds {}, which is no literal", node->name()));
+    value.fail(fmt::format("holds {}, which is not a literal", node->name()));
   });
   return literal;
 }

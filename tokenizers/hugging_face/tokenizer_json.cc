@@ -31,7 +31,7 @@ class TokenStream final : public DecodeStream {
   }
 
   std::string push(TokenId id) override {
-    if (id < 0) throw TokenizerError(fmt::format("{} is no token id", id));
+    if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
     std::optional<std::string> token = tokenizer_.token(id);
     if (!token || (skip_special_ && added_.is_special(*token))) return "";
     return run({{std::move(*token)}}, false);
