@@ -1,6 +1,7 @@
 #include <optional>
+#include <span>
 
-#include "kernels/util/fill.h"
+#include "kernels/util/layout.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
@@ -10,7 +11,7 @@ namespace {
 // The elements are uninitialised.
 void empty_out(KernelContext& context, std::span<const int64_t> size,
                std::optional<int64_t> /*memory_format*/, Tensor& out) {
-  static_cast<void>(resize_to(context, size, out));
+  static_cast<void>(resize_to(context, out, size));
 }
 
 }  // namespace

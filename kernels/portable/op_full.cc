@@ -1,4 +1,7 @@
+#include <span>
+
 #include "kernels/util/fill.h"
+#include "kernels/util/layout.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
@@ -7,7 +10,7 @@ namespace {
 
 void full_out(KernelContext& context, std::span<const int64_t> size, const Scalar& fill_value,
               Tensor& out) {
-  if (resize_to(context, size, out)) fill(context, fill_value, out);
+  if (resize_to(context, out, size)) fill(context, fill_value, out);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "kernels/util/fill.h"
+#include "kernels/util/layout.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
@@ -6,7 +7,7 @@ namespace vitrine::portable {
 namespace {
 
 void scalar_tensor_out(KernelContext& context, const Scalar& s, Tensor& out) {
-  if (resize_to(context, {}, out)) fill(context, s, out);
+  if (resize_to(context, out, {})) fill(context, s, out);
 }
 
 }  // namespace

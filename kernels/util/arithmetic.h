@@ -140,6 +140,19 @@ T absolute(T x) {
   }
 }
 
+// log(exp(a) + exp(b)) without overflow.
+template <class T>
+T log_add_exp(T a, T b) {
+  if (a == b && std::isinf(a)) return a;
+  return larger(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
+}
+
+// x * log(y); 0 where x is 0, whatever y is but NaN.
+template <class T>
+T x_log_y(T x, T y) {
+  return x == 0 && !std::isnan(y) ? T{0} : x * std::log(y);
+}
+
 // -1, 0 or 1; of NaN, 0.
 template <class T>
 constexpr T sign_of(T x) {

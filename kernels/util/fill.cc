@@ -1,7 +1,5 @@
 #include "kernels/util/fill.h"
 
-#include <optional>
-
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/scalar_value.h"
@@ -18,12 +16,6 @@ void fill(KernelContext& context, const Scalar& value, Tensor& out) {
   const void* from = &integer;
   if (value.is_floating()) from = &real;
   convert(from, 0, out.mutable_raw_data(), 1, out.numel());
-}
-
-bool resize_to(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
-  int32_t storage[kMaxRank];
-  const std::optional<std::span<const int32_t>> sizes = read_sizes(context, size, storage);
-  return sizes && context.resize(out, *sizes);
 }
 
 }  // namespace vitrine

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/util/checks.h"
-#include "kernels/util/fill.h"
+#include "kernels/util/layout.h"
 
 namespace vitrine {
 
@@ -29,7 +29,7 @@ class Random {
 template <class Draw>
 void fill_random(KernelContext& context, std::span<const int64_t> size, Tensor& out,
                  const Draw& draw) {
-  if (!resize_to(context, size, out)) return;
+  if (!resize_to(context, out, size)) return;
   Random random;
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
     T* elements = out.mutable_data<T>();

@@ -235,6 +235,26 @@ TEST(Elementwise, IntegerDivision) {
   EXPECT_EQ(values_of<float>(quotient), (std::vector<float>{3.5f, -3.5f, -3.5f, 3.5f}));
 }
 
+TEST(Elementwise, LogarithmsWithLimits) {
+  KernelCall call;
+  Tensor& a = call.make<float>({6}, {0, 2, 0, kInfinity, -kInfinity, 1000});
+  Tensor& b = call.make<float>({6}, {0, 3, kNan, kInfinity, -kInfinity, 999});
+  Tensor& out = call.make(ScalarType::kFloat, {6});
+  ASSERT_TRUE(succeeds(call.run("aten::logaddexp.out", a, b, out)));
+  std::vector<float> found = values_of<float>(out);
+  EXPECT_FLOAT_EQ(found[0], std::log(2.0f));
+  EXPECT_FLOAT_EQ(found[1], std::log(std::exp(2.0f) + std::exp(3.0f)));
+  EXPECT_TRUE(std::isnan(found[2]));
+  EXPECT_EQ(found[3], kInfinity);
+  EXPECT_EQ(found[4], -kInfinity);
+  EXPECT_FLOAT_EQ(found[5], 1000 + std::log(1 + std::exp(-1.0f)));
+  ASSERT_TRUE(succeeds(call.run("aten::xlogy.OutTensor", a, b, out)));
+  found = values_of<float>(out);
+  EXPECT_EQ(found[0], 0) << "though the logarithm is infinite";
+  EXPECT_FLOAT_EQ(found[1], 2 * std::log(3.0f));
+  EXPECT_TRUE(std::isnan(found[2]));
+}
+
 TEST(Elementwise, LowestByMinusOneWraps) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({1}, {std::numeric_limits<int64_t>::min()});

@@ -32,6 +32,19 @@ TEST(Reduction, SumsOverAnyDimensions) {
   }
 }
 
+TEST(Reduction, SumsOfNumbersLeaveNanOut) {
+  KernelCall call;
+  Tensor& a = call.make<float>({2, 3}, {1, kNan, 3, kNan, kNan, kNan});
+  Tensor& rows = call.make(ScalarType::kFloat, {2});
+  ASSERT_TRUE(succeeds(call.run("aten::nansum.out", a, call.ints({1}), false, call.none(), rows)));
+  EXPECT_EQ(values_of<float>(rows), (std::vector<float>{4, 0}));
+  Tensor& flags = call.make<bool>({2}, {true, true});
+  Tensor& count = call.make(ScalarType::kLong, {});
+  ASSERT_TRUE(
+      succeeds(call.run("aten::nansum.out", flags, call.none(), false, call.none(), count)));
+  EXPECT_EQ(values_of<int64_t>(count)[0], 2);
+}
+
 TEST(Reduction, ChannelsLastInputAndOutput) {
   KernelCall call;
   // Logical [1,2,2,2] with values 0..7; summed over the first two dimensions but kept.
