@@ -8,13 +8,13 @@
 
 #include "aot/graph/aot_error.h"
 #include "aot/lowering/delegate_mapping_builder.h"
+#include "aot/shapes/call.h"
 #include "backends/mapping_demo/aot/patterns.h"
 
 namespace vitrine::mapping_demo {
 namespace {
 
 using aot::AotError;
-using aot::Argument;
 using aot::ExportedProgram;
 using aot::Node;
 
@@ -73,8 +73,6 @@ class Writer {
     return index;
   }
 
-  uint32_t value_of(const Argument& argument) const { return value_of_.at(argument.node()); }
-
   // Returns the result's value.
   uint32_t add_operator(Kind kind, std::span<const Node* const> sources, const Node& result,
                         const Node* stands_for) {
@@ -107,38 +105,26 @@ class Writer {
   void add_conv_relu(const Node& convolution, const Node& relu) {
     done_[&relu] = true;
     const std::array<const Node*, 2> sources = {&convolution, &relu};
-    const uint32_t input = value_of(convolution.need(0));
+    const aot::Call call(convolution);
+    const uint32_t input = value_of_.at(&call.node("input"));
     add_operator(Kind::kConvRelu, sources, relu, &relu);
     append_word(operators_, input);
-    for (const size_t arg : {3, 4, 5}) add_pair(convolution, arg);  // stride, padding, dilation
-    const int64_t* groups = convolution.need(8).get<int64_t>();
-    if (groups == nullptr) throw AotError(fmt::format("node {}: no groups", convolution.name()));
-    append_word(operators_, word_of(convolution, *groups));
-    const aot::TensorData& weight = constant(convolution.args()[1]);
-    for (const int64_t size : weight.sizes) append_word(operators_, word_of(convolution, size));
-    const bool has_bias = !convolution.args()[2].is_none();
-    append_word(operators_, has_bias ? 1 : 0);
-    add_numbers(weight);
-    if (has_bias) add_numbers(constant(convolution.args()[2]));
-  }
-
-  // One number means both directions.
-  void add_pair(const Node& node, size_t arg) {
-    const aot::ArgumentList* items = node.need(arg).list();
-    if (items == nullptr || items->empty()) {
-      throw AotError(fmt::format("node {}: argument {} is not a list", node.name(), arg));
-    }
-    for (size_t i = 0; i < 2; ++i) {
-      const int64_t* value = (*items)[std::min(i, items->size() - 1)].get<int64_t>();
-      if (value == nullptr) {
-        throw AotError(fmt::format("node {}: argument {} is not fixed", node.name(), arg));
+    for (const char* name : {"stride", "padding", "dilation"}) {
+      for (const int64_t each : call.integers(name, 2)) {
+        append_word(operators_, word_of(convolution, each));
       }
-      append_word(operators_, word_of(node, *value));
     }
+    append_word(operators_, word_of(convolution, call.integer("groups")));
+    const aot::TensorData& weight = constant(call.node("weight"));
+    for (const int64_t size : weight.sizes) append_word(operators_, word_of(convolution, size));
+    const Node* bias = call.optional_node("bias");
+    append_word(operators_, bias != nullptr ? 1 : 0);
+    add_numbers(weight);
+    if (bias != nullptr) add_numbers(constant(*bias));
   }
 
-  const aot::TensorData& constant(const Argument& argument) const {
-    return *program_.data_of(*program_.input_of(argument.node()->name()));
+  const aot::TensorData& constant(const Node& parameter) const {
+    return *program_.data_of(*program_.input_of(parameter.name()));
   }
 
   void add_numbers(const aot::TensorData& data) {
@@ -148,7 +134,7 @@ class Writer {
 
   void add_tan(const Node& tan) {
     const std::array<const Node*, 1> sources = {&tan};
-    const uint32_t input = value_of(tan.need(0));
+    const uint32_t input = value_of_.at(&aot::Call(tan).node("self"));
     const uint32_t sine = add_operator(Kind::kSin, sources, tan, nullptr);
     append_word(operators_, input);
     const uint32_t cosine = add_operator(Kind::kCos, sources, tan, nullptr);

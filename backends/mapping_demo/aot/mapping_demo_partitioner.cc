@@ -4,6 +4,7 @@
 
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/partition_nodes.h"
+#include "aot/shapes/call.h"
 #include "backends/mapping_demo/aot/mapping_demo.h"
 #include "backends/mapping_demo/aot/patterns.h"
 
@@ -35,7 +36,7 @@ class Tagger {
       } else if (is_tan(node)) {
         if (accepts(node, refusal_of_tan(node))) supported.insert(&node);
       } else if (is_relu(node)) {
-        const Node* before = node.need(0).node();
+        const Node* before = aot::Call(node).optional_node("self");
         const bool is_fused = before != nullptr && is_convolution(*before) &&
                               !refusal_of_conv_relu(program_, *before);
         if (!is_fused) refuse(node, {"it does not follow a delegated convolution", ""});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "aot/shapes/call.h"
+
 namespace vitrine::mapping_demo {
 namespace {
 
@@ -12,9 +14,6 @@ using aot::Node;
 using aot::TensorSpec;
 
 constexpr size_t kMaxRank = 16;
-
-// Arguments of aten.convolution.
-enum Arg : size_t { kInput, kWeight, kBias, kTransposed = 6, kOutputPadding = 7 };
 
 std::optional<Refusal> refusal_of_tensor(const Node& node) {
   const TensorSpec* tensor = node.tensor();
@@ -64,17 +63,18 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
   if (relu == nullptr) {
     return Refusal{"its result must have one user, a relu", "put a ReLU after it"};
   }
-  const bool* transposed = convolution.need(kTransposed).get<bool>();
-  if (transposed == nullptr || *transposed) return Refusal{"it is transposed", ""};
-  for (const Arg arg : {kWeight, kBias}) {
-    if (convolution.need(arg).is_none()) continue;
-    const Node* weight = convolution.args()[arg].node();
+  const aot::Call call(convolution);
+  if (call.boolean("transposed")) return Refusal{"it is transposed", ""};
+  for (const char* name : {"weight", "bias"}) {
+    const aot::Argument* argument = call.find(name);
+    if (argument == nullptr) continue;
+    const Node* weight = argument->node();
     if (weight == nullptr || !is_constant(program, *weight)) {
       return Refusal{"weight and bias must be constants", "make them parameters of the model"};
     }
     if (auto refusal = refusal_of_tensor(*weight)) return refusal;
   }
-  const Node* input = convolution.need(kInput).node();
+  const Node* input = call.optional_node("input");
   if (input == nullptr) return Refusal{"its input is not a tensor", ""};
   for (const Node* each : {input, &convolution, relu}) {
     if (auto refusal = refusal_of_tensor(*each)) return refusal;
@@ -84,7 +84,7 @@ std::optional<Refusal> refusal_of_conv_relu(const aot::ExportedProgram& program,
 }
 
 std::optional<Refusal> refusal_of_tan(const Node& tan) {
-  const Node* input = tan.need(0).node();
+  const Node* input = aot::Call(tan).optional_node("self");
   if (input == nullptr) return Refusal{"its input is not a tensor", ""};
   if (auto refusal = refusal_of_tensor(*input)) return refusal;
   return refusal_of_tensor(tan);
