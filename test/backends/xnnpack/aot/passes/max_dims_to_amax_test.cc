@@ -1,0 +1,27 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/backends/xnnpack/aot/blob_text.h"
+#include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/sample_calls.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Maxima, OverHeightsArePoolings) {
+  TestProgram t;
+  Node* x = t.input("x", {1, 1, 2, 3});
+  Node* max = t.call("aten.max.dim", {x, 2, true}, {});
+  const Value value = contiguous_spec(ScalarType::kFloat, {1, 1, 1, 3});
+  max->meta.value = Value(Value::Items{value, value});
+  Node* item = t.program.graph->call(getitem(), {max, 0});
+  item->meta.value = value;
+  t.output({item});
+  EXPECT_THAT(run(*lowered(t), {{1, 5, 3, 4, 2, 6}})[0], ElementsAre(4, 5, 6));
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test

@@ -1,0 +1,46 @@
+// How the rules' tests are written: a call that passes or breaks a rule, and the reason given.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/aot/rules.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+
+namespace vitrine::aot::test {
+
+// The rule that the call breaks; empty if it passes.
+inline std::string reason_against(TestProgram& t, Node* node,
+                                  uint8_t precisions = xnnpack::kAnyPrecision) {
+  const xnnpack::Parameters parameters(t.program);
+  const auto refusal = xnnpack::check({parameters, *node, precisions});
+  return refusal ? refusal->rule : "";
+}
+
+struct RuleRow {
+  const char* name;
+  Node* (*make)(TestProgram& t);
+  const char* reason;  // part of it; empty: it passes
+};
+
+inline void expect_reason(const RuleRow& row) {
+  TestProgram t;
+  Node* node = row.make(t);
+  const std::string reason = reason_against(t, node);
+  if (*row.reason == '\0') {
+    EXPECT_THAT(reason, testing::IsEmpty());
+  } else {
+    EXPECT_THAT(reason, testing::HasSubstr(row.reason));
+  }
+}
+
+inline std::string row_name(const testing::TestParamInfo<RuleRow>& info) { return info.param.name; }
+
+inline Node* images(TestProgram& t) { return t.input("x", {1, 4, 8, 8}); }
+inline const std::vector<int64_t> kOnes = {1, 1};
+inline const std::vector<int64_t> kZeros = {0, 0};
+
+}  // namespace vitrine::aot::test

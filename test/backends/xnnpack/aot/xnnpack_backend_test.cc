@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/operator_table.h"
+#include "backends/xnnpack/aot/rules.h"
+#include "test/backends/xnnpack/aot/blob_text.h"
+#include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/sample_calls.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Constants and scales derived from weights go to the same file as the weights.
+TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
+  TestProgram t;
+  Node* x = t.dynamically_quantised(t.input("x", {2, 4}));
+  Node* w = t.int8_parameter("w", {1, 4}, {1, 2, 3, 4});
+  Node* deq =
+      t.dequantise_channels(w, t.parameter("s", {1}, {0.5f}), t.int8_parameter("z", {1}, {0}), 0);
+  Node* b = t.parameter("b", {1}, {3});
+  w->meta.external_tag = "weights";
+  b->meta.external_tag = "biases";
+  t.output({t.call("aten.linear.default", {x, deq, b}, {2, 1})});
+  std::map<size_t, std::string> files;  // by size in bytes and kind
+  const auto quantised = lowered(t);
+  for (const NamedData& data : quantised->named_data) {
+    files[data.bytes->size() + (data.key.starts_with("scale_") ? 100 : 0)] +=
+        data.external_tag + (data.bytes->size() == 4 && data.key.starts_with("scale_") ? "!" : "");
+  }
+  // Four int8 weights and one f32 bias are both of four bytes.
+  EXPECT_THAT(files[4], testing::AnyOf("weightsbiases", "biasesweights"));
+  EXPECT_EQ(files[104], "weights!");
+
+  TestProgram folded;
+  Node* kernel = folded.parameter("k", {2, 3, 1, 1}, ramp(6));
+  kernel->meta.external_tag = "weights";
+  Node* call = convolution(folded, folded.input("x", {1, 3, 2, 2}), kernel, nullptr, {1, 2, 2, 2});
+  folded.output({batch_norm(folded, call, {1, 2})});
+  const auto module = lowered(folded);
+  EXPECT_THAT(module->named_data, testing::SizeIs(2));
+  for (const NamedData& data : module->named_data) EXPECT_EQ(data.external_tag, "weights");
+}
+
+TEST(Payloads, AreTheSameEachTime) {
+  const auto payload = [] {
+    Convolved c;
+    c.t.output({batch_norm(c.t, c.call, {1, 2})});
+    return lowered(c.t);
+  };
+  const auto first = payload();
+  const auto second = payload();
+  EXPECT_EQ(*first->processed_bytes, *second->processed_bytes);
+  EXPECT_EQ(first->delegate_map, second->delegate_map);
+}
+
+TEST(Payloads, OfWhatXnnpackHasNotAreErrorsThatNameTheNode) {
+  TestProgram t;
+  Node* x = t.input("x", {3});
+  t.output({t.call("aten.tan.default", {x}, {3})});
+  try {
+    lowered(t);
+    FAIL() << "no error";
+  } catch (const AotError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("aten_tan_default"));
+  }
+}
+
+// Graphs come from files: arguments may be missing, or of any kind.
+TEST(Payloads, OfCallsWithoutFittingArgumentsAreErrors) {
+  const std::vector<ArgumentList> lists = {
+      {}, {1, 2, 3}, {"text"}, {Argument(), Argument(), Argument(), Argument(), Argument()}};
+  for (const xnnpack::Operator& each : xnnpack::operators()) {
+    if (!each.is_taken()) continue;
+    for (const ArgumentList& args : lists) {
+      for (const bool has_input : {false, true}) {
+        TestProgram t;
+        Node* x = t.input("x", {1, 2, 4, 4});
+        ArgumentList all = args;
+        if (has_input) all.insert(all.begin(), x);
+        Node* node = t.call("aten." + std::string(each.op), all, {1, 2, 4, 4});
+        t.output({node});
+        const xnnpack::Parameters parameters(t.program);
+        const bool is_taken = !xnnpack::check({parameters, *node});
+        try {
+          lowered(t);
+        } catch (const AotError& error) {
+          EXPECT_FALSE(is_taken && has_input && args.empty()) << each.op << ": " << error.what();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test
