@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {

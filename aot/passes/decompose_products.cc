@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 #include "aot/passes/einsum.h"
 #include "aot/shapes/infer.h"

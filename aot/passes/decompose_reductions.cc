@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {

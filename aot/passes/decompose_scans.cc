@@ -1,7 +1,7 @@
 // Decompositions of scans along a dim: cumulative products and extremes, differences, areas.
 #include <array>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {

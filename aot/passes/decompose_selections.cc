@@ -1,7 +1,7 @@
 // Decompositions of operators that read or write by index or mask.
 #include <array>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {

@@ -11,7 +11,7 @@
 
 #include "inspector/text/comparison_texts.h"
 #include "inspector/text/difference_texts.h"
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 #include "inspector/text/text_layout.h"
 #include "inspector/text/text_table.h"
 

@@ -8,7 +8,7 @@
 #include "inspector/join/memory_use.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/profile_json.h"
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 #include "inspector/text/row_texts.h"
 
 namespace vitrine::inspector {

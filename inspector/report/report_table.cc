@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 #include "inspector/text/row_texts.h"
 #include "inspector/text/text_layout.h"
 #include "inspector/text/text_table.h"

@@ -8,7 +8,7 @@
 
 #include "aot/builder/model_builder.h"
 #include "aot/evaluation/evaluate.h"
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 
 namespace vitrine::aot {
 

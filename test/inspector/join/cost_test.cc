@@ -7,7 +7,7 @@
 
 #include "formats/etrecord/etrecord.h"
 #include "inspector/join/op_names.h"
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 #include "test/support/corpus.h"
 
 namespace vitrine::inspector {

@@ -1,4 +1,4 @@
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 
 #include <fmt/format.h>
 
