@@ -5,6 +5,7 @@
 
 #include "vitrine.h"
 #include "vitrine/module.h"
+#include "vitrine/version.h"
 
 struct vitrine_error {
   vitrine::Error error;

@@ -24,6 +24,7 @@
 #include "formats/etdump/trace_buffer.h"
 #include "host/session.h"
 #include "host/tool_error.h"
+#include "schema/program_generated.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
 

@@ -3,25 +3,29 @@
 # The pinned sources are built once per compiler and pin into VITRINE_DEPS_DIR (default: below the
 # user's cache folder) and shared by all presets, build folders and clones.
 
+include(GNUInstallDirs)
 find_package(Threads REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(fmt 9 REQUIRED)
-find_package(CLI11 2 REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-i18n icu-uc)
+if(VITRINE_BUILD_HOST)
+  find_package(nlohmann_json 3.11 REQUIRED)
+  find_package(fmt 9 REQUIRED)
+  find_package(CLI11 2 REQUIRED)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+  pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-i18n icu-uc)
 
-# Its pkg-config file adds the library that trains. Debian has no package of it to compile for another
-# machine with: there, models of this form are refused.
-find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h)
-find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-add_library(vitrine_sentencepiece INTERFACE)
-add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
-if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY)
-  target_include_directories(vitrine_sentencepiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE_DIR})
-  target_link_libraries(vitrine_sentencepiece INTERFACE ${SENTENCEPIECE_LIBRARY})
-elseif(NOT CMAKE_CROSSCOMPILING)
-  message(FATAL_ERROR "SentencePiece is missing: install libsentencepiece-dev, or run cmake/setup.sh")
+  # Its pkg-config file adds the library that trains. Debian has no package of it to compile for another
+  # machine with: there, models of this form are refused.
+  find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h)
+  find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+  add_library(vitrine_sentencepiece INTERFACE)
+  add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
+  if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY)
+    target_include_directories(vitrine_sentencepiece SYSTEM INTERFACE $<BUILD_INTERFACE:${SENTENCEPIECE_INCLUDE_DIR}>)
+    target_link_libraries(vitrine_sentencepiece INTERFACE
+      $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>)
+  elseif(NOT CMAKE_CROSSCOMPILING)
+    message(FATAL_ERROR "SentencePiece is missing: install libsentencepiece-dev, or run cmake/setup.sh")
+  endif()
 endif()
 
 # On x86 kernels are compiled for several instruction sets and the machine's is chosen at run time, by
@@ -29,10 +33,10 @@ endif()
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
-target_include_directories(vitrine_highway SYSTEM INTERFACE ${HIGHWAY_INCLUDE_DIR})
+target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   find_library(HIGHWAY_LIBRARY hwy REQUIRED)
-  target_link_libraries(vitrine_highway INTERFACE ${HIGHWAY_LIBRARY})
+  target_link_libraries(vitrine_highway INTERFACE $<BUILD_INTERFACE:${HIGHWAY_LIBRARY}> $<INSTALL_INTERFACE:hwy>)
   # Machines with SSSE3 and no more are too old to compile for.
   target_compile_definitions(vitrine_highway INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 else()
@@ -46,13 +50,13 @@ if(DEFINED ENV{XDG_CACHE_HOME})
 elseif(DEFINED ENV{HOME})
   set(default_deps_dir $ENV{HOME}/.cache/vitrine)
 else()
-  set(default_deps_dir ${CMAKE_SOURCE_DIR}/build/deps)
+  set(default_deps_dir ${PROJECT_SOURCE_DIR}/build/deps)
 endif()
 set(VITRINE_DEPS_DIR ${default_deps_dir} CACHE PATH "where pinned sources are kept and built")
 set(VITRINE_DOWNLOADS "" CACHE PATH "folder of already downloaded source tarballs (docs/dependencies.md)")
 
 function(vitrine_build_third_party)
-  set(project ${CMAKE_CURRENT_SOURCE_DIR}/cmake/third_party)
+  set(project ${PROJECT_SOURCE_DIR}/cmake/third_party)
   # XNNPACK is fast only when clang compiles it (docs/dependencies.md), whatever compiles the rest.
   set(compilers "")
   if(NOT CMAKE_CROSSCOMPILING)
@@ -111,8 +115,15 @@ function(vitrine_build_third_party)
 
   add_library(vitrine_xnnpack_library INTERFACE)
   add_library(third_party::xnnpack ALIAS vitrine_xnnpack_library)
-  target_link_libraries(vitrine_xnnpack_library INTERFACE ${VITRINE_XNNPACK_LIBRARIES} Threads::Threads m)
-  target_include_directories(vitrine_xnnpack_library SYSTEM INTERFACE ${VITRINE_XNNPACK_INCLUDE_DIRS})
+  foreach(library IN LISTS VITRINE_XNNPACK_LIBRARIES)
+    cmake_path(GET library FILENAME name)
+    target_link_libraries(vitrine_xnnpack_library INTERFACE
+      $<BUILD_INTERFACE:${library}>
+      $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/vitrine/${name}>)
+  endforeach()
+  target_link_libraries(vitrine_xnnpack_library INTERFACE Threads::Threads m)
+  target_include_directories(vitrine_xnnpack_library SYSTEM INTERFACE "$<BUILD_INTERFACE:${VITRINE_XNNPACK_INCLUDE_DIRS}>")
+  set(VITRINE_XNNPACK_LIBRARIES ${VITRINE_XNNPACK_LIBRARIES} PARENT_SCOPE)
   set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
   # For the two files that look inside: see there.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)

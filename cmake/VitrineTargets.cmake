@@ -1,21 +1,33 @@
 # Helpers for the layers: one CMake target per layer, each with its own sources and links.
+include(GNUInstallDirs)
 
+set(VITRINE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 # Sources name files from the root; public headers are "vitrine/...".
-set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+set(VITRINE_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${VITRINE_GENERATED_DIR}/include)
+# Where headers of the host side, which are not public, are installed below the include folder.
+set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 
 add_library(vitrine_warnings INTERFACE)
-target_compile_options(vitrine_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
-  # In clang, -Wconversion includes warnings that GCC has separately.
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
+if(VITRINE_STRICT)
+  target_compile_options(vitrine_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
+    # In clang, -Wconversion includes warnings that GCC has separately.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
+endif()
+
+# What every library has: its warnings, and the language and headers of those that use it.
+function(_vitrine_library name)
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:vitrine_warnings>)
+  target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
+  target_compile_features(${name} PUBLIC cxx_std_20)
+endfunction()
 
 # Code that runs on devices: no exceptions, no RTTI (docs/architecture.md).
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
   # A sum of products rounds the same on every machine, unless a formula uses a fused multiply-add.
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffp-contract=off)
-  target_link_libraries(${name} PRIVATE vitrine_warnings)
-  target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
+  _vitrine_library(${name})
 endfunction()
 
 # Warnings of GCC 12's optimiser about its own library (std::string, std::vector; GCC bugs 105651,
@@ -31,8 +43,8 @@ set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uniniti
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS})
-  target_link_libraries(${name} PRIVATE vitrine_warnings)
-  target_include_directories(${name} PUBLIC ${VITRINE_INCLUDE_DIRS})
+  _vitrine_library(${name})
+  target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}>)
 endfunction()
 
 # Test code: host side, compiled without optimisation to save time.

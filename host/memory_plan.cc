@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/host_tensor.h"
+#include "schema/program_generated.h"
 
 namespace vitrine::tools {
 namespace {

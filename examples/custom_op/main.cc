@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "examples/custom_op/my_ops.h"
-#include "kernels/portable/portable_kernels.h"
+#include "vitrine/kernels.h"
 #include "vitrine/method.h"
 
 namespace {

@@ -6,8 +6,11 @@
 #include <span>
 #include <string_view>
 
-#include "schema/program_generated.h"
 #include "vitrine/evalue.h"
+
+namespace vitrine::schema::program {
+struct ExecutionPlan;
+}  // namespace vitrine::schema::program
 
 namespace vitrine {
 

@@ -8,12 +8,17 @@
 #include <span>
 #include <string_view>
 
-#include "schema/program_generated.h"
 #include "vitrine/data_source.h"
 #include "vitrine/error.h"
 #include "vitrine/extended_header.h"
 #include "vitrine/method_meta.h"
 #include "vitrine/named_data.h"
+
+// Of the file's schema: for the executor and tools, which include schema/program_generated.h.
+namespace vitrine::schema::program {
+struct Program;
+struct BackendDelegateDataReference;
+}  // namespace vitrine::schema::program
 
 namespace vitrine {
 

@@ -1,10 +1,4 @@
-// The table of llama:: kernels: attention, its caches, and what else decoders call.
+// The table of this room's kernels, with those of the others.
 #pragma once
 
-#include "vitrine/kernel_registry.h"
-
-namespace vitrine::llm {
-
-KernelTable kernels();
-
-}  // namespace vitrine::llm
+#include "vitrine/kernels.h"  // IWYU pragma: export

@@ -1,11 +1,4 @@
-// The table of optimised kernels: SIMD by the instruction set that the machine has, on the method's
-// thread pool. Ask it before the portable ones, which it needs.
+// The table of this room's kernels, with those of the others.
 #pragma once
 
-#include "vitrine/kernel_registry.h"
-
-namespace vitrine::optimized {
-
-KernelTable kernels();
-
-}  // namespace vitrine::optimized
+#include "vitrine/kernels.h"  // IWYU pragma: export

@@ -1,10 +1,4 @@
-// The table of portable kernels: the reference of every op.
+// The table of this room's kernels, with those of the others.
 #pragma once
 
-#include "vitrine/kernel_registry.h"
-
-namespace vitrine::portable {
-
-KernelTable kernels();
-
-}  // namespace vitrine::portable
+#include "vitrine/kernels.h"  // IWYU pragma: export

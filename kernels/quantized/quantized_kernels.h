@@ -1,11 +1,4 @@
-// The table of quantized_decomposed kernels: quantising, dequantising and operators on quantised
-// tensors.
+// The table of this room's kernels, with those of the others.
 #pragma once
 
-#include "vitrine/kernel_registry.h"
-
-namespace vitrine::quantized {
-
-KernelTable kernels();
-
-}  // namespace vitrine::quantized
+#include "vitrine/kernels.h"  // IWYU pragma: export

@@ -9,6 +9,7 @@
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
+#include "schema/program_generated.h"
 
 namespace vitrine {
 namespace {

@@ -1,6 +1,7 @@
 #include "vitrine/method_meta.h"
 
 #include "runtime/data/vector_size.h"
+#include "schema/program_generated.h"
 
 namespace vitrine {
 namespace {

@@ -6,6 +6,7 @@
 #include "runtime/core/checked_math.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/program/program_verifier.h"
+#include "schema/program_generated.h"
 
 namespace vitrine {
 namespace {

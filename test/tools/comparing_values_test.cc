@@ -9,6 +9,7 @@
 
 #include "host/files.h"
 #include "host/tool_error.h"
+#include "schema/program_generated.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/record_builder.h"

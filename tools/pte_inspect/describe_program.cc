@@ -10,6 +10,7 @@
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "runtime/data/vector_size.h"
+#include "schema/program_generated.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
 #include "vitrine/extended_header.h"

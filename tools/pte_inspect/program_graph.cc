@@ -11,6 +11,7 @@
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "inspector/text/text_layout.h"
+#include "schema/program_generated.h"
 
 namespace vitrine::tools {
 namespace {

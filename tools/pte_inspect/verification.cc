@@ -12,6 +12,7 @@
 #include "host/session.h"
 #include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
+#include "schema/program_generated.h"
 #include "tools/pte_inspect/loading.h"
 #include "vitrine/method.h"
 

@@ -9,7 +9,7 @@
 #include "backends/xnnpack/runtime/options.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
 #include "backends/xnnpack/runtime/workspace.h"
-#include "vitrine/backend.h"
+#include "vitrine/xnnpack.h"
 
 namespace vitrine {
 
@@ -33,8 +33,5 @@ class XnnpackBackend final : public BackendInterface {
   mutable xnnpack::Workspaces workspaces_;
   mutable xnnpack::WeightsCaches caches_;
 };
-
-// With the default limits; lives as long as the process.
-const BackendInterface& xnnpack_backend();
 
 }  // namespace vitrine

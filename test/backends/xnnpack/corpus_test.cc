@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "schema/program_generated.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/corpus.h"
 #include "vitrine/program.h"

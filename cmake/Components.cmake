@@ -1,0 +1,73 @@
+# What other projects link: Vitrine::<component>, here and in an installed package.
+#
+# Vitrine::vitrine has modules and arrays (vitrine/vitrine.h) and the API for C (vitrine.h), with all
+# kernels and backends. The others are for programs that choose their own.
+
+# name | the layers that it consists of
+set(VITRINE_DEVICE_COMPONENTS
+  "runtime|executor threadpool"
+  "kernels|kernels_portable kernels_quantized kernels_llm"
+  "optimized_kernels|kernels_optimized"
+  "xnnpack|xnnpack_backend")
+set(VITRINE_HOST_COMPONENTS
+  "devtools|host etdump_writer etdump_reader etrecord bundled_program inspector xnnpack_profile mapping_demo_profile"
+  "aot|pte_lower aot_pipeline aot_reports aot_builder xnnpack_aot mapping_demo_aot"
+  "llm|llm tokenizers")
+
+function(_vitrine_add_component row)
+  string(REGEX MATCH "^([a-z_]+)\\|(.*)$" row "${row}")
+  set(name ${CMAKE_MATCH_1})
+  string(REPLACE " " ";" layers "${CMAKE_MATCH_2}")
+  list(TRANSFORM layers PREPEND vitrine_)
+  add_library(vitrine_component_${name} INTERFACE)
+  target_link_libraries(vitrine_component_${name} INTERFACE ${layers})
+  set_target_properties(vitrine_component_${name} PROPERTIES EXPORT_NAME ${name})
+  add_library(Vitrine::${name} ALIAS vitrine_component_${name})
+endfunction()
+foreach(row IN LISTS VITRINE_DEVICE_COMPONENTS)
+  _vitrine_add_component(${row})
+endforeach()
+if(VITRINE_BUILD_HOST)
+  foreach(row IN LISTS VITRINE_HOST_COMPONENTS)
+    _vitrine_add_component(${row})
+  endforeach()
+endif()
+
+set_target_properties(vitrine_api PROPERTIES EXPORT_NAME vitrine_static)
+add_library(Vitrine::vitrine_static ALIAS vitrine_api)
+if(TARGET vitrine_shared)
+  add_library(Vitrine::vitrine_shared ALIAS vitrine_shared)
+endif()
+if(BUILD_SHARED_LIBS AND TARGET vitrine_shared)
+  add_library(Vitrine::vitrine ALIAS vitrine_shared)
+else()
+  add_library(Vitrine::vitrine ALIAS vitrine_api)
+endif()
+
+# Sets <out> to the targets of this project and the other libraries that <target> links, itself
+# included, so that each comes before those that it needs.
+function(vitrine_linked_libraries target out)
+  set(found "")
+  get_property(waiting TARGET ${target} PROPERTY LINK_LIBRARIES)
+  get_property(interface TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES)
+  list(APPEND waiting ${interface})
+  list(REMOVE_DUPLICATES waiting)
+  foreach(item IN LISTS waiting)
+    string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" item "${item}")
+    if(item MATCHES "^\\$<")
+      continue()
+    endif()
+    set(below ${item})
+    if(TARGET ${item})
+      get_property(aliased TARGET ${item} PROPERTY ALIASED_TARGET)
+      if(aliased)
+        set(item ${aliased})
+      endif()
+      vitrine_linked_libraries(${item} below)
+    endif()
+    # What comes again moves behind its last user.
+    list(REMOVE_ITEM found ${below})
+    list(APPEND found ${below})
+  endforeach()
+  set(${out} ${target} ${found} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,130 @@
+# What `cmake --install` puts where, find_package(Vitrine), pkg-config and CPack. docs/installing.md
+#
+# Three parts: `runtime` (libvitrine.so), `dev` (headers, static libraries, CMake and pkg-config
+# files) and `tools`.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
+
+# Libraries, from what the components link.
+set(device_libraries vitrine_api)
+foreach(row IN LISTS VITRINE_DEVICE_COMPONENTS)
+  string(REGEX REPLACE "\\|.*" "" name "${row}")
+  list(APPEND device_libraries vitrine_component_${name})
+endforeach()
+set(host_libraries "")
+if(VITRINE_BUILD_HOST)
+  foreach(row IN LISTS VITRINE_HOST_COMPONENTS)
+    string(REGEX REPLACE "\\|.*" "" name "${row}")
+    list(APPEND host_libraries vitrine_component_${name})
+  endforeach()
+endif()
+foreach(side device host)
+  set(all "")
+  foreach(library IN LISTS ${side}_libraries)
+    vitrine_linked_libraries(${library} below)
+    list(APPEND all ${below})
+  endforeach()
+  list(FILTER all INCLUDE REGEX "^vitrine_")
+  list(REMOVE_DUPLICATES all)
+  set(${side}_libraries ${all})
+endforeach()
+if(host_libraries)
+  list(REMOVE_ITEM host_libraries ${device_libraries})
+endif()
+foreach(library IN LISTS device_libraries)
+  # Those that are INTERFACE bring no files.
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+
+install(TARGETS ${device_libraries} EXPORT VitrineTargets ARCHIVE COMPONENT dev)
+install(EXPORT VitrineTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
+install(FILES ${VITRINE_XNNPACK_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/vitrine COMPONENT dev)
+if(TARGET vitrine_shared)
+  install(TARGETS vitrine_shared EXPORT VitrineSharedTargets
+          LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
+  install(EXPORT VitrineSharedTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
+endif()
+if(host_libraries)
+  install(TARGETS ${host_libraries} EXPORT VitrineHostTargets ARCHIVE COMPONENT dev)
+  install(EXPORT VitrineHostTargets NAMESPACE Vitrine:: DESTINATION ${package_dir} COMPONENT dev)
+endif()
+
+# Headers: the public ones, and those of the host side, which may change in any version.
+install(FILES include/vitrine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(DIRECTORY include/vitrine ${VITRINE_GENERATED_DIR}/include/vitrine
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
+if(host_libraries)
+  install(DIRECTORY aot api backends base formats host inspector llm operators runtime tokenizers
+                    ${VITRINE_GENERATED_DIR}/schema
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS} COMPONENT dev
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+  install(DIRECTORY tools/pte_lower DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}/tools
+          COMPONENT dev FILES_MATCHING PATTERN "*.h")
+endif()
+
+# find_package(Vitrine)
+configure_package_config_file(cmake/package/VitrineConfig.cmake.in ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/VitrineConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
+              ${PROJECT_BINARY_DIR}/package/VitrineConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT dev)
+
+# pkg-config: the archives in full, since libvitrine.so may lie beside them.
+vitrine_linked_libraries(vitrine_api linked)
+set(VITRINE_PC_ARCHIVES "")
+foreach(library IN LISTS linked)
+  if(library STREQUAL vitrine_xnnpack_library)
+    foreach(file IN LISTS VITRINE_XNNPACK_LIBRARIES)
+      cmake_path(GET file FILENAME name)
+      string(APPEND VITRINE_PC_ARCHIVES " \${libdir}/vitrine/${name}")
+    endforeach()
+  elseif(library STREQUAL vitrine_highway)
+    if(HIGHWAY_LIBRARY)
+      string(APPEND VITRINE_PC_ARCHIVES " -lhwy")
+    endif()
+  elseif(TARGET ${library})
+    get_property(type TARGET ${library} PROPERTY TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      string(APPEND VITRINE_PC_ARCHIVES " \${libdir}/lib${library}.a")
+    endif()
+  endif()
+endforeach()
+set(pc_files vitrine-static)
+if(TARGET vitrine_shared)
+  list(APPEND pc_files vitrine)
+endif()
+set(pc_folder /${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH VITRINE_PC_PREFIX ${pc_folder} /)  # "../../"
+foreach(name IN LISTS pc_files)
+  configure_file(cmake/package/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endforeach()
+
+# Tools and what there is to read.
+if(VITRINE_BUILD_HOST)
+  install(TARGETS executor_runner pte_inspect pte_lower llm_runner vitrine_run RUNTIME COMPONENT tools)
+  install(FILES cmake/package/completion.bash RENAME executor_runner
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+  foreach(tool pte_inspect pte_lower llm_runner)
+    install(FILES cmake/package/completion.bash RENAME ${tool}
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+  endforeach()
+endif()
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+
+# `--strip` leaves archives alone: they lose what debuggers read, and keep what linkers read.
+install(CODE "
+  if(CMAKE_INSTALL_DO_STRIP)
+    file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libvitrine_*.a\"
+                       \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/vitrine/*.a\")
+    foreach(archive IN LISTS archives)
+      execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug \"\${archive}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
+  endif()" COMPONENT dev)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(Packages)
+endif()

@@ -1,0 +1,25 @@
+// The command line of vitrine_run.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace vitrine::tools {
+
+struct RunOptions {
+  std::string model;
+  std::string method = "forward";
+  std::vector<std::string> inputs;  // "a.bin", "a.bin:2x16" or a number
+  std::vector<std::string> data;    // .ptd files
+  std::string output_file;          // empty: outputs are printed only
+  size_t threads = 0;               // 0: as many as performing cores
+  size_t runs = 1;
+};
+
+enum class CommandLine : unsigned char { kRun, kHelp, kWrong };
+
+// kWrong: the reason is on standard error.
+CommandLine parse_run_options(int argc, char** argv, RunOptions& options);
+
+}  // namespace vitrine::tools
