@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vitrine/version.h"
+
 #if defined(_WIN32)
 #define VITRINE_API
 #else

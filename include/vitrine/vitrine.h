@@ -3,3 +3,4 @@
 
 #include "vitrine/array.h"
 #include "vitrine/module.h"
+#include "vitrine/version.h"

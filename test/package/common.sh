@@ -1,0 +1,43 @@
+# What the scripts of this folder share. The variables in capitals come from CMakeLists.txt.
+set -euo pipefail
+sample=$SOURCE/test/samples/mv2_025_xnnpack
+prefix=$OUT/prefix
+readme=$OUT/readme
+
+fail() { echo "$0: $*" >&2; exit 1; }
+
+# expect <text> <command>...: the command succeeds and prints the text.
+expect() {
+  local text=$1 printed
+  shift
+  printed=$("$@") || fail "$* failed"
+  [[ $printed == *"$text"* ]] || fail "$* prints \"$printed\", not \"$text\""
+  echo "$printed"
+}
+
+# expect_failure <text> <command>...: the command fails and says the text.
+expect_failure() {
+  local text=$1 printed
+  shift
+  if printed=$("$@" 2>&1); then fail "$* succeeds"; fi
+  # CMake wraps its messages.
+  [[ $(echo "$printed" | tr -s ' \n' ' ') == *"$text"* ]] || fail "$* says \"$printed\", not \"$text\""
+}
+
+# build <folder below this one> <build folder> <option>...
+build() {
+  local source=$1 binary=$2
+  shift 2
+  rm -rf "$binary"
+  "$CMAKE" -S "$SOURCE/test/package/$source" -B "$binary" -G Ninja -DREADME="$readme" "$@"
+  "$CMAKE" --build "$binary"
+}
+
+# The class that the programs of the README find, by the runner: the position of the largest logit.
+demo_class() { cat "$OUT/readme/class"; }
+
+# check_programs <build folder>: all programs of `consumer` run and are right.
+check_programs() {
+  expect "100 outputs are PyTorch's" "$1/compare" "$sample"
+  (cd "$readme" && expect "class $(demo_class)" "$1/classify" && expect "class $(demo_class)" "$1/classify_c")
+}

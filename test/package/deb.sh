@@ -1,0 +1,13 @@
+# The .deb packages, unpacked beside each other; a program is built against them.
+. "$(dirname "$0")/common.sh"
+rm -rf "$OUT/deb" && mkdir -p "$OUT/deb/root"
+(cd "$BUILD" && "$(dirname "$CMAKE")/cpack" -G DEB -B "$OUT/deb") > "$OUT/deb.log"
+for package in libvitrine0.1 libvitrine-dev vitrine-tools; do
+  dpkg-deb -x "$OUT"/deb/${package}_*.deb "$OUT/deb/root"
+done
+for package in libvitrine0.1 vitrine-tools; do
+  dpkg-deb -f "$OUT"/deb/${package}_*.deb Depends | grep -q 'libc6' || fail "$package depends on nothing"
+done
+"$OUT/deb/root/usr/bin/pte_inspect" "$sample/model.pte" > /dev/null
+build consumer "$OUT/deb/build" -DFROM=package -DCMAKE_PREFIX_PATH="$OUT/deb/root/usr" -DBUILD_SHARED_LIBS=ON
+check_programs "$OUT/deb/build"
