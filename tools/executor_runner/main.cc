@@ -3,22 +3,15 @@
 
 #include <cstdio>
 
-#include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
-#include "formats/etrecord/etrecord.h"
-#include "host/delegate_profiles.h"
-#include "host/embedded_record.h"
 #include "host/files.h"
-#include "host/machine_limits.h"
-#include "host/memory_plan.h"
 #include "host/session.h"
 #include "host/tool_error.h"
-#include "inspector/join/make_profile.h"
 #include "tools/executor_runner/comparing.h"
 #include "tools/executor_runner/inputs.h"
 #include "tools/executor_runner/options.h"
 #include "tools/executor_runner/outputs.h"
-#include "tools/executor_runner/profiling.h"
+#include "tools/executor_runner/profile_run.h"
 #include "tools/executor_runner/verification.h"
 
 namespace vitrine::tools {
@@ -33,30 +26,6 @@ void run_plain(Method& method, InputSet& inputs, EventTracer* tracer,
     inputs.apply(method);
     check(method.execute());
   }
-}
-
-// The report is made from the ETDump's bytes, as it would be on another machine.
-void report_trace(const flatbuffers::DetachedBuffer& dump, inspector::ProfileOptions facts,
-                  const Program& program, const RunnerOptions& options) {
-  const etdump::EtDump trace =
-      etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
-  std::optional<etrecord::EtRecord> record = options.etrecord.empty()
-                                                 ? embedded_record(program)
-                                                 : etrecord::read_etrecord(options.etrecord);
-  if (record && facts.run.record.empty()) facts.run.record = facts.run.model;
-  const inspector::Profile profile =
-      inspector::make_profile(trace, record ? &*record : nullptr, facts);
-  write_report(make_report(profile, options.report), options.report);
-}
-
-inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
-  using Kind = DelegateMemory::Kind;
-  return {.planned = usage.planned,
-          .metadata = usage.metadata + usage.temporary,
-          .workspace = usage.delegates.bytes(Kind::kWorkspace),
-          .packed_weights = usage.delegates.bytes(Kind::kPackedWeights),
-          .mapped_weights = usage.delegates.bytes(Kind::kMappedWeights),
-          .constants = usage.delegates.bytes(Kind::kConstants)};
 }
 
 constexpr int kVerificationFailed = 2;
@@ -84,24 +53,6 @@ int run_verification(Session& session, const RunnerOptions& options) {
   return report.passed() ? 0 : kVerificationFailed;
 }
 
-// What the profile says of the runs, beside their trace.
-inspector::RunInfo profiled_runs(Method& method, InputSet& inputs, TraceBuffer& trace,
-                                 const RunnerOptions& options) {
-  const ProfiledRuns runs = run_profiled(method, inputs, trace, options);
-  inspector::RunInfo info;
-  info.warmup_runs = runs.warmup;
-  info.trace_overhead = runs.trace_overhead;
-  info.peak_rss_bytes = runs.memory.peak;
-  info.steady_rss_bytes = runs.memory.now;
-  info.memory = memory_info(method.memory_usage());
-  info.plan = memory_plan(method.meta());
-  info.model = options.model.filename().string();
-  info.inputs = inputs.descriptions();
-  info.outputs = describe_outputs(method);
-  info.record = options.etrecord.filename().string();
-  return info;
-}
-
 void run_method(Session& session, const RunnerOptions& options) {
   const bool traced = options.profile || !options.etdump.empty();
   std::optional<ValueBuffer> values;
@@ -112,11 +63,9 @@ void run_method(Session& session, const RunnerOptions& options) {
       session.load_method(options.method, traced ? &trace : nullptr);
   InputSet inputs = make_inputs(session, *method, options, trace);
 
-  inspector::ProfileOptions facts;
-  facts.method = options.method;
-  facts.delegates = all_delegate_profiles();
+  inspector::RunInfo runs;
   if (options.profile) {
-    facts.run = profiled_runs(*method, inputs, trace, options);
+    runs = profiled_runs(session, *method, inputs, trace, options);
   } else {
     run_plain(*method, inputs, traced ? &trace : nullptr, options);
   }
@@ -130,10 +79,9 @@ void run_method(Session& session, const RunnerOptions& options) {
   const flatbuffers::DetachedBuffer dump = check(write_etdump(trace));
   if (!options.etdump.empty()) write_trace(trace, dump, options);
   if (!options.profile) return;
-  facts.run.load_ns = session.load_ns();
-  facts.run.threads = static_cast<uint32_t>(session.pool()->threads());
-  if (options.roofline) facts.run.limits = machine_limits(*facts.run.threads, default_cache_file());
-  report_trace(dump, std::move(facts), *session.program(), options);
+  const inspector::Profile profile = profile_of_trace(
+      std::as_bytes(std::span(dump.data(), dump.size())), runs, *session.program(), options);
+  write_report(make_report(profile, options.report), options.report);
 }
 
 int run(const RunnerOptions& options) {
