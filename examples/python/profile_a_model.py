@@ -1,0 +1,35 @@
+"""Lowers an exported model, shows what was delegated, runs it, and profiles it.
+
+    PYTHONPATH=build/release/python /usr/bin/python3 examples/python/profile_a_model.py model.pt2
+"""
+
+import sys
+import tempfile
+
+import numpy
+
+import vitrine
+
+exported = sys.argv[1] if len(sys.argv) > 1 else "test/samples/linear_relu/model.pt2"
+
+# %% Lower it, and see what XNNPACK takes.
+lowered = vitrine.lower(exported, backend="xnnpack")
+print(lowered.delegation_info())
+
+# %% Run it with random inputs.
+with tempfile.TemporaryDirectory() as folder:
+    path = folder + "/model.pte"
+    lowered.save(path)
+    program = vitrine.Program(path)
+    generator = numpy.random.default_rng(0)
+    inputs = [generator.standard_normal(spec.shape).astype(spec.dtype) for spec in program.inputs()]
+    for output in program(*inputs):
+        print(output.dtype, output.shape, output.ravel()[:5])
+
+    # %% Where does the time go?
+    profile = program.profile(*inputs)
+print(profile)
+
+# %% The five slowest rows. With pandas: profile.to_pandas().nlargest(5, "avg_ns")
+for row in sorted(profile.rows, key=lambda row: -row["avg_ns"])[:5]:
+    print(f"{row['avg_ns'] / 1000:8.1f} us  {row['op_type']:20} {row['kernel']}")

@@ -1,0 +1,170 @@
+#include "python/arrays.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+#include "host/tool_error.h"
+
+namespace vitrine::python {
+namespace {
+
+struct DtypeRow {
+  ScalarType dtype;
+  const char* numpy;
+};
+constexpr std::array kDtypes = {
+    DtypeRow{ScalarType::kByte, "uint8"},    DtypeRow{ScalarType::kChar, "int8"},
+    DtypeRow{ScalarType::kShort, "int16"},   DtypeRow{ScalarType::kInt, "int32"},
+    DtypeRow{ScalarType::kLong, "int64"},    DtypeRow{ScalarType::kHalf, "float16"},
+    DtypeRow{ScalarType::kFloat, "float32"}, DtypeRow{ScalarType::kDouble, "float64"},
+    DtypeRow{ScalarType::kBool, "bool"},     DtypeRow{ScalarType::kBFloat16, "uint16"},
+    DtypeRow{ScalarType::kUInt16, "uint16"}, DtypeRow{ScalarType::kUInt32, "uint32"},
+    DtypeRow{ScalarType::kUInt64, "uint64"},
+};
+
+const char* numpy_name(ScalarType dtype) {
+  for (const DtypeRow& row : kDtypes) {
+    if (row.dtype == dtype) return row.numpy;
+  }
+  throw py::type_error(fmt::format("NumPy has no dtype for {}", scalar_type_name(dtype)));
+}
+
+// "float32 (1, 3, 224, 224)"
+template <class Range>
+std::string text_of(const std::string& dtype, const Range& sizes) {
+  std::string text = dtype + " (";
+  for (size_t i = 0; i < std::size(sizes); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", sizes[i]);
+  return text + (std::size(sizes) == 1 ? ",)" : ")");
+}
+
+std::string text_of(const py::array& array) {
+  return text_of(py::str(array.dtype()).cast<std::string>(),
+                 std::span(array.shape(), static_cast<size_t>(array.ndim())));
+}
+
+bool fits(const py::array& array, const TensorInfo& info) {
+  if (static_cast<size_t>(array.ndim()) != info.sizes.size()) return false;
+  for (size_t i = 0; i < info.sizes.size(); ++i) {
+    const py::ssize_t size = array.shape(static_cast<py::ssize_t>(i));
+    const bool is_bound = info.dynamism != ShapeDynamism::kStatic;
+    if (is_bound ? size > info.sizes[i] : size != info.sizes[i]) return false;
+  }
+  return true;
+}
+
+Value to_array(const py::handle& argument, const TensorInfo& info, const std::string& place) {
+  if (!py::isinstance<py::array>(argument)) {
+    throw py::type_error(
+        fmt::format("{} is a {}; it takes a NumPy array: numpy.asarray(x, numpy.{})", place,
+                    Py_TYPE(argument.ptr())->tp_name, numpy_name(info.dtype)));
+  }
+  auto array = py::reinterpret_borrow<py::array>(argument);
+  const bool is_dynamic = info.dynamism != ShapeDynamism::kStatic;
+  const std::string wanted =
+      (is_dynamic ? "at most " : "") + text_of(numpy_name(info.dtype), info.sizes);
+  // Another byte order is another dtype.
+  if (!array.dtype().equal(numpy_dtype(info.dtype))) {
+    throw py::type_error(fmt::format("{} is {}; it takes {}: x.astype(numpy.{})", place,
+                                     text_of(array), wanted, numpy_name(info.dtype)));
+  }
+  if (!fits(array, info)) {
+    throw py::value_error(fmt::format("{} is {}; it takes {}: reshape, crop or pad it", place,
+                                      text_of(array), wanted));
+  }
+  if ((array.flags() & py::array::c_style) == 0) {
+    throw py::value_error(
+        fmt::format("{} is not in row-major (C) order: numpy.ascontiguousarray(x)", place));
+  }
+  std::vector<int32_t> sizes;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i)
+    sizes.push_back(static_cast<int32_t>(array.shape(i)));
+  // Inputs are read only.
+  auto* data = static_cast<std::byte*>(const_cast<void*>(array.data()));
+  const std::span memory(data, static_cast<size_t>(array.nbytes()));
+  if (reinterpret_cast<uintptr_t>(data) % element_size(info.dtype) != 0) {
+    return tools::check(Array::copy_of(info.dtype, memory, sizes));
+  }
+  return tools::check(Array::borrow(info.dtype, memory, sizes));
+}
+
+Value to_value(const py::handle& argument, const MethodMeta& meta, size_t index) {
+  const std::string place = fmt::format("input {} of {}", index, meta.name());
+  const EValue::Tag tag = meta.input_tag(index);
+  try {
+    switch (tag) {
+      case EValue::Tag::kTensor:
+        return to_array(argument, meta.input_tensor(index), place);
+      case EValue::Tag::kInt:
+        return argument.cast<int64_t>();
+      case EValue::Tag::kDouble:
+        return argument.cast<double>();
+      case EValue::Tag::kBool:
+        return argument.cast<bool>();
+      case EValue::Tag::kString:
+        return argument.cast<std::string>();
+      default:
+        return Value();
+    }
+  } catch (const py::cast_error&) {
+    throw py::type_error(fmt::format("{} is a {}; it takes {}", place,
+                                     Py_TYPE(argument.ptr())->tp_name, tag_name(tag)));
+  }
+}
+
+}  // namespace
+
+py::dtype numpy_dtype(ScalarType dtype) { return py::dtype(numpy_name(dtype)); }
+
+std::vector<Value> to_values(const py::args& arguments, const MethodMeta& meta) {
+  if (arguments.size() != meta.num_inputs()) {
+    throw py::type_error(fmt::format("{} takes {} inputs, not {}", meta.name(), meta.num_inputs(),
+                                     arguments.size()));
+  }
+  std::vector<Value> values;
+  for (size_t i = 0; i < arguments.size(); ++i) values.push_back(to_value(arguments[i], meta, i));
+  return values;
+}
+
+bundled::TestSet to_test_set(std::span<const Value> values) {
+  bundled::TestSet set;
+  for (const Value& value : values) {
+    if (const Array* array = value.array()) {
+      bundled::BundledTensor tensor;
+      tensor.dtype = array->dtype();
+      tensor.data = array->bytes();
+      tensor.sizes.assign(array->sizes().begin(), array->sizes().end());
+      tensor.dim_order.resize(tensor.sizes.size());
+      std::iota(tensor.dim_order.begin(), tensor.dim_order.end(), uint8_t{0});
+      set.inputs.emplace_back(std::move(tensor));
+    } else if (const int64_t* integer = value.integer()) {
+      set.inputs.emplace_back(*integer);
+    } else if (const double* real = value.real()) {
+      set.inputs.emplace_back(*real);
+    } else if (const bool* boolean = value.boolean()) {
+      set.inputs.emplace_back(*boolean);
+    } else {
+      throw py::type_error("profiles take arrays and numbers as inputs");
+    }
+  }
+  return set;
+}
+
+py::object to_python(Value value) {
+  if (const int64_t* integer = value.integer()) return py::int_(*integer);
+  if (const double* real = value.real()) return py::float_(*real);
+  if (const bool* boolean = value.boolean()) return py::bool_(*boolean);
+  if (const std::string* string = value.string()) return py::str(*string);
+  if (value.array() == nullptr) return py::none();
+  auto owner = std::make_unique<Array>(std::move(*value.array()));
+  const Array& array = *owner;
+  const std::vector<py::ssize_t> sizes(array.sizes().begin(), array.sizes().end());
+  const void* data = array.bytes().data();
+  const py::dtype dtype = numpy_dtype(array.dtype());
+  const py::capsule keeper(owner.release(), [](void* kept) { delete static_cast<Array*>(kept); });
+  return py::array(dtype, sizes, data, keeper);
+}
+
+}  // namespace vitrine::python

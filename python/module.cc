@@ -1,0 +1,82 @@
+// vitrine._vitrine: what vitrine/__init__.py is written with.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "base/host_error.h"
+#include "host/files.h"
+#include "inspector/report/report_html.h"
+#include "inspector/report/report_json.h"
+#include "inspector/report/report_table.h"
+#include "python/lowering.h"
+#include "python/program.h"
+#include "tools/pte_inspect/inspect.h"
+#include "tools/pte_lower/report.h"
+#include "vitrine/version.h"
+
+namespace vitrine::python {
+namespace {
+
+py::bytes to_bytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string inspect_json(const std::filesystem::path& file) {
+  tools::InspectOptions options;
+  options.files = {file};
+  options.json = true;
+  return tools::inspect(options).text;
+}
+
+void define_program(py::module_& module) {
+  using Paths = std::vector<std::filesystem::path>;
+  py::class_<PythonProgram>(module, "Program")
+      .def(py::init<const std::filesystem::path&, size_t, bool, const Paths&>())
+      .def("path", &PythonProgram::path)
+      .def("methods", &PythonProgram::methods)
+      .def("inputs", &PythonProgram::inputs)
+      .def("outputs", &PythonProgram::outputs)
+      .def("call", &PythonProgram::call)
+      .def("profile", [](PythonProgram& program, const std::string& method,
+                         std::optional<size_t> runs, std::optional<size_t> warmup,
+                         const std::filesystem::path& record, const py::args& inputs) {
+        return program.profile({method, runs, warmup, record}, inputs);
+      });
+  py::class_<inspector::Profile>(module, "Profile")
+      .def("json", &inspector::report_json)
+      .def("html", &inspector::report_html)
+      .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
+        return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
+      });
+}
+
+void define_lowering(py::module_& module) {
+  py::class_<aot::LoweredModel>(module, "Lowered")
+      .def("program", [](const aot::LoweredModel& model) { return to_bytes(model.emitted.pte); })
+      .def("record", [](const aot::LoweredModel& model) { return to_bytes(model.record); })
+      .def("save",
+           [](const aot::LoweredModel& model, const std::filesystem::path& path) {
+             tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
+           })
+      .def("summary", &tools::summary_text)
+      .def("explain",
+           [](const aot::LoweredModel& model) { return tools::explain_text(model, false); })
+      .def("delegation_info", &delegation_info);
+  module.def("lower",
+             [](const std::map<std::string, std::filesystem::path>& models,
+                const std::vector<std::string>& backends, bool fold_constants, bool record) {
+               const py::gil_scoped_release others_run;
+               return lower(models, {backends, fold_constants, record});
+             });
+  module.def("inspect_json", &inspect_json);
+}
+
+}  // namespace
+}  // namespace vitrine::python
+
+PYBIND11_MODULE(_vitrine, module) {
+  module.attr("version") = VITRINE_VERSION;
+  pybind11::register_exception<vitrine::HostError>(module, "Error", PyExc_RuntimeError);
+  vitrine::python::define_program(module);
+  vitrine::python::define_lowering(module);
+}

@@ -1,0 +1,208 @@
+"""Runs, profiles, lowers and looks into ExecuTorch programs.
+
+    import numpy, vitrine
+
+    program = vitrine.Program("model.pte")
+    (logits,) = program(numpy.zeros((1, 3, 224, 224), numpy.float32))
+    print(program.profile())
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+
+import numpy
+
+from . import _vitrine
+from ._vitrine import Error
+
+if TYPE_CHECKING:
+    import pandas
+
+__version__: str = _vitrine.version
+__all__ = ["Error", "Lowered", "DelegationInfo", "Profile", "Program", "Spec",
+           "delegation_info", "inspect", "lower"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a method takes or gives at one place."""
+
+    kind: str  # "array", or that of another value: "Int", "Double", "Bool", "String", "None"
+    dtype: Optional[numpy.dtype]  # bfloat16, which NumPy lacks, is uint16: the same bits
+    shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
+    dynamic: Optional[bool]
+
+
+class Program:
+    """A .pte file, mapped into memory: it must not be truncated while this lives.
+
+    `threads` counts the caller's; 0 means as many as the machine has performing cores. `data` are
+    .ptd files. Errors are `vitrine.Error`, and TypeError or ValueError for wrong inputs.
+    """
+
+    def __init__(self, path: PathLike, *, threads: int = 0, optimized_kernels: bool = True,
+                 data: Sequence[PathLike] = ()) -> None:
+        self._program = _vitrine.Program(os.fspath(path), threads, optimized_kernels,
+                                         [os.fspath(file) for file in data])
+
+    @property
+    def path(self) -> str:
+        return self._program.path()
+
+    @property
+    def methods(self) -> list[str]:
+        return self._program.methods()
+
+    def inputs(self, method: str = "forward") -> list[Spec]:
+        return [Spec(*row) for row in self._program.inputs(method)]
+
+    def outputs(self, method: str = "forward") -> list[Spec]:
+        return [Spec(*row) for row in self._program.outputs(method)]
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        """Calls `forward`."""
+        return self.call("forward", *inputs)
+
+    def call(self, method: str, *inputs: Any) -> tuple[Any, ...]:
+        """Calls a method with arrays and numbers.
+
+        Arrays are of exactly the dtype that the method takes, in row-major order, and are not
+        copied on their way to it. Outputs are arrays with memory of their own.
+        """
+        return self._program.call(method, *inputs)
+
+    def profile(self, *inputs: Any, method: str = "forward", runs: Optional[int] = None,
+                warmup: Optional[int] = None, record: Optional[PathLike] = None) -> "Profile":
+        """Runs a method, as `executor_runner --profile` does, and tells where the time goes.
+
+        Without inputs, they are random. `record` is an ETRecord, for programs that do not carry
+        their own.
+        """
+        return Profile(self._program.profile(method, runs, warmup, os.fspath(record or ""), *inputs))
+
+    def __repr__(self) -> str:
+        return f"vitrine.Program({self.path!r})"
+
+
+class Profile:
+    """Where the time of a run goes, row by row; prints as a table."""
+
+    def __init__(self, profile: "_vitrine.Profile") -> None:
+        self._profile = profile
+        self.data: dict[str, Any] = json.loads(profile.json())  # docs/formats/profile_json.md
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """In run order. Times are nanoseconds per run."""
+        return self.data["rows"]
+
+    @property
+    def wall_ns(self) -> dict[str, float]:
+        """Statistics of a run: min, p50, avg and others."""
+        return self.data["wall_ns"]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def table(self, width: int = 100, *, costs: bool = False, ids: bool = False) -> str:
+        return self._profile.table(width, costs, ids)
+
+    def save(self, path: PathLike) -> None:
+        """Writes .html, .json or, with another ending, the table."""
+        path = os.fspath(path)
+        text = (self._profile.html() if path.endswith(".html")
+                else self._profile.json() if path.endswith(".json") else self.table())
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+@dataclass(frozen=True)
+class DelegationInfo:
+    """How much of a method is delegated, counted as ExecuTorch's get_delegation_info does."""
+
+    subgraphs: int
+    delegated_nodes: int
+    non_delegated_nodes: int
+    by_op: list[dict[str, Any]]  # op_type, delegated, non_delegated
+    text: str
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        import pandas
+
+        return pandas.DataFrame(self.by_op)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Lowered:
+    """What lower() makes: a program, and what is known of how it was made."""
+
+    def __init__(self, model: "_vitrine.Lowered") -> None:
+        self._model = model
+
+    @property
+    def program(self) -> bytes:
+        """The bytes of a .pte file."""
+        return self._model.program()
+
+    @property
+    def record(self) -> bytes:
+        """The bytes of an ETRecord; empty unless lower() was asked for it."""
+        return self._model.record()
+
+    def save(self, path: PathLike) -> None:
+        self._model.save(os.fspath(path))
+
+    def delegation_info(self, method: Optional[str] = None) -> DelegationInfo:
+        """Of a method, which may be left out if there is one only."""
+        infos = self._model.delegation_info()
+        if method is None:
+            if len(infos) != 1:
+                raise ValueError(f"which method? There are {', '.join(infos)}")
+            method = next(iter(infos))
+        if method not in infos:
+            raise ValueError(f"no method {method!r}; there are {', '.join(infos)}")
+        subgraphs, delegated, others, by_op, text = infos[method]
+        keys = ("op_type", "delegated", "non_delegated")
+        return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
+
+    def explain(self) -> str:
+        """Why calls are not delegated, most expensive first."""
+        return self._model.explain()
+
+    def __str__(self) -> str:
+        return self._model.summary()
+
+
+def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
+          backend: Union[str, Sequence[str], None] = "xnnpack", fold_constants: bool = False,
+          record: bool = False) -> Lowered:
+    """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
+
+    `backend` is "xnnpack", "mapping_demo", several in order of preference, or None.
+    """
+    models = dict(model) if isinstance(model, Mapping) else {"forward": model}
+    backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
+    return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()},
+                                  backends, fold_constants, record))
+
+
+def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:
+    return lowered.delegation_info(method)
+
+
+def inspect(path: PathLike) -> dict[str, Any]:
+    """Describes a .pte, .bpte, .ptd, .pt2, ETDump or ETRecord, as `pte_inspect --json` does."""
+    return json.loads(_vitrine.inspect_json(os.fspath(path)))

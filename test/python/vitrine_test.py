@@ -1,0 +1,225 @@
+"""Tests of the Python module: /usr/bin/python3 vitrine_test.py <folder of samples>"""
+
+import json
+import os
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy
+
+import vitrine
+
+SAMPLES = sys.argv.pop(1)
+
+
+def sample(name, file="model.pte"):
+    return os.path.join(SAMPLES, name, file)
+
+
+def floats(name, file, shape):
+    return numpy.fromfile(sample(name, file), numpy.float32).reshape(shape)
+
+
+class Calls(unittest.TestCase):
+    def test_outputs_are_those_of_pytorch(self):
+        program = vitrine.Program(sample("mv2_025_xnnpack"))
+        image = floats("mv2_025_xnnpack", "input_0.bin", (1, 3, 128, 128))
+        (logits,) = program(image)
+        self.assertEqual(logits.dtype, numpy.float32)
+        self.assertEqual(logits.shape, (1, 100))
+        expected = floats("mv2_025_xnnpack", "expected_0.bin", (1, 100))
+        numpy.testing.assert_allclose(logits, expected, atol=1e-4)
+
+    def test_outputs_keep_their_memory(self):
+        program = vitrine.Program(sample("add_mul"))
+        first_inputs = [floats("add_mul", f"input_{i}.bin", (2, 3)) for i in range(2)]
+        (first,) = program(*first_inputs)
+        kept = first.copy()
+        self.assertFalse(first.flags.owndata)
+        other_inputs = [floats("add_mul", f"input_{i}_c1.bin", (2, 3)) for i in range(2)]
+        (second,) = program(*other_inputs)
+        del program
+        numpy.testing.assert_array_equal(first, kept)
+        numpy.testing.assert_allclose(first, floats("add_mul", "expected_0.bin", (2, 3)), atol=1e-6)
+        numpy.testing.assert_allclose(second, floats("add_mul", "expected_0_c1.bin", (2, 3)), atol=1e-6)
+        first[0, 0] = 7  # an array like any other
+
+    def test_inputs_stay_as_they_are(self):
+        program = vitrine.Program(sample("add_mul"))
+        inputs = [floats("add_mul", f"input_{i}.bin", (2, 3)) for i in range(2)]
+        for array in inputs:
+            array.flags.writeable = False
+        copies = [array.copy() for array in inputs]
+        program(*inputs)
+        for array, copy in zip(inputs, copies):
+            numpy.testing.assert_array_equal(array, copy)
+
+    def test_unaligned_memory(self):
+        program = vitrine.Program(sample("add_mul"))
+        inputs = []
+        for i in range(2):
+            values = floats("add_mul", f"input_{i}.bin", (2, 3))
+            memory = numpy.zeros(25, numpy.uint8)
+            array = memory[1:].view(numpy.float32).reshape(2, 3)
+            array[:] = values
+            inputs.append(array)
+        (sums,) = program(*inputs)
+        numpy.testing.assert_allclose(sums, floats("add_mul", "expected_0.bin", (2, 3)), atol=1e-6)
+
+    def test_dynamic_shapes(self):
+        program = vitrine.Program(sample("dynamic_batch_xnnpack"))
+        (spec,) = program.inputs()
+        self.assertTrue(spec.dynamic)
+        columns = spec.shape[1]
+        for suffix in ("", "_c1", "_c2"):
+            batch = floats("dynamic_batch_xnnpack", f"input_0{suffix}.bin", (-1, columns))
+            expected = numpy.fromfile(sample("dynamic_batch_xnnpack", f"expected_0{suffix}.bin"), numpy.float32)
+            (output,) = program(batch)
+            self.assertEqual(len(output), len(batch))
+            numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+
+    def test_threads_wait_for_each_other(self):
+        program = vitrine.Program(sample("mv2_025_xnnpack"))
+        image = floats("mv2_025_xnnpack", "input_0.bin", (1, 3, 128, 128))
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(program(image)[0])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results:
+            numpy.testing.assert_array_equal(result, results[0])
+        self.assertEqual(len(results), 4)
+
+    def test_descriptions(self):
+        program = vitrine.Program(sample("add_mul"), threads=1, optimized_kernels=False)
+        self.assertEqual(program.methods, ["forward"])
+        self.assertEqual(program.inputs(), [vitrine.Spec("array", numpy.dtype("float32"), (2, 3), False)] * 2)
+        self.assertEqual(program.outputs()[0].shape, (2, 3))
+
+
+class WrongInputs(unittest.TestCase):
+    def setUp(self):
+        self.program = vitrine.Program(sample("add_mul"))
+        self.good = numpy.ones((2, 3), numpy.float32)
+
+    def expect(self, error, text, *inputs):
+        with self.assertRaisesRegex(error, text):
+            self.program(*inputs)
+        self.program(self.good, self.good)  # the next call works
+
+    def test_dtype(self):
+        self.expect(TypeError, r"input 1 of forward is float64 \(2, 3\); it takes float32 \(2, 3\): "
+                    r"x.astype\(numpy.float32\)", self.good, self.good.astype(numpy.float64))
+
+    def test_byte_order(self):
+        self.expect(TypeError, r"is >f4 \(2, 3\); it takes float32", self.good, self.good.astype(">f4"))
+
+    def test_shape(self):
+        self.expect(ValueError, r"input 0 of forward is float32 \(3, 2\); it takes float32 \(2, 3\)",
+                    self.good.reshape(3, 2), self.good)
+        self.expect(ValueError, r"is float32 \(6,\)", self.good.ravel(), self.good)
+
+    def test_order(self):
+        self.expect(ValueError, r"input 0 of forward is not in row-major \(C\) order: numpy.ascontiguousarray",
+                    numpy.asfortranarray(self.good), self.good)
+        self.expect(ValueError, "row-major", numpy.ones((2, 6), numpy.float32)[:, ::2], self.good)
+
+    def test_too_large_for_a_dynamic_shape(self):
+        program = vitrine.Program(sample("dynamic_batch_xnnpack"))
+        rows, columns = program.inputs()[0].shape
+        with self.assertRaisesRegex(ValueError, "at most float32"):
+            program(numpy.ones((rows + 1, columns), numpy.float32))
+
+    def test_number_and_kind(self):
+        self.expect(TypeError, "forward takes 2 inputs, not 1", self.good)
+        self.expect(TypeError, r"input 0 of forward is a list; it takes a NumPy array", [[1.0]], self.good)
+
+    def test_files_and_methods(self):
+        with self.assertRaisesRegex(vitrine.Error, "nowhere.pte"):
+            vitrine.Program("nowhere.pte")
+        with self.assertRaisesRegex(vitrine.Error, "forward"):
+            self.program.call("backward", self.good)
+
+
+class Profiles(unittest.TestCase):
+    def test_rows_add_up(self):
+        program = vitrine.Program(sample("mv2_025_xnnpack"), threads=1)
+        image = floats("mv2_025_xnnpack", "input_0.bin", (1, 3, 128, 128))
+        profile = program.profile(image, runs=3, record=sample("mv2_025_xnnpack", "etrecord.bin"))
+        self.assertEqual(profile.data["inputs"], ["f32[1,3,128,128]"])
+        total = sum(row["avg_ns"] for row in profile.rows) + profile.data["unattributed_ns"]
+        self.assertAlmostEqual(total, profile.wall_ns["avg"], delta=1)
+        self.assertIn("aten.convolution.default", profile.rows[1]["source_ops"])
+        self.assertIn("convolution", str(profile))
+
+    def test_random_inputs_and_files(self):
+        profile = vitrine.Program(sample("add_mul")).profile(runs=2, warmup=1)
+        self.assertEqual(profile.data["warmup_runs"], 1)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begin in (("p.html", "<!doctype html>"), ("p.json", "{")):
+                path = os.path.join(folder, name)
+                profile.save(path)
+                with open(path, encoding="utf-8") as file:
+                    self.assertTrue(file.read().lower().startswith(begin))
+        with self.assertRaises(ValueError):
+            vitrine.Program(sample("add_mul")).profile(numpy.ones((1, 1), numpy.float32),
+                                                       numpy.ones((2, 3), numpy.float32))
+
+    def test_pandas(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        frame = vitrine.Program(sample("add_mul")).profile(runs=2).to_pandas()
+        self.assertIn("avg_ns", frame.columns)
+
+
+class Lowering(unittest.TestCase):
+    def test_lowered_programs_run(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend="xnnpack", record=True)
+        self.assertTrue(lowered.record)
+        info = vitrine.delegation_info(lowered)
+        self.assertEqual((info.subgraphs, info.non_delegated_nodes), (1, 1))
+        self.assertEqual(sum(row["delegated"] for row in info.by_op), info.delegated_nodes)
+        self.assertIn("Total delegated subgraphs: 1", str(info))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), lowered.program)
+            program = vitrine.Program(path)
+            (spec,) = program.inputs()
+            (output,) = program(floats("linear_relu", "input_0.bin", spec.shape))
+            expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
+            numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+            self.assertTrue(any("linear" in op for row in program.profile(runs=2).rows for op in row["source_ops"]))
+
+    def test_without_a_backend(self):
+        info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
+        self.assertEqual(info.subgraphs, 0)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(vitrine.Error, "xnnpack"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
+        with self.assertRaisesRegex(vitrine.Error, "model.pte"):
+            vitrine.lower(sample("linear_relu", "model.pte"))
+        with self.assertRaisesRegex(ValueError, "no method 'encode'; there are forward"):
+            vitrine.lower(sample("linear_relu", "model.pt2")).delegation_info("encode")
+
+
+class Inspection(unittest.TestCase):
+    def test_a_program(self):
+        description = vitrine.inspect(sample("add_mul"))
+        self.assertEqual(description["bytes"], os.path.getsize(sample("add_mul")))
+        json.dumps(description)
+
+    def test_an_unknown_file(self):
+        with self.assertRaisesRegex(vitrine.Error, "input_0.bin"):
+            vitrine.inspect(sample("add_mul", "input_0.bin"))
+
+
+if __name__ == "__main__":
+    unittest.main()
