@@ -191,10 +191,10 @@ class Unpickler {
     const size_t name = pop();
     push_new(Kind::kPersist).items = {name};
   }
-  // Attributes of an OrderedDict besides its items do not matter for the data.
+  // Attributes of an OrderedDict besides its items, or of an object, do not matter for the data.
   void build() {
     pop();
-    top(Kind::kDict);
+    if (stack_.empty() || pickle_.nodes[stack_.back()].kind != Kind::kCall) top(Kind::kDict);
   }
   void reduce() {
     const size_t arguments = pop();
@@ -245,7 +245,7 @@ class Unpickler {
     steps['s'] = &Unpickler::set_item;
     steps['u'] = &Unpickler::set_marked;
     steps['Q'] = &Unpickler::persistent;
-    steps['R'] = &Unpickler::reduce;
+    steps['R'] = steps[0x81] = &Unpickler::reduce;
     steps['b'] = &Unpickler::build;
     return steps;
   }

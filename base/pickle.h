@@ -24,7 +24,7 @@ struct PickleNode {
     kDict,     // items: key, value, key, value ...
     kGlobal,   // text: "module name"
     kPersist,  // items[0]: the name of an object outside the pickle
-    kCall,     // items: a global and its arguments as a list; not called
+    kCall,     // items: a global and its arguments as a list; not called, nor an object made
   };
   Kind kind = Kind::kNone;
   int64_t number = 0;

@@ -109,6 +109,12 @@ const SharedBytes& SavedObjects::storage(const std::string& key) {
   return entry->second;
 }
 
+bool SavedObjects::is_tensor(const PickleNode& value) const {
+  if (value.kind != Kind::kCall) return false;
+  const std::string& callee = node(value.items[0]).text;
+  return callee == kRebuildTensor || std::ranges::count(kRebuildParameter, callee) != 0;
+}
+
 SavedTensor SavedObjects::tensor(const PickleNode& call) {
   if (call.kind != Kind::kCall) fail("a value is not a tensor");
   const std::string& callee = node(call.items[0]).text;

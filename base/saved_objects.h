@@ -34,6 +34,8 @@ class SavedObjects {
   const PickleNode& node(size_t index) const { return pickle_.nodes[index]; }
   // Requires this kind; `what` is the error otherwise.
   const PickleNode& node(size_t index, PickleNode::Kind kind, std::string_view what) const;
+  // Whether it is a call that makes a tensor or parameter.
+  bool is_tensor(const PickleNode& value) const;
   // Reads a tensor or parameter from the call that makes it.
   SavedTensor tensor(const PickleNode& call);
 

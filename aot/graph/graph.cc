@@ -338,6 +338,10 @@ std::unique_ptr<Graph> Graph::copy(std::unordered_map<const Node*, Node*>* nodes
 bool is_pure(const Node& node) {
   const Target target = node.target();
   if (target.dialect() == Dialect::kPython) return true;
+  if (has_unknown_effects(target)) return false;
+  if (const Operator* known = operator_of(target)) {
+    if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
+  }
   // Operators that write to an argument end in "_"; double underscores are Python's operators.
   const std::string_view op = target.op();
   if (op.ends_with("_") && !op.ends_with("__")) return false;

@@ -85,6 +85,11 @@ bool is_in_place(Target target) {
   return target.op().ends_with('_') && !target.op().ends_with("__");
 }
 
+bool has_unknown_effects(Target target) {
+  const bool is_operator = target.dialect() == Dialect::kAten || target.dialect() == Dialect::kEdge;
+  return is_operator && target.name_space() != "aten" && operator_of(target) == nullptr;
+}
+
 Target getitem() {
   static const Target kGetitem = Target::of("_operator.getitem", Dialect::kPython);
   return kGetitem;

@@ -58,6 +58,10 @@ bool has_kernel(Target target);
 // name.
 bool is_in_place(Target target);
 
+// Whether it may write to any argument: of an operator that is neither in the table nor one of
+// ATen's, whose names tell that.
+bool has_unknown_effects(Target target);
+
 // The target of nodes that select one of several results.
 Target getitem();
 

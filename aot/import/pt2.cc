@@ -8,6 +8,7 @@
 #include "aot/import/import_error.h"
 #include "aot/import/program_reader.h"
 #include "aot/import/saved_tensors.h"
+#include "aot/import/unwrap_subclasses.h"
 #include "aot/import/weights_reader.h"
 #include "base/format_error.h"
 #include "base/json.h"
@@ -33,6 +34,14 @@ ExportedProgram read_json(const ZipArchive& archive, const std::string& member) 
   const JsonDocument document(archive.read(member, kMaxProgramBytes).text(),
                               place_of(archive, member));
   return read_program(document.root());
+}
+
+void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights constants) {
+  program.state_dict = std::move(state.tensors);
+  program.constants = std::move(constants.tensors);
+  // A weight is in one of both: which one, its spec says.
+  state.subclasses.merge(constants.subclasses);
+  unwrap_subclasses(program, state.subclasses);
 }
 
 // "model/", where all members of a PT2 archive lie; empty if it is none.
@@ -73,8 +82,8 @@ ExportedProgram read_archive(const ZipArchive& archive, const std::string& root)
   if (model.empty()) fail(archive, folder, "holds no program");
 
   ExportedProgram program = read_json(archive, folder + model + std::string(kJson));
-  program.state_dict = read_payload(archive, root + "data/weights/", model, "weights");
-  program.constants = read_payload(archive, root + "data/constants/", model, "constants");
+  set_weights(program, read_payload(archive, root + "data/weights/", model, "weights"),
+              read_payload(archive, root + "data/constants/", model, "constants"));
   return program;
 }
 
@@ -92,8 +101,7 @@ ExportedProgram read_flat_zip(const ZipArchive& archive) {
     }
     fail(archive, stem + ".pt", "is not in the archive");
   };
-  program.state_dict = tensors("serialized_state_dict");
-  program.constants = tensors("serialized_constants");
+  set_weights(program, tensors("serialized_state_dict"), tensors("serialized_constants"));
   return program;
 }
 

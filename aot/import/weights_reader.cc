@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "aot/import/saved_tensors.h"
 #include "aot/import/tensor_meta.h"
 #include "base/json.h"
 
@@ -17,21 +16,30 @@ int64_t static_value(const SymInt& value, const JsonValue& meta) {
   return value.value();
 }
 
-TensorData read_tensor(const ZipArchive& archive, const std::string& folder,
-                       const JsonValue& payload) {
+// The name of a record in `folder`.
+const std::string& record_of(const JsonValue& payload) {
   const JsonValue path = payload.at("path_name");
   const std::string& name = path.string();
   if (name.empty() || name.find('/') != std::string::npos || name == "..") {
     path.fail(fmt::format("\"{}\" is not the name of a record", name));
   }
+  return name;
+}
+
+std::vector<int64_t> sizes_of(const TensorSpec& spec, const JsonValue& meta) {
+  std::vector<int64_t> sizes;
+  for (const SymInt& size : spec.sizes) sizes.push_back(static_value(size, meta));
+  return sizes;
+}
+
+TensorData read_tensor(const ZipArchive& archive, const std::string& folder,
+                       const JsonValue& payload) {
+  const std::string& name = record_of(payload);
   const JsonValue meta = payload.at("tensor_meta");
-  if (payload.at("use_pickle").boolean() || meta.is_null()) {
-    payload.fail("is pickled (a tensor subclass or a custom object), which is not supported");
-  }
   const TensorSpec spec = read_tensor_meta(meta);
   TensorData data;
   data.dtype = spec.dtype;
-  for (const SymInt& size : spec.sizes) data.sizes.push_back(static_value(size, meta));
+  data.sizes = sizes_of(spec, meta);
   for (const SymInt& stride : spec.strides) data.strides.push_back(static_value(stride, meta));
   data.storage_offset = static_value(spec.storage_offset, meta);
   data.requires_grad = spec.requires_grad;
@@ -42,24 +50,47 @@ TensorData read_tensor(const ZipArchive& archive, const std::string& folder,
   return data;
 }
 
+// A tensor that torch.save wrote: of a subclass, whose record is a pickle.
+void read_pickled(const ZipArchive& archive, const std::string& folder, const std::string& name,
+                  const JsonValue& payload, SavedWeights& weights) {
+  const JsonValue meta = payload.at("tensor_meta");
+  if (meta.is_null()) payload.fail("is a custom object, which is not supported");
+  const std::string record = folder + record_of(payload);
+  read_saved_tensor(archive.read(record, kMaxRecordBytes),
+                    fmt::format("{}: {}", archive.source(), record), name, weights);
+  const auto subclass = weights.subclasses.find(name);
+  const std::vector<int64_t>& sizes = subclass == weights.subclasses.end()
+                                          ? weights.tensors.at(name).sizes
+                                          : subclass->second.sizes;
+  if (sizes != sizes_of(read_tensor_meta(meta), meta)) {
+    meta.fail(fmt::format("the pickle has the sizes [{}]", fmt::join(sizes, ", ")));
+  }
+}
+
 }  // namespace
 
-TensorMap read_payload(const ZipArchive& archive, const std::string& folder,
-                       const std::string& model, const std::string& kind) {
+SavedWeights read_payload(const ZipArchive& archive, const std::string& folder,
+                          const std::string& model, const std::string& kind) {
   const std::string saved = folder + model + ".pt";
   if (archive.has(saved)) {
     return read_saved_tensors(archive.read(saved, kMaxRecordBytes),
                               fmt::format("{}: {}", archive.source(), saved));
   }
-  TensorMap tensors;
+  SavedWeights weights;
   const std::string config = fmt::format("{}{}_{}_config.json", folder, model, kind);
-  if (!archive.has(config)) return tensors;
+  if (!archive.has(config)) return weights;
   const JsonDocument document(archive.read(config, kMaxConfigBytes).text(),
                               fmt::format("{}: {}", archive.source(), config));
   document.root().at("config").each_member([&](const std::string& name, const JsonValue& payload) {
-    tensors.emplace(name, read_tensor(archive, folder, payload));
+    if (payload.at("use_pickle").boolean()) {
+      read_pickled(archive, folder, name, payload, weights);
+    } else if (payload.at("tensor_meta").is_null()) {
+      payload.fail("is a custom object, which is not supported");
+    } else {
+      weights.tensors.emplace(name, read_tensor(archive, folder, payload));
+    }
   });
-  return tensors;
+  return weights;
 }
 
 }  // namespace vitrine::aot

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "aot/graph/exported_program.h"
+#include "aot/import/saved_tensors.h"
 #include "base/zip_archive.h"
 
 namespace vitrine::aot {
 
 // `folder` ("model/data/weights/") holds <model>_<kind>_config.json and the records that it names,
 // or <model>.pt (torch 2.8). Neither: no tensors.
-TensorMap read_payload(const ZipArchive& archive, const std::string& folder,
-                       const std::string& model, const std::string& kind);
+SavedWeights read_payload(const ZipArchive& archive, const std::string& folder,
+                          const std::string& model, const std::string& kind);
 
 }  // namespace vitrine::aot

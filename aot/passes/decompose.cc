@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_set>
 
 #include "aot/graph/node_error.h"
+#include "aot/passes/auto_functionalized.h"
 #include "aot/passes/decompositions.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
@@ -90,7 +93,9 @@ bool stays(const Node&) { return false; }
 void decompose_around_writes(ExportedProgram& program, std::span<const std::string> preserved,
                              std::span<const OpsToKeep> ops_to_keep) {
   bool writes = false;
-  for_each_call(*program.graph, [&](Node& node) { writes = writes || is_in_place(node.target()); });
+  for_each_call(*program.graph, [&](Node& node) {
+    writes = writes || is_in_place(node.target()) || writes_arguments(node);
+  });
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);
@@ -117,10 +122,12 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   }
   apply(program, table, [&](const Node& node) { return kept.contains(&node); });
   for_each_call(*program.graph, [&](Node& node) {
-    if (is_core(node) || kept.contains(&node) ||
-        std::ranges::count(preserved, node.target().name()) != 0) {
-      return;
+    if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
+    if (has_unknown_effects(node.target())) {
+      fail_at(node,
+              fmt::format("{} is not known, so neither is what it writes", node.target().name()));
     }
+    if (is_core(node)) return;
     fail_at(node, "no decomposition is known, and no kernel computes it");
   });
 }

@@ -46,7 +46,7 @@ template <size_t dims>
 void convolution(Decomposition& to) {
   Node* x = to.self();
   Argument padding;
-  if (const Argument word = to.arg("padding"); word.get<std::string>() != nullptr) {
+  if (const Argument word = to.value("padding"); word.get<std::string>() != nullptr) {
     padding = padding_of_word(to, *word.get<std::string>(), dims, x);
   }
   const auto list = [&](const char* name) -> Argument { return to.integers(name, dims); };

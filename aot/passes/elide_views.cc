@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
@@ -14,25 +17,89 @@ bool lies_row_major(const Node* node) {
   return is_contiguous(spec) || std::ranges::is_sorted(kept_dim_order(spec));
 }
 
-}  // namespace
+class Elider {
+ public:
+  explicit Elider(Graph& graph) : graph_(graph) {
+    for (const Node& node : graph.nodes()) position_.emplace(&node, position_.size());
+    for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) note(*node);
+  }
 
-void elide_views(ExportedProgram& program) {
-  const Target view_copy = Target::of("aten.view_copy.default", Dialect::kEdge);
-  const Target view = Target::of("memory.view", Dialect::kPython);
-  for_each_call(*program.graph, [&](Node& node) {
-    if (node.target() != view_copy) return;
+  void run() {
+    for (Node& node : graph_.nodes()) {
+      if (node.calls(view_copy_)) elide(node);
+    }
+  }
+
+ private:
+  // Where a node, or a view of it, is last read, and where calls write to it.
+  void note(const Node& node) {
+    size_t& last = last_use_[&node];
+    for (const Node* user : node.users()) {
+      const bool is_alias = user->calls(view_copy_) || user->calls(view_) || writes(*user, node);
+      last = std::max({last, position_.at(user), is_alias ? last_use_.at(user) : 0});
+      if (writes(*user, node)) writes_[&node].push_back(position_.at(user));
+    }
+  }
+
+  static bool writes(const Node& call, const Node& tensor) {
+    const Operator* op = call.is_call() ? operator_of(call.target()) : nullptr;
+    for (size_t i = 0; op != nullptr && i < op->arguments.size(); ++i) {
+      const OperatorArgument& argument = op->arguments[i];
+      if (!argument.is_written) continue;
+      const Argument* given = i < call.args().size() ? call.arg(i) : call.kwarg(argument.name);
+      if (given != nullptr && given->node() == &tensor) return true;
+    }
+    return false;
+  }
+
+  // The tensor whose memory the node has.
+  const Node* root_of(const Node* node) const {
+    while (node->is_call() && !node->args().empty() && node->args()[0].node() != nullptr &&
+           (node->calls(view_) || is_in_place(node->target()))) {
+      node = node->args()[0].node();
+    }
+    return node;
+  }
+
+  // Whether a view would show what is written while it is still read, or be written itself.
+  bool is_written_meanwhile(const Node& view) const {
+    if (writes_.contains(&view)) return true;
+    const Node* input = view.need(0).node();
+    const auto found = input == nullptr ? writes_.end() : writes_.find(root_of(input));
+    if (found == writes_.end()) return false;
+    return std::ranges::any_of(found->second, [&](size_t at) {
+      return at > position_.at(&view) && at < last_use_.at(&view);
+    });
+  }
+
+  void elide(Node& node) {
     // A view of a view is a view of the base.
     const Node* base = node.need(0).node();
-    if (base != nullptr && (base->calls(view_copy) || base->calls(view))) {
+    if (base != nullptr && (base->calls(view_copy_) || base->calls(view_)) &&
+        !is_written_meanwhile(*base)) {
       node.set_arg(0, base->need(0));
     }
     // An output needs separate memory, which the caller may provide.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
-    if (!is_result && lies_row_major(node.need(0).node()) && lies_row_major(&node)) {
-      node.set_target(view);
+    if (!is_result && lies_row_major(node.need(0).node()) && lies_row_major(&node) &&
+        !is_written_meanwhile(node)) {
+      node.set_target(view_);
     }
-  });
+  }
+
+  const Target view_copy_ = Target::of("aten.view_copy.default", Dialect::kEdge);
+  const Target view_ = Target::of("memory.view", Dialect::kPython);
+  Graph& graph_;
+  std::unordered_map<const Node*, size_t> position_;
+  std::unordered_map<const Node*, size_t> last_use_;
+  std::unordered_map<const Node*, std::vector<size_t>> writes_;  // by the tensor that is written
+};
+
+}  // namespace
+
+void elide_views(ExportedProgram& program) {
+  for_each_graph(*program.graph, [](Graph& graph) { Elider(graph).run(); });
 }
 
 }  // namespace vitrine::aot

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "aot/graph/node_error.h"
+#include "aot/passes/auto_functionalized.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
+#include "aot/passes/view_inverses.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
@@ -18,17 +19,6 @@ namespace {
 
 bool is_write(const Node& node) {
   return node.is_call() && node.target().dialect() == Dialect::kAten && is_in_place(node.target());
-}
-
-// Refuses what would lose a write: only the first argument's is put back.
-void refuse_other_writes(const Node& node) {
-  const Operator* op = node.is_call() ? operator_of(node.target()) : nullptr;
-  if (op == nullptr) return;
-  for (size_t i = 1; i < op->arguments.size(); ++i) {
-    if (!op->arguments[i].is_written) continue;
-    fail_at(node, fmt::format("{} writes its argument {}: such writes cannot be lowered yet",
-                              node.target().name(), op->arguments[i].name));
-  }
 }
 
 // Views with several results, which getitem takes.
@@ -40,134 +30,6 @@ bool is_one_view(const Node& node) {
   if (node.target() != getitem()) return is_view(node.target()) && node.tensor() != nullptr;
   const Node* tuple = node.need(0).node();
   return tuple != nullptr && is_tuple_of_views(*tuple);
-}
-
-// Inserts new calls before `at`, with its source; at the end of the graph, with the source of
-// `view`.
-Node* insert(Node& at, const Node& view, Target target, ArgumentList args, ArgumentMap kwargs,
-             Value value) {
-  Node* node = insert_like(at, target, std::move(args), std::move(kwargs), std::move(value));
-  if (node->meta.origin == nullptr) node->meta.origin = view.meta.origin;
-  return node;
-}
-Node* make(Node& at, const Node& view, std::string_view target, ArgumentList args,
-           ArgumentMap kwargs = {}) {
-  const Target called = Target::of(target);
-  Value value = infer(called, args, kwargs);
-  return insert(at, view, called, std::move(args), std::move(kwargs), std::move(value));
-}
-
-// Reads symbolic sizes from `like`.
-Argument sizes_of(Node& at, const Node& view, Node& like) {
-  ArgumentList sizes;
-  for (const SymInt& size : like.tensor()->sizes) {
-    if (size.is_static()) {
-      sizes.emplace_back(size.value());
-      continue;
-    }
-    Value::Number number;
-    number.value = size;
-    sizes.emplace_back(insert(at, view, Target::of("aten.sym_size.int"),
-                              {&like, static_cast<int64_t>(sizes.size())}, {}, number));
-  }
-  return Argument::list(std::move(sizes));
-}
-
-// Inverses of views: the value of `input` after `value` replaces its view.
-using Inverse = Node* (*)(Node& at, const Node& view, Node& input, Node& value);
-
-Node* from_alias(Node&, const Node&, Node&, Node& value) { return &value; }
-Node* from_reshape(Node& at, const Node& view, Node& input, Node& value) {
-  return make(at, view, "aten.reshape.default", {&value, sizes_of(at, view, input)});
-}
-Node* from_permute(Node& at, const Node& view, Node&, Node& value) {
-  const std::vector<int64_t> dims = Call(view).integers("dims", view.tensor()->rank());
-  std::vector<int64_t> back(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) {
-    back.at(wrapped(dims[i], dims.size())) = static_cast<int64_t>(i);
-  }
-  return make(at, view, "aten.permute.default", {&value, back});
-}
-Node* from_squeeze(Node& at, const Node& view, Node& input, Node& value) {
-  // The sizes show the squeezed dims: the dims of 1 that the value lacks.
-  Node* result = &value;
-  for (size_t i = 0; i < input.tensor()->rank(); ++i) {
-    const bool missing =
-        input.tensor()->sizes[i] == SymInt(1) &&
-        result->tensor()->rank() < input.tensor()->rank() &&
-        (i >= result->tensor()->rank() || !(result->tensor()->sizes[i] == SymInt(1)));
-    if (missing)
-      result = make(at, view, "aten.unsqueeze.default", {result, static_cast<int64_t>(i)});
-  }
-  return result;
-}
-Node* from_unsqueeze(Node& at, const Node& view, Node&, Node& value) {
-  return make(at, view, "aten.squeeze.dims", {&value, Argument::list({view.need(1)})});
-}
-// slice and select: the other arguments are the same.
-Node* scattered(Node& at, const char* target, const Node& view, Node& input, Node& value) {
-  ArgumentList args = {&input, &value};
-  args.insert(args.end(), view.args().begin() + 1, view.args().end());
-  return make(at, view, target, std::move(args));
-}
-Node* from_slice(Node& at, const Node& view, Node& input, Node& value) {
-  return scattered(at, "aten.slice_scatter.default", view, input, value);
-}
-Node* from_diagonal(Node& at, const Node& view, Node& input, Node& value) {
-  ArgumentMap kwargs = view.kwargs();
-  ArgumentList args = {&input, &value};
-  args.insert(args.end(), view.args().begin() + 1, view.args().end());
-  const Target target = Target::of("aten.diagonal_scatter.default");
-  return insert(at, view, target, std::move(args), std::move(kwargs), *input.tensor());
-}
-Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
-  return scattered(at, "aten.select_scatter.default", view, input, value);
-}
-// A piece of split_with_sizes.
-Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
-  const Node& tuple = *view.need(0).node();
-  const Call of_tuple(tuple);
-  const std::vector<int64_t> sizes = of_tuple.integers("split_sizes");
-  const auto* taken = view.need(1).get<int64_t>();
-  const int64_t index = taken == nullptr ? -1 : *taken;
-  SymInt start = 0;
-  for (size_t i = 0; i < sizes.size() && static_cast<int64_t>(i) < index; ++i) {
-    start = start + SymInt(sizes[i]);
-  }
-  if (index < 0 || static_cast<size_t>(index) >= sizes.size() || !start.is_static()) {
-    fail_at(view, "there is no such piece");
-  }
-  const SymInt end = start + SymInt(sizes[static_cast<size_t>(index)]);
-  return make(at, view, "aten.slice_scatter.default",
-              {&input, &value, of_tuple.integer("dim"), start.value(), end.value()});
-}
-
-struct InverseRow {
-  std::string_view view;
-  Inverse inverse;
-};
-constexpr std::array kInverses = {
-    InverseRow{"aten.alias.default", from_alias},
-    InverseRow{"aten.detach.default", from_alias},
-    InverseRow{"aten.diagonal.default", from_diagonal},
-    InverseRow{"aten.permute.default", from_permute},
-    InverseRow{"aten.select.int", from_select},
-    InverseRow{"aten.slice.Tensor", from_slice},
-    InverseRow{"aten.split_with_sizes.default", from_piece},
-    InverseRow{"aten.squeeze.default", from_squeeze},
-    InverseRow{"aten.squeeze.dim", from_squeeze},
-    InverseRow{"aten.squeeze.dims", from_squeeze},
-    InverseRow{"aten.unsqueeze.default", from_unsqueeze},
-    InverseRow{"aten.view.default", from_reshape},
-};
-
-Inverse inverse_of(const Node& view) {
-  const Node& op = view.target() == getitem() ? *view.need(0).node() : view;
-  const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
-  if (row == kInverses.end()) {
-    fail_at(view, fmt::format("a write through {} is not supported", op.target().name()));
-  }
-  return row->inverse;
 }
 
 // The memory behind a tensor and all its views.
@@ -198,9 +60,8 @@ class Functionaliser {
     std::vector<Node*> nodes;  // as they were: those made on the way are values already
     bool writes = false;
     for (Node& node : graph_.nodes()) {
-      refuse_other_writes(node);
       nodes.push_back(&node);
-      writes = writes || is_write(node);
+      writes = writes || is_write(node) || writes_arguments(node);
     }
     if (!writes) return;
     for (Node* node : nodes) {
@@ -278,6 +139,7 @@ class Functionaliser {
     if (node.kind() == Node::Kind::kOutput) return finish(node);
     if (!node.is_call()) return;
     if (is_write(node)) return write(node);
+    if (writes_arguments(node)) return write_arguments(node);
     Node* input = node.args().empty() ? nullptr : node.args()[0].node();
     if (is_tuple_of_views(node) && input != nullptr) tuple_input_[&node] = input;
     if (!is_one_view(node) || input == nullptr) return take_values(node);
@@ -295,23 +157,58 @@ class Functionaliser {
     aliases_[&node] = std::move(alias);
   }
 
-  void write(Node& node) {
-    Node* written = node.need(0).node();
-    if (written == nullptr || written->tensor() == nullptr) {
+  // The tensor that a call writes.
+  Node& written(const Node& node, const Argument* given) {
+    Node* tensor = given == nullptr ? nullptr : given->node();
+    if (tensor == nullptr || tensor->tensor() == nullptr) {
       fail_at(node, "it writes to something that is not a tensor");
     }
-    if (written_by_.contains(written)) written = written_by_.at(written);
-    take_values(node);
-    Node* value = functional(node);
-    Alias& alias = alias_of(*written);
-    alias.storage->updates.push_back({value, alias.views});
-    alias.generation = ++alias.storage->generation;
-    alias.value = value;
-    written_by_[&node] = written;
-    if (alias.storage->origin->kind() != Node::Kind::kPlaceholder) return;
-    if (&graph_ != program_.graph.get()) {
+    Node& origin = written_by_.contains(tensor) ? *written_by_.at(tensor) : *tensor;
+    if (&graph_ != program_.graph.get() &&
+        alias_of(origin).storage->origin->kind() == Node::Kind::kPlaceholder) {
       fail_at(node, "a branch writes to its input");
     }
+    return origin;
+  }
+
+  // `tensor` is `value` from here on.
+  void note_write(Node& tensor, Node& value) {
+    Alias& alias = alias_of(tensor);
+    alias.storage->updates.push_back({&value, alias.views});
+    alias.generation = ++alias.storage->generation;
+    alias.value = &value;
+  }
+
+  void write(Node& node) {
+    Node& tensor = written(node, &node.need(0));
+    take_values(node);
+    note_write(tensor, *functional(node));
+    written_by_[&node] = &tensor;
+  }
+
+  // Becomes a call of PyTorch's auto_functionalized_v2, which returns what the arguments end as.
+  void write_arguments(Node& node) {
+    std::vector<Node*> tensors;
+    std::vector<const Storage*> storages;
+    for (const OperatorArgument* argument : written_arguments(*operator_of(node.target()))) {
+      tensors.push_back(&written(node, Call(node).find(argument->name)));
+      storages.push_back(alias_of(*tensors.back()).storage);
+      if (std::ranges::count(storages, storages.back()) > 1) {
+        fail_at(node, "it writes two arguments that share memory");
+      }
+    }
+    take_values(node);
+    Node& call = auto_functionalized(node);
+    const size_t results = call.meta.value.items()->size() - tensors.size();
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      note_write(*tensors[i], item_of(call, results + i, node));
+    }
+    if (node.tensor() == nullptr) {
+      node.replace_all_uses_with(&call);
+    } else if (!node.users().empty()) {
+      node.replace_all_uses_with(&item_of(call, 0, node));
+    }
+    graph_.erase(&node);
   }
 
   // The value that the call writes: the functional form of the call, except for copies.

@@ -63,6 +63,9 @@ void to_edge_dialect(ExportedProgram& program);
 // A number for each source node, from 1 in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);
 
+// auto_functionalized_v2 -> the operator, which writes to its arguments: where nothing reads what
+// these were, else to copies of them.
+void write_in_place(ExportedProgram& program);
 // Mutated buffers are written by aten.copy_ at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
 // index_put into something that nothing reads later -> index_put_, unless that is an input that the
