@@ -49,29 +49,37 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
   propagate_specs(program);
 }
 
-// A row of the operator table, of which SAME_AS and DECOMPOSITION are read.
+// A row of the operator table, of which SAME_AS, DECOMPOSITION and LATE are read.
 struct Row {
   Decompose decompose = nullptr;
+  bool is_late = false;
 
-  constexpr Row same_as() const { return {decompositions::rename}; }
-  constexpr Row decomposition(Decompose function) const { return {function}; }
+  constexpr Row same_as() const { return {decompositions::rename, is_late}; }
+  constexpr Row decomposition(Decompose function) const { return {function, is_late}; }
+  constexpr Row late() const { return {decompose, true}; }
 };
 
 constexpr Row kRows[] = {
 #define OP(signature, ...) Row() __VA_ARGS__,
 #define SAME_AS(name) .same_as()
 #define DECOMPOSITION(function) .decomposition(decompositions::function)
+#define LATE .late()
 #include "operators/operators.inc"
 };
 
-std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
+std::map<std::string_view, Decompose> rows_of(bool late) {
   std::map<std::string_view, Decompose> table;
   for (size_t i = 0; i < operators().size(); ++i) {
     const Operator& op = operators()[i];
-    if (kRows[i].decompose != nullptr && !op.is_in_place()) {
+    if (kRows[i].decompose != nullptr && kRows[i].is_late == late && !op.is_in_place()) {
       table.emplace(op.target, kRows[i].decompose);
     }
   }
+  return table;
+}
+
+std::map<std::string_view, Decompose> table_without(std::span<const std::string> preserved) {
+  std::map<std::string_view, Decompose> table = rows_of(false);
   for (const std::string& name : preserved) table.erase(name);
   return table;
 }
@@ -130,6 +138,24 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
     if (is_core(node)) return;
     fail_at(node, "no decomposition is known, and no kernel computes it");
   });
+}
+
+void decompose_late(ExportedProgram& program) {
+  const std::map<std::string_view, Decompose> table = rows_of(true);
+  bool found = false;
+  for_each_call(*program.graph, [&](Node& node) {
+    if (node.target().dialect() != Dialect::kEdge || !table.contains(node.target().name())) return;
+    node.set_target(Target::of(node.target().name()));
+    found = true;
+  });
+  if (!found) return;
+  apply(program, table, stays);
+  remove_dead_code(program);
+  views_to_copies(program);
+  scalars_to_tensors(program);
+  convert_mixed_dtypes(program);
+  memory_formats_to_dim_orders(program);
+  to_edge_targets(program);
 }
 
 }  // namespace vitrine::aot

@@ -34,6 +34,8 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
 // operator is in `may_keep`. The partitioner decides after everything else is decomposed.
 void decompose(ExportedProgram& program, std::span<const std::string> preserved = {},
                std::span<const OpsToKeep> ops_to_keep = {});
+// Decomposes what is left for last in an edge program: quantisation that no backend took.
+void decompose_late(ExportedProgram& program);
 // Not of operators whose results share memory with their inputs or that write to them, and a few
 // that ExecuTorch excepts.
 bool may_keep(std::string_view target);
@@ -58,7 +60,9 @@ void remove_no_ops(ExportedProgram& program);
 void convert_mixed_dtypes(ExportedProgram& program);
 // Memory formats -> dim orders: aten.clone -> dim_order_ops._clone_dim_order.
 void memory_formats_to_dim_orders(ExportedProgram& program);
-// Calls get edge targets and FX's names for them, subgraphs the names submodule_<n>.
+// Calls get edge targets.
+void to_edge_targets(ExportedProgram& program);
+// The same, FX's names for them, and for subgraphs the names submodule_<n>.
 void to_edge_dialect(ExportedProgram& program);
 // A number for each source node, from 1 in order of appearance (docs/formats/pt2.md).
 void generate_debug_handles(ExportedProgram& program);

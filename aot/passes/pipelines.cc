@@ -36,6 +36,7 @@ void to_edge(ExportedProgram& program, const EdgeOptions& options) {
 
 void to_executable(ExportedProgram& program, const ExecutableOptions& options) {
   std::vector<Pass> passes;
+  passes.push_back({"decompose_late", decompose_late});
   passes.push_back({"write_in_place", write_in_place});
   if (options.reinplace) passes.push_back({"reinplace", reinplace});
   passes.push_back({"write_back_buffers", write_back_buffers});

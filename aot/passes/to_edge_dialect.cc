@@ -35,7 +35,7 @@ void name_subgraphs(Graph& graph) {
 
 }  // namespace
 
-void to_edge_dialect(ExportedProgram& program) {
+void to_edge_targets(ExportedProgram& program) {
   for_each_call(*program.graph, [](Node& node) {
     const Target target = node.target();
     if (target.dialect() != Dialect::kAten || std::ranges::count(kUnwrapped, target.name()) != 0) {
@@ -43,6 +43,10 @@ void to_edge_dialect(ExportedProgram& program) {
     }
     node.set_target(Target::of(target.name(), Dialect::kEdge));
   });
+}
+
+void to_edge_dialect(ExportedProgram& program) {
+  to_edge_targets(program);
   for_each_graph(*program.graph, [](Graph& graph) {
     name_subgraphs(graph);
     graph.rename_all([](const Node& node) {

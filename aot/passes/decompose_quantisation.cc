@@ -1,0 +1,164 @@
+// Decompositions of quantisation by blocks, as torchao computes it.
+#include <optional>
+
+#include "aot/passes/calls.h"
+#include "aot/passes/decompositions.h"
+
+namespace vitrine::aot::decompositions {
+namespace {
+
+// A tensor whose blocks lie along dims of their own.
+struct Blocks {
+  std::vector<SymInt> sizes;    // of the tensor, with dims split into blocks
+  std::vector<int64_t> inside;  // the dims inside a block
+  std::vector<SymInt> counts;   // the same with 1 for these: the sizes of a number a block
+};
+
+Blocks blocks_of(Decomposition& to, const TensorSpec& spec, const std::vector<int64_t>& block) {
+  if (block.size() != spec.rank()) to.refuse("its blocks do not fit its tensor");
+  Blocks made;
+  const auto add = [&](const SymInt& size, bool is_inside) {
+    if (is_inside) made.inside.push_back(static_cast<int64_t>(made.sizes.size()));
+    made.sizes.push_back(size);
+    made.counts.push_back(is_inside ? SymInt(1) : size);
+  };
+  for (size_t i = 0; i < block.size(); ++i) {
+    const SymInt& size = spec.sizes[i];
+    if (block[i] == 1 || size == SymInt(block[i])) {
+      add(size, block[i] != 1);
+      continue;
+    }
+    if (!size.is_static() || block[i] <= 0 || size.value() % block[i] != 0) {
+      to.refuse("its blocks do not fit its tensor");
+    }
+    add(SymInt(size.value() / block[i]), false);
+    add(SymInt(block[i]), true);
+  }
+  return made;
+}
+
+struct Limits {
+  int64_t min = 0;
+  int64_t max = 0;
+};
+
+Limits limits_of(Decomposition& to, ScalarType dtype) {
+  const bool is_byte = dtype == ScalarType::kByte;
+  const bool is_known = is_byte || dtype == ScalarType::kChar;
+  const auto bound = [&](const char* name, int64_t of_dtype) {
+    const Argument given = to.arg(name);
+    if (given.is_none() && !is_known) to.refuse("its dtype has no known range");
+    return given.is_none() ? of_dtype : static_cast<int64_t>(to.number(name));
+  };
+  return {bound("quant_min", is_byte ? 0 : -128), bound("quant_max", is_byte ? 255 : 127)};
+}
+
+ScalarType dtype_of(Decomposition& to, const char* name, ScalarType fallback) {
+  const Argument given = to.value(name);
+  return given.get<ScalarType>() == nullptr ? fallback : *given.get<ScalarType>();
+}
+
+// Numbers a block, to be computed with the tensor's. Null if there are none.
+Node* a_block(Decomposition& to, const char* name, const Blocks& blocks) {
+  Node* numbers = to.optional_tensor(name);
+  if (numbers == nullptr) return nullptr;
+  const SymInt count = product_of(numbers->tensor()->sizes);
+  if (count == SymInt(0)) return nullptr;
+  const SymInt expected = product_of(blocks.counts);
+  if (count.is_static() && expected.is_static() && !(count == expected)) {
+    to.refuse(fmt::format("its {} has {} numbers for {} blocks", name, to_text(count),
+                          to_text(expected)));
+  }
+  return to.reshape(numbers, blocks.counts);
+}
+
+// (x - zero point) * scale
+void dequantize(Decomposition& to, const std::vector<int64_t>& block, const char* scales,
+                const char* zero_points) {
+  const Calls f(to);
+  Node* x = to.self();
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const ScalarType dtype = dtype_of(to, "output_dtype", ScalarType::kFloat);
+  const Blocks blocks = blocks_of(to, *x->tensor(), block);
+  Node* value = to.reshape(to.convert(x, dtype), blocks.sizes);
+  if (Node* zero = a_block(to, zero_points, blocks)) value = f.sub(value, to.convert(zero, dtype));
+  Node* scale = a_block(to, scales, blocks);
+  if (scale == nullptr) to.refuse("it has no scales");
+  to.replace(to.convert(to.reshape(f.mul(value, scale), sizes), dtype));
+}
+
+}  // namespace
+
+void dequantize_affine(Decomposition& to) {
+  dequantize(to, to.integers("block_size"), "scale", "zero_point");
+}
+
+// By groups along the rows of a matrix.
+void dequantize_groups(Decomposition& to) {
+  dequantize(to, {1, to.integer("group_size")}, "scales", "zero_points");
+}
+
+// round(x * (1 / scale)) + zero point, within limits
+void quantize_affine(Decomposition& to) {
+  const Calls f(to);
+  Node* x = to.self();
+  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const ScalarType dtype = dtype_of(to, "output_dtype", ScalarType::kChar);
+  const Limits limits = limits_of(to, dtype);
+  const Blocks blocks = blocks_of(to, *x->tensor(), to.integers("block_size"));
+  Node* scale = a_block(to, "scale", blocks);
+  if (scale == nullptr) to.refuse("it has no scales");
+  Node* value = f("round", f.mul(to.reshape(x, blocks.sizes), f("reciprocal", scale)));
+  if (Node* zero = a_block(to, "zero_point", blocks)) value = f.add(value, zero);
+  to.replace(to.convert(to.reshape(f("clamp", value, limits.min, limits.max), sizes), dtype));
+}
+
+// Scale and zero point of each block, from its least and its greatest number.
+void choose_affine_parameters(Decomposition& to) {
+  const Calls f(to);
+  const Argument given_kind = to.arg("mapping_type");
+  const auto* kind = given_kind.get<std::string>();
+  Node* x = to.self();
+  const ScalarType dtype = x->tensor()->dtype;
+  const Limits limits = limits_of(to, dtype_of(to, "target_dtype", ScalarType::kChar));
+  const auto steps = static_cast<double>(limits.max - limits.min);
+  const double eps = to.number("eps", dtype == ScalarType::kHalf       ? 0x1p-10
+                                      : dtype == ScalarType::kBFloat16 ? 0x1p-7
+                                      : dtype == ScalarType::kDouble   ? 0x1p-52
+                                                                       : 0x1p-23);
+  const Blocks blocks = blocks_of(to, *x->tensor(), to.integers("block_size"));
+  Node* values = to.reshape(x, blocks.sizes);
+  Node* least = blocks.inside.empty() ? values : f.least(values, blocks.inside);
+  Node* greatest = blocks.inside.empty() ? values : f.greatest(values, blocks.inside);
+  least = f("clamp", least, Argument(), 0);
+  greatest = f("clamp", greatest, 0, Argument());
+
+  Node* scale = nullptr;
+  Node* zero = nullptr;
+  if (kind != nullptr && *kind == "ASYMMETRIC") {
+    scale = f("clamp", f.div(f.sub(greatest, least), steps), eps, Argument());
+    Node* steps_below = f("round", f.div(least, scale));
+    zero = f("clamp", f.add(f("neg", steps_below), limits.min), limits.min, limits.max);
+  } else if (kind != nullptr && *kind == "SYMMETRIC") {
+    scale = f.div(f("maximum", f("neg", least), greatest), steps / 2);
+  } else if (kind != nullptr && *kind == "SYMMETRIC_NO_CLIPPING_ERR") {
+    scale = f("maximum", f.div(least, static_cast<double>(limits.min)),
+              f.div(greatest, static_cast<double>(limits.max)));
+  } else {
+    to.refuse("its mapping is unknown");
+  }
+  const ScalarType zero_dtype = dtype_of(to, "zero_point_dtype", ScalarType::kInt);
+  if (zero == nullptr) {
+    scale = f("clamp", scale, eps, Argument());
+    zero = f.full(scale->tensor()->sizes, (limits.max + limits.min + 1) / 2, zero_dtype);
+  }
+  Node* const results[] = {to.convert(scale, dtype_of(to, "scale_dtype", dtype)),
+                           to.convert(zero, zero_dtype)};
+  to.replace_items(results);
+}
+
+void convert_element_type(Decomposition& to) {
+  to.replace(to.convert(to.self(), dtype_of(to, "dtype", ScalarType::kFloat)));
+}
+
+}  // namespace vitrine::aot::decompositions
