@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "aot/emit/control_flow.h"
+#include "aot/emit/kernel_arguments.h"
 #include "aot/emit/method_tensors.h"
 #include "aot/emit/method_values.h"
 #include "aot/graph/aot_error.h"
@@ -36,7 +38,10 @@ class MethodEmitter {
       plan_.output_tree = entry.out_spec;
     }
     plan_.planned_bytes = tensors_.planned_bytes();
-    emit_graph(*program_.graph, nullptr);
+    for (const Node& node : program_.graph->nodes()) {
+      if (node.kind() == Node::Kind::kPlaceholder) emit_input(node);
+    }
+    emit_calls(*program_.graph);
     emit_outputs();
     debug_.planned_bytes = tensors_.planned_bytes();
     debug_.naive_bytes = tensors_.naive_bytes();
@@ -47,22 +52,12 @@ class MethodEmitter {
  private:
   using Ids = MethodValues::Ids;
 
-  // `results`: where the results of a branch go; null for the method itself.
-  void emit_graph(const Graph& graph, const Ids* results) {
+  void emit_calls(const Graph& graph) {
     for (const Node& node : graph.nodes()) {
-      switch (node.kind()) {
-        case Node::Kind::kPlaceholder:
-          if (results == nullptr) emit_input(node);
-          break;
-        case Node::Kind::kGetAttr:
-          if (!tensors_.of(node).empty()) values_.make_results(node);
-          break;
-        case Node::Kind::kCall:
-          emit_call(node);
-          break;
-        case Node::Kind::kOutput:
-          if (results != nullptr) emit_moves(node, *results);
-          break;
+      if (node.kind() == Node::Kind::kGetAttr && !tensors_.of(node).empty()) {
+        values_.make_results(node);
+      } else if (node.is_call()) {
+        emit_call(node);
       }
     }
   }
@@ -94,6 +89,8 @@ class MethodEmitter {
       values_.set_results(node, {values_.results_of(node.need_node(0)).at(index)});
     } else if (is_condition(node)) {
       emit_condition(node);
+    } else if (is_loop(node)) {
+      emit_loop(node);
     } else if (is_delegate_call(node)) {
       emit_delegate_call(node);
     } else if (is_memory_view(node)) {
@@ -202,50 +199,12 @@ class MethodEmitter {
         continue;
       }
       const Argument* given = to.is_keyword_only ? nullptr : node.arg(position++);
-      call.args.push_back(values_.add_argument(node, argument_for(node, given, to), to));
+      call.args.push_back(values_.add_argument(node, argument_for(node, given, to, tensors_), to));
     }
     if (outs.empty() && !op.is_in_place()) results = values_.make_results(node);
     call.args.push_back(results.size() == 1 && !out_is_list ? results[0] : list_of_results());
     add_handle(node);
     add_instruction(node, std::move(call));
-  }
-
-  // `given` by position, or by name, or the default.
-  Argument argument_for(const Node& node, const Argument* given, const OperatorArgument& to) const {
-    if (given == nullptr) given = node.kwarg(to.name);
-    if (given == nullptr && !to.has_default && !to.is_optional) {
-      fail_at(node, fmt::format("gives no {}", to.name));
-    }
-    const Argument argument = given == nullptr ? default_of(to) : *given;
-    // The order of the result as it is stored, which may be simpler than that of the export.
-    const bool is_order =
-        to.name == "dim_order" && argument.list() != nullptr && tensors_.of(node).size() == 1;
-    return is_order ? order_of_result(node) : argument;
-  }
-
-  Argument order_of_result(const Node& node) const {
-    const std::vector<uint8_t>& order = tensors_.tensor(tensors_.of(node)[0]).value.dim_order;
-    return std::vector<int64_t>(order.begin(), order.end());
-  }
-
-  // What has no place in the kernel's arguments must not be lost, but for where and how tensors are
-  // stored, which the result's own description tells.
-  static void check_arguments(const Node& node, const Operator& op) {
-    constexpr std::array<std::string_view, 5> kOfStorage = {"dtype", "layout", "device",
-                                                            "pin_memory", "memory_format"};
-    const auto positional =
-        std::ranges::count(op.kernel_arguments, false, &OperatorArgument::is_keyword_only);
-    if (node.args().size() > static_cast<size_t>(positional)) {
-      fail_at(node, fmt::format("gives {} arguments, the kernel takes {}", node.args().size(),
-                                positional));
-    }
-    for (const auto& [name, value] : node.kwargs()) {
-      const bool is_known =
-          std::ranges::count(op.kernel_arguments, name, &OperatorArgument::name) != 0;
-      if (!is_known && std::ranges::count(kOfStorage, name) == 0) {
-        fail_at(node, fmt::format("gives {}, which the kernel does not take", name));
-      }
-    }
   }
 
   void emit_delegate_call(const Node& node) {
@@ -334,7 +293,8 @@ class MethodEmitter {
       const OperatorArgument any;
       values_.set_results(node, {values_.add_argument(condition, operand, any)});
     }
-    emit_graph(graph, &results);
+    emit_calls(graph);
+    emit_moves(*graph.output(), results);
   }
 
   void emit_moves(const Node& output, const Ids& results) {
@@ -346,6 +306,63 @@ class MethodEmitter {
     for (size_t i = 0; i < items.size(); ++i) {
       add_instruction(output, MoveCall{values_.add_argument(output, items[i], any), results[i]});
     }
+  }
+
+  // As ExecuTorch has it: a counter, the body for its slice, and a jump back until it is the
+  // length.
+  void emit_loop(const Node& node) {
+    const Loop loop = loop_of(node);
+    const Ids results = values_.make_results(node);
+    const OperatorArgument any;
+    const auto value = [&](const Argument& given) {
+      return values_.add_argument(node, given, any);
+    };
+    const int32_t counter = values_.add(int64_t{0});
+    const int32_t length = values_.add(int64_t{0});
+    const int32_t zero = values_.add(int64_t{0});
+    const int32_t one = values_.add(int64_t{1});
+    const int32_t is_blocking = values_.add(false);
+    const int32_t is_done = values_.add(false);
+    const auto copy = [&](int32_t to, int32_t from) {
+      add_kernel_call(node, "aten.copy_.default", {to, from, is_blocking, to});
+    };
+    add_kernel_call(node, "aten.sym_size.int", {value(loop.xs[0]), zero, length});
+    for (size_t i = 0; i < loop.inits.size(); ++i) copy(results[i], value(loop.inits[i]));
+
+    const size_t begin = plan_.instructions.size();
+    size_t index = 0;
+    for (const Node& input : loop.body->nodes()) {
+      if (input.kind() != Node::Kind::kPlaceholder) break;
+      const size_t at = index++;
+      if (at < loop.inits.size()) {
+        values_.set_results(input, {results[at]});
+      } else if (const size_t x = at - loop.inits.size(); x < loop.xs.size()) {
+        const int32_t slice = values_.make_results(input).at(0);
+        add_kernel_call(node, "aten.select_copy.int",
+                        {value(loop.xs[x]), zero, counter, slice, slice});
+      } else {
+        values_.set_results(input, {value(loop.others[x - loop.xs.size()])});
+      }
+    }
+    emit_calls(*loop.body);
+    // Rows first: they may be of what was carried here.
+    for (size_t i = loop.inits.size(); i < results.size(); ++i) {
+      add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
+                      {results[i], value(loop.results[i]), counter});
+    }
+    for (size_t i = 0; i < loop.inits.size(); ++i) copy(results[i], value(loop.results[i]));
+    add_kernel_call(node, "_operator.add", {counter, one, counter});
+    add_kernel_call(node, "_operator.eq", {counter, length, is_done});
+    add_instruction(node, JumpFalseCall{is_done, static_cast<int32_t>(begin)});
+    add_kernel_call(node, "_operator.sub", {counter, length, counter});
+  }
+
+  void add_kernel_call(const Node& node, std::string_view target, std::vector<int32_t> args) {
+    KernelCall call;
+    call.op = operator_index(find_operator(target)->kernel);
+    call.args = std::move(args);
+    add_handle(node);
+    add_instruction(node, std::move(call));
   }
 
   // Mutated buffers and parameters stay inside.

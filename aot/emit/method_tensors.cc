@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "aot/emit/control_flow.h"
 #include "aot/emit/memory_plan.h"
 #include "aot/graph/node_error.h"
 #include "runtime/core/checked_math.h"
@@ -94,8 +95,6 @@ bool is_delegate_call(const Node& node) {
   return node.is_call() && node.target().is("executorch_call_delegate");
 }
 
-bool is_condition(const Node& node) { return node.is_call() && node.target().is("cond"); }
-
 bool is_memory_view(const Node& node) { return node.is_call() && node.target().is("memory.view"); }
 
 const LoweredBackendModule& lowered_module_of(const Node& call) {
@@ -110,24 +109,11 @@ const LoweredBackendModule& lowered_module_of(const Node& call) {
   return *found->second;
 }
 
-const Graph& branch_of(const Node& condition, size_t which) {
-  const Argument* arg = condition.arg(1 + which);
-  const Node* getter = arg == nullptr ? nullptr : arg->node();
-  if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
-    fail_at(condition, "a branch is not a subgraph");
-  }
-  const auto found = condition.graph().subgraphs().find(getter->attribute());
-  if (found == condition.graph().subgraphs().end()) {
-    fail_at(condition, fmt::format("the graph has no subgraph {}", getter->attribute()));
-  }
-  return *found->second;
-}
-
 MethodTensors::MethodTensors(const ExportedProgram& program,
                              const EmitOptions::MemoryPlanning& options)
     : program_(program), options_(options) {
   const Graph& graph = *program.graph;
-  add_graph(graph, nullptr);
+  add_graph(graph, true);
   if (!options.alloc_graph_output) {
     graph.output()->need(0).each_node([&](Node* node) {
       for (const size_t id : of(*node)) {
@@ -153,20 +139,12 @@ bool MethodTensors::is_free_view(const Node& node) const {
          (storage_of(id).is_planned || tensors_[id].data != nullptr);
 }
 
-// `operands`: what a branch's placeholders stand for.
-void MethodTensors::add_graph(const Graph& graph, const std::vector<const Node*>* operands) {
-  size_t next_operand = 0;
+// What the placeholders of branches and bodies stand for, their calls have told.
+void MethodTensors::add_graph(const Graph& graph, bool is_method) {
   for (const Node& node : graph.nodes()) {
     switch (node.kind()) {
       case Node::Kind::kPlaceholder:
-        if (operands == nullptr) {
-          add_input(node);
-        } else if (next_operand < operands->size()) {
-          const Node* operand = (*operands)[next_operand++];
-          if (operand != nullptr) results_[&node] = Results(of(*operand));
-        } else {
-          fail_at(node, "the branch takes more than it is given");
-        }
+        if (is_method) add_input(node);
         break;
       case Node::Kind::kGetAttr: {
         const auto constant = graph.tensors().find(node.attribute());
@@ -220,6 +198,7 @@ void MethodTensors::add_call(const Node& node) {
     return;
   }
   if (is_condition(node)) return add_condition(node);
+  if (is_loop(node)) return add_loop(node);
   if (is_memory_view(node)) {
     if (first == nullptr || of(*first).size() != 1 || node.tensor() == nullptr) {
       fail_at(node, "views something that is not a tensor");
@@ -251,12 +230,42 @@ void MethodTensors::add_call(const Node& node) {
 
 void MethodTensors::add_condition(const Node& node) {
   const Argument* given = node.arg(3);
-  std::vector<const Node*> operands;
-  if (given != nullptr && given->list() != nullptr) {
-    for (const Argument& operand : *given->list()) operands.push_back(operand.node());
+  const ArgumentList* operands = given == nullptr ? nullptr : given->list();
+  for (const size_t which : {size_t{0}, size_t{1}}) {
+    const Graph& branch = branch_of(node, which);
+    size_t next = 0;
+    for (const Node& input : branch.nodes()) {
+      if (input.kind() != Node::Kind::kPlaceholder) break;
+      if (operands == nullptr || next >= operands->size()) {
+        fail_at(input, "the branch takes more than it is given");
+      }
+      const Node* operand = (*operands)[next++].node();
+      if (operand != nullptr) results_[&input] = Results(of(*operand));
+    }
+    add_graph(branch, false);
   }
-  for (const size_t which : {size_t{0}, size_t{1}}) add_graph(branch_of(node, which), &operands);
   results_[&node] = new_tensors(node);
+}
+
+// What is carried lies in the call's results; slices have memory of their own.
+void MethodTensors::add_loop(const Node& node) {
+  const Loop loop = loop_of(node);
+  results_[&node] = new_tensors(node);
+  const Results results = of(node);
+  size_t index = 0;
+  for (const Node& input : loop.body->nodes()) {
+    if (input.kind() != Node::Kind::kPlaceholder) break;
+    const size_t at = index++;
+    if (at < loop.inits.size()) {
+      results_[&input] = {results.at(at)};
+    } else if (at < loop.inits.size() + loop.xs.size()) {
+      results_[&input] = new_tensors(input);
+    } else {
+      const Node* operand = loop.others[at - loop.inits.size() - loop.xs.size()].node();
+      if (operand != nullptr) results_[&input] = Results(of(*operand));
+    }
+  }
+  add_graph(*loop.body, false);
 }
 
 MethodTensors::Results MethodTensors::new_tensors(const Node& node) {

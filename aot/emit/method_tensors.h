@@ -49,10 +49,11 @@ class MethodTensors {
 
  private:
   using Results = std::vector<size_t>;
-  void add_graph(const Graph& graph, const std::vector<const Node*>* operands);
+  void add_graph(const Graph& graph, bool is_method);
   void add_input(const Node& node);
   void add_call(const Node& node);
   void add_condition(const Node& node);
+  void add_loop(const Node& node);
   Results new_tensors(const Node& node);
   size_t new_tensor(const Node& node, const TensorSpec& spec);
   // By position among the graph's nodes.
@@ -76,9 +77,6 @@ class MethodTensors {
 // Of a call of a lowered module. AotError if there is none.
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
-bool is_condition(const Node& node);
 bool is_memory_view(const Node& node);
-// The branches of a condition: if true, else.
-const Graph& branch_of(const Node& condition, size_t which);
 
 }  // namespace vitrine::aot

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "aot/emit/control_flow.h"
 #include "aot/emit/method_tensors.h"
 #include "aot/emit/source_signature.h"
 #include "aot/emit/source_values.h"
@@ -150,6 +151,7 @@ class SourceProgramWriter {
     if (!node.is_call() || node.target() == getitem()) return;
     if (is_delegate_call(node)) return add_delegate(node, parts);
     if (is_condition(node) && options_.flat) return add_branches(node, parts);
+    if (is_loop(node) && options_.flat) return add_body(node, parts);
     parts.nodes.push_back({{"name", values_.name_of(node)},
                            {"target", target_text(node.target())},
                            {"inputs", inputs_of(node)},
@@ -275,25 +277,42 @@ class SourceProgramWriter {
 
   void add_branches(const Node& node, Parts& parts) {
     const Argument* given = node.arg(3);
+    const ArgumentList* operands = given == nullptr ? nullptr : given->list();
     for (const size_t which : {size_t{0}, size_t{1}}) {
       const Graph& graph = branch_of(node, which);
-      size_t next = 0;
-      for (const Node& inner : graph.nodes()) {
-        if (inner.kind() == Node::Kind::kPlaceholder) {
-          if (given == nullptr || given->list() == nullptr || next >= given->list()->size()) break;
-          values_.alias(inner, (*given->list())[next++].node());
-        } else {
-          if (inner.kind() == Node::Kind::kGetAttr) {
-            add_value(inner.meta.value, values_.name_of(inner), parts);
-          }
-          add_node(inner, parts);
-        }
-      }
+      add_inner(graph, operands == nullptr ? ArgumentList() : *operands, parts);
       // What follows takes the first branch's results.
-      if (which != 0) continue;
-      size_t index = 0;
-      each_result(graph, [&](const Node* result) { give_result(node, index++, result); });
+      if (which == 0) give_results(node, graph);
     }
+  }
+
+  void add_body(const Node& node, Parts& parts) {
+    const Loop loop = loop_of(node);
+    ArgumentList operands = loop.inits;
+    operands.insert(operands.end(), loop.xs.begin(), loop.xs.end());
+    operands.insert(operands.end(), loop.others.begin(), loop.others.end());
+    add_inner(*loop.body, operands, parts);
+    give_results(node, *loop.body);
+  }
+
+  void add_inner(const Graph& graph, const ArgumentList& operands, Parts& parts) {
+    size_t next = 0;
+    for (const Node& inner : graph.nodes()) {
+      if (inner.kind() == Node::Kind::kPlaceholder) {
+        if (next >= operands.size()) break;
+        values_.alias(inner, operands[next++].node());
+      } else {
+        if (inner.kind() == Node::Kind::kGetAttr) {
+          add_value(inner.meta.value, values_.name_of(inner), parts);
+        }
+        add_node(inner, parts);
+      }
+    }
+  }
+
+  void give_results(const Node& call, const Graph& graph) {
+    size_t index = 0;
+    each_result(graph, [&](const Node* result) { give_result(call, index++, result); });
   }
 
   template <class Visit>

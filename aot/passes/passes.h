@@ -70,6 +70,8 @@ void generate_debug_handles(ExportedProgram& program);
 // auto_functionalized_v2 -> the operator, which writes to its arguments: where nothing reads what
 // these were, else to copies of them.
 void write_in_place(ExportedProgram& program);
+// What a loop carries from one place to another is copied in its body.
+void copy_carried(ExportedProgram& program);
 // Mutated buffers are written by aten.copy_ at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
 // index_put into something that nothing reads later -> index_put_, unless that is an input that the
