@@ -252,6 +252,10 @@ void MethodTensors::add_loop(const Node& node) {
   const Loop loop = loop_of(node);
   results_[&node] = new_tensors(node);
   const Results results = of(node);
+  // Rows are added one by one.
+  for (size_t i = loop.inits.size(); i < results.size(); ++i) {
+    tensors_[results[i]].value.is_dynamic = true;
+  }
   size_t index = 0;
   for (const Node& input : loop.body->nodes()) {
     if (input.kind() != Node::Kind::kPlaceholder) break;

@@ -9,6 +9,7 @@ void to_edge(ExportedProgram& program, const EdgeOptions& options) {
   std::vector<Pass> passes = {
       {"inline_wrapped", inline_wrapped},
       {"remember_sources", remember_sources},
+      {"inline_vmap", inline_vmap},
       {"unify_writes", unify_writes},
       {"decompose_around_writes",
        [&](ExportedProgram& each) {

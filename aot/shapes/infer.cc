@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "aot/graph/aot_error.h"
@@ -70,6 +71,16 @@ bool can_infer(Target target) {
   if (target == getitem()) return true;
   if (!target || !has_dialect(target)) return false;
   return find(target.name()) != nullptr || find(view_of(target)) != nullptr;
+}
+
+bool is_elementwise(Target target) {
+  constexpr Infer kElementwise[] = {results::unary,   results::unary_float,  results::unary_bool,
+                                    results::binary,  results::binary_float, results::binary_bool,
+                                    results::ternary, results::absolute,     results::divide,
+                                    results::where};
+  if (!target || !has_dialect(target)) return false;
+  const Infer own = find(target.name());
+  return own != nullptr && std::ranges::count(kElementwise, own) != 0;
 }
 
 Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs) {

@@ -13,6 +13,8 @@ namespace vitrine::aot {
 // the copy ("aten.permute_copy.default"), whose result is contiguous. Edge targets count as the
 // ATen operators that they wrap.
 bool can_infer(Target target);
+// Whether each element of the result is computed of the elements at its place, operands broadcast.
+bool is_elementwise(Target target);
 // AotErrors name the operator and the error in its arguments, or say that it is unknown.
 Value infer(Target target, const ArgumentList& args, const ArgumentMap& kwargs = {});
 

@@ -1,0 +1,278 @@
+// Takes the wrappers of torch.vmap out of a graph: what they call with one sample, as the graph's
+// shapes say, becomes calls with the batch.
+//
+// A batched tensor has a leading dim for each vmap that it is batched by, the outermost first, and
+// behind them the dims that the graph knows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "aot/graph/node_error.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+#include "aot/shapes/call.h"
+#include "aot/shapes/infer.h"
+
+namespace vitrine::aot {
+namespace {
+
+constexpr std::string_view kVmap = "torch._functorch.predispatch.";
+
+// Operators that a dim is the second argument of, and how many dims the result has more.
+struct AlongDim {
+  std::string_view target;
+  size_t added = 0;
+};
+constexpr std::array kAlongDim = {
+    AlongDim{"aten.unsqueeze.default", 1}, AlongDim{"aten.select.int"},
+    AlongDim{"aten.squeeze.dim"},          AlongDim{"aten.slice.Tensor"},
+    AlongDim{"aten.softmax.int"},          AlongDim{"aten.cumsum.default"},
+};
+constexpr std::array<std::string_view, 4> kMakers = {
+    "aten.new_ones.default", "aten.new_zeros.default", "aten.new_full.default",
+    "aten.new_empty.default"};
+constexpr std::array<std::string_view, 5> kConversions = {
+    "aten.to.dtype", "aten._to_copy.default", "aten.clone.default", "aten.alias.default",
+    "aten.detach.default"};
+
+template <class Names>
+bool has(const Names& names, const Node& node) {
+  return std::ranges::count(names, node.target().name()) != 0;
+}
+
+// Which of torch's functions for vmap it calls: "_add_batch_dim". Empty: none.
+std::string_view vmap_function(const Node& node) {
+  const std::string_view name = node.is_call() ? std::string_view(node.target().name()) : "";
+  return name.starts_with(kVmap) ? name.substr(kVmap.size()) : "";
+}
+
+class Inliner {
+ public:
+  Inliner(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {}
+
+  void run() {
+    std::vector<Node*> nodes;
+    for (Node& node : graph_.nodes()) nodes.push_back(&node);
+    if (std::ranges::none_of(nodes, [](Node* node) { return !vmap_function(*node).empty(); }))
+      return;
+    for (Node* node : nodes) {
+      run_at_node(std::string(node->name()), [&] { visit(*node); });
+    }
+    for (; !gone_.empty(); gone_.pop_back()) {
+      if (!gone_.back()->users().empty()) fail_at(*gone_.back(), "it leaves its vmap");
+      graph_.erase(gone_.back());
+    }
+  }
+
+ private:
+  struct Batched {
+    Node* value = nullptr;
+    std::vector<int64_t> levels;  // of the vmaps, ascending
+  };
+
+  void visit(Node& node) {
+    if (!node.is_call()) return;
+    const std::string_view function = vmap_function(node);
+    if (function == "_add_batch_dim") return add_batch_dim(node);
+    if (function == "_remove_batch_dim") return remove_batch_dim(node);
+    if (!function.empty()) {
+      constexpr std::array<std::string_view, 3> kMarks = {
+          "_vmap_increment_nesting", "_vmap_decrement_nesting", "lazy_load_decompositions"};
+      if (std::ranges::count(kMarks, function) == 0) fail_at(node, "it is not known here");
+      gone_.push_back(&node);
+      return;
+    }
+    const std::vector<Node*> inputs = node.inputs();
+    if (std::ranges::none_of(inputs, [&](Node* input) { return batched_.contains(input); })) return;
+    batch(node);
+  }
+
+  Batched batched(Node* node) const {
+    const auto found = batched_.find(node);
+    return found == batched_.end() ? Batched{node, {}} : found->second;
+  }
+  static size_t place_of(const std::vector<int64_t>& levels, int64_t level) {
+    return static_cast<size_t>(std::ranges::lower_bound(levels, level) - levels.begin());
+  }
+  static int64_t integer(const Node& node, size_t index) {
+    const auto* value = node.need(index).get<int64_t>();
+    if (value == nullptr) fail_at(node, "an argument is not a number");
+    return *value;
+  }
+  Node* make(Node& at, Target target, ArgumentList args, ArgumentMap kwargs = {}) {
+    Value value = infer(target, args, kwargs);
+    return insert_like(at, target, std::move(args), std::move(kwargs), std::move(value));
+  }
+  Node* make(Node& at, std::string_view target, ArgumentList args) {
+    return make(at, Target::of(target), std::move(args));
+  }
+  // The tensor with a dim elsewhere.
+  Node* moved(Node& at, Node* tensor, size_t from, size_t to) {
+    if (from == to) return tensor;
+    std::vector<int64_t> dims(tensor->tensor()->rank());
+    for (size_t i = 0; i < dims.size(); ++i) dims[i] = static_cast<int64_t>(i);
+    const int64_t dim = dims.at(from);
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(from));
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(to), dim);
+    return make(at, "aten.permute.default", {tensor, dims});
+  }
+
+  // (tensor, dim, level)
+  void add_batch_dim(Node& node) {
+    Batched made = batched(&node.need_node(0));
+    const int64_t level = integer(node, 2);
+    if (!made.levels.empty() && made.levels.back() >= level) {
+      fail_at(node, "it is in this vmap already");
+    }
+    const size_t outer = made.levels.size();
+    if (made.value->tensor() == nullptr) fail_at(node, "it batches something that is no tensor");
+    const size_t dim = wrapped(integer(node, 1), made.value->tensor()->rank() - outer);
+    made.value = moved(node, made.value, outer + dim, outer);
+    made.levels.push_back(level);
+    batched_[&node] = std::move(made);
+    gone_.push_back(&node);
+  }
+
+  // (tensor, level, size of the batch, dim)
+  void remove_batch_dim(Node& node) {
+    Batched made = batched(&node.need_node(0));
+    const int64_t level = integer(node, 1);
+    const size_t place = place_of(made.levels, level);
+    if (made.value->tensor() == nullptr || node.tensor() == nullptr) {
+      fail_at(node, "it is not of a tensor");
+    }
+    if (place < made.levels.size() && made.levels[place] == level) {
+      made.levels.erase(made.levels.begin() + static_cast<std::ptrdiff_t>(place));
+    } else {  // the same for the whole batch
+      made.value = make(node, "aten.unsqueeze.default", {made.value, static_cast<int64_t>(place)});
+      ArgumentList sizes(made.value->tensor()->rank(), Argument(int64_t{-1}));
+      sizes.at(place) = node.need(2);
+      made.value = make(node, "aten.expand.default", {made.value, Argument::list(sizes)});
+    }
+    const size_t out = wrapped(integer(node, 3), node.tensor()->rank());
+    made.value = moved(node, made.value, place, made.levels.size() + out);
+    check(node, made);
+    if (made.levels.empty()) return replace_node(program_, node, *made.value);
+    batched_[&node] = std::move(made);
+    gone_.push_back(&node);
+  }
+
+  // A call with batched operands.
+  void batch(Node& node) {
+    Batched made;
+    const Operator* op = operator_of(node.target());
+    const Target target =
+        op == nullptr || op->same_as.empty() ? node.target() : Target::of(op->same_as);
+    const auto along = std::ranges::find(kAlongDim, target.name(), &AlongDim::target);
+    if (has(kMakers, node)) {
+      const Batched like = batched(&node.need_node(0));
+      node.set_arg(0, like.value);
+      return;
+    }
+    if (along != kAlongDim.end()) {
+      made = batched(&node.need_node(0));
+      ArgumentList args = node.args();
+      args[0] = made.value;
+      const size_t rank = made.value->tensor()->rank() - made.levels.size() + along->added;
+      args.at(1) = static_cast<int64_t>(made.levels.size() + wrapped(integer(node, 1), rank));
+      made.value = make(node, target, std::move(args), node.kwargs());
+    } else if (is_elementwise(target) || has(kConversions, node)) {
+      made = elementwise(node, target);
+    } else if (target.is("aten.index.Tensor")) {
+      made = index(node, target);
+    } else {
+      fail_at(node, fmt::format("{} is not supported in a vmap", target.name()));
+    }
+    check(node, made);
+    batched_[&node] = std::move(made);
+    gone_.push_back(&node);
+  }
+
+  // The operands with the same leading dims and as many others.
+  std::vector<int64_t> align(Node& at, ArgumentList& operands) {
+    std::vector<int64_t> levels;
+    size_t rank = 0;
+    for (const Argument& operand : operands) {
+      if (operand.node() == nullptr || operand.node()->tensor() == nullptr) continue;
+      rank = std::max(rank, operand.node()->tensor()->rank());
+      for (const int64_t level : batched(operand.node()).levels) {
+        const size_t place = place_of(levels, level);
+        if (place < levels.size() && levels[place] == level) continue;
+        levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(place), level);
+      }
+    }
+    for (Argument& operand : operands) {
+      if (operand.node() == nullptr || !batched_.contains(operand.node())) continue;
+      const size_t missing = rank - operand.node()->tensor()->rank();
+      const Batched given = batched(operand.node());
+      Node* value = given.value;
+      for (size_t i = 0; i < missing; ++i) {
+        value =
+            make(at, "aten.unsqueeze.default", {value, static_cast<int64_t>(given.levels.size())});
+      }
+      for (size_t i = 0; i < levels.size(); ++i) {
+        if (std::ranges::count(given.levels, levels[i]) != 0) continue;
+        value = make(at, "aten.unsqueeze.default", {value, static_cast<int64_t>(i)});
+      }
+      operand = value;
+    }
+    return levels;
+  }
+
+  Batched elementwise(Node& node, Target target) {
+    ArgumentList args = node.args();
+    Batched made;
+    made.levels = align(node, args);
+    made.value = make(node, target, std::move(args), node.kwargs());
+    return made;
+  }
+
+  // Batched indices into a tensor that is not.
+  Batched index(Node& node, Target target) {
+    const Argument& self = node.need(0);
+    const ArgumentList* given = node.need(1).list();
+    const bool is_plain =
+        self.node() != nullptr && !batched_.contains(self.node()) && given != nullptr &&
+        std::ranges::none_of(*given, [](const Argument& item) { return item.node() == nullptr; });
+    if (!is_plain) fail_at(node, "such an index is not supported in a vmap");
+    ArgumentList indices = *given;
+    Batched made;
+    made.levels = align(node, indices);
+    made.value = make(node, target, {self, Argument::list(std::move(indices))});
+    return made;
+  }
+
+  // Behind the leading dims are those that the graph tells.
+  static void check(const Node& node, const Batched& made) {
+    const TensorSpec* spec = node.tensor();
+    const TensorSpec* value = made.value->tensor();
+    const size_t outer = made.levels.size();
+    bool fits = spec != nullptr && value != nullptr && value->rank() == spec->rank() + outer;
+    for (size_t i = 0; fits && i < spec->rank(); ++i) {
+      const SymInt& size = value->sizes[i + outer];
+      fits = same(size, spec->sizes[i]) || !size.is_static() || !spec->sizes[i].is_static();
+    }
+    if (!fits) {
+      fail_at(node, fmt::format("with its batch it is {}, which does not fit {}",
+                                value == nullptr ? "no tensor" : to_text(*value),
+                                spec == nullptr ? "no tensor" : to_text(*spec)));
+    }
+  }
+
+  ExportedProgram& program_;
+  Graph& graph_;
+  std::unordered_map<Node*, Batched> batched_;
+  std::vector<Node*> gone_;  // in order
+};
+
+}  // namespace
+
+void inline_vmap(ExportedProgram& program) {
+  for_each_graph(*program.graph, [&](Graph& graph) { Inliner(program, graph).run(); });
+}
+
+}  // namespace vitrine::aot

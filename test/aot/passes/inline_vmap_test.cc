@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "test/aot/evaluation/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+// Calls of torch.vmap as an export has them: with the shapes of one sample.
+class Vmap {
+ public:
+  explicit Vmap(ModelBuilder& build) : build_(build) {}
+
+  Node* call(const char* function, ArgumentList args, ScalarType dtype, std::vector<SymInt> sizes) {
+    return build_.call_as(std::string("torch._functorch.predispatch.") + function, std::move(args),
+                          {}, contiguous_spec(dtype, std::move(sizes)));
+  }
+  Node* sample(Node* x, int dim, int level) {
+    std::vector<SymInt> sizes = x->tensor()->sizes;
+    sizes.erase(sizes.begin() + dim);
+    return call("_add_batch_dim", {x, dim, level}, x->tensor()->dtype, sizes);
+  }
+  // Back as dim `out`.
+  Node* batch(Node* x, int level, int size, int out) {
+    std::vector<SymInt> sizes = x->tensor()->sizes;
+    sizes.insert(sizes.begin() + out, size);
+    return call("_remove_batch_dim", {x, level, size, out}, x->tensor()->dtype, sizes);
+  }
+
+ private:
+  ModelBuilder& build_;
+};
+
+// PyTorch exports a function of vmap as a call of no operator.
+Values vmapped(const std::vector<TensorData>& inputs,
+               const std::function<Node*(ModelBuilder&, Vmap&, const Nodes&)>& make) {
+  return values_of(run(inputs, [&](ModelBuilder& build, const Nodes& in) {
+    Vmap vmap(build);
+    return make(build, vmap, in);
+  })[0]);
+}
+
+const TensorData kMatrix = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+
+TEST(InlineVmap, TakesSamplesAlongADim) {
+  const TensorData row = floats({3}, {10, 20, 30});
+  // Each column times the number at its place.
+  EXPECT_EQ(vmapped({kMatrix, row},
+                    [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+                      Node* column = vmap.sample(in[0], 1, 1);
+                      Node* number = vmap.sample(in[1], 0, 1);
+                      return vmap.batch(build.call("aten.mul.Tensor", {column, number}), 1, 3, 0);
+                    }),
+            (Values{10, 40, 40, 100, 90, 180}));
+  // A tensor that is no sample is broadcast with each.
+  EXPECT_EQ(vmapped({kMatrix, row},
+                    [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+                      Node* sample = vmap.sample(in[0], 0, 1);
+                      return vmap.batch(build.call("aten.add.Tensor", {sample, in[1]}), 1, 2, 1);
+                    }),
+            (Values{11, 14, 22, 25, 33, 36}));
+  // A result without the batch is the same for all of it.
+  EXPECT_EQ(vmapped({kMatrix, row},
+                    [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+                      vmap.sample(in[0], 0, 1);
+                      return vmap.batch(build.call("aten.neg.default", {in[1]}), 1, 2, 0);
+                    }),
+            (Values{-10, -20, -30, -10, -20, -30}));
+}
+
+// As transformers makes masks: numbers for query and key, batches around, and a mask of tokens.
+TEST(InlineVmap, NestsAndIndexes) {
+  const TensorData batch = integers({2}, {0, 1});
+  const TensorData query = integers({2}, {1, 2});
+  const TensorData key = integers({3}, {0, 1, 2});
+  const TensorData tokens = floats({2, 3}, {1, 1, 1, 0, 1, 1});
+  const Values found =
+      vmapped({batch, query, key, tokens}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+        Node* b = vmap.sample(in[0], 0, 1);
+        Node* q = vmap.sample(in[1], 0, 2);
+        Node* k = vmap.sample(in[2], 0, 3);
+        Node* causal = build.call("aten.le.Tensor", {k, q});
+        Node* all =
+            build.call_as("aten.new_ones.default", {q, std::vector<int64_t>{}},
+                          {{"dtype", ScalarType::kBool}}, contiguous_spec(ScalarType::kBool, {}));
+        Node* both = build.call_as("aten.__and__.Tensor", {all, causal}, {},
+                                   contiguous_spec(ScalarType::kBool, {}));
+        Node* token = build.call("aten.index.Tensor", {in[3], Argument::list({b, k})});
+        Node* masked = build.call("aten.mul.Tensor", {token, both});
+        Node* result = vmap.batch(masked, 3, 3, 0);
+        result = vmap.batch(result, 2, 2, 0);
+        return vmap.batch(result, 1, 2, 0);
+      });
+  Values expected;
+  const double token[2][3] = {{1, 1, 1}, {0, 1, 1}};
+  for (int b = 0; b < 2; ++b) {
+    for (int q = 1; q <= 2; ++q) {
+      for (int k = 0; k < 3; ++k) expected.push_back(k <= q ? token[b][k] : 0);
+    }
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST(InlineVmap, DimsCountBehindTheBatch) {
+  EXPECT_EQ(vmapped({kMatrix},
+                    [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+                      Node* row = vmap.sample(in[0], 0, 1);
+                      Node* last = build.call("aten.select.int", {row, 0, 2});
+                      Node* wide = build.call("aten.unsqueeze.default", {last, -1});
+                      return vmap.batch(build.call("aten.sub.Tensor", {row, wide}), 1, 2, 0);
+                    }),
+            (Values{-2, -1, 0, -2, -1, 0}));
+}
+
+TEST(InlineVmap, RefusesOtherOperatorsAndWhatEscapes) {
+  const auto reduce = [] {
+    vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+      Node* row = vmap.sample(in[0], 0, 1);
+      Node* sum = build.call("aten.sum.dim_IntList", {row, std::vector<int64_t>{0}});
+      return vmap.batch(sum, 1, 2, 0);
+    });
+  };
+  EXPECT_THAT(reduce, ThrowsMessage<AotError>(
+                          HasSubstr("aten.sum.dim_IntList is not supported in a vmap")));
+  const auto escape = [] {
+    vmapped({kMatrix},
+            [](ModelBuilder&, Vmap& vmap, const Nodes& in) { return vmap.sample(in[0], 0, 1); });
+  };
+  EXPECT_THAT(escape, ThrowsMessage<AotError>(HasSubstr("leaves its vmap")));
+  const auto wrong_dim = [] {
+    vmapped({kMatrix}, [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
+      Node* row = vmap.call("_add_batch_dim", {in[0], 7, 1}, ScalarType::kFloat, {3});
+      return vmap.batch(build.call("aten.relu.default", {row}), 1, 2, 0);
+    });
+  };
+  EXPECT_THROW(wrong_dim(), AotError);
+}
+
+}  // namespace
+}  // namespace vitrine::aot
