@@ -68,6 +68,9 @@ EmittedProgram emit_to(const ByteSink& sink, const Methods& methods, const EmitO
   check(options);
   EmittedProgram emitted;
   ProgramParts parts;
+  if (options.memory_planning.share_mutable_buffers) {
+    parts.shared_buffers = share_buffers(methods, options.memory_planning.alignment);
+  }
   for (const auto& [name, program] : methods) {
     emitted.debug_info[name] = emit_method(name, program, options, parts);
   }

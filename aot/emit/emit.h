@@ -32,6 +32,9 @@ struct EmitOptions {
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;
+    // Buffers that methods mutate have one place for all of them, in memory 2: mark_shared_buffers
+    // comes before delegation.
+    bool share_mutable_buffers = false;
   } memory_planning;
 };
 

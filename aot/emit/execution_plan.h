@@ -21,6 +21,7 @@ struct TensorValue {
   bool is_dynamic = false;
   uint32_t data_index = 0;         // of the program's constants, or of initial states; 0: none
   std::optional<uint64_t> offset;  // in planned memory, in bytes
+  bool is_shared = false;          // that is the memory that methods share
   std::string external_name;       // in a .ptd file; empty: not there
 };
 
@@ -71,6 +72,7 @@ struct ExecutionPlan {
   std::vector<PlanInstruction> instructions;
   std::vector<std::vector<StackFrame>> stacktrace;  // one an instruction, or empty
   uint64_t planned_bytes = 0;
+  uint64_t shared_bytes = 0;  // of the memory that methods share; 0: they share none
 };
 
 }  // namespace vitrine::aot

@@ -26,7 +26,7 @@ class MethodEmitter {
       : program_(program),
         options_(options),
         parts_(parts),
-        tensors_(program, options.memory_planning),
+        tensors_(program, options.memory_planning, parts.shared_buffers),
         values_(plan_, tensors_, options, parts) {
     plan_.name = name;
   }
@@ -38,6 +38,7 @@ class MethodEmitter {
       plan_.output_tree = entry.out_spec;
     }
     plan_.planned_bytes = tensors_.planned_bytes();
+    if (tensors_.has_shared_buffers()) plan_.shared_bytes = parts_.shared_buffers.bytes;
     for (const Node& node : program_.graph->nodes()) {
       if (node.kind() == Node::Kind::kPlaceholder) emit_input(node);
     }

@@ -110,8 +110,9 @@ const LoweredBackendModule& lowered_module_of(const Node& call) {
 }
 
 MethodTensors::MethodTensors(const ExportedProgram& program,
-                             const EmitOptions::MemoryPlanning& options)
-    : program_(program), options_(options) {
+                             const EmitOptions::MemoryPlanning& options,
+                             const SharedBuffers& shared)
+    : program_(program), options_(options), shared_(shared) {
   const Graph& graph = *program.graph;
   add_graph(graph, true);
   if (!options.alloc_graph_output) {
@@ -125,6 +126,12 @@ MethodTensors::MethodTensors(const ExportedProgram& program,
   }
   plan(graph, false, naive_bytes_);
   plan(graph, options.greedy, planned_bytes_);
+  for (MethodTensor& tensor : tensors_) {
+    const MethodStorage& storage = storages_[tensor.storage];
+    if (!storage.shared_at) continue;
+    tensor.value.offset = storage.shared_at;
+    tensor.value.is_shared = true;
+  }
 }
 
 const std::vector<size_t>& MethodTensors::of(const Node& node) const {
@@ -137,6 +144,11 @@ bool MethodTensors::is_free_view(const Node& node) const {
   const size_t id = of(node).at(0);
   return is_memory_view(node) && !tensors_[id].value.is_dynamic &&
          (storage_of(id).is_planned || tensors_[id].data != nullptr);
+}
+
+bool MethodTensors::has_shared_buffers() const {
+  return std::ranges::any_of(
+      storages_, [](const MethodStorage& storage) { return storage.shared_at.has_value(); });
 }
 
 // What the placeholders of branches and bodies stand for, their calls have told.
@@ -182,6 +194,11 @@ void MethodTensors::add_input(const Node& node) {
   if (tensor.data == nullptr)
     fail_at(node, fmt::format("there are no numbers for {}", spec->target));
   storage.is_planned = program_.is_mutated(*spec);
+  const auto shared = shared_.offsets.find(spec->target);
+  if (storage.is_planned && spec->kind == InputSpec::Kind::kBuffer &&
+      shared != shared_.offsets.end()) {
+    storage.shared_at = shared->second;
+  }
   tensor.data_order = tensor.value.dim_order;
   check_data(node, tensor);
 }
@@ -304,7 +321,7 @@ std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph
       for (const size_t id : of(mentioned)) {
         if (id == kNoTensor) continue;
         const MethodStorage& storage = storage_of(id);
-        if (storage.graph != &graph || !storage.is_planned) continue;
+        if (storage.graph != &graph || !storage.is_planned || storage.shared_at) continue;
         const auto [place, is_new] = place_of.try_emplace(tensors_[id].storage, found.size());
         if (is_new) found.push_back({tensors_[id].storage, position, position});
         Lifetime& lifetime = found[place->second];
@@ -338,6 +355,7 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;
     for (const size_t id : of(*result)) {
+      if (storage_of(id).shared_at) continue;
       allocations.push_back({storage_of(id).bytes, last_node, last_node, 0});
     }
   }

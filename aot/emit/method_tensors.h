@@ -9,6 +9,7 @@
 
 #include "aot/emit/emit.h"
 #include "aot/emit/execution_plan.h"
+#include "aot/emit/shared_buffers.h"
 
 namespace vitrine::aot {
 
@@ -29,13 +30,15 @@ struct MethodStorage {
   const Graph* graph = nullptr;  // whose plan it is in
   uint64_t bytes = 0;
   bool is_planned = true;
+  std::optional<uint64_t> shared_at;  // in the memory that methods share; it is not planned here
 };
 
 class MethodTensors {
  public:
-  // Finds all tensors of the program, branches included, and plans their memory. Both must outlive
+  // Finds all tensors of the program, branches included, and plans their memory. All must outlive
   // this. AotErrors name the node.
-  MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options);
+  MethodTensors(const ExportedProgram& program, const EmitOptions::MemoryPlanning& options,
+                const SharedBuffers& shared);
 
   // One a result; kNoTensor where a result is a number. Empty for nodes without results.
   const std::vector<size_t>& of(const Node& node) const;
@@ -44,6 +47,7 @@ class MethodTensors {
   // A view that needs no instruction: its memory is known.
   bool is_free_view(const Node& node) const;
 
+  bool has_shared_buffers() const;
   uint64_t planned_bytes() const { return planned_bytes_; }
   uint64_t naive_bytes() const { return naive_bytes_; }
 
@@ -67,6 +71,7 @@ class MethodTensors {
 
   const ExportedProgram& program_;
   const EmitOptions::MemoryPlanning& options_;
+  const SharedBuffers& shared_;
   std::unordered_map<const Node*, Results> results_;
   std::vector<MethodTensor> tensors_;
   std::vector<MethodStorage> storages_;

@@ -7,6 +7,7 @@
 
 #include "aot/emit/content_pool.h"
 #include "aot/emit/execution_plan.h"
+#include "aot/emit/shared_buffers.h"
 #include "aot/graph/lowered_module.h"
 
 namespace vitrine::aot {
@@ -21,6 +22,7 @@ struct ExternalTensor {
 
 // Positions among constants and initial states begin at 1: 0 is for tensors without either.
 struct ProgramParts {
+  SharedBuffers shared_buffers;
   std::vector<ExecutionPlan> plans;  // by name
   ContentPool constants;
   ContentPool initial_states;

@@ -19,7 +19,8 @@ constexpr char kHeaderMagic[] = "eh00";
 constexpr size_t kHeaderBytes = 32;
 constexpr size_t kHeaderAt = 8;         // after root and identifier
 constexpr size_t kLeastAlignment = 16;  // of constants and inline payloads
-constexpr int32_t kPlannedMemory = 1;   // the id of the one planned buffer
+constexpr int32_t kPlannedMemory = 1;   // the id of a method's own planned buffer
+constexpr int32_t kSharedMemory = 2;    // of that which methods share
 
 struct Segment {
   uint64_t offset = 0;  // from the segments' base
@@ -198,9 +199,9 @@ class ProgramWriter {
     const auto dim_order = builder_.CreateVector(tensor.dim_order);
     fb::Offset<fbs::AllocationDetails> place;
     if (tensor.offset) {
-      place = fbs::CreateAllocationDetails(builder_, kPlannedMemory,
-                                           static_cast<uint32_t>(*tensor.offset),
-                                           static_cast<uint32_t>(*tensor.offset >> 32));
+      place = fbs::CreateAllocationDetails(
+          builder_, tensor.is_shared ? kSharedMemory : kPlannedMemory,
+          static_cast<uint32_t>(*tensor.offset), static_cast<uint32_t>(*tensor.offset >> 32));
     }
     fb::Offset<fbs::ExtraTensorInfo> extra;
     if (!tensor.external_name.empty()) {
@@ -311,8 +312,9 @@ class ProgramWriter {
       delegates.push_back(write_delegate(delegate));
     const auto all_delegates = builder_.CreateVector(delegates);
     // The first stands for no memory.
-    const auto memory =
-        builder_.CreateVector(std::vector<int64_t>{0, static_cast<int64_t>(plan.planned_bytes)});
+    std::vector<int64_t> sizes = {0, static_cast<int64_t>(plan.planned_bytes)};
+    if (plan.shared_bytes != 0) sizes.push_back(static_cast<int64_t>(plan.shared_bytes));
+    const auto memory = builder_.CreateVector(sizes);
     return fbs::CreateExecutionPlan(builder_, name, container, values, inputs, outputs, chains,
                                     all_operators, all_delegates, memory);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "aot/emit/record.h"
+#include "aot/emit/shared_buffers.h"
 #include "aot/evaluation/fold_constants.h"
 #include "aot/graph/aot_error.h"
 #include "aot/import/pt2.h"
@@ -56,6 +57,8 @@ class Lowering {
 
   LoweredModel run() {
     for (auto& [name, program] : model_.methods) make_edge_program(name, program);
+    if (options_.emit.memory_planning.share_mutable_buffers) mark_shared_buffers(model_.methods);
+    for (auto& [name, program] : model_.methods) finish_edge_program(name, program);
     options_.filter.require_known(operators_);
     for (auto& [name, program] : model_.methods) {
       if (!partitioners_.empty()) delegate(name, program);
@@ -90,6 +93,11 @@ class Lowering {
       }
       to_edge(program, edge);
       kept_[name] = std::move(edge.ops_to_keep);
+    });
+  }
+
+  void finish_edge_program(const std::string& name, ExportedProgram& program) {
+    of_method(name, [&] {
       if (!options_.fold_constants) return;
       FoldOptions fold;
       fold.keeps_quantisation = true;

@@ -1,10 +1,13 @@
 #include "test/corpus_check/lowering.h"
 
 #include <map>
+#include <utility>
 
 #include "aot/pipeline/lower.h"
 #include "host/files.h"
 #include "tools/pte_lower/backends.h"
+#include "vitrine/data_source.h"
+#include "vitrine/program.h"
 
 namespace vitrine::corpus {
 namespace {
@@ -18,6 +21,20 @@ fs::path exported_file(const fs::path& folder, const std::string& method, Export
   if (fs::exists(own)) return own;
   const fs::path only = folder / ("model" + suffix);
   return method == "forward" && fs::exists(only) ? only : fs::path();
+}
+
+// Whether the case's program was exported so that its methods share their buffers, which have
+// planned memory of their own then.
+bool shares_state(const fs::path& program) {
+  auto source = map_file(program.c_str());
+  if (program.empty() || !source.ok()) return false;
+  const auto loaded = Program::load(std::move(*source));
+  if (!loaded.ok()) return false;
+  for (size_t i = 0; i < (*loaded)->num_methods(); ++i) {
+    const auto meta = (*loaded)->method_meta((*loaded)->method_name(i));
+    if (meta.ok() && meta->num_planned_buffers() > 1) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -38,6 +55,7 @@ bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
   options.fold_constants = flags.fold_constants;
   // Cases with weights outside of their program are lowered in that way.
   options.emit.external_constants = flags.external_constants || !which.data.empty();
+  options.emit.memory_planning.share_mutable_buffers = shares_state(which.model);
   const aot::LoweredModel model = aot::lower(aot::import_methods(files), options);
   which.model = folder / "model.pte";
   tools::write_file(which.model, model.emitted.pte);

@@ -112,6 +112,8 @@ void add_emit_options(CLI::App& app, LoweringOptions& options) {
             "the caller gives the inputs' memory");
   add_unset(app, "--no-plan-outputs", emit.memory_planning.alloc_graph_output,
             "the caller gives the outputs' memory");
+  app.add_flag("--share-mutable-buffers", emit.memory_planning.share_mutable_buffers,
+               "one place for a buffer that several methods have, so that they share its state");
   add_unset(app, "--no-reuse", emit.memory_planning.greedy, "a place of its own for every tensor");
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/builder/model_builder.h"
+#include "aot/graph/print.h"
 #include "aot/passes/passes.h"
 #include "test/aot/passes/lowered_program.h"
 
