@@ -1,0 +1,239 @@
+// Times a token of a decoder over a growing cache, beside the time that reading its bytes takes.
+//
+//   llm_bench [--rounds=N] [--keep=FILE] [model.pte]
+//
+// Without a model: 768 features in 12 layers, 12 heads of queries on 4 of keys, 2048 hidden, 32,000
+// words, weights of 4 bits in groups of 32, a cache of 2048 positions in f32; its file may be kept.
+// Figures are medians over rounds that visit all positions in turn, in a new process for each
+// number of threads. A model's inputs are tokens i64[1, n] and position i64[1].
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/pipeline/lower.h"
+#include "bench/paired.h"
+#include "examples/models/llama_decoder.h"
+#include "host/files.h"
+#include "host/session.h"
+#include "host/tool_error.h"
+#include "test/support/scratch_folder.h"
+#include "tools/pte_lower/backends.h"
+
+namespace vitrine::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using tools::check;
+
+constexpr int32_t kPrompt = 128;
+constexpr int64_t kPositions[] = {0, 512, 1900};
+
+examples::LlamaOptions shape() {
+  examples::LlamaOptions options;
+  options.layers = 12;
+  options.features = 768;
+  options.heads = 12;
+  options.key_heads = 4;
+  options.hidden = 2048;
+  options.words = 32'000;
+  options.length = 2048;
+  return options;
+}
+// Bytes that a step of the built model must read: 4-bit weights with a 16-bit scale a group; keys
+// and values.
+double weight_bytes() {
+  const examples::LlamaOptions o = shape();
+  const int64_t keys = o.features / o.heads * o.key_heads;
+  const int64_t a_layer = 2 * o.features * (o.features + keys) + 3 * o.features * o.hidden;
+  const auto weights = static_cast<double>(o.layers * a_layer + o.features * o.words);
+  return weights * (0.5 + 2.0 / static_cast<double>(o.group));
+}
+double cache_bytes(int64_t position) {
+  const examples::LlamaOptions o = shape();
+  return 8.0 * static_cast<double>(o.layers * (position + 1) * o.features / o.heads * o.key_heads);
+}
+
+void lower_to(const fs::path& file) {
+  aot::LowerOptions options;
+  options.partitioners.push_back(tools::lowering_backend("xnnpack").make_partitioner());
+  tools::NewFile program(file);
+  options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
+  aot::Methods methods;
+  methods.emplace("forward", examples::llama_decoder(shape()));
+  aot::lower(std::move(methods), options);
+  program.commit();
+}
+
+// Runs `work` in a process of its own, so that its memory is its own. Gives its peak in bytes.
+uint64_t in_new_process(const std::function<void()>& work) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      work();
+      std::fflush(stdout);
+      _exit(0);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      _exit(1);
+    }
+  }
+  int status = 0;
+  rusage usage{};
+  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
+    throw std::runtime_error("a child process failed");
+  }
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// Bytes that all threads read in a second, of more than the caches hold.
+double read_bandwidth(ThreadPool& pool) {
+  const std::vector<uint64_t> memory(size_t{24} << 20, 1);
+  struct Read {
+    const std::vector<uint64_t>& memory;
+    size_t parts;
+    std::vector<uint64_t> sums;
+  } read{memory, pool.threads(), std::vector<uint64_t>(pool.threads() * 8)};
+  uint64_t best = UINT64_MAX;
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t start = platform::now_ns();
+    pool.run(
+        read.parts,
+        [](void* argument, size_t part) {
+          Read& r = *static_cast<Read*>(argument);
+          const size_t end = r.memory.size() * (part + 1) / r.parts;
+          uint64_t sums[8] = {};  // that vector registers hold
+          for (size_t k = r.memory.size() * part / r.parts / 8 * 8; k + 8 <= end; k += 8) {
+            for (size_t lane = 0; lane < 8; ++lane) sums[lane] += r.memory[k + lane];
+          }
+          for (const uint64_t sum : sums) r.sums[part * 8] += sum;
+        },
+        &read);
+    best = std::min(best, platform::now_ns() - start);
+  }
+  benchmark::DoNotOptimize(read.sums);
+  return static_cast<double>(memory.size() * sizeof(uint64_t)) / static_cast<double>(best) * 1e9;
+}
+
+class Decoder {
+ public:
+  Decoder(const fs::path& model, size_t threads)
+      : session_({model, {}, threads}), method_(session_.load_method("forward")) {}
+
+  ThreadPool& pool() { return *session_.pool(); }
+  // `count` tokens from `position` on, in ns.
+  uint64_t run(int32_t count, int64_t position) {
+    tools::HostTensor tokens(ScalarType::kLong, std::array<int32_t, 2>{1, count},
+                             std::array<uint8_t, 2>{0, 1});
+    tools::HostTensor start(ScalarType::kLong, std::array<int32_t, 1>{1},
+                            std::array<uint8_t, 1>{0});
+    for (int32_t i = 0; i < count; ++i) {
+      tokens.tensor().mutable_data<int64_t>()[i] = (position + i) * 7919 % 32'000;
+    }
+    *start.tensor().mutable_data<int64_t>() = position;
+    check(method_->set_input(0, EValue(&tokens.tensor())));
+    check(method_->set_input(1, EValue(&start.tensor())));
+    const uint64_t begin = platform::now_ns();
+    check(method_->execute());
+    return platform::now_ns() - begin;
+  }
+
+ private:
+  tools::Session session_;
+  std::unique_ptr<Method> method_;
+};
+
+double milliseconds(std::vector<uint64_t> times) { return median_ns(std::move(times)) * 1e-6; }
+
+void measure(const fs::path& model, size_t threads, int rounds, bool is_built) {
+  const uint64_t begin = platform::now_ns();
+  Decoder decoder(model, threads);
+  const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
+  constexpr int64_t kPlaces = std::size(kPositions);
+  std::vector<uint64_t> prompts;
+  std::vector<uint64_t> steps[kPlaces];
+  // The whole cache is written, as it is when a text has become so long.
+  for (int64_t at = 0; at < 1920; at += kPrompt) decoder.run(kPrompt, at);
+  for (int round = 0; round < rounds; ++round) {
+    if (round % 4 == 0) prompts.push_back(decoder.run(kPrompt, 0));
+    for (int64_t i = 0; i < kPlaces; ++i) {
+      decoder.run(1, kPositions[i]);  // shapes have changed after a prompt
+      for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, kPositions[i] + k));
+    }
+  }
+  const double bandwidth = read_bandwidth(decoder.pool());
+  std::printf("%zu thread%s: init %.1f ms; memory is read at %.1f GB/s\n", threads,
+              threads == 1 ? "" : "s", init, bandwidth * 1e-9);
+  std::printf("  prefill of %d: %.1f ms, at best %.1f\n", kPrompt, milliseconds(prompts),
+              static_cast<double>(*std::ranges::min_element(prompts)) * 1e-6);
+  for (int64_t i = 0; i < kPlaces; ++i) {
+    std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(kPositions[i]),
+                milliseconds(steps[i]),
+                static_cast<double>(*std::ranges::min_element(steps[i])) * 1e-6);
+    if (is_built) {
+      std::printf("; reading its bytes takes %.2f",
+                  (weight_bytes() + cache_bytes(kPositions[i])) / bandwidth * 1e3);
+    }
+    std::printf("\n");
+  }
+}
+
+struct Arguments {
+  fs::path model;
+  fs::path keep;
+  int rounds = 20;
+};
+
+void run(const Arguments& arguments) {
+  const test::ScratchFolder scratch;
+  fs::path model = arguments.model;
+  if (model.empty()) {
+    model = arguments.keep.empty() ? scratch / "decoder.pte" : arguments.keep;
+    in_new_process([&] { lower_to(model); });
+    std::printf("built %s: %.1f MB\n", model.filename().c_str(),
+                static_cast<double>(fs::file_size(model)) * 1e-6);
+  }
+  for (const size_t threads : {size_t{1}, size_t{2}}) {
+    const uint64_t peak =
+        in_new_process([&] { measure(model, threads, arguments.rounds, arguments.model.empty()); });
+    std::printf("  peak memory of the process: %.1f MB\n", static_cast<double>(peak) * 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::bench
+
+int main(int argc, char** argv) {
+  vitrine::bench::Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view kRounds = "--rounds=";
+    constexpr std::string_view kKeep = "--keep=";
+    if (argument.starts_with(kRounds)) {
+      arguments.rounds = std::max(1, std::atoi(argv[i] + kRounds.size()));
+    } else if (argument.starts_with(kKeep)) {
+      arguments.keep = argument.substr(kKeep.size());
+    } else {
+      arguments.model = argument;
+    }
+  }
+  try {
+    vitrine::bench::run(arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "llm_bench: %s\n", error.what());
+    return 1;
+  }
+}
