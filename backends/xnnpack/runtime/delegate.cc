@@ -99,6 +99,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
           {self->graph_, self->shapes_, self->workspace_->handle.get(), self->weights_->provider(),
            context.pool != nullptr ? context.pool->handle() : nullptr, context.tracer != nullptr}));
   self->runtime_ = std::move(built.runtime);
+  self->invocation_.plan(self->runtime_.get());
   self->constants_.release_packed();
   self->bind_externals();
   if (context.tracer != nullptr) {
@@ -195,7 +196,7 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   const bool traced = context.tracer != nullptr && times_.has_value();
   if (times_.has_value()) times_->enable(traced);
   const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
-  if (const xnn_status status = xnn_invoke_runtime(runtime_.get()); status != xnn_status_success) {
+  if (const xnn_status status = invocation_.run(runtime_.get()); status != xnn_status_success) {
     return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
   }
   shapes_valid_ = true;
@@ -208,6 +209,7 @@ Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_c
   if (shapes_changed) {
     data_valid_ = false;
     if (Error error = reshape(); !error.ok()) return fail(std::move(error));
+    invocation_.plan(runtime_.get());
   }
   VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
   bool data_changed = !data_valid_;

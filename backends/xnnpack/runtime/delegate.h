@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/constants.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
+#include "backends/xnnpack/runtime/invocation.h"
 #include "backends/xnnpack/runtime/operator_times.h"
 #include "backends/xnnpack/runtime/packed_weights.h"
 #include "backends/xnnpack/runtime/plan.h"
@@ -82,6 +83,7 @@ class XnnpackDelegate final : public Delegate {
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
   RuntimeHandle runtime_;
+  Invocation invocation_;
   std::vector<Binding> bindings_;
   std::vector<xnn_external_value> data_;  // parallel to bindings_
   std::vector<DataBuffer> staged_;        // likewise: copies with slack, empty until needed

@@ -1,0 +1,149 @@
+#include "backends/xnnpack/runtime/invocation.h"
+
+#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "runtime/platform/clock.h"
+
+extern "C" {
+#include "xnnpack/subgraph.h"
+}
+
+namespace vitrine::xnnpack {
+namespace {
+
+// What one thread does in a nanosecond, roughly, and what an operator must take for several to pay:
+// they are woken in one to five microseconds.
+constexpr double kProductsPerNs = 32;
+constexpr double kElementsPerNs = 4;
+constexpr double kFunctionsPerNs = 1;
+constexpr double kWorthThreads = 4000;
+// Copies of shorter rows are slower on several threads, which take them one by one.
+constexpr double kRowWorthThreads = 64;
+
+double elements(const xnn_shape& shape, size_t first = 0) {
+  double count = 1;
+  for (size_t i = first; i < shape.num_dims; ++i) count *= static_cast<double>(shape.dim[i]);
+  return count;
+}
+double dim(const xnn_shape& shape, size_t i) {
+  return i < shape.num_dims ? std::max(static_cast<double>(shape.dim[i]), 1.0) : 1;
+}
+double last_dim(const xnn_shape& shape) {
+  return shape.num_dims == 0 ? 1 : dim(shape, shape.num_dims - 1);
+}
+
+class Work {
+ public:
+  Work(const xnn_runtime& runtime, const xnn_operator_data& op) : runtime_(runtime), op_(op) {}
+
+  // In nanoseconds of one thread.
+  double estimate() const {
+    const double moved = elements_moved() / kElementsPerNs;
+    switch (op_.type) {
+      case xnn_node_type_fully_connected:
+      case xnn_node_type_fully_connected_sparse:
+        return moved + products(elements(input(1)) / last_dim(output()));
+      case xnn_node_type_convolution_2d:
+      case xnn_node_type_deconvolution_2d:
+        return moved + products(elements(input(1)) / dim(input(1), 0));
+      case xnn_node_type_depthwise_convolution_2d:
+        return moved + products(elements(input(1)) / dim(input(1), 3));
+      case xnn_node_type_batch_matrix_multiply:
+        return moved + products(last_dim(input(0)));
+      case xnn_node_type_unary_elementwise:
+      case xnn_node_type_softmax:
+        return moved + elements(output()) / kFunctionsPerNs;
+      case xnn_node_type_concatenate2:
+      case xnn_node_type_concatenate3:
+      case xnn_node_type_concatenate4:
+      case xnn_node_type_concatenate5:
+      case xnn_node_type_even_split2:
+      case xnn_node_type_even_split3:
+      case xnn_node_type_even_split4:
+        return has_short_rows() ? 0 : moved;
+      case xnn_node_type_scaled_dot_product_attention:
+        return kWorthThreads;
+      default:
+        return moved;
+    }
+  }
+
+ private:
+  const xnn_value& value(uint32_t id) const { return runtime_.values[id]; }
+  const xnn_shape& input(size_t i) const { return value(op_.inputs[i]).shape; }
+  const xnn_shape& output() const { return value(op_.outputs[0]).shape; }
+
+  double elements_moved() const {
+    double count = 0;
+    for (uint32_t i = 0; i < op_.num_inputs; ++i) {
+      if (op_.inputs[i] >= runtime_.num_values) continue;  // an input that is not there
+      const xnn_value& from = value(op_.inputs[i]);
+      if (from.allocation_type != xnn_allocation_type_static) count += elements(from.shape);
+    }
+    for (uint32_t i = 0; i < op_.num_outputs; ++i) count += elements(value(op_.outputs[i]).shape);
+    return count;
+  }
+  double products(double each) const { return elements(output()) * each / kProductsPerNs; }
+
+  // Of the narrower side: parts that are joined or split off.
+  bool has_short_rows() const {
+    const bool splits = op_.num_outputs > 1;
+    const xnn_shape& part = splits ? output() : input(0);
+    const auto rank = static_cast<int32_t>(part.num_dims);
+    const int32_t axis = op_.axis < 0 ? op_.axis + rank : op_.axis;
+    return axis > 0 && elements(part, static_cast<size_t>(axis)) < kRowWorthThreads;
+  }
+
+  const xnn_runtime& runtime_;
+  const xnn_operator_data& op_;
+};
+
+// As XNNPACK's own stamps: CLOCK_MONOTONIC.
+[[maybe_unused]] void stamp(timespec& time) { clock_gettime(CLOCK_MONOTONIC, &time); }
+[[maybe_unused]] void stamp(uint64_t& time) { time = platform::now_ns(); }  // Apple's
+
+}  // namespace
+
+void Invocation::plan(xnn_runtime_t runtime) {
+  in_parallel_.clear();
+  if (runtime->threadpool == nullptr) return;
+  in_parallel_.resize(runtime->num_ops);
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator_data& op = runtime->opdata[i];
+    if (op.operator_objects[0] == nullptr) continue;  // it was fused into another
+    in_parallel_[i] = Work(*runtime, op).estimate() >= kWorthThreads;
+  }
+}
+
+xnn_status Invocation::run(xnn_runtime_t runtime) const {
+  if (in_parallel_.empty()) return xnn_invoke_runtime(runtime);
+  if (runtime->profiling) stamp(runtime->start_ts);
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    xnn_operator_data& op = runtime->opdata[i];
+    for (size_t k = 0; k < XNN_MAX_OPERATOR_OBJECTS; ++k) {
+      if (op.operator_objects[k] == nullptr) continue;
+      const xnn_status status =
+          xnn_run_operator(op.operator_objects[k], in_parallel_[i] ? runtime->threadpool : nullptr);
+      if (status != xnn_status_success) return status;
+      if (runtime->profiling) stamp(op.end_ts[k]);
+    }
+  }
+  return xnn_status_success;
+}
+
+}  // namespace vitrine::xnnpack
+
+#else
+
+namespace vitrine::xnnpack {
+
+void Invocation::plan(xnn_runtime_t) {}
+xnn_status Invocation::run(xnn_runtime_t runtime) const { return xnn_invoke_runtime(runtime); }
+
+}  // namespace vitrine::xnnpack
+
+#endif
