@@ -100,6 +100,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
            context.pool != nullptr ? context.pool->handle() : nullptr, context.tracer != nullptr}));
   self->runtime_ = std::move(built.runtime);
   self->invocation_.plan(self->runtime_.get());
+  // What it would plan for now are the upper bounds of dynamic sizes, which may never come.
+  forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
   self->bind_externals();
   if (context.tracer != nullptr) {

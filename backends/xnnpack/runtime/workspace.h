@@ -21,7 +21,8 @@ struct Workspace {
 };
 
 // For a runtime that failed to be reshaped or set up: some of its values may have their new sizes
-// and no memory for them, and XNNPACK takes memory only where a size grows. Afterwards the next
+// and no memory for them, and XNNPACK takes memory only where a size grows. Also for a new one,
+// whose values have the upper bounds of dynamic sizes. Afterwards the next
 // reshape plans all memory anew, and neighbours that move the workspace leave this runtime out.
 // False if this build cannot do it: the runtime must not be used again. The mutex is held.
 bool forget_memory_plan(xnn_runtime_t runtime);
