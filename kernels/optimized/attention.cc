@@ -1,6 +1,8 @@
 // Attention on all threads: blocks of keys and values are read once for all query heads that share
 // them, and never is there more than a block of scores.
 //
+// Many queries are multiplied as matrices, a few row by row.
+//
 // An item of work is a block of queries of one head of keys; or, for few queries and a long cache,
 // a part of the keys with all heads, so that memory is read in order. Such parts are joined at the
 // end.
@@ -9,6 +11,8 @@
 #include <limits>
 
 #include "kernels/llm/attention.h"
+#include "kernels/optimized/attention_partition.h"
+#include "kernels/optimized/attention_products.h"
 #include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/attention.h"
 #include "kernels/optimized/simd/convert.h"
@@ -24,52 +28,11 @@ using llm::Attention;
 using llm::Rows;
 using simd::RunningSoftmax;
 
-constexpr int64_t kKeyBlock = 128;
-constexpr int64_t kQueryRows = 64;   // about as many of one head of keys in a block
 constexpr int64_t kRowsToWiden = 8;  // from so many on, floats are made of a block once for all
 
 const std::byte* element(const Rows& rows, int64_t offset) {
   return rows.tensor->data<std::byte>() +
          offset * static_cast<int64_t>(rows.tensor->element_size());
-}
-
-// How the work is divided.
-struct Partition {
-  int64_t tokens;  // queries of a block
-  int64_t token_blocks;
-  int64_t heads;  // of keys, in an item
-  int64_t head_blocks;
-  int64_t key_parts;
-  int64_t stride;  // of rows of floats: the width, padded
-
-  int64_t items(const Attention& a) const {
-    return a.batches * token_blocks * head_blocks * key_parts;
-  }
-  // Rows of floats that an item computes.
-  int64_t rows(const Attention& a) const { return tokens * heads * a.group(); }
-};
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-Partition partition(const KernelContext& context, const Attention& a) {
-  const int64_t workers = worker_count(context);
-  const int64_t most_parts = std::max<int64_t>(1, a.keys / kKeyBlock);
-  const int64_t wanted = workers == 1 ? 1 : 4 * workers;  // some slack for slower cores
-  Partition result{};
-  result.stride = ceil_div(a.width, simd::attention_lanes()) * simd::attention_lanes();
-  result.tokens = std::min(a.tokens, std::max<int64_t>(1, kQueryRows / a.group()));
-  result.token_blocks = ceil_div(a.tokens, result.tokens);
-  if (result.token_blocks == 1 && most_parts >= std::min(wanted, 2 * workers)) {
-    result.heads = a.key_heads;
-    result.head_blocks = 1;
-    result.key_parts = std::min(most_parts, ceil_div(wanted, a.batches));
-    return result;
-  }
-  result.heads = 1;
-  result.head_blocks = a.key_heads;
-  const int64_t items = a.batches * result.token_blocks * a.key_heads;
-  result.key_parts = workers == 1 ? 1 : std::min(most_parts, ceil_div(wanted / 2, items));
-  return result;
 }
 
 // What an item leaves: sums of values for each of its rows, and what they have been divided by.
@@ -83,6 +46,7 @@ struct Scratch {
   float* queries;  // rows * stride
   float* scores;   // rows * kKeyBlock
   float* factors;  // rows
+  float* seen;     // rows
   float* block;    // kKeyBlock * stride, if blocks are widened
   Sums sums;       // unless they outlive the item
 };
@@ -119,9 +83,10 @@ class BlockedAttention {
   BlockedAttention(const Attention& arguments, const Partition& partition)
       : a_(arguments),
         p_(partition),
-        rows_(partition.rows(arguments)),
-        widens_(arguments.key.tensor->dtype() != ScalarType::kFloat &&
-                partition.tokens * arguments.group() >= kRowsToWiden) {}
+        rows_(partition.rows()),
+        widens_(arguments.key.tensor->dtype() == ScalarType::kFloat
+                    ? partition.by_products && partition.stride != arguments.width
+                    : partition.head_rows >= kRowsToWiden) {}
 
   void run(KernelContext& context) {
     if (!make_memory(context)) return;
@@ -162,7 +127,7 @@ class BlockedAttention {
 
   int64_t sums_size() const { return rows_ * (p_.stride + 2); }
   int64_t scratch_size() const {
-    return rows_ * (p_.stride + kKeyBlock + 1) + sums_size() +
+    return rows_ * (p_.stride + kKeyBlock + 2) + sums_size() +
            (widens_ ? kKeyBlock * p_.stride : 0);
   }
 
@@ -187,7 +152,8 @@ class BlockedAttention {
     float* const memory = scratch_ + worker * scratch_size();
     float* const scores = memory + sums_size() + rows_ * p_.stride;
     float* const factors = scores + rows_ * kKeyBlock;
-    return {memory + sums_size(), scores, factors, factors + rows_, sums_at(memory)};
+    float* const seen = factors + rows_;
+    return {memory + sums_size(), scores, factors, seen, seen + rows_, sums_at(memory)};
   }
 
   // Row r of a head is of token r / group and query head r % group.
@@ -197,21 +163,36 @@ class BlockedAttention {
                            head * a_.group() + row % a_.group());
   }
 
-  void load_queries(const Place& at, float* to) const {
-    std::fill_n(to, rows_ * p_.stride, 0.0F);
+  // Row r of a head of keys in memory.
+  int64_t row(const Place& at, int64_t head, int64_t r) const {
+    return (head - at.head) * p_.head_rows + r;
+  }
+
+  void load_query(int64_t offset, float* to) const {
     const Rows& query = a_.query;
-    const simd::Convert convert = simd::to_float(query.tensor->dtype());
+    if (query.scales == nullptr) {
+      simd::to_float(query.tensor->dtype())(element(query, offset), to, a_.width);
+    } else {
+      const int64_t vector = offset / a_.width;
+      simd::dequantize(query.tensor->data<int8_t>() + offset, query.zero_points[vector],
+                       query.scales[vector], to, a_.width);
+    }
+    for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
+  }
+
+  // In rows; for products in columns, those of a head together. `one` holds one query.
+  void load_queries(const Place& at, float* to, float* one) const {
+    std::fill_n(to, rows_ * p_.stride, 0.0F);
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
-      for (int64_t row = 0; row < rows_of_head(at); ++row, to += p_.stride) {
-        const int64_t offset = query_offset(at, head, row);
-        if (query.scales == nullptr) {
-          convert(element(query, offset), to, a_.width);
-        } else {
-          const int64_t vector = offset / a_.width;
-          simd::dequantize(query.tensor->data<int8_t>() + offset, query.zero_points[vector],
-                           query.scales[vector], to, a_.width);
+      for (int64_t r = 0; r < rows_of_head(at); ++r) {
+        const int64_t offset = query_offset(at, head, r);
+        if (!p_.by_products) {
+          load_query(offset, to + row(at, head, r) * p_.stride);
+          continue;
         }
-        for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
+        load_query(offset, one);
+        float* const column = to + row(at, head, 0) * p_.stride + r;
+        for (int64_t d = 0; d < a_.width; ++d) column[d * p_.head_rows] = one[d];
       }
     }
   }
@@ -246,32 +227,61 @@ class BlockedAttention {
                          rows.zero_points[n * rows.parameter_stride],
                          rows.scales[n * rows.parameter_stride], to + n * p_.stride, rows.width);
       }
+      std::fill(to + n * p_.stride + rows.width, to + (n + 1) * p_.stride, 0.0F);
     }
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // Adds keys first .. first + count to what the rows of one head, from `row` on, have.
+  // Of the keys first .. first + count.
+  int64_t seen_by(const Place& at, int64_t r, int64_t first, int64_t count) const {
+    return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
+  }
+  const float* mask_of(const Place& at, int64_t r, int64_t first) const {
+    return a_.mask == nullptr ? nullptr : a_.mask + (at.token + r / a_.group()) * a_.keys + first;
+  }
+
+  // Adds keys first .. first + count to what the rows of one head have.
   void add_block(const Place& at, int64_t head, int64_t first, int64_t count,
                  const Scratch& scratch, const Sums& sums) const {
     const int64_t rows = rows_of_head(at);
-    const int64_t row = (head - at.head) * rows;
+    const int64_t start = row(at, head, 0);
     const simd::FloatRows scores{scratch.scores, kKeyBlock, rows};
-    simd::multiply_keys({scratch.queries + row * p_.stride, p_.stride, rows},
+    simd::multiply_keys({scratch.queries + start * p_.stride, p_.stride, rows},
                         widened(cache_rows(a_.key, at, head, first, count), scratch.block), scores);
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t token = at.token + r / a_.group();
-      const int64_t seen = std::clamp<int64_t>(a_.keys_of(token) - first, 0, count);
-      const float* const mask = a_.mask == nullptr ? nullptr : a_.mask + token * a_.keys + first;
       scratch.factors[r] =
-          simd::weigh(scratch.scores + r * kKeyBlock, mask, seen, count, sums.softmax[row + r]);
+          simd::weigh(scratch.scores + r * kKeyBlock, mask_of(at, r, first),
+                      seen_by(at, r, first, count), count, sums.softmax[start + r]);
     }
     simd::add_values(scores, widened(cache_rows(a_.value, at, head, first, count), scratch.block),
-                     scratch.factors, {sums.values + row * p_.stride, p_.stride, rows});
+                     scratch.factors, {sums.values + start * p_.stride, p_.stride, rows});
+  }
+
+  // The same by products.
+  void multiply_block(const Place& at, int64_t head, int64_t first, int64_t count,
+                      const Scratch& scratch, const Sums& sums) const {
+    const int64_t rows = p_.head_rows;
+    const int64_t start = row(at, head, 0);
+    multiply_keys_by_queries(widened(cache_rows(a_.key, at, head, first, count), scratch.block),
+                             scratch.queries + start * p_.stride, rows, scratch.scores);
+    for (int64_t r = 0; r < rows; ++r) {
+      const bool is_there = r < rows_of_head(at);
+      scratch.seen[r] = static_cast<float>(is_there ? seen_by(at, r, first, count) : count);
+      const float* const mask = is_there ? mask_of(at, r, first) : nullptr;
+      for (int64_t n = 0; mask != nullptr && n < count; ++n) {
+        scratch.scores[n * rows + r] += mask[n];
+      }
+    }
+    simd::weigh_columns(scratch.scores, rows, count, scratch.seen, sums.softmax + start,
+                        scratch.factors);
+    add_values_by_weights(widened(cache_rows(a_.value, at, head, first, count), scratch.block),
+                          scratch.scores, rows, scratch.factors,
+                          {sums.values + start * p_.stride, p_.stride, rows_of_head(at)});
   }
 
   void run_item(int64_t item, const Scratch& scratch, const Sums& sums) const {
     const Place at = place(item);
-    load_queries(at, scratch.queries);
+    load_queries(at, scratch.queries, sums.values);
     std::fill_n(sums.values, rows_ * p_.stride, 0.0F);
     std::fill_n(sums.softmax, rows_, RunningSoftmax{-std::numeric_limits<float>::infinity(), 0.0F});
     const int64_t keys = a_.keys_of(at.token + at.tokens - 1);
@@ -280,7 +290,12 @@ class BlockedAttention {
     for (int64_t first = blocks * at.part / p_.key_parts * kKeyBlock; first < end;
          first += kKeyBlock) {
       for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
-        add_block(at, head, first, std::min(kKeyBlock, end - first), scratch, sums);
+        const int64_t count = std::min(kKeyBlock, end - first);
+        if (p_.by_products) {
+          multiply_block(at, head, first, count, scratch, sums);
+        } else {
+          add_block(at, head, first, count, scratch, sums);
+        }
       }
     }
     if (p_.key_parts == 1) store(at, sums);
@@ -290,8 +305,7 @@ class BlockedAttention {
   void join(int64_t i) const {
     const int64_t first = i * p_.key_parts;
     const Sums all = part(first);
-    const int64_t rows = p_.heads * rows_of_head(place(first));
-    for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t r = 0; r < rows_; ++r) {
       float largest = all.softmax[r].largest;
       for (int64_t k = 1; k < p_.key_parts; ++k) {
         largest = std::max(largest, part(first + k).softmax[r].largest);
@@ -318,15 +332,13 @@ class BlockedAttention {
     Tensor& out = *a_.out;
     const simd::Convert convert = simd::from_float(out.dtype());
     const auto size = static_cast<int64_t>(out.element_size());
-    int64_t r = 0;
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
-      for (int64_t row = 0; row < rows_of_head(at); ++row, ++r) {
-        float* const values = sums.values + r * p_.stride;
+      for (int64_t r = 0; r < rows_of_head(at); ++r) {
+        float* const values = sums.values + row(at, head, r) * p_.stride;
         // Of a row that attends to nothing, 0 times infinity.
-        const float factor = 1 / sums.softmax[r].total;
+        const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
-        convert(values, out.mutable_data<std::byte>() + query_offset(at, head, row) * size,
-                a_.width);
+        convert(values, out.mutable_data<std::byte>() + query_offset(at, head, r) * size, a_.width);
       }
     }
   }

@@ -366,6 +366,49 @@ float Weigh(float* scores, const float* mask, int64_t count, int64_t all, Runnin
   return factor;
 }
 
+// One vector of columns.
+HWY_INLINE void weigh_some_columns(float* scores, int64_t stride, int64_t count, V seen,
+                                   RunningSoftmax* softmax, float* factors) {
+  static_assert(sizeof(RunningSoftmax) == 2 * sizeof(float));
+  const Tag d;
+  auto* const running = reinterpret_cast<float*>(softmax);
+  V before, total;
+  hn::LoadInterleaved2(d, running, before, total);
+  const V never = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const bool sees_all = hn::AllTrue(d, hn::Ge(seen, hn::Set(d, static_cast<float>(count))));
+  V largest = before;
+  for (int64_t n = 0; n < count; ++n) {
+    V score = hn::LoadU(d, scores + n * stride);
+    if (!sees_all) {
+      score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(n)), seen), score, never);
+      hn::StoreU(score, d, scores + n * stride);
+    }
+    largest = hn::Max(largest, score);
+  }
+  // Where all is masked, scores stay minus infinity, and weights become zero.
+  const auto nothing = hn::Eq(largest, never);
+  const V shift = hn::IfThenZeroElse(nothing, largest);
+  V more = hn::Zero(d);
+  for (int64_t n = 0; n < count; ++n) {
+    const V score = hn::LoadU(d, scores + n * stride);
+    const V weight = exponential_of_negative(d, hn::Sub(score, shift));
+    more = hn::Add(more, weight);
+    hn::StoreU(weight, d, scores + n * stride);
+  }
+  const V factor =
+      hn::IfThenElse(nothing, hn::Set(d, 1.0F), exponential_of_negative(d, hn::Sub(before, shift)));
+  hn::StoreU(factor, d, factors);
+  hn::StoreInterleaved2(largest, hn::MulAdd(total, factor, more), d, running);
+}
+
+void WeighColumns(float* scores, int64_t rows, int64_t count, const float* seen,
+                  RunningSoftmax* softmax, float* factors) {
+  for (int64_t r = 0; r < rows; r += lanes()) {
+    weigh_some_columns(scores + r, rows, count, hn::LoadU(Tag(), seen + r), softmax + r,
+                       factors + r);
+  }
+}
+
 int64_t AttentionLanes() { return lanes(); }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
@@ -378,6 +421,7 @@ HWY_EXPORT(AttentionLanes);
 HWY_EXPORT(MultiplyKeys);
 HWY_EXPORT(AddValues);
 HWY_EXPORT(Weigh);
+HWY_EXPORT(WeighColumns);
 
 int64_t attention_lanes() { return HWY_DYNAMIC_DISPATCH(AttentionLanes)(); }
 void multiply_keys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
@@ -389,6 +433,10 @@ void add_values(const FloatRows& weights, const CacheRows& values, const float* 
 }
 float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
   return HWY_DYNAMIC_DISPATCH(Weigh)(scores, mask, count, all, softmax);
+}
+void weigh_columns(float* scores, int64_t rows, int64_t count, const float* seen,
+                   RunningSoftmax* softmax, float* factors) {
+  HWY_DYNAMIC_DISPATCH(WeighColumns)(scores, rows, count, seen, softmax, factors);
 }
 
 }  // namespace vitrine::optimized::simd

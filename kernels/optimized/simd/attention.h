@@ -48,4 +48,11 @@ struct RunningSoftmax {
 // of the others up to `all`. Gives what sums so far are to be multiplied by.
 float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax);
 
+// The same for columns of scores, one for each of `rows` queries (a multiple of attention_lanes()):
+// that of query r begins at scores[r], and its numbers are `rows` apart. Of `count` keys it sees
+// the first seen[r]; the others get weight zero. factors[r] is what sums so far are to be
+// multiplied by.
+void weigh_columns(float* scores, int64_t rows, int64_t count, const float* seen,
+                   RunningSoftmax* softmax, float* factors);
+
 }  // namespace vitrine::optimized::simd

@@ -59,6 +59,7 @@ HWY_INLINE void multiply(const GemmTile& tile) {
 
   const int64_t depth = tile.depth;
   const int64_t right_stride = tile.right_stride;
+  const int64_t left_step = tile.left_step;
   for (int64_t k = 0; k < depth; ++k) {
     // The left side comes from memory in as many streams as there are rows.
     if (kTileRows == 8 && k % kPrefetchEvery == 0) {
@@ -91,8 +92,8 @@ HWY_INLINE void multiply(const GemmTile& tile) {
     VITRINE_ROW(6, second, 2 * stride)
     VITRINE_ROW(7, second, 3 * stride)
 #undef VITRINE_ROW
-    ++first;
-    ++second;
+    first += left_step;
+    second += left_step;
   }
 
 #define VITRINE_STORE(row)                                                  \

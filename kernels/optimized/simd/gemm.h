@@ -18,8 +18,8 @@ inline constexpr int64_t kGemmMaxVectors = 3;  // of columns
 inline constexpr int64_t kGemmMaxLanes = 64;   // of any instruction set; a stack buffer's bound
 
 // sums[r * sums_stride + c] = left row r . right column c, for `rows` rows (1 to shape.rows) and
-// `vectors` * lanes columns (1 to 3 vectors). left(r, d) is left[r * left_stride + d], right(d, c)
-// is right[d * right_stride + c].
+// `vectors` * lanes columns (1 to 3 vectors). left(r, d) is left[r * left_stride + d * left_step],
+// right(d, c) is right[d * right_stride + c].
 struct GemmTile {
   const float* left;
   int64_t left_stride;
@@ -31,6 +31,7 @@ struct GemmTile {
   float* sums;
   int64_t sums_stride;
   const float* start;  // initial sums of each row; null: zero
+  int64_t left_step = 1;
 };
 void multiply_tile(const GemmTile& tile);
 
