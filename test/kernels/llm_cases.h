@@ -26,7 +26,7 @@ struct AttentionShape {
 
 // Products in a case: what the reference computes in milliseconds, and under emulation in a tenth
 // of a second.
-inline constexpr int64_t kMaxAttentionWork = 2'500'000;
+inline constexpr int64_t kMaxAttentionWork = 1'500'000;
 
 // Single tokens and prompts; caches of one block and of many; widths that fill vectors or do not.
 inline AttentionShape random_attention(Random& random) {
