@@ -52,7 +52,8 @@ struct Module::State {
   DataFiles data;
   std::unique_ptr<ThreadPool> pool;
   std::shared_ptr<const Program> program;
-  std::vector<Loaded> methods;  // by the program's index; null until loaded
+  std::unique_ptr<SharedState> shared_state;  // null also if the methods share nothing
+  std::vector<Loaded> methods;                // by the program's index; null until loaded
 
   Result<Loaded*> find(std::string_view name);
   Error load(size_t index);
@@ -68,6 +69,9 @@ Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
 }
 
 Error Module::State::load(size_t index) {
+  if (!shared_state) {
+    VITRINE_ASSIGN_OR_RETURN(shared_state, SharedState::create(program));
+  }
   MethodOptions how;
   how.kernels = &builtin_kernels(options.optimized_kernels);
   how.backends = &builtin_backends();
@@ -75,6 +79,7 @@ Error Module::State::load(size_t index) {
   how.pool = pool.get();
   how.backend_options = options.backend_options;
   how.tracer = options.tracer;
+  how.shared_state = shared_state.get();
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
   Loaded loaded;
   loaded.staged.resize(method->num_inputs());

@@ -44,6 +44,7 @@ std::unique_ptr<DataSource> Session::open_model(const std::filesystem::path& pat
 }
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
+  if (!shared_state_) shared_state_ = check(SharedState::create(program_));
   MethodOptions options;
   options.kernels = &builtin_kernels(optimized_kernels_);
   options.backends = &builtin_backends();
@@ -51,6 +52,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   options.pool = pool_.get();
   options.backend_options = backend_options_;
   options.tracer = tracer;
+  options.shared_state = shared_state_.get();
   std::unique_ptr<Method> method = check(Method::load(program_, name, options));
   if (!method->warning().ok()) {
     fmt::print(stderr, "warning: {}\n", method->warning().message());

@@ -40,6 +40,7 @@ class Session {
   const std::shared_ptr<ThreadPool>& pool() const { return pool_; }
   uint64_t load_ns() const { return load_ns_; }
 
+  // Over the state that the program's methods share, if they do; they execute one at a time then.
   // Allocates and sets memory for outputs that the program does not plan. The session must outlive
   // the method. `tracer` may be null.
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
@@ -52,6 +53,7 @@ class Session {
   DataFiles data_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;
+  std::unique_ptr<SharedState> shared_state_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;
   std::span<const BackendOption> backend_options_;
   bool optimized_kernels_;

@@ -9,7 +9,7 @@
 // Loading takes all memory and finds every kernel and backend; nothing after it allocates on
 // success, looks a name up or parses; but temporary memory that kernels ask for is taken once, by
 // the first executions that need it. Several Methods of one Program are independent and may run in
-// several threads at once; one Method serves one thread at a time.
+// several threads at once, unless they share state; one Method serves one thread at a time.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,7 @@
 #include "vitrine/kernel_registry.h"
 #include "vitrine/memory_allocator.h"
 #include "vitrine/program.h"
+#include "vitrine/shared_state.h"
 
 namespace vitrine {
 
@@ -44,6 +45,9 @@ struct MethodOptions {
   // Method takes zeroed memory of its own. With kReadableSlack bytes more at each buffer's end
   // delegates need no copies of what lies there.
   std::span<const std::span<std::byte>> planned_memory = {};
+  // Stands for the planned buffer that methods of the program share (planned_memory[1] is not
+  // looked at). Of this program. Null: the method has a state of its own.
+  SharedState* shared_state = nullptr;
   // Bounds on what a hostile file can ask for (docs/trust.md).
   // All that loading and running may take: activations, values, kernels' temporary memory,
   // delegates and what they pack. 0: as much as the machine has.
@@ -56,6 +60,7 @@ struct MethodOptions {
 // The memory of a loaded method, in bytes, without its program's file.
 struct MemoryUsage {
   uint64_t planned = 0;    // activations; 0 if the caller's
+  uint64_t shared = 0;     // of MethodOptions::shared_state, by all methods together
   uint64_t metadata = 0;   // values, tensors, steps
   uint64_t temporary = 0;  // kernels' temporary memory: the most so far
   DelegateMemory delegates;
@@ -97,7 +102,8 @@ class Method {
 
   // Fails at the first instruction that fails, and names it. InvalidState if an input is not set,
   // or if the last execution may have written over it: inputs that share planned memory with what
-  // the program writes must be set before each execution, others keep their values.
+  // the program writes must be set before each execution, others keep their values. InvalidState,
+  // and nothing done, while another method is at work on the state that they share.
   Error execute();
 
   // What went wrong in loading without stopping it, e.g. a cache that cannot be written; a success
@@ -131,6 +137,11 @@ class Method {
 
   Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
          const MethodOptions& options);
+  // Of planned buffer `index`.
+  bool is_shared(size_t index) const {
+    return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
+  }
+  Error no_turn() const;
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
@@ -138,6 +149,7 @@ class Method {
   std::shared_ptr<const Program> program_;
   MethodMeta meta_;
   EventTracer* tracer_;
+  SharedState* shared_state_ = nullptr;  // if the method has buffers there
   uint64_t max_instructions_;
   Budget memory_;
   Budget load_steps_;

@@ -7,6 +7,8 @@
 //   if (!outputs.ok()) return fail(outputs.error().message());
 //   auto logits = outputs->at(0).array()->data<float>();
 //
+// Methods that the program was exported with to share state (vitrine/shared_state.h) do.
+//
 // A Module runs with all kernels and backends that it was built with. Errors say what is wrong and
 // where; nothing throws. One thread at a time uses a Module; several Modules are independent.
 // Programs that choose their kernels or memory use Program and Method (vitrine/method.h).

@@ -134,6 +134,10 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
       tensor.set_data(buffer.data + offset,
                       range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
     }
+    // What another method made of it stays.
+    if (method_.is_shared(info->memory_id() - 1) && !method_.shared_state_->take(offset)) {
+      return Error();
+    }
   }
   const fbs::ExtraTensorInfo* extra = from.extra_tensor_info();
   if (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL) {

@@ -143,8 +143,10 @@ Method::~Method() {
 
 MemoryUsage Method::memory_usage() const {
   MemoryUsage usage;
-  if (planned_) {
-    for (size_t i = 0; i < meta_.num_planned_buffers(); ++i) {
+  for (size_t i = 0; i < meta_.num_planned_buffers(); ++i) {
+    if (is_shared(i)) {
+      usage.shared = shared_state_->bytes();
+    } else if (planned_) {
       usage.planned += meta_.planned_buffer_size(i);
     }
   }
@@ -218,6 +220,8 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
 }
 
 Error Method::execute() {
+  const SharedState::Turn turn(shared_state_);
+  if (!turn) return no_turn();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
@@ -233,6 +237,12 @@ Error Method::execute() {
     input.was_reused = true;
   }
   return error;
+}
+
+Error Method::no_turn() const {
+  return Error::make(ErrorCode::kInvalidState,
+                     "%s has to wait: another method is at work on the state that they share",
+                     meta_.plan().name()->c_str());
 }
 
 Error Method::run() {

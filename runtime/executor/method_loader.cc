@@ -17,6 +17,9 @@ constexpr size_t kPlannedAlignment = 64;
 
 Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(find_kernels_and_backends());
+  VITRINE_RETURN_IF_ERROR(find_shared_state());
+  const SharedState::Turn turn(method_.shared_state_);
+  if (!turn) return method_.no_turn();
   VITRINE_RETURN_IF_ERROR(take_planned_memory());
   VITRINE_RETURN_IF_ERROR(make_values());
   VITRINE_RETURN_IF_ERROR(make_inputs_and_outputs());
@@ -42,13 +45,28 @@ Error MethodLoader::work(uint64_t steps) {
                      static_cast<unsigned long long>(method_.load_steps_.limit()));
 }
 
+Error MethodLoader::find_shared_state() {
+  SharedState* const state = options_.shared_state;
+  if (state == nullptr) return Error();
+  if (&state->program() != &program_) {
+    return Error::make(ErrorCode::kInvalidArgument, "the shared state is that of another program");
+  }
+  if (method_.meta_.num_planned_buffers() >= SharedState::kMemoryId) method_.shared_state_ = state;
+  return Error();
+}
+
 Error MethodLoader::take_planned_memory() {
   const size_t count = method_.meta_.num_planned_buffers();
   planned_ = arena_.allocate_array<PlannedBuffer>(count);
   if (planned_.size() != count) return no_memory("planned buffers");
+  if (method_.shared_state_ != nullptr) {
+    const std::span<std::byte> shared = method_.shared_state_->memory_;
+    planned_[SharedState::kMemoryId - 1] = {shared.data(), shared.size()};
+  }
   if (!options_.planned_memory.empty()) return check_planned_memory();
   uint64_t total = 0;
   for (size_t i = 0; i < count; ++i) {
+    if (method_.is_shared(i)) continue;
     uint64_t size = method_.meta_.planned_buffer_size(i);
     // Half of the address space leaves room for what is added below.
     if (add_overflows(size, kPlannedAlignment - 1, &size) || add_overflows(total, size, &total) ||
@@ -67,6 +85,7 @@ Error MethodLoader::take_planned_memory() {
       round_up(reinterpret_cast<uintptr_t>(method_.planned_.get()), kPlannedAlignment));
   const std::byte* end = next + total + kReadableSlack;
   for (size_t i = 0; i < count; ++i) {
+    if (method_.is_shared(i)) continue;
     planned_[i] = {next, static_cast<uint64_t>(end - next)};
     next += round_up(method_.meta_.planned_buffer_size(i), kPlannedAlignment);
   }
@@ -79,6 +98,7 @@ Error MethodLoader::check_planned_memory() {
                        options_.planned_memory.size(), planned_.size());
   }
   for (size_t i = 0; i < planned_.size(); ++i) {
+    if (method_.is_shared(i)) continue;
     const std::span<std::byte> given = options_.planned_memory[i];
     if (given.size() < method_.meta_.planned_buffer_size(i) ||
         reinterpret_cast<uintptr_t>(given.data()) % 16 != 0) {

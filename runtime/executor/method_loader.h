@@ -42,6 +42,7 @@ class MethodLoader {
   bool has_backend(uint32_t delegate) const;
   Error name_missing();
 
+  Error find_shared_state();
   Error take_planned_memory();
   Error check_planned_memory();
 

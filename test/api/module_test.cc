@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "test/support/corpus.h"
+#include "test/support/program_builder.h"
 #include "test/support/read_text.h"
 
 namespace vitrine {
@@ -67,6 +68,30 @@ TEST(Module, OutputsOutliveTheNextCallAndTheModule) {
   }
   EXPECT_THAT(floats_of(first[0]),
               Pointwise(IsNear(), read_floats(sample("digits_xnnpack/expected_0.bin"))));
+}
+
+TEST(Module, MethodsShareTheStateThatTheProgramShares) {
+  test::ProgramBuilder builder;
+  for (const char* name : {"add_one", "add_two"}) {
+    test::MethodSpec& method = builder.method(name);
+    method.buffer_sizes = {0, 16, 16};
+    const int x = method.tensor({.sizes = {1}, .planned = test::Planned{1, 0}});
+    const int state = method.tensor({.sizes = {1}, .planned = test::Planned{2, 0}});
+    method.inputs = {x};
+    method.outputs = {state};
+    method.kernel_call(method.op("aten::add", "out"), {state, x, method.integer(1), state, state});
+  }
+  const test::AlignedBytes file = builder.build();
+  auto module = Module::load(file);
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  const auto add = [&](const char* name, float value) {
+    const auto outputs = module->call(name, {*Array::copy_of<float>({&value, 1}, {1})});
+    EXPECT_TRUE(outputs.ok()) << outputs.error().message();
+    return outputs.ok() ? floats_of(outputs->at(0))[0] : 0;
+  };
+  EXPECT_EQ(add("add_one", 1), 1);
+  EXPECT_EQ(add("add_two", 2), 3);
+  EXPECT_EQ(add("add_one", 1), 4);
 }
 
 TEST(Module, TakesSizesThatChange) {

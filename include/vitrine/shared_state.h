@@ -1,0 +1,95 @@
+// State that methods of one program share: ExecuTorch's export with share_mutable_buffers gives the
+// mutable buffers of all methods (e.g. the cache of prefill and decode) places of their own in
+// planned memory 2, the same places in each method.
+//
+//   auto state = SharedState::create(program);
+//   auto prefill = Method::load(program, "prefill", {.shared_state = state->get()});
+//   auto decode = Method::load(program, "decode", {.shared_state = state->get()});
+//
+// Each buffer begins with what the first loaded method that has it brings: the value in the file,
+// else zeros. Loading other methods leaves it as it is. One of the methods loads or executes at a
+// time; a second one is refused.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "vitrine/error.h"
+#include "vitrine/program.h"
+
+namespace vitrine {
+
+class SharedState {
+ public:
+  static constexpr uint32_t kMemoryId = 2;
+
+  // Null if the program's methods share nothing. They do if at least two have exactly two planned
+  // buffers, of which the second has the same size in all of them, and if the tensors there are no
+  // inputs and lie apart or in the same place.
+  // `memory` is not owned, outlives the state, is zeroed, 16-byte aligned, and has at least the
+  // size of that buffer (MethodMeta::planned_buffer_size(1)), with kReadableSlack bytes more to
+  // spare delegates copies. Empty: the state takes memory of its own, at most what the machine has.
+  static Result<std::unique_ptr<SharedState>> create(std::shared_ptr<const Program> program,
+                                                     std::span<std::byte> memory = {});
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
+
+  const Program& program() const { return *program_; }
+  // Of the buffer, with the room between tensors.
+  size_t bytes() const { return bytes_; }
+
+ private:
+  friend class Method;
+  friend class MethodLoader;
+
+  // A tensor's place.
+  struct Place {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    bool is_taken = false;  // by a method that was loaded, so it has its value
+
+    bool operator<(const Place& other) const {
+      return offset != other.offset ? offset < other.offset : bytes < other.bytes;
+    }
+  };
+  struct Places {
+    std::unique_ptr<Place[]> all;
+    size_t count = 0;
+  };
+  struct FreeMemory {
+    void operator()(std::byte* memory) const;
+  };
+  // While it lives, no other method loads or executes. It is false if another one does.
+  class Turn {
+   public:
+    explicit Turn(SharedState* state);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    explicit operator bool() const { return has_; }
+
+   private:
+    SharedState* state_;
+    bool has_;
+  };
+
+  SharedState(std::shared_ptr<const Program> program, size_t bytes)
+      : program_(std::move(program)), bytes_(bytes) {}
+  static size_t shared_bytes(const Program& program);
+  static Result<Places> find_places(const Program& program);
+  Error take_memory(std::span<std::byte> memory);
+  // Whether the tensor there has no value yet; it has one from then on.
+  bool take(uint64_t offset);
+
+  std::shared_ptr<const Program> program_;
+  size_t bytes_;
+  std::span<std::byte> memory_;
+  std::unique_ptr<std::byte, FreeMemory> own_;
+  Places places_;
+  std::atomic<bool> is_running_ = false;
+};
+
+}  // namespace vitrine

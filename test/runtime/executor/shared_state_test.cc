@@ -1,0 +1,260 @@
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::bytes_of;
+using test::MethodSpec;
+using test::Planned;
+using testing::HasSubstr;
+
+constexpr uint64_t kStateBytes = 64;
+
+// Stops in the middle of an execution until it is let go.
+struct Gate {
+  std::atomic<bool> is_in = false;
+  std::atomic<bool> may_go = false;
+};
+Gate* gate = nullptr;
+
+void pass_gate(KernelContext&, const Tensor&, Tensor&) {
+  gate->is_in = true;
+  gate->is_in.notify_all();
+  gate->may_go.wait(false);
+}
+VITRINE_KERNEL(pass_gate, "test::gate.out", pass_gate);
+constexpr const Kernel* kGateTable[] = {&kernel_pass_gate};
+
+// Two methods, "forward" and "second", each state = state + x; the state is f32[2] in memory 2.
+class SharedStateTest : public test::MethodTest {
+ protected:
+  void build_two(uint64_t second_offset = 0, uint64_t second_bytes = kStateBytes) {
+    add_to_state(forward_, 0, kStateBytes);
+    add_to_state(second_, second_offset, second_bytes);
+  }
+  void add_to_state(MethodSpec& method, uint64_t offset, uint64_t bytes, uint32_t data = 0) {
+    method.buffer_sizes = {0, 64, static_cast<int64_t>(bytes)};
+    const int x = method.tensor({.sizes = {2}, .planned = Planned{1, 0}});
+    const int state = method.tensor({.sizes = {2}, .planned = Planned{2, offset}, .data = data});
+    method.inputs = {x};
+    method.outputs = {state};
+    method.kernel_call(method.op("test::add", "out"), {state, x, state, state});
+  }
+  // Of the methods of one program.
+  void make_state() {
+    program_ = build();
+    auto made = SharedState::create(program_);
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    state_ = std::move(*made);
+  }
+  Result<std::unique_ptr<Method>> try_over(std::string_view name, SharedState* state) {
+    return Method::load(program_, name, {.kernels = &test::test_kernels(), .shared_state = state});
+  }
+  std::unique_ptr<Method> over(std::string_view name, SharedState* state) {
+    auto method = try_over(name, state);
+    EXPECT_TRUE(method.ok()) << method.error().message();
+    return method.ok() ? std::move(*method) : nullptr;
+  }
+  float run(Method& method, float x) {
+    EXPECT_TRUE(method.set_input(0, value({2}, {x, x})).ok());
+    const Error error = method.execute();
+    EXPECT_TRUE(error.ok()) << error.message();
+    return output(method)[1];
+  }
+
+  MethodSpec& second_ = builder_.method("second");
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<SharedState> state_;
+};
+
+TEST_F(SharedStateTest, MethodsGoOnWhereOthersStopped) {
+  build_two();
+  make_state();
+  ASSERT_NE(state_, nullptr);
+  EXPECT_EQ(state_->bytes(), kStateBytes);
+  const auto first = over("forward", state_.get());
+  EXPECT_EQ(run(*first, 1), 1);
+  const auto second = over("second", state_.get());
+  EXPECT_EQ(run(*second, 2), 3);
+  EXPECT_EQ(run(*first, 4), 7);
+  const MemoryUsage usage = first->memory_usage();
+  EXPECT_EQ(usage.shared, kStateBytes);
+  EXPECT_EQ(usage.planned, 64u);
+}
+
+TEST_F(SharedStateTest, WithoutItEachMethodHasItsOwn) {
+  build_two();
+  make_state();
+  const auto first = over("forward", nullptr);
+  const auto second = over("second", nullptr);
+  EXPECT_EQ(run(*first, 1), 1);
+  EXPECT_EQ(run(*second, 2), 2);
+  EXPECT_EQ(first->memory_usage().planned, 64 + kStateBytes);
+}
+
+TEST_F(SharedStateTest, TwoStatesAreApart) {
+  build_two();
+  make_state();
+  const auto other = SharedState::create(program_);
+  ASSERT_TRUE(other.ok());
+  const auto first = over("forward", state_.get());
+  const auto second = over("second", other->get());
+  EXPECT_EQ(run(*first, 1), 1);
+  EXPECT_EQ(run(*second, 2), 2);
+}
+
+TEST_F(SharedStateTest, TheFirstMethodLoadedBringsTheValueOfTheFile) {
+  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+  add_to_state(forward_, 0, kStateBytes, data);
+  add_to_state(second_, 0, kStateBytes, data);
+  // A buffer that only the second one has.
+  const int own = second_.tensor({.sizes = {2}, .planned = Planned{2, 32}, .data = data});
+  second_.outputs.push_back(own);
+  make_state();
+  ASSERT_NE(state_, nullptr);
+  const auto first = over("forward", state_.get());
+  EXPECT_EQ(run(*first, 1), 11);
+  const auto second = over("second", state_.get());
+  EXPECT_EQ(run(*second, 2), 13) << "loading put the state back";
+  EXPECT_EQ(output(*second, 1)[0], 10);
+  const auto again = over("forward", state_.get());
+  EXPECT_EQ(run(*again, 1), 14);
+}
+
+TEST_F(SharedStateTest, MethodsWithoutSuchBuffersDoNotCount) {
+  build_two();
+  MethodSpec& constant = builder_.method("constant");
+  constant.buffer_sizes = {0};
+  constant.outputs = {constant.integer(7)};
+  make_state();
+  ASSERT_NE(state_, nullptr);
+  const auto method = over("constant", state_.get());
+  EXPECT_EQ(method->memory_usage().shared, 0u);
+  EXPECT_TRUE(method->execute().ok());
+}
+
+TEST_F(SharedStateTest, MayBeTheCallersMemory) {
+  build_two();
+  program_ = build();
+  alignas(16) std::array<std::byte, kStateBytes> memory{};
+  const auto state = SharedState::create(program_, memory);
+  ASSERT_TRUE(state.ok());
+  const auto method = over("second", state->get());
+  EXPECT_EQ(run(*method, 3), 3);
+  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data());
+}
+
+TEST_F(SharedStateTest, MemoryMustFit) {
+  build_two();
+  program_ = build();
+  alignas(16) std::array<std::byte, kStateBytes + 8> memory{};
+  const auto small = SharedState::create(program_, std::span(memory).first(kStateBytes - 1));
+  ASSERT_FALSE(small.ok());
+  EXPECT_EQ(small.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(small.error().message(),
+               "the methods share 64 bytes, 16-byte aligned; the memory has 63");
+  EXPECT_FALSE(SharedState::create(program_, std::span(memory).subspan(8)).ok());
+}
+
+TEST_F(SharedStateTest, MoreThanTheMachineHasIsRefused) {
+  build_two();
+  forward_.buffer_sizes[2] = second_.buffer_sizes[2] = INT64_MAX / 2;
+  program_ = build();
+  const auto state = SharedState::create(program_);
+  ASSERT_FALSE(state.ok());
+  EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
+}
+
+TEST_F(SharedStateTest, IsOfOneProgram) {
+  build_two();
+  make_state();
+  program_ = build();
+  const auto method = try_over("forward", state_.get());
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(method.error().message(), "the shared state is that of another program");
+}
+
+// Memory 2 of these programs is memory like any other: they keep it to themselves.
+TEST_F(SharedStateTest, OtherSizesAreNoSharedState) {
+  build_two(0, kStateBytes + 64);
+  make_state();
+  EXPECT_EQ(state_, nullptr);
+}
+
+TEST_F(SharedStateTest, OverlappingTensorsAreNoSharedState) {
+  build_two(4);
+  make_state();
+  EXPECT_EQ(state_, nullptr);
+}
+
+TEST_F(SharedStateTest, InputsAreNoSharedState) {
+  build_two();
+  second_.inputs = {second_.tensor({.sizes = {2}, .planned = Planned{2, 32}})};
+  make_state();
+  EXPECT_EQ(state_, nullptr);
+}
+
+TEST_F(SharedStateTest, OneMethodSharesNothing) {
+  add_to_state(forward_, 0, kStateBytes);
+  second_.buffer_sizes = {0, 64};
+  make_state();
+  EXPECT_EQ(state_, nullptr);
+}
+
+TEST_F(SharedStateTest, MoreBuffersAreNoSharedState) {
+  build_two();
+  forward_.buffer_sizes.push_back(64);
+  make_state();
+  EXPECT_EQ(state_, nullptr);
+}
+
+TEST_F(SharedStateTest, AFailedLoadLeavesItUsable) {
+  build_two();
+  second_.kernel_call(second_.op("test::absent", "out"), {0, 0});
+  make_state();
+  const auto first = over("forward", state_.get());
+  EXPECT_EQ(run(*first, 1), 1);
+  EXPECT_FALSE(try_over("second", state_.get()).ok());
+  EXPECT_EQ(run(*first, 1), 2);
+}
+
+TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
+  KernelRegistry kernels = test::test_kernels();
+  ASSERT_TRUE(kernels.add("gate", kGateTable).ok());
+  build_two();
+  second_.kernel_call(second_.op("test::gate", "out"), {0, 1, 1});
+  make_state();
+  Gate the_gate;
+  gate = &the_gate;
+  const MethodOptions options{.kernels = &kernels, .shared_state = state_.get()};
+  const auto first = Method::load(program_, "forward", options);
+  const auto second = Method::load(program_, "second", options);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE((*first)->set_input(0, value({2}, {1, 1})).ok());
+  ASSERT_TRUE((*second)->set_input(0, value({2}, {1, 1})).ok());
+  Error in_thread;
+  std::thread thread([&] { in_thread = (*second)->execute(); });
+  the_gate.is_in.wait(false);
+  const Error refused = (*first)->execute();
+  const auto loaded = Method::load(program_, "forward", options);
+  the_gate.may_go = true;
+  the_gate.may_go.notify_all();
+  thread.join();
+  EXPECT_TRUE(in_thread.ok());
+  EXPECT_EQ(refused.code(), ErrorCode::kInvalidState);
+  EXPECT_STREQ(refused.message(),
+               "forward has to wait: another method is at work on the state that they share");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_THAT(loaded.error().message(), HasSubstr("forward has to wait"));
+  EXPECT_TRUE((*first)->execute().ok());
+  EXPECT_EQ(output(**first)[0], 2);
+}
+
+}  // namespace
+}  // namespace vitrine
