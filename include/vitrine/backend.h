@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "vitrine/budget.h"
 #include "vitrine/error.h"
@@ -32,7 +31,8 @@ struct BackendOption {
   OptionValue value;
 };
 
-// Memory that delegates hold, in bytes. Shared memory counts once.
+// Memory that delegates hold, in bytes. Shared memory counts once (unless there is no memory to
+// remember it).
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
@@ -48,7 +48,12 @@ class DelegateMemory {
   size_t bytes(Kind kind) const { return bytes_[static_cast<size_t>(kind)]; }
 
  private:
-  std::vector<const void*> seen_;
+  bool is_new(const void* block);
+
+  // A hash table of `slots_`, a power of two; null where it is empty.
+  std::unique_ptr<const void*[]> seen_;
+  size_t slots_ = 0;
+  size_t used_ = 0;
   std::array<size_t, kKinds> bytes_{};
 };
 

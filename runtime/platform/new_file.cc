@@ -8,26 +8,31 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 namespace vitrine::platform {
 namespace {
 
-// mkostemp replaces these letters X by a unique ending.
-constexpr size_t kUniqueLetters = 6;
+// mkostemp replaces the letters X by a unique ending.
+constexpr std::string_view kEnding = ".XXXXXX";
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
 }  // namespace
 
 Result<NewFile> NewFile::create(const char* path) {
-  std::string temporary = std::string(path) + '.' + std::string(kUniqueLetters, 'X');
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);  // of mode 0600
-  if (descriptor < 0) {
+  const std::string_view name = path;
+  NewFile file;
+  VITRINE_RETURN_IF_ERROR(file.path_.append({path, name.size() + 1}));
+  VITRINE_RETURN_IF_ERROR(file.temporary_.append(name));
+  VITRINE_RETURN_IF_ERROR(file.temporary_.append({kEnding.data(), kEnding.size() + 1}));
+  file.descriptor_ = ::mkostemp(file.temporary_.data(), O_CLOEXEC);  // of mode 0600
+  if (file.descriptor_ < 0) {
     return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: %s", path,
                        std::strerror(errno));
   }
-  return NewFile(descriptor, path, std::move(temporary));
+  return file;
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
@@ -38,11 +43,11 @@ NewFile::NewFile(NewFile&& other) noexcept
 NewFile::~NewFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  ::unlink(temporary_.data());
 }
 
 Error NewFile::failed(const char* what) const {
-  return Error::make(ErrorCode::kAccessFailed, "%s: %s: %s", path_.c_str(), what,
+  return Error::make(ErrorCode::kAccessFailed, "%s: %s: %s", path_.data(), what,
                      std::strerror(errno));
 }
 
@@ -61,7 +66,7 @@ Error NewFile::commit(uint64_t modified_s) {
   // Else a crash may leave a file of the right size and time, without its bytes.
   if (::fsync(descriptor_) != 0) return failed("writing to disk");
   if (::futimens(descriptor_, times) != 0) return failed("setting its time");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failed("renaming");
+  if (::rename(temporary_.data(), path_.data()) != 0) return failed("renaming");
   ::close(std::exchange(descriptor_, -1));
   return Error();
 }

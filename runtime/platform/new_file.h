@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
+#include "runtime/core/checked_vector.h"
 #include "vitrine/error.h"
 
 namespace vitrine::platform {
@@ -15,7 +15,7 @@ namespace vitrine::platform {
 // may make the same file: the last to commit wins.
 class NewFile {
  public:
-  // AccessFailed with the system's reason, as for all calls.
+  // AccessFailed with the system's reason, as for all calls; MemoryAllocationFailed.
   static Result<NewFile> create(const char* path);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
@@ -27,13 +27,12 @@ class NewFile {
   Error commit(uint64_t modified_s);
 
  private:
-  NewFile(int descriptor, std::string path, std::string temporary)
-      : descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  NewFile() = default;
   Error failed(const char* what) const;
 
   int descriptor_ = -1;
-  std::string path_;
-  std::string temporary_;
+  CheckedVector<char> path_;  // zero-terminated, as the other
+  CheckedVector<char> temporary_;
 };
 
 // Now, in seconds since 1970.

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/core/share.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/program/program_verifier.h"
 #include "schema/program_generated.h"
@@ -123,8 +124,8 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
     Budget steps(flatbuffer.size());
     VITRINE_RETURN_IF_ERROR(verify_program(flatbuffer.bytes(), segment_bytes, steps));
   }
-  std::shared_ptr<Program> program(
-      new (std::nothrow) Program(std::move(source), std::move(flatbuffer), header.segment_base));
+  std::shared_ptr<Program> program = share(std::unique_ptr<Program>(
+      new (std::nothrow) Program(std::move(source), std::move(flatbuffer), header.segment_base)));
   if (!program) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a program");
   program->named_data_.reset(new (std::nothrow) ProgramNamedData(*program));
   if (!program->named_data_) {

@@ -1,6 +1,7 @@
 #include "backends/mapping_demo/runtime/mapping_demo_backend.h"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "backends/mapping_demo/format/operators.h"
@@ -17,14 +18,24 @@ using mapping_demo::Plan;
 
 class MappingDemoDelegate final : public Delegate {
  public:
-  explicit MappingDemoDelegate(Plan plan) : plan_(std::move(plan)), data_(plan_.values.size()) {
+  // `budget` may be null; else it outlives the delegate.
+  explicit MappingDemoDelegate(Budget* budget) : memory_(4096, budget) {}
+
+  // All memory is taken here.
+  Error load(std::span<const std::byte> payload) {
+    VITRINE_ASSIGN_OR_RETURN(plan_, mapping_demo::read_payload(payload, memory_));
+    VITRINE_RETURN_IF_ERROR(mapping_demo::allocate(memory_, plan_.values.size(), &data_));
+    VITRINE_RETURN_IF_ERROR(mapping_demo::allocate(memory_, plan_.values.size(), &results_));
     // Results that are returned are computed in the caller's memory.
-    std::vector<bool> is_returned(plan_.values.size());
+    std::span<bool> is_returned;
+    VITRINE_RETURN_IF_ERROR(mapping_demo::allocate(memory_, plan_.values.size(), &is_returned));
     for (const uint32_t output : plan_.outputs) is_returned[output] = true;
-    results_.resize(plan_.values.size());
     for (size_t i = plan_.num_inputs; i < plan_.values.size(); ++i) {
-      if (!is_returned[i]) results_[i].resize(mapping_demo::numel(plan_.values[i]));
+      if (is_returned[i]) continue;
+      const size_t count = mapping_demo::numel(plan_.values[i]);
+      VITRINE_RETURN_IF_ERROR(mapping_demo::allocate(memory_, count, &results_[i]));
     }
+    return Error();
   }
 
   Error execute(const BackendExecutionContext& context,
@@ -39,7 +50,7 @@ class MappingDemoDelegate final : public Delegate {
   }
 
   void report_memory(DelegateMemory& report) const override {
-    for (const std::vector<float>& result : results_) {
+    for (const std::span<float> result : results_) {
       report.add(DelegateMemory::Kind::kWorkspace, result.data(), result.size() * sizeof(float));
     }
     for (const Operator& each : plan_.operators) {
@@ -60,7 +71,7 @@ class MappingDemoDelegate final : public Delegate {
     }
     for (size_t i = 0; i < plan_.values.size(); ++i) data_[i] = results_[i].data();
     for (size_t i = 0; i < plan_.num_inputs; ++i) {
-      VITRINE_RETURN_IF_ERROR(check(arguments[i], plan_.values[i], i));
+      VITRINE_RETURN_IF_ERROR(check(arguments[i], plan_.values[i].used(), i));
       if (!arguments[i]->tensor().is_readable()) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu: has no data", i);
       }
@@ -70,7 +81,7 @@ class MappingDemoDelegate final : public Delegate {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const size_t index = plan_.num_inputs + i;
       const uint32_t value = plan_.outputs[i];
-      VITRINE_RETURN_IF_ERROR(check(arguments[index], plan_.values[value], index));
+      VITRINE_RETURN_IF_ERROR(check(arguments[index], plan_.values[value].used(), index));
       Tensor& tensor = arguments[index]->tensor();
       if (!tensor.is_writable()) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu: cannot be written", index);
@@ -82,7 +93,7 @@ class MappingDemoDelegate final : public Delegate {
     return Error();
   }
 
-  static Error check(const EValue* value, const mapping_demo::Sizes& sizes, size_t index) {
+  static Error check(const EValue* value, std::span<const int32_t> sizes, size_t index) {
     if (!value->is_tensor()) {
       return Error::make(ErrorCode::kInvalidArgument, "argument %zu: is not a tensor", index);
     }
@@ -133,7 +144,7 @@ class MappingDemoDelegate final : public Delegate {
     record.kind = TraceRecord::Kind::kDelegateOperator;
     record.start_ns = start_ns;
     record.end_ns = platform::now_ns();
-    record.metadata = each.name.c_str();
+    record.metadata = each.name.data();
     record.metadata_size = static_cast<uint32_t>(each.name.size());
     record.chain_index = context.chain_index;
     record.instruction_id = context.instruction_id;
@@ -141,19 +152,25 @@ class MappingDemoDelegate final : public Delegate {
     context.tracer->record(record);
   }
 
+  HeapArena memory_;  // of all below
   Plan plan_;
-  std::vector<std::vector<float>> results_;  // by value; empty if it is elsewhere
-  std::vector<float*> data_;                 // by value
+  std::span<std::span<float>> results_;  // by value; empty if it is elsewhere
+  std::span<float*> data_;               // by value
 };
 
 class MappingDemoBackend final : public BackendInterface {
  public:
   const char* id() const override { return mapping_demo::kBackendId; }
-  Result<std::unique_ptr<Delegate>> init(const BackendInitContext&,
+  Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
                                          std::span<const std::byte> processed,
                                          std::span<const CompileSpec>) const override {
-    VITRINE_ASSIGN_OR_RETURN(Plan plan, mapping_demo::read_payload(processed));
-    return std::unique_ptr<Delegate>(std::make_unique<MappingDemoDelegate>(std::move(plan)));
+    std::unique_ptr<MappingDemoDelegate> delegate(new (std::nothrow)
+                                                      MappingDemoDelegate(context.memory));
+    if (!delegate) {
+      return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
+    }
+    VITRINE_RETURN_IF_ERROR(delegate->load(processed));
+    return std::unique_ptr<Delegate>(std::move(delegate));
   }
 };
 

@@ -7,7 +7,6 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/core/sliding_window.h"
-#include "vitrine/tensor.h"
 
 namespace vitrine::mapping_demo {
 namespace {
@@ -17,9 +16,10 @@ constexpr auto kWrong = ErrorCode::kDelegateInvalidCompatibility;
 // "5#conv_relu_op,0,..."
 class TextReader {
  public:
-  explicit TextReader(std::string_view text) : left_(text) {}
+  TextReader(std::string_view text, MemoryAllocator& memory) : left_(text), memory_(memory) {}
 
-  Result<std::vector<Operator>> read() {
+  // Names are the payload's yet.
+  Result<std::span<Operator>> read() {
     uint32_t count = 0;
     if (!number('#', &count)) {
       return Error::make(kWrong, "text: does not begin with a number and \"#\"");
@@ -28,7 +28,8 @@ class TextReader {
     if (count > left_.size() / 4) {
       return Error::make(kWrong, "text: has no room for %u operators", count);
     }
-    std::vector<Operator> operators(count);
+    std::span<Operator> operators;
+    VITRINE_RETURN_IF_ERROR(allocate(memory_, count, &operators));
     for (uint32_t i = 0; i < count; ++i) {
       uint32_t id = 0;
       const std::string_view name = until(',');
@@ -66,11 +67,13 @@ class TextReader {
   }
 
   std::string_view left_;
+  MemoryAllocator& memory_;
 };
 
 class PlanReader {
  public:
-  PlanReader(std::span<const std::byte> words, Plan& plan) : left_(words), plan_(plan) {}
+  PlanReader(std::span<const std::byte> words, Plan& plan, MemoryAllocator& memory)
+      : left_(words), plan_(plan), memory_(memory) {}
 
   Error read() {
     uint32_t magic = 0;
@@ -93,14 +96,14 @@ class PlanReader {
     }
     VITRINE_RETURN_IF_ERROR(has_words(num_values));
     VITRINE_RETURN_IF_ERROR(has_words(num_outputs));
-    plan_.values.resize(num_values);
+    VITRINE_RETURN_IF_ERROR(allocate(memory_, num_values, &plan_.values));
     for (uint32_t i = 0; i < num_values; ++i) VITRINE_RETURN_IF_ERROR(read_value(i));
     for (uint32_t i = 0; i < plan_.num_inputs; ++i) {
       uint32_t value = 0;
       VITRINE_RETURN_IF_ERROR(word(&value));
       if (value != i) return Error::make(kWrong, "plan: input %u is value %u", i, value);
     }
-    plan_.outputs.resize(num_outputs);
+    VITRINE_RETURN_IF_ERROR(allocate(memory_, num_outputs, &plan_.outputs));
     for (uint32_t& output : plan_.outputs) {
       VITRINE_RETURN_IF_ERROR(word(&output));
       if (output >= num_values) {
@@ -109,7 +112,9 @@ class PlanReader {
     }
     for (uint32_t i = 0; i < num_operators; ++i) {
       if (Error error = read_operator(i); !error.ok()) {
-        return std::move(error).in("operator %u (%s)", i, plan_.operators[i].name.c_str());
+        const std::string_view name = plan_.operators[i].name;
+        return std::move(error).in("operator %u (%.*s)", i, static_cast<int>(name.size()),
+                                   name.data());
       }
     }
     return left_.empty() ? Error()
@@ -142,11 +147,13 @@ class PlanReader {
     return Error();
   }
 
-  Error floats(int64_t count, std::vector<float>* values) {
+  Error floats(int64_t count, std::span<const float>* values) {
     VITRINE_RETURN_IF_ERROR(has_words(static_cast<uint64_t>(count)));
-    values->resize(static_cast<size_t>(count));
-    if (count > 0) std::memcpy(values->data(), left_.data(), values->size() * 4);
-    left_ = left_.subspan(values->size() * 4);
+    std::span<float> copy;
+    VITRINE_RETURN_IF_ERROR(allocate(memory_, static_cast<size_t>(count), &copy));
+    if (count > 0) std::memcpy(copy.data(), left_.data(), copy.size_bytes());
+    left_ = left_.subspan(copy.size_bytes());
+    *values = copy;
     return Error();
   }
 
@@ -155,9 +162,9 @@ class PlanReader {
     VITRINE_RETURN_IF_ERROR(word(&rank));
     if (rank > kMaxRank) return Error::make(kWrong, "value %u: has the rank %u", index, rank);
     Sizes& value = plan_.values[index];
-    value.resize(rank);
-    VITRINE_RETURN_IF_ERROR(sizes(value));
-    VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(value));
+    value.rank = rank;
+    VITRINE_RETURN_IF_ERROR(sizes({value.items.data(), rank}));
+    VITRINE_ASSIGN_OR_RETURN(const int64_t count, checked_numel(value.used()));
     if (index < plan_.num_inputs) return Error();
     if (count > (kMaxResultBytes - result_bytes_) / 4) {
       return Error::make(kWrong, "value %u: results take more than %lld bytes", index,
@@ -175,6 +182,7 @@ class PlanReader {
     if (made.name != kOperators[kind].name) {
       return Error::make(kWrong, "is of kind %s", kOperators[kind].name);
     }
+    made.name = kOperators[kind].name;  // which stays
     made.kind = static_cast<OperatorKind>(kind);
     VITRINE_RETURN_IF_ERROR(word(&made.result));
     if (made.result != plan_.num_inputs + index) {
@@ -188,7 +196,8 @@ class PlanReader {
     }
     if (made.kind == OperatorKind::kConvRelu) return read_convolution(made);
     for (uint32_t i = 0; i < kOperators[kind].num_inputs; ++i) {
-      if (plan_.values[made.inputs[i]] != plan_.values[made.result]) {
+      if (!std::ranges::equal(plan_.values[made.inputs[i]].used(),
+                              plan_.values[made.result].used())) {
         return Error::make(kWrong, "input %u has other sizes than its result", i);
       }
     }
@@ -213,7 +222,7 @@ class PlanReader {
   }
 
   static Error check_shapes(const Convolution& conv, const Sizes& input, const Sizes& result) {
-    if (input.size() != 4 || result.size() != 4) {
+    if (input.rank != 4 || result.rank != 4) {
       return Error::make(kWrong, "takes and gives four dimensions");
     }
     const auto [out, in, height, width] = conv.weight_sizes;
@@ -241,6 +250,7 @@ class PlanReader {
 
   std::span<const std::byte> left_;
   Plan& plan_;
+  MemoryAllocator& memory_;
   int64_t result_bytes_ = 0;
 };
 
@@ -248,16 +258,16 @@ class PlanReader {
 
 size_t numel(const Sizes& sizes) {
   size_t count = 1;
-  for (const int32_t size : sizes) count *= static_cast<size_t>(size);
+  for (const int32_t size : sizes.used()) count *= static_cast<size_t>(size);
   return count;
 }
 
-Result<Plan> read_payload(std::span<const std::byte> payload) {
+Result<Plan> read_payload(std::span<const std::byte> payload, MemoryAllocator& memory) {
   const auto end = std::find(payload.begin(), payload.end(), std::byte{0});
   const auto length = static_cast<size_t>(end - payload.begin());
   Plan plan;
-  VITRINE_ASSIGN_OR_RETURN(
-      plan.operators, TextReader({reinterpret_cast<const char*>(payload.data()), length}).read());
+  const std::string_view text(reinterpret_cast<const char*>(payload.data()), length);
+  VITRINE_ASSIGN_OR_RETURN(plan.operators, TextReader(text, memory).read());
   const size_t begin = round_up(length + 1, 4);
   if (begin >= payload.size()) {
     return Error::make(
@@ -265,7 +275,7 @@ Result<Plan> read_payload(std::span<const std::byte> payload) {
         "the payload ends with its text: ExecuTorch's demo keeps no weights, so that its programs "
         "cannot be run; lower the model with Vitrine");
   }
-  VITRINE_RETURN_IF_ERROR(PlanReader(payload.subspan(begin), plan).read());
+  VITRINE_RETURN_IF_ERROR(PlanReader(payload.subspan(begin), plan, memory).read());
   return plan;
 }
 

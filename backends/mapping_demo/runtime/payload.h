@@ -5,18 +5,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "backends/mapping_demo/format/operators.h"
 #include "vitrine/error.h"
+#include "vitrine/memory_allocator.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::mapping_demo {
 
 // Limit of the bytes that a payload may allocate for results.
 inline constexpr int64_t kMaxResultBytes = int64_t{1} << 30;
 
-using Sizes = std::vector<int32_t>;
+struct Sizes {
+  size_t rank = 0;
+  std::array<int32_t, kMaxRank> items{};
+
+  int32_t operator[](size_t dim) const { return items[dim]; }
+  std::span<const int32_t> used() const { return {items.data(), rank}; }
+};
 
 // Height and width.
 using Pair = std::array<int32_t, 2>;
@@ -25,13 +32,13 @@ struct Convolution {
   Pair stride{}, padding{}, dilation{};
   int32_t groups = 1;
   std::array<int32_t, 4> weight_sizes{};  // out, in / groups, height, width
-  std::vector<float> weight;
-  std::vector<float> bias;  // empty: none
+  std::span<const float> weight;
+  std::span<const float> bias;  // empty: none
 };
 
 struct Operator {
   OperatorKind kind = OperatorKind::kSin;
-  std::string name;
+  std::string_view name;
   int32_t debug_id = 0;
   uint32_t result = 0;
   std::array<uint32_t, 2> inputs{};  // kDiv: both
@@ -40,14 +47,24 @@ struct Operator {
 
 // Every index is valid, results are computed before they are read, and all sizes fit together.
 struct Plan {
-  std::vector<Sizes> values;  // inputs first
+  std::span<Sizes> values;  // inputs first
   uint32_t num_inputs = 0;
-  std::vector<uint32_t> outputs;
-  std::vector<Operator> operators;
+  std::span<uint32_t> outputs;
+  std::span<Operator> operators;
 };
 
-// DelegateInvalidCompatibility, with the place; the bytes may be gone afterwards.
-Result<Plan> read_payload(std::span<const std::byte> payload);
+// The plan lies in `memory`; the payload may be gone afterwards. DelegateInvalidCompatibility, with
+// the place; MemoryAllocationFailed.
+Result<Plan> read_payload(std::span<const std::byte> payload, MemoryAllocator& memory);
+
+// Fewer items than `count`: MemoryAllocationFailed.
+template <class T>
+Error allocate(MemoryAllocator& memory, size_t count, std::span<T>* items) {
+  *items = memory.allocate_array<T>(count);
+  if (items->size() == count) return Error();
+  return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu items of %zu bytes",
+                     count, sizeof(T));
+}
 
 // Elements of a value of a plan.
 size_t numel(const Sizes& sizes);

@@ -136,8 +136,9 @@ bool are_scales(const Value& value) {
 }
 
 // Values that some node reads otherwise than as weights to be packed.
-std::vector<bool> find_referenced(const Graph& graph) {
-  std::vector<bool> referenced(graph.values.size(), false);
+Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
+  CheckedVector<bool> referenced;
+  VITRINE_RETURN_IF_ERROR(referenced.resize(graph.values.size()));
   for (const Node& node : graph.nodes) {
     if (!node.live) continue;
     bool packs = node.kind->has_weights;
@@ -182,7 +183,7 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps
 
 Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
                       const Limits& limits, Budget& steps, Graph& graph) {
-  const std::vector<bool> referenced = find_referenced(graph);
+  VITRINE_ASSIGN_OR_RETURN(const CheckedVector<bool> referenced, find_referenced(graph));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
     if (!value.used || (value.constant == 0 && value.scale_count == 0)) continue;
@@ -191,8 +192,12 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
       VITRINE_ASSIGN_OR_RETURN(Constant constant,
                                fetch({blob, named_data, identify, index, size, keep}));
       if (identify != nullptr) value.content = constant.content;
-      if (!keep && !constant.name.empty()) packed_names_.push_back({named_data, constant.name});
-      return (keep ? referenced_ : packed_).emplace_back(std::move(constant.bytes)).data();
+      if (!keep && !constant.name.empty()) {
+        VITRINE_RETURN_IF_ERROR(packed_names_.push_back({named_data, constant.name}));
+      }
+      const std::byte* data = constant.bytes.data();
+      VITRINE_RETURN_IF_ERROR((keep ? referenced_ : packed_).push_back(std::move(constant.bytes)));
+      return data;
     };
     if (value.is_constant()) {
       Result<const std::byte*> data = load_one(

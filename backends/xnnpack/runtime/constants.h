@@ -6,11 +6,11 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
+#include "runtime/core/checked_vector.h"
 #include "vitrine/backend.h"
 #include "vitrine/data_source.h"
 #include "vitrine/named_data.h"
@@ -36,9 +36,9 @@ class Constants {
     const NamedDataMap* map;
     std::string_view key;
   };
-  std::vector<DataBuffer> packed_;
-  std::vector<Named> packed_names_;
-  std::vector<DataBuffer> referenced_;
+  CheckedVector<DataBuffer> packed_;
+  CheckedVector<Named> packed_names_;
+  CheckedVector<DataBuffer> referenced_;
 };
 
 }  // namespace vitrine::xnnpack

@@ -86,11 +86,15 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
                                                 self->limits_, steps, self->graph_));
   VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
-  for (const Value& value : self->graph_.values) self->shapes_.push_back(value.shape);
+  VITRINE_RETURN_IF_ERROR(self->shapes_.reserve(self->graph_.values.size()));
+  for (const Value& value : self->graph_.values) {
+    VITRINE_RETURN_IF_ERROR(self->shapes_.push_back(value.shape));
+  }
   VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, self->limits_));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
 
-  self->weights_.emplace(self->graph_, std::move(shared.weights), context.memory);
+  self->weights_.emplace(std::move(shared.weights), context.memory);
+  VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
   self->workspace_ = std::move(shared.workspace);
   const std::lock_guard lock(self->workspace_->mutex);
   VITRINE_ASSIGN_OR_RETURN(
@@ -99,11 +103,14 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
           {self->graph_, self->shapes_, self->workspace_->handle.get(), self->weights_->provider(),
            context.pool != nullptr ? context.pool->handle() : nullptr, context.tracer != nullptr}));
   self->runtime_ = std::move(built.runtime);
+  if (!self->weights_->is_complete()) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for packed weights");
+  }
   self->invocation_.plan(self->runtime_.get());
   // What it would plan for now are the upper bounds of dynamic sizes, which may never come.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
-  self->bind_externals();
+  VITRINE_RETURN_IF_ERROR(self->bind_externals());
   if (context.tracer != nullptr) {
     VITRINE_RETURN_IF_ERROR(self->trace_init(context, built.defined, start_ns));
   }
@@ -144,28 +151,29 @@ Error XnnpackDelegate::check_output_ranks() const {
   return Error();
 }
 
-void XnnpackDelegate::bind_externals() {
+Error XnnpackDelegate::bind_externals() {
   for (uint32_t argument = 0; argument < graph_.external_count; ++argument) {
     const uint32_t index = graph_.externals[argument];
     if (index == kNone) continue;
     const Value& value = graph_.values[index];
-    bindings_.push_back({argument, index, value.is_output, !value.is_output || value.used,
-                         *value.datatype->argument});
-    data_.push_back({argument, nullptr});
+    VITRINE_RETURN_IF_ERROR(
+        bindings_.push_back({argument, index, value.is_output, !value.is_output || value.used,
+                             *value.datatype->argument}));
+    VITRINE_RETURN_IF_ERROR(data_.push_back({argument, nullptr}));
   }
-  staged_.resize(bindings_.size());
+  return staged_.resize(bindings_.size());
 }
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context,
-                                  const std::vector<DefinedNodes>& defined, uint64_t start_ns) {
+                                  std::span<const DefinedNodes> defined, uint64_t start_ns) {
   VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
-  const Plan plan = make_plan(graph_, defined, times_->operators());
-  node_of_op_ = plan.node_of_op;
-  plan_text_ = plan_text(graph_, plan);
+  VITRINE_ASSIGN_OR_RETURN(Plan plan, make_plan(graph_, defined, times_->operators()));
+  VITRINE_ASSIGN_OR_RETURN(plan_text_, plan_text(graph_, plan));
+  node_of_op_ = std::move(plan.node_of_op);
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
   record.name = kPlanEvent;
-  record.metadata = plan_text_.c_str();
+  record.metadata = plan_text_.data();
   record.metadata_size = static_cast<uint32_t>(plan_text_.size());
   record.chain_index = context.chain_index;
   record.instruction_id = context.instruction_id;
@@ -198,7 +206,8 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   const bool traced = context.tracer != nullptr && times_.has_value();
   if (times_.has_value()) times_->enable(traced);
   const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
-  if (const xnn_status status = invocation_.run(runtime_.get()); status != xnn_status_success) {
+  const xnn_status status = call_xnnpack([this] { return invocation_.run(runtime_.get()); });
+  if (status != xnn_status_success) {
     return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
   }
   shapes_valid_ = true;
@@ -218,7 +227,8 @@ Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_c
   data_valid_ = false;
   VITRINE_RETURN_IF_ERROR(place_arguments(arguments, &data_changed));
   if (data_changed) {
-    const xnn_status status = xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data());
+    const xnn_status status = call_xnnpack(
+        [this] { return xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data()); });
     if (status != xnn_status_success) {
       return fail(Error::make(ErrorCode::kInternal, "XNNPACK does not take the arguments: %s",
                               status_text(status)));
@@ -314,6 +324,20 @@ Result<bool> XnnpackDelegate::has_empty_input() const {
   return empty_input != nullptr;
 }
 
+XnnpackDelegate::ZeroBufferLists XnnpackDelegate::zero_buffer_lists() const {
+  ZeroBufferLists lists;
+  for (const Node& node : graph_.nodes) {
+    const Value& input = graph_.values[node.inputs[0]];
+    if (!node.live || !node.kind->has_weights || !node.kind->has_window ||
+        input.datatype->quantization != Quantization::kPerToken) {
+      continue;
+    }
+    ++lists.count;
+    lists.batch = std::max(lists.batch, shapes_[node.inputs[0]][0]);
+  }
+  return lists;
+}
+
 Error XnnpackDelegate::reshape() {
   for (const Binding& binding : bindings_) {
     if (binding.is_output) continue;
@@ -325,16 +349,23 @@ Error XnnpackDelegate::reshape() {
                          binding.argument, status_text(status));
     }
   }
+  const auto [lists, batch] = zero_buffer_lists();
+  if (lists != 0 && std::exchange(was_reshaped_, true) && !forget_zero_buffers(runtime_.get())) {
+    return Error::make(ErrorCode::kNotSupported,
+                       "this build cannot change the sizes of a dynamically quantised convolution");
+  }
   // A record of 40 bytes for each value and node, of which fusion and bounds make more.
-  const MemoryReserve reserve(4096 + 2 * 40 * (graph_.values.size() + graph_.nodes.size()));
+  const size_t plan_bytes = 2 * 40 * (graph_.values.size() + graph_.nodes.size());
+  const MemoryReserve reserve(3 + lists, 4096 + std::max(plan_bytes, batch * sizeof(void*)));
   if (!reserve.ok()) {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");
   }
-  if (const xnn_status status = xnn_reshape_runtime(runtime_.get()); status != xnn_status_success) {
-    return Error::make(status == xnn_status_out_of_memory
+  const xnn_status reshaped = call_xnnpack([this] { return xnn_reshape_runtime(runtime_.get()); });
+  if (reshaped != xnn_status_success) {
+    return Error::make(reshaped == xnn_status_out_of_memory
                            ? ErrorCode::kDelegateMemoryAllocationFailed
                            : ErrorCode::kNotSupported,
-                       "XNNPACK cannot run with these sizes: %s", status_text(status));
+                       "XNNPACK cannot run with these sizes: %s", status_text(reshaped));
   }
   for (const Binding& binding : bindings_) {
     Shape made;
@@ -381,8 +412,8 @@ void XnnpackDelegate::log_operators(const BackendExecutionContext& context, uint
     record.kind = TraceRecord::Kind::kDelegateOperator;
     record.start_ns = times[i].start_ns;
     record.end_ns = times[i].end_ns;
-    record.metadata = operators[i].name.c_str();
-    record.metadata_size = static_cast<uint32_t>(operators[i].name.size());
+    record.metadata = operators[i].name;
+    record.metadata_size = static_cast<uint32_t>(std::strlen(operators[i].name));
     record.chain_index = context.chain_index;
     record.instruction_id = context.instruction_id;
     if (node_of_op_[i] == kNone) {

@@ -59,8 +59,8 @@ class XnnpackDelegate final : public Delegate {
 
   XnnpackDelegate() = default;
   Error check_output_ranks() const;
-  void bind_externals();
-  Error trace_init(const BackendInitContext& context, const std::vector<DefinedNodes>& defined,
+  Error bind_externals();
+  Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
                    uint64_t start_ns);
 
   Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed);
@@ -72,6 +72,13 @@ class XnnpackDelegate final : public Delegate {
   Error fail(Error error);
   // Then the outputs are empty too, or NotSupported.
   Result<bool> has_empty_input() const;
+  // What XNNPACK keeps for convolutions that are quantised dynamically: a list for each, of buffers
+  // for each image of its batch.
+  struct ZeroBufferLists {
+    size_t count = 0;
+    size_t batch = 0;  // the largest
+  };
+  ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
   Error resize_outputs(std::span<EValue* const> arguments);
   void log_operators(const BackendExecutionContext& context, uint64_t start_ns);
@@ -84,17 +91,18 @@ class XnnpackDelegate final : public Delegate {
   std::shared_ptr<Workspace> workspace_;
   RuntimeHandle runtime_;
   Invocation invocation_;
-  std::vector<Binding> bindings_;
-  std::vector<xnn_external_value> data_;  // parallel to bindings_
-  std::vector<DataBuffer> staged_;        // likewise: copies with slack, empty until needed
-  std::vector<Shape> shapes_;             // by value, of the last call
+  CheckedVector<Binding> bindings_;
+  CheckedVector<xnn_external_value> data_;  // parallel to bindings_
+  CheckedVector<DataBuffer> staged_;        // likewise: copies with slack, empty until needed
+  CheckedVector<Shape> shapes_;             // by value, of the last call
   bool shapes_valid_ = false;
   bool data_valid_ = false;
+  bool was_reshaped_ = false;
 
   // Only with a tracer at create.
   std::optional<OperatorTimes> times_;
-  std::vector<uint32_t> node_of_op_;
-  std::string plan_text_;
+  CheckedVector<uint32_t> node_of_op_;
+  CheckedVector<char> plan_text_;
 };
 
 }  // namespace vitrine::xnnpack

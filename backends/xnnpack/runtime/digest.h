@@ -23,10 +23,6 @@ struct Digest {
   bool empty() const { return low == 0 && high == 0; }
 };
 
-struct DigestHash {
-  size_t operator()(const Digest& digest) const { return static_cast<size_t>(digest.low); }
-};
-
 inline Digest digest_of(std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {hash.low64, hash.high64};

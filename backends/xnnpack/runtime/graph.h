@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/datatype.h"
 #include "backends/xnnpack/runtime/digest.h"
 #include "backends/xnnpack/runtime/shape.h"
+#include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
 
@@ -50,7 +50,7 @@ struct Value {
   // are set by load_constants.
   const std::byte* scales = nullptr;
   // Blocks' scales that the blob has as floats.
-  std::vector<uint16_t> rounded_scales;
+  CheckedVector<uint16_t> rounded_scales;
 
   uint32_t producer = kNone;     // node index
   uint32_t last_reader = kNone;  // the last live node that reads it
@@ -124,11 +124,11 @@ struct Limits {
 };
 
 struct Graph {
-  std::vector<Value> values;
-  std::vector<Node> nodes;
+  CheckedVector<Value> values;
+  CheckedVector<Node> nodes;
   uint32_t external_count = 0;
   // By external id: value index, or kNone where the blob has no value for an argument.
-  std::vector<uint32_t> externals;
+  CheckedVector<uint32_t> externals;
 
   bool needs_definition(const Value& value) const {
     return value.external_id != kNone || value.used ||

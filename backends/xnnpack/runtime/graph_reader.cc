@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/value_reader.h"
@@ -19,12 +18,14 @@ constexpr uint32_t kMaxExternals = 4096;
 // The ids that nodes use, resolved to indices.
 class ValueIds {
  public:
-  explicit ValueIds(const std::vector<Value>& values) {
-    pairs_.reserve(values.size());
+  Error make(std::span<const Value> values) {
+    VITRINE_RETURN_IF_ERROR(pairs_.reserve(values.size()));
     for (uint32_t i = 0; i < values.size(); ++i) {
-      if (!values[i].quantised_on_entry) pairs_.emplace_back(values[i].id, i);
+      if (values[i].quantised_on_entry) continue;
+      VITRINE_RETURN_IF_ERROR(pairs_.push_back({values[i].id, i}));
     }
     std::ranges::sort(pairs_);
+    return Error();
   }
 
   Error check_unique() const {
@@ -40,7 +41,7 @@ class ValueIds {
   }
 
  private:
-  std::vector<std::pair<uint32_t, uint32_t>> pairs_;
+  CheckedVector<std::pair<uint32_t, uint32_t>> pairs_;
 };
 
 Error too_much_work(const Budget& steps) {
@@ -66,7 +67,7 @@ Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
       }
       owner = i;
     }
-    graph.values.push_back(std::move(*value));
+    VITRINE_RETURN_IF_ERROR(graph.values.push_back(std::move(*value)));
   }
   return Error();
 }
@@ -203,7 +204,7 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
 }
 
 // Nodes that early blobs leave to the reader.
-void add_conversions(Graph& graph) {
+Error add_conversions(Graph& graph) {
   const size_t count = graph.values.size();
   for (uint32_t i = 0; i < count; ++i) {
     if (!graph.values[i].quantised_on_entry) continue;
@@ -219,15 +220,17 @@ void add_conversions(Graph& graph) {
     node.input_count = node.output_count = 1;
     node.inputs[0] = i;
     node.outputs[0] = static_cast<uint32_t>(graph.values.size());
-    graph.values.push_back(converted);
-    graph.nodes.push_back(node);
+    VITRINE_RETURN_IF_ERROR(graph.values.push_back(std::move(converted)));
+    VITRINE_RETURN_IF_ERROR(graph.nodes.push_back(node));
   }
+  return Error();
 }
 
 Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   if (from.xnodes() == nullptr) return wrong("xnodes are missing");
   if (!steps.take(from.xnodes()->size())) return too_much_work(steps);
-  const ValueIds ids(graph.values);
+  ValueIds ids;
+  VITRINE_RETURN_IF_ERROR(ids.make(graph.values));
   VITRINE_RETURN_IF_ERROR(ids.check_unique());
   for (uint32_t i = 0; i < from.xnodes()->size(); ++i) {
     const fb::XNode& node_from = *from.xnodes()->Get(i);
@@ -242,7 +245,7 @@ Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
     if (Error error = check_order(graph, *node, index); !error.ok()) {
       return std::move(error).in("xnodes[%u] (%s)", i, kind->name);
     }
-    graph.nodes.push_back(*node);
+    VITRINE_RETURN_IF_ERROR(graph.nodes.push_back(*node));
   }
   return Error();
 }
@@ -277,9 +280,9 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   if (graph.external_count > kMaxExternals) {
     return wrong("num_externs is %u, more than %u", graph.external_count, kMaxExternals);
   }
-  graph.externals.assign(graph.external_count, kNone);
+  VITRINE_RETURN_IF_ERROR(graph.externals.assign(graph.external_count, kNone));
   VITRINE_RETURN_IF_ERROR(read_values(from, graph, steps));
-  add_conversions(graph);
+  VITRINE_RETURN_IF_ERROR(add_conversions(graph));
   VITRINE_RETURN_IF_ERROR(read_nodes(from, graph, steps));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].is_output && graph.values[i].producer == kNone) {

@@ -8,18 +8,27 @@ namespace vitrine::xnnpack {
 namespace {
 
 thread_local MemoryReserve* current_reserve = nullptr;
+thread_local bool has_failed = false;
 
 void* allocate(void*, size_t bytes) {
   void* memory = std::malloc(bytes);
-  if (memory != nullptr || current_reserve == nullptr) return memory;
-  return current_reserve->take(bytes);
+  if (memory == nullptr && current_reserve != nullptr) memory = current_reserve->take(bytes);
+  has_failed = has_failed || memory == nullptr;
+  return memory;
 }
 
-void* reallocate(void*, void* memory, size_t bytes) { return std::realloc(memory, bytes); }
+void* reallocate(void* context, void* memory, size_t bytes) {
+  if (memory == nullptr) return allocate(context, bytes);
+  void* moved = std::realloc(memory, bytes);
+  has_failed = has_failed || moved == nullptr;
+  return moved;
+}
 
 void* aligned_allocate(void*, size_t alignment, size_t bytes) {
   void* memory = nullptr;
-  return ::posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+  if (::posix_memalign(&memory, alignment, bytes) == 0) return memory;
+  has_failed = true;
+  return nullptr;
 }
 
 void deallocate(void*, void* memory) { std::free(memory); }
@@ -32,7 +41,11 @@ const xnn_allocator& reserving_allocator() {
   return kAllocator;
 }
 
-MemoryReserve::MemoryReserve(size_t bytes) : bytes_(bytes) {
+void forget_failed_allocations() { has_failed = false; }
+bool allocations_have_failed() { return has_failed; }
+
+MemoryReserve::MemoryReserve(size_t count, size_t bytes) : bytes_(bytes) {
+  ok_ = blocks_.resize(count).ok();
   for (void*& block : blocks_) {
     block = std::malloc(bytes);
     ok_ = ok_ && block != nullptr;

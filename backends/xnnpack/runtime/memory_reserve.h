@@ -1,14 +1,17 @@
 // What keeps XNNPACK from using memory that it did not get.
 //
 // XNNPACK 4ea82e5 plans the memory of a runtime with three lists that it allocates and does not
-// look at before it writes to them. So its allocations go through an allocator of ours, which has
-// blocks in reserve for them.
+// look at before it writes to them, and so it does with a list for each convolution that is
+// quantised dynamically. Elsewhere it forgets to fail when an allocation does. So its allocations
+// go through an allocator of ours, which has blocks in reserve for the former and remembers the
+// latter.
 #pragma once
 
 #include <xnnpack.h>
 
-#include <array>
 #include <cstddef>
+
+#include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
 
@@ -18,8 +21,8 @@ const xnn_allocator& reserving_allocator();
 // The calling thread's reserve, for this object's life. One at a time.
 class MemoryReserve {
  public:
-  // Three blocks of `bytes`.
-  explicit MemoryReserve(size_t bytes);
+  // `count` blocks of `bytes`.
+  MemoryReserve(size_t count, size_t bytes);
   ~MemoryReserve();
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
@@ -30,9 +33,23 @@ class MemoryReserve {
   void* take(size_t bytes);
 
  private:
-  std::array<void*, 3> blocks_{};
+  CheckedVector<void*> blocks_;
   size_t bytes_;
-  bool ok_ = true;
+  bool ok_;
 };
+
+// Forgets that allocations of the calling thread's failed.
+void forget_failed_allocations();
+// Whether one did since.
+bool allocations_have_failed();
+
+// Calls XNNPACK. A success is none if an allocation failed meanwhile.
+template <class Call>
+xnn_status call_xnnpack(Call call) {
+  forget_failed_allocations();
+  const xnn_status status = call();
+  return status == xnn_status_success && allocations_have_failed() ? xnn_status_out_of_memory
+                                                                   : status;
+}
 
 }  // namespace vitrine::xnnpack

@@ -103,20 +103,22 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
     return Error::make(ErrorCode::kInternal, "XNNPACK gives no profiling information");
   }
   VITRINE_ASSIGN_OR_RETURN(const size_t size, query_size(runtime, xnn_profile_info_operator_name));
-  std::string names(size, '\0');  // zero-terminated, one after the other
-  if (size != 0 && xnn_get_runtime_profiling_info(runtime, xnn_profile_info_operator_name, size,
-                                                  names.data(), &ignored) != xnn_status_success) {
+  VITRINE_RETURN_IF_ERROR(times.names_.resize(size + 1));
+  if (size != 0 &&
+      xnn_get_runtime_profiling_info(runtime, xnn_profile_info_operator_name, size,
+                                     times.names_.data(), &ignored) != xnn_status_success) {
     return Error::make(ErrorCode::kInternal, "XNNPACK gives no operator names");
   }
   size_t position = 0;
   size_t offset = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const char* name = offset < size ? names.c_str() + offset : "";
-    offset += std::strlen(name) + 1;
-    times.operators_.push_back({name, next_node(runtime, position)});
+  VITRINE_RETURN_IF_ERROR(times.operators_.resize(count));
+  for (Operator& each : times.operators_) {
+    if (offset < size) each.name = times.names_.data() + offset;
+    offset += std::strlen(each.name) + 1;
+    each.node = next_node(runtime, position);
   }
-  times.times_.resize(count);
-  times.durations_.resize(count);
+  VITRINE_RETURN_IF_ERROR(times.times_.resize(count));
+  VITRINE_RETURN_IF_ERROR(times.durations_.resize(count));
   return times;
 }
 

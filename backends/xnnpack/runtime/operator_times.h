@@ -11,9 +11,8 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
+#include "runtime/core/checked_vector.h"
 #include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
@@ -32,8 +31,8 @@ struct OperatorTime {
 class OperatorTimes {
  public:
   struct Operator {
-    std::string name;   // as XNNPACK's profiling has it: "Convolution (NHWC, F32) IGEMM"
-    uint32_t node = 0;  // the subgraph's node; its number in running order if nodes are unknown
+    const char* name = "";  // as XNNPACK's profiling has it: "Convolution (NHWC, F32) IGEMM"
+    uint32_t node = 0;      // the subgraph's node; its number in running order if nodes are unknown
   };
 
   // `runtime` was created with XNN_FLAG_BASIC_PROFILING and outlives this object.
@@ -49,9 +48,10 @@ class OperatorTimes {
 
  private:
   xnn_runtime_t runtime_ = nullptr;
-  std::vector<Operator> operators_;
-  std::vector<OperatorTime> times_;
-  std::vector<uint64_t> durations_;  // microseconds, for the public call
+  CheckedVector<char> names_;  // zero-terminated, one after the other
+  CheckedVector<Operator> operators_;
+  CheckedVector<OperatorTime> times_;
+  CheckedVector<uint64_t> durations_;  // microseconds, for the public call
 };
 
 }  // namespace vitrine::xnnpack

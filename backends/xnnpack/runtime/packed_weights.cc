@@ -1,6 +1,7 @@
 #include "backends/xnnpack/runtime/packed_weights.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/xnnpack/runtime/node_table.h"
 
@@ -55,26 +56,10 @@ Digest packing_digest(const Graph& graph, const Node& node) {
   return digester.finish();
 }
 
-std::unordered_map<const void*, Digest> packing_digests(const Graph& graph) {
-  std::unordered_map<const void*, Digest> digests;
-  for (const Node& node : graph.nodes) {
-    if (!node.live || node.input_count < 2) continue;
-    const Value& filter = graph.values[node.inputs[1]];
-    if (!filter.is_constant()) continue;
-    const Digest digest = packing_digest(graph, node);
-    const auto [known, is_new] = digests.emplace(filter.data, digest);
-    // XNNPACK names a block by its filter only: two ways to pack one filter cannot be told apart.
-    if (!is_new && known->second != digest) known->second = {};
-  }
-  return digests;
-}
-
 }  // namespace
 
-PackedWeights::PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache,
-                             Budget* memory)
+PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory)
     : cache_(std::move(cache)), memory_(memory) {
-  if (cache_) digests_ = packing_digests(graph);
   // "Offsets" are addresses: blocks never move.
   provider_.context = this;
   provider_.look_up = [](void* self, const Key* key) {
@@ -95,19 +80,44 @@ PackedWeights::~PackedWeights() {
   if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
+Error PackedWeights::identify(const Graph& graph) {
+  if (!cache_) return Error();
+  for (const Node& node : graph.nodes) {
+    if (!node.live || node.input_count < 2) continue;
+    const Value& filter = graph.values[node.inputs[1]];
+    if (!filter.is_constant()) continue;
+    VITRINE_RETURN_IF_ERROR(packings_.push_back({filter.data, packing_digest(graph, node)}));
+  }
+  std::ranges::sort(packings_, std::less<>(), &Packing::filter);
+  // XNNPACK names a block by its filter only: two ways to pack one filter cannot be told apart.
+  for (size_t i = 1; i < packings_.size(); ++i) {
+    const Packing& before = packings_[i - 1];
+    Packing& next = packings_[i];
+    if (next.filter == before.filter && next.digest != before.digest) next.digest = {};
+  }
+  return Error();
+}
+
+// The last packing of a filter is known by all that come before it.
 Digest PackedWeights::cache_key(const Key& key) const {
-  const auto known = digests_.find(key.kernel);
-  if (known == digests_.end() || known->second.empty()) return {};
+  const auto known =
+      std::ranges::upper_bound(packings_, key.kernel, std::less<>(), &Packing::filter);
+  if (known == packings_.begin()) return {};
+  const Packing& packing = *std::prev(known);
+  if (packing.filter != key.kernel || packing.digest.empty()) return {};
   Digester digester;
-  digester.add(known->second);
+  digester.add(packing.digest);
   digester.add(key.seed);
   return digester.finish();
 }
 
 size_t PackedWeights::use(std::shared_ptr<const PackedBlock> block) {
   const auto address = reinterpret_cast<size_t>(block->bytes.data());
-  if (std::ranges::find(used_, block) == used_.end()) used_.push_back(std::move(block));
-  return address;
+  // Blocks that are looked up again are held again: they are counted once (DelegateMemory).
+  if (!used_.empty() && used_.back() == block) return address;
+  if (used_.push_back(std::move(block)).ok()) return address;
+  is_complete_ = false;
+  return SIZE_MAX;
 }
 
 size_t PackedWeights::look_up(const Key& key) {
@@ -121,21 +131,28 @@ void* PackedWeights::reserve(size_t size) {
   if (memory_ != nullptr && !memory_->take(size)) return nullptr;
   taken_ += size;
   Result<DataBuffer> buffer = DataBuffer::allocate(size);
-  if (!buffer.ok()) return nullptr;
-  return reserved_.emplace_back(std::move(*buffer)).owned_data();
+  if (!buffer.ok() || !reserved_.push_back(std::move(*buffer)).ok()) return nullptr;
+  return reserved_.back().owned_data();
 }
 
 size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
   const auto reserved = std::ranges::find(
       reserved_, packed, [](DataBuffer& candidate) -> void* { return candidate.owned_data(); });
   // Convolutions ask for what they have looked up once more, with nothing to insert.
-  if (reserved == reserved_.end()) return look_up(key);
+  if (reserved == reserved_.end()) {
+    const size_t known = look_up(key);
+    is_complete_ = is_complete_ && known != SIZE_MAX;
+    return known;
+  }
   DataBuffer buffer = std::move(*reserved);
-  reserved_.erase(reserved);
+  reserved_.erase_if([](DataBuffer& left) { return left.owned_data() == nullptr; });
   const Digest digest = cache_key(key);
-  if (!digest.empty()) return use(cache_->insert(digest, std::move(buffer)));
-  const std::span<const std::byte> bytes = buffer.bytes();
-  return use(std::make_shared<const PackedBlock>(PackedBlock{bytes, std::move(buffer), nullptr}));
+  std::shared_ptr<const PackedBlock> block =
+      digest.empty() ? make_block(buffer.bytes(), std::move(buffer), nullptr)
+                     : cache_->insert(digest, std::move(buffer));
+  if (block) return use(std::move(block));
+  is_complete_ = false;
+  return SIZE_MAX;
 }
 
 void PackedWeights::report_memory(DelegateMemory& report) const {

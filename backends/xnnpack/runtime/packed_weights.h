@@ -5,11 +5,10 @@
 #include <xnnpack.h>
 
 #include <memory>
-#include <unordered_map>
-#include <vector>
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
+#include "runtime/core/checked_vector.h"
 #include "vitrine/backend.h"
 
 namespace vitrine::xnnpack {
@@ -17,15 +16,20 @@ namespace vitrine::xnnpack {
 // Outlives the runtime that it was given to. One thread at a time.
 class PackedWeights {
  public:
-  // Blocks are shared through `cache`; null: they are this delegate's own. The graph's constants
-  // are loaded. What is packed here is taken from `memory`, which outlives this; null: no bound.
-  PackedWeights(const Graph& graph, std::shared_ptr<WeightsCache> cache, Budget* memory);
+  // Blocks are shared through `cache`; null: they are this delegate's own. What is packed here is
+  // taken from `memory`, which outlives this; null: no bound.
+  PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory);
   ~PackedWeights();
+  // Before the provider is used, and after the graph's constants were loaded.
+  Error identify(const Graph& graph);
+
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
 
   xnn_weights_cache_t provider() { return &provider_; }
   const std::shared_ptr<WeightsCache>& cache() const { return cache_; }
+  // False if memory ran out for weights: the runtime must not be used.
+  bool is_complete() const { return is_complete_; }
   void report_memory(DelegateMemory& report) const;
 
  private:
@@ -36,16 +40,22 @@ class PackedWeights {
   size_t insert(const Key& key, void* packed, size_t size);
   // Empty if the block cannot be shared.
   Digest cache_key(const Key& key) const;
+  // The block's address; SIZE_MAX if there is no memory to hold it.
   size_t use(std::shared_ptr<const PackedBlock> block);
 
   std::shared_ptr<WeightsCache> cache_;
   Budget* memory_;
   uint64_t taken_ = 0;
+  bool is_complete_ = true;
   xnn_weights_cache_provider provider_;
-  // By filter: the digest of all that its packing depends on, but for XNNPACK's seed.
-  std::unordered_map<const void*, Digest> digests_;
-  std::vector<DataBuffer> reserved_;
-  std::vector<std::shared_ptr<const PackedBlock>> used_;
+  // Sorted by filter: the digest of all that its packing depends on, but for XNNPACK's seed.
+  struct Packing {
+    const void* filter;
+    Digest digest;
+  };
+  CheckedVector<Packing> packings_;
+  CheckedVector<DataBuffer> reserved_;
+  CheckedVector<std::shared_ptr<const PackedBlock>> used_;
 };
 
 }  // namespace vitrine::xnnpack

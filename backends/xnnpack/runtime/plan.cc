@@ -1,6 +1,7 @@
 #include "backends/xnnpack/runtime/plan.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 #include "backends/xnnpack/runtime/node_table.h"
@@ -13,8 +14,9 @@ bool is_kind(const Node& node, std::string_view name) { return node.kind->name =
 
 // By value: the first live node that reads it, and how many do.
 struct Readers {
-  explicit Readers(const Graph& graph)
-      : first(graph.values.size(), kNone), count(graph.values.size(), 0) {
+  Error find(const Graph& graph) {
+    VITRINE_RETURN_IF_ERROR(first.assign(graph.values.size(), kNone));
+    VITRINE_RETURN_IF_ERROR(count.resize(graph.values.size()));
     for (size_t i = graph.nodes.size(); i-- > 0;) {
       if (!graph.nodes[i].live) continue;
       for (const uint32_t value : graph.nodes[i].input_values()) {
@@ -22,9 +24,10 @@ struct Readers {
         ++count[value];
       }
     }
+    return Error();
   }
-  std::vector<uint32_t> first;
-  std::vector<uint32_t> count;
+  CheckedVector<uint32_t> first;
+  CheckedVector<uint32_t> count;
 };
 
 // Reproduces XNNPACK's fusion, for builds in which it cannot be observed.
@@ -53,14 +56,15 @@ bool is_probably_fused(const Graph& graph, const Readers& readers, const Node& n
 }
 
 // By subgraph node: the operator that runs it.
-std::vector<uint32_t> operators_of_nodes(const Graph& graph, const Readers& readers,
-                                         std::span<const DefinedNodes> defined,
-                                         std::span<const OperatorTimes::Operator> operators) {
+Result<CheckedVector<uint32_t>> operators_of_nodes(
+    const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
+    std::span<const OperatorTimes::Operator> operators) {
   uint32_t node_count = 0;
   for (const DefinedNodes& nodes : defined) {
     node_count = std::max(node_count, nodes.first + nodes.count);
   }
-  std::vector<uint32_t> result(node_count, kNone);
+  CheckedVector<uint32_t> result;
+  VITRINE_RETURN_IF_ERROR(result.assign(node_count, kNone));
   if (operator_times_are_measured()) {
     for (uint32_t k = 0; k < operators.size(); ++k) {
       if (operators[k].node < node_count) result[operators[k].node] = k;
@@ -79,12 +83,15 @@ std::vector<uint32_t> operators_of_nodes(const Graph& graph, const Readers& read
 
 // XNNPACK fuses clamps and copies into what comes before them, and padding into what comes after.
 // A fused node's operator is the first one that is found by going that way.
-void place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
-                 std::span<const uint32_t> op_of_node, Plan& plan) {
+Error place_nodes(const Graph& graph, const Readers& readers, std::span<const DefinedNodes> defined,
+                  std::span<const uint32_t> op_of_node, Plan& plan) {
   const size_t count = graph.nodes.size();
-  std::vector<uint32_t> own(count, kNone);
-  std::vector<uint32_t> before(count, kNone);
-  std::vector<uint32_t> after(count, kNone);
+  CheckedVector<uint32_t> own;
+  CheckedVector<uint32_t> before;
+  CheckedVector<uint32_t> after;
+  for (auto* operators : {&own, &before, &after}) {
+    VITRINE_RETURN_IF_ERROR(operators->assign(count, kNone));
+  }
   for (uint32_t i = 0; i < count; ++i) {
     for (uint32_t k = 0; k < defined[i].count; ++k) {
       const uint32_t op = op_of_node[defined[i].first + k];
@@ -111,14 +118,19 @@ void place_nodes(const Graph& graph, const Readers& readers, std::span<const Def
       plan.places[i] = {Plan::Place::Kind::kFused, after[i]};
     }
   }
+  return Error();
 }
 
 // An inserted layout change serves the first node after it that is none itself, or else the node
 // whose result it brings out of the delegate.
-void find_served(const Graph& graph, Plan& plan) {
+Error find_served(const Graph& graph, Plan& plan) {
   const size_t count = graph.nodes.size();
-  std::vector<uint32_t> reader(graph.values.size(), kNone);         // that is not a layout change
-  std::vector<uint32_t> behind_change(graph.values.size(), kNone);  // reached through one
+  CheckedVector<uint32_t> reader;         // that is not a layout change
+  CheckedVector<uint32_t> behind_change;  // reached through one
+  CheckedVector<uint32_t> source;
+  VITRINE_RETURN_IF_ERROR(reader.assign(graph.values.size(), kNone));
+  VITRINE_RETURN_IF_ERROR(behind_change.assign(graph.values.size(), kNone));
+  VITRINE_RETURN_IF_ERROR(source.assign(count, kNone));
   for (size_t i = count; i-- > 0;) {
     const Node& node = graph.nodes[i];
     if (is_inserted(node)) {
@@ -133,7 +145,6 @@ void find_served(const Graph& graph, Plan& plan) {
       }
     }
   }
-  std::vector<uint32_t> source(count, kNone);
   for (uint32_t i = 0; i < count; ++i) {
     const Node& node = graph.nodes[i];
     if (!is_inserted(node)) continue;
@@ -143,44 +154,52 @@ void find_served(const Graph& graph, Plan& plan) {
     }
     if (plan.serves[i] == kNone) plan.serves[i] = source[i];
   }
+  return Error();
+}
+
+// One node's line.
+Error add_line(const Node& node, size_t index, const Plan& plan, CheckedVector<char>& text) {
+  static constexpr const char* kPlaces[] = {"none", "op=", "in="};
+  const Plan::Place& place = plan.places[index];
+  char number[16] = "";
+  if (place.kind != Plan::Place::Kind::kNowhere) {
+    std::snprintf(number, sizeof number, "%u", place.op);
+  }
+  char served[16] = "-";
+  if (plan.serves[index] != kNone) {
+    std::snprintf(served, sizeof served, "%u", plan.serves[index]);
+  }
+  char line[160];  // names of kinds are ours, and short
+  const int length =
+      std::snprintf(line, sizeof line, "%zu %s %u %s%s %s\n", index, node.kind->name,
+                    node.debug_handle, kPlaces[static_cast<size_t>(place.kind)], number, served);
+  return text.append({line, static_cast<size_t>(length)});
 }
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
-               std::span<const OperatorTimes::Operator> operators) {
+Result<Plan> make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
+                       std::span<const OperatorTimes::Operator> operators) {
   Plan plan;
-  plan.places.resize(graph.nodes.size());
-  plan.serves.assign(graph.nodes.size(), kNone);
-  plan.node_of_op.assign(operators.size(), kNone);
-  const Readers readers(graph);
-  const std::vector<uint32_t> op_of_node = operators_of_nodes(graph, readers, defined, operators);
-  place_nodes(graph, readers, defined, op_of_node, plan);
-  find_served(graph, plan);
+  VITRINE_RETURN_IF_ERROR(plan.places.resize(graph.nodes.size()));
+  VITRINE_RETURN_IF_ERROR(plan.serves.assign(graph.nodes.size(), kNone));
+  VITRINE_RETURN_IF_ERROR(plan.node_of_op.assign(operators.size(), kNone));
+  Readers readers;
+  VITRINE_RETURN_IF_ERROR(readers.find(graph));
+  VITRINE_ASSIGN_OR_RETURN(const CheckedVector<uint32_t> op_of_node,
+                           operators_of_nodes(graph, readers, defined, operators));
+  VITRINE_RETURN_IF_ERROR(place_nodes(graph, readers, defined, op_of_node, plan));
+  VITRINE_RETURN_IF_ERROR(find_served(graph, plan));
   return plan;
 }
 
-std::string plan_text(const Graph& graph, const Plan& plan) {
-  std::string text = operator_times_are_measured() ? kMeasuredPlan : kDerivedPlan;
-  text += '\n';
+Result<CheckedVector<char>> plan_text(const Graph& graph, const Plan& plan) {
+  CheckedVector<char> text;
+  const std::string_view head = operator_times_are_measured() ? kMeasuredPlan : kDerivedPlan;
+  VITRINE_RETURN_IF_ERROR(text.append(head));
+  VITRINE_RETURN_IF_ERROR(text.push_back('\n'));
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    text += std::to_string(i);
-    text.append(" ").append(node.kind->name).append(" ");
-    text += std::to_string(node.debug_handle);
-    switch (plan.places[i].kind) {
-      case Plan::Place::Kind::kNowhere:
-        text += " none ";
-        break;
-      case Plan::Place::Kind::kOperator:
-        text.append(" op=").append(std::to_string(plan.places[i].op)).append(" ");
-        break;
-      case Plan::Place::Kind::kFused:
-        text.append(" in=").append(std::to_string(plan.places[i].op)).append(" ");
-        break;
-    }
-    text += plan.serves[i] == kNone ? "-" : std::to_string(plan.serves[i]);
-    text += '\n';
+    VITRINE_RETURN_IF_ERROR(add_line(graph.nodes[i], i, plan, text));
   }
   return text;
 }

@@ -6,8 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/operator_times.h"
@@ -26,14 +24,15 @@ struct Plan {
     Kind kind = Kind::kNowhere;
     uint32_t op = 0;  // the node's (first) operator, or the one that it was fused into
   };
-  std::vector<Place> places;         // by blob node
-  std::vector<uint32_t> serves;      // by blob node: a blob node, or kNone
-  std::vector<uint32_t> node_of_op;  // by operator: blob node, or kNone
+  CheckedVector<Place> places;         // by blob node
+  CheckedVector<uint32_t> serves;      // by blob node: a blob node, or kNone
+  CheckedVector<uint32_t> node_of_op;  // by operator: blob node, or kNone
 };
 
-Plan make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
-               std::span<const OperatorTimes::Operator> operators);
+Result<Plan> make_plan(const Graph& graph, std::span<const DefinedNodes> defined,
+                       std::span<const OperatorTimes::Operator> operators);
 
-std::string plan_text(const Graph& graph, const Plan& plan);
+// Without a zero at its end.
+Result<CheckedVector<char>> plan_text(const Graph& graph, const Plan& plan);
 
 }  // namespace vitrine::xnnpack

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "backends/xnnpack/runtime/memory_reserve.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/operator_times.h"
 #include "backends/xnnpack/runtime/value_definition.h"
@@ -44,7 +45,7 @@ Result<SubgraphHandle> create_subgraph(size_t external_count) {
 }
 
 Error define_values(const RuntimeRequest& request, xnn_subgraph_t subgraph,
-                    std::vector<uint32_t>& ids) {
+                    std::span<uint32_t> ids) {
   for (size_t i = 0; i < request.graph.values.size(); ++i) {
     const Value& value = request.graph.values[i];
     if (!request.graph.needs_definition(value)) continue;
@@ -90,9 +91,11 @@ uint32_t expected_node_count(const Node& node) {
 xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request, uint32_t flags,
                           RuntimeHandle& runtime) {
   xnn_runtime_t created = nullptr;
-  const xnn_status status = xnn_create_runtime_v4(subgraph, request.weights, request.workspace,
-                                                  request.pool, flags, &created);
-  if (status == xnn_status_success) runtime.reset(created);
+  const xnn_status status = call_xnnpack([&] {
+    return xnn_create_runtime_v4(subgraph, request.weights, request.workspace, request.pool, flags,
+                                 &created);
+  });
+  if (created != nullptr) runtime.reset(created);
   return status;
 }
 
@@ -108,7 +111,8 @@ Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
       continue;
     Result<SubgraphHandle> trial = create_subgraph(node.output_count);
     if (!trial.ok()) break;
-    std::vector<uint32_t> ids(graph.values.size(), XNN_INVALID_VALUE_ID);
+    CheckedVector<uint32_t> ids;
+    if (!ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID).ok()) break;
     bool defined = true;
     for (const uint32_t value : node.input_values()) {
       if (ids[value] != XNN_INVALID_VALUE_ID) continue;
@@ -156,11 +160,12 @@ const char* status_text(xnn_status status) {
 Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
   const Graph& graph = request.graph;
   VITRINE_ASSIGN_OR_RETURN(const SubgraphHandle subgraph, create_subgraph(graph.external_count));
-  std::vector<uint32_t> ids(graph.values.size(), XNN_INVALID_VALUE_ID);
+  CheckedVector<uint32_t> ids;
+  VITRINE_RETURN_IF_ERROR(ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID));
   VITRINE_RETURN_IF_ERROR(define_values(request, subgraph.get(), ids));
 
   BuiltRuntime built;
-  built.defined.resize(graph.nodes.size());
+  VITRINE_RETURN_IF_ERROR(built.defined.resize(graph.nodes.size()));
   uint32_t node_count = 0;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];

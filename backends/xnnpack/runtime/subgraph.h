@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
@@ -22,7 +21,7 @@ struct RuntimeRequest {
 
 struct BuiltRuntime {
   RuntimeHandle runtime;
-  std::vector<DefinedNodes> defined;  // by blob node
+  CheckedVector<DefinedNodes> defined;  // by blob node
 };
 
 // External values have the ids that the blob gives them. What XNNPACK refuses is an error that

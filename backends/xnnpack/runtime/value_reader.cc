@@ -108,7 +108,8 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
                  value.shape[1] / value.block_size);
   }
   if (value.scale_constant == 0 && value.scales == nullptr && from.scale() != nullptr) {
-    std::ranges::transform(*from.scale(), std::back_inserter(value.rounded_scales), to_bfloat16);
+    VITRINE_RETURN_IF_ERROR(value.rounded_scales.resize(value.scale_count));
+    std::ranges::transform(*from.scale(), value.rounded_scales.begin(), to_bfloat16);
   }
   return Error();
 }

@@ -1,12 +1,33 @@
 #include "backends/xnnpack/runtime/weights_cache.h"
 
+#include "runtime/core/share.h"
+
 namespace vitrine::xnnpack {
 
+namespace {
+
+// A path ends in a zero; an empty one stays empty.
+Error copy_path(std::string_view from, CheckedVector<char>& to) {
+  if (from.empty()) return Error();
+  VITRINE_RETURN_IF_ERROR(to.append(from));
+  return to.push_back('\0');
+}
+
+bool is_gone(const std::weak_ptr<const PackedBlock>& block) { return block.expired(); }
+
+}  // namespace
+
 std::shared_ptr<WeightsCache> WeightsCache::open(std::string_view path) {
-  std::shared_ptr<WeightsCache> cache(new WeightsCache(path));
+  std::shared_ptr<WeightsCache> cache =
+      share(std::unique_ptr<WeightsCache>(new (std::nothrow) WeightsCache));
+  if (!cache || !copy_path(path, cache->path_).ok()) return nullptr;
   if (path.empty()) return cache;
-  Result<WeightsFile> file = WeightsFile::open(cache->path_.c_str());
-  if (file.ok()) cache->file_ = std::move(*file);
+  Result<WeightsFile> file = WeightsFile::open(cache->path_.data());
+  if (file.ok()) {
+    cache->file_ = std::move(*file);
+  } else if (file.error().code() == ErrorCode::kMemoryAllocationFailed) {
+    return nullptr;
+  }
   return cache;
 }
 
@@ -31,30 +52,26 @@ Digest WeightsCache::identify_by_content(const ConstantOrigin& constant) {
   {
     const std::lock_guard lock(mutex_);
     remember = knows_source(constant.stamp) && !constant.name.empty();
-    if (const auto known = file_.contents.find(name); remember && known != file_.contents.end()) {
-      return known->second;
-    }
+    const Digest* known = file_.contents.find(name);
+    if (remember && known != nullptr) return *known;
   }
   const Digest content = digest_of(constant.bytes);
   if (remember) {
     const std::lock_guard lock(mutex_);
-    file_.contents[name] = content;
-    dirty_ = true;
+    // What cannot be remembered is computed again.
+    if (file_.contents.insert(name, content).ok()) dirty_ = true;
   }
   return content;
 }
 
 std::shared_ptr<const PackedBlock> WeightsCache::find_locked(const Digest& key) {
-  const auto live = live_.find(key);
-  if (live != live_.end()) {
-    if (std::shared_ptr<const PackedBlock> block = live->second.lock()) return block;
+  if (const auto* live = live_.find(key)) {
+    if (std::shared_ptr<const PackedBlock> block = live->lock()) return block;
   }
-  const auto stored = file_.blocks.find(key);
-  if (stored == file_.blocks.end()) return nullptr;
-  auto block =
-      std::make_shared<const PackedBlock>(PackedBlock{stored->second, DataBuffer(), file_.mapping});
-  live_[key] = block;
-  return block;
+  const std::span<const std::byte>* stored = file_.blocks.find(key);
+  if (stored == nullptr) return nullptr;
+  std::shared_ptr<const PackedBlock> block = make_block(*stored, DataBuffer(), file_.mapping);
+  return block && live_.insert(key, block, is_gone).ok() ? block : nullptr;
 }
 
 std::shared_ptr<const PackedBlock> WeightsCache::find(const Digest& key) {
@@ -65,42 +82,45 @@ std::shared_ptr<const PackedBlock> WeightsCache::find(const Digest& key) {
 std::shared_ptr<const PackedBlock> WeightsCache::insert(const Digest& key, DataBuffer block) {
   const std::lock_guard lock(mutex_);
   if (std::shared_ptr<const PackedBlock> there = find_locked(key)) return there;
-  const std::span<const std::byte> bytes = block.bytes();
-  auto made = std::make_shared<const PackedBlock>(PackedBlock{bytes, std::move(block), nullptr});
-  live_[key] = made;
+  std::shared_ptr<const PackedBlock> made = make_block(block.bytes(), std::move(block), nullptr);
+  if (!made || !live_.insert(key, made, is_gone).ok()) return nullptr;
   dirty_ = true;
   return made;
 }
 
 Error WeightsCache::save() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(live_, [](const auto& entry) { return entry.second.expired(); });
   if (path_.empty() || !dirty_) return Error();
   WeightsFileContent content;
   content.source_stamp = file_.source_stamp;
-  std::vector<std::shared_ptr<const PackedBlock>> kept;
-  for (const auto& [key, live] : live_) {
-    if (std::shared_ptr<const PackedBlock> block = live.lock()) {
-      content.blocks.emplace_back(key, block->bytes);
-      kept.push_back(std::move(block));
-    }
+  CheckedVector<std::shared_ptr<const PackedBlock>> kept;
+  for (const auto& [key, live] : live_.slots()) {
+    std::shared_ptr<const PackedBlock> block = live.lock();
+    if (!block) continue;
+    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, block->bytes}));
+    VITRINE_RETURN_IF_ERROR(kept.push_back(std::move(block)));
   }
-  for (const auto& [key, bytes] : file_.blocks) {
-    if (!source_changed_ && !live_.contains(key)) content.blocks.emplace_back(key, bytes);
+  for (const auto& [key, bytes] : file_.blocks.slots()) {
+    const auto* live = live_.find(key);
+    if (key.empty() || source_changed_ || (live != nullptr && !live->expired())) continue;
+    VITRINE_RETURN_IF_ERROR(content.blocks.push_back({key, bytes}));
   }
-  content.contents.assign(file_.contents.begin(), file_.contents.end());
+  for (const auto& [name, digest] : file_.contents.slots()) {
+    if (!name.empty()) VITRINE_RETURN_IF_ERROR(content.contents.push_back({name, digest}));
+  }
   dirty_ = false;  // also on failure: each delegate of a method would try again
-  return write_weights_file(path_.c_str(), content).in("weights cache");
+  return write_weights_file(path_.data(), content).in("weights cache");
 }
 
 std::shared_ptr<WeightsCache> WeightsCaches::get(std::string_view path) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(caches_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<WeightsCache>& shared = caches_[std::string(path)];
-  if (std::shared_ptr<WeightsCache> there = shared.lock()) return there;
+  caches_.erase_if([](const auto& cache) { return cache.expired(); });
+  for (const std::weak_ptr<WeightsCache>& each : caches_) {
+    std::shared_ptr<WeightsCache> cache = each.lock();
+    if (cache && cache->path() == path) return cache;
+  }
   std::shared_ptr<WeightsCache> opened = WeightsCache::open(path);
-  shared = opened;
-  return opened;
+  return opened && caches_.push_back(opened).ok() ? opened : nullptr;
 }
 
 }  // namespace vitrine::xnnpack

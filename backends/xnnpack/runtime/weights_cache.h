@@ -12,9 +12,7 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "backends/xnnpack/runtime/weights_file.h"
 
@@ -32,15 +30,17 @@ struct ConstantOrigin {
 class WeightsCache {
  public:
   // Without a path, in memory only. A file that is missing, of no use or cannot be read is replaced
-  // by save().
+  // by save(). Null if there is no memory for the cache.
   static std::shared_ptr<WeightsCache> open(std::string_view path);
+  // Empty without a file.
+  std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }
 
   // The identity of the constant's content; empty if unknown.
   Digest identify(const ConstantOrigin& constant);
 
   // Null if absent.
   std::shared_ptr<const PackedBlock> find(const Digest& key);
-  // `block`, or what is there under the key already.
+  // `block`, or what is there under the key already. Null if there is no memory to keep it.
   std::shared_ptr<const PackedBlock> insert(const Digest& key, DataBuffer block);
 
   // Writes the file if it lacks something. Blocks that the file had and nobody uses now stay in it
@@ -49,28 +49,29 @@ class WeightsCache {
   Error save();
 
  private:
-  explicit WeightsCache(std::string_view path) : path_(path) {}
+  WeightsCache() = default;
   Digest identify_by_content(const ConstantOrigin& constant);
   // With the mutex held.
   bool knows_source(uint64_t stamp);
   std::shared_ptr<const PackedBlock> find_locked(const Digest& key);
 
-  const std::string path_;
+  CheckedVector<char> path_;  // zero-terminated, or empty; not changed once it is shared
   std::mutex mutex_;
   WeightsFile file_;
   bool source_changed_ = false;  // the file is about another program, or another state of it
   bool dirty_ = false;
-  std::unordered_map<Digest, std::weak_ptr<const PackedBlock>, DigestHash> live_;
+  DigestMap<std::weak_ptr<const PackedBlock>> live_;
 };
 
 // The caches of a process, by path. Thread-safe. Caches live as long as somebody holds them.
 class WeightsCaches {
  public:
+  // Null if there is no memory.
   std::shared_ptr<WeightsCache> get(std::string_view path);
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<WeightsCache>> caches_;
+  CheckedVector<std::weak_ptr<WeightsCache>> caches_;
 };
 
 }  // namespace vitrine::xnnpack

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/core/share.h"
 #include "runtime/platform/new_file.h"
 
 namespace vitrine::xnnpack {
@@ -114,12 +115,20 @@ Row read_row(std::span<const std::byte> file, size_t index) {
 
 }  // namespace
 
+std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes, DataBuffer owned,
+                                              std::shared_ptr<const platform::Mapping> mapping) {
+  return share(std::unique_ptr<const PackedBlock>(
+      new (std::nothrow) PackedBlock{bytes, std::move(owned), std::move(mapping)}));
+}
+
 Result<WeightsFile> WeightsFile::open(const char* path) {
   VITRINE_ASSIGN_OR_RETURN(const platform::File file, platform::File::open(path));
   if (!file.is_private()) return Error::make(kUseless, "others may write to it");
   VITRINE_ASSIGN_OR_RETURN(platform::Mapping mapping, platform::Mapping::map(file));
   WeightsFile result;
-  result.mapping = std::make_shared<const platform::Mapping>(std::move(mapping));
+  result.mapping = share(std::unique_ptr<const platform::Mapping>(
+      new (std::nothrow) platform::Mapping(std::move(mapping))));
+  if (!result.mapping) return no_memory_for(1, sizeof mapping);
   const std::span<const std::byte> bytes = result.mapping->bytes();
   VITRINE_ASSIGN_OR_RETURN(const Header header, read_header(bytes));
   for (size_t i = 0; i < header.block_count; ++i) {
@@ -128,12 +137,12 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
         !range_fits(row.offset, row.size, bytes.size())) {
       return Error::make(kUseless, "block %zu lies outside its data", i);
     }
-    result.blocks[row.key] =
-        bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size));
+    VITRINE_RETURN_IF_ERROR(result.blocks.insert(
+        row.key, bytes.subspan(static_cast<size_t>(row.offset), static_cast<size_t>(row.size))));
   }
   for (size_t i = 0; i < header.content_count; ++i) {
     const auto row = read_row<ContentRow>(bytes, header.block_count + i);
-    result.contents[row.name] = row.content;
+    VITRINE_RETURN_IF_ERROR(result.contents.insert(row.name, row.content));
   }
   if (file.modified_ns() != header.seal_s * 1'000'000'000u) {
     if (header.data != digest_of(bytes.subspan(static_cast<size_t>(header.data_offset)))) {
@@ -148,7 +157,8 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
 Error write_weights_file(const char* path, const WeightsFileContent& content) {
   const size_t rows = content.blocks.size() + content.contents.size();
   const size_t data_offset = round_up(sizeof(Header) + rows * sizeof(BlockRow), kDataAlignment);
-  std::vector<std::byte> tables(data_offset - sizeof(Header), std::byte{0});
+  CheckedVector<std::byte> tables;
+  VITRINE_RETURN_IF_ERROR(tables.resize(data_offset - sizeof(Header)));
   auto write_row = [&tables, at = size_t{0}](const auto& row) mutable {
     std::memcpy(tables.data() + at, &row, sizeof row);
     at += sizeof row;

@@ -7,11 +7,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <unordered_map>
-#include <vector>
+#include <utility>
 
-#include "backends/xnnpack/runtime/digest.h"
+#include "backends/xnnpack/runtime/digest_map.h"
 #include "runtime/platform/file.h"
 #include "vitrine/data_source.h"
 #include "vitrine/error.h"
@@ -25,12 +23,16 @@ struct PackedBlock {
   std::shared_ptr<const platform::Mapping> mapping;  // if from a file
 };
 
+// Null if there is no memory for it.
+std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes, DataBuffer owned,
+                                              std::shared_ptr<const platform::Mapping> mapping);
+
 // The contents of a file. Keys and contents are explained in weights_cache.h.
 struct WeightsFile {
   std::shared_ptr<const platform::Mapping> mapping;  // null: there is no file
   uint64_t source_stamp = 0;
-  std::unordered_map<Digest, std::span<const std::byte>, DigestHash> blocks;
-  std::unordered_map<Digest, Digest, DigestHash> contents;
+  DigestMap<std::span<const std::byte>> blocks;
+  DigestMap<Digest> contents;
 
   // Without a file the result is empty. InvalidExternalData says why a file is of no use; NotFound,
   // AccessFailed as platform::File.
@@ -39,8 +41,8 @@ struct WeightsFile {
 
 struct WeightsFileContent {
   uint64_t source_stamp = 0;
-  std::vector<std::pair<Digest, std::span<const std::byte>>> blocks;
-  std::vector<std::pair<Digest, Digest>> contents;
+  CheckedVector<std::pair<Digest, std::span<const std::byte>>> blocks;
+  CheckedVector<std::pair<Digest, Digest>> contents;
 };
 
 // Replaces the file at once and whole. AccessFailed with the system's reason.

@@ -1,7 +1,11 @@
 #include "backends/xnnpack/runtime/workspace.h"
 
+#include "backends/xnnpack/runtime/memory_reserve.h"
+#include "runtime/core/share.h"
+
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
 extern "C" {
+#include "xnnpack/operator.h"
 #include "xnnpack/subgraph.h"
 }
 #endif
@@ -10,11 +14,12 @@ namespace vitrine::xnnpack {
 namespace {
 
 Result<std::shared_ptr<Workspace>> create() {
+  std::shared_ptr<Workspace> workspace =
+      share(std::unique_ptr<Workspace>(new (std::nothrow) Workspace));
   xnn_workspace_t handle = nullptr;
-  if (xnn_create_workspace(&handle) != xnn_status_success) {
+  if (!workspace || xnn_create_workspace(&handle) != xnn_status_success) {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory for a workspace");
   }
-  auto workspace = std::make_shared<Workspace>();
   workspace->handle.reset(handle);
   return workspace;
 }
@@ -36,10 +41,29 @@ bool forget_memory_plan(xnn_runtime_t runtime) {
   return true;
 }
 
+bool forget_zero_buffers(xnn_runtime_t runtime) {
+  const xnn_allocator& heap = reserving_allocator();
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    for (xnn_operator_t op : runtime->opdata[i].operator_objects) {
+      if (op == nullptr || op->zero_buffers == nullptr) continue;
+      // The first is the operator's own.
+      for (size_t k = 1; k < op->batch_size; ++k) {
+        heap.aligned_deallocate(heap.context, op->zero_buffers[k]);
+      }
+      heap.deallocate(heap.context, op->zero_buffers);
+      op->zero_buffers = nullptr;
+      op->input_height = op->input_width = 0;  // so that it sees a change
+      op->last_input_height = op->last_input_width = 0;
+    }
+  }
+  return true;
+}
+
 #else
 
 size_t Workspace::bytes() const { return 0; }
 bool forget_memory_plan(xnn_runtime_t) { return false; }
+bool forget_zero_buffers(xnn_runtime_t) { return false; }
 
 #endif
 
@@ -47,11 +71,14 @@ Result<std::shared_ptr<Workspace>> Workspaces::get(WorkspaceSharing sharing, con
   const bool global = sharing == WorkspaceSharing::kGlobal;
   if (sharing == WorkspaceSharing::kOff || (!global && program == nullptr)) return create();
   const std::lock_guard lock(mutex_);
-  std::erase_if(shared_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<Workspace>& shared = shared_[global ? this : program];
-  if (std::shared_ptr<Workspace> there = shared.lock()) return there;
-  Result<std::shared_ptr<Workspace>> made = create();
-  if (made.ok()) shared = *made;
+  shared_.erase_if([](const Sharing& each) { return each.workspace.expired(); });
+  const void* const by = global ? this : program;
+  for (const Sharing& each : shared_) {
+    if (each.by != by) continue;
+    if (std::shared_ptr<Workspace> there = each.workspace.lock()) return there;
+  }
+  VITRINE_ASSIGN_OR_RETURN(std::shared_ptr<Workspace> made, create());
+  VITRINE_RETURN_IF_ERROR(shared_.push_back({by, made}));
   return made;
 }
 

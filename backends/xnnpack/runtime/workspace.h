@@ -1,12 +1,12 @@
 // Memory for intermediate values, and which delegates share it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/options.h"
+#include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
 
@@ -27,6 +27,12 @@ struct Workspace {
 // False if this build cannot do it: the runtime must not be used again. The mutex is held.
 bool forget_memory_plan(xnn_runtime_t runtime);
 
+// For a runtime with convolutions that are quantised dynamically, before it is reshaped. XNNPACK
+// 4ea82e5 has a buffer for each image of the batch in them, and frees and uses those of the next
+// batch's size in the list of the former one's. Afterwards the next reshape makes the list anew.
+// False if this build cannot do it: the runtime must not be reshaped again. The mutex is held.
+bool forget_zero_buffers(xnn_runtime_t runtime);
+
 // Thread-safe. Workspaces live as long as somebody holds them.
 class Workspaces {
  public:
@@ -36,7 +42,11 @@ class Workspaces {
 
  private:
   std::mutex mutex_;
-  std::map<const void*, std::weak_ptr<Workspace>> shared_;
+  struct Sharing {
+    const void* by;  // a program, or this
+    std::weak_ptr<Workspace> workspace;
+  };
+  CheckedVector<Sharing> shared_;
 };
 
 }  // namespace vitrine::xnnpack

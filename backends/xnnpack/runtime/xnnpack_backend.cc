@@ -31,6 +31,9 @@ Result<std::unique_ptr<Delegate>> XnnpackBackend::init(const BackendInitContext&
                            workspaces_.get(options.workspace_sharing, context.program));
   if (options.weights_cache || !options.packed_cache_path.empty()) {
     shared.weights = caches_.get(options.packed_cache_path);
+    if (!shared.weights) {
+      return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a weights cache");
+    }
   }
   return xnnpack::XnnpackDelegate::create(context, processed, limits_, std::move(shared));
 }

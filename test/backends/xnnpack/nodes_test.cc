@@ -31,6 +31,7 @@ class NodesTest : public DelegateTest {
     run({&factory.make(std::move(in_shape), in), &out});
     return values_of<float>(out);
   }
+  void run_dynamically_quantised(Tag tag);
 };
 
 struct UnaryCase {
@@ -360,6 +361,54 @@ TEST_F(NodesTest, ResizeBilinearAlignsCorners) {
   const uint32_t x = b.input({1, 1, 2, 1}), y = b.output({1, 1, 3, 1});
   b.resize(1, 3, x, y, /*flags: align corners=*/8);
   EXPECT_THAT(run_one(b, {1, 1, 2, 1}, {1, 3}, {1, 1, 3, 1}), ElementsAre(1, 2, 3));
+}
+
+// XNNPACK keeps a buffer of zeros for each image. Of ones, a window sums as many as it covers.
+void NodesTest::run_dynamically_quantised(Tag tag) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 4, 4, 2}), y = b.output({1, 4, 4, 2});
+  const uint32_t quantised = b.internal({1, 4, 4, 2}, Type::xnn_datatype_qdint8);
+  b.values[quantised].nonbatch_dims = 3;
+  const uint32_t filter =
+      b.constant<int8_t>({2, 3, 3, 2}, std::vector<int8_t>(36, 1), Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{{1, 1}};
+  b.unary(Tag::XNNConvert, x, quantised);
+  b.convolution(tag,
+                {.top = 1,
+                 .right = 1,
+                 .bottom = 1,
+                 .left = 1,
+                 .kernel_height = 3,
+                 .kernel_width = 3,
+                 .group_in = 2,
+                 .group_out = 2},
+                quantised, filter, b.constant<float>({2}, {0, 0}), y);
+  load(b);
+  using Sizes = std::pair<int32_t, int32_t>;
+  for (const auto& [batch, size] : {Sizes{1, 4}, {4, 4}, {2, 4}, {3, 6}, {8, 5}, {1, 5}}) {
+    SCOPED_TRACE(batch);
+    const std::vector<int32_t> sizes = {batch, size, size, 2};
+    const auto count = static_cast<size_t>(batch * size * size * 2);
+    Tensor& in = factory.make<float>(sizes, std::vector<float>(count, 1));
+    Tensor& out = factory.make(ScalarType::kFloat, sizes);
+    run({&in, &out});
+    const auto covered = [size = size](size_t at) {
+      return at == 0 || at == static_cast<size_t>(size) - 1 ? 2 : 3;
+    };
+    const auto side = static_cast<size_t>(size);
+    for (size_t i = 0; i < count; ++i) {
+      const int ones = 2 * covered(i / 2 % side) * covered(i / 2 / side % side);
+      ASSERT_NEAR(out.data<float>()[i], static_cast<float>(ones), 0.2f) << i;
+    }
+  }
+}
+
+TEST_F(NodesTest, DynamicallyQuantisedConvolutionsTakeAnyBatch) {
+  run_dynamically_quantised(Tag::XNNConv2d);
+}
+
+TEST_F(NodesTest, DynamicallyQuantisedTransposedConvolutionsTakeAnyBatch) {
+  run_dynamically_quantised(Tag::XNNConvTranspose2d);
 }
 
 TEST_F(NodesTest, ConvertQuantisesAndBack) {

@@ -1,0 +1,80 @@
+// A hash table by digest whose growth can fail; open addressing, linear probing.
+#pragma once
+
+#include "backends/xnnpack/runtime/digest.h"
+#include "runtime/core/checked_vector.h"
+
+namespace vitrine::xnnpack {
+
+// Keys are not empty: an empty one is never found.
+template <class T>
+class DigestMap {
+ public:
+  struct Entry {
+    Digest key;
+    T value{};
+  };
+
+  const T* find(const Digest& key) const {
+    if (entries_.empty() || key.empty()) return nullptr;
+    const Entry& entry = entries_[slot_of(key)];
+    return entry.key.empty() ? nullptr : &entry.value;
+  }
+
+  // Replaces the value that is there. An insertion that has to grow the table first drops the
+  // entries whose values `is_dead`.
+  template <class IsDead>
+  Error insert(const Digest& key, T value, IsDead is_dead) {
+    if (key.empty()) return Error();
+    if (4 * (used_ + 1) > 3 * entries_.size()) VITRINE_RETURN_IF_ERROR(grow(is_dead));
+    Entry& entry = entries_[slot_of(key)];
+    if (entry.key.empty()) ++used_;
+    entry = {key, std::move(value)};
+    return Error();
+  }
+  Error insert(const Digest& key, T value) {
+    return insert(key, std::move(value), [](const T&) { return false; });
+  }
+
+  void clear() {
+    entries_.clear();
+    used_ = 0;
+  }
+  size_t size() const { return used_; }
+
+  // Those with an empty key are free.
+  std::span<const Entry> slots() const { return entries_; }
+
+ private:
+  // Where the key is, or belongs. There is an empty slot always.
+  size_t slot_of(const Digest& key) const {
+    const size_t mask = entries_.size() - 1;
+    size_t slot = static_cast<size_t>(key.low ^ (key.high >> 17)) & mask;
+    while (!entries_[slot].key.empty() && entries_[slot].key != key) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  template <class IsDead>
+  Error grow(IsDead is_dead) {
+    size_t live = 0;
+    for (const Entry& entry : entries_) {
+      if (!entry.key.empty() && !is_dead(entry.value)) ++live;
+    }
+    size_t slots = 16;
+    while (slots < 2 * (live + 1)) slots *= 2;
+    DigestMap grown;
+    VITRINE_RETURN_IF_ERROR(grown.entries_.resize(slots));
+    for (Entry& entry : entries_) {
+      if (entry.key.empty() || is_dead(entry.value)) continue;
+      grown.entries_[grown.slot_of(entry.key)] = {entry.key, std::move(entry.value)};
+    }
+    grown.used_ = live;
+    *this = std::move(grown);
+    return Error();
+  }
+
+  CheckedVector<Entry> entries_;  // as many as a power of two
+  size_t used_ = 0;
+};
+
+}  // namespace vitrine::xnnpack

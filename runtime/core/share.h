@@ -1,0 +1,49 @@
+// Shared ownership that can fail to begin. std::make_shared ends the process of code without
+// exceptions when memory runs out.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace vitrine {
+namespace internal {
+
+inline constexpr size_t kControlBlockBytes = 128;
+
+// Gives a block that was allocated before to the one control block that asks for memory.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+
+  explicit BlockAllocator(void* memory) : block(memory) {}
+  template <class U>
+  BlockAllocator(const BlockAllocator<U>& other)  // NOLINT(google-explicit-constructor)
+      : block(other.block) {}
+
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= kControlBlockBytes && alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T*>(block);
+  }
+  void deallocate(T*, size_t) { std::free(block); }
+  template <class U>
+  bool operator==(const BlockAllocator<U>& other) const {
+    return block == other.block;
+  }
+
+  void* block;
+};
+
+}  // namespace internal
+
+// Null if `owned` is, or if there is no memory to share it; it is destroyed then.
+template <class T>
+std::shared_ptr<T> share(std::unique_ptr<T> owned) {
+  void* block = owned ? std::malloc(internal::kControlBlockBytes) : nullptr;
+  if (block == nullptr) return nullptr;
+  return std::shared_ptr<T>(owned.release(), std::default_delete<T>(),
+                            internal::BlockAllocator<T>(block));
+}
+
+}  // namespace vitrine
