@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/key_index.h"
 #include "runtime/data/little_endian.h"
 #include "schema/flat_tensor_generated.h"
 #include "vitrine/tensor.h"
@@ -61,7 +62,7 @@ class FlatTensorMap final : public NamedDataMap {
         header_(header) {}
 
   // Everything that later calls rely on.
-  Error verify() const {
+  Error verify() {
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(body_.data()), body_.size());
     if (!fbs::VerifyFlatTensorBuffer(verifier)) return invalid("its flatbuffer is damaged");
     if (root_->named_data() == nullptr || root_->segments() == nullptr) {
@@ -79,7 +80,9 @@ class FlatTensorMap final : public NamedDataMap {
     for (uint32_t i = 0; i < root_->named_data()->size(); ++i) {
       VITRINE_RETURN_IF_ERROR(verify_entry(*root_->named_data()->Get(i)).in("named_data[%u]", i));
     }
-    return Error();
+    // An entry takes four bytes, and a key its length: only what is shared takes more.
+    Budget steps(body_.size());
+    return index_.build(*this, steps);
   }
 
   size_t size() const override { return root_->named_data()->size(); }
@@ -137,10 +140,9 @@ class FlatTensorMap final : public NamedDataMap {
   }
 
   const fbs::NamedData* find(std::string_view key) const {
-    for (const fbs::NamedData* entry : *root_->named_data()) {
-      if (entry->key()->string_view() == key) return entry;
-    }
-    return nullptr;
+    const size_t at = index_.find(key);
+    return at != KeyIndex::kNotFound ? root_->named_data()->Get(static_cast<uint32_t>(at))
+                                     : nullptr;
   }
   static Error missing(std::string_view key) {
     return Error::make(ErrorCode::kNotFound, "the .ptd file has no data for key %.*s",
@@ -151,6 +153,7 @@ class FlatTensorMap final : public NamedDataMap {
   DataBuffer body_;
   const fbs::FlatTensor* root_;
   Header header_;
+  KeyIndex index_;
 };
 
 }  // namespace

@@ -55,7 +55,10 @@ Error MethodLoader::find_kernels_and_backends() {
   bool all_found = true;
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     ResolvedOperator& op = operators_[i];
-    op.name = join_name(*plan_.operators()->Get(i), arena_);
+    const fbs::Operator& from = *plan_.operators()->Get(i);
+    // Names may be long, and shared.
+    VITRINE_RETURN_IF_ERROR(work(from.name()->size() + size_of(from.overload())));
+    op.name = join_name(from, arena_);
     if (op.name == nullptr) return no_memory("operator names");
     if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
     all_found = all_found && op.found.kernel != nullptr;

@@ -5,6 +5,7 @@
 
 #include "runtime/core/checked_math.h"
 #include "runtime/core/share.h"
+#include "runtime/data/key_index.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/program/program_verifier.h"
 #include "schema/program_generated.h"
@@ -18,6 +19,7 @@ namespace fbs = schema::program;
 class ProgramNamedData final : public NamedDataMap {
  public:
   explicit ProgramNamedData(const Program& program) : program_(program) {}
+  Error build(Budget& steps) { return index_.build(*this, steps); }
   size_t size() const override { return size_of(program_.root().named_data()); }
   std::string_view key(size_t index) const override {
     return program_.root().named_data()->Get(static_cast<uint32_t>(index))->key()->string_view();
@@ -38,11 +40,9 @@ class ProgramNamedData final : public NamedDataMap {
 
  private:
   const fbs::NamedData* find(std::string_view key) const {
-    if (program_.root().named_data() == nullptr) return nullptr;
-    for (const fbs::NamedData* entry : *program_.root().named_data()) {
-      if (entry->key()->string_view() == key) return entry;
-    }
-    return nullptr;
+    const size_t at = index_.find(key);
+    if (at == KeyIndex::kNotFound) return nullptr;
+    return program_.root().named_data()->Get(static_cast<uint32_t>(at));
   }
   static Error missing(std::string_view key) {
     return Error::make(ErrorCode::kNotFound, "the program has no named data for key %.*s",
@@ -50,6 +50,7 @@ class ProgramNamedData final : public NamedDataMap {
   }
 
   const Program& program_;
+  KeyIndex index_;
 };
 
 std::span<const std::byte> as_bytes(const flatbuffers::Vector<uint8_t>& vector) {
@@ -114,23 +115,25 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
                        "the program's buffer is not aligned to %zu bytes",
                        alignof(std::max_align_t));
   }
+  // Items take four bytes and more, bools aside: only what is shared can be met more often.
+  Budget steps(flatbuffer.size());
   if (verification == Verification::kFull) {
     // Old headers lack the end of the last segment, so the file's end bounds the segments.
     const uint64_t segment_bytes = header.segment_base == 0 ? 0
                                    : header.segment_data_size != 0
                                        ? header.segment_data_size
                                        : file_size - header.segment_base;
-    // Items take four bytes and more, bools aside: only what is shared can be met more often.
-    Budget steps(flatbuffer.size());
     VITRINE_RETURN_IF_ERROR(verify_program(flatbuffer.bytes(), segment_bytes, steps));
   }
   std::shared_ptr<Program> program = share(std::unique_ptr<Program>(
       new (std::nothrow) Program(std::move(source), std::move(flatbuffer), header.segment_base)));
   if (!program) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a program");
-  program->named_data_.reset(new (std::nothrow) ProgramNamedData(*program));
-  if (!program->named_data_) {
+  auto* named_data = new (std::nothrow) ProgramNamedData(*program);
+  program->named_data_.reset(named_data);
+  if (named_data == nullptr) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a program");
   }
+  VITRINE_RETURN_IF_ERROR(named_data->build(steps));
   VITRINE_RETURN_IF_ERROR(program->load_constants());
   return std::shared_ptr<const Program>(std::move(program));
 }
