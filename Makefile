@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
-#   make test    all tests   make bench   benchmarks      make lint   make clean
+#   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
@@ -39,10 +39,9 @@ sizes: configure
 	cmake --build --preset $(PRESET)
 	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
 
-bench: build
-	$(BUILD)/bin/executor_bench
-	$(BUILD)/bin/xnnpack_bench
-	$(BUILD)/bin/lower_bench
+bench: configure
+	cmake --build --preset $(PRESET) --target bench
+	$(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
 
 # Reads the build that compiles each file separately.
 lint: PRESET = debug

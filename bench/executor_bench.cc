@@ -1,15 +1,10 @@
 // Measures a step of the executor, untraced and traced, on a chain of 1000 one-element additions.
 #include <benchmark/benchmark.h>
 
-#include <cstring>
-
-#include "bench/chain_program.h"
+#include "bench/chain.h"
 #include "bench/paired.h"
 #include "formats/etdump/trace_buffer.h"
-#include "host/host_tensor.h"
 #include "host/tool_error.h"
-#include "kernels/portable/portable_kernels.h"
-#include "vitrine/method.h"
 
 namespace vitrine::bench {
 namespace {
@@ -18,30 +13,8 @@ using tools::check;
 
 constexpr int kSteps = 1000;
 
-class Chain {
- public:
-  explicit Chain(EventTracer* tracer) : bytes_(make_chain_program(kSteps)) {
-    std::memcpy(aligned_.owned_data(), bytes_.data(), bytes_.size());
-    check(kernels_.add("portable", portable::kernels()));
-    MethodOptions options;
-    options.kernels = &kernels_;
-    options.tracer = tracer;
-    const auto program = check(Program::load(check(view_buffer(aligned_.bytes()))));
-    method_ = check(Method::load(program, "forward", options));
-    for (size_t i = 0; i < 2; ++i) check(method_->set_input(i, EValue(&one_.tensor())));
-  }
-  Method& method() { return *method_; }
-
- private:
-  flatbuffers::DetachedBuffer bytes_;
-  DataBuffer aligned_ = check(DataBuffer::allocate(bytes_.size()));
-  KernelRegistry kernels_;
-  tools::HostTensor one_{ScalarType::kFloat, std::array<int32_t, 1>{1}, std::array<uint8_t, 1>{0}};
-  std::unique_ptr<Method> method_;
-};
-
 void BM_Step(benchmark::State& state) {
-  Chain chain(nullptr);
+  Chain chain(kSteps);
   for (auto _ : state) check(chain.method().execute());
   state.counters["ns_per_step"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * kSteps * 1e-9,
@@ -51,7 +24,7 @@ void BM_Step(benchmark::State& state) {
 // ns_more: the cost of tracing per step.
 void BM_TracedStep(benchmark::State& state) {
   TraceBuffer trace(2 * kSteps);
-  Chain chain(&trace);
+  Chain chain(kSteps, &trace);
   run_paired(
       state,
       [&] {

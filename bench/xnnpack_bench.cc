@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xnnpack.h>
 
 #include <cstdlib>
 #include <deque>
@@ -14,12 +13,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "backends/xnnpack/runtime/blob.h"
-#include "backends/xnnpack/runtime/constants.h"
-#include "backends/xnnpack/runtime/graph_reader.h"
-#include "backends/xnnpack/runtime/shape_inference.h"
-#include "backends/xnnpack/runtime/subgraph.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "bench/bare_xnnpack.h"
 #include "bench/paired.h"
 #include "formats/etdump/trace_buffer.h"
 #include "host/session.h"
@@ -47,70 +42,6 @@ std::vector<fs::path> models() {
   return paths;
 }
 
-using Delegates = std::vector<DataBuffer>;
-Delegates delegates_of(const Program& program) {
-  Delegates payloads;
-  for (const auto* delegate : *program.root().execution_plan()->Get(0)->delegates()) {
-    payloads.push_back(check(program.delegate_data(*delegate->processed())));
-  }
-  return payloads;
-}
-
-// A delegate's graph, run by XNNPACK alone.
-class BareRuntime {
- public:
-  BareRuntime(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
-    if (xnn_initialize(nullptr) != xnn_status_success) throw std::runtime_error("xnn_initialize");
-    const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes()));
-    Budget steps;
-    graph_ = check(xnnpack::read_graph(*blob.graph, steps));
-    check(constants_.load(blob, &program.named_data(), nullptr, limits_, steps, graph_));
-    for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);
-    check(xnnpack::infer_shapes(graph_, shapes_, limits_));
-    xnn_workspace_t workspace = nullptr;
-    if (xnn_create_workspace(&workspace) != xnn_status_success)
-      throw std::runtime_error("workspace");
-    const xnnpack::WorkspaceHandle handle(workspace);
-    runtime_ = std::move(check(xnnpack::build_runtime({graph_, shapes_, workspace,
-                                                       /*weights=*/nullptr, pool,
-                                                       /*profiling=*/false}))
-                             .runtime);
-    constants_.release_packed();
-  }
-
-  // Allocates memory for the externals, in the order of the delegate's arguments, and sets up
-  // XNNPACK.
-  void set_up() {
-    std::vector<xnn_external_value> externals;
-    for (uint32_t i = 0; i < graph_.external_count; ++i) {
-      const uint32_t value = graph_.externals[i];
-      if (value == xnnpack::kNone) throw std::runtime_error("an argument without a value");
-      const auto shape = shapes_[value].used();
-      const std::vector<int32_t> sizes(shape.begin(), shape.end());
-      std::vector<uint8_t> dim_order(sizes.size());
-      for (size_t dim = 0; dim < sizes.size(); ++dim) dim_order[dim] = static_cast<uint8_t>(dim);
-      tensors_.emplace_back(*graph_.values[value].datatype->argument, sizes, dim_order);
-      externals.push_back({i, tensors_.back().bytes().data()});
-    }
-    if (xnn_reshape_runtime(runtime_.get()) != xnn_status_success ||
-        xnn_setup_runtime_v2(runtime_.get(), externals.size(), externals.data()) !=
-            xnn_status_success) {
-      throw std::runtime_error("XNNPACK's set-up failed");
-    }
-  }
-
-  void invoke() { xnn_invoke_runtime(runtime_.get()); }
-  std::deque<tools::HostTensor>& tensors() { return tensors_; }
-
- private:
-  xnnpack::Limits limits_;
-  xnnpack::Graph graph_;
-  xnnpack::Constants constants_;
-  std::vector<xnnpack::Shape> shapes_;
-  xnnpack::RuntimeHandle runtime_;
-  std::deque<tools::HostTensor> tensors_;
-};
-
 // Runs the same through the backend, on the same memory.
 class OwnDelegate {
  public:
@@ -136,8 +67,8 @@ class OwnDelegate {
 void bm_delegates_over_bare_xnnpack(benchmark::State& state, const fs::path& model) {
   const auto program = check(Program::load(check(map_file(model.c_str()))));
   const auto pool = check(ThreadPool::create(static_cast<size_t>(state.range(0))));
-  const Delegates payloads = delegates_of(*program);
-  std::deque<BareRuntime> bare;
+  const std::vector<DataBuffer> payloads = delegate_payloads(*program);
+  std::deque<BareXnnpack> bare;
   std::deque<OwnDelegate> own;
   for (const DataBuffer& payload : payloads) {
     bare.emplace_back(*program, payload, pool->handle()).set_up();
@@ -146,7 +77,7 @@ void bm_delegates_over_bare_xnnpack(benchmark::State& state, const fs::path& mod
   run_paired(
       state,
       [&] {
-        for (BareRuntime& each : bare) each.invoke();
+        for (BareXnnpack& each : bare) each.invoke();
       },
       [&] {
         for (OwnDelegate& each : own) each.execute();

@@ -1,0 +1,61 @@
+#include "bench/bare_xnnpack.h"
+
+#include <xnnpack.h>
+
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/shape_inference.h"
+#include "host/tool_error.h"
+
+namespace vitrine::bench {
+
+using tools::check;
+using tools::ToolError;
+
+std::vector<DataBuffer> delegate_payloads(const Program& program) {
+  std::vector<DataBuffer> payloads;
+  for (const auto* delegate : *program.root().execution_plan()->Get(0)->delegates()) {
+    payloads.push_back(check(program.delegate_data(*delegate->processed())));
+  }
+  return payloads;
+}
+
+BareXnnpack::BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
+  if (xnn_initialize(nullptr) != xnn_status_success) throw ToolError("xnn_initialize");
+  const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes()));
+  Budget steps;
+  graph_ = check(xnnpack::read_graph(*blob.graph, steps));
+  check(constants_.load(blob, &program.named_data(), nullptr, limits_, steps, graph_));
+  for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);
+  check(xnnpack::infer_shapes(graph_, shapes_, limits_));
+  xnn_workspace_t workspace = nullptr;
+  if (xnn_create_workspace(&workspace) != xnn_status_success) throw ToolError("workspace");
+  const xnnpack::WorkspaceHandle handle(workspace);
+  runtime_ = std::move(check(xnnpack::build_runtime({graph_, shapes_, workspace,
+                                                     /*weights=*/nullptr, pool,
+                                                     /*profiling=*/false}))
+                           .runtime);
+  constants_.release_packed();
+}
+
+void BareXnnpack::set_up() {
+  std::vector<xnn_external_value> externals;
+  for (uint32_t i = 0; i < graph_.external_count; ++i) {
+    const uint32_t value = graph_.externals[i];
+    if (value == xnnpack::kNone) throw ToolError("an argument without a value");
+    const auto shape = shapes_[value].used();
+    const std::vector<int32_t> sizes(shape.begin(), shape.end());
+    std::vector<uint8_t> dim_order(sizes.size());
+    for (size_t dim = 0; dim < sizes.size(); ++dim) dim_order[dim] = static_cast<uint8_t>(dim);
+    tensors_.emplace_back(*graph_.values[value].datatype->argument, sizes, dim_order);
+    externals.push_back({i, tensors_.back().bytes().data()});
+  }
+  if (xnn_reshape_runtime(runtime_.get()) != xnn_status_success ||
+      xnn_setup_runtime_v2(runtime_.get(), externals.size(), externals.data()) !=
+          xnn_status_success) {
+    throw ToolError("XNNPACK's set-up failed");
+  }
+}
+
+void BareXnnpack::invoke() { xnn_invoke_runtime(runtime_.get()); }
+
+}  // namespace vitrine::bench

@@ -1,0 +1,40 @@
+// A delegate's graph, run by XNNPACK alone: the limit of what the backend can reach.
+#pragma once
+
+#include <pthreadpool.h>
+
+#include <deque>
+#include <vector>
+
+#include "backends/xnnpack/runtime/constants.h"
+#include "backends/xnnpack/runtime/graph_reader.h"
+#include "backends/xnnpack/runtime/subgraph.h"
+#include "host/host_tensor.h"
+#include "vitrine/program.h"
+
+namespace vitrine::bench {
+
+// The payloads of all delegates of the first method.
+std::vector<DataBuffer> delegate_payloads(const Program& program);
+
+// Throws ToolErrors. `program` and `payload` must outlive the object.
+class BareXnnpack {
+ public:
+  BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool);
+
+  // Allocates memory for the externals, in the order of the delegate's arguments, and sets up
+  // XNNPACK.
+  void set_up();
+  void invoke();
+  std::deque<tools::HostTensor>& tensors() { return tensors_; }
+
+ private:
+  xnnpack::Limits limits_;
+  xnnpack::Graph graph_;
+  xnnpack::Constants constants_;
+  std::vector<xnnpack::Shape> shapes_;
+  xnnpack::RuntimeHandle runtime_;
+  std::deque<tools::HostTensor> tensors_;
+};
+
+}  // namespace vitrine::bench

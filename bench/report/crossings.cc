@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "bench/report/results.h"
+
+namespace vitrine::bench {
+namespace {
+
+struct Point {
+  double work;
+  double ratio;  // delegated to kernel
+  bool is_chance;
+};
+
+// The smallest size from which on no size measured loses, and one gains, both beyond noise; between
+// two sizes, where a line through both ratios (of logarithms) meets 1.
+std::optional<double> crossing(std::vector<Point> points) {
+  std::ranges::sort(points, {}, &Point::work);
+  size_t first = points.size();
+  bool gains = false;
+  for (; first > 0; --first) {
+    const Point& point = points[first - 1];
+    if (point.ratio > 1 && !point.is_chance) break;
+    gains = gains || (point.ratio < 1 && !point.is_chance);
+  }
+  if (!gains) return std::nullopt;
+  if (first == 0) return 0;
+  const Point& below = points[first - 1];
+  const Point& above = points[first];
+  if (above.ratio >= 1) return above.work;
+  const double part = std::log(below.ratio) / (std::log(below.ratio) - std::log(above.ratio));
+  return below.work * std::pow(above.work / below.work, part);
+}
+
+}  // namespace
+
+std::vector<Crossing> crossings_of(const Results& results) {
+  std::map<std::tuple<std::string, size_t, std::string>, std::vector<Point>> points;
+  for (const Result& delegated : results.results) {
+    if (delegated.section != "operators" || delegated.variant != "xnnpack") continue;
+    Result kernel = delegated;
+    kernel.variant = "optimized";
+    const Result* other = results.find(kernel.id());
+    if (other == nullptr || !other->has_time() || !delegated.has_time() || !delegated.work) {
+      continue;
+    }
+    const char* unit = delegated.limit == "multiply-adds" ? "multiply-adds" : "elements";
+    const double ratio = delegated.time.p50 / other->time.p50;
+    points[{delegated.name, delegated.threads, unit}].push_back(
+        {*delegated.work, ratio, within_noise(ratio, delegated.time.noise, other->time.noise)});
+  }
+  std::vector<Crossing> crossings;
+  for (auto& [key, list] : points) {
+    crossings.push_back(
+        {std::get<0>(key), std::get<1>(key), std::get<2>(key), crossing(std::move(list))});
+  }
+  return crossings;
+}
+
+}  // namespace vitrine::bench

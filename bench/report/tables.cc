@@ -1,0 +1,179 @@
+#include "bench/report/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/report/figures.h"
+
+namespace vitrine::bench {
+namespace {
+
+std::string optional_time(const std::optional<double>& ns) { return ns ? time_text(*ns) : ""; }
+std::string optional_bytes(const std::optional<double>& size) {
+  return size ? bytes_text(*size) : "";
+}
+
+// The same, done in another way; null if there is no figure of it.
+const Result* other(const Results& results, const Result& result, const char* variant) {
+  Result key = result;
+  key.variant = variant;
+  const Result* found = results.find(key.id());
+  return found != nullptr && found->has_time() ? found : nullptr;
+}
+
+// "0.43", in parentheses if it may be chance; empty without the other figure.
+std::string ratio_text(const Result* result, const Result* base) {
+  if (result == nullptr || base == nullptr || result == base) return "";
+  const double ratio = result->time.p50 / base->time.p50;
+  const bool is_chance = within_noise(ratio, result->time.noise, base->time.noise);
+  return is_chance ? fmt::format("({:.2f})", ratio) : fmt::format("{:.2f}", ratio);
+}
+
+PageTable models_table(const Results& results) {
+  PageTable table{"Models",
+                  "Times of a run. The ratio is to the optimised kernels on as many threads, in "
+                  "parentheses if it may be chance.",
+                  {{"model", false},
+                   {"variant", false},
+                   {"threads"},
+                   {"p50"},
+                   {"p90"},
+                   {"p99"},
+                   {"noise"},
+                   {"ratio"},
+                   {"of limit"},
+                   {"limit", false}},
+                  {}};
+  for (const Result& result : results.results) {
+    if (result.section != "models" || !result.has_time()) continue;
+    table.rows.push_back({result.name, result.variant, std::to_string(result.threads),
+                          time_text(result.time.p50), time_text(result.time.p90),
+                          time_text(result.time.p99),
+                          fmt::format("{:.1f} %", 100 * result.time.noise),
+                          ratio_text(&result, other(results, result, "optimized")),
+                          percent_text(result.of_limit), result.limit});
+  }
+  return table;
+}
+
+PageTable start_table(const Results& results) {
+  PageTable table{"Start and memory",
+                  "Of a new process, with its files in the page cache: medians. Peak memory is "
+                  "resident, the program's own pages and code included.",
+                  {{"model", false},
+                   {"variant", false},
+                   {"threads"},
+                   {"load"},
+                   {"init"},
+                   {"first run"},
+                   {"peak memory"},
+                   {"file"}},
+                  {}};
+  for (const Result& result : results.results) {
+    if (result.section != "models" || !result.first_ns) continue;
+    table.rows.push_back({result.name, result.variant, std::to_string(result.threads),
+                          optional_time(result.load_ns), optional_time(result.init_ns),
+                          optional_time(result.first_ns), optional_bytes(result.peak_bytes),
+                          optional_bytes(result.file_bytes)});
+  }
+  return table;
+}
+
+std::string crossing_text(const Crossing& crossing) {
+  if (!crossing.work) return "never";
+  return *crossing.work == 0 ? "always"
+                             : fmt::format("{} {}", count_text(*crossing.work), crossing.unit);
+}
+
+PageTable operators_table(const Results& results) {
+  PageTable table{"Operators",
+                  "From which size on XNNPACK takes less time than the optimised kernel, and "
+                  "the figures at the largest size: ratios to the optimised kernel.",
+                  {{"operator", false},
+                   {"threads"},
+                   {"delegation pays from"},
+                   {"largest"},
+                   {"optimised"},
+                   {"portable"},
+                   {"XNNPACK"},
+                   {"of limit"},
+                   {"limit", false}},
+                  {}};
+  for (const Crossing& crossing : crossings_of(results)) {
+    const Result* largest = nullptr;
+    for (const Result& result : results.results) {
+      if (result.section == "operators" && result.name == crossing.op &&
+          result.threads == crossing.threads && result.variant == "optimized" &&
+          result.has_time() && (largest == nullptr || result.work > largest->work)) {
+        largest = &result;
+      }
+    }
+    if (largest == nullptr) continue;
+    table.rows.push_back({crossing.op, std::to_string(crossing.threads), crossing_text(crossing),
+                          count_text(largest->work.value_or(0)), time_text(largest->time.p50),
+                          ratio_text(other(results, *largest, "portable"), largest),
+                          ratio_text(other(results, *largest, "xnnpack"), largest),
+                          percent_text(largest->of_limit), largest->limit});
+  }
+  return table;
+}
+
+PageTable runtime_table(const Results& results) {
+  PageTable table{"Runtime",
+                  "On one thread.",
+                  {{"what", false}, {"variant", false}, {"p50"}, {"p90"}, {"p99"}, {"noise"}},
+                  {}};
+  for (const Result& result : results.results) {
+    if (result.section != "runtime" || !result.has_time()) continue;
+    table.rows.push_back({result.name, result.variant, time_text(result.time.p50),
+                          time_text(result.time.p90), time_text(result.time.p99),
+                          fmt::format("{:.1f} %", 100 * result.time.noise)});
+  }
+  return table;
+}
+
+PageTable limits_table(const Results& results) {
+  PageTable table{"Limits of this machine",
+                  "Measured in the same run: memory copied, read and written together; f32 "
+                  "multiply-adds, two operations each.",
+                  {{"threads"}, {"copy"}, {"multiply-adds"}},
+                  {}};
+  for (const auto& [threads, rate] : results.copy_bytes_per_s) {
+    const auto peak = results.multiply_adds_per_s.find(threads);
+    table.rows.push_back(
+        {std::to_string(threads), bytes_text(rate) + "/s",
+         peak == results.multiply_adds_per_s.end() ? "" : count_text(peak->second) + "FLOP/s"});
+  }
+  return table;
+}
+
+PageTable gaps_table(const Results& results) {
+  PageTable table{
+      "Without a figure", "", {{"what", false}, {"variant", false}, {"why", false}}, {}};
+  for (const Result& result : results.results) {
+    if (result.has_time() || result.note.empty()) continue;
+    std::vector<std::string> row = {result.name, result.variant, result.note};
+    if (std::ranges::find(table.rows, row) == table.rows.end())
+      table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<PageTable> page_tables(const Results& results) {
+  std::vector<PageTable> tables = {models_table(results),    start_table(results),
+                                   operators_table(results), runtime_table(results),
+                                   limits_table(results),    gaps_table(results)};
+  std::erase_if(tables, [](const PageTable& table) { return table.rows.empty(); });
+  return tables;
+}
+
+std::string fact(const Results& results, const std::string& name) {
+  const auto found = results.facts.find(name);
+  return found == results.facts.end() ? "unknown" : found->second;
+}
+
+}  // namespace vitrine::bench

@@ -1,0 +1,20 @@
+# Writes OUT: compiler, flags and commit, as build_facts.h declares them. Only if they changed.
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short HEAD
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${SOURCE} diff --quiet HEAD RESULT_VARIABLE changed ERROR_QUIET)
+if(NOT commit)
+  set(commit unknown)
+elseif(changed)
+  string(APPEND commit " with changes")
+endif()
+file(CONFIGURE OUTPUT ${OUT} CONTENT [[
+#include "bench/suite/build_facts.h"
+
+namespace vitrine::bench {
+
+const char* const kCompiler = "@COMPILER@";
+const char* const kFlags = "@FLAGS@";
+const char* const kCommit = "@commit@";
+
+}  // namespace vitrine::bench
+]] @ONLY)

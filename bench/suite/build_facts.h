@@ -1,0 +1,10 @@
+// What this program was built from and with; the build writes it.
+#pragma once
+
+namespace vitrine::bench {
+
+extern const char* const kCompiler;
+extern const char* const kFlags;
+extern const char* const kCommit;  // "1a2b3c4", or "1a2b3c4 with changes"
+
+}  // namespace vitrine::bench

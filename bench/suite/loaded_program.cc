@@ -1,0 +1,78 @@
+#include "bench/suite/loaded_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "host/output_difference.h"
+#include "host/tool_error.h"
+
+namespace vitrine::bench {
+
+using tools::check;
+
+LoadedProgram::LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> pool,
+                             EventTracer* tracer)
+    : session_({.model = use.file,
+                .data = {},
+                .optimized_kernels = use.optimized_kernels,
+                .pool = std::move(pool)}),
+      method_(session_.load_method("forward", tracer)) {
+  std::mt19937_64 generator(1);
+  for (size_t i = 0; i < method_->num_inputs(); ++i) {
+    const TensorInfo info = method_->meta().input_tensor(i);
+    tools::HostTensor& input = inputs_.emplace_back(info.dtype, info.sizes, info.dim_order);
+    input.fill_random(generator);
+    if (!use.positive_inputs || info.dtype != ScalarType::kFloat) continue;
+    auto* const data = input.tensor().mutable_data<float>();
+    for (int64_t k = 0; k < input.tensor().numel(); ++k) data[k] = std::abs(data[k]) + 0.1F;
+  }
+  set_inputs();
+}
+
+void LoadedProgram::set_inputs() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    check(method_->set_input(i, EValue(&inputs_[i].tensor())));
+  }
+}
+
+void LoadedProgram::execute() { check(method_->execute()); }
+
+Side LoadedProgram::side() {
+  set_inputs();
+  execute();
+  // Inputs that share memory with results must be set again.
+  const bool keeps_inputs = method_->execute().ok();
+  Side side{.run = [this] { execute(); }};
+  if (!keeps_inputs) side.prepare = [this] { set_inputs(); };
+  return side;
+}
+
+double LoadedProgram::argument_bytes() const {
+  const MethodMeta& meta = method_->meta();
+  size_t bytes = 0;
+  for (size_t i = 0; i < meta.num_inputs(); ++i) bytes += meta.input_tensor(i).nbytes;
+  for (size_t i = 0; i < meta.num_outputs(); ++i) bytes += meta.output_tensor(i).nbytes;
+  return static_cast<double>(bytes);
+}
+
+bool LoadedProgram::is_one_delegate() const {
+  const MethodMeta& meta = method_->meta();
+  return meta.num_delegates() == 1 && meta.num_operators() == 0;
+}
+
+std::optional<double> agreement(const Method& reference, const Method& other,
+                                std::string& why_not) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const inspector::OutputDifference& difference : tools::compare_outputs(reference, other)) {
+    if (!difference.why_not.empty()) {
+      why_not = difference.why_not;
+      return std::nullopt;
+    }
+    least = std::min(least, difference.figures.sqnr_db);
+  }
+  return least;
+}
+
+}  // namespace vitrine::bench

@@ -1,0 +1,156 @@
+// bench: the benchmark suite (docs/benchmarks.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "bench/report/compare.h"
+#include "bench/report/page.h"
+#include "bench/suite/facts.h"
+#include "bench/suite/new_process.h"
+#include "bench/suite/section.h"
+#include "host/command_line.h"
+#include "host/files.h"
+#include "host/tool_error.h"
+#include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
+
+namespace vitrine::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SectionRow {
+  const char* name;
+  void (*add)(Suite&);
+};
+constexpr std::array<SectionRow, 3> kSections = {
+    {{"models", add_models}, {"operators", add_operators}, {"runtime", add_runtime}}};
+
+struct CommandLine {
+  SuiteOptions suite;
+  fs::path out = "bench.json";
+  fs::path a, b;  // of compare; `a` of page
+  double bound = 1.1;
+  std::string start_program, start_kernels;  // of start
+  size_t start_threads = 1;
+};
+
+// 1, 2, 4 and all that the machine performs on; in short 1 and all.
+std::vector<size_t> default_threads(bool is_short) {
+  const size_t all = performing_core_count();
+  std::vector<size_t> threads = {1};
+  for (const size_t count : {size_t{2}, size_t{4}}) {
+    if (!is_short && count < all) threads.push_back(count);
+  }
+  if (all > 1) threads.push_back(all);
+  return threads;
+}
+
+// bench.json, and beside it bench.md and bench.html.
+void write_pages(const Results& results, const fs::path& json) {
+  tools::write_file(fs::path(json).replace_extension(".md"), page_markdown(results));
+  tools::write_file(fs::path(json).replace_extension(".html"), page_html(results));
+}
+
+void run_suite(const CommandLine& line) {
+  SuiteOptions options = line.suite;
+  if (options.threads.empty()) options.threads = default_threads(options.is_short);
+  std::ranges::sort(options.threads);
+  options.corpus = test::corpus_dir();
+  const test::ScratchFolder scratch;
+  Suite suite{.options = options, .scratch = scratch / "", .pools = {}};
+  suite.results.facts = run_facts();
+  suite.results.facts["mode"] = options.is_short ? "short" : "full";
+  for (const size_t threads : options.threads) {
+    suite.pools[threads] =
+        std::shared_ptr<ThreadPool>(tools::check(ThreadPool::create(threads)).release());
+  }
+  add_limits(suite);
+  for (const SectionRow& section : kSections) {
+    const bool is_wanted =
+        options.sections.empty() ||
+        std::ranges::find(options.sections, section.name) != options.sections.end();
+    if (is_wanted) section.add(suite);
+  }
+  suite.progress.run();
+  tools::write_file(line.out, results_json(suite.results));
+  write_pages(suite.results, line.out);
+  fmt::print("{} figures: {}, with .md and .html beside it\n", suite.results.results.size(),
+             line.out.string());
+}
+
+void describe(CLI::App& app, CommandLine& line) {
+  app.add_option("--out", line.out, "results (JSON); the page goes beside it as .md and .html")
+      ->capture_default_str()
+      ->type_name("FILE");
+  app.add_flag("--short", line.suite.is_short, "fewer sizes and runs: under three minutes");
+  app.add_option("--model", line.suite.files, "more models: .pte or .pt2")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILES");
+  std::vector<std::string> names;
+  for (const SectionRow& section : kSections) names.emplace_back(section.name);
+  app.add_option("--section", line.suite.sections, "models, operators, runtime (default: all)")
+      ->check(CLI::IsMember(names).description(""))
+      ->delimiter(',')
+      ->type_name("NAMES");
+  app.add_option("--filter", line.suite.filter, "only what has TEXT in its name")
+      ->type_name("TEXT");
+  app.add_option("--threads", line.suite.threads, "numbers of threads (default: 1, 2, 4 and all)")
+      ->check(CLI::Range(size_t{1}, size_t{1024}).description(""))
+      ->delimiter(',')
+      ->type_name("N");
+}
+
+// Returns the exit code.
+int dispatch(const CLI::App& app, const CommandLine& line) {
+  if (app.got_subcommand("compare")) return compare_files(line.a, line.b, line.bound);
+  if (app.got_subcommand("start")) {
+    return print_start(line.start_program, line.start_kernels == "optimized", line.start_threads);
+  }
+  if (app.got_subcommand("page")) {
+    write_pages(read_results(line.a), line.a);
+  } else {
+    run_suite(line);
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("Measures this build: models, operators, the runtime itself.", "bench");
+  describe(app, line);
+  app.require_subcommand(0, 1);
+  CLI::App* compare = app.add_subcommand("compare", "compares two results; exit code 2 if worse");
+  compare->add_option("A", line.a, "results before")->required()->check(CLI::ExistingFile);
+  compare->add_option("B", line.b, "results after")->required()->check(CLI::ExistingFile);
+  compare
+      ->add_option("--bound", line.bound,
+                   "how many times as long a figure of B may take as that of A")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  CLI::App* page = app.add_subcommand("page", "writes the page of results anew");
+  page->add_option("RESULTS", line.a)->required()->check(CLI::ExistingFile);
+  CLI::App* start = app.add_subcommand("start", "")->group("");  // what new processes do
+  start->add_option("program", line.start_program)->required();
+  start->add_option("kernels", line.start_kernels)->required();
+  start->add_option("threads", line.start_threads)->required();
+  int exit_code = 0;
+  if (!tools::parse_command_line(
+          app, argc, argv, [] {}, &exit_code))
+    return exit_code;
+  return dispatch(app, line);
+}
+
+}  // namespace
+}  // namespace vitrine::bench
+
+int main(int argc, char** argv) {
+  try {
+    return vitrine::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,224 @@
+// Models by variant and number of threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "bench/bare_xnnpack.h"
+#include "bench/models/zoo.h"
+#include "bench/suite/loaded_program.h"
+#include "bench/suite/lowered.h"
+#include "bench/suite/new_process.h"
+#include "bench/suite/section.h"
+#include "host/tool_error.h"
+
+namespace vitrine::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kFloatSqnrDb = 60;  // of models without quantisation
+
+// One of the suite's models, or a file. Programs are written when they are first needed.
+struct Subject {
+  std::string name;
+  std::function<aot::ExportedProgram()> make;  // null: only the program is there
+  fs::path program = {};                       // as another tool lowered it; may be empty
+  double min_sqnr_db = kFloatSqnrDb;
+  bool is_dynamic = false;  // quantised
+};
+
+struct Variant {
+  std::string name;
+  ProgramUse use;
+};
+
+struct Prepared {
+  std::vector<Variant> variants;  // the reference first
+  double flops = 0;
+};
+
+Prepared prepare(const Subject& subject, const fs::path& scratch) {
+  Prepared prepared;
+  if (subject.make) {
+    const fs::path plain = scratch / (subject.name + ".pte");
+    const fs::path delegated = scratch / (subject.name + "_xnnpack.pte");
+    prepared.flops = write_lowered(subject.make(), Backend::kNone, {}, true, plain).flops;
+    const Backend backend = subject.is_dynamic ? Backend::kDynamicXnnpack : Backend::kXnnpack;
+    const bool is_delegated =
+        write_lowered(subject.make(), backend, {}, false, delegated).delegates != 0;
+    prepared.variants = {{"portable", {plain, false}}, {"optimized", {plain, true}}};
+    if (is_delegated) prepared.variants.push_back({"xnnpack", {delegated, true}});
+  }
+  if (!subject.program.empty()) {
+    prepared.variants.push_back({subject.make ? "executorch" : "program", {subject.program, true}});
+  }
+  return prepared;
+}
+
+struct LoadedVariant {
+  Result result;
+  std::unique_ptr<LoadedProgram> program;
+  std::optional<size_t> side;
+};
+
+class ModelRun {
+ public:
+  ModelRun(Suite& suite, const Subject& subject, size_t threads)
+      : suite_(suite), subject_(subject), threads_(threads) {}
+
+  void run(const Prepared& prepared) {
+    for (const Variant& variant : prepared.variants) load(variant);
+    if (!prepared.variants.empty()) add_bare();
+    const SuiteOptions& options = suite_.options;
+    interleave(sides_,
+               {options.is_short ? 0.12e9 : 1e9, options.is_short ? size_t{3} : size_t{10}});
+    for (LoadedVariant& variant : loaded_) finish(variant, prepared.flops);
+  }
+
+ private:
+  // Portable kernels have no threads: they are the reference here, and are timed with one only.
+  void load(const Variant& variant) {
+    LoadedVariant& loaded = loaded_.emplace_back();
+    loaded.result = {.section = "models",
+                     .name = subject_.name,
+                     .variant = variant.name,
+                     .threads = threads_,
+                     .work = {},
+                     .time = {}};
+    loaded.result.file_bytes = static_cast<double>(fs::file_size(variant.use.file));
+    loaded.program = std::make_unique<LoadedProgram>(variant.use, suite_.pools.at(threads_));
+    loaded.program->execute();
+    if (loaded_.size() > 1) {
+      loaded.result.sqnr_db = agreement(loaded_.front().program->method(), loaded.program->method(),
+                                        loaded.result.note);
+      if (loaded.result.sqnr_db && *loaded.result.sqnr_db < subject_.min_sqnr_db) {
+        loaded.result.note = fmt::format("outputs differ from those of {}: {:.0f} dB",
+                                         loaded_.front().result.variant, *loaded.result.sqnr_db);
+      }
+      if (!loaded.result.note.empty()) return;
+    }
+    if (variant.name == "portable" && threads_ > 1) return;
+    loaded.side = sides_.size();
+    sides_.push_back(loaded.program->side());
+    const StartFigures start = measure_start(variant.use.file, variant.use.optimized_kernels,
+                                             threads_, suite_.options.is_short ? 3 : 9);
+    loaded.result.load_ns = start.load_ns;
+    loaded.result.init_ns = start.init_ns;
+    loaded.result.first_ns = start.first_ns;
+    loaded.result.peak_bytes = start.peak_bytes;
+  }
+
+  // Of our own lowering, if one delegate is all of it.
+  void add_bare() {
+    for (const LoadedVariant& variant : loaded_) {
+      if (variant.result.variant != "xnnpack" && variant.result.variant != "program") continue;
+      if (!variant.side || !variant.program->is_one_delegate()) continue;
+      payloads_ = delegate_payloads(variant.program->program());
+      bare_ = std::make_unique<BareXnnpack>(variant.program->program(), payloads_[0],
+                                            suite_.pools.at(threads_)->handle());
+      bare_->set_up();
+      bare_side_ = sides_.size();
+      sides_.push_back({.run = [this] { bare_->invoke(); }});
+    }
+  }
+
+  void finish(LoadedVariant& variant, double flops) {
+    Result& result = variant.result;
+    if (variant.side) {
+      result.time = timing_of(sides_[*variant.side].samples);
+      const double peak = suite_.results.multiply_adds_per_s[threads_];
+      if (result.variant == "xnnpack" && bare_side_) {
+        result.limit = "bare XNNPACK";
+        result.of_limit = timing_of(sides_[*bare_side_].samples).p50 / result.time.p50;
+      } else if (flops > 0 && peak > 0 && subject_.min_sqnr_db >= kFloatSqnrDb) {
+        // The limit is that of f32.
+        result.limit = "multiply-adds";
+        result.of_limit = flops / result.time.p50 * 1e9 / peak;
+      }
+    }
+    if (variant.side || !result.note.empty()) suite_.results.results.push_back(result);
+  }
+
+  Suite& suite_;
+  const Subject& subject_;
+  size_t threads_;
+  std::vector<LoadedVariant> loaded_;
+  std::vector<Side> sides_;
+  std::vector<DataBuffer> payloads_;
+  std::unique_ptr<BareXnnpack> bare_;
+  std::optional<size_t> bare_side_;
+};
+
+// Cases of the corpus that ExecuTorch lowered from an exported program that is there too.
+struct CorpusCase {
+  const char* name;
+  double min_sqnr_db;
+  bool is_dynamic;
+};
+constexpr CorpusCase kCorpusCases[] = {
+    {"mv2_xnnpack", 60, false},        {"mv2_xnnpack_q8", 10, false},
+    {"encoder_layer_sdpa", 60, false}, {"softmax_layernorm_attention", 60, false},
+    {"kv_cache_xnnpack", 60, false},   {"split_concat_pool", 60, false},
+    {"digits_xnnpack", 60, false},     {"mlp_dynq", 20, true},
+};
+
+std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
+  return [file] {
+    aot::Methods methods = aot::import_methods({{"forward", file}});
+    return std::move(methods.begin()->second);
+  };
+}
+
+std::vector<Subject> subjects_of(const SuiteOptions& options) {
+  std::vector<Subject> subjects;
+  for (const ZooModel& model : zoo()) {
+    subjects.push_back({.name = model.name,
+                        .make = model.make,
+                        .min_sqnr_db = model.min_sqnr_db,
+                        .is_dynamic = std::string_view(model.name) == "dynamic_mlp"});
+  }
+  for (const CorpusCase& each : kCorpusCases) {
+    const fs::path folder = options.corpus / each.name;
+    if (options.corpus.empty() || !fs::exists(folder / "model.pt2")) continue;
+    subjects.push_back({.name = fmt::format("corpus/{}", each.name),
+                        .make = import_of(folder / "model.pt2"),
+                        .program = folder / "model.pte",
+                        .min_sqnr_db = each.min_sqnr_db,
+                        .is_dynamic = each.is_dynamic});
+  }
+  for (const fs::path& file : options.files) {
+    Subject subject{.name = file.stem().string(), .make = nullptr};
+    if (file.extension() == ".pt2") {
+      subject.make = import_of(file);
+      subject.min_sqnr_db = 20;  // it may be quantised
+    } else {
+      subject.program = file;
+    }
+    subjects.push_back(std::move(subject));
+  }
+  std::erase_if(subjects, [&](const Subject& each) { return !options.wants(each.name); });
+  return subjects;
+}
+
+}  // namespace
+
+void add_models(Suite& suite) {
+  for (const Subject& each : subjects_of(suite.options)) {
+    const auto subject = std::make_shared<Subject>(each);
+    const auto prepared = std::make_shared<Prepared>();
+    const double seconds = suite.options.is_short ? 1 : 5;
+    suite.progress.add(each.name + ", lowering", 0.5, [&suite, subject, prepared] {
+      *prepared = prepare(*subject, suite.scratch);
+    });
+    for (const size_t threads : suite.options.threads) {
+      suite.progress.add(fmt::format("{}, threads: {}", each.name, threads), seconds,
+                         [&suite, subject, prepared, threads] {
+                           ModelRun(suite, *subject, threads).run(*prepared);
+                         });
+    }
+  }
+}
+
+}  // namespace vitrine::bench

@@ -1,0 +1,111 @@
+// The runtime itself: steps, tracing, loading, lowering, inspecting.
+#include <fmt/format.h>
+
+#include "bench/chain.h"
+#include "bench/made_trace.h"
+#include "bench/suite/loaded_program.h"
+#include "bench/suite/lowered.h"
+#include "bench/suite/section.h"
+#include "examples/models/mobilenet_v2.h"
+#include "formats/etdump/trace_buffer.h"
+#include "host/tool_error.h"
+
+namespace vitrine::bench {
+namespace {
+
+using tools::check;
+
+constexpr int kSteps = 1000;
+
+// Adds the times of sides that were measured in turn; `divisor` parts make a run.
+void record(Suite& suite, const std::string& name, const std::vector<const char*>& variants,
+            std::vector<Side>& sides, double divisor, double full_ns = 1e9) {
+  interleave(sides, {suite.options.is_short ? full_ns / 8 : full_ns, 3});
+  for (size_t i = 0; i < sides.size(); ++i) {
+    for (double& sample : sides[i].samples) sample /= divisor;
+    suite.results.results.push_back({.section = "runtime",
+                                     .name = name,
+                                     .variant = variants[i],
+                                     .threads = 1,
+                                     .work = {},
+                                     .time = timing_of(sides[i].samples)});
+  }
+}
+
+void run_steps(Suite& suite) {
+  TraceBuffer trace(2 * kSteps);
+  Chain plain(kSteps);
+  Chain traced(kSteps, &trace);
+  std::vector<Side> sides = {{.run = [&] { check(plain.method().execute()); }}, {.run = [&] {
+                               trace.clear();
+                               check(traced.method().execute());
+                             }}};
+  record(suite, "a step", {"untraced", "traced"}, sides, kSteps);
+}
+
+void run_loads(Suite& suite) {
+  Chain chain(kSteps);
+  std::vector<Side> sides = {{.run = [&] { chain.load(); }}};
+  record(suite, "Method::load of 1000 instructions", {"portable"}, sides, 1);
+  std::vector<Side> inputs = {{.run = [&] {
+    for (int i = 0; i < kSteps; ++i) chain.set_input(0);
+  }}};
+  record(suite, "set_input of one element", {"copied"}, inputs, kSteps);
+}
+
+void run_traced_model(Suite& suite) {
+  const auto file = suite.scratch / "traced.pte";
+  write_lowered(examples::mobilenet_v2(), Backend::kXnnpack, {}, false, file);
+  TraceBuffer trace(size_t{1} << 16);
+  LoadedProgram program({file}, suite.pools.begin()->second, &trace);
+  const auto run = [&](EventTracer* tracer) {
+    trace.clear();
+    program.set_inputs();
+    program.method().set_tracer(tracer);
+    program.execute();
+  };
+  std::vector<Side> sides = {{.run = [&] { run(nullptr); }}, {.run = [&] { run(&trace); }}};
+  record(suite, "mobilenet_v2 by XNNPACK", {"untraced", "traced"}, sides, 1, 2e9);
+}
+
+void run_lowering(Suite& suite) {
+  const auto file = suite.scratch / "lowered.pte";
+  const auto lower_to = [&](Backend backend) {
+    return [&file, backend] { write_lowered(examples::mobilenet_v2(), backend, {}, false, file); };
+  };
+  std::vector<Side> sides = {{.run = lower_to(Backend::kNone)},
+                             {.run = lower_to(Backend::kXnnpack)}};
+  record(suite, "building and lowering mobilenet_v2", {"no backend", "XNNPACK"}, sides, 1, 2e9);
+}
+
+void run_inspector(Suite& suite) {
+  const int runs = suite.options.is_short ? 400 : 4000;
+  const std::vector<std::byte> trace = make_trace(runs);
+  const etrecord::EtRecord made = make_record();
+  std::vector<Side> sides = {{.run = [&] { inspect_trace(trace, made); }}};
+  record(suite, "inspector, an event", {"read, joined, grouped"}, sides,
+         runs * (kTraceOperators + 2.0), 3e9);
+}
+
+struct RuntimeCase {
+  const char* name;
+  double seconds;
+  void (*run)(Suite&);
+};
+constexpr RuntimeCase kRuntimeCases[] = {{"steps", 2, run_steps},
+                                         {"loading", 2, run_loads},
+                                         {"tracing a model", 5, run_traced_model},
+                                         {"lowering", 5, run_lowering},
+                                         {"inspector", 4, run_inspector}};
+
+}  // namespace
+
+void add_runtime(Suite& suite) {
+  for (const RuntimeCase& each : kRuntimeCases) {
+    if (!suite.options.wants(each.name)) continue;
+    suite.progress.add(each.name, suite.options.is_short ? each.seconds / 6 : each.seconds,
+                       [&suite, &each] { each.run(suite); });
+  }
+}
+
+}  // namespace vitrine::bench

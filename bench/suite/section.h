@@ -1,0 +1,44 @@
+// What the suite's sections share.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/report/results.h"
+#include "bench/suite/interleave.h"
+#include "bench/suite/progress.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::bench {
+
+struct SuiteOptions {
+  bool is_short = false;
+  std::string filter;                        // only subjects whose name has this text
+  std::vector<std::filesystem::path> files;  // .pte, .pt2
+  std::filesystem::path corpus;              // may be empty
+  std::vector<std::string> sections;         // empty: all
+  std::vector<size_t> threads;               // ascending
+
+  bool wants(const std::string& name) const {
+    return filter.empty() || name.find(filter) != std::string::npos;
+  }
+};
+
+struct Suite {
+  const SuiteOptions& options;
+  std::filesystem::path scratch;
+  std::map<size_t, std::shared_ptr<ThreadPool>> pools;
+  Progress progress = {};
+  Results results = {};
+};
+
+// Each announces its steps first and runs them later.
+void add_limits(Suite& suite);
+void add_models(Suite& suite);
+void add_operators(Suite& suite);
+void add_runtime(Suite& suite);
+
+}  // namespace vitrine::bench

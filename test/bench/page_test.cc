@@ -1,0 +1,78 @@
+#include "bench/report/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "bench/report/figures.h"
+#include "test/bench/made_results.h"
+
+namespace vitrine::bench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(BenchPage, MarkdownHasEveryTable) {
+  const std::string page = page_markdown(test::made_results());
+  EXPECT_THAT(page,
+              HasSubstr("| net | xnnpack | 1 | 1.00 ms | 1.10 ms | 1.50 ms | 1.0 % | 0.50 |"));
+  EXPECT_THAT(page, HasSubstr("| add | 1 | 541 elements | 1.00 k | 3.00 us | 3.00 | 0.67 |"));
+  EXPECT_THAT(page, HasSubstr("| 1 | 20.0 GB/s | 100 GFLOP/s |"));
+  EXPECT_THAT(page, HasSubstr("| net\\|2 | xnnpack | outputs differ <b> |"));
+}
+
+TEST(BenchPage, DifferencesWithinNoiseAreInParentheses) {
+  Results results;
+  results.results.push_back(test::made_result("models", "net", "optimized", 1e6, 0.1));
+  results.results.push_back(test::made_result("models", "net", "xnnpack", 1.1e6, 0.1));
+  EXPECT_THAT(page_markdown(results), HasSubstr("(1.10)"));
+}
+
+TEST(BenchPage, HtmlIsOneFileWithPlots) {
+  const std::string page = page_html(test::made_results());
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("class=\"crossing\""));
+  EXPECT_THAT(page, HasSubstr("data-theme=\"dark\""));
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(BenchPage, HtmlEscapesNames) {
+  const std::string page = page_html(test::made_results());
+  EXPECT_THAT(page, HasSubstr("A &lt;fast&gt; machine"));
+  EXPECT_THAT(page, HasSubstr("outputs differ &lt;b&gt;"));
+}
+
+// Every element that is opened is closed.
+TEST(BenchPage, HtmlIsBalanced) {
+  const std::string page = page_html(test::made_results());
+  for (const char* name : {"section", "table", "tbody", "tr", "td", "svg", "div", "circle", "ul"}) {
+    const auto count = [&](const std::string& pattern) {
+      const std::regex regex(pattern);
+      return std::distance(std::sregex_iterator(page.begin(), page.end(), regex), {});
+    };
+    EXPECT_EQ(count(std::string("<") + name + "[ >]"), count(std::string("</") + name + ">"))
+        << name;
+  }
+}
+
+TEST(BenchPage, EmptyResultsGiveAPage) {
+  EXPECT_THAT(page_html({}), HasSubstr("</html>"));
+  EXPECT_THAT(page_markdown({}), HasSubstr("# Benchmarks"));
+}
+
+TEST(BenchFigures, HaveThreeDigits) {
+  EXPECT_EQ(time_text(0.5), "0.50 ns");
+  EXPECT_EQ(time_text(999), "999 ns");
+  EXPECT_EQ(time_text(1234), "1.23 us");
+  EXPECT_EQ(time_text(12.34e6), "12.3 ms");
+  EXPECT_EQ(bytes_text(14.2e6), "14.2 MB");
+  EXPECT_EQ(count_text(1048576), "1.05 M");
+  EXPECT_EQ(count_text(64), "64.0");
+}
+
+}  // namespace
+}  // namespace vitrine::bench
