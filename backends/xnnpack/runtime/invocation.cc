@@ -108,15 +108,16 @@ class Work {
 
 }  // namespace
 
-void Invocation::plan(xnn_runtime_t runtime) {
+Error Invocation::plan(xnn_runtime_t runtime) {
   in_parallel_.clear();
-  if (runtime->threadpool == nullptr) return;
-  in_parallel_.resize(runtime->num_ops);
+  if (runtime->threadpool == nullptr) return Error();
+  VITRINE_RETURN_IF_ERROR(in_parallel_.resize(runtime->num_ops));
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator_data& op = runtime->opdata[i];
     if (op.operator_objects[0] == nullptr) continue;  // it was fused into another
     in_parallel_[i] = Work(*runtime, op).estimate() >= kWorthThreads;
   }
+  return Error();
 }
 
 xnn_status Invocation::run(xnn_runtime_t runtime) const {
@@ -141,7 +142,7 @@ xnn_status Invocation::run(xnn_runtime_t runtime) const {
 
 namespace vitrine::xnnpack {
 
-void Invocation::plan(xnn_runtime_t) {}
+Error Invocation::plan(xnn_runtime_t) { return Error(); }
 xnn_status Invocation::run(xnn_runtime_t runtime) const { return xnn_invoke_runtime(runtime); }
 
 }  // namespace vitrine::xnnpack

@@ -7,20 +7,21 @@
 #include <xnnpack.h>
 
 #include <cstdint>
-#include <vector>
+
+#include "runtime/core/checked_vector.h"
 
 namespace vitrine::xnnpack {
 
 class Invocation {
  public:
-  // Chooses anew: for the runtime's shapes as they are. Allocates the first time only, which
-  // loading is.
-  void plan(xnn_runtime_t runtime);
+  // Chooses anew: for the runtime's shapes as they are. Allocates, and can fail, the first time only,
+  // which loading is.
+  Error plan(xnn_runtime_t runtime);
   // xnn_invoke_runtime(), of the runtime that was planned.
   xnn_status run(xnn_runtime_t runtime) const;
 
  private:
-  std::vector<bool> in_parallel_;  // by operator; empty: XNNPACK's own way
+  CheckedVector<bool> in_parallel_;  // by operator; empty: XNNPACK's own way
 };
 
 }  // namespace vitrine::xnnpack
