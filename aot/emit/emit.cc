@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "aot/emit/method_emitter.h"
@@ -52,6 +53,31 @@ std::map<std::string, std::vector<std::byte>> write_external_files(const Program
   return files;
 }
 
+// A tree spec of torch.utils._pytree: a leaf, or a list of leaves.
+std::string tree_of(const ConstantMethod& method) {
+  const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
+  if (!method.is_list) return fmt::format("[1, {}]", leaf);
+  return fmt::format(
+      R"([1, {{"type": "builtins.list", "context": "null", "children_spec": [{}]}}])",
+      fmt::join(std::vector(method.values.size(), leaf), ", "));
+}
+
+void add_constant_methods(const std::vector<ConstantMethod>& constants, ProgramParts& parts) {
+  for (const ConstantMethod& method : constants) {
+    if (std::ranges::count(parts.plans, method.name, &ExecutionPlan::name) != 0) {
+      throw AotError(fmt::format("there are two methods {}", method.name));
+    }
+    ExecutionPlan plan;
+    plan.name = method.name;
+    plan.output_tree = tree_of(method);
+    for (const auto& value : method.values) {
+      plan.outputs.push_back(static_cast<int32_t>(plan.values.size()));
+      plan.values.push_back(std::visit([](auto each) { return PlanValue(each); }, value));
+    }
+    parts.plans.push_back(std::move(plan));
+  }
+}
+
 }  // namespace
 
 EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
@@ -74,6 +100,7 @@ EmittedProgram emit_to(const ByteSink& sink, const Methods& methods, const EmitO
   for (const auto& [name, program] : methods) {
     emitted.debug_info[name] = emit_method(name, program, options, parts);
   }
+  add_constant_methods(options.constant_methods, parts);
   if (options.emit_debug_maps) {
     NamedData record;
     record.key = etrecord::kEmbeddedRecordKey;

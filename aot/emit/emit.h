@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "aot/graph/lowered_module.h"
@@ -18,6 +19,13 @@ inline constexpr char kDefaultExternalTag[] = "_default_external_constant";
 
 using Methods = std::map<std::string, ExportedProgram, std::less<>>;  // by name: "forward"
 
+// A method that gives values known now, and takes nothing: what ExecuTorch calls a constant method.
+struct ConstantMethod {
+  std::string name;                                         // "get_max_seq_len"
+  std::vector<std::variant<int64_t, bool, double>> values;  // one, or a list
+  bool is_list = false;
+};
+
 // The defaults are ExecuTorch's.
 struct EmitOptions {
   bool extract_delegate_segments = true;
@@ -26,6 +34,7 @@ struct EmitOptions {
   size_t delegate_alignment = 0;
   bool external_constants = false;  // to one .ptd; for delegates': tag_external_constants
   bool emit_stacktrace = false;
+  std::vector<ConstantMethod> constant_methods;
   bool emit_debug_maps = true;  // as named data, for profiles without a second file
   struct MemoryPlanning {
     bool greedy = true;  // false: naive, no reuse

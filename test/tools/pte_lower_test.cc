@@ -213,6 +213,25 @@ TEST(PteLowerTest, SeveralMethodsMakeOneProgram) {
   }
 }
 
+TEST(PteLowerTest, MetadataAreMethods) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  ASSERT_EQ(pte_lower(model() +
+                      " --metadata get_max_seq_len=2048 --metadata get_eos_ids=2,7 --metadata "
+                      "use_kv_cache=true --metadata get_head_dim=0.5 -o " +
+                      program)
+                .exit_code,
+            0);
+  const auto outputs = [&](const std::string& method) {
+    return executor_runner("--print_output all --method_name " + method + " " + program).out;
+  };
+  EXPECT_THAT(outputs("get_max_seq_len"), HasSubstr("output 0: 2048"));
+  EXPECT_THAT(outputs("get_eos_ids"), HasSubstr("output 0: 2\noutput 1: 7"));
+  EXPECT_THAT(outputs("use_kv_cache"), HasSubstr("output 0: true"));
+  EXPECT_THAT(outputs("get_head_dim"), HasSubstr("output 0: 0.5"));
+  EXPECT_EQ(executor_runner(program).exit_code, 0);
+}
+
 TEST(PteLowerTest, DynamicSizesMayBeNarrowed) {
   const ScratchFolder scratch;
   const std::string wide = (scratch / "wide.pte").string();
@@ -269,6 +288,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"MethodTwice", model() + " --method forward=" + model(), "same method"},
         BadCommand{"OddAlignment", model() + " --segment-alignment 100", "power of two"},
         BadCommand{"ZeroAlignment", model() + " --segment-alignment 0", "power of two"},
+        BadCommand{"BadMetadata", model() + " --metadata get_n=many", "neither a number nor"},
+        BadCommand{"MetadataOfAMethod", model() + " --metadata forward=1", "two methods forward"},
         BadCommand{"BadBounds", model() + " --dynamic x=1", "NAME=MIN:MAX"},
         BadCommand{"StaticSize", model() + " --dynamic input.0=1:2", "always 4"},
         BadCommand{"UnknownSize", symbolic_model() + " --dynamic y.0=1:2", "x.0"},

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <variant>
+
 #include "host/command_line.h"
 #include "host/tool_error.h"
 #include "tools/pte_lower/backends.h"
@@ -30,6 +34,40 @@ void add_method(const std::string& text, LoweringOptions& options) {
   }
 }
 
+// "1", "-0.5", "true".
+std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  const auto parse = [&](auto& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  int64_t integer = 0;
+  double real = 0;
+  if (parse(integer)) return integer;
+  if (!parse(real)) throw ToolError(fmt::format("\"{}\" is neither a number nor a bool", text));
+  return real;
+}
+
+// "get_max_seq_len=2048"; a list with commas, "get_eos_ids=2,7" or "get_eos_ids=2,".
+aot::ConstantMethod parse_constant_method(const std::string& text) try {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    throw ToolError("NAME=VALUE is wanted");
+  }
+  aot::ConstantMethod method;
+  method.name = text.substr(0, equals);
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  method.is_list = rest.find(',') != std::string_view::npos;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    method.values.push_back(parse_constant(rest.substr(0, comma)));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return method;
+} catch (const ToolError& error) {
+  throw ToolError(fmt::format("--metadata {}: {}", text, error.what()));
+}
+
 std::vector<std::string> checked_backends(const std::vector<std::string>& names) {
   const bool none = std::ranges::count(names, "none") != 0;
   if (none && names.size() > 1) throw ToolError("--backend none goes with no other backend");
@@ -45,6 +83,7 @@ struct CommandLine {
   std::string explain;
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
+  std::vector<std::string> metadata;
   std::vector<std::string> backends;
 };
 
@@ -72,6 +111,10 @@ void add_model_options(CLI::App& app, CommandLine& line) {
       ->type_name("OP");
   add_list(app, "--exclude-op", options.excluded_ops, "never delegate this operator; repeatable")
       ->type_name("OP");
+  add_list(app, "--metadata", line.metadata,
+           "a method that gives this value or list: get_max_seq_len=2048, get_eos_ids=2,7; "
+           "repeatable")
+      ->type_name("NAME=VALUE");
   add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
       ->type_name("SIZE=MIN:MAX");
 }
@@ -127,6 +170,9 @@ void take_apart(CommandLine& line) {
   options.backends = checked_backends(line.backends);
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
+  }
+  for (const std::string& given : line.metadata) {
+    options.emit.constant_methods.push_back(parse_constant_method(given));
   }
   options.explain = !line.explain.empty();
   options.explain_places = line.explain == "places";

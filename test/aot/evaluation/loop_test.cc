@@ -68,7 +68,9 @@ std::vector<Values> looped(const char* loop, const std::vector<TensorData>& inpu
     Node* item = graph.call(getitem(), {call, static_cast<int64_t>(i)}, {}, place);
     item->meta.value = items[i];
     outputs.emplace_back(item);
-    program.signature.outputs.push_back({.name = item->name()});
+    OutputSpec spec;
+    spec.name = item->name();
+    program.signature.outputs.push_back(std::move(spec));
   }
   graph.output()->set_args({Argument::tuple(std::move(outputs))});
   to_edge(program);

@@ -1,0 +1,124 @@
+#include "aot/emit/shared_buffers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "aot/passes/pipelines.h"
+#include "schema/program_generated.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+namespace fbs = schema::program;
+
+// A method of one buffer "model.state" and another of 5 numbers, which comes first.
+struct MethodOf {
+  ExportedProgram program;
+  std::vector<Node*> results;
+
+  Node* buffer(const std::string& name, int64_t size) {
+    Node* node = program.graph->placeholder(name);
+    node->meta.value = contiguous_spec(ScalarType::kFloat, {size});
+    InputSpec spec;
+    spec.kind = InputSpec::Kind::kBuffer;
+    spec.name = name;
+    spec.target = "model." + name;
+    program.state_dict.emplace(
+        spec.target, make_tensor_data(ScalarType::kFloat, {size},
+                                      std::vector<std::byte>(static_cast<size_t>(size) * 4)));
+    program.signature.inputs.push_back(std::move(spec));
+    return node;
+  }
+  Node* negative(Node* x) {
+    Node* node = program.graph->call(Target::of("aten.neg.default", Dialect::kEdge), {x});
+    node->meta.value = x->meta.value;
+    return node;
+  }
+  void result(Node* node, const std::string& mutated = "") {
+    OutputSpec spec;
+    spec.name = node->name();
+    spec.target = mutated;
+    if (!mutated.empty()) spec.kind = OutputSpec::Kind::kBufferMutation;
+    program.signature.outputs.push_back(spec);
+    results.push_back(node);
+  }
+  ExportedProgram finish() {
+    program.graph->set_output(Argument::tuple({results.begin(), results.end()}));
+    return std::move(program);
+  }
+};
+
+Methods reader_and_writer(int64_t size_in_reader) {
+  Methods methods;
+  MethodOf writer;
+  Node* count = writer.buffer("count", 5);
+  Node* state = writer.buffer("state", 3);
+  writer.result(writer.negative(count), "model.count");
+  writer.result(writer.negative(state), "model.state");
+  methods.emplace("write", writer.finish());
+  MethodOf reader;
+  reader.result(reader.negative(reader.buffer("state", size_in_reader)));
+  methods.emplace("read", reader.finish());
+  return methods;
+}
+
+// Offsets in memory 2, as the values have them.
+std::vector<uint32_t> shared_offsets(const fbs::ExecutionPlan& plan) {
+  std::vector<uint32_t> offsets;
+  for (const auto* value : *plan.values()) {
+    const auto* tensor = value->val_as_Tensor();
+    if (tensor == nullptr || tensor->allocation_info() == nullptr) continue;
+    if (tensor->allocation_info()->memory_id() != 2) continue;
+    EXPECT_EQ(tensor->data_buffer_idx(), 0U);
+    offsets.push_back(tensor->allocation_info()->memory_offset_low());
+  }
+  return offsets;
+}
+
+TEST(SharedBuffers, HaveOnePlaceInAllMethods) {
+  Methods methods = reader_and_writer(3);
+  mark_shared_buffers(methods);
+  // For the reader it is no constant.
+  ASSERT_EQ(methods.at("read").signature.outputs.size(), 2U);
+  EXPECT_EQ(methods.at("read").signature.outputs[0].target, "model.state");
+  for (auto& [name, program] : methods) to_executable(program);
+  EmitOptions options;
+  options.memory_planning.share_mutable_buffers = true;
+  const std::vector<std::byte> pte = emit(methods, options).pte;
+  const auto* plans = fbs::GetProgram(pte.data())->execution_plan();
+  // The reader is first by name; then come 5 numbers, 20 bytes, in places of 16.
+  const auto* reader = plans->Get(0);
+  const auto* writer = plans->Get(1);
+  EXPECT_THAT(shared_offsets(*reader), ElementsAre(0));
+  EXPECT_THAT(shared_offsets(*writer), ElementsAre(16, 0));
+  for (const auto* plan : {reader, writer}) {
+    ASSERT_EQ(plan->non_const_buffer_sizes()->size(), 3U);
+    EXPECT_EQ(plan->non_const_buffer_sizes()->Get(2), 16 + 32);
+  }
+  EXPECT_EQ(reader->outputs()->size(), 1U);
+}
+
+TEST(SharedBuffers, AreEachMethodsOwnUnlessAskedFor) {
+  Methods methods = reader_and_writer(3);
+  for (auto& [name, program] : methods) to_executable(program);
+  const std::vector<std::byte> pte = emit(methods).pte;
+  for (const auto* plan : *fbs::GetProgram(pte.data())->execution_plan()) {
+    EXPECT_TRUE(shared_offsets(*plan).empty());
+    EXPECT_EQ(plan->non_const_buffer_sizes()->size(), 2U);
+  }
+}
+
+TEST(SharedBuffers, HaveOneShape) {
+  Methods methods = reader_and_writer(4);
+  mark_shared_buffers(methods);
+  EXPECT_THAT([&] { share_buffers(methods, 16); },
+              ThrowsMessage<AotError>(HasSubstr(
+                  "methods read and write share model.state, which is f32[4] in one and f32[3]")));
+}
+
+}  // namespace
+}  // namespace vitrine::aot
