@@ -39,11 +39,27 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-NewFile::NewFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      temporary_(fmt::format("{}.{}.tmp", path_.string(), ::getpid())),
-      file_(std::fopen(temporary_.c_str(), "wbe")) {
-  if (file_ == nullptr) tools::fail(temporary_, "cannot create");
+void flush_standard_output() {
+  const bool has_failed = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !has_failed) return;
+  throw ToolError(fmt::format("standard output: cannot write: {}", std::strerror(errno)));
+}
+
+NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path_, ignored)) {
+    path_ = std::filesystem::weakly_canonical(path_, ignored);
+  }
+  // A rename would put a file where a device was.
+  const bool in_place =
+      std::filesystem::exists(path_, ignored) && std::filesystem::is_other(path_, ignored);
+  if (!in_place) temporary_ = fmt::format("{}.{}.tmp", path_.string(), ::getpid());
+  const std::filesystem::path& opened = in_place ? path_ : temporary_;
+  file_ = std::fopen(opened.c_str(), "wbe");
+  if (file_ == nullptr) {
+    temporary_.clear();
+    tools::fail(opened, "cannot create");
+  }
 }
 
 NewFile::~NewFile() {
@@ -60,7 +76,8 @@ void NewFile::append(std::span<const std::byte> bytes) {
 
 void NewFile::commit() {
   const bool is_closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  if (!is_closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  const bool is_in_place = temporary_.empty();
+  if (!is_closed || (!is_in_place && std::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     tools::fail(path_, "cannot write");
   }
   temporary_.clear();

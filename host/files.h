@@ -15,12 +15,17 @@ namespace vitrine::tools {
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 // Writes to a temporary file beside it and renames that. Readers never see a partial file, and a
-// failed run leaves the old file unchanged.
+// failed run leaves the old file unchanged. Links are followed. What is no regular file, such as
+// /dev/null or a pipe, is written to as it is.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// The same for bytes that come piece by piece. An uncommitted file is removed. Throws ToolError
-// naming the file.
+// Writes what is buffered for standard output. Throws ToolError if that, or an earlier write to it,
+// fails: a full disk must not look like success.
+void flush_standard_output();
+
+// The same as write_file for bytes that come piece by piece. An uncommitted file is removed. Throws
+// ToolError naming the file.
 class NewFile {
  public:
   explicit NewFile(std::filesystem::path path);
@@ -35,7 +40,7 @@ class NewFile {
 
  private:
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // empty if the file is written in place, or is committed
   std::FILE* file_ = nullptr;
   uint64_t size_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "vitrine/data_source.h"
 
+#include <cstdlib>
 #include <new>
 
 #include "runtime/core/checked_math.h"
@@ -9,7 +10,7 @@
 namespace vitrine {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr size_t kAlignment = 64;
 
 Error outside(uint64_t offset, uint64_t size, uint64_t limit) {
   return Error::make(
@@ -75,13 +76,15 @@ Result<std::unique_ptr<DataSource>> make_source(Argument&& argument) {
 
 }  // namespace
 
-void DataBuffer::Free::operator()(void* memory) const { ::operator delete(memory, kAlignment); }
+void DataBuffer::Free::operator()(void* memory) const { std::free(memory); }
 
 Result<DataBuffer> DataBuffer::allocate(size_t size) {
   DataBuffer buffer;
   size_t with_slack = 0;
-  if (!add_overflows(size, kReadableSlack, &with_slack)) {
-    buffer.owned_.reset(::operator new(with_slack, kAlignment, std::nothrow));
+  void* memory = nullptr;
+  if (!add_overflows(size, kReadableSlack, &with_slack) &&
+      ::posix_memalign(&memory, kAlignment, with_slack) == 0) {
+    buffer.owned_.reset(memory);
   }
   if (!buffer.owned_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for %zu bytes of data", size);

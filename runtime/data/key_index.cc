@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/core/sort.h"
+
 namespace vitrine {
 
 void KeyIndex::Free::operator()(void* memory) const { std::free(memory); }
@@ -23,8 +25,7 @@ Error KeyIndex::build(const NamedDataMap& map, Budget& steps) {
     const int order = map.key(a).compare(map.key(b));
     return order != 0 ? order < 0 : a < b;
   };
-  std::make_heap(sorted_.get(), sorted_.get() + count, less);
-  std::sort_heap(sorted_.get(), sorted_.get() + count, less);
+  sort(std::span(sorted_.get(), count), less);
   return Error();
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/core/sort.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
 
@@ -28,10 +29,7 @@ const char* join_name(const fbs::Operator& op, MemoryAllocator& arena) {
 // "a, b, c", each once and sorted: a hostile file may name a thing as often as it likes. Without
 // memory the text is empty.
 const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
-  // A heap: small code that is never quadratic.
-  const auto less = [](const char* a, const char* b) { return std::strcmp(a, b) < 0; };
-  std::make_heap(names.begin(), names.end(), less);
-  std::sort_heap(names.begin(), names.end(), less);
+  sort(names, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
   size_t bytes = 1;
   for (const char* name : names) bytes += std::strlen(name) + 2;
   const std::span<char> text = arena.allocate_array<char>(bytes);

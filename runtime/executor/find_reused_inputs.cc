@@ -1,6 +1,8 @@
 // Which inputs' memory an execution may overwrite: these must be set again before the next one.
 #include <algorithm>
+#include <functional>
 
+#include "runtime/core/sort.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
 
@@ -83,8 +85,7 @@ Error MethodLoader::find_reused_inputs() {
   for (uint32_t i = 0; i < count; ++i) {
     if (written[i]) *next++ = range_of(*plan_.values()->Get(i), method_.values_[i]);
   }
-  std::make_heap(sorted.begin(), sorted.end());
-  std::sort_heap(sorted.begin(), sorted.end());
+  sort(sorted, std::less<>());
   // Each range's end becomes the furthest of those up to it.
   for (size_t i = 1; i < ranges; ++i) {
     if (sorted[i].buffer == sorted[i - 1].buffer) {

@@ -169,6 +169,33 @@ TEST(ExecutorRunnerTest, AFailedRunWritesNoOutput) {
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 
+// The file, the trace and standard output: a full disk is told, and leaves no pieces.
+TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
+  const ScratchFolder scratch;
+  tools::write_file(scratch / "etdump", std::string_view("old"));
+  const std::string run = std::string(VITRINE_EMULATOR " ") + VITRINE_EXECUTOR_RUNNER + " " +
+                          sample("linear_relu/model.pte");
+  const auto expect_told = [&](const std::string& command, const std::string& what) {
+    const auto log = scratch / "err";
+    EXPECT_NE(std::system((command + " 2>" + log.string()).c_str()), 0);
+    const std::vector<std::byte> text = tools::read_file(log);
+    EXPECT_THAT(std::string(reinterpret_cast<const char*>(text.data()), text.size()),
+                HasSubstr(what));
+    std::filesystem::remove(log);
+  };
+  if (std::filesystem::exists("/dev/full")) {
+    expect_told(run + " --profile >/dev/full", "standard output: cannot write: No space left");
+    expect_told(run + " --etdump_path /dev/full", "/dev/full: cannot write: No space left");
+  }
+  // A block of 512 or 1024 bytes: enough for the message, not for the trace.
+  expect_told(
+      "trap '' XFSZ; ulimit -f 1; " + run + " --etdump_path " + (scratch / "etdump").string(),
+      "etdump: cannot write: File too large");
+  EXPECT_EQ(tools::read_file(scratch / "etdump").size(), 3u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator((scratch / "").parent_path()), {}),
+            1);
+}
+
 TEST(ExecutorRunnerTest, HelpFitsAPage) {
   const CommandResult result = executor_runner("--help");
   EXPECT_EQ(result.exit_code, 0);

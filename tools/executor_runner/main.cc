@@ -106,7 +106,8 @@ int main(int argc, char** argv) {
     if (!options) return exit_code;
     exit_code = options->compare.empty() ? vitrine::tools::run(*options)
                                          : vitrine::tools::run_comparison(*options);
-    return std::fflush(stdout) == 0 ? exit_code : 1;
+    vitrine::tools::flush_standard_output();
+    return exit_code;
   } catch (const std::exception& error) {
     fmt::print(stderr, "executor_runner: {}\n", error.what());
     return 1;

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <memory>
 
+#include "host/files.h"
 #include "host/session.h"
 #include "tools/llm_runner/options.h"
 #include "vitrine/method_decoder.h"
@@ -144,7 +145,8 @@ int main(int argc, char** argv) {
     const auto options = vitrine::tools::parse_llm_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     vitrine::tools::LlmRunner(*options).run();
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    vitrine::tools::flush_standard_output();
+    return 0;
   } catch (const std::exception& error) {
     std::fflush(stdout);
     fmt::print(stderr, "llm_runner: {}\n", error.what());

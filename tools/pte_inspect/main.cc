@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "host/files.h"
 #include "tools/pte_inspect/inspect.h"
 
 int main(int argc, char** argv) {
@@ -13,7 +14,8 @@ int main(int argc, char** argv) {
     if (!options) return exit_code;
     const vitrine::tools::Inspection result = vitrine::tools::inspect(*options);
     vitrine::tools::write_report(result.text, options->report);
-    return std::fflush(stdout) == 0 ? result.exit_code : 1;
+    vitrine::tools::flush_standard_output();
+    return result.exit_code;
   } catch (const std::exception& error) {
     fmt::print(stderr, "pte_inspect: {}\n", error.what());
     return 1;

@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
     const auto options = vitrine::tools::parse_lowering_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     vitrine::tools::run(*options);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    vitrine::tools::flush_standard_output();
+    return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "pte_lower: {}\n", error.what());
     return 1;

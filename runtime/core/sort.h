@@ -1,0 +1,25 @@
+// One small sort for all: a heap sort is never quadratic, whatever a file holds.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace vitrine {
+
+// `less` gets two items and `context`.
+using ItemLess = bool (*)(const void* a, const void* b, const void* context);
+void sort_items(void* items, size_t count, size_t item_bytes, ItemLess less, const void* context);
+
+// Not stable.
+template <class T, class Less>
+void sort(std::span<T> items, const Less& less) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const ItemLess compare = [](const void* a, const void* b, const void* context) {
+    return (*static_cast<const Less*>(context))(*static_cast<const T*>(a),
+                                                *static_cast<const T*>(b));
+  };
+  sort_items(items.data(), items.size(), sizeof(T), compare, &less);
+}
+
+}  // namespace vitrine

@@ -1,0 +1,97 @@
+#include "host/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <string>
+
+#include "host/tool_error.h"
+#include "test/support/read_text.h"
+#include "test/support/scratch_folder.h"
+
+namespace vitrine::tools {
+namespace {
+
+using test::read_text;
+using test::ScratchFolder;
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const ToolError& error) {
+    return error.what();
+  }
+  return "(none)";
+}
+
+// While it lives no file of this process may grow beyond `bytes`: writes fail as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    former_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &former_);
+    rlimit limit = former_;
+    limit.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &former_);
+    std::signal(SIGXFSZ, former_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit former_{};
+  void (*former_handler_)(int);
+};
+
+size_t files_in(const ScratchFolder& scratch) {
+  const auto folder = (scratch / "").parent_path();
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(FilesTest, AWriteThatFailsLeavesTheFormerFileAndNothingElse) {
+  const ScratchFolder scratch;
+  const auto path = scratch / "report";
+  write_file(path, "good");
+  // Once while bytes are appended, once when what is buffered goes out.
+  for (const size_t bytes : {size_t{1} << 20, size_t{2000}}) {
+    const FileSizeLimit limit(1000);
+    EXPECT_THAT(error_of([&] { write_file(path, std::string(bytes, 'x')); }),
+                HasSubstr("report: cannot write: File too large"));
+  }
+  EXPECT_EQ(read_text(path), "good");
+  EXPECT_EQ(files_in(scratch), 1u);
+}
+
+TEST(FilesTest, DevicesAreWrittenInPlace) {
+  write_file("/dev/null", "gone");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  EXPECT_THAT(error_of([] { write_file("/dev/full", "lost"); }),
+              HasSubstr("/dev/full: cannot write: No space left on device"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST(FilesTest, LinksAreFollowed) {
+  const ScratchFolder scratch;
+  write_file(scratch / "file", "old");
+  std::filesystem::create_symlink(scratch / "file", scratch / "link");
+  write_file(scratch / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+  EXPECT_EQ(read_text(scratch / "file"), "new");
+}
+
+TEST(FilesTest, AFolderThatIsMissingIsNamed) {
+  const ScratchFolder scratch;
+  EXPECT_THAT(error_of([&] { write_file(scratch / "none" / "file", ""); }),
+              HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace vitrine::tools
