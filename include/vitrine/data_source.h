@@ -17,6 +17,10 @@ class DataBuffer {
   // A view; the source outlives it.
   explicit DataBuffer(std::span<const std::byte> view, bool has_slack = false)
       : bytes_(view), has_slack_(has_slack) {}
+  // Out of line, since many hand buffers on.
+  DataBuffer(DataBuffer&& other) noexcept;
+  DataBuffer& operator=(DataBuffer&& other) noexcept;
+  ~DataBuffer();
   // Owned; 64-byte aligned, with slack.
   static Result<DataBuffer> allocate(size_t size);
 

@@ -78,6 +78,10 @@ Result<std::unique_ptr<DataSource>> make_source(Argument&& argument) {
 
 void DataBuffer::Free::operator()(void* memory) const { std::free(memory); }
 
+DataBuffer::DataBuffer(DataBuffer&& other) noexcept = default;
+DataBuffer& DataBuffer::operator=(DataBuffer&& other) noexcept = default;
+DataBuffer::~DataBuffer() = default;
+
 Result<DataBuffer> DataBuffer::allocate(size_t size) {
   DataBuffer buffer;
   size_t with_slack = 0;
