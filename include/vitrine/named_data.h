@@ -51,6 +51,10 @@ class MergedNamedData final : public NamedDataMap {
   uint64_t file_bytes() const override;
 
  private:
+  // Which is to be asked for the key; null only if both are.
+  const NamedDataMap* map_of(std::string_view key) const;
+  static Error no_data(std::string_view key);
+
   const NamedDataMap* first_;
   const NamedDataMap* second_;
 };

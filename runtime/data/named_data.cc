@@ -13,28 +13,25 @@ std::string_view MergedNamedData::key(size_t index) const {
   return index < in_first ? first_->key(index) : second_->key(index - in_first);
 }
 
-Result<DataBuffer> MergedNamedData::get(std::string_view key) const {
-  if (first_ != nullptr) {
-    Result<DataBuffer> found = first_->get(key);
-    if (found.ok() || found.error().code() != ErrorCode::kNotFound || second_ == nullptr) {
-      return found;
-    }
-  }
-  if (second_ != nullptr) return second_->get(key);
+const NamedDataMap* MergedNamedData::map_of(std::string_view key) const {
+  if (first_ == nullptr || second_ == nullptr) return first_ != nullptr ? first_ : second_;
+  const auto layout = first_->layout(key);
+  return layout.ok() || layout.error().code() != ErrorCode::kNotFound ? first_ : second_;
+}
+
+Error MergedNamedData::no_data(std::string_view key) {
   return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
                      static_cast<int>(key.size()), key.data());
 }
 
+Result<DataBuffer> MergedNamedData::get(std::string_view key) const {
+  const NamedDataMap* map = map_of(key);
+  return map != nullptr ? map->get(key) : no_data(key);
+}
+
 Result<std::optional<TensorLayout>> MergedNamedData::layout(std::string_view key) const {
-  if (first_ != nullptr) {
-    Result<std::optional<TensorLayout>> found = first_->layout(key);
-    if (found.ok() || found.error().code() != ErrorCode::kNotFound || second_ == nullptr) {
-      return found;
-    }
-  }
-  if (second_ != nullptr) return second_->layout(key);
-  return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
-                     static_cast<int>(key.size()), key.data());
+  const NamedDataMap* map = map_of(key);
+  return map != nullptr ? map->layout(key) : no_data(key);
 }
 
 uint64_t MergedNamedData::stamp() const {
@@ -51,12 +48,7 @@ uint64_t MergedNamedData::file_bytes() const {
 }
 
 void MergedNamedData::release(std::string_view key) const {
-  const bool in_first = first_ != nullptr && first_->layout(key).ok();
-  if (in_first) {
-    first_->release(key);
-  } else if (second_ != nullptr) {
-    second_->release(key);
-  }
+  if (const NamedDataMap* map = map_of(key)) map->release(key);
 }
 
 }  // namespace vitrine

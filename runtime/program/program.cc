@@ -91,23 +91,16 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
     VITRINE_ASSIGN_OR_RETURN(const auto extended, read_extended_header(head.bytes()));
     if (extended) header = *extended;
   }
-  if (header.program_size < kProgramHeadBytes || header.program_size > file_size) {
+  if (header.program_size < kProgramHeadBytes || header.program_size > file_size ||
+      !range_fits(header.segment_base, header.segment_data_size, file_size) ||
+      (header.segment_base != 0 && header.segment_base < header.program_size)) {
     return Error::make(ErrorCode::kInvalidProgram,
-                       "extended header: program size %llu in a file of %llu bytes (truncated?)",
+                       "extended header: program of %llu bytes, then segments from %llu, %llu "
+                       "bytes: not in a file of %llu bytes (truncated?)",
                        static_cast<unsigned long long>(header.program_size),
-                       static_cast<unsigned long long>(file_size));
-  }
-  if (!range_fits(header.segment_base, header.segment_data_size, file_size)) {
-    return Error::make(ErrorCode::kInvalidProgram,
-                       "extended header: segments from %llu, %llu bytes, in a file of %llu bytes "
-                       "(truncated?)",
                        static_cast<unsigned long long>(header.segment_base),
                        static_cast<unsigned long long>(header.segment_data_size),
                        static_cast<unsigned long long>(file_size));
-  }
-  if (header.segment_base != 0 && header.segment_base < header.program_size) {
-    return Error::make(ErrorCode::kInvalidProgram,
-                       "extended header: segments begin inside the flatbuffer");
   }
   VITRINE_ASSIGN_OR_RETURN(DataBuffer flatbuffer, source->read(0, header.program_size));
   if (reinterpret_cast<uintptr_t>(flatbuffer.data()) % alignof(std::max_align_t) != 0) {

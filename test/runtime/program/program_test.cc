@@ -151,12 +151,15 @@ TEST(Program, ChecksTheExtendedHeader) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
     return std::string(error.message());
   };
-  EXPECT_THAT(refusal(16, sound.size() + 1), HasSubstr("extended header: program size"));
-  EXPECT_THAT(refusal(16, 63), HasSubstr("extended header: program size 63"));
-  EXPECT_THAT(refusal(24, sound.size()), HasSubstr("extended header: segments from"));
-  EXPECT_THAT(refusal(24, 64), HasSubstr("extended header: segments begin inside"));
-  EXPECT_THAT(refusal(32, sound.size()), HasSubstr("extended header: segments from"));
-  EXPECT_THAT(refusal(32, UINT64_MAX), HasSubstr("extended header: segments from"));
+  EXPECT_THAT(refusal(16, sound.size() + 1), HasSubstr("extended header: program of"));
+  EXPECT_THAT(refusal(16, 63), HasSubstr("extended header: program of 63 bytes"));
+  const auto begins = [](uint64_t at) {
+    return HasSubstr("then segments from " + std::to_string(at) + ", ");
+  };
+  EXPECT_THAT(refusal(24, sound.size()), begins(sound.size()));
+  EXPECT_THAT(refusal(24, 64), begins(64));
+  EXPECT_THAT(refusal(32, sound.size()), HasSubstr(std::to_string(sound.size()) + " bytes: not"));
+  EXPECT_THAT(refusal(32, UINT64_MAX), HasSubstr("18446744073709551615 bytes: not"));
 }
 
 TEST(Program, RefusesUnalignedBuffers) {

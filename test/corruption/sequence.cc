@@ -1,0 +1,187 @@
+#include "test/corruption/sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "test/corruption/guarded_memory.h"
+#include "vitrine/method.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 18;
+constexpr std::byte kPoison{0xA5};
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  // SplitMix64.
+  uint32_t below(uint32_t bound) {
+    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return static_cast<uint32_t>((z ^ z >> 31) >> 32) % bound;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+std::span<std::byte> poisoned(std::deque<GuardedMemory>& blocks, size_t bytes) {
+  GuardedMemory& block = blocks.emplace_back(bytes, 0);
+  std::fill_n(block.data(), bytes, kPoison);
+  return {block.data(), bytes};
+}
+
+// One loaded method and the memory that it was given.
+class Instance {
+ public:
+  static std::unique_ptr<Instance> load(const std::shared_ptr<const Program>& program,
+                                        Random& random, MethodOptions options) {
+    const std::string_view name =
+        program->method_name(random.below(static_cast<uint32_t>(program->num_methods())));
+    const Result<MethodMeta> meta = program->method_meta(name);
+    auto instance = std::make_unique<Instance>();
+    if (random.below(2) == 0) {
+      for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
+        const size_t bytes = meta->planned_buffer_size(i);
+        if (bytes > kMaxBytes) return nullptr;
+        instance->planned_.push_back(poisoned(instance->blocks_, bytes));
+      }
+      options.planned_memory = instance->planned_;
+    }
+    Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
+    if (!method.ok()) return nullptr;
+    instance->method_ = std::move(*method);
+    return instance;
+  }
+
+  void set_inputs(Random& random) {
+    for (size_t i = 0; i < method_->num_inputs(); ++i) {
+      // Some keep what they have.
+      if (random.below(8) != 0) set_input(i, random);
+    }
+  }
+
+  void set_outputs(Random& random) {
+    for (size_t i = 0; i < method_->num_outputs(); ++i) {
+      if (method_->meta().output_tag(i) != EValue::Tag::kTensor) continue;
+      const size_t bytes = method_->meta().output_tensor(i).nbytes;
+      // One byte too few must be refused.
+      const size_t given = bytes > 0 && random.below(16) == 0 ? bytes - 1 : bytes;
+      if (given <= kMaxBytes) accept(method_->set_output_data(i, poisoned(blocks_, given)));
+    }
+  }
+
+  bool execute() {
+    const bool ok = accept(method_->execute());
+    for (size_t i = 0; ok && i < method_->num_outputs(); ++i) {
+      if (method_->output(i).is_tensor()) read(method_->output(i).tensor());
+    }
+    return ok;
+  }
+
+ private:
+  // Errors are right answers; they must be whole.
+  static bool accept(const Error& error) {
+    if (!error.ok() && std::strlen(error.message()) == 0) std::abort();
+    return error.ok();
+  }
+
+  void read(const Tensor& tensor) {
+    if (!tensor.is_readable()) return;
+    const auto* bytes = static_cast<const std::byte*>(tensor.raw_data());
+    for (size_t i = 0; i < tensor.nbytes(); ++i) sum_ = sum_ + static_cast<uint8_t>(bytes[i]);
+  }
+
+  void set_input(size_t index, Random& random) {
+    if (!method_->input(index).is_tensor()) {
+      accept(method_->set_input(index, method_->input(index)));
+      return;
+    }
+    const TensorInfo info = method_->meta().input_tensor(index);
+    std::array<int32_t, kMaxRank> sizes{};
+    std::array<uint8_t, kMaxRank> dim_order{};
+    std::array<int64_t, kMaxRank> strides{};
+    const size_t rank = info.sizes.size();
+    std::ranges::copy(info.dim_order, dim_order.begin());
+    int64_t count = 1;
+    for (size_t d = 0; d < rank; ++d) {
+      const int32_t size = info.sizes[d];
+      const int32_t others[] = {size, size, size, size, size, 1, size / 2, 0, size - 1, size + 1};
+      sizes[d] = std::max(others[random.below(10)], 0);
+      count *= sizes[d];
+      if (count > static_cast<int64_t>(kMaxBytes / 8)) return;
+    }
+    Tensor tensor(info.dtype, {sizes.data(), rank}, {dim_order.data(), rank},
+                  {strides.data(), rank}, nullptr, ShapeDynamism::kStatic);
+    const std::span<std::byte> memory = poisoned(blocks_, tensor.nbytes());
+    fill(tensor.dtype(), memory, random);
+    tensor.set_data(memory.data());
+    accept(method_->set_input(index, EValue(&tensor)));
+  }
+
+  // Small numbers, often, so that indices are valid.
+  static void fill(ScalarType dtype, std::span<std::byte> memory, Random& random) {
+    const uint32_t kind = random.below(4);
+    if (kind == 3 && dtype != ScalarType::kBool) return;  // poison
+    std::ranges::fill(memory, std::byte{0});
+    if (kind == 0) return;
+    const size_t element = element_size(dtype);
+    for (size_t i = 0; i + element <= memory.size(); i += element) {
+      if (dtype == ScalarType::kFloat) {
+        const float value = static_cast<float>(random.below(17)) / 8 - 1;
+        std::memcpy(&memory[i], &value, sizeof value);
+      } else {
+        memory[i] = static_cast<std::byte>(random.below(2));
+      }
+    }
+  }
+
+  std::deque<GuardedMemory> blocks_;  // before the method, which uses them
+  std::vector<std::span<std::byte>> planned_;
+  std::unique_ptr<Method> method_;
+  volatile uint32_t sum_ = 0;
+};
+
+}  // namespace
+
+SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int steps,
+                            const KernelRegistry& kernels, const BackendRegistry& backends) {
+  SequenceCounts counts;
+  Result<std::unique_ptr<DataSource>> source = view_buffer(bytes);
+  if (!source.ok()) return counts;
+  Result<std::shared_ptr<const Program>> program = Program::load(std::move(*source));
+  if (!program.ok() || (*program)->num_methods() == 0) return counts;
+  MethodOptions options;
+  options.kernels = &kernels;
+  options.backends = &backends;
+  options.max_memory_bytes = 8 * kMaxBytes;
+  options.max_instructions_per_run = 500;
+  Random random(seed);
+  std::array<std::unique_ptr<Instance>, 3> instances;
+  for (int step = 0; step < steps; ++step) {
+    std::unique_ptr<Instance>& instance =
+        instances[random.below(static_cast<uint32_t>(instances.size()))];
+    const uint32_t action = random.below(8);
+    if (instance == nullptr || action == 0) {
+      if (random.below(2) == 0) instance.reset();
+      instance = Instance::load(*program, random, options);
+      if (instance != nullptr) ++counts.loads;
+      if (instance == nullptr && counts.loads == 0) return counts;
+    } else if (action < 4) {
+      instance->set_inputs(random);
+    } else if (action < 5) {
+      instance->set_outputs(random);
+    } else {
+      counts.executions += instance->execute() ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
+}  // namespace vitrine::test
