@@ -32,37 +32,13 @@ PlannedRange range_of(const fbs::EValue& value, const EValue& made) {
 
 }  // namespace
 
-Error MethodLoader::mark_written(int32_t value, std::span<bool> written) {
+Error MethodLoader::mark_written(int32_t value) {
   const fbs::EValue& from = *plan_.values()->Get(static_cast<uint32_t>(value));
-  written[static_cast<size_t>(value)] = true;
+  written_[static_cast<size_t>(value)] = true;
   const fbs::TensorList* list = from.val_as_TensorList();
   if (list == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(work(list->items()->size()));
-  for (const int32_t item : *list->items()) written[static_cast<size_t>(item)] = true;
-  return Error();
-}
-
-Error MethodLoader::find_written(std::span<bool> written) {
-  for (const fbs::Chain* chain : *plan_.chains()) {
-    for (uint32_t i = 0; i < size_of(chain->instructions()); ++i) {
-      const fbs::Instruction& from = *chain->instructions()->Get(i);
-      if (const auto* call = from.instr_args_as_KernelCall()) {
-        const uint32_t outputs =
-            operators_[static_cast<size_t>(call->op_index())].found.kernel->outputs;
-        for (uint32_t k = 0; outputs >> k != 0; ++k) {
-          if ((outputs >> k & 1u) == 0) continue;
-          VITRINE_RETURN_IF_ERROR(mark_written(call->args()->Get(k), written));
-        }
-      } else if (const auto* delegated = from.instr_args_as_DelegateCall()) {
-        const Delegate& delegate =
-            *method_.delegates_[static_cast<size_t>(delegated->delegate_index())];
-        for (uint32_t k = 0; k < size_of(delegated->args()); ++k) {
-          if (!delegate.is_output(k)) continue;
-          VITRINE_RETURN_IF_ERROR(mark_written(delegated->args()->Get(k), written));
-        }
-      }
-    }
-  }
+  for (const int32_t item : *list->items()) written_[static_cast<size_t>(item)] = true;
   return Error();
 }
 
@@ -71,19 +47,15 @@ Error MethodLoader::find_reused_inputs() {
   const bool any_planned = std::ranges::any_of(method_.inputs_, &Method::Input::is_planned);
   if (!any_planned) return Error();
   const uint32_t count = plan_.values()->size();
-  HeapArena scratch(16384, &method_.memory_);
-  const std::span<bool> written = scratch.allocate_array<bool>(count);
-  if (written.size() != count) return no_memory("what is written");
-  VITRINE_RETURN_IF_ERROR(find_written(written));
-  for (const int32_t input : *plan_.inputs()) written[static_cast<size_t>(input)] = false;
+  for (const int32_t input : *plan_.inputs()) written_[static_cast<size_t>(input)] = false;
 
-  const auto ranges = static_cast<size_t>(std::ranges::count(written, true));
+  const auto ranges = static_cast<size_t>(std::ranges::count(written_, true));
   if (ranges == 0) return Error();
-  const std::span<PlannedRange> sorted = scratch.allocate_array<PlannedRange>(ranges);
+  const std::span<PlannedRange> sorted = scratch_.allocate_array<PlannedRange>(ranges);
   if (sorted.empty()) return no_memory("what is written");
   auto next = sorted.begin();
   for (uint32_t i = 0; i < count; ++i) {
-    if (written[i]) *next++ = range_of(*plan_.values()->Get(i), method_.values_[i]);
+    if (written_[i]) *next++ = range_of(*plan_.values()->Get(i), method_.values_[i]);
   }
   sort(sorted, std::less<>());
   // Each range's end becomes the furthest of those up to it.

@@ -12,7 +12,9 @@ Error MethodLoader::make_steps() {
   for (const fbs::Chain* chain : *plan_.chains()) num_steps += size_of(chain->instructions());
   method_.chains_ = arena_.allocate_array<Method::ChainSteps>(num_chains);
   method_.steps_ = arena_.allocate_array<Step>(num_steps);
-  if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps) {
+  written_ = scratch_.allocate_array<bool>(method_.values_.size());
+  if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps ||
+      written_.size() != method_.values_.size()) {
     return no_memory("instructions");
   }
   uint32_t next = 0;
@@ -66,6 +68,10 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   step.table = op.found.table;
   if (call.args() == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
+  const uint32_t outputs = op.found.kernel->outputs;
+  for (uint32_t i = 0; outputs >> i != 0; ++i) {
+    if ((outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(call.args()->Get(i)));
+  }
   return note_dtypes(step, op.found.dtypes);
 }
 
@@ -77,8 +83,10 @@ Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step
   if (call.args() == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
   for (uint32_t i = 0; i < step.num_arguments; ++i) {
+    if (!step.delegate->is_output(i)) continue;
+    VITRINE_RETURN_IF_ERROR(mark_written(call.args()->Get(i)));
     const EValue& value = *step.arguments[i];
-    if (value.is_tensor() && value.tensor().is_read_only() && step.delegate->is_output(i)) {
+    if (value.is_tensor() && value.tensor().is_read_only()) {
       return Error::make(ErrorCode::kInvalidProgram,
                          "argument %u of the delegate is an output but a constant of the program",
                          i);

@@ -173,10 +173,12 @@ Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slac
 Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool is_mutable,
                                        Tensor& tensor) {
   const std::string_view key = extra.fully_qualified_name()->string_view();
+  const auto refuse = [key](const char* why) {
+    return Error::make(ErrorCode::kInvalidExternalData, "the weight %.*s %s",
+                       static_cast<int>(key.size()), key.data(), why);
+  };
   if (options_.external_data == nullptr) {
-    return Error::make(ErrorCode::kInvalidExternalData,
-                       "the weight %.*s is kept outside the program: give its .ptd file",
-                       static_cast<int>(key.size()), key.data());
+    return refuse("is kept outside the program: give its .ptd file");
   }
   VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
   const auto equal = [](auto a, auto b) {
@@ -184,16 +186,10 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   };
   if (!layout || layout->dtype != tensor.dtype() || !equal(layout->sizes, tensor.sizes()) ||
       !equal(layout->dim_order, tensor.dim_order())) {
-    return Error::make(ErrorCode::kInvalidExternalData,
-                       "the external weight %.*s has another dtype, shape or dim order than the "
-                       "program expects",
-                       static_cast<int>(key.size()), key.data());
+    return refuse("has another dtype, shape or dim order in the .ptd file than in the program");
   }
   VITRINE_ASSIGN_OR_RETURN(DataBuffer data, options_.external_data->get(key));
-  if (data.size() < tensor.nbytes()) {
-    return Error::make(ErrorCode::kInvalidExternalData, "the external weight %.*s is too short",
-                       static_cast<int>(key.size()), key.data());
-  }
+  if (data.size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
   if (is_mutable) return copy_initial(data.bytes(), tensor);
   if (method_.external_.empty()) {
     // At most as many as there are values.

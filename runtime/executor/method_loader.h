@@ -24,7 +24,8 @@ class MethodLoader {
         options_(options),
         plan_(method.meta_.plan()),
         program_(*method.program_),
-        arena_(method.arena_) {}
+        arena_(method.arena_),
+        scratch_(64, &method.memory_) {}
 
   Error load();
 
@@ -72,8 +73,7 @@ class MethodLoader {
   Error name_missing_dtypes();
 
   Error find_reused_inputs();
-  Error find_written(std::span<bool> written);
-  Error mark_written(int32_t value, std::span<bool> written);
+  Error mark_written(int32_t value);
 
   Error no_memory(const char* what) const;
   // OutOfResources if the file asks for more than MethodOptions::max_load_steps.
@@ -83,10 +83,12 @@ class MethodLoader {
   const MethodOptions& options_;
   const fbs::ExecutionPlan& plan_;
   const Program& program_;
-  HeapArena& arena_;
+  HeapArena& arena_;   // of what stays
+  HeapArena scratch_;  // of what only loading needs
   std::span<ResolvedOperator> operators_;
   uint32_t common_dtypes_ = KernelTable::kAllDtypes;  // that all kernels of the method take
   uint32_t missing_dtypes_ = 0;                       // that some are given and do not take
+  std::span<bool> written_;                           // by value: whether a step writes it
   std::span<PlannedBuffer> planned_;
   std::span<DataBuffer*> external_room_;
 };

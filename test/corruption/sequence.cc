@@ -13,7 +13,7 @@
 namespace vitrine::test {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 18;
+constexpr size_t kLargestBlock = size_t{1} << 18;
 constexpr std::byte kPoison{0xA5};
 
 class Random {
@@ -49,7 +49,7 @@ class Instance {
     if (random.below(2) == 0) {
       for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
         const size_t bytes = meta->planned_buffer_size(i);
-        if (bytes > kMaxBytes) return nullptr;
+        if (bytes > kLargestBlock) return nullptr;
         instance->planned_.push_back(poisoned(instance->blocks_, bytes));
       }
       options.planned_memory = instance->planned_;
@@ -73,7 +73,7 @@ class Instance {
       const size_t bytes = method_->meta().output_tensor(i).nbytes;
       // One byte too few must be refused.
       const size_t given = bytes > 0 && random.below(16) == 0 ? bytes - 1 : bytes;
-      if (given <= kMaxBytes) accept(method_->set_output_data(i, poisoned(blocks_, given)));
+      if (given <= kLargestBlock) accept(method_->set_output_data(i, poisoned(blocks_, given)));
     }
   }
 
@@ -115,7 +115,7 @@ class Instance {
       const int32_t others[] = {size, size, size, size, size, 1, size / 2, 0, size - 1, size + 1};
       sizes[d] = std::max(others[random.below(10)], 0);
       count *= sizes[d];
-      if (count > static_cast<int64_t>(kMaxBytes / 8)) return;
+      if (count > static_cast<int64_t>(kLargestBlock / 8)) return;
     }
     Tensor tensor(info.dtype, {sizes.data(), rank}, {dim_order.data(), rank},
                   {strides.data(), rank}, nullptr, ShapeDynamism::kStatic);
@@ -160,7 +160,7 @@ SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int
   MethodOptions options;
   options.kernels = &kernels;
   options.backends = &backends;
-  options.max_memory_bytes = 8 * kMaxBytes;
+  options.max_memory_bytes = 8 * kLargestBlock;
   options.max_instructions_per_run = 500;
   Random random(seed);
   std::array<std::unique_ptr<Instance>, 3> instances;

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "host/tool_error.h"
