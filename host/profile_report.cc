@@ -1,10 +1,12 @@
 #include "host/profile_report.h"
 
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,6 +14,7 @@
 #include "inspector/report/report_csv.h"
 #include "inspector/report/report_html.h"
 #include "inspector/report/report_json.h"
+#include "inspector/report/report_jsonl.h"
 #include "inspector/report/report_timeline.h"
 
 namespace vitrine::tools {
@@ -32,10 +35,37 @@ inspector::TableOptions table_options(const ReportOptions& options) {
   return table;
 }
 
+namespace {
+
+std::string digest_of(const std::filesystem::path& file) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const std::byte byte : read_file(file)) {
+    hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3;
+  }
+  return fmt::format("fnv1a64:{:016x}", hash);
+}
+
+}  // namespace
+
+void add_default_labels(ReportOptions& options, const std::filesystem::path& model) {
+  utsname system{};
+  uname(&system);
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  // try_emplace keeps what is there.
+  options.labels.try_emplace("device", system.nodename);
+  options.labels.try_emplace("device_class", system.machine);
+  options.labels.try_emplace("commit", "unknown");
+  options.labels.try_emplace("run", fmt::format("{}-{}", now.count(), getpid()));
+  options.labels.try_emplace("model_digest", digest_of(model));
+}
+
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options) {
   switch (options.format) {
     case ReportFormat::kJson:
       return inspector::report_json(profile);
+    case ReportFormat::kJsonl:
+      return inspector::report_jsonl(profile, options.labels);
     case ReportFormat::kCsv:
       return inspector::report_csv(profile, options.view);
     case ReportFormat::kTimeline:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@
 
 namespace vitrine::tools {
 
-enum class ReportFormat : uint8_t { kTable, kJson, kCsv, kTimeline, kHtml };
+enum class ReportFormat : uint8_t { kTable, kJson, kJsonl, kCsv, kTimeline, kHtml };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kTable;
@@ -24,10 +25,16 @@ struct ReportOptions {
   bool ids = false;
   inspector::View view;  // of tables and CSV
   bool costs = false;    // columns of tables
+  // Of lines of JSON: "device", "device_class", "commit", "run", ... See add_default_labels().
+  std::map<std::string, std::string> labels = {};
 };
 
 // Chooses colour and width by the output: a terminal, NO_COLOR, its columns.
 inspector::TableOptions table_options(const ReportOptions& options);
+
+// Sets the labels that are missing: "device" (host name), "device_class" (architecture), "commit"
+// ("unknown"), "run" (a new one), and "model_digest", FNV-1a of the file's bytes.
+void add_default_labels(ReportOptions& options, const std::filesystem::path& model);
 
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
 

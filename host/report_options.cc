@@ -8,11 +8,10 @@
 namespace vitrine::tools {
 
 void add_report_options(const OptionGroup& group, ReportOptions& options) {
-  const std::map<std::string, ReportFormat> formats = {{"table", ReportFormat::kTable},
-                                                       {"json", ReportFormat::kJson},
-                                                       {"csv", ReportFormat::kCsv},
-                                                       {"timeline", ReportFormat::kTimeline},
-                                                       {"html", ReportFormat::kHtml}};
+  const std::map<std::string, ReportFormat> formats = {
+      {"table", ReportFormat::kTable},       {"json", ReportFormat::kJson},
+      {"jsonl", ReportFormat::kJsonl},       {"csv", ReportFormat::kCsv},
+      {"timeline", ReportFormat::kTimeline}, {"html", ReportFormat::kHtml}};
   using inspector::GroupBy;
   const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
                                                     {"op", GroupBy::kOp},
@@ -21,7 +20,8 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                                                     {"line", GroupBy::kLine}};
   group
       .add_option("--format", options.format,
-                  "table, json, csv, html (a page for a browser), timeline (ui.perfetto.dev)")
+                  "table, json, jsonl (a line an op, for many devices), csv, html (a page for a "
+                  "browser), timeline (ui.perfetto.dev)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
   group.add_option("--output", options.file, "file for the report (default: standard output)")

@@ -83,7 +83,7 @@ std::string escaped(const std::string& text) {
 
 std::string svg_curves(const CurvePlot& plot) {
   constexpr double kWidth = 290;
-  constexpr double kHeight = 170;
+  constexpr double kHeight = 178;
   double least_x = INFINITY, most_x = 0, least_y = INFINITY, most_y = 0;
   for (const Curve& curve : plot.curves) {
     for (const PlotPoint& point : curve.points) {
@@ -95,7 +95,7 @@ std::string svg_curves(const CurvePlot& plot) {
   }
   if (most_x <= 0 || most_y <= 0) return "";
   const Scale x = scale_of(least_x, most_x, 48, kWidth - 10, false);
-  const Scale y = scale_of(least_y, most_y, kHeight - 24, 24, true);
+  const Scale y = scale_of(least_y, most_y, kHeight - 34, 24, true);
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: times by size\">"
       "<text class=\"title\" x=\"2\" y=\"13\">{}</text>",
@@ -108,8 +108,10 @@ std::string svg_curves(const CurvePlot& plot) {
   }
   for (const double tick : ticks_of(x)) {
     svg += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x.at(tick),
-                       kHeight - 10, tick_text(tick, false));
+                       kHeight - 20, tick_text(tick, false));
   }
+  svg += fmt::format("<text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x.end, kHeight - 6,
+                     escaped(plot.x_unit));
   if (plot.crossing && *plot.crossing > least_x) {
     svg += fmt::format(
         "<path class=\"crossing\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\">"

@@ -42,8 +42,10 @@ struct Prepared {
 Prepared prepare(const Subject& subject, const fs::path& scratch) {
   Prepared prepared;
   if (subject.make) {
-    const fs::path plain = scratch / (subject.name + ".pte");
-    const fs::path delegated = scratch / (subject.name + "_xnnpack.pte");
+    std::string name = subject.name;
+    std::ranges::replace(name, '/', '_');
+    const fs::path plain = scratch / (name + ".pte");
+    const fs::path delegated = scratch / (name + "_xnnpack.pte");
     prepared.flops = write_lowered(subject.make(), Backend::kNone, {}, true, plain).flops;
     const Backend backend = subject.is_dynamic ? Backend::kDynamicXnnpack : Backend::kXnnpack;
     const bool is_delegated =
@@ -189,7 +191,8 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
                         .is_dynamic = each.is_dynamic});
   }
   for (const fs::path& file : options.files) {
-    Subject subject{.name = file.stem().string(), .make = nullptr};
+    const fs::path folder = fs::absolute(file).parent_path().filename();
+    Subject subject{.name = (folder / file.stem()).string(), .make = nullptr};
     if (file.extension() == ".pt2") {
       subject.make = import_of(file);
       subject.min_sqnr_db = 20;  // it may be quantised
@@ -202,20 +205,31 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
   return subjects;
 }
 
+// A model that fails leaves a note in place of its figures.
+void guarded(Suite& suite, const std::string& name, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const HostError& error) {
+    Result failed{.section = "models", .name = name, .variant = "all", .work = {}, .time = {}};
+    failed.note = error.what();
+    suite.results.results.push_back(failed);
+  }
+}
+
 }  // namespace
 
 void add_models(Suite& suite) {
   for (const Subject& each : subjects_of(suite.options)) {
     const auto subject = std::make_shared<Subject>(each);
     const auto prepared = std::make_shared<Prepared>();
-    const double seconds = suite.options.is_short ? 1 : 5;
     suite.progress.add(each.name + ", lowering", 0.5, [&suite, subject, prepared] {
-      *prepared = prepare(*subject, suite.scratch);
+      guarded(suite, subject->name, [&] { *prepared = prepare(*subject, suite.scratch); });
     });
     for (const size_t threads : suite.options.threads) {
-      suite.progress.add(fmt::format("{}, threads: {}", each.name, threads), seconds,
-                         [&suite, subject, prepared, threads] {
-                           ModelRun(suite, *subject, threads).run(*prepared);
+      suite.progress.add(fmt::format("{}, threads: {}", each.name, threads),
+                         suite.options.is_short ? 1 : 5, [&suite, subject, prepared, threads] {
+                           guarded(suite, subject->name,
+                                   [&] { ModelRun(suite, *subject, threads).run(*prepared); });
                          });
     }
   }

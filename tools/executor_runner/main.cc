@@ -81,7 +81,9 @@ void run_method(Session& session, const RunnerOptions& options) {
   if (!options.profile) return;
   const inspector::Profile profile = profile_of_trace(
       std::as_bytes(std::span(dump.data(), dump.size())), runs, *session.program(), options);
-  write_report(make_report(profile, options.report), options.report);
+  ReportOptions report = options.report;
+  if (report.format == ReportFormat::kJsonl) add_default_labels(report, options.model);
+  write_report(make_report(profile, report), report);
 }
 
 int run(const RunnerOptions& options) {

@@ -83,6 +83,7 @@ const std::vector<Need>& needs() {
       {"--atol", {"--verify"}},
       {"--min_sqnr", {"--verify", "--debug_outputs"}},
       {"--compare", {"--profile", "--debug_outputs"}},
+      {"--label", {"--profile"}},
       {"--compare_etrecord", {"--compare"}},
       {"--compare_data", {"--compare"}},
       {"--fail_above", {"--compare"}},
@@ -120,6 +121,7 @@ struct CommandLine {
   std::string model;
   std::vector<std::string> inputs;
   std::string weights_cache;
+  std::vector<std::string> labels;
 };
 
 void add_run_options(CLI::App& app, CommandLine& line) {
@@ -171,7 +173,8 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
 }
 
-void add_profile_options(CLI::App& app, RunnerOptions& options) {
+void add_profile_options(CLI::App& app, CommandLine& line) {
+  RunnerOptions& options = line.options;
   const OptionGroup profile(app, "Profiling");
   profile.add_flag("--profile", options.profile,
                    "print the time of each op, joined with the source model");
@@ -183,6 +186,11 @@ void add_profile_options(CLI::App& app, RunnerOptions& options) {
   profile.add_option("--etdump_path", options.etdump, "write the trace (ETDump)")
       ->type_name("FILE");
   add_report_options(profile, options.report);
+  profile
+      .add_option("--label", line.labels,
+                  "of --format jsonl: device, device_class, commit, run, or any other")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
   profile.add_flag("--roofline", options.roofline,
                    "as --costs, and the share of this machine's limits (measured once, then kept)");
   profile
@@ -242,6 +250,14 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       ->type_name("N");
 }
 
+std::pair<std::string, std::string> parse_label(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw CLI::ValidationError("--label", fmt::format("{}: expected KEY=VALUE", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 void take_apart(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
@@ -249,6 +265,7 @@ void take_apart(CommandLine& line) {
   if (!line.weights_cache.empty()) {
     options.backend_options.push_back("packed_cache_path=" + line.weights_cache);
   }
+  for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
   for (const std::string& option : options.backend_options) parse_backend_option(option);
   for (const std::string& input : line.inputs) options.inputs.push_back(parse_input_spec(input));
 }
@@ -269,7 +286,7 @@ std::optional<RunnerOptions> parse_options(int argc, char** argv, int* exit_code
   line.options.trace_records = TraceBuffer::kDefaultRecords;
   line.options.debug_buffer_bytes = ValueBuffer::kDefaultBytes;
   add_run_options(app, line);
-  add_profile_options(app, line.options);
+  add_profile_options(app, line);
   add_check_options(app, line.options);
   const auto check = [&] {
     check_together(app);

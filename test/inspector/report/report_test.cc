@@ -11,6 +11,7 @@
 #include "inspector/join/profile.h"
 #include "inspector/report/report_csv.h"
 #include "inspector/report/report_json.h"
+#include "inspector/report/report_jsonl.h"
 #include "inspector/report/report_table.h"
 #include "inspector/text/row_texts.h"
 #include "inspector/text/text_layout.h"
@@ -298,6 +299,41 @@ TEST(RowTexts, KeepAnOperatorsOwnModuleIfTheCommonOneIsFarAway) {
   row.modules = {"net.block.conv1"};
   row.folded_modules = {"net"};
   EXPECT_EQ(row_texts(row).module, "net.block.conv1");
+}
+
+std::vector<json> parsed_lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST(ReportJsonl, EveryRowIsALineBetweenTheRunAndTheRest) {
+  const Profile profile = sample_profile();
+  const std::vector<json> lines =
+      parsed_lines(report_jsonl(profile, {{"device", "bench-07"}, {"commit", "1a2b"}}));
+  ASSERT_EQ(lines.size(), profile.rows.size() + 2);
+  for (const json& line : lines) {
+    EXPECT_EQ(line.at("v"), kProfileRowsVersion);
+    EXPECT_EQ(line.at("device"), "bench-07");
+    EXPECT_EQ(line.at("commit"), "1a2b");
+    EXPECT_EQ(line.at("model"), "net.pte");
+  }
+  EXPECT_EQ(lines.front().at("where"), "run");
+  EXPECT_EQ(lines.front().at("p50_ns"), profile.wall.p50);
+  EXPECT_EQ(lines.back().at("where"), "unattributed");
+  EXPECT_EQ(lines[2].at("row"), 2);
+  EXPECT_EQ(lines[2].at("op"), "convolution");
+  EXPECT_EQ(lines[2].at("kernel"), "Convolution (NHWC, F32) IGEMM");
+  EXPECT_EQ(lines[2].at("p50_ns"), profile.rows[1].time.p50);
+}
+
+TEST(ReportJsonl, LabelsReplaceNoOtherMember) {
+  const std::vector<json> lines =
+      parsed_lines(report_jsonl(sample_profile(), {{"model", "x"}, {"p50_ns", "y"}, {"row", "z"}}));
+  EXPECT_EQ(lines[1].at("model"), "net.pte");
+  EXPECT_TRUE(lines[1].at("p50_ns").is_number());
+  EXPECT_EQ(lines[1].at("row"), 1);
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+#include "inspector/report/report_jsonl.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "inspector/text/row_texts.h"
+
+namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What every line says of the run as a whole.
+Json common_members(const Profile& profile, const std::map<std::string, std::string>& labels) {
+  Json line = {{"v", kProfileRowsVersion},
+               {"model", profile.run.model},
+               {"method", profile.method},
+               {"threads", profile.run.threads ? Json(*profile.run.threads) : Json()},
+               {"runs", profile.runs}};
+  for (const auto& [key, value] : labels) {
+    if (!line.contains(key)) line[key] = value;
+  }
+  return line;
+}
+
+void append(std::string& text, Json line, const TimeStatistics& time) {
+  line["p50_ns"] = time.p50;
+  line["p90_ns"] = time.p90;
+  line["min_ns"] = time.min;
+  line["avg_ns"] = time.avg;
+  text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+const char* where_of(const ProfileRow& row) {
+  switch (row.where) {
+    case Where::kDelegate:
+      return "delegate";
+    case Where::kKernel:
+      return "kernel";
+    case Where::kControl:
+      return "control";
+  }
+  return "";
+}
+
+// Neither has an op: the time of the run, and the part of it that no row has.
+void append_whole(std::string& text, const Json& common, const char* where,
+                  const TimeStatistics& time) {
+  Json line = common;
+  line["row"] = 0;
+  line["where"] = where;
+  line["op"] = where;
+  append(text, std::move(line), time);
+}
+
+}  // namespace
+
+std::string report_jsonl(const Profile& profile, const std::map<std::string, std::string>& labels) {
+  const Json common = common_members(profile, labels);
+  std::string text;
+  append_whole(text, common, "run", profile.wall);
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    const ProfileRow& row = profile.rows[i];
+    Json line = common;
+    line["row"] = i + 1;
+    line["where"] = where_of(row);
+    line["op"] = op_type(row);
+    line["source_ops"] = row.source_ops;
+    line["module"] = module_of(row);
+    line["delegate"] = row.delegate.empty() ? Json() : Json(row.delegate);
+    line["kernel"] = row.kernel;
+    append(text, std::move(line), row.time);
+  }
+  append_whole(text, common, "unattributed", profile.unattributed);
+  return text;
+}
+
+}  // namespace vitrine::inspector
