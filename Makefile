@@ -2,13 +2,14 @@
 #   make         build       make demo    lower and profile MobileNetV2
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
+#   make packages   tests of what is installed: programs against it, the Python module
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)
 
-.PHONY: build setup configure demo test check sizes bench lint clean
+.PHONY: build setup configure demo test check packages sizes bench lint clean
 
 build: configure
 	cmake --build --preset $(PRESET)
@@ -20,7 +21,9 @@ setup:
 configure: setup
 	@cmake --preset $(PRESET)
 
-demo: build
+# Only what it runs; `make test` builds the rest.
+demo: configure
+	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner
 	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
 	$(BUILD)/bin/executor_runner --profile $(BUILD)/mobilenet_v2.pte
 
@@ -33,6 +36,12 @@ check: PRESET = dev
 check: configure
 	cmake --build --preset dev --target $(T)
 	build/dev/bin/$(T) --gtest_brief=1 --gtest_filter='$(F)'
+
+packages:
+	@cmake/setup.sh $(PRESET) python
+	cmake --preset $(PRESET) -DVITRINE_BUILD_PACKAGE_TESTS=ON -DVITRINE_BUILD_PYTHON=ON
+	cmake --build --preset $(PRESET)
+	ctest --preset $(PRESET) --parallel $$(nproc) --tests-regex '^package_|^python_'
 
 sizes: configure
 	cmake --preset $(PRESET) -DVITRINE_BUILD_SIZE_CHECKS=ON

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the distribution's packages that the build needs, only those that are missing.
 # Works offline, and without root, when nothing is missing.
-# Given the name of a preset for another machine, also what cross-compiling for it needs.
+# Arguments add to these: the name of a preset for another machine what cross-compiling for it needs,
+# `python` what the Python module needs.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
@@ -9,11 +10,16 @@ packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libfla
   libxxhash-dev libhwy-dev libicu-dev libsentencepiece-dev python3'
 
 architecture=''
-if [ "${1:-}" = aarch64 ]; then
-  architecture=arm64
-  packages="$packages g++-aarch64-linux-gnu qemu-user libgtest-dev:arm64 libgmock-dev:arm64
-    libzip-dev:arm64 libfmt-dev:arm64 libicu-dev:arm64"
-fi
+for argument in "$@"; do
+  case $argument in
+    aarch64)
+      architecture=arm64
+      packages="$packages g++-aarch64-linux-gnu qemu-user libgtest-dev:arm64 libgmock-dev:arm64
+        libzip-dev:arm64 libfmt-dev:arm64 libicu-dev:arm64"
+      ;;
+    python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
+  esac
+done
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2

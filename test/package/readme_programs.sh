@@ -9,6 +9,7 @@ extract() {
 }
 extract cpp classify.cc
 extract c classify.c
+extract python classify.py
 
 "$BUILD/bin/vitrine_example_lower_a_model" mobilenet_v2 model.pte > /dev/null
 for ((i = 0; i < 3 * 224 * 224; ++i)); do printf '\x00\x00\x00\x3f'; done > half.bin  # 0.5
