@@ -4,13 +4,18 @@
 
 #include "backends/xnnpack/runtime/delegate.h"
 #include "backends/xnnpack/runtime/memory_reserve.h"
+#include "backends/xnnpack/runtime/nibble_packing.h"
 
 namespace vitrine {
 namespace {
 
 // Thread-safe, and once: later calls of XNNPACK's own are cheap, but not free of races.
 xnn_status initialize_once() {
-  static const xnn_status status = xnn_initialize(&xnnpack::reserving_allocator());
+  static const xnn_status status = [] {
+    const xnn_status made = xnn_initialize(&xnnpack::reserving_allocator());
+    if (made == xnn_status_success) xnnpack::use_fast_nibble_packing();
+    return made;
+  }();
   return status;
 }
 

@@ -1,0 +1,133 @@
+#include "backends/xnnpack/runtime/nibble_packing.h"
+
+#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+extern "C" {
+#include "xnnpack/config.h"
+#include "xnnpack/pack.h"
+}
+
+namespace vitrine::xnnpack {
+namespace {
+
+constexpr size_t kMaxRows = 64;  // that are packed together
+
+// Eight halves of bytes to the low halves of eight bytes.
+uint64_t spread(uint64_t nibbles) {
+  uint64_t x = nibbles;
+  x = (x | x << 16) & 0x0000FFFF0000FFFF;
+  x = (x | x << 8) & 0x00FF00FF00FF00FF;
+  return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
+}
+
+uint32_t sum_of_nibbles(uint64_t x) {
+  constexpr uint64_t kLow = 0x0F0F0F0F0F0F0F0F;
+  return static_cast<uint32_t>(((x & kLow) + ((x >> 4) & kLow)) * 0x0101010101010101 >> 56);
+}
+
+float from_bf16(const uint16_t* scales, size_t i) {
+  return std::bit_cast<float>(static_cast<uint32_t>(scales[i]) << 16);
+}
+
+// What stays the same over a matrix.
+struct Matrix {
+  size_t columns;
+  size_t nr;
+  size_t block;
+  const uint8_t* kernel;
+  const uint16_t* scales;
+  size_t extra_of_block;
+  float input_zero_point;
+};
+
+// Rows first .. first + count, of which `kKr` columns and the next `kKr` share bytes.
+template <size_t kKr>
+uint8_t* pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
+  static_assert(kKr == 4 || kKr == 8);
+  float sums[kMaxRows];
+  uint8_t* const packed_sums = packed;
+  std::memcpy(sums, packed_sums, count * sizeof(float));
+  packed += m.nr * sizeof(float);
+  const size_t blocks = m.columns / m.block;
+  for (size_t column = 0; column < m.columns; column += 2 * kKr) {
+    for (size_t n = 0; n < count; ++n) {
+      uint64_t numbers = 0;
+      std::memcpy(&numbers, m.kernel + ((first + n) * m.columns + column) / 2, kKr);
+      const uint64_t low = numbers & ((uint64_t{1} << (4 * kKr)) - 1);
+      const uint64_t bytes = (spread(low) | spread(numbers >> (4 * kKr)) << 4) ^ 0x8888888888888888;
+      std::memcpy(packed + n * kKr, &bytes, kKr);
+      const auto sum =
+          static_cast<int32_t>(sum_of_nibbles(numbers)) - static_cast<int32_t>(16 * kKr);
+      // The product is exact, so that it does not matter whether it is fused.
+      sums[n] -= static_cast<float>(sum) * m.input_zero_point *
+                 from_bf16(m.scales, (first + n) * blocks + column / m.block);
+    }
+    packed += m.nr * kKr;
+    if ((column + 2 * kKr) % m.block == 0) packed += m.extra_of_block;
+  }
+  std::memcpy(packed_sums, sums, count * sizeof(float));
+  return packed;
+}
+
+void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size_t sr, size_t block,
+          const void* kernel, const void* bias, const void* scales, void* packed,
+          size_t extra_bytes_of_block, size_t extra_bytes_of_row, const void* params) {
+  const bool is_known = std::endian::native == std::endian::little && groups == 1 && sr == 1 &&
+                        (kr == 4 || kr == 8) && columns % (2 * kr) == 0 && block % (2 * kr) == 0 &&
+                        columns % block == 0 && nr <= kMaxRows;
+  if (!is_known) {
+    xnnpack_nibble_packing()(groups, rows, columns, nr, kr, sr, block, kernel, bias, scales, packed,
+                             extra_bytes_of_block, extra_bytes_of_row, params);
+    return;
+  }
+  const auto& points = *static_cast<const xnn_qs8_qc4w_packing_params*>(params);
+  const Matrix matrix{columns,
+                      nr,
+                      block,
+                      static_cast<const uint8_t*>(kernel),
+                      static_cast<const uint16_t*>(scales),
+                      extra_bytes_of_block,
+                      static_cast<float>(points.input_zero_point)};
+  auto* to = static_cast<uint8_t*>(packed);
+  for (size_t first = 0; first < rows; first += nr) {
+    const size_t count = std::min(nr, rows - first);
+    to = kr == 8 ? pack_rows<8>(matrix, first, count, to) : pack_rows<4>(matrix, first, count, to);
+    to += extra_bytes_of_row;
+  }
+}
+
+}  // namespace
+
+PackNibbles xnnpack_nibble_packing() {
+  return reinterpret_cast<PackNibbles>(&xnn_pack_qs8_qb4w_gemm_goi_w);
+}
+PackNibbles fast_nibble_packing() { return &pack; }
+
+// Configurations are variables of XNNPACK, which it hands out as constants.
+void use_fast_nibble_packing() {
+  for (const xnn_gemm_config* config :
+       {xnn_init_qd8_f32_qb4w_gemm_config(), xnn_init_qd8_f16_qb4w_gemm_config()}) {
+    if (config == nullptr || config->pack_gemm_goi_bl != xnnpack_nibble_packing()) continue;
+    const_cast<xnn_gemm_config*>(config)->pack_gemm_goi_bl = fast_nibble_packing();
+  }
+}
+
+}  // namespace vitrine::xnnpack
+
+#else
+
+namespace vitrine::xnnpack {
+
+PackNibbles xnnpack_nibble_packing() { return nullptr; }
+PackNibbles fast_nibble_packing() { return nullptr; }
+void use_fast_nibble_packing() {}
+
+}  // namespace vitrine::xnnpack
+
+#endif
