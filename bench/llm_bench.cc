@@ -98,18 +98,19 @@ uint64_t in_new_process(const std::function<void()>& work) {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Bytes that all threads read in a second, of more than the caches hold.
-double read_bandwidth(ThreadPool& pool) {
+// Bytes that these threads read in a second, of 200 MB.
+double read_bandwidth(size_t threads) {
+  const std::unique_ptr<ThreadPool> pool = check(ThreadPool::create(threads));
   const std::vector<uint64_t> memory(size_t{24} << 20, 1);
   struct Read {
     const std::vector<uint64_t>& memory;
     size_t parts;
     std::vector<uint64_t> sums;
-  } read{memory, pool.threads(), std::vector<uint64_t>(pool.threads() * 8)};
+  } read{memory, threads, std::vector<uint64_t>(threads * 8)};
   uint64_t best = UINT64_MAX;
   for (int i = 0; i < 10; ++i) {
     const uint64_t start = platform::now_ns();
-    pool.run(
+    pool->run(
         read.parts,
         [](void* argument, size_t part) {
           Read& r = *static_cast<Read*>(argument);
@@ -132,7 +133,6 @@ class Decoder {
   Decoder(const fs::path& model, size_t threads)
       : session_({model, {}, threads}), method_(session_.load_method("forward")) {}
 
-  ThreadPool& pool() { return *session_.pool(); }
   // `count` tokens from `position` on, in ns.
   uint64_t run(int32_t count, int64_t position) {
     tools::HostTensor tokens(ScalarType::kLong, std::array<int32_t, 2>{1, count},
@@ -157,7 +157,7 @@ class Decoder {
 
 double milliseconds(std::vector<uint64_t> times) { return median_ns(std::move(times)) * 1e-6; }
 
-void measure(const fs::path& model, size_t threads, int rounds, bool is_built) {
+void measure(const fs::path& model, size_t threads, int rounds, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   Decoder decoder(model, threads);
   const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
@@ -173,16 +173,14 @@ void measure(const fs::path& model, size_t threads, int rounds, bool is_built) {
       for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, kPositions[i] + k));
     }
   }
-  const double bandwidth = read_bandwidth(decoder.pool());
-  std::printf("%zu thread%s: init %.1f ms; memory is read at %.1f GB/s\n", threads,
-              threads == 1 ? "" : "s", init, bandwidth * 1e-9);
+  std::printf("  init %.1f ms\n", init);
   std::printf("  prefill of %d: %.1f ms, at best %.1f\n", kPrompt, milliseconds(prompts),
               static_cast<double>(*std::ranges::min_element(prompts)) * 1e-6);
   for (int64_t i = 0; i < kPlaces; ++i) {
     std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(kPositions[i]),
                 milliseconds(steps[i]),
                 static_cast<double>(*std::ranges::min_element(steps[i])) * 1e-6);
-    if (is_built) {
+    if (bandwidth > 0) {
       std::printf("; reading its bytes takes %.2f",
                   (weight_bytes() + cache_bytes(kPositions[i])) / bandwidth * 1e3);
     }
@@ -206,8 +204,12 @@ void run(const Arguments& arguments) {
                 static_cast<double>(fs::file_size(model)) * 1e-6);
   }
   for (const size_t threads : {size_t{1}, size_t{2}}) {
-    const uint64_t peak =
-        in_new_process([&] { measure(model, threads, arguments.rounds, arguments.model.empty()); });
+    const double bandwidth = read_bandwidth(threads);
+    std::printf("%zu thread%s, which read memory at %.1f GB/s\n", threads, threads == 1 ? "" : "s",
+                bandwidth * 1e-9);
+    const uint64_t peak = in_new_process([&] {
+      measure(model, threads, arguments.rounds, arguments.model.empty() ? bandwidth : 0);
+    });
     std::printf("  peak memory of the process: %.1f MB\n", static_cast<double>(peak) * 1e-6);
   }
 }
