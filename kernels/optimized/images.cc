@@ -55,10 +55,12 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   const int64_t width = window.output[1];
   const int64_t lines = planes_of(self) * window.output[0];
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
-  auto* const scratch =
-      static_cast<int32_t*>(context.allocate_temp({worker_count(context), width, sizeof(int32_t)}));
+  auto* const scratch = static_cast<int32_t*>(
+      context.allocate_temp({worker_count(context) + 1, width, sizeof(int32_t)}));
   if (scratch == nullptr) return true;
   std::fill_n(scratch, worker_count(context) * width, 0);
+  int32_t* const starts = scratch + worker_count(context) * width;
+  for (int64_t x = 0; x < width; ++x) starts[x] = static_cast<int32_t>(window.range(1, x).begin);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t worker) {
     const float* const plane =
@@ -67,9 +69,8 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
     float* const best = out.mutable_data<float>() + line * width;
     int32_t* const places = scratch + worker * width;
     std::fill_n(best, width, -std::numeric_limits<float>::infinity());
-    for (int64_t x = 0; x < width; ++x) {
-      places[x] = static_cast<int32_t>(rows.begin * window.input[1] + window.range(1, x).begin);
-    }
+    const auto first = static_cast<int32_t>(rows.begin * window.input[1]);
+    for (int64_t x = 0; x < width; ++x) places[x] = first + starts[x];
     for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
       for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
         const Part part = seen_through(window, tap);
@@ -98,6 +99,15 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
   const PoolWindow& window = *read;
   const int64_t width = window.output[1];
   const int64_t lines = planes_of(self) * window.output[0];
+  auto* const divisors =
+      static_cast<float*>(context.allocate_temp({width, int64_t{1}, sizeof(float)}));
+  if (divisors == nullptr) return true;
+  const auto size = [&](const PoolRange& range) {
+    const int64_t count = count_include_pad ? range.padded : range.count();
+    // An empty window's sum is zero, whatever it is divided by.
+    return range.end <= range.begin ? 1.0F : static_cast<float>(count);
+  };
+  for (int64_t x = 0; x < width; ++x) divisors[x] = size(window.range(1, x));
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
@@ -108,17 +118,17 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
     for (int64_t y = rows.begin; y < rows.end; ++y) {
       for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
         const Part part = seen_through(window, tap);
-        const float* from = plane + y * window.input[1] + part.source;
-        for (int64_t x = part.begin; x < part.end; ++x, from += window.stride[1]) sums[x] += *from;
+        if (part.begin == part.end) continue;
+        simd::add_line(plane + y * window.input[1] + part.source, window.stride[1],
+                       part.end - part.begin, sums + part.begin);
       }
     }
-    for (int64_t x = 0; x < width; ++x) {
-      const PoolRange columns = window.range(1, x);
-      const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
-      const int64_t divisor = divisor_override    ? *divisor_override
-                              : count_include_pad ? rows.padded * columns.padded
-                                                  : rows.count() * columns.count();
-      sums[x] = empty ? 0.0F : sums[x] / static_cast<float>(divisor);
+    const float height = size(rows);
+    if (divisor_override) {
+      const auto divisor = static_cast<float>(*divisor_override);
+      for (int64_t x = 0; x < width; ++x) sums[x] /= divisor;
+    } else {
+      for (int64_t x = 0; x < width; ++x) sums[x] /= height * divisors[x];
     }
   });
   return true;

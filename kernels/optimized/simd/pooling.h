@@ -10,4 +10,7 @@ namespace vitrine::optimized::simd {
 void take_larger(const float* from, int64_t stride, int32_t index, int64_t count, float* best,
                  int32_t* places);
 
+// sums[i] += from[i * stride] for i < count.
+void add_line(const float* from, int64_t stride, int64_t count, float* sums);
+
 }  // namespace vitrine::optimized::simd
