@@ -47,6 +47,11 @@ sizes: configure
 	cmake --preset $(PRESET) -DVITRINE_BUILD_SIZE_CHECKS=ON
 	cmake --build --preset $(PRESET)
 	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
+	cmake --preset small
+	cmake --build --preset small --target vitrine_run
+	for preset in release small; do \
+	  cmake -Droot=. -Dpreset=$$preset -Dlimits=bench/size/programs.txt -P bench/size/measure_programs.cmake || exit 1; \
+	done
 
 bench: configure
 	cmake --build --preset $(PRESET) --target bench

@@ -62,13 +62,20 @@ if(host_libraries)
           COMPONENT dev FILES_MATCHING PATTERN "*.h")
 endif()
 
+# Sources of kernels, for selective builds.
+set(VITRINE_SOURCES ${CMAKE_INSTALL_DATADIR}/vitrine)
+install(FILES cmake/SelectOps.cmake DESTINATION ${VITRINE_SOURCES}/cmake COMPONENT dev)
+install(DIRECTORY kernels schema DESTINATION ${VITRINE_SOURCES} COMPONENT dev PATTERN CMakeLists.txt EXCLUDE)
+install(DIRECTORY runtime/core DESTINATION ${VITRINE_SOURCES}/runtime COMPONENT dev FILES_MATCHING PATTERN "*.h")
+
 # find_package(Vitrine)
 configure_package_config_file(cmake/package/VitrineConfig.cmake.in ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS VITRINE_SOURCES)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/VitrineConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
               ${PROJECT_BINARY_DIR}/package/VitrineConfigVersion.cmake
+              cmake/package/VitrineSelectOps.cmake
         DESTINATION ${package_dir} COMPONENT dev)
 
 # pkg-config: the archives in full, since libvitrine.so may lie beside them.
@@ -103,8 +110,11 @@ foreach(name IN LISTS pc_files)
 endforeach()
 
 # Tools and what there is to read.
+if(TARGET vitrine_run)
+  install(TARGETS vitrine_run RUNTIME COMPONENT tools)
+endif()
 if(VITRINE_BUILD_HOST)
-  install(TARGETS executor_runner pte_inspect pte_lower llm_runner vitrine_run RUNTIME COMPONENT tools)
+  install(TARGETS executor_runner pte_inspect pte_lower llm_runner RUNTIME COMPONENT tools)
   install(FILES cmake/package/completion.bash RENAME executor_runner
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
   foreach(tool pte_inspect pte_lower llm_runner)

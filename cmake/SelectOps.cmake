@@ -7,7 +7,13 @@
 #   model.pte       a program: the operators of all its methods, and the dtypes of their tensors
 # All dtypes stay if no item names one. Files are found from the root of the source tree.
 
+# An installed package has this file too, with the sources of kernels beside it.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
+
+# How code is compiled that runs on devices: no exceptions, no RTTI (docs/architecture.md). A sum of
+# products rounds the same on every machine, unless a formula uses a fused multiply-add.
+set(VITRINE_DEVICE_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off)
+
 set(VITRINE_SELECT_OPS "" CACHE STRING
   "operators to build kernels for: names, text files of names, programs (.pte); empty: all")
 

@@ -22,11 +22,10 @@ function(_vitrine_library name)
   target_compile_features(${name} PUBLIC cxx_std_20)
 endfunction()
 
-# Code that runs on devices: no exceptions, no RTTI (docs/architecture.md).
+# Code that runs on devices.
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
-  # A sum of products rounds the same on every machine, unless a formula uses a fused multiply-add.
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffp-contract=off)
+  target_compile_options(${name} PRIVATE ${VITRINE_DEVICE_OPTIONS})
   _vitrine_library(${name})
 endfunction()
 
@@ -45,6 +44,11 @@ function(vitrine_host_library name)
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS})
   _vitrine_library(${name})
   target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}>)
+endfunction()
+
+# Code that runs once and is large: its size counts more than its speed (docs/performance.md, "Size").
+function(vitrine_small_code name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
 # Test code: host side, compiled without optimisation to save time.
