@@ -1,7 +1,7 @@
 // Decompositions of quantisation by blocks, as torchao computes it.
 #include <optional>
 
-#include "aot/passes/calls.h"
+#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
