@@ -1,5 +1,6 @@
 # Shortcuts for the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
+#   make demo-llm  a small language model: its text, and what its tokens cost
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
 #   make packages   tests of what is installed: programs against it, the Python module
@@ -9,7 +10,7 @@
 PRESET ?= release
 BUILD  := build/$(PRESET)
 
-.PHONY: build setup configure demo test check packages sizes bench lint clean
+.PHONY: build setup configure demo demo-llm test check packages sizes bench lint clean
 
 build: configure
 	cmake --build --preset $(PRESET)
@@ -26,6 +27,12 @@ demo: configure
 	cmake --build --preset $(PRESET) --target vitrine_example_lower_a_model executor_runner
 	$(BUILD)/bin/vitrine_example_lower_a_model mobilenet_v2 $(BUILD)/mobilenet_v2.pte
 	$(BUILD)/bin/executor_runner --profile $(BUILD)/mobilenet_v2.pte
+
+demo-llm: configure
+	cmake --build --preset $(PRESET) --target llm_runner
+	$(BUILD)/bin/llm_runner --model_path test/samples/kjv_8da4w/model.pte \
+	  --tokenizer_path test/samples/kjv_8da4w/tokenizer.model \
+	  --prompt "In the beginning" --seed 3 --ignore_eos --max_new_tokens 200 --warmup --profile
 
 test: build
 	ctest --preset $(PRESET) --parallel $$(nproc)

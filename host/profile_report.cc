@@ -60,6 +60,16 @@ void add_default_labels(ReportOptions& options, const std::filesystem::path& mod
   options.labels.try_emplace("model_digest", digest_of(model));
 }
 
+inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
+  using Kind = DelegateMemory::Kind;
+  return {.planned = usage.planned + usage.shared,
+          .metadata = usage.metadata + usage.temporary,
+          .workspace = usage.delegates.bytes(Kind::kWorkspace),
+          .packed_weights = usage.delegates.bytes(Kind::kPackedWeights),
+          .mapped_weights = usage.delegates.bytes(Kind::kMappedWeights),
+          .constants = usage.delegates.bytes(Kind::kConstants)};
+}
+
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options) {
   switch (options.format) {
     case ReportFormat::kJson:

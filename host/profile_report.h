@@ -13,6 +13,7 @@
 #include "inspector/join/profile.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/report_table.h"
+#include "vitrine/method.h"
 
 namespace vitrine::tools {
 
@@ -37,6 +38,9 @@ inspector::TableOptions table_options(const ReportOptions& options);
 void add_default_labels(ReportOptions& options, const std::filesystem::path& model);
 
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options);
+
+// For RunInfo::memory; state that methods share counts as planned.
+inspector::MemoryInfo memory_info(const MemoryUsage& usage);
 
 // Writes to options.file or standard output. Throws ToolError.
 void write_report(std::string_view text, const ReportOptions& options);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "llm/sampler.h"
+#include "runtime/platform/clock.h"
 
 namespace vitrine {
 namespace {
@@ -47,6 +48,7 @@ class TextGenerator::Run {
   Run(TextGenerator& generator, const GenerateOptions& options, const TokenCallback& on_token)
       : generator_(generator), options_(options), on_token_(on_token), sampler_(options.sampling) {
     result_.statistics.inference_start_ms = now_ms();
+    start_ns_ = platform::now_ns();
     const bool continues = generator.position() > 0;
     if (generator.tokenizer_ != nullptr) {
       stream_ = generator.tokenizer_->stream({.continues = continues});
@@ -61,6 +63,9 @@ class TextGenerator::Run {
     if (tokens.empty()) throw GenerationError("the prompt is empty");
     generator_.check_ids(tokens);
     const int64_t count = generator_.budget(tokens.size(), options_);
+    if (generator_.observer_ != nullptr) {
+      generator_.observer_->on_prompt(start_ns_, platform::now_ns());
+    }
     // New text continues the prompt, whose last word may have no space after it.
     if (generator_.tokenizer_ != nullptr) {
       stream_ = generator_.tokenizer_->stream({.continues = true});
@@ -70,6 +75,7 @@ class TextGenerator::Run {
     try {
       generate(tokens, count);
     } catch (...) {
+      generator_.step_.reset();
       generator_.reset();  // what the caches hold is not known
       throw;
     }
@@ -83,7 +89,7 @@ class TextGenerator::Run {
     bool goes_on = take(logits);
     result_.statistics.prompt_eval_end_ms = result_.statistics.first_token_ms = now_ms();
     for (int64_t i = 1; i < count && goes_on; ++i) {
-      logits = generator_.feed({&*generator_.pending_, 1});
+      logits = generator_.feed({&*generator_.pending_, 1}, false);
       const auto start = std::chrono::steady_clock::now();
       goes_on = take(logits);
       sampling_ += std::chrono::steady_clock::now() - start;
@@ -97,9 +103,14 @@ class TextGenerator::Run {
   // Samples a token; whether another one is wanted.
   bool take(std::span<const float> logits) {
     const TokenId id = sampler_.sample(logits.first(generator_.sampled_));
+    stamp(&GenerationStep::sampled_ns);
     generator_.pending_ = id;
     result_.ids.push_back(id);
-    give(id, stream_ == nullptr ? std::string() : stream_->push(id), true);
+    const std::string text = stream_ == nullptr ? std::string() : stream_->push(id);
+    stamp(&GenerationStep::decoded_ns);
+    give(id, text, true);
+    stamp(&GenerationStep::end_ns);
+    generator_.end_step();
     if (generator_.is_end(id) && !options_.ignore_eos) {
       result_.reason = StopReason::kEndToken;
       return false;
@@ -109,6 +120,10 @@ class TextGenerator::Run {
       return false;
     }
     return true;
+  }
+
+  void stamp(uint64_t GenerationStep::*time) {
+    if (generator_.step_) *generator_.step_.*time = platform::now_ns();
   }
 
   void give(TokenId id, const std::string& text, bool is_new) {
@@ -122,6 +137,7 @@ class TextGenerator::Run {
   Sampler sampler_;
   std::unique_ptr<DecodeStream> stream_;
   std::chrono::steady_clock::duration sampling_{};
+  uint64_t start_ns_ = 0;
   Generation result_;
 };
 
@@ -177,12 +193,24 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
 
 bool TextGenerator::is_end(TokenId id) const { return std::ranges::count(eos_ids_, id) != 0; }
 
-std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens) {
-  const int64_t position = this->position();
-  fed_.insert(fed_.end(), tokens.begin(), tokens.end());
+std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens, bool is_prefill) {
+  end_step();
   const bool has_cache = model_.info().has_cache;
-  const std::span<const float> logits =
-      has_cache ? model_.feed(tokens, position) : model_.feed(fed_, 0);
+  const int64_t position = has_cache ? this->position() : 0;
+  fed_.insert(fed_.end(), tokens.begin(), tokens.end());
+  const std::span<const TokenId> fed = has_cache ? tokens : std::span<const TokenId>(fed_);
+  if (observer_ != nullptr) {
+    step_ = {.is_prefill = is_prefill,
+             .position = position,
+             .tokens = fed.size(),
+             .start_ns = platform::now_ns()};
+    observer_->begin_step(*step_);
+  }
+  const std::span<const float> logits = model_.feed(fed, position);
+  if (step_) {
+    step_->fed_ns = platform::now_ns();
+    step_->sampled_ns = step_->decoded_ns = step_->end_ns = step_->fed_ns;
+  }
   if (logits.size() != model_.info().vocabulary) {
     throw GenerationError(
         fmt::format("the model gave {} logits, not {}", logits.size(), model_.info().vocabulary));
@@ -190,16 +218,22 @@ std::span<const float> TextGenerator::feed(std::span<const TokenId> tokens) {
   return logits;
 }
 
+void TextGenerator::end_step() {
+  if (!step_) return;
+  observer_->end_step(*step_);
+  step_.reset();
+}
+
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
-  if (!info.has_cache) return feed(tokens);
+  if (!info.has_cache) return feed(tokens, true);
   const size_t chunk = info.parallel_prefill
                            ? static_cast<size_t>(std::max<int64_t>(info.max_tokens_per_call, 1))
                            : 1;
   std::span<const float> logits;
   while (!tokens.empty()) {
     const size_t size = std::min(chunk, tokens.size());
-    logits = feed(tokens.first(size));
+    logits = feed(tokens.first(size), true);
     tokens = tokens.subspan(size);
   }
   return logits;

@@ -83,6 +83,29 @@ struct GenerationStatistics {
   std::string json() const;
 };
 
+// One call of the model, and what follows it. Times are ns of CLOCK_MONOTONIC, in this order.
+struct GenerationStep {
+  bool is_prefill = false;  // of the prompt; the last such step gives the first new token
+  int64_t position = 0;     // of the first token fed
+  size_t tokens = 0;        // fed
+  uint64_t start_ns = 0;
+  uint64_t fed_ns = 0;      // the logits are there
+  uint64_t sampled_ns = 0;  // this and the next ones are fed_ns where no token is sampled
+  uint64_t decoded_ns = 0;  // the token is text
+  uint64_t end_ns = 0;      // the callback has returned
+};
+
+// Is told of every step while it runs. Called by the thread that generates.
+class GenerationObserver {
+ public:
+  virtual ~GenerationObserver() = default;
+  // A prompt's ids are there; generate() began at `start_ns`.
+  virtual void on_prompt(uint64_t start_ns, uint64_t encoded_ns) = 0;
+  // Position, tokens and start are set.
+  virtual void begin_step(const GenerationStep& step) = 0;
+  virtual void end_step(const GenerationStep& step) = 0;
+};
+
 enum class StopReason { kEndToken, kLength, kStopped };
 
 struct Generation {
@@ -113,13 +136,16 @@ class TextGenerator {
   void stop() { stop_ = true; }
   // Forgets the conversation. What a cache holds counts no more.
   void reset();
+  // Not owned; null: none.
+  void set_observer(GenerationObserver* observer) { observer_ = observer; }
   // Tokens that the model has seen.
   int64_t position() const { return static_cast<int64_t>(fed_.size()); }
 
  private:
   class Run;
 
-  std::span<const float> feed(std::span<const TokenId> tokens);
+  std::span<const float> feed(std::span<const TokenId> tokens, bool is_prefill);
+  void end_step();
   std::span<const float> prefill(std::span<const TokenId> tokens);
   void check_ids(std::span<const TokenId> ids) const;
   int64_t budget(size_t prompt_tokens, const GenerateOptions& options) const;
@@ -132,6 +158,8 @@ class TextGenerator {
   std::vector<TokenId> fed_;
   std::optional<TokenId> pending_;  // sampled last, not fed yet
   std::atomic<bool> stop_ = false;
+  GenerationObserver* observer_ = nullptr;
+  std::optional<GenerationStep> step_;  // that runs; none without an observer
 };
 
 }  // namespace vitrine

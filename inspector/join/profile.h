@@ -199,7 +199,8 @@ struct Profile {
   std::vector<uint32_t> outlier_runs;
   TimeStatistics wall;
   TimeStatistics unattributed;
-  RunSamples wall_samples;  // of all complete runs
+  RunSamples wall_samples;             // of all complete runs
+  std::vector<std::string> run_names;  // of all complete runs, for timelines; empty: by number
   RunSamples unattributed_samples;
   std::vector<ProfileRow> rows;              // in run order
   std::vector<DelegateCall> delegate_calls;  // by partition

@@ -91,7 +91,9 @@ class TimelineReport {
     switch (event.kind) {
       case TimelineEvent::Kind::kRun: {
         const bool is_cold = event.run < profile_.cold_runs;
-        const Json name = fmt::format("{} {}", is_cold ? "warm-up" : "run", event.run + 1);
+        const Json name = event.run < profile_.run_names.size()
+                              ? profile_.run_names[event.run]
+                              : fmt::format("{} {}", is_cold ? "warm-up" : "run", event.run + 1);
         add(text(name) + ",\"cat\":\"run\"", kExecutorTrack, event.start, ns);
         break;
       }

@@ -11,19 +11,6 @@
 #include "tools/executor_runner/profiling.h"
 
 namespace vitrine::tools {
-namespace {
-
-inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
-  using Kind = DelegateMemory::Kind;
-  return {.planned = usage.planned,
-          .metadata = usage.metadata + usage.temporary,
-          .workspace = usage.delegates.bytes(Kind::kWorkspace),
-          .packed_weights = usage.delegates.bytes(Kind::kPackedWeights),
-          .mapped_weights = usage.delegates.bytes(Kind::kMappedWeights),
-          .constants = usage.delegates.bytes(Kind::kConstants)};
-}
-
-}  // namespace
 
 inspector::RunInfo profiled_runs(const Session& session, Method& method, InputSet& inputs,
                                  TraceBuffer& trace, const RunnerOptions& options) {

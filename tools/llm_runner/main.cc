@@ -13,7 +13,9 @@
 
 #include "host/files.h"
 #include "host/session.h"
+#include "runtime/platform/clock.h"
 #include "tools/llm_runner/options.h"
+#include "tools/llm_runner/profiling.h"
 #include "vitrine/method_decoder.h"
 #include "vitrine/text_generator.h"
 #include "vitrine/tokenizer.h"
@@ -56,11 +58,16 @@ class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
       : options_(options),
-        session_({options.model, options.data, options.threads, {}, !options.portable}) {
+        session_({options.model, options.data, options.threads, {}, !options.portable}),
+        profile_(RunnerProfile::make(options)) {
     if (!options.tokenizer.empty()) tokenizer_ = load_tokenizer(options.tokenizer);
     load_start_ms_ = wall_ms();
-    method_ = session_.load_method(options.method);
+    const uint64_t start_ns = platform::now_ns();
+    method_ =
+        session_.load_method(options.method, profile_ ? &profile_->profiler().tracer() : nullptr);
+    init_ns_ = platform::now_ns() - start_ns;
     load_end_ms_ = wall_ms();
+    method_->set_tracer(nullptr);
     decoder_ = std::make_unique<MethodDecoder>(session_.program(), *method_);
     for (const std::string& note : decoder_->notes()) {
       fmt::print(stderr, "llm_runner: {}\n", note);
@@ -69,31 +76,47 @@ class LlmRunner {
   }
 
   void run() {
-    if (options_.chat) {
-      chat();
-      return;
-    }
     if (options_.warmup) {
       generate(options_.prompt, {});
       generator_->reset();
     }
+    if (profile_) {
+      method_->set_tracer(&profile_->profiler().tracer());
+      generator_->set_observer(&profile_->profiler());
+    }
+    if (options_.chat) {
+      chat();
+    } else {
+      continue_prompt();
+    }
+    if (profile_) profile_->report(session_, *method_, decoder_->info(), init_ns_);
+  }
+
+ private:
+  void continue_prompt() {
     const bool prints_text = tokenizer_ != nullptr && !options_.print_ids;
     if (prints_text) write(options_.prompt);
     const Generation result = generate(options_.prompt, [&](const NewToken& token) {
       if (prints_text) write(token.text);
     });
     if (!prints_text) {
-      fmt::print("prompt: {}\nanswer: {}", fmt::join(result.prompt, " "),
+      fmt::print(text_file(), "prompt: {}\nanswer: {}", fmt::join(result.prompt, " "),
                  fmt::join(result.ids, " "));
     }
-    fmt::print("\n");
+    fmt::print(text_file(), "\n");
     print_statistics(result);
   }
 
- private:
-  static void write(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+  // A report for programs has the standard output to itself.
+  std::FILE* text_file() const {
+    const ReportOptions& report = options_.report;
+    const bool has_report = options_.profile && report.format != ReportFormat::kTable;
+    return has_report && report.file.empty() ? stderr : stdout;
+  }
+
+  void write(std::string_view text) const {
+    std::fwrite(text.data(), 1, text.size(), text_file());
+    std::fflush(text_file());
   }
 
   Generation generate(const std::string& prompt, const TokenCallback& on_token) {
@@ -112,8 +135,8 @@ class LlmRunner {
       turn.replace(turn.find("{}"), 2, line);
       const InterruptGuard guard(*generator_);
       const Generation result =
-          generator_->generate(turn, options, [](const NewToken& token) { write(token.text); });
-      fmt::print("\n");
+          generator_->generate(turn, options, [this](const NewToken& token) { write(token.text); });
+      fmt::print(text_file(), "\n");
       print_statistics(result);
       options.encode.num_bos = 0;  // the conversation has begun
     }
@@ -122,18 +145,20 @@ class LlmRunner {
   void print_statistics(Generation result) const {
     result.statistics.model_load_start_ms = load_start_ms_;
     result.statistics.model_load_end_ms = load_end_ms_;
-    fmt::print("PyTorchObserver {}\n", result.statistics.json());
-    std::fflush(stdout);
+    fmt::print(text_file(), "PyTorchObserver {}\n", result.statistics.json());
+    std::fflush(text_file());
   }
 
   const LlmOptions& options_;
   Session session_;
+  std::unique_ptr<RunnerProfile> profile_;  // null: none is wanted
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<Method> method_;
   std::unique_ptr<MethodDecoder> decoder_;
   std::unique_ptr<TextGenerator> generator_;
   int64_t load_start_ms_ = 0;
   int64_t load_end_ms_ = 0;
+  uint64_t init_ns_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/files.h"
+#include "host/report_options.h"
 
 namespace vitrine::tools {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 struct LlmCommandLine {
   LlmOptions options;
   std::string prompt_file;
-  std::string etdump;
   int threads = -1;
   int64_t seq_len = 128;
   uint64_t seed = 0;
@@ -47,7 +47,8 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_flag("--ignore_eos,!--noignore_eos", options.generate.ignore_eos,
                "go on after end tokens");
   app.add_option("--method_name", options.method, "method that decodes")->capture_default_str();
-  app.add_option("--etdump_path", line.etdump, "not supported yet");
+  app.add_option("--etdump_path", options.etdump,
+                 "write the traces of a few steps (ETDump): a sample, and the slowest");
 }
 
 void add_own_flags(CLI::App& app, LlmCommandLine& line) {
@@ -71,6 +72,33 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_flag("--portable", options.portable, "run without the optimised kernels");
 }
 
+void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
+  LlmOptions& options = line.options;
+  const OptionGroup group(app, "Profiling");
+  group.add_flag("--profile", options.profile,
+                 "print what tokens cost: each op, prefill beside decode");
+  group
+      .add_option("--etrecord", options.etrecord,
+                  "record of a program that carries none: source ops and modules")
+      ->type_name("FILE");
+  group.add_flag("--roofline", options.roofline,
+                 "and the share of this machine's bandwidth (measured once, then kept)");
+  options.report.view.by = inspector::GroupBy::kOp;
+  add_report_options(group, options.report);
+}
+
+void check_profiling_flags(const LlmOptions& options) {
+  if (options.report.costs || options.report.ids) {
+    throw CLI::ValidationError("--costs and --ids", "do not go with a profile by the token");
+  }
+  if (options.report.format == ReportFormat::kJsonl) {
+    throw CLI::ValidationError("--format", "jsonl is not for a profile by the token");
+  }
+  if (!options.profile && (options.roofline || !options.report.file.empty())) {
+    throw CLI::ValidationError("--roofline and --output", "want --profile");
+  }
+}
+
 }  // namespace
 
 std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_code) {
@@ -78,11 +106,10 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   CLI::App app("Runs a language model: continues a prompt, or chats.", "llm_runner");
   add_stock_flags(app, line);
   add_own_flags(app, line);
+  add_profiling_flags(app, line);
   try {
     app.parse(argc, argv);
-    if (!line.etdump.empty()) {
-      throw CLI::ValidationError("--etdump_path", "traces are not supported yet");
-    }
+    check_profiling_flags(line.options);
     if (line.options.chat_format.find("{}") == std::string::npos) {
       throw CLI::ValidationError("--chat_format", "has no {}");
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/profile_report.h"
 #include "vitrine/text_generator.h"
 
 namespace vitrine::tools {
@@ -23,6 +24,11 @@ struct LlmOptions {
   bool warmup = false;
   bool portable = false;
   size_t threads = 0;
+  bool profile = false;
+  std::filesystem::path etdump;    // for the kept steps; empty: none
+  std::filesystem::path etrecord;  // empty: the program's own
+  bool roofline = false;
+  ReportOptions report;
   GenerateOptions generate;
 };
 

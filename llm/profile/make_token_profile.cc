@@ -1,0 +1,316 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "formats/etdump/etdump_writer.h"
+#include "inspector/join/statistics.h"
+#include "llm/profile/token_profile.h"
+
+namespace vitrine::llm {
+namespace {
+
+using inspector::Profile;
+using inspector::ProfileRow;
+
+constexpr uint64_t kLeastFitted = 16;
+
+// Sums go through the join as if they were times: one run of the trace for each.
+enum Run : uint8_t { kTotal, kUsual, kByPosition, kRuns };
+
+uint64_t value_of(const StepSums& sums, Run run) {
+  return std::array{sums.total_ns, sums.usual_ns, sums.position_ns}[run];
+}
+
+std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
+  auto dump = write_etdump(trace);
+  if (!dump.ok()) throw inspector::InspectorError(dump.error().message());
+  const auto bytes = std::as_bytes(std::span(dump->data(), dump->size()));
+  return {bytes.begin(), bytes.end()};
+}
+
+void add_loading(const StepTracer& tracer, TraceBuffer& trace) {
+  trace.begin_block("Default");
+  for (const TraceRecord& record : tracer.loading()) trace.record(record);
+}
+
+Profile join(const std::vector<std::byte>& dump, const TokenProfileFacts& facts) {
+  return inspector::make_profile(
+      etdump::parse_etdump(dump), facts.record,
+      {.method = facts.method, .run = facts.run, .delegates = facts.delegates});
+}
+
+Profile joined_sums(const StepTracer& tracer, Phase phase, const TokenProfileFacts& facts) {
+  const std::vector<RecordSums>& records = tracer.phase(phase).records;
+  TraceBuffer trace(tracer.loading().size() + kRuns * records.size(), kRuns + 1);
+  add_loading(tracer, trace);
+  for (const Run run : {kTotal, kUsual, kByPosition}) {
+    trace.begin_block("Execute");
+    for (const RecordSums& each : records) {
+      TraceRecord record = each.record;
+      record.start_ns = 0;
+      record.end_ns = value_of(each.sums, run);
+      trace.record(record);
+    }
+  }
+  return join(bytes_of(trace), facts);
+}
+
+double sample(const inspector::RunSamples& samples, Run run) {
+  for (const inspector::RunSample& each : samples) {
+    if (each.run == run) return each.ns;
+  }
+  return 0;
+}
+
+class Maker {
+ public:
+  Maker(const TokenProfiler& profiler, const TokenProfileFacts& facts)
+      : profiler_(profiler), facts_(facts), decode_(profiler.tracer().phase(Phase::kDecode)) {
+    result_.run = facts.run;
+    result_.method = facts.method;
+    result_.max_context = facts.max_context;
+  }
+
+  TokenProfile make(const Program& program, const MethodMeta& method) {
+    result_.bytes = read_method_bytes(program, method);
+    for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) add_phase(phase);
+    if (result_.rows.empty()) throw inspector::InspectorError("no step of the model was traced");
+    std::ranges::stable_sort(result_.rows, [](const TokenRow& a, const TokenRow& b) {
+      return a.index[kDecode] >= 0 && b.index[kDecode] >= 0 ? a.index[kDecode] < b.index[kDecode]
+                                                            : a.index[kDecode] > b.index[kDecode];
+    });
+    add_outside();
+    add_tokens();
+    compare_attention();
+    add_kept();
+    write_notes();
+    return std::move(result_);
+  }
+
+ private:
+  using RowKey = std::tuple<int32_t, inspector::Where, std::string, size_t>;
+
+  std::optional<CostLine> fit(double usual_ns, double position_ns) const {
+    const auto n = static_cast<double>(decode_.usual_steps);
+    const auto x = static_cast<double>(decode_.positions);
+    const auto xx = static_cast<double>(decode_.position_squares);
+    const double spread = n * xx - x * x;
+    if (decode_.usual_steps < kLeastFitted || spread <= 0) return std::nullopt;
+    CostLine line;
+    line.a_position = (n * position_ns - x * usual_ns) / spread;
+    line.at_start = (usual_ns - line.a_position * x) / n;
+    return line;
+  }
+
+  Times times_of(const StepSums& prefill, const StepSums& decode) const {
+    return {.ns = {static_cast<double>(prefill.total_ns), static_cast<double>(decode.total_ns)},
+            .growth =
+                fit(static_cast<double>(decode.usual_ns), static_cast<double>(decode.position_ns))};
+  }
+
+  void add_phase(Phase phase) {
+    const auto which = static_cast<size_t>(phase);
+    const PhaseSums& sums = profiler_.tracer().phase(phase);
+    result_.steps[which] = sums.steps;
+    result_.tokens[which] = sums.tokens;
+    if (sums.records.empty()) return;
+    result_.names[which] = joined_sums(profiler_.tracer(), phase, facts_);
+    const Profile& joined = *result_.names[which];
+    std::map<RowKey, size_t> occurrences;
+    for (size_t i = 0; i < joined.rows.size(); ++i) {
+      const ProfileRow& row = joined.rows[i];
+      RowKey key = {row.instruction, row.where, row.identifier, 0};
+      std::get<3>(key) = occurrences[key]++;
+      const auto [found, is_new] = row_of_.try_emplace(key, result_.rows.size());
+      if (is_new) result_.rows.emplace_back();
+      TokenRow& made = result_.rows[found->second];
+      made.index[which] = static_cast<int>(i);
+      made.times.ns[which] = sample(row.samples, kTotal);
+      if (phase == Phase::kDecode) {
+        made.times.growth = fit(sample(row.samples, kUsual), sample(row.samples, kByPosition));
+      }
+    }
+    if (phase == Phase::kDecode) add_bytes(joined);
+    result_.unattributed.ns[which] = sample(joined.unattributed_samples, kTotal);
+    if (phase == Phase::kDecode) {
+      result_.unattributed.growth = fit(sample(joined.unattributed_samples, kUsual),
+                                        sample(joined.unattributed_samples, kByPosition));
+    }
+  }
+
+  void add_bytes(const Profile& joined) {
+    const double positions = mean_position() + 1;
+    std::map<std::pair<int32_t, uint32_t>, std::vector<TokenRow*>> operators;
+    for (TokenRow& row : result_.rows) {
+      if (row.index[kDecode] < 0) continue;
+      const ProfileRow& named = joined.rows[static_cast<size_t>(row.index[kDecode])];
+      if (named.where == inspector::Where::kKernel) {
+        const auto found = result_.bytes.kernels.find(named.instruction);
+        if (found == result_.bytes.kernels.end()) continue;
+        row.weight_bytes = found->second.weights;
+        row.cache_bytes = found->second.cache + found->second.cache_a_position * positions;
+        row.is_attention = found->second.is_attention;
+        row.is_lookup = found->second.is_lookup;
+      } else if (!named.identifier.empty()) {
+        const auto handle =
+            static_cast<uint32_t>(std::strtoul(named.identifier.c_str(), nullptr, 10));
+        operators[{named.instruction, handle}].push_back(&row);
+      }
+    }
+    for (const auto& [node, weights] : result_.bytes.nodes) {
+      const auto found = operators.find(node);
+      if (found != operators.end()) give_weights(weights, found->second);
+    }
+  }
+
+  // Nodes run in their order. If some do not run by themselves, the longest operator has it all.
+  static void give_weights(const std::vector<double>& weights,
+                           const std::vector<TokenRow*>& operators) {
+    if (weights.size() == operators.size()) {
+      for (size_t i = 0; i < weights.size(); ++i) operators[i]->weight_bytes = weights[i];
+      return;
+    }
+    TokenRow* const longest = *std::ranges::max_element(
+        operators, {}, [](const TokenRow* row) { return row->times.ns[kDecode]; });
+    longest->weight_bytes = std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
+
+  double mean_position() const {
+    double sum = 0;
+    for (const StepWall& wall : profiler_.decode_walls()) sum += static_cast<double>(wall.position);
+    const size_t count = profiler_.decode_walls().size();
+    return count == 0 ? 0 : sum / static_cast<double>(count);
+  }
+
+  void add_outside() {
+    const auto both = [](const auto& get) {
+      return std::pair{get(Phase::kPrefill), get(Phase::kDecode)};
+    };
+    for (size_t i = 0; i < kParts; ++i) {
+      const auto [prefill, decode] =
+          both([&](Phase phase) { return profiler_.part(phase, static_cast<Part>(i)); });
+      result_.parts[i] = times_of(prefill, decode);
+    }
+    const auto [prefill, decode] = both([&](Phase phase) { return profiler_.wall(phase); });
+    result_.wall = times_of(prefill, decode);
+  }
+
+  void add_tokens() {
+    result_.first_token_ns = profiler_.first_token_ns();
+    result_.tokens_by_position = profiler_.decode_walls();
+    result_.usual_steps = decode_.usual_steps;
+    std::vector<double> ns;
+    for (const StepWall& wall : result_.tokens_by_position)
+      ns.push_back(static_cast<double>(wall.ns));
+    const size_t count = ns.size();
+    result_.token = inspector::statistics_of(std::move(ns), count);
+  }
+
+  // Products with weights cost the same at every position: their mean counts, without a slope that
+  // is noise.
+  void compare_attention() {
+    CostLine attention;
+    double weights = 0;
+    bool has_attention = false;
+    const double mean =
+        static_cast<double>(decode_.positions) / static_cast<double>(decode_.usual_steps);
+    for (const TokenRow& row : result_.rows) {
+      if (!row.times.growth) continue;
+      const CostLine& line = *row.times.growth;
+      if (row.is_attention) {
+        has_attention = true;
+        attention.at_start += line.at_start;
+        attention.a_position += line.a_position;
+      } else if (row.weight_bytes > 0 && !row.is_lookup) {
+        weights += line.at_start + line.a_position * mean;
+      }
+    }
+    if (!has_attention || attention.a_position <= 0) return;
+    const double crossing = (weights - attention.at_start) / attention.a_position;
+    if (crossing >= 0) result_.attention_passes_weights = crossing;
+  }
+
+  void add_kept() {
+    result_.kept = join(kept_etdump(profiler_), facts_);
+    for (const KeptStep* each : profiler_.tracer().kept()) {
+      const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
+      result_.kept.run_names.push_back(
+          fmt::format("{} at {}", phase_name(phase), each->step.position));
+    }
+  }
+
+  // As in the inspector's profiles: over twice the median.
+  void note_disturbed() {
+    size_t count = 0;
+    double more = 0;
+    for (const StepWall& wall : result_.tokens_by_position) {
+      const auto ns = static_cast<double>(wall.ns);
+      if (ns <= 2 * result_.token.p50) continue;
+      ++count;
+      more += ns - result_.token.p50;
+    }
+    if (count == 0) return;
+    result_.notes.push_back(fmt::format(
+        "{} of {} tokens took over twice the median, together {:.3g} ms more: they count "
+        "in the rows",
+        count, result_.tokens_by_position.size(), more / 1e6));
+  }
+
+  void write_notes() {
+    note_disturbed();
+    for (const auto& names : result_.names) {
+      if (!names) continue;
+      for (const std::string& note : names->notes) {
+        const bool is_known = std::ranges::count(result_.notes, note) != 0;
+        if (!is_known && note.find("not all runs executed") == std::string::npos) {
+          result_.notes.push_back(note);
+        }
+      }
+    }
+    if (profiler_.tracer().dropped() != 0) {
+      result_.notes.push_back(fmt::format(
+          "{} records were over {} a step and are in no row: their time is unattributed",
+          profiler_.tracer().dropped(), StepTracer::kRecordsAStep));
+    }
+  }
+
+  const TokenProfiler& profiler_;
+  const TokenProfileFacts& facts_;
+  const PhaseSums& decode_;
+  std::map<RowKey, size_t> row_of_;
+  TokenProfile result_;
+};
+
+}  // namespace
+
+const char* part_name(Part part) {
+  constexpr const char* kNames[] = {"tokenizer: prompt", "between steps",   "inputs and logits",
+                                    "sampling",          "tokenizer: text", "output"};
+  return kNames[static_cast<size_t>(part)];
+}
+
+const char* phase_name(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
+
+TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
+                                const MethodMeta& method, const TokenProfileFacts& facts) {
+  return Maker(profiler, facts).make(program, method);
+}
+
+std::vector<std::byte> kept_etdump(const TokenProfiler& profiler) {
+  const std::vector<const KeptStep*> kept = profiler.tracer().kept();
+  size_t records = profiler.tracer().loading().size();
+  for (const KeptStep* each : kept) records += each->records.size();
+  TraceBuffer trace(records, kept.size() + 1);
+  add_loading(profiler.tracer(), trace);
+  for (const KeptStep* each : kept) {
+    trace.begin_block("Execute");
+    for (const TraceRecord& record : each->records) trace.record(record);
+  }
+  return bytes_of(trace);
+}
+
+}  // namespace vitrine::llm

@@ -1,0 +1,218 @@
+#include "llm/profile/method_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "backends/xnnpack/format/identifiers.h"
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/graph_reader.h"
+#include "host/host_tensor.h"
+#include "runtime/data/vector_size.h"
+
+namespace vitrine::llm {
+namespace {
+
+namespace fbs = schema::program;
+
+// Attention reads its caches up to the token's position; others write one position, or all.
+struct CacheOperator {
+  std::string_view name;
+  std::array<int, 2> written;  // the caches among its arguments; -1: none
+  bool is_attention;
+};
+constexpr CacheOperator kCacheOperators[] = {
+    {"llama::custom_sdpa", {-1, -1}, true},
+    {"llama::custom_quantized_sdpa", {-1, -1}, true},
+    {"llama::sdpa_with_kv_cache", {3, 4}, true},
+    {"llama::update_cache", {1, -1}, false},
+    {"llama::update_cache_with_indices", {1, -1}, false},
+    {"aten::copy_", {0, -1}, false},
+    {"aten::index_put_", {0, -1}, false},
+};
+constexpr std::string_view kWritesAll = "aten::copy_";
+
+// Operators that read one row a token of their constants.
+constexpr std::string_view kLookups[] = {
+    "aten::embedding",
+    "aten::index",
+    "aten::index_select",
+    "aten::select_copy",
+    "aten::slice_copy",
+    "quantized_decomposed::embedding_2bit",
+    "quantized_decomposed::embedding_4bit",
+    "quantized_decomposed::embedding_byte",
+};
+
+const CacheOperator* cache_operator(std::string_view name) {
+  const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
+  return found == std::end(kCacheOperators) ? nullptr : found;
+}
+
+bool is_constant(const fbs::Tensor& tensor) {
+  const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
+  const bool is_external =
+      extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
+  return tensor.allocation_info() == nullptr && (tensor.data_buffer_idx() != 0 || is_external);
+}
+
+double bytes_of(const fbs::Tensor& tensor) {
+  auto bytes = static_cast<double>(element_size(static_cast<ScalarType>(tensor.scalar_type())));
+  for (const int32_t size : *tensor.sizes()) bytes *= size;
+  return bytes;
+}
+
+double value_bytes(const xnnpack::Value& value) {
+  constexpr double kBlockScale = 2;  // bfloat16
+  constexpr double kScale = 4;
+  const auto dense = xnnpack::tensor_bytes(*value.datatype, value.shape);
+  return static_cast<double>(dense.value_or(0)) +
+         value.scale_count * (value.block_size != 0 ? kBlockScale : kScale);
+}
+
+class Reader {
+ public:
+  Reader(const Program& program, const MethodMeta& method)
+      : program_(program), plan_(method.plan()) {}
+
+  MethodBytes read() {
+    for_each_instruction([this](int32_t id, const fbs::Instruction& from) {
+      if (const auto* call = from.instr_args_as_KernelCall()) find_caches(id, *call);
+    });
+    for_each_instruction([this](int32_t id, const fbs::Instruction& from) {
+      if (const auto* call = from.instr_args_as_KernelCall()) read_kernel(id, *call);
+      if (const auto* call = from.instr_args_as_DelegateCall()) read_delegate(id, *call);
+    });
+    return std::move(bytes_);
+  }
+
+ private:
+  using Place = std::pair<uint32_t, uint64_t>;  // memory id, offset
+
+  template <class Visit>
+  void for_each_instruction(Visit visit) {
+    if (size_of(plan_.chains()) == 0) return;
+    const auto* instructions = plan_.chains()->Get(0)->instructions();
+    for (uint32_t i = 0; i < size_of(instructions); ++i) {
+      visit(static_cast<int32_t>(i), *instructions->Get(i));
+    }
+  }
+
+  std::string_view name_of(const fbs::KernelCall& call) const {
+    return plan_.operators()->Get(static_cast<uint32_t>(call.op_index()))->name()->string_view();
+  }
+
+  // Null if there is no such argument, or it is no tensor.
+  const fbs::Tensor* argument(const fbs::KernelCall& call, int index) const {
+    if (index < 0 || static_cast<uint32_t>(index) >= size_of(call.args())) return nullptr;
+    const int32_t value = call.args()->Get(static_cast<uint32_t>(index));
+    return value < 0 ? nullptr : tensor(value);
+  }
+  const fbs::Tensor* tensor(int32_t value) const {
+    return plan_.values()->Get(static_cast<uint32_t>(value))->val_as_Tensor();
+  }
+
+  static std::optional<Place> place_of(const fbs::Tensor& tensor) {
+    const fbs::AllocationDetails* info = tensor.allocation_info();
+    if (info == nullptr) return std::nullopt;
+    return Place{info->memory_id(),
+                 uint64_t{info->memory_offset_high()} << 32 | info->memory_offset_low()};
+  }
+
+  void find_caches(int32_t id, const fbs::KernelCall& call) {
+    const CacheOperator* known = cache_operator(name_of(call));
+    if (known == nullptr) return;
+    for (const int index : known->written) {
+      const fbs::Tensor* cache = argument(call, index);
+      const std::optional<Place> place = cache == nullptr ? std::nullopt : place_of(*cache);
+      if (!place || !caches_.insert(*place).second) continue;
+      bytes_.caches.push_back({tools::describe(static_cast<ScalarType>(cache->scalar_type()),
+                                               {cache->sizes()->data(), cache->sizes()->size()}),
+                               static_cast<uint64_t>(bytes_of(*cache)), id});
+    }
+  }
+
+  void read_kernel(int32_t id, const fbs::KernelCall& call) {
+    const std::string_view name = name_of(call);
+    const CacheOperator* known = cache_operator(name);
+    KernelBytes bytes;
+    bytes.is_lookup = std::ranges::count(kLookups, name) != 0;
+    bytes.is_attention = known != nullptr && known->is_attention;
+    std::set<int32_t> seen;  // results come twice
+    for (uint32_t i = 0; i < size_of(call.args()); ++i) {
+      const int32_t value = call.args()->Get(i);
+      if (value < 0 || !seen.insert(value).second) continue;
+      const fbs::Tensor* read = tensor(value);
+      if (read == nullptr) continue;
+      if (is_constant(*read)) {
+        add_constant(*read, value, bytes);
+      } else if (const auto place = place_of(*read); place && caches_.contains(*place)) {
+        add_cache(*read, known, bytes);
+      }
+    }
+    if (bytes.weights > 0 || bytes.cache > 0 || bytes.cache_a_position > 0 || bytes.is_attention) {
+      bytes_.kernels[id] = bytes;
+    }
+  }
+
+  void add_constant(const fbs::Tensor& constant, int32_t value, KernelBytes& bytes) {
+    const double all = bytes_of(constant);
+    if (constants_.insert(value).second) bytes_.weights += all;
+    const bool has_rows = constant.sizes()->size() != 0 && constant.sizes()->Get(0) > 0;
+    bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
+  }
+
+  // Caches are [batch, positions, heads, size].
+  static void add_cache(const fbs::Tensor& cache, const CacheOperator* known, KernelBytes& bytes) {
+    const double all = bytes_of(cache);
+    const bool has_positions = cache.sizes()->size() == 4 && cache.sizes()->Get(1) > 0;
+    if (known == nullptr || known->name == kWritesAll || !has_positions) {
+      bytes.cache += all;
+    } else if (known->is_attention) {
+      bytes.cache_a_position += all / cache.sizes()->Get(1);
+    } else {
+      bytes.cache += all / cache.sizes()->Get(1);
+    }
+  }
+
+  void read_delegate(int32_t id, const fbs::DelegateCall& call) {
+    const auto* delegate = plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
+    if (delegate->id()->string_view() != xnnpack::kBackendId) return;
+    const Result<DataBuffer> payload = program_.delegate_data(*delegate->processed());
+    if (!payload.ok()) return;
+    const Result<xnnpack::Blob> blob = xnnpack::open_blob(payload->bytes());
+    if (!blob.ok()) return;
+    Budget steps(uint64_t{16} * payload->bytes().size());
+    const Result<xnnpack::Graph> graph = xnnpack::read_graph(*blob->graph, steps);
+    if (!graph.ok()) return;
+    const bool is_new = delegates_.insert(call.delegate_index()).second;
+    for (const xnnpack::Value& value : graph->values) {
+      if (is_new && value.is_constant()) bytes_.weights += value_bytes(value);
+    }
+    for (const xnnpack::Node& node : graph->nodes) {
+      double weights = 0;
+      for (const uint32_t input : node.input_values()) {
+        const xnnpack::Value& value = graph->values[input];
+        if (value.is_constant()) weights += value_bytes(value);
+      }
+      bytes_.nodes[{id, node.debug_handle}].push_back(weights);
+    }
+  }
+
+  const Program& program_;
+  const fbs::ExecutionPlan& plan_;
+  std::set<Place> caches_;
+  std::set<int32_t> constants_;
+  std::set<int32_t> delegates_;
+  MethodBytes bytes_;
+};
+
+}  // namespace
+
+MethodBytes read_method_bytes(const Program& program, const MethodMeta& method) {
+  return Reader(program, method).read();
+}
+
+}  // namespace vitrine::llm

@@ -1,0 +1,137 @@
+// JSON and CSV.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "inspector/text/row_texts.h"
+#include "llm/profile/report_tokens.h"
+#include "llm/profile/token_groups.h"
+
+namespace vitrine::llm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json times_json(const Times& times) {
+  Json json = {{"prefill_ns", times.ns[kPrefill]}, {"decode_ns", times.ns[kDecode]}};
+  if (times.growth) {
+    json["growth"] = {{"at_start_ns", times.growth->at_start},
+                      {"a_position_ns", times.growth->a_position}};
+  }
+  return json;
+}
+
+Json row_json(const TokenProfile& profile, const TokenRow& row) {
+  const inspector::ProfileRow& named = named_row(profile, row);
+  const inspector::RowTexts texts = inspector::row_texts(named);
+  Json json = {{"op", texts.op},
+               {"source_ops", named.source_ops},
+               {"modules", named.modules},
+               {"kernel", named.kernel},
+               {"place", texts.place},
+               {"delegate", named.delegate},
+               {"instruction", named.instruction},
+               {"identifier", named.identifier}};
+  json.update(times_json(row.times));
+  json["weight_bytes"] = row.weight_bytes;
+  json["cache_bytes"] = row.cache_bytes;
+  return json;
+}
+
+Json statistics_json(const inspector::TimeStatistics& time) {
+  return {{"min", time.min}, {"p50", time.p50}, {"p90", time.p90},
+          {"p99", time.p99}, {"max", time.max}, {"avg", time.avg}};
+}
+
+Json run_json(const TokenProfile& profile) {
+  const inspector::RunInfo& run = profile.run;
+  Json json = {{"model", run.model}, {"method", profile.method}, {"record", run.record}};
+  if (run.threads) json["threads"] = *run.threads;
+  if (run.load_ns) json["load_ns"] = *run.load_ns;
+  if (run.init_ns) json["init_ns"] = *run.init_ns;
+  json["max_context"] = profile.max_context;
+  json["first_token_ns"] = profile.first_token_ns;
+  return json;
+}
+
+Json memory_json(const TokenProfile& profile) {
+  Json json = {{"weights_in_file", profile.bytes.weights}};
+  if (const auto& memory = profile.run.memory) {
+    json["planned"] = memory->planned;
+    json["workspace"] = memory->workspace;
+    json["packed_weights"] = memory->packed_weights;
+    json["mapped_weights"] = memory->mapped_weights;
+    json["constants"] = memory->constants;
+  }
+  if (profile.run.peak_rss_bytes) json["peak_rss"] = *profile.run.peak_rss_bytes;
+  json["caches"] = Json::array();
+  for (const CacheBuffer& cache : profile.bytes.caches) {
+    json["caches"].push_back(
+        {{"type", cache.type}, {"bytes", cache.bytes}, {"instruction", cache.instruction}});
+  }
+  return json;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+}  // namespace
+
+std::string report_token_json(const TokenProfile& profile) {
+  Json json = {{"version", kTokenJsonVersion}, {"run", run_json(profile)}};
+  json["memory"] = memory_json(profile);
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    const auto which = static_cast<size_t>(phase);
+    json["phases"][phase_name(phase)] = {{"steps", profile.steps[which]},
+                                         {"tokens", profile.tokens[which]},
+                                         {"wall_ns", profile.wall.ns[which]}};
+  }
+  json["token_ns"] = statistics_json(profile.token);
+  json["rows"] = Json::array();
+  for (const TokenRow& row : profile.rows) json["rows"].push_back(row_json(profile, row));
+  json["unattributed"] = times_json(profile.unattributed);
+  for (size_t i = 0; i < kParts; ++i) {
+    json["parts"][part_name(static_cast<Part>(i))] = times_json(profile.parts[i]);
+  }
+  json["wall"] = times_json(profile.wall);
+  json["fitted_tokens"] = profile.usual_steps;
+  if (profile.attention_passes_weights) {
+    json["attention_passes_weights_at"] = *profile.attention_passes_weights;
+  }
+  json["tokens"] = Json::array();
+  for (const StepWall& wall : profile.tokens_by_position) {
+    json["tokens"].push_back({wall.position, wall.ns});
+  }
+  json["notes"] = profile.notes;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string report_token_csv(const TokenProfile& profile, const inspector::View& view) {
+  std::string out =
+      "name,place,module,kernel,rows,prefill_ns,decode_ns,weight_bytes,cache_bytes,at_start_ns,"
+      "a_position_ns\r\n";
+  const auto line = [&out](const TokenGroup& group) {
+    out += fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},", quoted(group.name),
+                       quoted(group.place), quoted(group.module), quoted(group.kernel), group.rows,
+                       group.times.ns[kPrefill], group.times.ns[kDecode], group.weight_bytes,
+                       group.cache_bytes);
+    out += group.times.growth ? fmt::format("{:.3f},{:.6f}\r\n", group.times.growth->at_start,
+                                            group.times.growth->a_position)
+                              : ",\r\n";
+  };
+  TokenGroups groups = group_tokens(profile, view);
+  for (const TokenGroup& group : groups.groups) line(group);
+  groups.others.name = "other rows";
+  if (groups.others.rows != 0) line(groups.others);
+  line({.name = "unattributed", .times = profile.unattributed});
+  for (size_t i = 0; i < kParts; ++i) {
+    line({.name = part_name(static_cast<Part>(i)), .times = profile.parts[i]});
+  }
+  line({.name = "wall", .times = profile.wall});
+  return out;
+}
+
+}  // namespace vitrine::llm

@@ -1,0 +1,321 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "inspector/text/figures.h"
+#include "inspector/text/text_layout.h"
+#include "inspector/text/text_table.h"
+#include "llm/profile/report_tokens.h"
+#include "llm/profile/token_groups.h"
+
+namespace vitrine::llm {
+namespace {
+
+using inspector::GroupBy;
+using inspector::printable;
+using inspector::TextTable;
+using inspector::Unit;
+using inspector::unit_for;
+using inspector::unit_for_rows;
+using inspector::wrap;
+
+constexpr double kThousand = 1000;
+
+std::string time_text(double ns) { return unit_for(ns).with_name(ns); }
+
+std::string bytes_text(double bytes) {
+  return bytes < 1e6 ? fmt::format("{:.1f} kB", bytes / 1e3)
+                     : fmt::format("{:.2f} MB", bytes / 1e6);
+}
+
+double per_second(double count, double ns) { return ns > 0 ? count * 1e9 / ns : 0; }
+
+class TokenTable {
+ public:
+  TokenTable(const TokenProfile& profile, const inspector::TableOptions& options)
+      : profile_(profile),
+        options_(options),
+        width_(std::max(options.width, inspector::kMinWidth)),
+        prefill_unit_(unit_for_rows(profile.wall.ns[kPrefill])),
+        decode_unit_(unit_for_rows(a_token(profile.wall))) {}
+
+  std::string report() {
+    write_head();
+    out_ += '\n';
+    write_rows();
+    out_ += '\n';
+    write_growth();
+    for (const std::string& note : profile_.notes) {
+      out_ += inspector::wrap_words("note: ", printable(note), width_);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // ---- Head
+
+  void write_head() {
+    const inspector::RunInfo& run = profile_.run;
+    std::vector<std::string> title = {printable(run.model), printable(profile_.method)};
+    if (run.threads) title.push_back(inspector::counted(*run.threads, "thread"));
+    title.push_back(fmt::format("context {}", profile_.max_context));
+    title.push_back("names: " +
+                    (run.record.empty() ? "from the program alone" : printable(run.record)));
+    out_ += wrap("", title, inspector::kDot, width_);
+    std::vector<std::string> start;
+    if (run.load_ns) start.push_back("load " + time_text(static_cast<double>(*run.load_ns)));
+    if (run.init_ns) start.push_back("init " + time_text(static_cast<double>(*run.init_ns)));
+    start.push_back("time to first token " + first_token_text());
+    out_ += wrap("", start, inspector::kDot, width_);
+    write_memory();
+    write_phases();
+  }
+
+  std::string first_token_text() const {
+    const std::vector<uint64_t>& all = profile_.first_token_ns;
+    if (all.empty()) return "unknown";
+    const std::string first = time_text(static_cast<double>(all.front()));
+    if (all.size() == 1) return first;
+    const auto [least, most] = std::ranges::minmax(all);
+    return fmt::format("{} (of {} prompts: {} to {})", first, all.size(),
+                       time_text(static_cast<double>(least)), time_text(static_cast<double>(most)));
+  }
+
+  void write_memory() {
+    std::vector<std::string> facts;
+    const auto add = [&facts](const char* label, double bytes) {
+      if (bytes > 0) facts.push_back(fmt::format("{} {}", label, bytes_text(bytes)));
+    };
+    add("weights in the file", profile_.bytes.weights);
+    double cache = 0;
+    for (const CacheBuffer& buffer : profile_.bytes.caches)
+      cache += static_cast<double>(buffer.bytes);
+    if (const auto& memory = profile_.run.memory) {
+      add("packed", static_cast<double>(memory->packed_weights));
+      add("packed in a file", static_cast<double>(memory->mapped_weights));
+      add("other constants", static_cast<double>(memory->constants));
+      if (cache > 0) add_cache(cache, facts);
+      add("activations", std::max(0.0, static_cast<double>(memory->planned) - cache));
+      add("workspace", static_cast<double>(memory->workspace));
+    }
+    if (profile_.run.peak_rss_bytes) {
+      add("process peak", static_cast<double>(*profile_.run.peak_rss_bytes));
+    }
+    out_ += wrap("memory  ", facts, inspector::kDot, width_);
+  }
+
+  void add_cache(double bytes, std::vector<std::string>& facts) const {
+    const std::vector<CacheBuffer>& caches = profile_.bytes.caches;
+    const bool are_alike = std::ranges::all_of(
+        caches, [&](const CacheBuffer& each) { return each.type == caches[0].type; });
+    facts.push_back(fmt::format("cache {} ({} x {}{})", bytes_text(bytes), caches.size(),
+                                caches[0].type, are_alike ? "" : ", ..."));
+  }
+
+  void write_phases() {
+    const double prompt = static_cast<double>(profile_.tokens[kPrefill]);
+    out_ += fmt::format("prefill {} in {}, {}: {:.0f} tokens/s\n",
+                        inspector::counted(profile_.tokens[kPrefill], "token"),
+                        inspector::counted(profile_.steps[kPrefill], "call"),
+                        time_text(profile_.wall.ns[kPrefill]),
+                        per_second(prompt, profile_.wall.ns[kPrefill]));
+    if (profile_.steps[kDecode] == 0) return;
+    const inspector::TimeStatistics& token = profile_.token;
+    const Unit unit = unit_for(token.p50);
+    out_ += fmt::format(
+        "decode  {} in {}: {:.0f} tokens/s\n", inspector::counted(profile_.steps[kDecode], "token"),
+        time_text(profile_.wall.ns[kDecode]),
+        per_second(static_cast<double>(profile_.steps[kDecode]), profile_.wall.ns[kDecode]));
+    out_ += fmt::format("a token min {}   p50 {}   p90 {}   p99 {}   max {} {}\n",
+                        unit.text(token.min), unit.text(token.p50), unit.text(token.p90),
+                        unit.text(token.p99), unit.text(token.max), unit.name);
+  }
+
+  // ---- Rows
+
+  double a_token(const Times& times) const {
+    return profile_.steps[kDecode] == 0
+               ? 0
+               : times.ns[kDecode] / static_cast<double>(profile_.steps[kDecode]);
+  }
+
+  void write_rows() {
+    using Kind = TextTable::Kind;
+    const bool is_single = options_.view.by == GroupBy::kNone;
+    TextTable table;
+    if (is_single) {
+      table.add_column("ran in", Kind::kName);
+      table.add_column("source op", Kind::kName);
+      table.add_column("module", Kind::kTail);
+      table.add_column("kernel", Kind::kTail);
+    } else {
+      table.add_column(options_.view.by == GroupBy::kOp ? "op" : "part of the model", Kind::kName);
+      table.add_column("rows", Kind::kFigure);
+    }
+    first_figure_ = is_single ? 4 : 2;
+    label_column_ = is_single ? 1 : 0;
+    table.add_column(fmt::format("prefill {}", prefill_unit_.name), Kind::kFigure);
+    table.add_column("%", Kind::kFigure);
+    table.add_column(fmt::format("{} a token", decode_unit_.name), Kind::kFigure);
+    table.add_column("%", Kind::kFigure);
+    table.add_column("weights kB", Kind::kFigure);
+    table.add_column("cache kB", Kind::kFigure);
+    table.add_column("GB/s", Kind::kFigure);
+    if (has_limits()) table.add_column("peak %", Kind::kFigure);
+    if (has_growth()) table.add_column(fmt::format("+{}/1k pos", decode_unit_.name), Kind::kFigure);
+
+    const TokenGroups groups = group_tokens(profile_, options_.view);
+    for (const TokenGroup& group : groups.groups) add_group(table, group, is_single);
+    add_totals(table, groups);
+    out_ += table.text(width_, options_.color);
+  }
+
+  bool has_limits() const { return profile_.run.limits.has_value(); }
+  bool has_growth() const { return profile_.wall.growth.has_value(); }
+
+  void add_group(TextTable& table, const TokenGroup& group, bool is_single) const {
+    std::vector<TextTable::Cell> cells;
+    if (is_single) {
+      cells = {group.place, group.name, group.module, group.kernel};
+    } else {
+      cells = {group.name, std::to_string(group.rows)};
+    }
+    for (std::string& figure : figures(group.times, group.weight_bytes, group.cache_bytes)) {
+      cells.emplace_back(std::move(figure));
+    }
+    table.add_row(std::move(cells), false);
+  }
+
+  void add_totals(TextTable& table, const TokenGroups& groups) const {
+    const auto add = [&](std::string label, const Times& times, double weights, double cache) {
+      table.add_total({std::move(label)}, label_column_, figures(times, weights, cache),
+                      first_figure_);
+    };
+    if (groups.others.rows != 0) {
+      add(inspector::counted(groups.others.rows, "other row"), groups.others.times,
+          groups.others.weight_bytes, groups.others.cache_bytes);
+    }
+    add("unattributed", profile_.unattributed, 0, 0);
+    for (size_t i = 0; i < kParts; ++i) {
+      const Times& part = profile_.parts[i];
+      if (part.ns[kPrefill] + part.ns[kDecode] > 0) {
+        add(part_name(static_cast<Part>(i)), part, 0, 0);
+      }
+    }
+    double weights = 0, cache = 0;
+    for (const TokenRow& row : profile_.rows) {
+      weights += row.weight_bytes;
+      cache += row.cache_bytes;
+    }
+    add("wall", profile_.wall, weights, cache);
+  }
+
+  std::vector<std::string> figures(const Times& times, double weights, double cache) const {
+    const auto share = [&](size_t phase) {
+      return profile_.wall.ns[phase] > 0
+                 ? inspector::percent(times.ns[phase] / profile_.wall.ns[phase])
+                 : "";
+    };
+    const bool has_decode = profile_.steps[kDecode] != 0;
+    const double ns = a_token(times);
+    const double bytes = weights + cache;
+    const bool has_bytes = bytes >= kThousand && ns > 0;
+    std::vector<std::string> result = {prefill_unit_.text(times.ns[kPrefill]), share(kPrefill),
+                                       has_decode ? decode_unit_.text(ns) : "", share(kDecode)};
+    const auto kilo = [](double value) {
+      return value >= kThousand / 10 ? fmt::format("{:.1f}", value / kThousand) : "";
+    };
+    result.push_back(kilo(weights));
+    result.push_back(kilo(cache));
+    result.push_back(has_bytes ? fmt::format("{:.1f}", bytes / ns) : "");
+    if (has_limits()) {
+      result.push_back(
+          has_bytes ? inspector::percent(bytes * 1e9 / ns / profile_.run.limits->bytes_per_s) : "");
+    }
+    if (has_growth()) {
+      result.push_back(times.growth
+                           ? fmt::format("{:+.{}f}",
+                                         times.growth->a_position * kThousand / decode_unit_.ns,
+                                         decode_unit_.decimals)
+                           : "");
+    }
+    return result;
+  }
+
+  // ---- Growth
+
+  void write_growth() {
+    if (profile_.steps[kDecode] == 0) return;
+    write_curve();
+    if (!profile_.wall.growth) {
+      out_ += "growth with position: fewer than 16 usual tokens, or all at one position\n";
+      return;
+    }
+    const CostLine& line = *profile_.wall.growth;
+    out_ += inspector::wrap_words(
+        "",
+        fmt::format("a token costs {} {} {} for each 1000 positions (least squares over {} of "
+                    "{} tokens; the first six and disturbed ones are left out)",
+                    time_text(line.at_start), line.a_position < 0 ? "-" : "+",
+                    time_text(std::abs(line.a_position) * kThousand), profile_.usual_steps,
+                    profile_.steps[kDecode]),
+        width_);
+    if (profile_.attention_passes_weights) {
+      const double at = *profile_.attention_passes_weights;
+      out_ += inspector::wrap_words(
+          "",
+          fmt::format("attention takes as long as the products with weights at position "
+                      "{:.0f}{}",
+                      at,
+                      at > static_cast<double>(profile_.max_context)
+                          ? fmt::format(", beyond the context of {}", profile_.max_context)
+                          : ""),
+          width_);
+    }
+  }
+
+  // Medians of a token's time, in as many stretches of tokens as there is room for.
+  void write_curve() {
+    constexpr size_t kStretches = 40;
+    constexpr size_t kLevels = 8;
+    const std::vector<StepWall>& all = profile_.tokens_by_position;
+    const size_t count = std::min(all.size(), kStretches);
+    std::vector<double> medians;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<double> ns;
+      for (size_t k = all.size() * i / count; k < all.size() * (i + 1) / count; ++k) {
+        ns.push_back(static_cast<double>(all[k].ns));
+      }
+      std::ranges::nth_element(ns, ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2));
+      medians.push_back(ns[ns.size() / 2]);
+    }
+    // A disturbed stretch does not flatten the others.
+    const double top = std::min(std::ranges::max(medians), 2 * profile_.token.p50);
+    std::string curve;
+    for (const double ns : medians) {
+      const auto level = static_cast<size_t>(
+          std::clamp(std::round(ns / top * kLevels), 1.0, static_cast<double>(kLevels)));
+      constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+      curve += kBlocks[level - 1];
+    }
+    out_ += fmt::format("position {} {} {}   (full height {})\n", all.front().position, curve,
+                        all.back().position, time_text(top));
+  }
+
+  const TokenProfile& profile_;
+  const inspector::TableOptions& options_;
+  size_t width_;
+  Unit prefill_unit_, decode_unit_;
+  size_t first_figure_ = 0, label_column_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string report_token_table(const TokenProfile& profile,
+                               const inspector::TableOptions& options) {
+  return TokenTable(profile, options).report();
+}
+
+}  // namespace vitrine::llm

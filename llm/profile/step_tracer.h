@@ -1,0 +1,111 @@
+// Keeps what the executions of a method log, in bounded memory: sums over all steps of a phase, and
+// the records of a few steps.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "vitrine/event_tracer.h"
+#include "vitrine/text_generator.h"
+
+namespace vitrine::llm {
+
+enum class Phase : uint8_t { kPrefill, kDecode };
+inline constexpr size_t kPhases = 2;
+// As indices.
+inline constexpr size_t kPrefill = static_cast<size_t>(Phase::kPrefill);
+inline constexpr size_t kDecode = static_cast<size_t>(Phase::kDecode);
+
+// One thing, over the steps of a phase. Usual steps are those without a disturbance; costs are
+// fitted over them.
+struct StepSums {
+  uint64_t total_ns = 0;
+  uint64_t usual_ns = 0;
+  uint64_t position_ns = 0;  // of usual steps: the sum of position * ns
+
+  void add(uint64_t ns, uint64_t position, bool is_usual) {
+    total_ns += ns;
+    if (!is_usual) return;
+    usual_ns += ns;
+    position_ns += position * ns;
+  }
+};
+
+struct RecordSums {
+  TraceRecord record;       // the first of them
+  uint32_t occurrence = 0;  // among the same operators of one delegate call
+  StepSums sums;
+};
+
+struct PhaseSums {
+  std::vector<RecordSums> records;  // in the order in which they came first
+  uint64_t steps = 0;
+  uint64_t tokens = 0;
+  // Of usual steps.
+  uint64_t usual_steps = 0;
+  uint64_t positions = 0;         // sum of positions
+  uint64_t position_squares = 0;  // and of their squares
+};
+
+struct KeptStep {
+  GenerationStep step;
+  uint64_t number = 0;  // of its phase
+  std::vector<TraceRecord> records;
+};
+
+class StepTracer final : public EventTracer {
+ public:
+  static constexpr size_t kRecordsAStep = size_t{1} << 16;
+  static constexpr size_t kSampled = 8;  // of each phase
+  static constexpr size_t kSlowest = 4;
+
+  void begin_block(const char* name) override;
+  void record(const TraceRecord& record) override;
+
+  // Records between the two calls are the step's.
+  void begin_step();
+  // `position` is that of the last token fed.
+  void end_step(const GenerationStep& step, uint64_t position, bool is_usual);
+
+  // Of Method::execute in the last step.
+  uint64_t executed_ns() const { return executed_ns_; }
+  const std::vector<TraceRecord>& loading() const { return loading_; }
+  const PhaseSums& phase(Phase phase) const { return phases_[static_cast<size_t>(phase)]; }
+  // A sample and the slowest, each once, in the order of time.
+  std::vector<const KeptStep*> kept() const;
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  // Records of a phase by what they are of.
+  struct Key {
+    const char* name;
+    uint64_t place;     // chain and instruction
+    uint64_t identity;  // kind, identifier
+    uint32_t occurrence;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const;
+  };
+  using Index = std::unordered_map<Key, size_t, KeyHash>;
+
+  RecordSums& sums_of(size_t position, PhaseSums& phase, Index& index, size_t& cursor);
+  void keep(const GenerationStep& step, size_t phase);
+
+  bool is_in_step_ = false;
+  bool is_loading_ = true;
+  uint64_t executed_ns_ = 0;
+  uint64_t dropped_ = 0;
+  std::vector<TraceRecord> current_;
+  std::vector<TraceRecord> loading_;
+  std::array<PhaseSums, kPhases> phases_;
+  std::array<Index, kPhases> indices_;
+  std::array<uint64_t, kPhases> strides_ = {1, 1};
+  std::array<std::vector<KeptStep>, kPhases> sampled_;
+  std::array<std::vector<KeptStep>, kPhases> slowest_;
+};
+
+}  // namespace vitrine::llm

@@ -1,0 +1,32 @@
+// The rows of a token profile, grouped for its reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspector/report/grouping.h"
+#include "llm/profile/token_profile.h"
+
+namespace vitrine::llm {
+
+struct TokenGroup {
+  std::string name;                                  // printable; GroupBy::kNone: the op
+  std::string place = {}, module = {}, kernel = {};  // GroupBy::kNone
+  size_t rows = 0;
+  Times times = {};
+  // As of TokenRow, sums.
+  double weight_bytes = 0;
+  double cache_bytes = 0;
+};
+
+struct TokenGroups {
+  std::vector<TokenGroup>
+      groups;         // kNone: in run order; else those of decode that took longest first
+  TokenGroup others;  // beyond the top, and filtered out
+};
+TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& view);
+
+// The profile's row of names: of decode if it ran there.
+const inspector::ProfileRow& named_row(const TokenProfile& profile, const TokenRow& row);
+
+}  // namespace vitrine::llm

@@ -1,0 +1,90 @@
+// The profile of a language model by the token: its phases side by side, inside the model and out.
+//
+// In each phase, exactly,
+//   sum of rows + unattributed + sum of parts == wall
+// where rows are what the model's executions logged, unattributed what these leave of
+// Method::execute, and parts what happens outside of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/etrecord/etrecord.h"
+#include "inspector/join/make_profile.h"
+#include "llm/profile/method_bytes.h"
+#include "llm/profile/token_profiler.h"
+
+namespace vitrine::llm {
+
+// ns of a token at a position: at_start + a_position * position, by least squares over usual steps.
+struct CostLine {
+  double at_start = 0;
+  double a_position = 0;
+};
+
+// Totals of a phase, ns; and the fit of decode steps, if there are enough.
+struct Times {
+  std::array<double, kPhases> ns{};
+  std::optional<CostLine> growth;
+};
+
+struct TokenRow {
+  // Where its names are: a row of TokenProfile::names[phase]; -1: it did not run in that phase.
+  std::array<int, kPhases> index = {-1, -1};
+  Times times;
+  // Of a decode token: read, and for caches also written; the mean over positions.
+  double weight_bytes = 0;
+  double cache_bytes = 0;
+  bool is_attention = false;  // reads caches up to the position
+  bool is_lookup = false;
+};
+
+// What the library cannot know.
+struct TokenProfileFacts {
+  inspector::RunInfo run = {};
+  std::string method = "forward";
+  const etrecord::EtRecord* record = nullptr;
+  inspector::DelegateProfiles delegates = {};
+  int64_t max_context = 0;
+};
+
+struct TokenProfile {
+  inspector::RunInfo run;
+  std::string method;
+  int64_t max_context = 0;
+  std::array<uint64_t, kPhases> steps{};
+  std::array<uint64_t, kPhases> tokens{};  // fed
+  uint64_t usual_steps = 0;                // of decode, that the fits are over
+  // The joined rows of each phase, of which only names are meant: their times are sums.
+  std::array<std::optional<inspector::Profile>, kPhases> names;
+  std::vector<TokenRow> rows;  // in run order, those of decode first
+  Times unattributed;
+  std::array<Times, kParts> parts;  // by Part
+  Times wall;
+  std::vector<uint64_t> first_token_ns;      // of each prompt
+  inspector::TimeStatistics token;           // of a decode step, ns
+  std::vector<StepWall> tokens_by_position;  // decode steps in order
+  MethodBytes bytes;
+  // Where the line of attention reaches the mean of the products with weights; unset if it never
+  // does, or if the program has no attention over a cache.
+  std::optional<double> attention_passes_weights;
+  // Steps that were kept in full, as one profile: its runs are steps, named "decode at 12".
+  inspector::Profile kept;
+  std::vector<std::string> notes;
+};
+
+// For a row or a part: "tokenizer (prompt)", ...
+const char* part_name(Part part);
+const char* phase_name(Phase phase);
+
+// Throws InspectorError if no step ran.
+TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
+                                const MethodMeta& method, const TokenProfileFacts& facts);
+
+// The trace of loading and of the kept steps as ETDump, in the order of time.
+std::vector<std::byte> kept_etdump(const TokenProfiler& profiler);
+
+}  // namespace vitrine::llm

@@ -1,0 +1,65 @@
+#include "llm/profile/token_profiler.h"
+
+#include <algorithm>
+
+namespace vitrine::llm {
+namespace {
+
+constexpr size_t kLeastRecent = 5;
+constexpr uint64_t kUsualTimesMedian = 2;
+
+}  // namespace
+
+void TokenProfiler::on_prompt(uint64_t start_ns, uint64_t encoded_ns) {
+  generation_start_ns_ = start_ns;
+  prompt_ns_ = encoded_ns - start_ns;
+  last_end_ns_ = encoded_ns;
+  is_first_decode_ = true;
+}
+
+void TokenProfiler::begin_step(const GenerationStep&) { tracer_.begin_step(); }
+
+void TokenProfiler::end_step(const GenerationStep& step) {
+  const auto phase = static_cast<size_t>(step.is_prefill ? Phase::kPrefill : Phase::kDecode);
+  const uint64_t between = step.start_ns - last_end_ns_;
+  const uint64_t feed = step.fed_ns - step.start_ns;
+  const uint64_t executed = std::min(tracer_.executed_ns(), feed);
+  const uint64_t wall = prompt_ns_ + step.end_ns - last_end_ns_;
+  const uint64_t position = static_cast<uint64_t>(step.position) + step.tokens - 1;
+  const bool usual = is_usual(step, wall);
+  // In the order of Part.
+  const std::array<uint64_t, kParts> ns = {
+      prompt_ns_,
+      between,
+      feed - executed,
+      step.sampled_ns - step.fed_ns,
+      step.decoded_ns - step.sampled_ns,
+      step.end_ns - step.decoded_ns,
+  };
+  for (size_t i = 0; i < kParts; ++i) parts_[phase][i].add(ns[i], position, usual);
+  executed_[phase].add(executed, position, usual);
+  wall_[phase].add(wall, position, usual);
+  if (!step.is_prefill) decode_walls_.push_back({position, wall});
+  if (step.is_prefill && step.sampled_ns != step.fed_ns) {
+    first_token_ns_.push_back(step.end_ns - generation_start_ns_);
+  }
+  prompt_ns_ = 0;
+  last_end_ns_ = step.end_ns;
+  tracer_.end_step(step, position, usual);
+}
+
+// The first call with one token sets shapes up; others were disturbed if they take far longer than
+// those before them. Of the first few nobody knows.
+bool TokenProfiler::is_usual(const GenerationStep& step, uint64_t wall_ns) {
+  if (step.is_prefill) return true;
+  const bool is_first = std::exchange(is_first_decode_, false);
+  const size_t count = std::min(recent_count_, recent_.size());
+  std::array<uint64_t, 31> sorted = recent_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  if (is_first) return false;
+  recent_[recent_count_++ % recent_.size()] = wall_ns;
+  return count >= kLeastRecent && wall_ns <= kUsualTimesMedian * *middle;
+}
+
+}  // namespace vitrine::llm

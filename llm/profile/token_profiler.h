@@ -1,0 +1,72 @@
+// Watches a TextGenerator and its method: what the steps' time went to, inside the model and out.
+//
+//   TokenProfiler profiler;
+//   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
+//   generator.set_observer(&profiler);
+//   generator.generate(...);
+//   TokenProfile profile = make_token_profile(profiler, ...);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "llm/profile/step_tracer.h"
+
+namespace vitrine::llm {
+
+// What a step does outside of Method::execute, in order.
+enum class Part : uint8_t {
+  kPromptIds,  // from generate() to the prompt's ids
+  kBetween,    // since the step before: this profiler's work, mostly
+  kCall,       // inputs are set, logits read
+  kSampling,
+  kText,    // the tokenizer's text of a token
+  kOutput,  // the callback
+};
+inline constexpr size_t kParts = 6;
+
+// Of one step.
+struct StepWall {
+  uint64_t position = 0;  // of the last token fed
+  uint64_t ns = 0;        // since the step before
+};
+
+class TokenProfiler final : public GenerationObserver {
+ public:
+  StepTracer& tracer() { return tracer_; }
+  const StepTracer& tracer() const { return tracer_; }
+
+  void on_prompt(uint64_t start_ns, uint64_t encoded_ns) override;
+  void begin_step(const GenerationStep& step) override;
+  void end_step(const GenerationStep& step) override;
+
+  const StepSums& part(Phase phase, Part part) const {
+    return parts_[static_cast<size_t>(phase)][static_cast<size_t>(part)];
+  }
+  // Of the model's calls (Method::execute) and of all: the model's calls and all parts.
+  const StepSums& executed(Phase phase) const { return executed_[static_cast<size_t>(phase)]; }
+  const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
+  // Of every decode step; 16 bytes a token.
+  const std::vector<StepWall>& decode_walls() const { return decode_walls_; }
+  // From generate() to its first token; one of each call.
+  const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }
+
+ private:
+  bool is_usual(const GenerationStep& step, uint64_t wall_ns);
+
+  StepTracer tracer_;
+  std::array<std::array<StepSums, kParts>, kPhases> parts_;
+  std::array<StepSums, kPhases> executed_;
+  std::array<StepSums, kPhases> wall_;
+  std::vector<StepWall> decode_walls_;
+  std::vector<uint64_t> first_token_ns_;
+  uint64_t generation_start_ns_ = 0;
+  uint64_t prompt_ns_ = 0;  // of a prompt whose first step has not ended
+  uint64_t last_end_ns_ = 0;
+  bool is_first_decode_ = true;
+  std::array<uint64_t, 31> recent_{};  // walls of decode steps, a ring
+  size_t recent_count_ = 0;
+};
+
+}  // namespace vitrine::llm

@@ -1,0 +1,293 @@
+#include "llm/profile/token_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "host/delegate_profiles.h"
+#include "host/session.h"
+#include "llm/profile/report_tokens.h"
+#include "llm/profile/token_groups.h"
+#include "test/llm/fake_decoder.h"
+#include "test/support/corpus.h"
+#include "test/support/program_builder.h"
+#include "vitrine/method_decoder.h"
+
+namespace vitrine::llm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using Ids = std::vector<TokenId>;
+
+// Steps with times that are made up: each logs one kernel, which takes 1000 + 5 * position ns.
+class MadeUpSteps {
+ public:
+  void prompt() {
+    profiler.on_prompt(now_, now_ + 300);
+    now_ += 300;
+  }
+  void step(bool is_prefill, int64_t position, size_t tokens, uint64_t disturbance = 0) {
+    GenerationStep step{.is_prefill = is_prefill, .position = position, .tokens = tokens};
+    step.start_ns = now_ + 20;  // between steps
+    profiler.begin_step(step);
+    const auto last = static_cast<uint64_t>(position) + tokens - 1;
+    const uint64_t kernel = 1000 + 5 * last + disturbance;
+    StepTracer& tracer = profiler.tracer();
+    tracer.begin_block("Execute");
+    tracer.record({.start_ns = step.start_ns,
+                   .end_ns = step.start_ns + kernel,
+                   .name = "aten::add.out",
+                   .chain_index = 0,
+                   .kind = TraceRecord::Kind::kKernelCall});
+    tracer.record({.start_ns = step.start_ns,
+                   .end_ns = step.start_ns + kernel + 70,
+                   .name = "Method::execute"});
+    step.fed_ns = step.start_ns + kernel + 70 + 9;
+    step.sampled_ns = step.fed_ns + 4;
+    step.decoded_ns = step.sampled_ns + 3;
+    step.end_ns = step.decoded_ns + 2;
+    now_ = step.end_ns;
+    profiler.end_step(step);
+  }
+
+  TokenProfile profile() const {
+    test::ProgramBuilder builder;
+    test::MethodSpec& forward = builder.method("forward");
+    forward.buffer_sizes = {0, 64};
+    const int x = forward.tensor({.sizes = {4}, .planned = test::Planned{1, 0}});
+    forward.kernel_call(forward.op("aten::add", "out"), {x, x, forward.integer(1), x, x});
+    const test::AlignedBytes file = builder.build();
+    const auto program = Program::load(std::move(*view_buffer(file)));
+    return make_token_profile(profiler, **program, *(*program)->method_meta("forward"),
+                              {.max_context = 4096});
+  }
+
+  TokenProfiler profiler;
+
+ private:
+  uint64_t now_ = 1'000'000;
+};
+
+double sum_of(const TokenProfile& profile, size_t phase) {
+  double sum = profile.unattributed.ns[phase];
+  for (const TokenRow& row : profile.rows) sum += row.times.ns[phase];
+  for (const Times& part : profile.parts) sum += part.ns[phase];
+  return sum;
+}
+
+TEST(TokenProfile, SumsTheStepsOfEachPhase) {
+  MadeUpSteps steps;
+  steps.prompt();
+  steps.step(true, 0, 8);
+  for (int64_t i = 0; i < 100; ++i) steps.step(false, 8 + i, 1);
+  const TokenProfile profile = steps.profile();
+  EXPECT_THAT(profile.steps, ElementsAre(1, 100));
+  EXPECT_THAT(profile.tokens, ElementsAre(8, 100));
+  ASSERT_THAT(profile.rows, SizeIs(1));
+  EXPECT_EQ(profile.rows[0].times.ns[kPrefill], 1000 + 5 * 7);
+  // Positions 8 to 107.
+  EXPECT_EQ(profile.rows[0].times.ns[kDecode], 100 * 1000 + 5 * 5750);
+  EXPECT_EQ(profile.unattributed.ns[kDecode], 100 * 70);
+  const auto part = [&](Part which) { return profile.parts[static_cast<size_t>(which)].ns; };
+  EXPECT_THAT(part(Part::kPromptIds), ElementsAre(300, 0));
+  EXPECT_THAT(part(Part::kBetween), ElementsAre(20, 2000));
+  EXPECT_THAT(part(Part::kCall), ElementsAre(9, 900));
+  EXPECT_THAT(part(Part::kSampling), ElementsAre(4, 400));
+  EXPECT_THAT(part(Part::kText), ElementsAre(3, 300));
+  EXPECT_THAT(part(Part::kOutput), ElementsAre(2, 200));
+  for (const size_t phase : {kPrefill, kDecode}) {
+    EXPECT_EQ(sum_of(profile, phase), profile.wall.ns[phase]);
+  }
+  EXPECT_THAT(profile.first_token_ns, ElementsAre(300 + 20 + 1035 + 70 + 9 + 4 + 3 + 2));
+}
+
+TEST(TokenProfile, FitsTheGrowthWithPosition) {
+  MadeUpSteps steps;
+  steps.prompt();
+  steps.step(true, 0, 8);
+  for (int64_t i = 0; i < 100; ++i) {
+    // The first one sets shapes up, another one was disturbed: both count, but not for the fit.
+    // Nor do the next five, with which later ones are compared.
+    steps.step(false, 8 + i, 1, i == 0 || i == 50 ? 50'000 : 0);
+  }
+  const TokenProfile profile = steps.profile();
+  EXPECT_EQ(profile.usual_steps, 93u);
+  ASSERT_TRUE(profile.rows[0].times.growth.has_value());
+  EXPECT_NEAR(profile.rows[0].times.growth->at_start, 1000, 1e-6);
+  EXPECT_NEAR(profile.rows[0].times.growth->a_position, 5, 1e-9);
+  EXPECT_NEAR(profile.wall.growth->at_start, 1000 + 70 + 9 + 20 + 4 + 3 + 2, 1e-6);
+  EXPECT_NEAR(profile.unattributed.growth->a_position, 0, 1e-9);
+  EXPECT_EQ(sum_of(profile, kDecode), profile.wall.ns[kDecode]);
+  EXPECT_THAT(report_token_table(profile), HasSubstr("over 93 of 100 tokens"));
+}
+
+TEST(TokenProfile, FewTokensHaveNoFit) {
+  MadeUpSteps steps;
+  steps.prompt();
+  steps.step(true, 0, 8);
+  for (int64_t i = 0; i < 10; ++i) steps.step(false, 8 + i, 1);
+  const TokenProfile profile = steps.profile();
+  EXPECT_FALSE(profile.wall.growth.has_value());
+  EXPECT_THAT(report_token_table(profile), HasSubstr("fewer than 16 usual tokens"));
+}
+
+TEST(TokenProfile, WithoutDecodeThereIsThePrefill) {
+  MadeUpSteps steps;
+  steps.prompt();
+  steps.step(true, 0, 8);
+  const TokenProfile profile = steps.profile();
+  EXPECT_EQ(sum_of(profile, kPrefill), profile.wall.ns[kPrefill]);
+  EXPECT_THAT(report_token_table(profile), HasSubstr("prefill 8 tokens in 1 call"));
+}
+
+TEST(TokenProfile, NoStepIsAnError) {
+  EXPECT_THROW(MadeUpSteps().profile(), inspector::InspectorError);
+}
+
+TEST(StepTracer, KeepsASampleAndTheSlowest) {
+  MadeUpSteps steps;
+  steps.prompt();
+  steps.step(true, 0, 8);
+  for (int64_t i = 0; i < 5000; ++i) {
+    steps.step(false, 8 + i, 1, i == 1234 || i == 4321 ? 90'000 : 0);
+  }
+  const std::vector<const KeptStep*> kept = steps.profiler.tracer().kept();
+  EXPECT_LE(kept.size(), kPhases * (StepTracer::kSampled + StepTracer::kSlowest));
+  std::vector<int64_t> positions;
+  for (const KeptStep* each : kept) {
+    EXPECT_THAT(each->records, SizeIs(2));
+    positions.push_back(each->step.position);
+  }
+  EXPECT_THAT(positions, testing::IsSupersetOf({int64_t{0}, int64_t{8 + 1234}, int64_t{8 + 4321}}));
+  EXPECT_TRUE(std::ranges::is_sorted(positions));
+  // The sample reaches from the beginning to the last quarter.
+  EXPECT_TRUE(std::ranges::any_of(positions, [](int64_t p) { return p > 3750 && p != 4329; }));
+}
+
+TEST(TokenProfiler, SeesEveryStepOfAGenerator) {
+  test::FakeDecoder model(
+      {.max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100});
+  TextGenerator generator(model, nullptr);
+  TokenProfiler profiler;
+  generator.set_observer(&profiler);
+  generator.generate(Ids{1, 2, 3, 4}, {.max_new_tokens = 4, .sampling = {.temperature = 0}});
+  EXPECT_EQ(profiler.tracer().phase(Phase::kPrefill).steps, 2u);
+  EXPECT_EQ(profiler.tracer().phase(Phase::kPrefill).tokens, 4u);
+  EXPECT_EQ(profiler.tracer().phase(Phase::kDecode).steps, 3u);
+  EXPECT_THAT(profiler.first_token_ns(), SizeIs(1));
+  ASSERT_THAT(profiler.decode_walls(), SizeIs(3));
+  EXPECT_EQ(profiler.decode_walls()[2].position, 6u);
+}
+
+// The model of the samples, on the runtime.
+class SampleProfile : public testing::Test {
+ protected:
+  SampleProfile() : session_({test::sample("kjv_8da4w/model.pte"), {}, 1}) {
+    method_ = session_.load_method("forward", &profiler_.tracer());
+    MethodDecoder decoder(session_.program(), *method_);
+    TextGenerator generator(decoder, nullptr);
+    generator.set_observer(&profiler_);
+    generator.generate(Ids{1, 43, 456, 5, 42},
+                       {.max_new_tokens = 40, .sampling = {.temperature = 0}});
+    profile_ = make_token_profile(profiler_, *session_.program(), method_->meta(),
+                                  {.method = "forward",
+                                   .delegates = tools::all_delegate_profiles(),
+                                   .max_context = decoder.info().max_context});
+  }
+
+  tools::Session session_;
+  TokenProfiler profiler_;
+  std::unique_ptr<Method> method_;
+  TokenProfile profile_;
+};
+
+TEST_F(SampleProfile, AddsUpToTheWallTime) {
+  EXPECT_THAT(profile_.steps, ElementsAre(1, 39));
+  for (const size_t phase : {kPrefill, kDecode}) {
+    EXPECT_EQ(sum_of(profile_, phase), profile_.wall.ns[phase]);
+    EXPECT_GT(profile_.wall.ns[phase], 0);
+  }
+  for (const auto by : {inspector::GroupBy::kNone, inspector::GroupBy::kOp,
+                        inspector::GroupBy::kModule, inspector::GroupBy::kDelegate}) {
+    const TokenGroups groups = group_tokens(profile_, {by, 5, ""});
+    EXPECT_THAT(groups.groups, SizeIs(testing::Le(5u)));
+    double sum = groups.others.times.ns[kDecode];
+    size_t rows = groups.others.rows;
+    for (const TokenGroup& group : groups.groups) {
+      sum += group.times.ns[kDecode];
+      rows += group.rows;
+    }
+    EXPECT_EQ(rows, profile_.rows.size());
+    double all = 0;
+    for (const TokenRow& row : profile_.rows) all += row.times.ns[kDecode];
+    EXPECT_EQ(sum, all);
+  }
+}
+
+// 4 layers; keys and values f32 [1, 256, 1, 32]; positions 5 to 43, 25 read on average.
+TEST_F(SampleProfile, CountsCachesByPosition) {
+  EXPECT_THAT(profile_.bytes.caches, SizeIs(8));
+  EXPECT_EQ(profile_.bytes.caches[0].type, "f32[1,256,1,32]");
+  double read = 0;
+  size_t layers = 0;
+  for (const TokenRow& row : profile_.rows) {
+    if (!row.is_attention) continue;
+    read += row.cache_bytes;
+    ++layers;
+  }
+  EXPECT_EQ(layers, 4u);
+  EXPECT_NEAR(read, 4 * 2 * 32 * sizeof(float) * 25, 1);
+}
+
+// 4 bits an element and 16 for each 32. The widths are 160 of the model, 32 of keys and values, 448
+// of the hidden layer; 4 layers; 512 logits.
+TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
+  constexpr double kElements = 160 * (4 * (160 + 32 + 32 + 160 + 3 * 448) + 512);
+  double weights = 0;
+  for (const TokenRow& row : profile_.rows) {
+    const inspector::ProfileRow& named = named_row(profile_, row);
+    if (named.kernel.find("QB4W") != std::string::npos) weights += row.weight_bytes;
+    if (named.kernel.find("Convert") != std::string::npos) {
+      EXPECT_EQ(row.weight_bytes, 0);
+    }
+  }
+  EXPECT_EQ(weights, kElements / 2 + kElements / 32 * 2);
+  EXPECT_GT(profile_.bytes.weights, weights);
+}
+
+TEST_F(SampleProfile, ReportsAreWhole) {
+  inspector::TableOptions options;
+  options.view.by = inspector::GroupBy::kOp;
+  const std::string table = report_token_table(profile_, options);
+  for (const char* text : {"time to first token", "prefill 5 tokens in 1 call", "decode  39 tokens",
+                           "custom_sdpa", "sampling", "wall", "cache 262.1 kB"}) {
+    EXPECT_THAT(table, HasSubstr(text));
+  }
+  const auto json = nlohmann::json::parse(report_token_json(profile_));
+  EXPECT_EQ(json["version"], kTokenJsonVersion);
+  EXPECT_EQ(json["rows"].size(), profile_.rows.size());
+  EXPECT_EQ(json["tokens"].size(), 39u);
+  double sum = json["unattributed"]["decode_ns"];
+  for (const auto& row : json["rows"]) sum += row["decode_ns"].get<double>();
+  for (const auto& part : json["parts"]) sum += part["decode_ns"].get<double>();
+  EXPECT_EQ(sum, json["wall"]["decode_ns"].get<double>());
+  const std::string csv = report_token_csv(profile_, {inspector::GroupBy::kOp, 0, ""});
+  EXPECT_THAT(csv, testing::StartsWith("name,place,"));
+  EXPECT_THAT(csv, HasSubstr("\"wall\""));
+}
+
+TEST_F(SampleProfile, KeptStepsAreAnETDump) {
+  const etdump::EtDump dump = etdump::parse_etdump(kept_etdump(profiler_));
+  const size_t kept = profiler_.tracer().kept().size();
+  EXPECT_EQ(dump.blocks.size(), kept + 1);  // of loading
+  EXPECT_THAT(profile_.kept.wall_samples, SizeIs(kept));
+  EXPECT_THAT(profile_.kept.run_names, SizeIs(kept));
+  EXPECT_EQ(profile_.kept.run_names[0], "prefill at 0");
+}
+
+}  // namespace
+}  // namespace vitrine::llm

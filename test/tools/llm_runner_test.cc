@@ -1,0 +1,92 @@
+// llm_runner's command line, on the language model of the samples.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "formats/etdump/etdump_reader.h"
+#include "test/support/corpus.h"
+#include "test/support/read_json.h"
+#include "test/support/read_text.h"
+#include "test/tools/command.h"
+
+namespace vitrine::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Ids in and out: no tokenizer, which cross builds may lack.
+CommandResult llm_runner(const std::string& arguments) {
+  return run_tool(VITRINE_LLM_RUNNER, "--model_path " + sample("kjv_8da4w/model.pte") +
+                                          " --temperature 0 " + arguments);
+}
+
+std::string prompt_ids(const json& generated) {
+  return fmt::format("--prompt_ids {}",
+                     fmt::join(generated.at("prompt_ids").get<std::vector<int>>(), ","));
+}
+
+// The first ones: later, where two are close, a model with quantised activations may choose the
+// other.
+TEST(LlmRunnerTest, GivesTheIdsThatPyTorchGives) {
+  for (const json& generated : read_json(samples_dir() / "kjv_8da4w/generate.json")) {
+    auto ids = generated.at("ids").get<std::vector<int>>();
+    ids.resize(5);
+    const CommandResult result = llm_runner(prompt_ids(generated) + " --max_new_tokens 5");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(fmt::format("answer: {}\n", fmt::join(ids, " "))));
+  }
+}
+
+TEST(LlmRunnerTest, AProfileDoesNotChangeTheIds) {
+  const json generated = read_json(samples_dir() / "kjv_8da4w/generate.json").at(0);
+  const std::string arguments = prompt_ids(generated) + " --max_new_tokens 60 --ignore_eos";
+  const std::string plain = llm_runner(arguments).out;
+  const ScratchFolder scratch;
+  const CommandResult result =
+      llm_runner(arguments + " --profile --etdump_path " + (scratch / "trace.etdp").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string ids = plain.substr(0, plain.find("PyTorchObserver"));
+  EXPECT_THAT(ids, HasSubstr("answer: "));
+  EXPECT_THAT(result.out, testing::StartsWith(ids));
+  EXPECT_THAT(result.out, HasSubstr("prefill 10 tokens in 1 call"));
+  EXPECT_THAT(result.out, HasSubstr("decode  59 tokens"));
+  EXPECT_GT(etdump::read_etdump(scratch / "trace.etdp").blocks.size(), 8u);
+}
+
+TEST(LlmRunnerTest, AReportForProgramsHasTheOutputToItself) {
+  const CommandResult result =
+      llm_runner("--prompt_ids 1,43 --max_new_tokens 4 --profile --format json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report.at("phases").at("decode").at("steps"), 3);
+  EXPECT_THAT(result.err, HasSubstr("PyTorchObserver"));
+}
+
+TEST(LlmRunnerTest, WritesEveryFormat) {
+  const ScratchFolder scratch;
+  for (const char* format : {"table", "json", "csv", "html", "timeline"}) {
+    const std::string file = (scratch / format).string();
+    const CommandResult result =
+        llm_runner(fmt::format("--prompt_ids 1,43 --max_new_tokens 4 --profile --format {} "
+                               "--output {}",
+                               format, file));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("answer: "));
+    EXPECT_GT(read_text(file).size(), 1000u) << format;
+  }
+  EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
+}
+
+TEST(LlmRunnerTest, OptionsThatDoNothingAreRefused) {
+  EXPECT_NE(llm_runner("--prompt_ids 1 --roofline").exit_code, 0);
+  EXPECT_NE(llm_runner("--prompt_ids 1 --profile --costs").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,66 @@
+#include "tools/llm_runner/profiling.h"
+
+#include "host/delegate_profiles.h"
+#include "host/embedded_record.h"
+#include "host/files.h"
+#include "host/machine_limits.h"
+#include "inspector/report/report_html.h"
+#include "inspector/report/report_timeline.h"
+#include "llm/profile/report_tokens.h"
+#include "runtime/platform/memory.h"
+
+namespace vitrine::tools {
+namespace {
+
+std::string text_of(const llm::TokenProfile& profile, const ReportOptions& options) {
+  switch (options.format) {
+    case ReportFormat::kJson:
+      return llm::report_token_json(profile);
+    case ReportFormat::kCsv:
+      return llm::report_token_csv(profile, options.view);
+    case ReportFormat::kTimeline:
+      return inspector::report_timeline(profile.kept);
+    case ReportFormat::kHtml:
+      return inspector::report_html(profile.kept);
+    case ReportFormat::kJsonl:  // refused before
+    case ReportFormat::kTable:
+      break;
+  }
+  return llm::report_token_table(profile, table_options(options));
+}
+
+}  // namespace
+
+std::unique_ptr<RunnerProfile> RunnerProfile::make(const LlmOptions& options) {
+  if (!options.profile && options.etdump.empty()) return nullptr;
+  return std::make_unique<RunnerProfile>(options);
+}
+
+void RunnerProfile::report(const Session& session, const Method& method, const DecoderInfo& info,
+                           uint64_t init_ns) {
+  if (!options_.etdump.empty()) write_file(options_.etdump, llm::kept_etdump(profiler_));
+  if (!options_.profile) return;
+  const std::optional<etrecord::EtRecord> record = options_.etrecord.empty()
+                                                       ? embedded_record(*session.program())
+                                                       : etrecord::read_etrecord(options_.etrecord);
+  llm::TokenProfileFacts facts;
+  facts.method = options_.method;
+  facts.record = record ? &*record : nullptr;
+  facts.delegates = all_delegate_profiles();
+  facts.max_context = info.max_context;
+  inspector::RunInfo& run = facts.run;
+  run.model = options_.model.filename().string();
+  run.record = options_.etrecord.filename().string();
+  if (record && run.record.empty()) run.record = run.model;
+  run.load_ns = session.load_ns();
+  run.init_ns = init_ns;
+  run.threads = static_cast<uint32_t>(session.pool()->threads());
+  run.peak_rss_bytes = platform::resident_memory().peak;
+  run.memory = memory_info(method.memory_usage());
+  if (options_.roofline) run.limits = machine_limits(*run.threads, default_cache_file());
+  const llm::TokenProfile profile =
+      llm::make_token_profile(profiler_, *session.program(), method.meta(), facts);
+  write_report(text_of(profile, options_.report), options_.report);
+}
+
+}  // namespace vitrine::tools

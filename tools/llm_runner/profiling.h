@@ -1,0 +1,29 @@
+// The profile of llm_runner: what is traced, and its report.
+#pragma once
+
+#include <memory>
+
+#include "host/session.h"
+#include "llm/profile/token_profiler.h"
+#include "tools/llm_runner/options.h"
+#include "vitrine/method.h"
+
+namespace vitrine::tools {
+
+class RunnerProfile {
+ public:
+  // Null if no profile or trace is wanted.
+  static std::unique_ptr<RunnerProfile> make(const LlmOptions& options);
+  explicit RunnerProfile(const LlmOptions& options) : options_(options) {}
+
+  llm::TokenProfiler& profiler() { return profiler_; }
+  // Of steps since the profiler was attached. `init_ns` is how long the method took to load.
+  void report(const Session& session, const Method& method, const DecoderInfo& info,
+              uint64_t init_ns);
+
+ private:
+  const LlmOptions& options_;
+  llm::TokenProfiler profiler_;
+};
+
+}  // namespace vitrine::tools
