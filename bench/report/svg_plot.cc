@@ -81,25 +81,34 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-std::string svg_curves(const CurvePlot& plot) {
-  constexpr double kWidth = 290;
-  constexpr double kHeight = 178;
-  double least_x = INFINITY, most_x = 0, least_y = INFINITY, most_y = 0;
-  for (const Curve& curve : plot.curves) {
+namespace {
+
+constexpr double kCurvesWidth = 290;
+constexpr double kCurvesHeight = 178;
+
+struct Axes {
+  Scale x;
+  Scale y;
+};
+
+// Unset without points.
+std::optional<Axes> axes_of(const std::vector<Curve>& curves) {
+  PlotPoint least{INFINITY, INFINITY};
+  PlotPoint most;
+  for (const Curve& curve : curves) {
     for (const PlotPoint& point : curve.points) {
-      least_x = std::min(least_x, point.x);
-      most_x = std::max(most_x, point.x);
-      least_y = std::min(least_y, point.y);
-      most_y = std::max(most_y, point.y);
+      least = {std::min(least.x, point.x), std::min(least.y, point.y)};
+      most = {std::max(most.x, point.x), std::max(most.y, point.y)};
     }
   }
-  if (most_x <= 0 || most_y <= 0) return "";
-  const Scale x = scale_of(least_x, most_x, 48, kWidth - 10, false);
-  const Scale y = scale_of(least_y, most_y, kHeight - 34, 24, true);
-  std::string svg = fmt::format(
-      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: times by size\">"
-      "<text class=\"title\" x=\"2\" y=\"13\">{}</text>",
-      kWidth, kHeight, escaped(plot.title), escaped(plot.title));
+  if (most.x <= 0 || most.y <= 0) return std::nullopt;
+  return Axes{scale_of(least.x, most.x, 48, kCurvesWidth - 10, false),
+              scale_of(least.y, most.y, kCurvesHeight - 34, 24, true)};
+}
+
+std::string svg_axes(const Axes& axes, const std::string& x_unit) {
+  const auto& [x, y] = axes;
+  std::string svg;
   for (const double tick : ticks_of(y)) {
     svg += fmt::format(
         "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>"
@@ -108,30 +117,45 @@ std::string svg_curves(const CurvePlot& plot) {
   }
   for (const double tick : ticks_of(x)) {
     svg += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x.at(tick),
-                       kHeight - 20, tick_text(tick, false));
+                       kCurvesHeight - 20, tick_text(tick, false));
   }
-  svg += fmt::format("<text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x.end, kHeight - 6,
-                     escaped(plot.x_unit));
-  if (plot.crossing && *plot.crossing > least_x) {
+  return svg + fmt::format("<text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x.end,
+                           kCurvesHeight - 6, escaped(x_unit));
+}
+
+std::string svg_curve(const Axes& axes, const Curve& curve, const std::string& x_unit) {
+  std::string path;
+  std::string dots;
+  for (const PlotPoint& point : curve.points) {
+    const double x = axes.x.at(point.x);
+    const double y = axes.y.at(point.y);
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x, y);
+    dots += fmt::format(
+        "<circle class=\"v-{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\">"
+        "<title>{}, {} {}: {}</title></circle>",
+        curve.series, x, y, curve.series, count_text(point.x), escaped(x_unit), time_text(point.y));
+  }
+  return fmt::format("<path class=\"line v-{}\" d=\"{}\"/>{}", curve.series, path, dots);
+}
+
+}  // namespace
+
+std::string svg_curves(const CurvePlot& plot) {
+  const std::optional<Axes> axes = axes_of(plot.curves);
+  if (!axes) return "";
+  std::string svg = fmt::format(
+      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: times by size\">"
+      "<text class=\"title\" x=\"2\" y=\"13\">{}</text>",
+      kCurvesWidth, kCurvesHeight, escaped(plot.title), escaped(plot.title));
+  svg += svg_axes(*axes, plot.x_unit);
+  const double crossing = axes->x.at(plot.crossing.value_or(0));
+  if (crossing > axes->x.begin) {
     svg += fmt::format(
         "<path class=\"crossing\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\">"
         "<title>delegation pays from {3} {4}</title></path>",
-        x.at(*plot.crossing), y.end, y.begin, count_text(*plot.crossing), escaped(plot.x_unit));
+        crossing, axes->y.end, axes->y.begin, count_text(*plot.crossing), escaped(plot.x_unit));
   }
-  for (const Curve& curve : plot.curves) {
-    std::string path;
-    std::string dots;
-    for (const PlotPoint& point : curve.points) {
-      path +=
-          fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x.at(point.x), y.at(point.y));
-      dots += fmt::format(
-          "<circle class=\"v-{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\">"
-          "<title>{}, {} {}: {}</title></circle>",
-          curve.series, x.at(point.x), y.at(point.y), curve.series, count_text(point.x),
-          escaped(plot.x_unit), time_text(point.y));
-    }
-    svg += fmt::format("<path class=\"line v-{}\" d=\"{}\"/>{}", curve.series, path, dots);
-  }
+  for (const Curve& curve : plot.curves) svg += svg_curve(*axes, curve, plot.x_unit);
   return svg + "</svg>";
 }
 

@@ -77,6 +77,13 @@ class ModelRun {
     interleave(sides_,
                {options.is_short ? 0.12e9 : 1e9, options.is_short ? size_t{3} : size_t{10}});
     for (LoadedVariant& variant : loaded_) finish(variant, prepared.flops);
+    if (!bare_side_) return;
+    suite_.results.results.push_back({.section = "models",
+                                      .name = subject_.name,
+                                      .variant = "bare XNNPACK",
+                                      .threads = threads_,
+                                      .work = {},
+                                      .time = timing_of(sides_[*bare_side_].samples)});
   }
 
  private:
