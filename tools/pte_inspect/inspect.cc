@@ -10,6 +10,7 @@
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
 #include "host/delegate_profiles.h"
+#include "host/embedded_record.h"
 #include "host/tool_error.h"
 #include "inspector/compare/comparison.h"
 #include "inspector/join/make_profile.h"
@@ -17,6 +18,7 @@
 #include "inspector/report/report_values.h"
 #include "inspector/text/text_layout.h"
 #include "tools/pte_inspect/description_text.h"
+#include "tools/pte_inspect/file_kind.h"
 #include "tools/pte_inspect/loading.h"
 #include "tools/pte_inspect/program_graph.h"
 #include "tools/pte_inspect/verification.h"
@@ -41,6 +43,18 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
+// Of an ETRecord, or of a program that carries its record.
+etrecord::EtRecord read_record(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const OpenedFile opened = file.opened();
+  if (kind_of_file(opened.bytes, opened.name) != FileKind::kProgram) {
+    return etrecord::parse_etrecord(opened.bytes, opened.name);
+  }
+  std::optional<etrecord::EtRecord> record = embedded_record(*load_program(opened));
+  if (!record) throw ToolError(fmt::format("{}: the program carries no record", opened.name));
+  return *std::move(record);
+}
+
 std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -61,7 +75,7 @@ Traced read_trace(const OpenedFile& file, const std::string& name,
                   const std::filesystem::path& etrecord, const InspectOptions& options) {
   Traced result;
   result.trace = etdump::parse_etdump(file.bytes, file.name);
-  if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
+  if (!etrecord.empty()) result.record = read_record(etrecord);
   inspector::ProfileOptions facts;
   facts.delegates = all_delegate_profiles();
   facts.method = options.method;

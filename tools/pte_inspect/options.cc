@@ -31,8 +31,10 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("FILES");
-  app.add_option("--etrecord", options.etrecords,
-                 "record of a trace; with --compare one record for both, or old,new")
+  app.add_option(
+         "--etrecord", options.etrecords,
+         "record of a trace, or the program that carries it; with --compare one for both, or "
+         "old,new")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::ExistingFile.description(""))

@@ -1,0 +1,194 @@
+"""tools/device/profile_on_device.py against stand-ins for adb, ssh and scp that run everything here, in
+a folder that looks like a device."""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+TOOL = ROOT / "tools/device/profile_on_device.py"
+SAMPLE = ROOT / "test/samples/linear_relu"
+RUNNER = os.environ["EXECUTOR_RUNNER"]
+INSPECT = os.environ["PTE_INSPECT"]
+LOWER = os.environ["PTE_LOWER"]
+CORES = {0: 1800000, 1: 1800000, 2: 2400000, 3: 2800000}  # kHz
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def command(path, text):
+    write(path, "#!/bin/sh\n" + text).chmod(0o755)
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    return state != "Z"  # in a container, nobody may wait for it
+
+
+def elf(path, machine, loader):
+    """A 64-bit program's header and the name of its loader, no more."""
+    header = bytearray(200)
+    header[:6] = b"\x7fELF\x02\x01"
+    struct.pack_into("<H", header, 18, machine)
+    struct.pack_into("<Q", header, 32, 64)
+    struct.pack_into("<HH", header, 54, 56, 1)
+    struct.pack_into("<I", header, 64, 3)
+    struct.pack_into("<Q", header, 72, 140)
+    header[140:140 + len(loader)] = loader.encode()
+    path.write_bytes(bytes(header))
+    return path
+
+
+class ProfileOnDevice(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.device = self.folder / "device"
+        for name in ("tmp", "data/local/tmp", "bin"):
+            (self.device / name).mkdir(parents=True)
+        command(self.device / "bin/taskset", 'echo "$1" > "$FAKE_DEVICE/mask"; shift; exec "$@"\n')
+        for core, khz in CORES.items():
+            self.frequencies(core, "cpuinfo_max_freq", khz)
+            self.frequencies(core, "scaling_max_freq", khz)
+            self.frequencies(core, "scaling_governor", "schedutil")
+        self.zone(0, "battery", 31000)
+        self.zone(1, "cpu-thermal", 41500)
+        self.environment = {**os.environ, "PATH": f"{HERE}:{os.environ['PATH']}",
+                            "FAKE_DEVICE": str(self.device), "FAKE_DEVICES": "A1 device"}
+
+    def frequencies(self, core, name, value):
+        write(self.device / f"sys/devices/system/cpu/cpu{core}/cpufreq/{name}", f"{value}\n")
+
+    def zone(self, number, kind, value):
+        write(self.device / f"sys/class/thermal/thermal_zone{number}/type", kind + "\n")
+        write(self.device / f"sys/class/thermal/thermal_zone{number}/temp", f"{value}\n")
+
+    def android(self, abis):
+        command(self.device / "bin/getprop",
+                f'[ "$1" = ro.product.cpu.abilist ] && echo {abis} || echo Phone 9\n')
+
+    def run_tool(self, *arguments, code=0, model=SAMPLE / "model.pte", runner=RUNNER,
+                 more=("--num_executions", "5"), **environment):
+        done = subprocess.run(
+            [sys.executable, TOOL, model, "--runner", runner, "--pte_inspect", INSPECT,
+             "--settle", "5", "--poll", "0.01", *arguments, "--", *more],
+            env={**self.environment, **environment}, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        left = [path for parent in ("tmp", "data/local/tmp") for path in (self.device / parent).iterdir()]
+        self.assertEqual(left, [], "files stay on the device")
+        self.assertEqual(list(self.folder.glob(".partial-*")), [], "files stay here")
+        return done.stdout if code in (0, 2) else done.stderr
+
+    def fails(self, text, *arguments, **options):
+        self.assertIn(text, self.run_tool(*arguments, code=1, **options))
+
+    def test_adb_and_comparison(self):
+        record = ("--etrecord", SAMPLE / "etrecord.bin", "--inputs", SAMPLE / "input_0.bin")
+        out = self.run_tool("--adb", "--results", "one", *record)
+        self.assertIn("cores    2,3 of 4", out)  # at least three quarters of the highest
+        self.assertIn("governor schedutil, 41.5 C", out)
+        self.assertEqual((self.device / "mask").read_text(), "c\n")
+        one = self.folder / "one"
+        profile = json.loads((one / "profile.json").read_text())
+        self.assertEqual(profile["runs"], 5)
+        self.assertEqual(profile["inputs"], ["f32[4,16]"])
+        self.assertEqual(profile["record"], "model.etrecord")
+        self.assertEqual(profile["rows"][0]["source_ops"], ["aten.linear.default"])
+        self.assertIn("<html", (one / "report.html").read_text())
+        facts = json.loads((one / "device.json").read_text())
+        self.assertEqual((facts["cores"], facts["after"]["celsius"]), ([2, 3], 41.5))
+        out = self.run_tool("--adb", "A1", "--results", "two", "--compare", "one", *record, "--cores", "0")
+        self.assertIn("note: cores differs: [2, 3] before, [0] now", out)
+        self.assertIn("aligned by debug handles: 2 of 2 rows of A, 2 of 2 of B", out)
+        self.assertIn("linear + relu", (self.folder / "two/comparison.txt").read_text())
+        # No run takes but a thousandth of another.
+        self.run_tool("--adb", "--results", "three", "--compare", "two", "--fail_above", "0.001", *record, code=2)
+
+    def test_ssh(self):
+        out = self.run_tool("--ssh", "board", "--results", "deep/er")
+        self.assertIn("device   board: ", out)
+        self.assertIn("device.json, profile.json, report.html, trace.etdp", out)
+        self.fails("deep/er is there already", "--ssh", "board", "--results", "deep/er")
+        self.fails("Could not resolve hostname other", "--ssh", "other")
+        self.fails("not a host", "--ssh=-oProxyCommand=true")
+
+    def test_a_program_with_its_record(self):
+        model = self.folder / "relu.pte"
+        subprocess.run([LOWER, SAMPLE / "model.pt2", "-o", model], check=True, capture_output=True)
+        self.run_tool("--ssh", "board", "--results", "one", model=model)
+        out = self.run_tool("--ssh", "board", "--results", "two", "--compare", "one", model=model)
+        self.assertIn("aligned by debug handles", out)  # needs both records
+        self.assertIn("linear", (self.folder / "two/report.html").read_text())
+
+    def test_which_device(self):
+        self.fails("no device: connect one", "--adb", FAKE_DEVICES="")
+        self.fails("several devices: A1 (device), B2 (device); choose", "--adb", FAKE_DEVICES="A1 device\nB2 device")
+        self.fails("no device C3; there is A1 (device)", "--adb", "C3")
+        self.fails("device A1 is offline: reconnect it", "--adb", FAKE_DEVICES="A1 offline")
+        self.fails("does not trust this computer", "--adb", FAKE_DEVICES="A1 unauthorized")
+        self.fails("adb: device 'A1' not found", "--adb", FAKE_GONE="1")
+        self.fails("adb is not in PATH", "--adb", PATH=str(self.device))
+
+    def test_no_space(self):
+        self.fails("no space left for", "--adb", FAKE_FULL="1")
+        command(self.device / "bin/df", "echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'\n"
+                                        "echo '/dev/block 9000 8000 1000 90% /data'\n")
+        self.fails("0 MB free in /data/local/tmp, ", "--adb")
+
+    def test_binary_of_another_processor(self):
+        arm = elf(self.folder / "arm", 183, "/lib/ld-linux-aarch64.so.1")
+        command(self.device / "bin/uname", "echo armv7l\n")
+        self.fails("is for linux aarch64, the device is linux armv7l: build one with make PRESET=armv7",
+                   "--ssh", "board", runner=arm)
+        self.android("arm64-v8a,armeabi-v7a")
+        self.fails("is for linux aarch64, the device is android arm64-v8a armeabi-v7a: docs/cross-compiling.md", "--adb", runner=arm)
+        # It gets as far as running it, which this machine cannot.
+        arm = elf(self.folder / "arm", 183, "/system/bin/linker64")
+        self.fails("executor_runner failed", "--adb", runner=arm)
+        self.fails("not a program for a device", "--adb", runner=SAMPLE / "model.pte")
+        self.fails("no such file; docs/cross-compiling.md", "--adb", runner="absent")
+
+    def test_settling(self):
+        self.frequencies(3, "scaling_max_freq", 1000000)
+        self.assertIn("not settled after 0.05 s, goes on: governor schedutil, 41.5 C, cores 3 are held below",
+                      self.run_tool("--adb", "--settle", "0.05"))
+        shutil.rmtree(self.device / "sys")
+        out = self.run_tool("--adb", "--results", "blind")
+        self.assertIn("frequencies cannot be read: not pinned", out)
+        self.assertIn("neither governor nor temperature can be read", out)
+        self.fails("core 9 is off, or there is none", "--adb", "--cores", "9")
+
+    def test_what_a_failing_run_leaves(self):
+        self.fails("no method absent", "--adb", "--results", "failed", more=("--method_name", "absent"))
+        self.assertFalse((self.folder / "failed").exists())
+        command(self.device / "bin/taskset", 'echo $$ > "$FAKE_DEVICE/stuck"; exec sleep 600\n')
+        self.fails("no answer within 3 s", "--adb", "--timeout", "3")
+        process = int((self.device / "stuck").read_text())
+        for _ in range(100):
+            if not is_alive(process):
+                break
+            time.sleep(0.1)
+        self.assertFalse(is_alive(process), "the runner goes on")
+        self.fails("absent.bin: no such file", "--adb", "--inputs", "absent.bin:2x16")
+        self.fails("no trace.etdp in it", "--adb", "--compare", ".")
+
+
+if __name__ == "__main__":
+    unittest.main()

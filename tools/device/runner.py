@@ -1,0 +1,85 @@
+"""The runner's binary: which devices can run it, and which of the builds here fits a device."""
+
+import pathlib
+import struct
+
+from transport import DeviceError
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PT_INTERP = 3
+MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # ELF's e_machine
+
+# What `uname -m` or an Android ABI stands for: machines of binaries that run there, best first.
+RUNS = {
+    "aarch64": ("aarch64", "arm"), "arm64": ("aarch64", "arm"), "armv8l": ("arm",), "armv7l": ("arm",),
+    "x86_64": ("x86_64",), "riscv64": ("riscv64",),
+    "arm64-v8a": ("aarch64",), "armeabi-v7a": ("arm",), "x86": ("x86",),
+}
+PRESETS = {
+    ("linux", "aarch64"): ("aarch64",), ("linux", "arm"): ("armv7",),
+    ("linux", "x86_64"): ("release", "package", "dev"),
+    ("android", "aarch64"): ("android-arm64-v8a",), ("android", "arm"): ("android-armeabi-v7a",),
+    ("android", "x86_64"): ("android-x86_64",),
+}
+
+
+def elf_target(path):
+    """(system, machine) that a binary is for; the system of a static one is None."""
+    data = path.read_bytes()
+    if data[:4] != b"\x7fELF" or len(data) < 64 or data[5] != 1:
+        raise DeviceError(f"{path}: not a program for a device (little-endian ELF)")
+    is_64 = data[4] == 2
+    machine = struct.unpack_from("<H", data, 18)[0]
+    offset, = struct.unpack_from("<Q" if is_64 else "<I", data, 32 if is_64 else 28)
+    size, count = struct.unpack_from("<HH", data, 54 if is_64 else 42)
+    system = None
+    for i in range(count):
+        at = offset + i * size
+        if at + 40 > len(data):
+            raise DeviceError(f"{path}: a truncated program")
+        if struct.unpack_from("<I", data, at)[0] != PT_INTERP:
+            continue
+        begin, = struct.unpack_from("<Q" if is_64 else "<I", data, at + (8 if is_64 else 4))
+        loader = data[begin:data.find(b"\0", begin)]
+        system = "android" if loader.startswith(b"/system/bin/linker") else "linux"
+    return system, MACHINES.get(machine, f"machine {machine}")
+
+
+def machines_of(facts):
+    found = []
+    for name in facts.abis or (facts.machine,):
+        found += RUNS.get(name, ())
+    if not found:
+        raise DeviceError(f"unknown processor: {' '.join(facts.abis) or facts.machine}")
+    return found
+
+
+def check_fits(path, facts):
+    system, machine = elf_target(path)
+    wanted = "android" if facts.abis else "linux"
+    if machine in machines_of(facts) and system in (None, wanted):
+        return
+    raise DeviceError(f"{path} is for {system or 'any'} {machine}, the device is {wanted} "
+                      f"{' '.join(facts.abis) or facts.machine}: {advice(facts)}")
+
+
+def advice(facts):
+    system = "android" if facts.abis else "linux"
+    if system == "android":
+        return "docs/cross-compiling.md says what a build of it needs; name it with --runner"
+    presets = [preset for machine in machines_of(facts) for preset in PRESETS.get((system, machine), ())]
+    if not presets:
+        return "no preset builds for it; name a binary with --runner"
+    return f"build one with make PRESET={presets[0]}, or name it with --runner"
+
+
+def find_runner(facts):
+    system = "android" if facts.abis else "linux"
+    for machine in machines_of(facts):
+        for preset in PRESETS.get((system, machine), ()):
+            path = ROOT / "build" / preset / "bin" / "executor_runner"
+            if path.is_file():
+                check_fits(path, facts)
+                return path
+    raise DeviceError(f"no executor_runner for {system} {' '.join(facts.abis) or facts.machine} "
+                      f"below {ROOT / 'build'}: {advice(facts)}")

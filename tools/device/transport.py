@@ -1,0 +1,116 @@
+"""Ways to reach a device: adb for Android, ssh for boards. Both run shell commands and copy files."""
+
+import os
+import shlex
+import shutil
+import subprocess
+
+SHORT = 30  # seconds: for commands that answer at once
+
+
+class DeviceError(Exception):
+    """Says what is wrong and what to do about it."""
+
+
+def run(command, timeout):
+    """Runs a command of the host; (exit code, output, errors)."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}") from None
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def require(program, package):
+    if shutil.which(program) is None:
+        raise DeviceError(f"{program} is not in PATH: install {package}")
+
+
+def copy_error(name, path, errors):
+    if "No space left" in errors or "ENOSPC" in errors:
+        return DeviceError(f"{name}: no space left for {path}")
+    return DeviceError(f"{name}: cannot copy {path}: {errors or 'no reason given'}")
+
+
+class Adb:
+    parent = "/data/local/tmp"  # where the user `shell` may write and execute
+
+    def __init__(self, serial):
+        require("adb", "Android's platform tools")
+        self._serial = self._choose(serial)
+        self.name = f"device {self._serial}"
+
+    @staticmethod
+    def _choose(serial):
+        code, out, errors = run(["adb", "devices"], SHORT)
+        if code != 0:
+            raise DeviceError(f"adb devices: {errors}")
+        states = dict(line.split("\t", 1) for line in out.splitlines() if "\t" in line)
+        listed = ", ".join(f"{one} ({state})" for one, state in states.items())
+        if not states:
+            raise DeviceError("no device: connect one, and allow USB debugging on it")
+        if serial is None:
+            if len(states) > 1:
+                raise DeviceError(f"several devices: {listed}; choose one with --adb SERIAL")
+            serial = next(iter(states))
+        if serial not in states:
+            raise DeviceError(f"no device {serial}; there is {listed}")
+        state = states[serial]
+        if state == "unauthorized":
+            raise DeviceError(f"device {serial} does not trust this computer yet: answer its dialogue")
+        if state != "device":
+            raise DeviceError(f"device {serial} is {state}: reconnect it, or try adb reconnect")
+        return serial
+
+    def _adb(self, *arguments, timeout):
+        return run(["adb", "-s", self._serial, *arguments], timeout)
+
+    def shell(self, script, timeout=SHORT):
+        code, out, errors = self._adb("shell", script, timeout=timeout)
+        if code != 0 and errors.startswith(("error:", "adb:")):
+            raise DeviceError(f"{self.name}: {errors}")
+        return code, out, errors
+
+    def push(self, path, remote, timeout):
+        code, out, errors = self._adb("push", str(path), remote, timeout=timeout)
+        if code != 0:
+            raise copy_error(self.name, path, errors or out.strip())
+
+    def pull(self, remote, path, timeout):
+        code, out, errors = self._adb("pull", remote, str(path), timeout=timeout)
+        if code != 0:
+            raise copy_error(self.name, remote, errors or out.strip())
+
+
+class Ssh:
+    parent = "/tmp"
+    # A password cannot be asked for: standard input is closed.
+    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+
+    def __init__(self, host):
+        if host.startswith("-"):
+            raise DeviceError(f"--ssh {host}: not a host")
+        for program in ("ssh", "scp"):
+            require(program, "openssh-client")
+        self._host = host
+        self.name = host
+
+    def shell(self, script, timeout=SHORT):
+        code, out, errors = run(["ssh", *self.options, self._host, script], timeout)
+        if code == 255:  # ssh's own
+            raise DeviceError(f"{self.name}: {errors or 'ssh failed'}\n"
+                              f"  `ssh {self._host} true` must work without a password")
+        return code, out, errors
+
+    def push(self, path, remote, timeout):
+        local = os.path.abspath(path)  # a colon in a relative name would read as a host
+        code, _, errors = run(["scp", "-q", *self.options, local, f"{self._host}:{remote}"], timeout)
+        if code != 0:
+            raise copy_error(self.name, path, errors)
+
+    def pull(self, remote, path, timeout):
+        local = os.path.abspath(path)
+        code, _, errors = run(["scp", "-q", *self.options, f"{self._host}:{remote}", local], timeout)
+        if code != 0:
+            raise copy_error(self.name, remote, errors)
