@@ -29,12 +29,23 @@ if(VITRINE_BUILD_HOST)
 endif()
 
 # On x86 kernels are compiled for several instruction sets and the machine's is chosen at run time, by
-# Highway's library; elsewhere for the compiler's target alone, by its headers.
+# Highway's library; elsewhere (and on Android) for the compiler's target alone, by its headers.
+if(ANDROID)
+  # Headers alone, the same for every target: this machine's. Its other headers would hide the NDK's, so
+  # a folder has links to these two.
+  foreach(name hwy flatbuffers)
+    find_path(VITRINE_HOST_${name} ${name} PATHS /usr/local/include /usr/include REQUIRED NO_CMAKE_FIND_ROOT_PATH)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/host_headers)
+    file(CREATE_LINK ${VITRINE_HOST_${name}}/${name} ${PROJECT_BINARY_DIR}/host_headers/${name} SYMBOLIC)
+  endforeach()
+  set(HIGHWAY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/host_headers)
+  set(FLATBUFFERS_INCLUDE_DIR ${PROJECT_BINARY_DIR}/host_headers)
+endif()
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
   find_library(HIGHWAY_LIBRARY hwy REQUIRED)
   target_link_libraries(vitrine_highway INTERFACE $<BUILD_INTERFACE:${HIGHWAY_LIBRARY}> $<INSTALL_INTERFACE:hwy>)
   # Machines with SSSE3 and no more are too old to compile for.
@@ -77,6 +88,10 @@ function(vitrine_build_third_party)
 
   file(GLOB recipe ${project}/*)
   set(fingerprint "${compilers};${version};${CMAKE_SYSTEM_PROCESSOR}")
+  if(ANDROID)
+    list(APPEND compilers -DANDROID_NDK=${ANDROID_NDK} -DANDROID_ABI=${ANDROID_ABI} -DANDROID_PLATFORM=${ANDROID_PLATFORM})
+    string(APPEND fingerprint ";${compilers}")
+  endif()
   if(CMAKE_TOOLCHAIN_FILE)
     list(APPEND compilers -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
   endif()

@@ -304,7 +304,10 @@ size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
   MethodTensor tensor;
   tensor.value = resolve(node, spec, program_.range_constraints);
   tensor.storage = storages_.size();
-  storages_.push_back({&node.graph(), bytes_of(node, tensor.value), true});
+  storages_.push_back({.graph = &node.graph(),
+                       .bytes = bytes_of(node, tensor.value),
+                       .is_planned = true,
+                       .shared_at = {}});
   tensors_.push_back(std::move(tensor));
   return tensors_.size() - 1;
 }

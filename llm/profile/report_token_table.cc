@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inspector/text/figures.h"
+#include "inspector/text/number_texts.h"
 #include "inspector/text/text_layout.h"
 #include "inspector/text/text_table.h"
 #include "llm/profile/report_tokens.h"
