@@ -232,7 +232,7 @@ TEST_F(Subclass, DamagedObjects) {
   pickle = call(global("os", "system"), tuple({text("echo")}));
   expect("a value is made by os system, which is not supported");
   pickle = integer(1);
-  expect("\"fc.w\" is no tensor");
+  expect("\"fc.w\" is not a tensor");
 }
 
 // An object that holds itself is a tree without end.
