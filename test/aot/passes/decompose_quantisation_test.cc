@@ -82,7 +82,7 @@ TEST(DecomposeQuantisation, RowsByTheirRange) {
   const Values scale = {4 / 255.0, 5 / 255.0, eps};
   const Values zero = {-128 + 64, -128, -128};  // the range holds 0; round(255 / 4) = 64
   ASSERT_EQ(found.zero, zero);
-  for (size_t row = 0; row < 3; ++row) EXPECT_FLOAT_EQ(found.scale[row], scale[row]);
+  for (size_t row = 0; row < 3; ++row) EXPECT_NEAR(found.scale[row] / (scale[row]), 1, 1e-6);
   const Values x = {-1, 0, 3, 2, 4, 5, 0, 0, 0};
   for (size_t i = 0; i < x.size(); ++i) {
     const size_t row = i / 3;
@@ -95,12 +95,12 @@ TEST(DecomposeQuantisation, SymmetricRows) {
   const TensorData x = floats({2, 2}, {-3.5, 1, 2, -1});
   const Quantised plain = quantised(x, "SYMMETRIC", -8, 7);
   EXPECT_EQ(plain.zero, (Values{0, 0}));
-  EXPECT_FLOAT_EQ(plain.scale[0], 3.5 / 7.5);
-  EXPECT_FLOAT_EQ(plain.scale[1], 2 / 7.5);
+  EXPECT_NEAR(plain.scale[0] / (3.5 / 7.5), 1, 1e-6);
+  EXPECT_NEAR(plain.scale[1] / (2 / 7.5), 1, 1e-6);
   // Nothing is cut off: -8 steps reach -3.5, or 7 steps reach 2.
   const Quantised wide = quantised(x, "SYMMETRIC_NO_CLIPPING_ERR", -8, 7);
-  EXPECT_FLOAT_EQ(wide.scale[0], 3.5 / 8);
-  EXPECT_FLOAT_EQ(wide.scale[1], 2 / 7.0);
+  EXPECT_NEAR(wide.scale[0] / (3.5 / 8), 1, 1e-6);
+  EXPECT_NEAR(wide.scale[1] / (2 / 7.0), 1, 1e-6);
   EXPECT_NEAR(wide.back[0], -3.5, 1e-6);
   EXPECT_NEAR(wide.back[2], 2, 1e-6);
 }
