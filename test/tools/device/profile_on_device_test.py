@@ -88,7 +88,7 @@ class ProfileOnDevice(unittest.TestCase):
                  more=("--num_executions", "5"), **environment):
         done = subprocess.run(
             [sys.executable, TOOL, model, "--runner", runner, "--pte_inspect", INSPECT,
-             "--settle", "5", "--poll", "0.01", *arguments, "--", *more],
+             "--settle", "60", "--poll", "0.01", *arguments, "--", *more],
             env={**self.environment, **environment}, cwd=self.folder, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         left = [path for parent in ("tmp", "data/local/tmp") for path in (self.device / parent).iterdir()]
@@ -179,7 +179,7 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("no method absent", "--adb", "--results", "failed", more=("--method_name", "absent"))
         self.assertFalse((self.folder / "failed").exists())
         command(self.device / "bin/taskset", 'echo $$ > "$FAKE_DEVICE/stuck"; exec sleep 600\n')
-        self.fails("no answer within 3 s", "--adb", "--timeout", "3")
+        self.fails("no answer within 6 s", "--adb", "--timeout", "6")
         process = int((self.device / "stuck").read_text())
         for _ in range(100):
             if not is_alive(process):
