@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/core/sort.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/platform/memory.h"
 #include "schema/program_generated.h"
@@ -97,9 +99,7 @@ Result<SharedState::Places> SharedState::find_places(const Program& program) {
   for_each([&](const Place& place) {
     if (place.bytes != 0) *end++ = place;
   });
-  // A heap sort needs no memory and is never quadratic.
-  std::make_heap(places.all.get(), end);
-  std::sort_heap(places.all.get(), end);
+  sort(std::span(places.all.get(), end), std::less<>());
   const auto same = [](const Place& a, const Place& b) { return !(a < b) && !(b < a); };
   end = std::unique(places.all.get(), end, same);
   const auto overlap = [](const Place& a, const Place& b) { return a.offset + a.bytes > b.offset; };
