@@ -11,6 +11,7 @@
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "host/host_tensor.h"
 #include "runtime/data/vector_size.h"
+#include "schema/program_generated.h"
 
 namespace vitrine::llm {
 namespace {

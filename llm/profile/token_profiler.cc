@@ -1,6 +1,7 @@
 #include "llm/profile/token_profiler.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vitrine::llm {
 namespace {
