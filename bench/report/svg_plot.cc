@@ -11,7 +11,7 @@ namespace vitrine::bench {
 namespace {
 
 // From values to a range of pixels, by logarithms.
-struct Scale {
+struct Axis {
   double low;  // powers of ten
   double high;
   double begin;  // pixels
@@ -22,7 +22,7 @@ struct Scale {
   }
 };
 
-Scale scale_of(double least, double most, double begin, double end, bool whole_decades) {
+Axis axis_of(double least, double most, double begin, double end, bool whole_decades) {
   double low = std::log10(least);
   double high = std::log10(most);
   if (whole_decades) {
@@ -33,10 +33,10 @@ Scale scale_of(double least, double most, double begin, double end, bool whole_d
   return {low, high, begin, end};
 }
 
-// Powers of ten within the scale, at most about six.
-std::vector<double> ticks_of(const Scale& scale) {
-  const int first = static_cast<int>(std::ceil(scale.low - 1e-9));
-  const int last = static_cast<int>(std::floor(scale.high + 1e-9));
+// Powers of ten within the axis, at most about six.
+std::vector<double> ticks_of(const Axis& axis) {
+  const int first = static_cast<int>(std::ceil(axis.low - 1e-9));
+  const int last = static_cast<int>(std::floor(axis.high + 1e-9));
   const int step = std::max(1, (last - first + 5) / 6);
   std::vector<double> ticks;
   for (int power = first; power <= last; power += step) ticks.push_back(std::pow(10.0, power));
@@ -87,8 +87,8 @@ constexpr double kCurvesWidth = 290;
 constexpr double kCurvesHeight = 178;
 
 struct Axes {
-  Scale x;
-  Scale y;
+  Axis x;
+  Axis y;
 };
 
 // Unset without points.
@@ -102,8 +102,8 @@ std::optional<Axes> axes_of(const std::vector<Curve>& curves) {
     }
   }
   if (most.x <= 0 || most.y <= 0) return std::nullopt;
-  return Axes{scale_of(least.x, most.x, 48, kCurvesWidth - 10, false),
-              scale_of(least.y, most.y, kCurvesHeight - 34, 24, true)};
+  return Axes{axis_of(least.x, most.x, 48, kCurvesWidth - 10, false),
+              axis_of(least.y, most.y, kCurvesHeight - 34, 24, true)};
 }
 
 std::string svg_axes(const Axes& axes, const std::string& x_unit) {
@@ -173,7 +173,7 @@ std::string svg_dots(const std::vector<DotRow>& rows) {
   }
   if (most <= 0) return "";
   const double height = kRow * static_cast<double>(rows.size()) + 30;
-  const Scale x = scale_of(least, most, kLabels, kWidth - 20, true);
+  const Axis x = axis_of(least, most, kLabels, kWidth - 20, true);
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"times of models\">",
       kWidth, height);
