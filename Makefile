@@ -5,7 +5,7 @@
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
 #   make packages   tests of what is installed: programs against it, the Python module
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
-# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64 chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|armv7 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)

@@ -20,6 +20,10 @@ function(_vitrine_library name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:vitrine_warnings>)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${VITRINE_INCLUDE_DIRS}>")
   target_compile_features(${name} PUBLIC cxx_std_20)
+  if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+    # Files above 2 GB. No header has an off_t.
+    target_compile_definitions(${name} PRIVATE _FILE_OFFSET_BITS=64)
+  endif()
 endfunction()
 
 # Code that runs on devices.

@@ -12,14 +12,17 @@ packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libfla
 architecture=''
 for argument in "$@"; do
   case $argument in
-    aarch64)
-      architecture=arm64
-      packages="$packages g++-aarch64-linux-gnu qemu-user libgtest-dev:arm64 libgmock-dev:arm64
-        libzip-dev:arm64 libfmt-dev:arm64 libicu-dev:arm64"
-      ;;
+    aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
+    armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
     python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
   esac
 done
+if [ -n "$architecture" ]; then
+  packages="$packages qemu-user"
+  for library in gtest gmock zip fmt icu; do
+    packages="$packages lib$library-dev:$architecture"
+  done
+fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2

@@ -28,7 +28,7 @@ constexpr uint64_t kMaxEntryBytes = 256;
 struct Segment {
   std::span<const std::byte> data;
   size_t alignment = kSegmentAlignment;
-  uint64_t offset = 0;
+  size_t offset = 0;
 };
 
 bool is_power_of_two(size_t number) { return number != 0 && (number & (number - 1)) == 0; }

@@ -27,7 +27,7 @@ class Walk {
     uint64_t before = kNowhere;
     const std::span fields(shapes_.fields + shapes_.starts[which],
                            shapes_.fields + shapes_.starts[which + 1]);
-    for (uint64_t i = 0; i < fields.size(); ++i) {
+    for (size_t i = 0; i < fields.size(); ++i) {
       const uint64_t entry = 4 + 2 * i;  // the vtable begins with its size and the table's
       const uint64_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
       const uint64_t here = offset != 0 ? position + offset : kNowhere;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <utility>
 
 #include "runtime/core/checked_math.h"
@@ -126,16 +127,22 @@ size_t mapped_bytes(size_t file_size) {
 Result<Mapping> Mapping::map(const File& file) {
   const uint64_t stamp = file.is_settled() ? file.stamp_ : 0;
   if (file.size_ == 0) return Mapping({}, stamp);
+  if (file.size_ > std::numeric_limits<size_t>::max() / 2) {
+    return Error::make(ErrorCode::kAccessFailed,
+                       "mapping %llu bytes: more than there are addresses",
+                       static_cast<unsigned long long>(file.size_));
+  }
+  const auto size = static_cast<size_t>(file.size_);
   // The slack after the file's last page: zero pages, over which the file is mapped.
-  const size_t reserved = mapped_bytes(file.size_);
+  const size_t reserved = mapped_bytes(size);
   void* address =
       ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address != MAP_FAILED && ::mmap(address, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+  if (address != MAP_FAILED && ::mmap(address, size, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                                       file.descriptor_, 0) != MAP_FAILED) {
-    return Mapping({static_cast<const std::byte*>(address), file.size_}, stamp);
+    return Mapping({static_cast<const std::byte*>(address), size}, stamp);
   }
-  Error error = Error::make(ErrorCode::kAccessFailed, "mapping %llu bytes: %s",
-                            static_cast<unsigned long long>(file.size_), std::strerror(errno));
+  Error error =
+      Error::make(ErrorCode::kAccessFailed, "mapping %zu bytes: %s", size, std::strerror(errno));
   if (address != MAP_FAILED) ::munmap(address, reserved);
   return error;
 }
