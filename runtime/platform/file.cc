@@ -127,7 +127,7 @@ size_t mapped_bytes(size_t file_size) {
 Result<Mapping> Mapping::map(const File& file) {
   const uint64_t stamp = file.is_settled() ? file.stamp_ : 0;
   if (file.size_ == 0) return Mapping({}, stamp);
-  if (file.size_ > std::numeric_limits<size_t>::max() / 2) {
+  if (sizeof(size_t) < sizeof(file.size_) && file.size_ > std::numeric_limits<size_t>::max() / 2) {
     return Error::make(ErrorCode::kAccessFailed,
                        "mapping %llu bytes: more than there are addresses",
                        static_cast<unsigned long long>(file.size_));
