@@ -120,7 +120,7 @@ TEST(DataBuffer, OwnsWhatItAllocates) {
 }
 
 TEST(DataBuffer, SaysThatThereIsNoMemory) {
-  const Error error = DataBuffer::allocate(SIZE_MAX / 4).take_error();
+  const Error error = DataBuffer::allocate(SIZE_MAX / 2 + 1).take_error();
   EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
 }
 
