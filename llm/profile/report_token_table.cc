@@ -95,7 +95,9 @@ class TokenTable {
       add("packed", static_cast<double>(memory->packed_weights));
       add("packed in a file", static_cast<double>(memory->mapped_weights));
       add("other constants", static_cast<double>(memory->constants));
-      if (cache > 0) add_cache(cache, facts);
+    }
+    if (cache > 0) add_cache(cache, facts);
+    if (const auto& memory = profile_.run.memory) {
       add("activations", std::max(0.0, static_cast<double>(memory->planned) - cache));
       add("workspace", static_cast<double>(memory->workspace));
     }
