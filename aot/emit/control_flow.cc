@@ -17,7 +17,7 @@ const Graph& graph_of(const Node& call, size_t index, const char* what) {
   const Argument* arg = call.arg(index);
   const Node* getter = arg == nullptr ? nullptr : arg->node();
   if (getter == nullptr || getter->kind() != Node::Kind::kGetAttr) {
-    fail_at(call, fmt::format("{} is no subgraph", what));
+    fail_at(call, fmt::format("{} is not a subgraph", what));
   }
   const auto found = call.graph().subgraphs().find(getter->attribute());
   if (found == call.graph().subgraphs().end()) {

@@ -114,7 +114,7 @@ Node& call_of_auto_functionalized(Node& node, std::vector<Node*>& bases) {
         index != nullptr && *index >= 0 && static_cast<size_t>(*index) < found.size();
     Node* base = is_there ? (*given_bases->list())[static_cast<size_t>(*index)].node() : nullptr;
     if (base == nullptr || base->tensor() == nullptr) {
-      fail_at(node, fmt::format("its {} is no tensor", argument.name));
+      fail_at(node, fmt::format("its {} is not a tensor", argument.name));
     }
     found[static_cast<size_t>(*index)] = base;
     add(argument, base);

@@ -129,7 +129,7 @@ class Inliner {
       fail_at(node, "it is in this vmap already");
     }
     const size_t outer = made.levels.size();
-    if (made.value->tensor() == nullptr) fail_at(node, "it batches something that is no tensor");
+    if (made.value->tensor() == nullptr) fail_at(node, "it batches something that is not a tensor");
     const size_t dim = wrapped(integer(node, 1), made.value->tensor()->rank() - outer);
     made.value = moved(node, made.value, outer + dim, outer);
     made.levels.push_back(level);

@@ -24,7 +24,7 @@ def parse(line):
     """The values of COLUMNS. ValueError says what is wrong."""
     row = json.loads(line)
     if not isinstance(row, dict):
-        raise ValueError("is no object")
+        raise ValueError("is not an object")
     if row.get("v") != VERSION:
         raise ValueError(f"has version {row.get('v')}, not {VERSION}")
     # Rows of the run as a whole have no module.

@@ -228,7 +228,7 @@ TEST_F(Subclass, DamagedObjects) {
   pickle = call(rebuild, tuple({global("torch._utils", "_rebuild_wrapper_subclass")}));
   expect("is a tensor subclass without a type");
   pickle = call(rebuild, ")");
-  expect("is rebuilt by what is no function");
+  expect("is rebuilt by something that is not a function");
   pickle = call(global("os", "system"), tuple({text("echo")}));
   expect("a value is made by os system, which is not supported");
   pickle = integer(1);
