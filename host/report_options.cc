@@ -20,8 +20,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                                                     {"line", GroupBy::kLine}};
   group
       .add_option("--format", options.format,
-                  "table, json, jsonl (a line an op, for many devices), csv, html (a page for a "
-                  "browser), timeline (ui.perfetto.dev)")
+                  "table, json, jsonl (a line an op), csv, html or timeline (ui.perfetto.dev)")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
   group.add_option("--output", options.file, "file for the report (default: standard output)")
