@@ -79,8 +79,9 @@ std::string well_formed(std::string_view text) {
 std::string CharacterStream::push(std::string_view bytes) {
   pending_ += bytes;
   const auto* data = reinterpret_cast<const uint8_t*>(pending_.data());
-  size_t complete = pending_.size();
-  U8_TRUNCATE_IF_INCOMPLETE(data, 0, complete);
+  auto end = static_cast<ptrdiff_t>(pending_.size());  // signed: the macro subtracts from it
+  U8_TRUNCATE_IF_INCOMPLETE(data, 0, end);
+  const auto complete = static_cast<size_t>(end);
   std::string out;
   append_well_formed(out, std::string_view(pending_).substr(0, complete), faults_);
   pending_.erase(0, complete);

@@ -22,7 +22,7 @@ TEST_P(SequenceTest, RunsWhatIsSound) {
     executions += counts.executions;
   }
   EXPECT_GE(loads, 100);
-  EXPECT_GE(executions, 40);
+  EXPECT_GE(executions, 15);  // most programs are refused: their meaning is damaged
 }
 INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",

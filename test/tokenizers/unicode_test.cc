@@ -37,6 +37,15 @@ TEST(CharacterStream, WaitsForTheRestOfACharacter) {
   EXPECT_EQ(by_byte.push("x"), "\uFFFD\uFFFDx");
 }
 
+// The buffer is on the heap from the long text on, where AddressSanitizer sees what is read before
+// it.
+TEST(CharacterStream, ALoneContinuationByteIsReplaced) {
+  CharacterStream stream;
+  const std::string text(100, 'a');
+  EXPECT_EQ(stream.push(text), text);
+  EXPECT_EQ(stream.push("\x80"), "\uFFFD");
+}
+
 std::vector<std::string> matches(const std::string& expression, const std::string& text) {
   std::vector<std::string> found;
   Pattern(expression, "here", true).each_match(text, [&](size_t begin, size_t end) {
