@@ -78,7 +78,7 @@ bool names_a_place(const std::string& error) {
 
 size_t mutations_of_each() {
   const char* asked = std::getenv("VITRINE_DAMAGE_COUNT");
-  return asked == nullptr ? 120 : std::strtoul(asked, nullptr, 10);
+  return asked == nullptr ? 45 : std::strtoul(asked, nullptr, 10);
 }
 
 TEST(DamagedModel, IsLoweredOrRefused) {
