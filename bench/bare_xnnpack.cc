@@ -5,6 +5,7 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "host/tool_error.h"
+#include "schema/program_generated.h"
 
 namespace vitrine::bench {
 
