@@ -6,6 +6,6 @@ namespace vitrine::tools {
 
 ToolError::ToolError(const Error& error)
     : HostError(fmt::format("{} (0x{:02x}): {}", error_code_name(error.code()),
-                                     static_cast<uint32_t>(error.code()), error.message())) {}
+                            static_cast<uint32_t>(error.code()), error.message())) {}
 
 }  // namespace vitrine::tools

@@ -16,8 +16,8 @@ void remember_sources(ExportedProgram& program);
 // torch.no_grad() in a model's forward is a call of a graph: its calls come in its place. Autocast
 // is one too, and an AotError unless it is switched off.
 void inline_wrapped(ExportedProgram& program);
-// torch.vmap in a model's forward leaves marks and the shapes of one sample: the calls get the batch
-// dim. AotErrors name an operator whose batch is not supported.
+// torch.vmap in a model's forward leaves marks and the shapes of one sample: the calls get the
+// batch dim. AotErrors name an operator whose batch is not supported.
 void inline_vmap(ExportedProgram& program);
 // Views in place ("t_") -> views, which are read from there on; "x |= y" -> aten.bitwise_or_.
 void unify_writes(ExportedProgram& program);

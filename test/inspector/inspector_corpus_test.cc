@@ -274,7 +274,7 @@ TEST(InspectorCorpus, SaysWhatTheStockInspectorSays) {
       record = etrecord::read_etrecord(entry.path().parent_path() / "etrecord.bin");
     }
     const Profile profile = test::joined_profile(dump, names.has_record ? &record : nullptr,
-                                         {.method = names.method, .run = {}});
+                                                 {.method = names.method, .run = {}});
     const std::vector<TsvRow> tsv = read_tsv(entry.path());
     Comparison comparison(profile, tsv);
     comparison.run();
@@ -370,7 +370,8 @@ TEST(InspectorCorpus, EveryGroupingAddsUpToTheWallTime) {
     const std::string stem = entry.path().stem().string();  // "etdump_decode"
     const std::string method = stem == "etdump" ? "forward" : stem.substr(7);
     const bool is_joined = record.methods.contains(method);
-    expect_sums(test::joined_profile(dump, is_joined ? &record : nullptr, {.method = method, .run = {}}));
+    expect_sums(
+        test::joined_profile(dump, is_joined ? &record : nullptr, {.method = method, .run = {}}));
     cases += is_joined;
   }
   EXPECT_GE(cases, 19u);

@@ -14,8 +14,8 @@ namespace vitrine::xnnpack {
 
 class Invocation {
  public:
-  // Chooses anew: for the runtime's shapes as they are. Allocates, and can fail, the first time only,
-  // which loading is.
+  // Chooses anew: for the runtime's shapes as they are. Allocates, and can fail, the first time
+  // only, which loading is.
   Error plan(xnn_runtime_t runtime);
   // xnn_invoke_runtime(), of the runtime that was planned.
   xnn_status run(xnn_runtime_t runtime) const;

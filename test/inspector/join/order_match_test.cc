@@ -25,15 +25,15 @@ std::vector<OrderMatch> match(const std::vector<std::string_view>& kernels,
 
 TEST(OrderMatch, PairsKernelsWithOpsInOrder) {
   EXPECT_EQ(text(match({"Transpose (ND, X32) #1", "Convolution (NHWC, F32) IGEMM #1",
-                                 "Fully Connected (NC, F32) GEMM #1", "Transpose (ND, X32) #2"},
-                                {"convolution", "relu", "convolution", "relu"})),
+                        "Fully Connected (NC, F32) GEMM #1", "Transpose (ND, X32) #2"},
+                       {"convolution", "relu", "convolution", "relu"})),
             "t 0 2 t ");
 }
 
 TEST(OrderMatch, FindsAsManyPairsAsThereCanBe) {
   // Taking the first clamp for the first relu leaves none for the convolution between.
   EXPECT_EQ(text(match({"Convolution (NHWC, F32)", "Clamp (NC, F32)", "Sigmoid (NC, F32)"},
-                                {"relu", "convolution", "relu", "sigmoid"})),
+                       {"relu", "convolution", "relu", "sigmoid"})),
             "1 2 3 ");
 }
 
