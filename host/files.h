@@ -15,7 +15,7 @@ namespace vitrine::tools {
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 // Writes to a temporary file beside it and renames that. Readers never see a partial file, and a
-// failed run leaves the old file unchanged. Links are followed. What is no regular file, such as
+// failed run leaves the old file unchanged. Links are followed. What is not a regular file, such as
 // /dev/null or a pipe, is written to as it is.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);

@@ -55,7 +55,7 @@ void write_pages(const Results& results, const fs::path& json) {
 }
 
 void run_suite(const CommandLine& line) {
-  tools::NewFile(fs::path(line.out));  // a folder that cannot be written is told before the work
+  tools::NewFile(fs::path(line.out));  // fails before the work if the folder cannot be written
   SuiteOptions options = line.suite;
   if (options.threads.empty()) options.threads = default_threads(options.is_short);
   std::ranges::sort(options.threads);

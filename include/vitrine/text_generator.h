@@ -95,7 +95,7 @@ struct GenerationStep {
   uint64_t end_ns = 0;      // the callback has returned
 };
 
-// Is told of every step while it runs. Called by the thread that generates.
+// Gets every step while it runs. Called by the thread that generates.
 class GenerationObserver {
  public:
   virtual ~GenerationObserver() = default;

@@ -105,7 +105,7 @@ class Reader {
     return plan_.operators()->Get(static_cast<uint32_t>(call.op_index()))->name()->string_view();
   }
 
-  // Null if there is no such argument, or it is no tensor.
+  // Null if there is no such argument, or it is not a tensor.
   const fbs::Tensor* argument(const fbs::KernelCall& call, int index) const {
     if (index < 0 || static_cast<uint32_t>(index) >= size_of(call.args())) return nullptr;
     const int32_t value = call.args()->Get(static_cast<uint32_t>(index));

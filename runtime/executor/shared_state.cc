@@ -27,7 +27,7 @@ uint64_t shared_size(const fbs::ExecutionPlan& plan) {
              : static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(kSharedMemoryId));
 }
 
-// Null if the value is no tensor in shared memory.
+// Null if the value is not a tensor in shared memory.
 const fbs::Tensor* shared_tensor(const fbs::EValue& value) {
   const fbs::Tensor* tensor = value.val_as_Tensor();
   const bool is_shared = tensor != nullptr && tensor->allocation_info() != nullptr &&

@@ -169,7 +169,7 @@ TEST(ExecutorRunnerTest, AFailedRunWritesNoOutput) {
   EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 3u);
 }
 
-// The file, the trace and standard output: a full disk is told, and leaves no pieces.
+// The file, the trace and standard output: a full disk gives an error and leaves no pieces.
 TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
   const ScratchFolder scratch;
   tools::write_file(scratch / "etdump", std::string_view("old"));

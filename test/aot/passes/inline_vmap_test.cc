@@ -56,7 +56,7 @@ TEST(InlineVmap, TakesSamplesAlongADim) {
                       return vmap.batch(build.call("aten.mul.Tensor", {column, number}), 1, 3, 0);
                     }),
             (Values{10, 40, 40, 100, 90, 180}));
-  // A tensor that is no sample is broadcast with each.
+  // A tensor that is not a sample is broadcast with each.
   EXPECT_EQ(vmapped({kMatrix, row},
                     [](ModelBuilder& build, Vmap& vmap, const Nodes& in) {
                       Node* sample = vmap.sample(in[0], 0, 1);
