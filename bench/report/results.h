@@ -21,7 +21,7 @@ struct Result {
   std::string variant;  // "portable", "optimized", "xnnpack", "executorch", "bare"
   size_t threads = 1;
   std::optional<double> work;  // operators: elements of the result, or multiply-adds
-  Timing time;                 // all zero if `note` says why there is no figure
+  Timing time;                 // all zero if `note` says why it was not measured
   // Of a new process: its first run, Program::load, Method::load, resident memory.
   std::optional<double> first_ns = {};
   std::optional<double> load_ns = {};

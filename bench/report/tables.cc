@@ -15,7 +15,7 @@ std::string optional_bytes(const std::optional<double>& size) {
   return size ? bytes_text(*size) : "";
 }
 
-// The same, done in another way; null if there is no figure of it.
+// The same, done in another way; null if it was not measured.
 const Result* other(const Results& results, const Result& result, const char* variant) {
   Result key = result;
   key.variant = variant;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inspector/text/row_texts.h"
+
 namespace vitrine::inspector {
 namespace {
 
@@ -31,18 +33,6 @@ std::string joined(const std::vector<std::string>& texts) {
   std::string list;
   for (size_t i = 0; i < texts.size(); ++i) list += (i == 0 ? "" : ";") + texts[i];
   return cell(list);
-}
-
-std::string_view where_name(Where where) {
-  switch (where) {
-    case Where::kDelegate:
-      return "delegate";
-    case Where::kKernel:
-      return "kernel";
-    case Where::kControl:
-      return "control";
-  }
-  return "";
 }
 
 std::string times(const TimeStatistics& time) {

@@ -17,7 +17,6 @@ namespace {
 // Members in the order in which they are written here.
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 3> kWhere = {"delegate", "kernel", "control"};
 constexpr std::pair<const char*, GroupBy> kGroupings[] = {{"op", GroupBy::kOp},
                                                           {"delegate", GroupBy::kDelegate},
                                                           {"module", GroupBy::kModule},
@@ -63,7 +62,7 @@ Json cost_json(const Cost& cost, double p50_ns, const std::optional<MachineLimit
 
 Json row_json(const ProfileRow& row, const std::optional<MachineLimits>& limits) {
   const bool is_delegate = row.where == Where::kDelegate;
-  Json json = {{"where", name_of(kWhere, row.where)},
+  Json json = {{"where", where_name(row.where)},
                {"delegate", text_or_null(row.delegate)},
                {"partition", is_delegate ? Json(row.partition) : Json(nullptr)},
                {"instruction", row.instruction},

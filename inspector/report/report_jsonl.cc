@@ -31,18 +31,6 @@ void append(std::string& text, Json line, const TimeStatistics& time) {
   text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-const char* where_of(const ProfileRow& row) {
-  switch (row.where) {
-    case Where::kDelegate:
-      return "delegate";
-    case Where::kKernel:
-      return "kernel";
-    case Where::kControl:
-      return "control";
-  }
-  return "";
-}
-
 // Neither has an op: the time of the run, and the part of it that no row has.
 void append_whole(std::string& text, const Json& common, const char* where,
                   const TimeStatistics& time) {
@@ -63,7 +51,7 @@ std::string report_jsonl(const Profile& profile, const std::map<std::string, std
     const ProfileRow& row = profile.rows[i];
     Json line = common;
     line["row"] = i + 1;
-    line["where"] = where_of(row);
+    line["where"] = where_name(row.where);
     line["op"] = op_type(row);
     line["source_ops"] = row.source_ops;
     line["module"] = module_of(row);

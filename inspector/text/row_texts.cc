@@ -142,6 +142,11 @@ std::string op_type(const ProfileRow& row) {
   return row.source_ops.empty() ? "unknown" : printable(short_name(row.source_ops[row.main_op]));
 }
 
+const char* where_name(Where where) {
+  constexpr const char* kNames[] = {"delegate", "kernel", "control"};
+  return kNames[static_cast<size_t>(where)];
+}
+
 std::string place_type(const ProfileRow& row) {
   switch (row.where) {
     case Where::kDelegate:

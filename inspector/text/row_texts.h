@@ -21,6 +21,9 @@ RowTexts row_texts(const ProfileRow& row);
 // For sums: "convolution", "layout change"; "unknown" without source ops.
 std::string op_type(const ProfileRow& row);
 
+// As reports for programs name it: "delegate", "kernel", "control".
+const char* where_name(Where where);
+
 // For sums: "XNNPACK", "portable kernels", "control flow".
 std::string place_type(const ProfileRow& row);
 

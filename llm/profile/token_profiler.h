@@ -62,7 +62,7 @@ class TokenProfiler final : public GenerationObserver {
   std::vector<StepWall> decode_walls_;
   std::vector<uint64_t> first_token_ns_;
   uint64_t generation_start_ns_ = 0;
-  uint64_t prompt_ns_ = 0;  // of a prompt whose first step has not ended
+  uint64_t prompt_ns_ = 0;  // of a prompt whose first step is running
   uint64_t last_end_ns_ = 0;
   bool is_first_decode_ = true;
   std::array<uint64_t, 31> recent_{};  // walls of decode steps, a ring
