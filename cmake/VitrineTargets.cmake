@@ -55,8 +55,8 @@ function(vitrine_small_code name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
-# Test code: host side, compiled without optimisation to save time.
-set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+# Test code: host side. Little optimisation saves compile time, none with sanitizers even more.
+set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O1> $<$<CONFIG:Debug>:-O0>)
 
 # One executable per room of tests; sources mirror the tree of the code. ctest runs each test
 # separately, or all as one (AS_ONE) if there are thousands of short ones.

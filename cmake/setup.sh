@@ -1,8 +1,7 @@
 #!/bin/sh
 # Installs the distribution's packages that the build needs, only those that are missing.
 # Works offline, and without root, when nothing is missing.
-# Arguments add to these: the name of a preset for another machine what cross-compiling for it needs,
-# `python` what the Python module needs.
+# Arguments add to these: the name of a preset what that build needs, `python` what the Python module needs.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
@@ -12,6 +11,7 @@ packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libfla
 architecture=''
 for argument in "$@"; do
   case $argument in
+    sanitize|fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
     python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
