@@ -12,7 +12,7 @@
 
 namespace vitrine {
 
-// What a file of such a tokenizer says. A rank and `first_id` make an id.
+// The content of a vocabulary file. An id is `first_id` plus a rank.
 struct RankedBytes {
   struct Token {
     std::string bytes;

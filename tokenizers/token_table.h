@@ -26,7 +26,7 @@ class TokenTable {
   // if an id is negative, repeats or is far beyond the others.
   TokenTable(std::vector<Entry> entries, const std::string& place);
 
-  // Entries without the token that a gap has not.
+  // Entries that hold a token; gaps are left out.
   const std::string* text(TokenId id) const;
   // The first id where several have this text.
   std::optional<TokenId> find(std::string_view text) const;

@@ -89,7 +89,7 @@ class SourceProgramWriter {
     std::unordered_set<std::string> told;  // names of values that one of these holds
   };
 
-  // An ordered object looks for a key among all that it has: new ones need no search.
+  // An ordered object searches all its keys for a new one; these keys are known to be new.
   static void set(ordered_json& object, const std::string& name, ordered_json value, Parts& parts) {
     if (parts.told.insert(name).second) {
       auto& members = object.get_ref<ordered_json::object_t&>();

@@ -8,8 +8,8 @@
 namespace vitrine::aot {
 
 struct SourceProgramOptions {
-  // Calls of delegates are told as the calls that they stand for, conditions as the calls of both
-  // branches, one list for all: what a profile's join needs of a program that is lowered already.
+  // Writes one list: a delegate's call as the calls that it replaced, a condition as the calls of
+  // both branches. A profile's join needs this form of a program that is lowered already.
   bool flat = false;
   // The nodes that each node was made from: long, and only ExecuTorch's own tools ask for them.
   bool ancestors = true;

@@ -16,10 +16,10 @@ nlohmann::ordered_json tensor_json(const TensorSpec& spec);
 
 class SourceValues {
  public:
-  // A name for each node that no other has: graphs that are told as one may share names.
+  // A unique name for each node: graphs that are written as one list may share names.
   const std::string& name_of(const Node& node);
   void set_name(const Node& node, std::string name) { names_[&node] = std::move(name); }
-  // `node` is told by what `other` is told by.
+  // `node` gets the source values of `other`.
   void alias(const Node& node, const Node* other) {
     if (other != nullptr) names_[&node] = name_of(*other);
   }

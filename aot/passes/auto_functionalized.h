@@ -20,7 +20,7 @@ std::vector<const OperatorArgument*> written_arguments(const Operator& op);
 // result is their first argument.
 bool writes_arguments(const Node& node);
 
-// The functional form of such a call, inserted before it.
+// Inserts the functional form of the call before it.
 Node& auto_functionalized(Node& node);
 // Selects a result of `call`; inserted before `at`.
 Node& item_of(Node& call, size_t index, Node& at);

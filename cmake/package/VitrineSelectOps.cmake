@@ -1,6 +1,6 @@
 # vitrine_select_kernels(<target> FROM <item>... [ROOMS <room>...]) with an installed Vitrine: a library
 # of some kernels, in place of the components `kernels` and `optimized_kernels`. Items are operators,
-# files of such, and programs (docs/kernels.md).
+# files of these, and programs (docs/kernels.md).
 include(${VITRINE_SOURCES}/cmake/SelectOps.cmake)
 if(NOT TARGET vitrine_kernel)
   add_library(vitrine_kernel ALIAS Vitrine::vitrine_kernel)

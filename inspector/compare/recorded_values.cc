@@ -131,7 +131,7 @@ class NodeAssignment {
     }
     std::vector<size_t> left = nodes;
     const bool is_clear = assign_kernels(kernels, left);
-    // A call's list has the choice of one of several results (getitem), which the graph has not.
+    // A call's list names the getitem that picks one of several results; the graph does not.
     if (calls.size() == 1 && is_clear && left.size() <= calls[0].times) {
       std::vector<size_t>& of_call = nodes_of_[calls[0].instruction];
       of_call.insert(of_call.end(), left.begin(), left.end());

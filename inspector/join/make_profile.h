@@ -18,7 +18,7 @@ struct ProfileOptions {
 };
 
 // `record` may be null: rows then carry what the trace itself knows. Throws InspectorError if the
-// trace holds no complete run. A record or a plan that does not fit the trace is no error: rows
+// trace holds no complete run. A record or a plan that does not fit the trace is not an error: rows
 // stay unjoined, and Profile::notes says why.
 Profile make_profile(const etdump::EtDump& trace, const etrecord::EtRecord* record,
                      const ProfileOptions& options = {});

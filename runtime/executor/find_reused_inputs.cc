@@ -42,7 +42,7 @@ Error MethodLoader::mark_written(int32_t value) {
   return Error();
 }
 
-// An input that the program itself updates keeps what it wrote, and is no such input.
+// An input that the program itself updates keeps what it wrote, so it does not count.
 Error MethodLoader::find_reused_inputs() {
   const bool any_planned = std::ranges::any_of(method_.inputs_, &Method::Input::is_planned);
   if (!any_planned) return Error();

@@ -152,7 +152,7 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
 }
 
 // Whether one call of the model became both, as linear becomes a transposition and a product. True
-// where that is not told.
+// where the origin is unknown.
 bool are_of_one_call(const Node& a, const Node& b) {
   if (a.meta.origin == nullptr || b.meta.origin == nullptr) return true;
   const Origin& of_a = *a.meta.origin;

@@ -50,7 +50,7 @@ struct Rule {
   bool moves = false;
 };
 
-// Null if no call of such an operator is taken.
+// Null if XNNPACK takes no call of the operator.
 const Rule* find_rule(const Node& node);
 // Convolutions, linear calls, addmm and mm.
 bool is_product(const Node& node);

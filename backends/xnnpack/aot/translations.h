@@ -1,4 +1,4 @@
-// How calls are told to XNNPACK: what the rows of operator_table.h name.
+// Translates calls into XNNPACK's nodes: the functions that the rows of operator_table.h name.
 #pragma once
 
 #include <array>

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/slack.h"
-#include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
@@ -24,7 +24,7 @@ bool can_be_read_in_place(const DataBuffer& buffer) {
 Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {
   size_t padded = 0;
   if (add_overflows(bytes.size(), size_t{XNN_EXTRA_BYTES}, &padded)) {
-    return wrong("%zu bytes are too many", bytes.size());
+    return invalid_blob("%zu bytes are too many", bytes.size());
   }
   VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, DataBuffer::allocate(padded));
   std::ranges::copy(bytes, copy.owned_data());
@@ -52,24 +52,24 @@ Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uin
   if (!blob.constant_region.has_value()) {
     const auto* buffers = blob.graph->constant_buffer();
     if (buffers == nullptr || index >= buffers->size()) {
-      return wrong("is not among %u buffers", buffers == nullptr ? 0 : buffers->size());
+      return invalid_blob("is not among %u buffers", buffers == nullptr ? 0 : buffers->size());
     }
     const auto* storage = buffers->Get(index)->storage();
-    if (storage == nullptr) return wrong("is empty");
+    if (storage == nullptr) return invalid_blob("is empty");
     return Source{
         DataBuffer(std::as_bytes(std::span(storage->data(), storage->size()))), {}, false};
   }
   const auto* entries = blob.graph->constant_data();
   if (entries == nullptr || index >= entries->size()) {
-    return wrong("is not among %u entries", entries == nullptr ? 0 : entries->size());
+    return invalid_blob("is not among %u entries", entries == nullptr ? 0 : entries->size());
   }
   const fb::ConstantDataOffset& entry = *entries->Get(index);
   if (entry.named_key() != nullptr) return find_named(*entry.named_key(), named_data);
   const std::span<const std::byte> region = *blob.constant_region;
   if (!range_fits(entry.offset(), entry.size(), region.size())) {
-    return wrong("%llu bytes at %llu are not inside the %zu bytes of constants",
-                 static_cast<unsigned long long>(entry.size()),
-                 static_cast<unsigned long long>(entry.offset()), region.size());
+    return invalid_blob("%llu bytes at %llu are not inside the %zu bytes of constants",
+                        static_cast<unsigned long long>(entry.size()),
+                        static_cast<unsigned long long>(entry.offset()), region.size());
   }
   return Source{DataBuffer(region.subspan(static_cast<size_t>(entry.offset()),
                                           static_cast<size_t>(entry.size()))),
@@ -96,7 +96,8 @@ Result<Constant> fetch_constant(const Request& request) {
   VITRINE_ASSIGN_OR_RETURN(Source source,
                            find_source(request.blob, request.named_data, request.index));
   if (source.bytes.size() != request.size || request.size == 0) {
-    return wrong("has %zu bytes, but its value needs %zu", source.bytes.size(), request.size);
+    return invalid_blob("has %zu bytes, but its value needs %zu", source.bytes.size(),
+                        request.size);
   }
   Digest content;
   if (request.cache != nullptr) {
@@ -216,7 +217,8 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
     } else if (!value.rounded_scales.empty()) {
       value.scales = std::as_bytes(std::span(value.rounded_scales)).data();
     }
-    if (!are_scales(value)) return wrong("xvalues[%zu]: a scale is not positive and normal", i);
+    if (!are_scales(value))
+      return invalid_blob("xvalues[%zu]: a scale is not positive and normal", i);
   }
   return check_weight_bytes(graph, limits, steps);
 }

@@ -87,7 +87,7 @@ struct Node {
   float output_min = -std::numeric_limits<float>::infinity();
   float output_max = std::numeric_limits<float>::infinity();
 
-  // Value indices; of a missing bias there is no entry.
+  // Value indices; a missing bias has no entry.
   uint32_t input_count = 0;
   uint32_t output_count = 0;
   std::array<uint32_t, 5> inputs{};

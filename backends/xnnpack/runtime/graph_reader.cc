@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/value_reader.h"
-#include "backends/xnnpack/runtime/wrong.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -31,8 +31,8 @@ class ValueIds {
   Error check_unique() const {
     const auto same = std::ranges::adjacent_find(pairs_, {}, &std::pair<uint32_t, uint32_t>::first);
     if (same == pairs_.end()) return Error();
-    return wrong("xvalues[%u]: id_out %u is that of xvalues[%u]", std::next(same)->second,
-                 same->first, same->second);
+    return invalid_blob("xvalues[%u]: id_out %u is that of xvalues[%u]", std::next(same)->second,
+                        same->first, same->second);
   }
 
   uint32_t find(uint32_t id) const {
@@ -53,7 +53,7 @@ Error too_much_work(const Budget& steps) {
 }
 
 Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
-  if (from.xvalues() == nullptr) return wrong("xvalues are missing");
+  if (from.xvalues() == nullptr) return invalid_blob("xvalues are missing");
   if (!steps.take(from.xvalues()->size())) return too_much_work(steps);
   for (uint32_t i = 0; i < from.xvalues()->size(); ++i) {
     Result<Value> value = read_value(*from.xvalues()->Get(i), graph.external_count);
@@ -62,8 +62,8 @@ Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
     if (value->external_id != kNone) {
       uint32_t& owner = graph.externals[value->external_id];
       if (owner != kNone) {
-        return wrong("xvalues[%u]: external_id %u is that of xvalues[%u]", i, value->external_id,
-                     owner);
+        return invalid_blob("xvalues[%u]: external_id %u is that of xvalues[%u]", i,
+                            value->external_id, owner);
       }
       owner = i;
     }
@@ -79,8 +79,8 @@ Error read_bounds(const fb::XNode& from, Node& node) {
   }
   if (std::isnan(node.output_min) || std::isnan(node.output_max) ||
       node.output_min > node.output_max) {
-    return wrong("output_min_max is %g to %g", static_cast<double>(node.output_min),
-                 static_cast<double>(node.output_max));
+    return invalid_blob("output_min_max is %g to %g", static_cast<double>(node.output_min),
+                        static_cast<double>(node.output_max));
   }
   const bool bounded = node.output_min != -INFINITY || node.output_max != INFINITY;
   if (bounded && !node.kind->takes_bounds) {
@@ -92,7 +92,7 @@ Error read_bounds(const fb::XNode& from, Node& node) {
 Error resolve(const ValueIds& ids, std::span<uint32_t> of_node) {
   for (uint32_t& id : of_node) {
     const uint32_t index = ids.find(id);
-    if (index == kNone) return wrong("value %u is not defined", id);
+    if (index == kNone) return invalid_blob("value %u is not defined", id);
     id = index;
   }
   return Error();
@@ -103,15 +103,15 @@ Error check_order(Graph& graph, const Node& node, uint32_t index) {
   for (const uint32_t i : node.input_values()) {
     const Value& value = graph.values[i];
     if (!value.is_constant() && !value.is_input && value.producer == kNone) {
-      return wrong("reads value %u, which nothing before it makes", value.id);
+      return invalid_blob("reads value %u, which nothing before it makes", value.id);
     }
   }
   for (const uint32_t i : node.output_values()) {
     Value& value = graph.values[i];
-    if (value.is_constant()) return wrong("writes value %u, which is a constant", value.id);
-    if (value.is_input) return wrong("writes value %u, which is an input", value.id);
+    if (value.is_constant()) return invalid_blob("writes value %u, which is a constant", value.id);
+    if (value.is_input) return invalid_blob("writes value %u, which is an input", value.id);
     if (value.producer != kNone) {
-      return wrong("writes value %u, as xnodes[%u] does", value.id, value.producer);
+      return invalid_blob("writes value %u, as xnodes[%u] does", value.id, value.producer);
     }
     value.producer = index;
   }
@@ -187,8 +187,8 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   Node node;
   node.kind = find_node_kind(from.xnode_union_type());
   node.debug_handle = from.debug_handle();
-  if (node.debug_handle > INT32_MAX) return wrong("debug_handle %u", node.debug_handle);
-  if (from.xnode_union() == nullptr) return wrong("is empty");
+  if (node.debug_handle > INT32_MAX) return invalid_blob("debug_handle %u", node.debug_handle);
+  if (from.xnode_union() == nullptr) return invalid_blob("is empty");
   VITRINE_RETURN_IF_ERROR(node.kind->decode(from.xnode_union(), node));
   if (node.kind->has_weights && node.inputs[2] == kNone) node.input_count = 2;
   if ((node.flags & ~node.kind->allowed_flags) != 0) {
@@ -227,7 +227,7 @@ Error add_conversions(Graph& graph) {
 }
 
 Error read_nodes(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
-  if (from.xnodes() == nullptr) return wrong("xnodes are missing");
+  if (from.xnodes() == nullptr) return invalid_blob("xnodes are missing");
   if (!steps.take(from.xnodes()->size())) return too_much_work(steps);
   ValueIds ids;
   VITRINE_RETURN_IF_ERROR(ids.make(graph.values));
@@ -278,7 +278,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   Graph graph;
   graph.external_count = from.num_externs();
   if (graph.external_count > kMaxExternals) {
-    return wrong("num_externs is %u, more than %u", graph.external_count, kMaxExternals);
+    return invalid_blob("num_externs is %u, more than %u", graph.external_count, kMaxExternals);
   }
   VITRINE_RETURN_IF_ERROR(graph.externals.assign(graph.external_count, kNone));
   VITRINE_RETURN_IF_ERROR(read_values(from, graph, steps));
@@ -286,7 +286,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   VITRINE_RETURN_IF_ERROR(read_nodes(from, graph, steps));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].is_output && graph.values[i].producer == kNone) {
-      return wrong("xvalues[%zu]: is an output, but no node makes it", i);
+      return invalid_blob("xvalues[%zu]: is an output, but no node makes it", i);
     }
   }
   VITRINE_RETURN_IF_ERROR(find_live_nodes(graph));

@@ -1,4 +1,4 @@
-// Turns a verified flatbuffer into a Graph, and refuses what is no sound graph.
+// Turns a verified flatbuffer into a Graph, and refuses graphs that are not sound.
 //
 // Checked here: ids (known, defined once, made before they are read), ranks, datatypes and their
 // quantisation, flags, and which datatypes a node takes together. Every error names its place, e.g.

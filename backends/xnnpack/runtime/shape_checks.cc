@@ -1,6 +1,6 @@
 #include "backends/xnnpack/runtime/shape_checks.h"
 
-#include "backends/xnnpack/runtime/wrong.h"
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
@@ -10,7 +10,7 @@ void set_outputs(const Node& node, std::span<Shape> shapes, const Shape& shape) 
 }
 
 Error check_rank(const Shape& shape, size_t rank) {
-  if (shape.rank != rank) return wrong("its input has rank %zu, not %zu", shape.rank, rank);
+  if (shape.rank != rank) return invalid_blob("its input has rank %zu, not %zu", shape.rank, rank);
   return Error();
 }
 
@@ -19,9 +19,9 @@ Error check_bias(const Node& node, std::span<Shape> shapes, size_t channels) {
   const Shape& bias = input(node, shapes, 2);
   size_t count = 1;
   for (const size_t dim : bias.used()) {
-    if (mul_overflows(count, dim, &count)) return wrong("its bias is too large");
+    if (mul_overflows(count, dim, &count)) return invalid_blob("its bias is too large");
   }
-  if (count != channels) return wrong("%zu biases for %zu output channels", count, channels);
+  if (count != channels) return invalid_blob("%zu biases for %zu output channels", count, channels);
   return Error();
 }
 

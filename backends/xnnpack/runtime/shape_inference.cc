@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_checks.h"
-#include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
@@ -23,7 +23,7 @@ Error shape_broadcast(const Node& node, std::span<Shape> shapes, size_t) {
     const size_t x = n <= a.rank ? a.back(n) : 1;
     const size_t y = n <= b.rank ? b.back(n) : 1;
     if (x != y && x != 1 && y != 1) {
-      return wrong("sizes %zu and %zu of the inputs do not broadcast", x, y);
+      return invalid_blob("sizes %zu and %zu of the inputs do not broadcast", x, y);
     }
     out[out.rank - n] = x == 1 ? y : x;
   }
@@ -34,12 +34,12 @@ Error shape_broadcast(const Node& node, std::span<Shape> shapes, size_t) {
 Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
   const Shape& filter = input(node, shapes, 1);
-  if (filter.rank != 2) return wrong("its filter has rank %zu, not 2", filter.rank);
+  if (filter.rank != 2) return invalid_blob("its filter has rank %zu, not 2", filter.rank);
   const bool transposed = (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0;
   const size_t in_channels = filter[transposed ? 0 : 1];
   const size_t out_channels = filter[transposed ? 1 : 0];
   if (out.back(1) != in_channels) {
-    return wrong("its input has %zu channels, its filter %zu", out.back(1), in_channels);
+    return invalid_blob("its input has %zu channels, its filter %zu", out.back(1), in_channels);
   }
   VITRINE_RETURN_IF_ERROR(check_bias(node, shapes, out_channels));
   out[out.rank - 1] = out_channels;
@@ -51,16 +51,19 @@ Error shape_fully_connected(const Node& node, std::span<Shape> shapes, size_t) {
 Error shape_matrix_multiply(const Node& node, std::span<Shape> shapes, size_t) {
   const Shape& a = input(node, shapes, 0);
   const Shape& b = input(node, shapes, 1);
-  if (a.rank < 2 || b.rank < 2) return wrong("its inputs have ranks %zu and %zu", a.rank, b.rank);
+  if (a.rank < 2 || b.rank < 2)
+    return invalid_blob("its inputs have ranks %zu and %zu", a.rank, b.rank);
   if (a.back(1) != b.back(2)) {
-    return wrong("%zu columns of the first input, %zu rows of the second", a.back(1), b.back(2));
+    return invalid_blob("%zu columns of the first input, %zu rows of the second", a.back(1),
+                        b.back(2));
   }
   Shape out;
   out.rank = std::max(a.rank, b.rank);
   for (size_t n = 3; n <= out.rank; ++n) {
     const size_t x = n <= a.rank ? a.back(n) : 1;
     const size_t y = n <= b.rank ? b.back(n) : 1;
-    if (x != y && x != 1 && y != 1) return wrong("batch sizes %zu and %zu do not broadcast", x, y);
+    if (x != y && x != 1 && y != 1)
+      return invalid_blob("batch sizes %zu and %zu do not broadcast", x, y);
     out[out.rank - n] = x == 1 ? y : x;
   }
   out[out.rank - 2] = a.back(2);
@@ -75,25 +78,25 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   const Shape& query = input(node, shapes, 0);
   const Shape& key = input(node, shapes, 1);
   const Shape& value = input(node, shapes, 2);
-  if (query.rank < 3) return wrong("its query has rank %zu", query.rank);
+  if (query.rank < 3) return invalid_blob("its query has rank %zu", query.rank);
   if (key.rank != value.rank || (key.rank != query.rank && key.rank + 1 != query.rank)) {
-    return wrong("its query, key and value have ranks %zu, %zu and %zu", query.rank, key.rank,
-                 value.rank);
+    return invalid_blob("its query, key and value have ranks %zu, %zu and %zu", query.rank,
+                        key.rank, value.rank);
   }
   const size_t leading = key.rank - 2;
   for (size_t i = 0; i < leading; ++i) {
     if (key[i] != query[i] || value[i] != query[i]) {
-      return wrong("its query, key and value differ in dimension %zu", i);
+      return invalid_blob("its query, key and value differ in dimension %zu", i);
     }
   }
   const Shape& scale = input(node, shapes, 3);
   const Shape& mask = input(node, shapes, 4);
   if (key.back(1) != query.back(1) || scale.rank != 1 || scale[0] != query.back(1)) {
-    return wrong("its query, key and scale differ in channels");
+    return invalid_blob("its query, key and scale differ in channels");
   }
-  if (key.back(2) != value.back(2)) return wrong("its key and value differ in tokens");
+  if (key.back(2) != value.back(2)) return invalid_blob("its key and value differ in tokens");
   if (mask.rank != 2 || mask[0] != query.back(2) || mask[1] != key.back(2)) {
-    return wrong("its mask is not [%zu, %zu]", query.back(2), key.back(2));
+    return invalid_blob("its mask is not [%zu, %zu]", query.back(2), key.back(2));
   }
   // XNNPACK packs keys and values of each head, rounded up to tiles.
   constexpr size_t kTile = 64;
@@ -105,7 +108,7 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
   const size_t channels = std::max(key.back(1), value.back(1));
   if (std::max(tokens, channels) > max_bytes || mul_overflows(bytes, tokens + kTile, &bytes) ||
       mul_overflows(bytes, channels + kTile, &bytes) || bytes > max_bytes) {
-    return wrong("its packed keys need more than the allowed %zu bytes", max_bytes);
+    return invalid_blob("its packed keys need more than the allowed %zu bytes", max_bytes);
   }
   Shape out = query;
   out[out.rank - 1] = value.back(1);
@@ -115,16 +118,18 @@ Error shape_attention(const Node& node, std::span<Shape> shapes, size_t max_byte
 
 Error shape_concatenate(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
-  if (node.axis >= out.rank) return wrong("axis is %u, but the rank %zu", node.axis, out.rank);
+  if (node.axis >= out.rank)
+    return invalid_blob("axis is %u, but the rank %zu", node.axis, out.rank);
   for (size_t i = 1; i < node.input_count; ++i) {
     Shape other = input(node, shapes, i);
     if (other.rank != out.rank)
-      return wrong("its inputs have ranks %zu and %zu", out.rank, other.rank);
+      return invalid_blob("its inputs have ranks %zu and %zu", out.rank, other.rank);
     if (add_overflows(out[node.axis], other[node.axis], &out[node.axis])) {
-      return wrong("its output is too large");
+      return invalid_blob("its output is too large");
     }
     other[node.axis] = out[node.axis];
-    if (!(other == out)) return wrong("its inputs differ in more than the axis %u", node.axis);
+    if (!(other == out))
+      return invalid_blob("its inputs differ in more than the axis %u", node.axis);
   }
   set_outputs(node, shapes, out);
   return Error();
@@ -142,7 +147,7 @@ Error shape_transpose(const Node& node, std::span<Shape> shapes, size_t) {
 Error shape_reshape(const Node& node, std::span<Shape> shapes, size_t) {
   size_t remaining = 1;
   for (const size_t dim : input(node, shapes, 0).used()) {
-    if (mul_overflows(remaining, dim, &remaining)) return wrong("its input is too large");
+    if (mul_overflows(remaining, dim, &remaining)) return invalid_blob("its input is too large");
   }
   const size_t elements = remaining;
   Shape out{node.list.count, node.list.items};
@@ -152,13 +157,14 @@ Error shape_reshape(const Node& node, std::span<Shape> shapes, size_t) {
       free_dim = &out[i];
       continue;
     }
-    if (remaining % out[i] != 0) return wrong("%zu elements do not fit its new_shape", elements);
+    if (remaining % out[i] != 0)
+      return invalid_blob("%zu elements do not fit its new_shape", elements);
     remaining /= out[i];
   }
   if (free_dim != nullptr) {
     *free_dim = remaining;
   } else if (remaining != 1) {
-    return wrong("%zu elements do not fit its new_shape", elements);
+    return invalid_blob("%zu elements do not fit its new_shape", elements);
   }
   set_outputs(node, shapes, out);
   return Error();
@@ -173,8 +179,8 @@ Error shape_slice(const Node& node, std::span<Shape> shapes, size_t) {
     const size_t size = node.second_list[i];
     if (size == 0 && offset == 0) continue;  // all of it
     if (size == 0 || !range_fits(offset, size, in[i])) {
-      return wrong("offset %zu and size %zu are not inside dimension %zu of size %zu", offset, size,
-                   i, in[i]);
+      return invalid_blob("offset %zu and size %zu are not inside dimension %zu of size %zu",
+                          offset, size, i, in[i]);
     }
     out[i] = size;
   }
@@ -188,7 +194,7 @@ Error shape_constant_pad(const Node& node, std::span<Shape> shapes, size_t) {
   for (size_t i = 0; i < out.rank; ++i) {
     if (add_overflows(out[i], node.list[i], &out[i]) ||
         add_overflows(out[i], node.second_list[i], &out[i])) {
-      return wrong("its output is too large");
+      return invalid_blob("its output is too large");
     }
   }
   set_outputs(node, shapes, out);

@@ -1,5 +1,5 @@
 #include "backends/xnnpack/runtime/value_reader.h"
-#include "backends/xnnpack/runtime/wrong.h"
+#include "backends/xnnpack/runtime/invalid_blob.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,34 +13,36 @@ namespace fb = schema::xnnpack;
 Error read_shape(const fb::XNNTensorValue& from, Shape& shape) {
   const auto* dims = from.dims();
   if (dims == nullptr || dims->size() == 0 || dims->size() > kMaxDims) {
-    return wrong("dims: %u dimensions, not 1 to %zu", dims == nullptr ? 0 : dims->size(), kMaxDims);
+    return invalid_blob("dims: %u dimensions, not 1 to %zu", dims == nullptr ? 0 : dims->size(),
+                        kMaxDims);
   }
   shape.rank = dims->size();
   for (uint32_t i = 0; i < dims->size(); ++i) {
     shape[i] = dims->Get(i);
-    if (shape[i] == 0) return wrong("dims[%u] is 0", i);
+    if (shape[i] == 0) return invalid_blob("dims[%u] is 0", i);
   }
   return Error();
 }
 
 Error read_external(const fb::XNNTensorValue& from, uint32_t external_count, Value& value) {
   constexpr uint32_t kKnownFlags = XNN_VALUE_FLAG_EXTERNAL_INPUT | XNN_VALUE_FLAG_EXTERNAL_OUTPUT;
-  if ((from.flags() & ~kKnownFlags) != 0) return wrong("flags are 0x%x", from.flags());
+  if ((from.flags() & ~kKnownFlags) != 0) return invalid_blob("flags are 0x%x", from.flags());
   value.is_input = (from.flags() & XNN_VALUE_FLAG_EXTERNAL_INPUT) != 0;
   value.is_output = (from.flags() & XNN_VALUE_FLAG_EXTERNAL_OUTPUT) != 0;
   value.external_id = from.external_id();
   const bool external = value.is_input || value.is_output;
-  if (value.is_input && value.is_output) return wrong("is both input and output of the delegate");
+  if (value.is_input && value.is_output)
+    return invalid_blob("is both input and output of the delegate");
   if (!external && value.external_id != kNone) {
-    return wrong("external_id %u, but neither input nor output", value.external_id);
+    return invalid_blob("external_id %u, but neither input nor output", value.external_id);
   }
   if (!external) return Error();
   if (value.external_id >= external_count) {
-    return wrong("external_id %u, but num_externs is %u", value.external_id, external_count);
+    return invalid_blob("external_id %u, but num_externs is %u", value.external_id, external_count);
   }
-  if (value.is_constant()) return wrong("a constant cannot be an argument of the delegate");
+  if (value.is_constant()) return invalid_blob("a constant cannot be an argument of the delegate");
   if (!value.datatype->argument.has_value()) {
-    return wrong("an argument of the delegate cannot be %s", value.datatype->name);
+    return invalid_blob("an argument of the delegate cannot be %s", value.datatype->name);
   }
   return Error();
 }
@@ -49,18 +51,19 @@ Error read_per_tensor(const fb::PerTensorQuant& from, Value& value) {
   value.scale = from.scale();
   value.zero_point = from.zero_point();
   if (!std::isnormal(value.scale) || value.scale <= 0) {
-    return wrong("scale %g is not positive and normal", static_cast<double>(value.scale));
+    return invalid_blob("scale %g is not positive and normal", static_cast<double>(value.scale));
   }
   if (value.zero_point < value.datatype->min_zero_point ||
       value.zero_point > value.datatype->max_zero_point) {
-    return wrong("zero_point %d is out of range for %s", value.zero_point, value.datatype->name);
+    return invalid_blob("zero_point %d is out of range for %s", value.zero_point,
+                        value.datatype->name);
   }
   return Error();
 }
 
 Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
   if (from.channel_dim() < 0 || static_cast<size_t>(from.channel_dim()) >= value.shape.rank) {
-    return wrong("channel_dim %d, but rank %zu", from.channel_dim(), value.shape.rank);
+    return invalid_blob("channel_dim %d, but rank %zu", from.channel_dim(), value.shape.rank);
   }
   value.channel_dim = static_cast<uint32_t>(from.channel_dim());
   value.zero_point = value.datatype->min_zero_point;
@@ -72,7 +75,8 @@ Error read_per_channel(const fb::PerChannelQuant& from, Value& value) {
     value.scale_count = from.scale()->size();
   }
   if (value.scale_count != value.shape[value.channel_dim]) {
-    return wrong("%u scales for %zu channels", value.scale_count, value.shape[value.channel_dim]);
+    return invalid_blob("%u scales for %zu channels", value.scale_count,
+                        value.shape[value.channel_dim]);
   }
   return Error();
 }
@@ -83,16 +87,18 @@ uint16_t to_bfloat16(float value) {
 }
 
 Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
-  if (value.shape.rank != 2) return wrong("group-wise quantisation of rank %zu", value.shape.rank);
-  if (from.channel_dim() != 0) return wrong("channel_dim %d is not 0", from.channel_dim());
+  if (value.shape.rank != 2)
+    return invalid_blob("group-wise quantisation of rank %zu", value.shape.rank);
+  if (from.channel_dim() != 0) return invalid_blob("channel_dim %d is not 0", from.channel_dim());
   if (from.group_size() < XNN_MIN_BLOCKSIZE || from.group_size() % XNN_MIN_BLOCKSIZE != 0) {
-    return wrong("group_size %d is not a multiple of %d", from.group_size(), XNN_MIN_BLOCKSIZE);
+    return invalid_blob("group_size %d is not a multiple of %d", from.group_size(),
+                        XNN_MIN_BLOCKSIZE);
   }
   value.block_size = static_cast<uint32_t>(from.group_size());
   value.zero_point = value.datatype->min_zero_point;
   if (value.shape[1] % value.block_size != 0) {
-    return wrong("%zu input channels are not a multiple of group_size %u", value.shape[1],
-                 value.block_size);
+    return invalid_blob("%zu input channels are not a multiple of group_size %u", value.shape[1],
+                        value.block_size);
   }
   value.scale_constant = from.scale_buffer_idx();
   if (value.scale_constant != 0) {
@@ -104,8 +110,8 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
     value.scale_count = from.scale()->size();
   }
   if (value.scale_count != value.shape[0] * (value.shape[1] / value.block_size)) {
-    return wrong("%u scales for %zu rows of %zu groups", value.scale_count, value.shape[0],
-                 value.shape[1] / value.block_size);
+    return invalid_blob("%u scales for %zu rows of %zu groups", value.scale_count, value.shape[0],
+                        value.shape[1] / value.block_size);
   }
   if (value.scale_constant == 0 && value.scales == nullptr && from.scale() != nullptr) {
     VITRINE_RETURN_IF_ERROR(value.rounded_scales.resize(value.scale_count));
@@ -117,15 +123,16 @@ Error read_per_block(const fb::PerChannelGroupQuant& from, Value& value) {
 Error read_per_token(const fb::PerTokenDynamicQuant& from, Value& value) {
   if (from.num_nonbatch_dims() < 1 ||
       static_cast<size_t>(from.num_nonbatch_dims()) > value.shape.rank) {
-    return wrong("num_nonbatch_dims %d, but rank %zu", from.num_nonbatch_dims(), value.shape.rank);
+    return invalid_blob("num_nonbatch_dims %d, but rank %zu", from.num_nonbatch_dims(),
+                        value.shape.rank);
   }
-  if (value.is_constant()) return wrong("is quantised dynamically, but a constant");
+  if (value.is_constant()) return invalid_blob("is quantised dynamically, but a constant");
   value.nonbatch_dims = static_cast<uint32_t>(from.num_nonbatch_dims());
   return Error();
 }
 
 Error read_quantization(const fb::XNNQuantizedTensorValue& from, Value& value) {
-  if (from.quant_params() == nullptr) return wrong("quant_params are missing");
+  if (from.quant_params() == nullptr) return invalid_blob("quant_params are missing");
   const char* mismatch = "%s with quantisation parameters of another kind";
   switch (value.datatype->quantization) {
     case Quantization::kPerTensor:
@@ -151,7 +158,7 @@ Error read_quantization(const fb::XNNQuantizedTensorValue& from, Value& value) {
     case Quantization::kNone:
       break;
   }
-  return wrong(mismatch, value.datatype->name);
+  return invalid_blob(mismatch, value.datatype->name);
 }
 
 }  // namespace
@@ -160,7 +167,7 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
   const fb::XNNTensorValue* tensor = from.xvalue_union_as_XNNTensorValue();
   const fb::XNNQuantizedTensorValue* quantized = from.xvalue_union_as_XNNQuantizedTensorValue();
   if (quantized != nullptr) tensor = quantized->tensor_value();
-  if (tensor == nullptr) return wrong("has no tensor");
+  if (tensor == nullptr) return invalid_blob("has no tensor");
 
   Value value;
   value.id = tensor->id_out();
@@ -174,22 +181,22 @@ Result<Value> read_value(const fb::XValue& from, uint32_t external_count) {
   }
   VITRINE_RETURN_IF_ERROR(read_shape(*tensor, value.shape));
   if (!tensor_bytes(*value.datatype, value.shape).has_value()) {
-    return wrong("dims: their product overflows");
+    return invalid_blob("dims: their product overflows");
   }
   value.constant = tensor->constant_buffer_idx();
   VITRINE_RETURN_IF_ERROR(read_external(*tensor, external_count, value));
   if (tensor->dq_datatype() != fb::XNNDatatype::xnn_datatype_invalid) {
     if (tensor->dq_datatype() != fb::XNNDatatype::xnn_datatype_qint8 || !value.is_input ||
         quantized != nullptr) {
-      return wrong("dq_datatype %d, which only plain inputs have, as qint8",
-                   static_cast<int>(tensor->dq_datatype()));
+      return invalid_blob("dq_datatype %d, which only plain inputs have, as qint8",
+                          static_cast<int>(tensor->dq_datatype()));
     }
     value.quantised_on_entry = true;
   }
   if (quantized != nullptr) {
     VITRINE_RETURN_IF_ERROR(read_quantization(*quantized, value));
   } else if (value.datatype->quantization != Quantization::kNone) {
-    return wrong("%s without quantisation parameters", value.datatype->name);
+    return invalid_blob("%s without quantisation parameters", value.datatype->name);
   }
   return value;
 }

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "backends/xnnpack/runtime/shape_checks.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
-#include "backends/xnnpack/runtime/wrong.h"
 #include "runtime/core/checked_math.h"
 #include "runtime/core/sliding_window.h"
 
@@ -13,21 +13,22 @@ namespace {
 
 Error check_filter(const Shape& filter, const Shape& expected) {
   if (filter == expected) return Error();
-  if (filter.rank != expected.rank) return wrong("its filter has rank %zu", filter.rank);
-  return wrong("its filter is [%zu, %zu, %zu, %zu], not [%zu, %zu, %zu, %zu]", filter[0], filter[1],
-               filter[2], filter[3], expected[0], expected[1], expected[2], expected[3]);
+  if (filter.rank != expected.rank) return invalid_blob("its filter has rank %zu", filter.rank);
+  return invalid_blob("its filter is [%zu, %zu, %zu, %zu], not [%zu, %zu, %zu, %zu]", filter[0],
+                      filter[1], filter[2], filter[3], expected[0], expected[1], expected[2],
+                      expected[3]);
 }
 
 // How often the window fits along one axis.
 Error window_steps(const char* axis, size_t extent, const SlidingWindow& window, size_t* steps) {
   int64_t padded = 0;
-  if (add_overflows(extent, window.padding, &padded)) return wrong("its input is too large");
+  if (add_overflows(extent, window.padding, &padded)) return invalid_blob("its input is too large");
   const std::optional<int64_t> count = window_count(window, static_cast<int64_t>(extent));
-  if (!count) return wrong("its window is too large");
+  if (!count) return invalid_blob("its window is too large");
   if (*count < 1) {
-    return wrong("its window covers %lld, but the padded input's %s is %lld",
-                 static_cast<long long>(*window_reach(window)), axis,
-                 static_cast<long long>(padded));
+    return invalid_blob("its window covers %lld, but the padded input's %s is %lld",
+                        static_cast<long long>(*window_reach(window)), axis,
+                        static_cast<long long>(padded));
   }
   *steps = static_cast<size_t>(*count);
   return Error();
@@ -48,8 +49,8 @@ Error check_window_table(const Window& window, size_t height, size_t width, size
   if (mul_overflows(bytes, window.kernel_height, &bytes) ||
       mul_overflows(bytes, window.kernel_width, &bytes) || mul_overflows(bytes, height, &bytes) ||
       mul_overflows(bytes, width, &bytes) || bytes > max_bytes) {
-    return wrong("a %ux%u window over %zux%zu outputs needs more than the allowed %zu bytes",
-                 window.kernel_height, window.kernel_width, height, width, max_bytes);
+    return invalid_blob("a %ux%u window over %zux%zu outputs needs more than the allowed %zu bytes",
+                        window.kernel_height, window.kernel_width, height, width, max_bytes);
   }
   return Error();
 }
@@ -81,13 +82,14 @@ Error check_dilated_pooling(const char* axis, size_t extent, size_t steps, uint3
   const uint64_t last_before = shift == 0 ? 0 : std::min<uint64_t>(last, (shift - 1) / stride);
   const uint64_t furthest = std::max(stand_in(last), stand_in(last_before));
   if (furthest < extent) return Error();
-  return wrong("its dilated window would read element %llu of a %s of %zu",
-               static_cast<unsigned long long>(furthest), axis, extent);
+  return invalid_blob("its dilated window would read element %llu of a %s of %zu",
+                      static_cast<unsigned long long>(furthest), axis, extent);
 }
 
 Error check_channels(const Shape& in, size_t channels) {
   if (in[3] != channels) {
-    return wrong("its input has %zu channels, not the %zu that it is made for", in[3], channels);
+    return invalid_blob("its input has %zu channels, not the %zu that it is made for", in[3],
+                        channels);
   }
   return Error();
 }
@@ -100,8 +102,8 @@ struct Channels {
 Error count_channels(const Node& node, Channels* channels) {
   if (mul_overflows(size_t{node.group_input_channels}, size_t{node.groups}, &channels->in) ||
       mul_overflows(size_t{node.group_output_channels}, size_t{node.groups}, &channels->out)) {
-    return wrong("%u groups of %u and %u channels are too many", node.groups,
-                 node.group_input_channels, node.group_output_channels);
+    return invalid_blob("%u groups of %u and %u channels are too many", node.groups,
+                        node.group_input_channels, node.group_output_channels);
   }
   return Error();
 }
@@ -125,16 +127,16 @@ Error check_convolution(const Node& node, std::span<Shape> shapes, bool depthwis
 Error unslide(const char* axis, size_t extent, const SlidingWindow& window, uint32_t adjustment,
               size_t* result) {
   if (adjustment >= window.stride) {
-    return wrong("adjustment_%s %u is not below the stride %lld", axis, adjustment,
-                 static_cast<long long>(window.stride));
+    return invalid_blob("adjustment_%s %u is not below the stride %lld", axis, adjustment,
+                        static_cast<long long>(window.stride));
   }
-  if (extent == 0) return wrong("its input has no %s", axis);
+  if (extent == 0) return invalid_blob("its input has no %s", axis);
   const std::optional<int64_t> size =
       std::in_range<int64_t>(extent)
           ? transposed_size(window, static_cast<int64_t>(extent), adjustment)
           : std::nullopt;
-  if (!size) return wrong("its output is too large");
-  if (*size < 1) return wrong("its padding leaves no %s", axis);
+  if (!size) return invalid_blob("its output is too large");
+  if (*size < 1) return invalid_blob("its padding leaves no %s", axis);
   *result = static_cast<size_t>(*size);
   return Error();
 }
@@ -149,7 +151,7 @@ Error shape_convolution(const Node& node, std::span<Shape> shapes, size_t max_by
 
 Error shape_depthwise(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
   if (node.group_input_channels != 1) {
-    return wrong("group_input_channels is %u, not 1", node.group_input_channels);
+    return invalid_blob("group_input_channels is %u, not 1", node.group_input_channels);
   }
   Channels channels;
   VITRINE_RETURN_IF_ERROR(check_convolution(node, shapes, true, &channels));
@@ -191,7 +193,7 @@ Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_by
 // The mean over height and width of [..., height, width, channels].
 Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
-  if (out.rank < 3) return wrong("its input has rank %zu, not at least 3", out.rank);
+  if (out.rank < 3) return invalid_blob("its input has rank %zu, not at least 3", out.rank);
   if ((node.flags & XNN_FLAG_KEEP_DIMS) != 0) {
     out[out.rank - 3] = out[out.rank - 2] = 1;
   } else {

@@ -72,7 +72,7 @@ vitrine::aot::PreprocessResult Lowering::preprocess(
   for (const auto* part : {&elements, &operators, &outputs}) {
     words.insert(words.end(), part->begin(), part->end());
   }
-  // Identifiers tell the debug handles: the profile reads them, and there is no map.
+  // Identifiers are the debug handles: the profile reads them and needs no map.
   vitrine::aot::PreprocessResult result;
   result.processed_bytes.resize(words.size() * sizeof(uint32_t));
   std::memcpy(result.processed_bytes.data(), words.data(), result.processed_bytes.size());

@@ -1,11 +1,11 @@
-#include "backends/xnnpack/runtime/wrong.h"
+#include "backends/xnnpack/runtime/invalid_blob.h"
 
 #include <cstdarg>
 #include <cstdio>
 
 namespace vitrine::xnnpack {
 
-Error wrong(const char* format, ...) {
+Error invalid_blob(const char* format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);
