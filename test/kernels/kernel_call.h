@@ -7,6 +7,7 @@
 #include <deque>
 #include <initializer_list>
 #include <memory>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -117,6 +118,13 @@ inline testing::AssertionResult fails(const Error& error, ErrorCode code, std::s
     return testing::AssertionSuccess();
   }
   return testing::AssertionFailure() << error_code_name(error.code()) << ": " << error.message();
+}
+
+// 0, 1, 2, ...
+inline std::vector<float> count_up(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0f);
+  return values;
 }
 
 }  // namespace vitrine::test

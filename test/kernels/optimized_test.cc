@@ -11,8 +11,10 @@
 #include <map>
 #include <string>
 
+#include "test/kernels/image_cases.h"
 #include "test/kernels/kernel_comparison.h"
 #include "test/kernels/llm_cases.h"
+#include "test/kernels/product_cases.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
@@ -109,129 +111,6 @@ void pow_scalar(Comparison& c, const std::string& name) {
   const ScalarType dtype = random_float(c.random);
   c.run(name, {3}, c.tensor(dtype, sizes), EValue(kExponents[c.random.integer(0, 8)]),
         c.out(dtype, sizes));
-}
-
-// --- Sums of products: errors grow with the depth; all values are below one ---
-
-Bound product_bound(ScalarType dtype, int64_t depth) {
-  return {dtype == ScalarType::kFloat ? 2.0 : 1.0, 3e-7 * static_cast<double>(depth + 4)};
-}
-
-int32_t random_side(Random& random) {
-  if (random.chance(0.05)) return 0;
-  const int64_t most = random.chance(0.03) ? 1500 : random.chance(0.2) ? 220 : 40;
-  return static_cast<int32_t>(random.integer(1, most));
-}
-Order maybe_transposed(Random& random, bool batch = false) {
-  if (random.chance(0.6)) return {};
-  return batch ? Order{0, 2, 1} : Order{1, 0};
-}
-
-void mm(Comparison& c, const std::string& name) {
-  const ScalarType dtype = random_dtype(c.random);
-  const int32_t m = random_side(c.random);
-  const int32_t k = random_side(c.random);
-  const int32_t n = random_side(c.random);
-  const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
-  const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
-  c.run(name, product_bound(dtype, k), left, right,
-        c.out(dtype, {m, n}, maybe_transposed(c.random)));
-}
-
-void bmm(Comparison& c, const std::string& name) {
-  const ScalarType dtype = random_dtype(c.random);
-  const int32_t b = static_cast<int32_t>(c.random.integer(1, 4));
-  const int32_t m = random_side(c.random);
-  const int32_t k = random_side(c.random);
-  const int32_t n = random_side(c.random);
-  const auto left = c.tensor(dtype, {b, m, k}, maybe_transposed(c.random, true), Values::kUnit);
-  const auto right = c.tensor(dtype, {b, k, n}, maybe_transposed(c.random, true), Values::kUnit);
-  c.run(name, product_bound(dtype, k), left, right, c.out(dtype, {b, m, n}));
-}
-
-void addmm(Comparison& c, const std::string& name) {
-  const ScalarType dtype = random_dtype(c.random);
-  const int32_t m = random_side(c.random);
-  const int32_t k = random_side(c.random);
-  const int32_t n = random_side(c.random);
-  const Sizes added[] = {{n}, {m, n}, {m, 1}, {1}};
-  const auto self = c.tensor(dtype, added[c.random.integer(0, 3)], {}, Values::kUnit);
-  const auto left = c.tensor(dtype, {m, k}, maybe_transposed(c.random), Values::kUnit);
-  const auto right = c.tensor(dtype, {k, n}, maybe_transposed(c.random), Values::kUnit);
-  c.run(name, product_bound(dtype, k), self, left, right, EValue(c.random.integer(0, 1)),
-        EValue(c.random.integer(0, 1)), c.out(dtype, {m, n}));
-}
-
-void linear(Comparison& c, const std::string& name) {
-  const ScalarType dtype = random_dtype(c.random);
-  const int32_t m = random_side(c.random);
-  const int32_t k = random_side(c.random);
-  const int32_t n = random_side(c.random);
-  const auto input = c.tensor(dtype, {m, k}, {}, Values::kUnit);
-  const auto weight = c.tensor(dtype, {n, k}, {}, Values::kUnit);
-  const auto out = c.out(dtype, {m, n});
-  if (c.random.chance(0.5)) {
-    return c.run(name, product_bound(dtype, k), input, weight, EValue(), out);
-  }
-  c.run(name, product_bound(dtype, k), input, weight, c.tensor(dtype, {n}, {}, Values::kUnit), out);
-}
-
-void convolution(Comparison& c, const std::string& name) {
-  Random& random = c.random;
-  const ScalarType dtype = random_dtype(random);
-  const auto spatial = static_cast<size_t>(random.chance(0.7) ? 2 : random.integer(1, 3));
-  const bool transposed = random.chance(0.25);
-  const int64_t groups = random.chance(0.5) ? 1 : random.integer(2, 5);
-  const bool depthwise = random.chance(0.3);
-  const bool pointwise = random.chance(0.3);
-  const bool deep = groups == 1 && pointwise && random.chance(0.2);  // as in real models
-  const int64_t group_in = depthwise ? 1 : random.integer(1, deep ? 700 : 6);
-  const int64_t group_out =
-      depthwise && random.chance(0.7) ? 1 : random.integer(1, deep ? 120 : 20);
-  Sizes input{static_cast<int32_t>(random.integer(1, 2)), static_cast<int32_t>(groups * group_in)};
-  Sizes weight =
-      transposed ? Sizes{static_cast<int32_t>(groups * group_in), static_cast<int32_t>(group_out)}
-                 : Sizes{static_cast<int32_t>(groups * group_out), static_cast<int32_t>(group_in)};
-  Sizes output{input[0], static_cast<int32_t>(groups * group_out)};
-  std::vector<int64_t> stride;
-  std::vector<int64_t> padding;
-  std::vector<int64_t> dilation;
-  std::vector<int64_t> output_padding;
-  int64_t depth = group_in;
-  for (size_t i = 0; i < spatial; ++i) {
-    const int64_t size = random.integer(1, spatial == 3 || deep ? 6
-                                           : random.chance(0.2) ? 120
-                                                                : 18);
-    const int64_t kernel = pointwise ? 1 : random.chance(0.5) ? 3 : random.integer(1, 5);
-    stride.push_back(random.integer(1, 3));
-    padding.push_back(pointwise && random.chance(0.8) ? 0 : random.integer(0, 3));
-    dilation.push_back(random.chance(0.7) ? 1 : random.integer(1, 3));
-    output_padding.push_back(transposed ? random.integer(0, std::max(stride[i], dilation[i]) - 1)
-                                        : 0);
-    if (pointwise && random.chance(0.7)) stride[i] = 1;
-    const int64_t reach = dilation[i] * (kernel - 1);
-    const int64_t result =
-        transposed ? (size - 1) * stride[i] - 2 * padding[i] + reach + output_padding[i] + 1
-                   : (size + 2 * padding[i] - reach - 1 + stride[i]) / stride[i];
-    input.push_back(static_cast<int32_t>(size));
-    weight.push_back(static_cast<int32_t>(kernel));
-    output.push_back(static_cast<int32_t>(std::max<int64_t>(result, 0)));
-    depth *= kernel;
-  }
-  const auto some_order = [&](double probability) {
-    return spatial == 2 && random.chance(probability) ? Order{0, 2, 3, 1} : Order{};
-  };
-  const double last = random.chance(0.5) ? 0.9 : 0.05;  // mostly equal
-  const auto image = c.tensor(dtype, input, some_order(last), Values::kUnit);
-  const auto filter = c.tensor(dtype, weight, some_order(last), Values::kUnit);
-  const auto out = c.out(dtype, output, some_order(last));
-  const Bound bound = product_bound(dtype, depth);
-  const auto run = [&](const auto& bias) {
-    c.run(name, bound, image, filter, bias, c.ints(stride), c.ints(padding), c.ints(dilation),
-          EValue(transposed), c.ints(output_padding), EValue(groups), out);
-  };
-  if (random.chance(0.5)) return run(EValue());
-  run(c.tensor(dtype, {static_cast<int32_t>(groups * group_out)}, {}, Values::kUnit));
 }
 
 // --- Reductions and normalisations ---
@@ -339,85 +218,6 @@ void batch_norm(Comparison& c, const std::string& name) {
   c.run(name, {4, 4e-6}, c.tensor(dtype, sizes, order, Values::kUnit), parameter(), parameter(),
         parameter(), parameter(), EValue(0.1), EValue(1e-3), c.out(dtype, sizes, order),
         c.out(dtype, {0}), c.out(dtype, {0}));
-}
-
-// --- Images ---
-
-void pool(Comparison& c, const std::string& name) {
-  Random& random = c.random;
-  const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kHalf;
-  Sizes sizes{static_cast<int32_t>(random.integer(1, 4)),
-              static_cast<int32_t>(random.integer(3, 60)),
-              static_cast<int32_t>(random.integer(3, 60))};
-  if (random.chance(0.5)) sizes.insert(sizes.begin(), 2);
-  const Order order = sizes.size() == 4 && random.chance(0.2) ? Order{0, 2, 3, 1} : Order{};
-  std::vector<int64_t> kernel;
-  std::vector<int64_t> stride;
-  std::vector<int64_t> padding;
-  std::vector<int64_t> dilation;
-  const bool largest = name.find("max") != std::string::npos;
-  const bool ceil_mode = random.chance(0.3);
-  Sizes result = sizes;
-  for (size_t i = 0; i < 2; ++i) {
-    kernel.push_back(random.integer(1, 3));
-    stride.push_back(random.integer(1, 3));
-    dilation.push_back(largest && random.chance(0.3) ? 2 : 1);
-    const int64_t reach = (kernel[i] - 1) * dilation[i] + 1;
-    padding.push_back(random.integer(0, kernel[i] / 2));
-    const int64_t size = sizes[sizes.size() - 2 + i];
-    const int64_t room = size + 2 * padding[i] - reach;
-    if (room < 0) return;
-    int64_t count = (room + (ceil_mode ? stride[i] - 1 : 0)) / stride[i] + 1;
-    if (ceil_mode && (count - 1) * stride[i] >= size + padding[i]) --count;
-    result[result.size() - 2 + i] = static_cast<int32_t>(count);
-  }
-  const auto image = c.tensor(dtype, sizes, order, largest ? Values::kAny : Values::kUnit);
-  const auto out = c.out(dtype, result, order);
-  if (largest) {
-    return c.run(name, {}, image, c.ints(kernel), c.ints(stride), c.ints(padding), c.ints(dilation),
-                 EValue(ceil_mode), out, c.out(ScalarType::kLong, result));
-  }
-  const EValue divisor = random.chance(0.2) ? EValue(int64_t{3}) : EValue();
-  c.run(name, {}, image, c.ints(kernel), c.ints(stride), c.ints(padding), EValue(ceil_mode),
-        EValue(random.chance(0.5)), divisor, out);
-}
-
-void upsample(Comparison& c, const std::string& name) {
-  Random& random = c.random;
-  const ScalarType dtype = random.chance(0.8) ? ScalarType::kFloat : ScalarType::kBFloat16;
-  const auto side = [&] { return static_cast<int32_t>(random.integer(1, 30)); };
-  const Sizes sizes{2, 3, side(), side()};
-  const Sizes result{2, 3, side(), side()};
-  const Order order = random_order(random, 4);
-  const auto image = c.tensor(dtype, sizes, order);
-  const auto out = c.out(dtype, result, order);
-  const EValue size = c.ints({result[2], result[3]});
-  if (name.find("nearest") != std::string::npos) {
-    return c.run(name, {}, image, size, EValue(), out);
-  }
-  c.run(name, {}, image, size, EValue(random.chance(0.5)), EValue(), out);
-}
-
-void gather(Comparison& c, const std::string& name) {
-  Random& random = c.random;
-  static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kLong,
-                                          ScalarType::kByte, ScalarType::kDouble};
-  const ScalarType dtype = kTypes[random.integer(0, 4)];
-  Sizes sizes = random_sizes(random, random.integer(1, 3), 20);
-  for (int32_t& size : sizes) size = std::max(size, 1);
-  Sizes picked = sizes;
-  const auto rank = static_cast<int64_t>(sizes.size());
-  const int64_t dim = random.integer(-rank, rank - 1);
-  const auto along = static_cast<size_t>(dim < 0 ? dim + rank : dim);
-  picked[along] = static_cast<int32_t>(random.integer(0, 40));
-  const auto index = c.tensor(ScalarType::kLong, picked);
-  const bool wrong = random.chance(0.1);
-  for (int64_t i = 0; i < index.plain->numel(); ++i) {
-    const int64_t value = random.integer(wrong ? -1 : 0, sizes[along] - 1);
-    index.plain->mutable_data<int64_t>()[i] = value;
-    index.fast->mutable_data<int64_t>()[i] = value;
-  }
-  c.run(name, {}, c.tensor(dtype, sizes), EValue(dim), index, EValue(false), c.out(dtype, picked));
 }
 
 // --- Quantisation ---

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "aot/graph/exported_program.h"
+#include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/partitioner.h"
 
 namespace vitrine::aot::test {
@@ -139,6 +140,16 @@ inline FunctionPartitioner tagging(std::map<std::string, std::string> tags,
     }
     return result;
   });
+}
+
+inline std::vector<std::string> input_names(const ExportedProgram& program) {
+  std::vector<std::string> names;
+  for (const InputSpec& spec : program.signature.inputs) names.push_back(spec.name);
+  return names;
+}
+
+inline const LoweredBackendModule& module(const ExportedProgram& program, const char* name) {
+  return *program.graph->lowered_modules().at(name);
 }
 
 }  // namespace vitrine::aot::test

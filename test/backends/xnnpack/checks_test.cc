@@ -28,13 +28,6 @@ TEST_P(ChecksTest, NamesThePlace) {
   EXPECT_THAT(load_error(b), HasSubstr(GetParam().error));
 }
 
-// A sound network to damage: input 0, output 1.
-void negate(BlobBuilder& b) {
-  b.input({2, 3});
-  b.output({2, 3});
-  b.unary(Tag::XNNNegate, 0, 1);
-}
-
 // A valid 2x2 convolution that `change` modifies. Values are input 0, output 1, filter 2,
 // bias 3.
 Damage window(const char* name, Tag tag, std::function<void(WindowSpec&, BlobBuilder&)> change,
@@ -512,106 +505,6 @@ TEST_F(LimitsTest, BoundTensorsWorkspaceAndWeights) {
   limits.max_workspace_bytes = 800;
   limits.max_weight_bytes = 399;
   EXPECT_THAT(load_error(b, limits), HasSubstr("xnodes[2] (Add): the constants up to here exceed"));
-}
-
-class ArgumentsTest : public DelegateTest {
- protected:
-  void SetUp() override {
-    BlobBuilder b;
-    negate(b);
-    load(b);
-    ASSERT_TRUE(delegate);
-  }
-  std::string error_of(const std::vector<Tensor*>& tensors) { return execute(tensors).message(); }
-};
-
-TEST_F(DelegateTest, OnlyPlainInputsAreQuantisedOnEntry) {
-  for (const bool on_output : {false, true}) {
-    BlobBuilder b;
-    const uint32_t x = b.input({2, 3}), y = b.output({2, 3});
-    b.unary(Tag::XNNNegate, x, y);
-    b.values[on_output ? y : x].dq_type =
-        on_output ? Type::xnn_datatype_qint8 : Type::xnn_datatype_quint8;
-    EXPECT_THAT(load_error(b), HasSubstr("which only plain inputs have, as qint8"));
-  }
-}
-
-TEST_F(DelegateTest, OutputsHaveTheRankThatIsComputed) {
-  BlobBuilder b;
-  const uint32_t x = b.input({2, 3}), y = b.output({6});
-  b.unary(Tag::XNNNegate, x, y);
-  EXPECT_THAT(load_error(b),
-              HasSubstr("xvalues[1]: has rank 1, but what is computed for it rank 2"));
-}
-
-// The quantised numbers of weights, and an argument for their scales that nothing reads.
-TEST_F(DelegateTest, WeightsWithoutTheirScalesAreRefused) {
-  const auto load = [&](bool unused_argument, const std::vector<float>& weights) {
-    BlobBuilder b;
-    const uint32_t x = b.input({1, 3}), y = b.output({1, 2});
-    b.fully_connected(x, b.constant<float>({2, 3}, weights), kInvalidId, y);
-    if (unused_argument) {
-      b.values[x].external_id = 1;
-      b.values[y].external_id = 2;
-      b.external_count = 3;
-    }
-    return load_error(b);
-  };
-  const std::vector<float> quantised = {-8, 7, 3, 0, 1, -1};
-  EXPECT_THAT(load(true, quantised), HasSubstr("xnodes[0] (FullyConnected): multiplies with"));
-  EXPECT_THAT(load(true, quantised), HasSubstr("argument 0 unused"));
-  EXPECT_EQ(load(false, quantised), "(none)");
-  EXPECT_EQ(load(true, {-8, 7, 3, 0, 1, -1.5F}), "(none)");
-  EXPECT_EQ(load(true, {0, 1, 0, 0, 1, -1}), "(none)");
-}
-
-TEST_F(ArgumentsTest, AreChecked) {
-  Tensor& in = factory.make(ScalarType::kFloat, {2, 3});
-  Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
-  EXPECT_THAT(error_of({&in}), HasSubstr("has 2 arguments, but is called with 1"));
-  EXPECT_THAT(error_of({&factory.make(ScalarType::kInt, {2, 3}), &out}),
-              HasSubstr("argument 0: is i32[2,3], but the delegate wants fp32 of rank 2"));
-  EXPECT_THAT(error_of({&in, &factory.make(ScalarType::kDouble, {2, 3})}),
-              HasSubstr("argument 1: is f64[2,3]"));
-  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {2, 3, 1}), &out}),
-              HasSubstr("argument 0: is f32[2,3,1]"));
-  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {0, 3}), &out}),
-              HasSubstr("argument 1: "));  // whose size is fixed
-  EXPECT_THAT(error_of({&factory.make(ScalarType::kFloat, {5, 3}), &out}),
-              HasSubstr("argument 1: "));
-  Tensor& nowhere = factory.make(ScalarType::kFloat, {2, 3});
-  nowhere.set_data(nullptr);
-  EXPECT_THAT(error_of({&nowhere, &out}), HasSubstr("argument 0 has no memory"));
-  EValue number(int64_t{1});
-  EValue* arguments[] = {&number, &factory.value(out)};
-  EXPECT_THAT(delegate->execute({}, arguments).message(), HasSubstr("argument 0 is not a tensor"));
-  // The rest is undamaged.
-  EXPECT_EQ(error_of({&factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6}), &out}), "");
-  EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
-}
-
-TEST_F(DelegateTest, FramingIsChecked) {
-  BlobBuilder b;
-  negate(b);
-  const std::vector<std::byte> sound = b.build();
-  EXPECT_TRUE(init(sound).ok());
-  const auto with = [&](size_t offset, uint8_t value) {
-    std::vector<std::byte> damaged = sound;
-    damaged[offset] = std::byte{value};
-    const auto loaded = init(damaged);
-    return loaded.ok() ? std::string("(none)") : std::string(loaded.error().message());
-  };
-  EXPECT_THAT(with(8, 29), HasSubstr("header size 29"));
-  EXPECT_THAT(with(13, 0xff), HasSubstr("XH00 header: flatbuffer of"));
-  EXPECT_THAT(with(29, 0xff), HasSubstr("bytes of constants at"));
-  EXPECT_THAT(with(18, 33), HasSubstr("are not between the flatbuffer and the end"));
-  EXPECT_THAT(with(4, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
-  EXPECT_THAT(with(36, 'Y'), HasSubstr("identifier is neither XN00 nor XN01"));
-  for (size_t size = 0; size < sound.size(); ++size) {
-    // The region is empty: what follows the flatbuffer is padding, and may be missing only in part.
-    const auto loaded = init(std::span(sound).first(size));
-    EXPECT_FALSE(loaded.ok()) << size;
-  }
 }
 
 }  // namespace

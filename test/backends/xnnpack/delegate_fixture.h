@@ -100,4 +100,11 @@ class DelegateTest : public testing::Test {
   std::unique_ptr<Delegate> delegate;
 };
 
+// A sound network to damage: input 0, output 1.
+inline void negate(BlobBuilder& b) {
+  b.input({2, 3});
+  b.output({2, 3});
+  b.unary(Tag::XNNNegate, 0, 1);
+}
+
 }  // namespace vitrine::test

@@ -1,0 +1,239 @@
+// Where weights and buffers go when partitions take them.
+#include "aot/lowering/constant_tags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "aot/lowering/lowered_modules.h"
+#include "aot/lowering/to_backend.h"
+#include "test/aot/lowering/program_builder.h"
+
+namespace vitrine::aot {
+namespace {
+
+using test::input_names;
+using test::module;
+using test::ProgramBuilder;
+using test::tagging;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+TEST(ConstantTags, TaggedWeightsMoveUntaggedOnesAreGiven) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  Node* q = b.parameter("q");
+  Node* c = b.constant("c");
+  Node* x = b.input("x");
+  Node* sum = b.call("aten.cat.default", {Argument::list({x, p, q, c})});
+  b.returns(sum);
+  ExportedProgram& program = b.finish();
+  to_backend(program, tagging({{"p", "t"}, {"c", "t"}, {"aten_cat_default", "t"}}));
+  EXPECT_THAT(input_names(program), ElementsAre("q", "x"));
+  EXPECT_FALSE(program.state_dict.contains("of.p"));
+  EXPECT_TRUE(program.state_dict.contains("of.q"));
+  EXPECT_THAT(program.constants, IsEmpty());
+  const ExportedProgram& original = module(program, "lowered_module_0").original;
+  EXPECT_THAT(input_names(original), ElementsAre("p", "q", "c", "x"));
+  EXPECT_EQ(original.signature.inputs[0].kind, InputSpec::Kind::kParameter);
+  EXPECT_EQ(original.signature.inputs[1].kind, InputSpec::Kind::kUserInput);
+  EXPECT_EQ(original.signature.inputs[2].kind, InputSpec::Kind::kTensorConstant);
+  EXPECT_TRUE(original.state_dict.contains("of.p"));
+  EXPECT_TRUE(original.constants.contains("of.c"));
+  EXPECT_FALSE(original.state_dict.contains("of.q"));
+  const Node* call = get_lowered_submodules(*program.graph)[0].call;
+  EXPECT_EQ(call->args()[1].node()->name(), "q");
+  EXPECT_EQ(call->args()[2].node()->name(), "x");
+  EXPECT_EQ(call->args().size(), 3U);
+}
+
+TEST(ConstantTags, SharedWeightsAreCopiedForEachTag) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  Node* x = b.input("x");
+  Node* a = b.call("aten.add.Tensor", {x, p});
+  Node* between = b.call("aten.erf.default", {a});
+  Node* again = b.call("aten.mul.Tensor", {between, p});
+  Node* left = b.call("aten.sub.Tensor", {again, p});
+  b.returns(left);
+  ExportedProgram& program = b.finish();
+  to_backend(program, tagging({{"p", "t1"}, {"aten_add_tensor", "t0"}, {"aten_mul_tensor", "t1"}}));
+  // The first user keeps the original; users that are not delegated get a copy.
+  EXPECT_THAT(input_names(program), ElementsAre("p_copy_1", "x"));
+  EXPECT_TRUE(program.state_dict.contains("of.p"));
+  EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));
+  EXPECT_THAT(input_names(module(program, "lowered_module_1").original),
+              ElementsAre("p_copy_0", "aten_erf_default"));
+  EXPECT_EQ(left->args()[1].node()->name(), "p_copy_1");
+}
+
+TEST(ConstantTags, SharedWeightsThatMustNotBeCopiedAreRefused) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  p->meta.no_copy = true;
+  Node* x = b.input("x");
+  Node* a = b.call("aten.add.Tensor", {x, p});
+  b.returns(b.call("aten.mul.Tensor", {a, p}));
+  ExportedProgram& program = b.finish();
+  EXPECT_THAT(
+      [&] {
+        to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
+      },
+      ThrowsMessage<AotError>("node p: is tagged t, but its user aten_mul_tensor is not delegated; "
+                              "it cannot be copied, since it is marked no_copy"));
+}
+
+struct MutatedBuffer : testing::Test {
+  ProgramBuilder b;
+  Node* state = b.buffer("b_state");
+  Node* x = b.input("x");
+  Node* sum = b.call("aten.add.Tensor", {state, x});
+  Node* relu = b.call("aten.relu.default", {x});
+};
+
+TEST_F(MutatedBuffer, GoesAlongWithItsMutation) {
+  b.returns(relu);
+  b.mutates(state, sum);
+  ExportedProgram& program = b.finish();
+  to_backend(program,
+             tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}, {"aten_relu_default", "t"}}));
+  EXPECT_THAT(input_names(program), ElementsAre("x"));
+  EXPECT_THAT(program.state_dict, IsEmpty());
+  ASSERT_THAT(program.signature.outputs, SizeIs(1));
+  EXPECT_EQ(program.signature.outputs[0].kind, OutputSpec::Kind::kUserOutput);
+  const ExportedProgram& original = module(program, "lowered_module_0").original;
+  ASSERT_THAT(original.signature.outputs, SizeIs(2));
+  EXPECT_EQ(original.signature.outputs[0].kind, OutputSpec::Kind::kBufferMutation);
+  EXPECT_EQ(original.signature.outputs[0].target, "of.b_state");
+  EXPECT_EQ(original.signature.outputs[0].name, "aten_add_tensor");
+  EXPECT_EQ(original.signature.outputs[1].name, "aten_relu_default");
+  // The result that is left is the first.
+  const Node* call = get_lowered_submodules(*program.graph)[0].call;
+  ASSERT_THAT(call->users(), SizeIs(1));
+  EXPECT_EQ(call->users()[0]->args()[1], Argument(0));
+  EXPECT_THAT(*call->meta.value.items(), SizeIs(1));
+}
+
+TEST_F(MutatedBuffer, MutationsAreTheFirstResultsWhereverTheyWere) {
+  Node* late = b.buffer("b_late");
+  b.program.graph->move_before(late, x);
+  std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);
+  Node* product = b.call("aten.mul.Tensor", {late, relu});
+  b.mutates(late, product);
+  b.mutates(state, sum);
+  b.returns(relu);
+  ExportedProgram& program = b.finish();
+  to_backend(program, tagging({{"b_state", "t"},
+                               {"b_late", "t"},
+                               {"aten_add_tensor", "t"},
+                               {"aten_relu_default", "t"},
+                               {"aten_mul_tensor", "t"}}));
+  const ExportedProgram& original = module(program, "lowered_module_0").original;
+  EXPECT_EQ(format_node(*original.graph->output()),
+            "return [aten_add_tensor, aten_mul_tensor, aten_relu_default]");
+  EXPECT_EQ(format_node(*program.graph->output()), "return (getitem_1,)");
+  EXPECT_EQ(program.graph->find("getitem_1")->args()[1], Argument(0));
+}
+
+TEST_F(MutatedBuffer, StaysOutsideIfUntagged) {
+  b.returns(relu);
+  b.mutates(state, sum);
+  ExportedProgram& program = b.finish();
+  to_backend(program, tagging({{"aten_add_tensor", "t"}}));
+  EXPECT_THAT(input_names(program), ElementsAre("b_state", "x"));
+  ASSERT_THAT(program.signature.outputs, SizeIs(2));
+  EXPECT_EQ(program.signature.outputs[1].kind, OutputSpec::Kind::kBufferMutation);
+  EXPECT_EQ(program.signature.outputs[1].name, "getitem");
+  const ExportedProgram& original = module(program, "lowered_module_0").original;
+  EXPECT_EQ(original.signature.inputs[0].kind, InputSpec::Kind::kUserInput);
+  EXPECT_EQ(original.signature.outputs[0].kind, OutputSpec::Kind::kUserOutput);
+}
+
+TEST_F(MutatedBuffer, ItsNewValueCannotBeAnOutputToo) {
+  b.mutates(state, sum);
+  b.returns(sum);
+  ExportedProgram& program = b.finish();
+  EXPECT_THAT(
+      [&] {
+        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
+      },
+      ThrowsMessage<AotError>(testing::AllOf(HasSubstr("takes the buffer \"of.b_state\""),
+                                             HasSubstr("also returns this value as another output"),
+                                             HasSubstr("Leave the buffer untagged"))));
+}
+
+TEST_F(MutatedBuffer, ItsNewValueCannotBeUsedOutside) {
+  Node* user = b.call("aten.abs.default", {sum});
+  b.mutates(state, sum);
+  b.returns(user);
+  ExportedProgram& program = b.finish();
+  EXPECT_THAT(
+      [&] {
+        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
+      },
+      ThrowsMessage<AotError>(HasSubstr("aten_abs_default uses this value too")));
+}
+
+TEST_F(MutatedBuffer, SharedWithTheGraphItIsRefused) {
+  Node* reader = b.call("aten.abs.default", {state});
+  b.mutates(state, sum);
+  b.returns(reader);
+  ExportedProgram& program = b.finish();
+  EXPECT_THAT(
+      [&] {
+        to_backend(program, tagging({{"b_state", "t"}, {"aten_add_tensor", "t"}}));
+      },
+      ThrowsMessage<AotError>(HasSubstr("since the program mutates it")));
+}
+
+TEST_F(MutatedBuffer, TaggingHelpersTellThemApart) {
+  Node* p = b.parameter("p");
+  b.program.graph->move_before(p, x);
+  std::swap(b.program.signature.inputs[1], b.program.signature.inputs[2]);
+  sum->set_arg(1, p);
+  sum->meta.delegation_tag = "t";
+  b.returns(relu);
+  b.mutates(state, sum);
+  ExportedProgram& program = b.finish();
+  tag_constants(program);
+  EXPECT_EQ(p->meta.delegation_tag, "t");
+  EXPECT_EQ(state->meta.delegation_tag, "");
+  tag_mutated_buffers(program);
+  EXPECT_EQ(state->meta.delegation_tag, "t");
+  state->meta.delegation_tag = "";
+  relu->set_arg(0, state);  // another user, outside
+  tag_mutated_buffers(program);
+  EXPECT_EQ(state->meta.delegation_tag, "");
+}
+
+TEST_F(MutatedBuffer, HasNoFileOfItsOwn) {
+  b.parameter("p");
+  b.returns(relu);
+  b.mutates(state, sum);
+  ExportedProgram& program = b.finish();
+  tag_external_constants(program, [](const InputSpec& weight) { return "file_" + weight.name; });
+  EXPECT_EQ(state->meta.external_tag, "");
+  EXPECT_EQ(x->meta.external_tag, "");
+  EXPECT_EQ(program.graph->find("p")->meta.external_tag, "file_p");
+}
+
+// Copies for partitions go to the same file as the weight.
+TEST(ConstantTags, SharedWeightsKeepTheirFile) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  Node* x = b.input("x");
+  Node* a = b.call("aten.add.Tensor", {x, p});
+  b.returns(b.call("aten.mul.Tensor", {a, p}));
+  ExportedProgram& program = b.finish();
+  tag_external_constants(program, [](const InputSpec&) { return std::string("weights"); });
+  to_backend(program, tagging({{"p", "t"}, {"aten_add_tensor", "t"}}));
+  EXPECT_EQ(program.graph->find("p_copy_0")->meta.external_tag, "weights");
+  const Node* taken = module(program, "lowered_module_0").original.graph->find("p");
+  EXPECT_EQ(taken->meta.external_tag, "weights");
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,82 @@
+// Vectors of 8-byte elements must be aligned to 8 bytes in the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/program/program_verifier.h"
+#include "test/runtime/program/whole_program.h"
+#include "vitrine/program.h"
+
+namespace vitrine {
+namespace {
+
+namespace fbs = schema::program;
+using test::AlignedBytes;
+using test::MethodSpec;
+using test::ProgramBuilder;
+using testing::HasSubstr;
+
+// Moves the vector of 8-byte elements that field `slot` of `table` refers to by 4 bytes: its length
+// is then the low half of the first element, which must be small.
+void misalign(const flatbuffers::Table& table, flatbuffers::voffset_t slot) {
+  auto* field = const_cast<uint8_t*>(table.GetAddressOf(slot));
+  ASSERT_NE(field, nullptr);
+  flatbuffers::WriteScalar(field, flatbuffers::ReadScalar<flatbuffers::uoffset_t>(field) + 4);
+}
+
+template <class T>
+const flatbuffers::Table& as_table(const T& table) {
+  return reinterpret_cast<const flatbuffers::Table&>(table);
+}
+
+// The flatbuffers verifier lets these pass.
+TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
+  struct Case {
+    void (*inflict)(const fbs::Program&);
+    const char* message;
+  };
+  const Case cases[] = {
+      {[](const fbs::Program& program) {
+         misalign(as_table(*program.execution_plan()->Get(0)),
+                  fbs::ExecutionPlan::VT_NON_CONST_BUFFER_SIZES);
+       },
+       "execution_plan[0]: non_const_buffer_sizes: is not aligned to 8 bytes"},
+      {[](const fbs::Program& program) {
+         const auto& values = *program.execution_plan()->Get(0)->values();
+         misalign(as_table(*values.Get(2)->val_as_IntList()), fbs::IntList::VT_ITEMS);
+       },
+       "execution_plan[0]: values[2]: items: is not aligned to 8 bytes"},
+      {[](const fbs::Program& program) {
+         const auto& values = *program.execution_plan()->Get(0)->values();
+         misalign(as_table(*values.Get(3)->val_as_DoubleList()), fbs::DoubleList::VT_ITEMS);
+       },
+       "execution_plan[0]: values[3]: items: is not aligned to 8 bytes"},
+      {[](const fbs::Program& program) {
+         misalign(as_table(*program.constant_segment()), fbs::SubsegmentOffsets::VT_OFFSETS);
+       },
+       "constant_segment: offsets: is not aligned to 8 bytes"},
+  };
+  ProgramBuilder builder;
+  builder.constant(test::Bytes(8));
+  builder.constant_offsets = {{1, 1}};
+  MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {1, 1};
+  forward.none();
+  forward.integer(0);
+  forward.int_list({1, 1});
+  double one_element = 0;
+  const uint64_t bits = 1;
+  std::memcpy(&one_element, &bits, sizeof bits);
+  forward.double_list({one_element, 0});
+  for (const Case& damage : cases) {
+    AlignedBytes file = builder.build();
+    damage.inflict(*fbs::GetProgram(file.data()));
+    const auto program = Program::load(std::move(*view_buffer(file)));
+    ASSERT_FALSE(program.ok()) << damage.message;
+    EXPECT_THAT(program.error().message(), HasSubstr(damage.message));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine
