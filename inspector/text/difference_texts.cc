@@ -7,6 +7,11 @@
 #include "inspector/text/text_layout.h"
 
 namespace vitrine::inspector {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 std::vector<std::string> output_facts(const OutputDifference& output) {
   std::vector<std::string> parts = {fmt::format("output {}", output.index),
@@ -26,8 +31,7 @@ std::vector<std::string> output_facts(const OutputDifference& output) {
   return parts;
 }
 
-nlohmann::ordered_json output_json(const OutputDifference& output) {
-  using Json = nlohmann::ordered_json;
+Json output_json(const OutputDifference& output) {
   Json json = {{"index", output.index}, {"a", output.a}, {"b", output.b}};
   if (!output.why_not.empty()) {
     json["not_compared"] = output.why_not;

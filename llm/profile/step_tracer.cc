@@ -126,8 +126,10 @@ std::vector<const KeptStep*> StepTracer::kept() const {
   }
   const auto start = [](const KeptStep* kept) { return kept->step.start_ns; };
   std::ranges::stable_sort(all, {}, start);
-  const auto repeated = std::ranges::unique(all, {}, start);
-  all.erase(repeated.begin(), repeated.end());
+  const auto same_start = [&](const KeptStep* a, const KeptStep* b) {
+    return start(a) == start(b);
+  };
+  all.erase(std::unique(all.begin(), all.end(), same_start), all.end());
   return all;
 }
 

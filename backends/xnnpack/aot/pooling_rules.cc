@@ -155,9 +155,9 @@ std::optional<Refusal> check_clamp(const Candidate& candidate) {
   const Node& node = candidate.node;
   const Call call(node);
   const bool is_clamp = calls_op(node, "clamp.default");
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double low = call.real(is_clamp ? "min" : "min_val", -kInfinity);
-  const double high = call.real(is_clamp ? "max" : "max_val", kInfinity);
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  const double low = call.real(is_clamp ? "min" : "min_val", -kUnbounded);
+  const double high = call.real(is_clamp ? "max" : "max_val", kUnbounded);
   if (static_cast<float>(low) <= static_cast<float>(high)) return {};
   return Refusal{"its lower bound is not below its upper one", ""};
 }
