@@ -22,8 +22,9 @@ struct NamedBytes {
 
 // Entries keep their order; those with equal bytes share a segment, each segment begins at a
 // multiple of 128 and of what its entries ask for. InvalidArgument names the entry: a key that is
-// empty or taken, an alignment that is not a power of two, data that are not as large as their layout
-// says, a dim order that is not a permutation. OutOfResources if the table of entries would be 2 GiB.
+// empty or taken, an alignment that is not a power of two, data that are not as large as their
+// layout says, a dim order that is not a permutation. OutOfResources if the table of entries would
+// be 2 GiB.
 Result<std::vector<std::byte>> write_flat_tensor(std::span<const NamedBytes> entries);
 
 }  // namespace vitrine
