@@ -16,7 +16,6 @@ namespace {
 using etdump::DebugEvent;
 using etdump::DebugTensor;
 using etrecord::EdgeGraph;
-using etrecord::EdgeNode;
 
 // Who logged: an instruction, or an operator inside a delegate.
 struct Source {
