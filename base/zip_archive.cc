@@ -1,7 +1,8 @@
 #include "base/zip_archive.h"
 
+#define ZLIB_CONST  // inputs are const
 #include <fmt/format.h>
-#include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <utility>
@@ -26,6 +27,7 @@ constexpr size_t kMaxComment = 65535;
 constexpr uint16_t kSizes64Field = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kStored = 0;
+constexpr uint16_t kDeflated = 8;
 constexpr uint32_t kIn64 = 0xffffffff;  // the value is in the field of 64-bit sizes
 
 // The largest accepted compression ratio, against zip bombs. JSON shrinks to a thirtieth, weights
@@ -142,6 +144,7 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   Entry entry;
   entry.size = kEntrySize + rest;
   entry.member.method = number_at<uint16_t>(directory, at + 10);
+  entry.member.crc = number_at<uint32_t>(directory, at + 16);
   entry.member.packed_size = number_at<uint32_t>(directory, at + 20);
   entry.member.size = number_at<uint32_t>(directory, at + 24);
   entry.member.header = number_at<uint32_t>(directory, at + 42);
@@ -227,35 +230,50 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
     fail(name,
          fmt::format("unpacks from {} to {} bytes: refused", member.packed_size, member.size));
   }
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source =
-      zip_source_buffer_create(bytes_.span.data(), bytes_.span.size(), 0, &error);
-  const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
-      source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error), zip_discard);
-  if (archive == nullptr) {
-    if (source != nullptr) zip_source_free(source);
-    const std::string text = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    fail(name, text);
-  }
-  zip_error_fini(&error);
-  const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
-      zip_fopen(archive.get(), std::string(name).c_str(), ZIP_FL_ENC_RAW), zip_fclose);
-  if (file == nullptr) fail(name, zip_strerror(archive.get()));
-  // Reads in pieces, so that a false size costs little, and to the end, so that libzip checks the
-  // CRC.
-  constexpr size_t kPiece = size_t{1} << 20;
-  for (;;) {
-    const size_t have = to.size();
-    to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
-    const zip_int64_t got = zip_fread(file.get(), to.data() + have, to.size() - have);
-    if (got < 0) fail(name, zip_file_strerror(file.get()));
-    to.resize(have + static_cast<size_t>(got));
-    if (got == 0) break;
-    if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
+  const std::span<const std::byte> packed = data_of(name, member);
+  if (member.method == kStored) {
+    to.resize(packed.size());
+    std::ranges::copy(packed, reinterpret_cast<std::byte*>(to.data()));
+  } else if (member.method == kDeflated) {
+    inflate_member(name, member, packed, to);
+  } else {
+    fail(name, fmt::format("is packed by method {}, which is not supported", member.method));
   }
   if (to.size() != member.size) fail(name, "is truncated");
+  if (crc32_z(0, reinterpret_cast<const Bytef*>(to.data()), to.size()) != member.crc) {
+    fail(name, "CRC error");
+  }
+}
+
+// In pieces, so that a false size costs little.
+template <class Buffer>
+void ZipArchive::inflate_member(std::string_view name, const Member& member,
+                                std::span<const std::byte> packed, Buffer& to) const {
+  constexpr size_t kPiece = size_t{1} << 20;
+  z_stream stream{};
+  // Without zlib's own header.
+  if (inflateInit2_(&stream, -MAX_WBITS, ZLIB_VERSION, static_cast<int>(sizeof stream)) != Z_OK) {
+    fail(name, "zlib cannot begin");
+  }
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  int state = Z_OK;
+  while (state == Z_OK) {
+    if (stream.avail_in == 0) {
+      const size_t piece = std::min(kPiece, packed.size());
+      stream.next_in = reinterpret_cast<const Bytef*>(packed.data());
+      stream.avail_in = static_cast<uInt>(piece);
+      packed = packed.subspan(piece);
+    }
+    const size_t have = to.size();
+    to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
+    stream.next_out = reinterpret_cast<Bytef*>(to.data() + have);
+    stream.avail_out = static_cast<uInt>(to.size() - have);
+    state = inflate(&stream, Z_NO_FLUSH);
+    to.resize(to.size() - stream.avail_out);
+    if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
+  }
+  if (state == Z_BUF_ERROR) fail(name, "is truncated");
+  if (state != Z_STREAM_END) fail(name, "is damaged");
 }
 
 }  // namespace vitrine

@@ -23,8 +23,8 @@ struct SharedBytes {
   }
 };
 
-// Parses the directory itself, since libzip does not say where members lie; libzip decompresses.
-// Format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors are FormatErrors that begin with `source`.
+// Parses the directory; zlib decompresses. Format: PKWARE's APPNOTE 6.3. Not thread-safe. Errors
+// are FormatErrors that begin with `source`.
 class ZipArchive {
  public:
   // Members share `bytes.owner`. Refuses the archive if members repeat or overlap.
@@ -46,6 +46,7 @@ class ZipArchive {
  private:
   struct Member {
     uint16_t method = 0;
+    uint32_t crc = 0;  // of the content
     uint64_t packed_size = 0;
     uint64_t size = 0;
     uint64_t header = 0;  // where its local header is
@@ -69,6 +70,9 @@ class ZipArchive {
   const Member& find(std::string_view name, uint64_t max_bytes) const;
   template <class Buffer>
   void unpack(std::string_view name, const Member& member, Buffer& to) const;
+  template <class Buffer>
+  void inflate_member(std::string_view name, const Member& member,
+                      std::span<const std::byte> packed, Buffer& to) const;
 
   SharedBytes bytes_;
   std::string source_;

@@ -10,8 +10,11 @@ if(VITRINE_BUILD_HOST)
   find_package(fmt 9 REQUIRED)
   find_package(CLI11 2 REQUIRED)
   find_package(PkgConfig REQUIRED)
-  pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+  find_package(ZLIB REQUIRED)
   pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-i18n icu-uc)
+  if(VITRINE_BUILD_TESTS)
+    pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)  # a second opinion on archives
+  endif()
 
   # Its pkg-config file adds the library that trains. Debian has no package of it to compile for another
   # machine with: there, models of this form are refused.

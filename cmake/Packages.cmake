@@ -29,6 +29,6 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libvitrine${abi} (= ${PROJECT_VERSION}), libhwy-dev")
 # What the components devtools, aot and llm link.
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
-  "nlohmann-json3-dev, libfmt-dev, libcli11-dev, libzip-dev, libicu-dev, libsentencepiece-dev, libflatbuffers-dev")
+  "nlohmann-json3-dev, libfmt-dev, libcli11-dev, zlib1g-dev, libicu-dev, libsentencepiece-dev, libflatbuffers-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Runs ExecuTorch programs: headers, static libraries, CMake and pkg-config files")
 include(CPack)

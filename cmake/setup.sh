@@ -5,7 +5,7 @@
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
-  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev libcli11-dev libfmt-dev
+  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev zlib1g-dev libcli11-dev libfmt-dev
   libxxhash-dev libhwy-dev libicu-dev libsentencepiece-dev python3'
 
 architecture=''
@@ -19,8 +19,8 @@ for argument in "$@"; do
 done
 if [ -n "$architecture" ]; then
   packages="$packages qemu-user"
-  for library in gtest gmock zip fmt icu; do
-    packages="$packages lib$library-dev:$architecture"
+  for library in libgtest libgmock libzip zlib1g libfmt libicu; do
+    packages="$packages $library-dev:$architecture"
   done
 fi
 

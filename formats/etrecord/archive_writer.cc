@@ -1,72 +1,137 @@
 #include "formats/etrecord/archive_writer.h"
 
 #include <fmt/format.h>
-#include <zip.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
 
 #include "formats/etrecord/etrecord.h"
 
 namespace vitrine::etrecord {
 namespace {
 
+constexpr uint32_t kLocalSignature = 0x04034b50;
+constexpr uint32_t kEntrySignature = 0x02014b50;
+constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr uint32_t kEnd64Signature = 0x06064b50;
+constexpr uint32_t kLocator64Signature = 0x07064b50;
+constexpr uint16_t kVersion = 20;  // of the format
+constexpr uint16_t kVersion64 = 45;
+constexpr uint16_t kUtf8 = 1 << 11;
+constexpr uint16_t kSizes64Field = 1;
+constexpr uint32_t kIn64 = 0xffffffff;  // the value is in the 64-bit form
+constexpr uint16_t kCountIn64 = 0xffff;
 // The earliest time that a zip can store, in local time: 1 January 1980.
-constexpr zip_uint16_t kDosTime = 0;
-constexpr zip_uint16_t kDosDate = (1 << 5) | 1;
+constexpr uint16_t kDosTime = 0;
+constexpr uint16_t kDosDate = (1 << 5) | 1;
 
 }  // namespace
 
-ArchiveWriter::ArchiveWriter() {
-  zip_error_t error;
-  zip_error_init(&error);
-  target_ = zip_source_buffer_create(nullptr, 0, 0, &error);
-  if (target_ != nullptr) archive_ = zip_open_from_source(target_, ZIP_TRUNCATE, &error);
-  if (archive_ == nullptr) {
-    if (target_ != nullptr) zip_source_free(target_);
-    target_ = nullptr;
-    const std::string reason = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    fail("archive", reason.c_str());
+// Little-endian.
+template <class T>
+void ArchiveWriter::put(std::vector<std::byte>& to, T number) const {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    to.push_back(static_cast<std::byte>(static_cast<uint64_t>(number) >> (8 * i) & 0xff));
   }
-  zip_error_fini(&error);
-  zip_source_keep(target_);  // the bytes must outlive the archive
 }
 
-ArchiveWriter::~ArchiveWriter() {
-  if (archive_ != nullptr) zip_discard(archive_);
-  if (target_ != nullptr) zip_source_free(target_);
+void ArchiveWriter::put_text(std::vector<std::byte>& to, std::string_view text) const {
+  const auto bytes = std::as_bytes(std::span(text));
+  to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-void ArchiveWriter::fail(std::string_view what, const char* reason) const {
-  throw FormatError(fmt::format("cannot write a record: {}: {}", what, reason));
+// What local header and directory entry have in common, up to the sizes.
+void ArchiveWriter::put_common(std::vector<std::byte>& to, uint16_t version, uint32_t crc) const {
+  put(to, version);
+  put(to, kUtf8);
+  put(to, uint16_t{0});  // stored
+  put(to, kDosTime);
+  put(to, kDosDate);
+  put(to, crc);
 }
 
 void ArchiveWriter::add(const std::string& name, std::string_view content) {
-  zip_source_t* source = zip_source_buffer(archive_, content.data(), content.size(), 0);
-  if (source == nullptr) fail(name, zip_strerror(archive_));
-  const zip_int64_t index = zip_file_add(archive_, name.c_str(), source, ZIP_FL_ENC_UTF_8);
-  if (index < 0) {
-    zip_source_free(source);
-    fail(name, zip_strerror(archive_));
+  if (name.size() > 0xffff || !names_.insert(name).second) {
+    throw FormatError(fmt::format("cannot write a record: {}: the name is {}", name,
+                                  name.size() > 0xffff ? "too long" : "there already"));
   }
-  const auto member = static_cast<zip_uint64_t>(index);
-  if (zip_set_file_compression(archive_, member, ZIP_CM_STORE, 0) != 0 ||
-      zip_file_set_dostime(archive_, member, kDosTime, kDosDate, 0) != 0) {
-    fail(name, zip_strerror(archive_));
+  const auto crc = static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+  const Member member{name, content.size(), bytes_.size(), crc};
+  put_local(member);
+  put_text(bytes_, content);
+  put_entry(member);
+}
+
+// Before the content.
+void ArchiveWriter::put_local(const Member& member) {
+  const bool is_64 = member.size >= limit_;
+  put(bytes_, kLocalSignature);
+  put_common(bytes_, is_64 ? kVersion64 : kVersion, member.crc);
+  for (int i = 0; i < 2; ++i) {  // packed, unpacked
+    put(bytes_, is_64 ? kIn64 : static_cast<uint32_t>(member.size));
   }
+  put(bytes_, static_cast<uint16_t>(member.name.size()));
+  put(bytes_, static_cast<uint16_t>(is_64 ? 20 : 0));
+  put_text(bytes_, member.name);
+  if (!is_64) return;
+  put(bytes_, kSizes64Field);
+  put(bytes_, uint16_t{16});
+  for (int i = 0; i < 2; ++i) put(bytes_, member.size);
+}
+
+// In the directory.
+void ArchiveWriter::put_entry(const Member& member) {
+  const bool is_64 = member.size >= limit_ || member.offset >= limit_;
+  put(directory_, kEntrySignature);
+  put(directory_, kVersion64);  // made by
+  put_common(directory_, is_64 ? kVersion64 : kVersion, member.crc);
+  for (int i = 0; i < 2; ++i) put(directory_, is_64 ? kIn64 : static_cast<uint32_t>(member.size));
+  put(directory_, static_cast<uint16_t>(member.name.size()));
+  put(directory_, static_cast<uint16_t>(is_64 ? 28 : 0));
+  for (int i = 0; i < 3; ++i) put(directory_, uint16_t{0});  // comment, disk, attributes
+  put(directory_, uint32_t{0});                              // attributes
+  put(directory_, is_64 ? kIn64 : static_cast<uint32_t>(member.offset));
+  put_text(directory_, member.name);
+  if (!is_64) return;
+  put(directory_, kSizes64Field);
+  put(directory_, uint16_t{24});
+  for (const uint64_t value : {member.size, member.size, member.offset}) put(directory_, value);
+}
+
+// The end of a directory whose place, size or count may need 64 bits, and where that end is.
+void ArchiveWriter::end64(uint64_t directory_size) {
+  const uint64_t place = bytes_.size();
+  put(bytes_, kEnd64Signature);
+  put(bytes_, uint64_t{44});  // what follows in this record
+  for (int i = 0; i < 2; ++i) put(bytes_, kVersion64);
+  for (int i = 0; i < 2; ++i) put(bytes_, uint32_t{0});  // disks
+  for (int i = 0; i < 2; ++i) put(bytes_, uint64_t{names_.size()});
+  put(bytes_, directory_size);
+  put(bytes_, place - directory_size);
+  put(bytes_, kLocator64Signature);
+  put(bytes_, uint32_t{0});
+  put(bytes_, place);
+  put(bytes_, uint32_t{1});  // disks
 }
 
 std::vector<std::byte> ArchiveWriter::finish() {
-  if (zip_close(archive_) != 0) fail("archive", zip_strerror(archive_));
-  archive_ = nullptr;
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  if (zip_source_stat(target_, &stat) != 0 || zip_source_open(target_) != 0) {
-    fail("archive", zip_error_strerror(zip_source_error(target_)));
-  }
-  std::vector<std::byte> bytes(static_cast<size_t>(stat.size));
-  const zip_int64_t got = zip_source_read(target_, bytes.data(), bytes.size());
-  zip_source_close(target_);
-  if (got < 0 || static_cast<size_t>(got) != bytes.size()) fail("archive", "is truncated");
-  return bytes;
+  const uint64_t start = bytes_.size();
+  const uint64_t size = directory_.size();
+  const uint64_t count = names_.size();
+  bytes_.insert(bytes_.end(), directory_.begin(), directory_.end());
+  const bool is_64 =
+      start >= limit_ || size >= limit_ || count >= std::min<uint64_t>(limit_, kCountIn64);
+  if (is_64) end64(size);
+  put(bytes_, kEndSignature);
+  for (int i = 0; i < 2; ++i) put(bytes_, uint16_t{0});  // disks
+  for (int i = 0; i < 2; ++i) put(bytes_, is_64 ? kCountIn64 : static_cast<uint16_t>(count));
+  put(bytes_, is_64 ? kIn64 : static_cast<uint32_t>(size));
+  put(bytes_, is_64 ? kIn64 : static_cast<uint32_t>(start));
+  put(bytes_, uint16_t{0});  // comment
+  return std::move(bytes_);
 }
 
 }  // namespace vitrine::etrecord

@@ -2,34 +2,44 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-struct zip;
-struct zip_source;
-
 namespace vitrine::etrecord {
 
-// Errors are FormatErrors. All members have the same fixed time.
+// Format: PKWARE's APPNOTE 6.3. Errors are FormatErrors. All members have the same fixed time.
 class ArchiveWriter {
  public:
-  ArchiveWriter();
-  ~ArchiveWriter();
-  ArchiveWriter(const ArchiveWriter&) = delete;
-  ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+  // Sizes, offsets and counts of `limit` or more take the 64-bit form; lower limits are for tests.
+  explicit ArchiveWriter(uint64_t limit = 0xffffffff) : limit_(limit) {}
 
-  // `content` must live until finish(). A duplicate name is an error.
+  // Copies `content`. A duplicate name is an error.
   void add(const std::string& name, std::string_view content);
   // The archive's bytes; nothing may be added after.
   std::vector<std::byte> finish();
 
  private:
-  [[noreturn]] void fail(std::string_view what, const char* reason) const;
+  struct Member {
+    std::string_view name;
+    uint64_t size;
+    uint64_t offset;  // of its local header
+    uint32_t crc;
+  };
+  template <class T>
+  void put(std::vector<std::byte>& to, T number) const;
+  void put_text(std::vector<std::byte>& to, std::string_view text) const;
+  void put_common(std::vector<std::byte>& to, uint16_t version, uint32_t crc) const;
+  void put_local(const Member& member);
+  void put_entry(const Member& member);
+  void end64(uint64_t directory_size);
 
-  zip_source* target_ = nullptr;
-  zip* archive_ = nullptr;
+  uint64_t limit_;
+  std::set<std::string, std::less<>> names_;
+  std::vector<std::byte> bytes_;
+  std::vector<std::byte> directory_;
 };
 
 }  // namespace vitrine::etrecord

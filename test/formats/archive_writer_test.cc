@@ -1,0 +1,68 @@
+#include "formats/etrecord/archive_writer.h"
+
+#include <gtest/gtest.h>
+#include <zip.h>
+
+#include <memory>
+
+#include "base/format_error.h"
+#include "base/zip_archive.h"
+
+namespace vitrine::etrecord {
+namespace {
+
+constexpr uint64_t kNoLimit = 0xffffffff;
+
+std::vector<std::byte> archive_of(uint64_t limit) {
+  ArchiveWriter writer(limit);
+  writer.add("a", "first");
+  writer.add("folder/b", std::string(3000, 'x'));
+  writer.add("empty", "");
+  return writer.finish();
+}
+
+// Limits that put nothing, some, and everything into the 64-bit form.
+class ArchiveWriterAt : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(ArchiveWriterAt, OurReaderReadsIt) {
+  const std::vector<std::byte> bytes = archive_of(GetParam());
+  const ZipArchive archive({bytes, nullptr}, "made.zip");
+  EXPECT_EQ(archive.names(), (std::vector<std::string>{"a", "folder/b", "empty"}));
+  EXPECT_EQ(archive.read_checked("a", 10), "first");
+  EXPECT_EQ(archive.read("folder/b", 3000).text(), std::string(3000, 'x'));
+  EXPECT_EQ(archive.read_checked("empty", 0), "");
+}
+
+TEST_P(ArchiveWriterAt, LibzipReadsIt) {
+  const std::vector<std::byte> bytes = archive_of(GetParam());
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
+      zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error), zip_discard);
+  ASSERT_NE(archive, nullptr) << zip_error_strerror(&error);
+  EXPECT_EQ(zip_get_num_entries(archive.get(), 0), 3);
+  const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
+      zip_fopen(archive.get(), "folder/b", 0), zip_fclose);
+  ASSERT_NE(file, nullptr) << zip_strerror(archive.get());
+  std::string content(4000, '\0');
+  ASSERT_EQ(zip_fread(file.get(), content.data(), content.size()), 3000);
+  EXPECT_EQ(content.substr(0, 3000), std::string(3000, 'x'));
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, ArchiveWriterAt, ::testing::Values(kNoLimit, 1000, 0));
+
+TEST(ArchiveWriter, AnEmptyArchiveCanBeRead) {
+  const std::vector<std::byte> bytes = ArchiveWriter().finish();
+  EXPECT_TRUE(ZipArchive({bytes, nullptr}, "empty.zip").names().empty());
+}
+
+TEST(ArchiveWriter, NamesAreUniqueAndShort) {
+  ArchiveWriter writer;
+  writer.add("a", "first");
+  EXPECT_THROW(writer.add("a", "second"), FormatError);
+  EXPECT_THROW(writer.add(std::string(70'000, 'n'), ""), FormatError);
+}
+
+}  // namespace
+}  // namespace vitrine::etrecord
