@@ -185,6 +185,10 @@ std::span<const std::byte> ZipArchive::data_of(std::string_view name, const Memb
   const uint64_t data = member.header + kLocalSize + number_at<uint16_t>(all, member.header + 26) +
                         number_at<uint16_t>(all, member.header + 28);
   if (!range_fits(data, member.packed_size, all.size())) fail(name, "reaches past the file's end");
+  if (member.method == kStored && member.size != member.packed_size) {
+    fail(name, fmt::format("is not compressed, yet takes {} bytes for {}", member.packed_size,
+                           member.size));
+  }
   return all.subspan(data, member.packed_size);
 }
 
@@ -205,17 +209,10 @@ const ZipArchive::Member& ZipArchive::find(std::string_view name, uint64_t max_b
 
 SharedBytes ZipArchive::read(std::string_view name, uint64_t max_bytes) const {
   const Member& member = find(name, max_bytes);
-  const std::span<const std::byte> data = data_of(name, member);
-  if (member.method != kStored) {
-    auto bytes = std::make_shared<std::vector<std::byte>>();
-    unpack(name, member, *bytes);
-    return {*bytes, bytes};
-  }
-  if (member.size != member.packed_size) {
-    fail(name, fmt::format("is not compressed, yet takes {} bytes for {}", member.packed_size,
-                           member.size));
-  }
-  return {data, bytes_.owner};
+  if (member.method == kStored) return {data_of(name, member), bytes_.owner};
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  unpack(name, member, *bytes);
+  return {*bytes, bytes};
 }
 
 std::string ZipArchive::read_checked(std::string_view name, uint64_t max_bytes) const {
@@ -232,20 +229,19 @@ void ZipArchive::unpack(std::string_view name, const Member& member, Buffer& to)
   }
   const std::span<const std::byte> packed = data_of(name, member);
   if (member.method == kStored) {
-    to.resize(packed.size());
-    std::ranges::copy(packed, reinterpret_cast<std::byte*>(to.data()));
+    const auto* first = reinterpret_cast<const typename Buffer::value_type*>(packed.data());
+    to.assign(first, first + packed.size());
   } else if (member.method == kDeflated) {
     inflate_member(name, member, packed, to);
   } else {
     fail(name, fmt::format("is packed by method {}, which is not supported", member.method));
   }
-  if (to.size() != member.size) fail(name, "is truncated");
   if (crc32_z(0, reinterpret_cast<const Bytef*>(to.data()), to.size()) != member.crc) {
     fail(name, "CRC error");
   }
 }
 
-// In pieces, so that a false size costs little.
+// `packed` is one deflate stream. In pieces, so that a false size costs little.
 template <class Buffer>
 void ZipArchive::inflate_member(std::string_view name, const Member& member,
                                 std::span<const std::byte> packed, Buffer& to) const {
@@ -258,13 +254,14 @@ void ZipArchive::inflate_member(std::string_view name, const Member& member,
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   int state = Z_OK;
   while (state == Z_OK) {
-    if (stream.avail_in == 0) {
+    if (stream.avail_in == 0) {  // zlib counts in 32 bits
       const size_t piece = std::min(kPiece, packed.size());
       stream.next_in = reinterpret_cast<const Bytef*>(packed.data());
       stream.avail_in = static_cast<uInt>(piece);
       packed = packed.subspan(piece);
     }
     const size_t have = to.size();
+    // One more byte than there may be shows a stream that is too long.
     to.resize(have + static_cast<size_t>(std::min<uint64_t>(kPiece, member.size - have + 1)));
     stream.next_out = reinterpret_cast<Bytef*>(to.data() + have);
     stream.avail_out = static_cast<uInt>(to.size() - have);
@@ -272,8 +269,8 @@ void ZipArchive::inflate_member(std::string_view name, const Member& member,
     to.resize(to.size() - stream.avail_out);
     if (to.size() > member.size) fail(name, "unpacks to more than the directory says");
   }
-  if (state == Z_BUF_ERROR) fail(name, "is truncated");
-  if (state != Z_STREAM_END) fail(name, "is damaged");
+  if (state != Z_STREAM_END && state != Z_BUF_ERROR) fail(name, "is damaged");
+  if (state == Z_BUF_ERROR || to.size() != member.size) fail(name, "is truncated");
 }
 
 }  // namespace vitrine

@@ -27,23 +27,21 @@ constexpr uint16_t kCountIn64 = 0xffff;
 constexpr uint16_t kDosTime = 0;
 constexpr uint16_t kDosDate = (1 << 5) | 1;
 
-}  // namespace
-
 // Little-endian.
 template <class T>
-void ArchiveWriter::put(std::vector<std::byte>& to, T number) const {
+void put(std::vector<std::byte>& to, T number) {
   for (size_t i = 0; i < sizeof(T); ++i) {
     to.push_back(static_cast<std::byte>(static_cast<uint64_t>(number) >> (8 * i) & 0xff));
   }
 }
 
-void ArchiveWriter::put_text(std::vector<std::byte>& to, std::string_view text) const {
+void put_text(std::vector<std::byte>& to, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
 // What local header and directory entry have in common, up to the sizes.
-void ArchiveWriter::put_common(std::vector<std::byte>& to, uint16_t version, uint32_t crc) const {
+void put_common(std::vector<std::byte>& to, uint16_t version, uint32_t crc) {
   put(to, version);
   put(to, kUtf8);
   put(to, uint16_t{0});  // stored
@@ -51,6 +49,8 @@ void ArchiveWriter::put_common(std::vector<std::byte>& to, uint16_t version, uin
   put(to, kDosDate);
   put(to, crc);
 }
+
+}  // namespace
 
 void ArchiveWriter::add(const std::string& name, std::string_view content) {
   if (name.size() > 0xffff || !names_.insert(name).second) {

@@ -28,10 +28,6 @@ class ArchiveWriter {
     uint64_t offset;  // of its local header
     uint32_t crc;
   };
-  template <class T>
-  void put(std::vector<std::byte>& to, T number) const;
-  void put_text(std::vector<std::byte>& to, std::string_view text) const;
-  void put_common(std::vector<std::byte>& to, uint16_t version, uint32_t crc) const;
   void put_local(const Member& member);
   void put_entry(const Member& member);
   void end64(uint64_t directory_size);

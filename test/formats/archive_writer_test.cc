@@ -21,6 +21,19 @@ std::vector<std::byte> archive_of(uint64_t limit) {
   return writer.finish();
 }
 
+// Null if libzip finds it inconsistent.
+using LibzipArchive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
+LibzipArchive opened(const std::vector<std::byte>& bytes) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  zip_t* archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+  EXPECT_NE(archive, nullptr) << zip_error_strerror(&error);
+  if (archive == nullptr) zip_source_free(source);
+  zip_error_fini(&error);
+  return {archive, zip_discard};
+}
+
 // Limits that put nothing, some, and everything into the 64-bit form.
 class ArchiveWriterAt : public ::testing::TestWithParam<uint64_t> {};
 
@@ -35,12 +48,8 @@ TEST_P(ArchiveWriterAt, OurReaderReadsIt) {
 
 TEST_P(ArchiveWriterAt, LibzipReadsIt) {
   const std::vector<std::byte> bytes = archive_of(GetParam());
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
-      zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error), zip_discard);
-  ASSERT_NE(archive, nullptr) << zip_error_strerror(&error);
+  const LibzipArchive archive = opened(bytes);
+  ASSERT_NE(archive, nullptr);
   EXPECT_EQ(zip_get_num_entries(archive.get(), 0), 3);
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
       zip_fopen(archive.get(), "folder/b", 0), zip_fclose);
@@ -51,6 +60,16 @@ TEST_P(ArchiveWriterAt, LibzipReadsIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, ArchiveWriterAt, ::testing::Values(kNoLimit, 1000, 0));
+
+TEST(ArchiveWriter, CountsOfMembersAreNotCutTo16Bits) {
+  for (const size_t count : {size_t{65'534}, size_t{65'535}, size_t{65'537}}) {
+    ArchiveWriter writer;
+    for (size_t i = 0; i < count; ++i) writer.add(std::to_string(i), "");
+    const std::vector<std::byte> bytes = writer.finish();
+    EXPECT_EQ(ZipArchive({bytes, nullptr}, "made.zip").names().size(), count);
+    EXPECT_EQ(zip_get_num_entries(opened(bytes).get(), 0), static_cast<zip_int64_t>(count));
+  }
+}
 
 TEST(ArchiveWriter, AnEmptyArchiveCanBeRead) {
   const std::vector<std::byte> bytes = ArchiveWriter().finish();
