@@ -31,8 +31,8 @@ if(VITRINE_BUILD_HOST)
   endif()
 endif()
 
-# On x86 kernels are compiled for several instruction sets and the machine's is chosen at run time, by
-# Highway's library; elsewhere (and on Android) for the compiler's target alone, by its headers.
+# Headers alone. On x86 kernels are compiled for several instruction sets and the machine's is chosen at run
+# time (kernels/optimized/simd/dispatch.h); elsewhere (and on Android) for the compiler's target alone.
 if(ANDROID)
   # Headers alone, the same for every target: this machine's. Its other headers would hide the NDK's, so
   # a folder has links to these two.
@@ -49,8 +49,6 @@ add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
-  find_library(HIGHWAY_LIBRARY hwy REQUIRED)
-  target_link_libraries(vitrine_highway INTERFACE $<BUILD_INTERFACE:${HIGHWAY_LIBRARY}> $<INSTALL_INTERFACE:hwy>)
   # Machines with SSSE3 and no more are too old to compile for.
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway's targets that SIMD kernels are not compiled for, joined by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/optimized/simd/cache_rows-inl.h"
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 
@@ -417,26 +418,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(AttentionLanes);
-HWY_EXPORT(MultiplyKeys);
-HWY_EXPORT(AddValues);
-HWY_EXPORT(Weigh);
-HWY_EXPORT(WeighColumns);
+VITRINE_EXPORT(AttentionLanes);
+VITRINE_EXPORT(MultiplyKeys);
+VITRINE_EXPORT(AddValues);
+VITRINE_EXPORT(Weigh);
+VITRINE_EXPORT(WeighColumns);
 
-int64_t attention_lanes() { return HWY_DYNAMIC_DISPATCH(AttentionLanes)(); }
+int64_t attention_lanes() { return VITRINE_DISPATCH(AttentionLanes)(); }
 void multiply_keys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
-  HWY_DYNAMIC_DISPATCH(MultiplyKeys)(queries, keys, scores);
+  VITRINE_DISPATCH(MultiplyKeys)(queries, keys, scores);
 }
 void add_values(const FloatRows& weights, const CacheRows& values, const float* factors,
                 const FloatRows& sums) {
-  HWY_DYNAMIC_DISPATCH(AddValues)(weights, values, factors, sums);
+  VITRINE_DISPATCH(AddValues)(weights, values, factors, sums);
 }
 float weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {
-  return HWY_DYNAMIC_DISPATCH(Weigh)(scores, mask, count, all, softmax);
+  return VITRINE_DISPATCH(Weigh)(scores, mask, count, all, softmax);
 }
 void weigh_columns(float* scores, int64_t rows, int64_t count, const float* seen,
                    RunningSoftmax* softmax, float* factors) {
-  HWY_DYNAMIC_DISPATCH(WeighColumns)(scores, rows, count, seen, softmax, factors);
+  VITRINE_DISPATCH(WeighColumns)(scores, rows, count, seen, softmax, factors);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -110,10 +111,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(HalfToFloat);
-HWY_EXPORT(BFloat16ToFloat);
-HWY_EXPORT(FloatToBFloat16);
-HWY_EXPORT(FloatToHalf);
+VITRINE_EXPORT(HalfToFloat);
+VITRINE_EXPORT(BFloat16ToFloat);
+VITRINE_EXPORT(FloatToBFloat16);
+VITRINE_EXPORT(FloatToHalf);
 
 namespace {
 void copy(const void* from, void* to, int64_t count) {
@@ -122,14 +123,14 @@ void copy(const void* from, void* to, int64_t count) {
 }  // namespace
 
 Convert to_float(ScalarType dtype) {
-  if (dtype == ScalarType::kHalf) return &HWY_DYNAMIC_DISPATCH(HalfToFloat);
-  if (dtype == ScalarType::kBFloat16) return &HWY_DYNAMIC_DISPATCH(BFloat16ToFloat);
+  if (dtype == ScalarType::kHalf) return &VITRINE_DISPATCH(HalfToFloat);
+  if (dtype == ScalarType::kBFloat16) return &VITRINE_DISPATCH(BFloat16ToFloat);
   return dtype == ScalarType::kFloat ? copy : nullptr;
 }
 
 Convert from_float(ScalarType dtype) {
-  if (dtype == ScalarType::kHalf) return &HWY_DYNAMIC_DISPATCH(FloatToHalf);
-  if (dtype == ScalarType::kBFloat16) return &HWY_DYNAMIC_DISPATCH(FloatToBFloat16);
+  if (dtype == ScalarType::kHalf) return &VITRINE_DISPATCH(FloatToHalf);
+  if (dtype == ScalarType::kBFloat16) return &VITRINE_DISPATCH(FloatToBFloat16);
   return dtype == ScalarType::kFloat ? copy : nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -170,13 +171,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(PlaneOfChannel);
-HWY_EXPORT(TakeEveryOther);
-HWY_EXPORT(DepthwisePlace);
+VITRINE_EXPORT(PlaneOfChannel);
+VITRINE_EXPORT(TakeEveryOther);
+VITRINE_EXPORT(DepthwisePlace);
 
-void depthwise_plane(const DepthwisePlane& plane) { HWY_DYNAMIC_DISPATCH(PlaneOfChannel)(plane); }
+void depthwise_plane(const DepthwisePlane& plane) { VITRINE_DISPATCH(PlaneOfChannel)(plane); }
 void take_every_other(const float* from, int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(TakeEveryOther)(from, count, to);
+  VITRINE_DISPATCH(TakeEveryOther)(from, count, to);
 }
 // With room for a vector that begins at the end of the last line.
 int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t side) {
@@ -185,7 +186,7 @@ int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t s
 }
 void depthwise_place(const float* const* places, const float* weights, int64_t taps,
                      const float* bias, float* out, int64_t channels) {
-  HWY_DYNAMIC_DISPATCH(DepthwisePlace)(places, weights, taps, bias, out, channels);
+  VITRINE_DISPATCH(DepthwisePlace)(places, weights, taps, bias, out, channels);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 
@@ -177,9 +178,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-#define EXPORT(name)      \
-  HWY_EXPORT(Run_##name); \
-  Run name() { return &HWY_DYNAMIC_DISPATCH(Run_##name); }
+#define EXPORT(name)          \
+  VITRINE_EXPORT(Run_##name); \
+  Run name() { return &VITRINE_DISPATCH(Run_##name); }
 #define UNARY(name, formula) EXPORT(name)
 #define BINARY(name, formula) EXPORT(name)
 #define COMPARE(name, formula) EXPORT(name)

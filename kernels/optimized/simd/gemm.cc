@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -208,16 +209,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(MultiplyTile);
-HWY_EXPORT(Shape);
-HWY_EXPORT(MultiplyVector);
+VITRINE_EXPORT(MultiplyTile);
+VITRINE_EXPORT(Shape);
+VITRINE_EXPORT(MultiplyVector);
 
-void multiply_tile(const GemmTile& tile) { HWY_DYNAMIC_DISPATCH(MultiplyTile)(tile); }
+void multiply_tile(const GemmTile& tile) { VITRINE_DISPATCH(MultiplyTile)(tile); }
 void multiply_vector(const float* left, int64_t left_stride, int64_t rows, const float* vector,
                      int64_t depth, float* out) {
-  HWY_DYNAMIC_DISPATCH(MultiplyVector)(left, left_stride, rows, vector, depth, out);
+  VITRINE_DISPATCH(MultiplyVector)(left, left_stride, rows, vector, depth, out);
 }
-GemmShape gemm_shape() { return HWY_DYNAMIC_DISPATCH(Shape)(); }
+GemmShape gemm_shape() { return VITRINE_DISPATCH(Shape)(); }
 
 }  // namespace vitrine::optimized::simd
 #endif

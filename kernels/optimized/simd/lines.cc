@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
 
@@ -257,49 +258,49 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(Sum);
-HWY_EXPORT(SquaredDistance);
-HWY_EXPORT(Largest);
-HWY_EXPORT(Smallest);
-HWY_EXPORT(FindFirst);
-HWY_EXPORT(Softmax);
-HWY_EXPORT(LogSoftmax);
-HWY_EXPORT(Normalize);
-HWY_EXPORT(ColumnSums);
-HWY_EXPORT(ColumnLargest);
-HWY_EXPORT(ColumnSmallest);
+VITRINE_EXPORT(Sum);
+VITRINE_EXPORT(SquaredDistance);
+VITRINE_EXPORT(Largest);
+VITRINE_EXPORT(Smallest);
+VITRINE_EXPORT(FindFirst);
+VITRINE_EXPORT(Softmax);
+VITRINE_EXPORT(LogSoftmax);
+VITRINE_EXPORT(Normalize);
+VITRINE_EXPORT(ColumnSums);
+VITRINE_EXPORT(ColumnLargest);
+VITRINE_EXPORT(ColumnSmallest);
 
-double sum(const float* values, int64_t count) { return HWY_DYNAMIC_DISPATCH(Sum)(values, count); }
+double sum(const float* values, int64_t count) { return VITRINE_DISPATCH(Sum)(values, count); }
 double squared_distance(const float* values, float center, int64_t count) {
-  return HWY_DYNAMIC_DISPATCH(SquaredDistance)(values, center, count);
+  return VITRINE_DISPATCH(SquaredDistance)(values, center, count);
 }
 float largest(const float* values, int64_t count) {
-  return HWY_DYNAMIC_DISPATCH(Largest)(values, count);
+  return VITRINE_DISPATCH(Largest)(values, count);
 }
 float smallest(const float* values, int64_t count) {
-  return HWY_DYNAMIC_DISPATCH(Smallest)(values, count);
+  return VITRINE_DISPATCH(Smallest)(values, count);
 }
 int64_t find_first(const float* values, float value, int64_t count) {
-  return HWY_DYNAMIC_DISPATCH(FindFirst)(values, value, count);
+  return VITRINE_DISPATCH(FindFirst)(values, value, count);
 }
 void softmax(const float* in, float* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(Softmax)(in, out, count);
+  VITRINE_DISPATCH(Softmax)(in, out, count);
 }
 void log_softmax(const float* in, float* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmax)(in, out, count);
+  VITRINE_DISPATCH(LogSoftmax)(in, out, count);
 }
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(Normalize)(in, center, scale, weight, bias, out, count);
+  VITRINE_DISPATCH(Normalize)(in, center, scale, weight, bias, out, count);
 }
 void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums) {
-  HWY_DYNAMIC_DISPATCH(ColumnSums)(in, rows, stride, count, sums);
+  VITRINE_DISPATCH(ColumnSums)(in, rows, stride, count, sums);
 }
 void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
-  HWY_DYNAMIC_DISPATCH(ColumnLargest)(in, rows, stride, count, out);
+  VITRINE_DISPATCH(ColumnLargest)(in, rows, stride, count, out);
 }
 void column_smallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out) {
-  HWY_DYNAMIC_DISPATCH(ColumnSmallest)(in, rows, stride, count, out);
+  VITRINE_DISPATCH(ColumnSmallest)(in, rows, stride, count, out);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
@@ -86,15 +88,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(AddLine);
-HWY_EXPORT(TakeLarger);
+VITRINE_EXPORT(AddLine);
+VITRINE_EXPORT(TakeLarger);
 
 void add_line(const float* from, int64_t stride, int64_t count, float* sums) {
-  HWY_DYNAMIC_DISPATCH(AddLine)(from, stride, count, sums);
+  VITRINE_DISPATCH(AddLine)(from, stride, count, sums);
 }
 void take_larger(const float* from, int64_t stride, int32_t index, int64_t count, float* best,
                  int32_t* places) {
-  HWY_DYNAMIC_DISPATCH(TakeLarger)(from, stride, index, count, best, places);
+  VITRINE_DISPATCH(TakeLarger)(from, stride, index, count, best, places);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -105,23 +106,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-HWY_EXPORT(Quantize);
-HWY_EXPORT(QuantizeShifted);
-HWY_EXPORT(DequantizeUnsigned);
-HWY_EXPORT(DequantizeSigned);
+VITRINE_EXPORT(Quantize);
+VITRINE_EXPORT(QuantizeShifted);
+VITRINE_EXPORT(DequantizeUnsigned);
+VITRINE_EXPORT(DequantizeSigned);
 
 void quantize(const float* in, const Quantization& quantization, uint8_t* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(Quantize)(in, quantization, out, count);
+  VITRINE_DISPATCH(Quantize)(in, quantization, out, count);
 }
 void quantize_shifted(const float* in, const ShiftedQuantization& quantization, uint8_t* out,
                       int64_t count) {
-  HWY_DYNAMIC_DISPATCH(QuantizeShifted)(in, quantization, out, count);
+  VITRINE_DISPATCH(QuantizeShifted)(in, quantization, out, count);
 }
 void dequantize(const uint8_t* in, int32_t zero_point, float scale, float* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(DequantizeUnsigned)(in, zero_point, scale, out, count);
+  VITRINE_DISPATCH(DequantizeUnsigned)(in, zero_point, scale, out, count);
 }
 void dequantize(const int8_t* in, int32_t zero_point, float scale, float* out, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(DequantizeSigned)(in, zero_point, scale, out, count);
+  VITRINE_DISPATCH(DequantizeSigned)(in, zero_point, scale, out, count);
 }
 
 }  // namespace vitrine::optimized::simd

@@ -1,0 +1,78 @@
+#include "kernels/optimized/simd/dispatch.h"
+
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
+namespace vitrine::optimized::simd {
+
+#if HWY_ARCH_X86
+namespace {
+
+// As the CPU tells them; `saved` are the registers that the operating system keeps for each thread.
+struct Features {
+  uint32_t basic = 0;     // leaf 1, ecx
+  uint32_t extended = 0;  // leaf 7, ebx
+  uint32_t more = 0;      // leaf 0x80000001, ecx
+  uint32_t saved = 0;     // XCR0
+
+  bool has(const Features& other) const {
+    const auto within = [](uint32_t some, uint32_t all) { return (some & ~all) == 0; };
+    return within(other.basic, basic) && within(other.extended, extended) &&
+           within(other.more, more) && within(other.saved, saved);
+  }
+};
+
+struct Target {
+  int64_t bit;
+  Features needs;
+};
+
+// What Highway asks the compiler for.
+constexpr uint32_t kSse4 = bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_PCLMUL | bit_AES;
+constexpr uint32_t kAvx = kSse4 | bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
+constexpr uint32_t kAvx2 = bit_AVX2 | bit_BMI | bit_BMI2;
+constexpr uint32_t kAvx512 =
+    kAvx2 | bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+constexpr uint32_t kSavesAvx = 0x6;
+constexpr uint32_t kSavesAvx512 = 0xe6;
+
+constexpr Target kTargets[] = {
+    {HWY_SSE4, {kSse4, 0, 0, 0}},
+    {HWY_AVX2, {kAvx, kAvx2, bit_LZCNT, kSavesAvx}},
+    {HWY_AVX3, {kAvx, kAvx512, bit_LZCNT, kSavesAvx512}},
+};
+
+// `cpuid` is slow in a virtual machine: no leaf is read twice.
+Features features() {
+  Features found;
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  __cpuid(0, a, b, c, d);
+  const uint32_t last_leaf = a;
+  __cpuid(1, a, b, found.basic, d);
+  if (last_leaf >= 7) __cpuid_count(7, 0, a, found.extended, c, d);
+  __cpuid(0x80000001, a, b, found.more, d);  // every 64-bit CPU has it
+  if ((found.basic & bit_OSXSAVE) != 0) __asm__("xgetbv" : "=a"(found.saved), "=d"(d) : "c"(0));
+  return found;
+}
+
+int64_t find_targets() {
+  const Features found = features();
+  int64_t bits = 0;
+  for (const Target& target : kTargets) {
+    if (found.has(target.needs)) bits |= target.bit;
+  }
+  return bits;
+}
+
+}  // namespace
+
+int64_t supported_targets() {
+  static const int64_t targets = find_targets();
+  return targets;
+}
+#else
+int64_t supported_targets() { return 0; }
+#endif
+
+}  // namespace vitrine::optimized::simd

@@ -1,0 +1,39 @@
+// Calls the code that was compiled for the best instruction set of this machine.
+//
+// Highway dispatches likewise, but needs its shared library for it. At each start, used or not,
+// that library measures the CPU's clock, which takes milliseconds in a virtual machine.
+#pragma once
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine::optimized::simd {
+
+// Highway's bits of the instruction sets that this machine has, of those of x86 from SSE4 on.
+int64_t supported_targets();
+
+// Where HWY_CHOOSE_TARGET_LIST has the best of the targets that are in both; after its end if none
+// is.
+inline size_t best_target(int64_t compiled, int64_t supported) {
+  constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
+  const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;
+  return static_cast<size_t>(__builtin_ctzll(mask | uint64_t{1} << HWY_MAX_DYNAMIC_TARGETS));
+}
+
+}  // namespace vitrine::optimized::simd
+
+// VITRINE_EXPORT(Function), once, in the namespace that has HWY_NAMESPACE; then
+// VITRINE_DISPATCH(Function)(arguments).
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
+#define VITRINE_EXPORT(function) HWY_EXPORT(function)
+#define VITRINE_DISPATCH(function) HWY_STATIC_DISPATCH(function)
+#else
+#define VITRINE_EXPORT(function)                                              \
+  constexpr decltype(&HWY_STATIC_DISPATCH(function)) function##OfTarget[] = { \
+      HWY_CHOOSE_TARGET_LIST(function), HWY_CHOOSE_FALLBACK(function)}
+#define VITRINE_DISPATCH(function)                              \
+  (*function##OfTarget[::vitrine::optimized::simd::best_target( \
+      HWY_TARGETS, ::vitrine::optimized::simd::supported_targets())])
+#endif
