@@ -53,6 +53,9 @@ class Lowering {
     }
     apply_bounds(options.bounds, exported);
     model_.methods = std::move(exported);
+    if (!options.quantise.linears && !options.quantise.embeddings) return;
+    tell("quantising", "");
+    model_.not_quantised = apply(options.quantise, model_.methods);
   }
 
   LoweredModel run() {

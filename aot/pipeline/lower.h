@@ -14,6 +14,7 @@
 #include "aot/lowering/partitioner.h"
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/op_filter.h"
+#include "aot/pipeline/quantisation.h"
 
 namespace vitrine::aot {
 
@@ -21,6 +22,7 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
+  QuantiseOptions quantise;  // before everything else
   // Weights that delegates keep by name go to the .ptd too, if constants are external.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
@@ -35,6 +37,8 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless asked for
+  // Linear layers that were to be quantised and are not, and why.
+  std::vector<std::string> not_quantised;
   // As the backends left them, for reports. The rejections' nodes are in their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;

@@ -81,6 +81,7 @@ struct CommandLine {
   LoweringOptions options;
   std::string model;
   std::string explain;
+  std::optional<std::string> quantise;
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
   std::vector<std::string> metadata;
@@ -117,6 +118,13 @@ void add_model_options(CLI::App& app, CommandLine& line) {
       ->type_name("NAME=VALUE");
   add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
       ->type_name("SIZE=MIN:MAX");
+  app.add_option("--quantize", line.quantise,
+                 "quantise float weights, bit for bit as torchao does: 8da4w[:GROUP][:RULE] for "
+                 "linear layers (int4, group 128; activations int8, by the token), "
+                 "embedding:BITS[:GROUP][:RULE] (2, 4 or 8 bits; group 0: the row). RULE finds the "
+                 "scales: hqq (default) as in ExecuTorch's export of language models, affine as in "
+                 "torchao's quantize_(). 8da4w:32,embedding:4:32")
+      ->type_name("SCHEME,...");
 }
 
 void add_report_options(CLI::App& app, CommandLine& line) {
@@ -171,6 +179,7 @@ void take_apart(CommandLine& line) {
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
   }
+  if (line.quantise) options.quantise = aot::parse_quantisation(*line.quantise);
   for (const std::string& given : line.metadata) {
     options.emit.constant_methods.push_back(parse_constant_method(given));
   }

@@ -9,6 +9,7 @@
 
 #include "aot/emit/emit.h"
 #include "aot/pipeline/dynamic_bounds.h"
+#include "aot/pipeline/quantisation.h"
 
 namespace vitrine::tools {
 
@@ -21,6 +22,7 @@ struct LoweringOptions {
   std::vector<std::string> only_ops;
   std::vector<std::string> excluded_ops;
   std::vector<aot::DynamicBound> bounds;
+  aot::QuantiseOptions quantise;
   aot::EmitOptions emit;
   bool fold_constants = false;
   bool summary = false;
