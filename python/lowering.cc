@@ -13,6 +13,7 @@ std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesy
   for (const std::string& name : settings.backends) {
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
   }
+  if (!settings.quantize.empty()) options.quantise = aot::parse_quantisation(settings.quantize);
   options.fold_constants = settings.fold_constants;
   options.make_record = settings.record;
   return std::make_unique<aot::LoweredModel>(aot::lower(aot::import_methods(models), options));

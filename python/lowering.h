@@ -18,7 +18,8 @@ namespace py = pybind11;
 struct LowerSettings {
   std::vector<std::string> backends;  // as pte_lower names them; none: no delegates
   bool fold_constants = false;
-  bool record = false;  // makes an ETRecord too
+  bool record = false;   // makes an ETRecord too
+  std::string quantize;  // as pte_lower's --quantize; empty: not
 };
 
 // By method. Throws HostErrors that name the file, node or option.

@@ -58,16 +58,17 @@ void define_lowering(py::module_& module) {
            [](const aot::LoweredModel& model, const std::filesystem::path& path) {
              tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
            })
+      .def("not_quantized", [](const aot::LoweredModel& model) { return model.not_quantised; })
       .def("summary", &tools::summary_text)
       .def("explain",
            [](const aot::LoweredModel& model) { return tools::explain_text(model, false); })
       .def("delegation_info", &delegation_info);
-  module.def("lower",
-             [](const std::map<std::string, std::filesystem::path>& models,
-                const std::vector<std::string>& backends, bool fold_constants, bool record) {
-               const py::gil_scoped_release others_run;
-               return lower(models, {backends, fold_constants, record});
-             });
+  module.def("lower", [](const std::map<std::string, std::filesystem::path>& models,
+                         const std::vector<std::string>& backends, bool fold_constants, bool record,
+                         const std::string& quantize) {
+    const py::gil_scoped_release others_run;
+    return lower(models, {backends, fold_constants, record, quantize});
+  });
   module.def("inspect_json", &inspect_json);
 }
 

@@ -162,6 +162,11 @@ class Lowered:
         """The bytes of an ETRecord; empty unless lower() was asked for it."""
         return self._model.record()
 
+    @property
+    def not_quantized(self) -> Sequence[str]:
+        """Linear layers that lower() was asked to quantise and left as they are, and why."""
+        return self._model.not_quantized()
+
     def save(self, path: PathLike) -> None:
         self._model.save(os.fspath(path))
 
@@ -188,15 +193,16 @@ class Lowered:
 
 def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           backend: Union[str, Sequence[str], None] = "xnnpack", fold_constants: bool = False,
-          record: bool = False) -> Lowered:
+          record: bool = False, quantize: Optional[str] = None) -> Lowered:
     """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
 
     `backend` is "xnnpack", "mapping_demo", several in order of preference, or None.
+    `quantize` is a scheme for float weights, as pte_lower has it: "8da4w:32,embedding:4:32".
     """
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
     return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()},
-                                  backends, fold_constants, record))
+                                  backends, fold_constants, record, quantize or ""))
 
 
 def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:

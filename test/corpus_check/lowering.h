@@ -16,6 +16,7 @@ enum class ExportedForm : uint8_t { kTraining, kCoreAten };
 struct LoweringFlags {
   bool fold_constants = false;
   bool external_constants = false;  // cases that have such are always lowered so
+  std::string quantise;             // as --quantize of pte_lower; empty: not
 };
 
 // Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case

@@ -201,6 +201,12 @@ class Lowering(unittest.TestCase):
         info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
         self.assertEqual(info.subgraphs, 0)
 
+    def test_weights_are_quantized(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), quantize="8da4w:16")
+        self.assertEqual(list(lowered.not_quantized), ["2.weight: its rows of 8 are no multiple of 16"])
+        with self.assertRaisesRegex(vitrine.Error, "int8"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int8")
+
     def test_errors(self):
         with self.assertRaisesRegex(vitrine.Error, "xnnpack"):
             vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")

@@ -34,7 +34,8 @@ std::string text_of(const std::filesystem::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void expect_outputs(const std::filesystem::path& program, const std::string& more = "") {
+void expect_outputs(const std::filesystem::path& program, const std::string& more = "",
+                    double atol = 1e-4) {
   const ScratchFolder scratch;
   const std::string inputs = (samples_dir() / "linear_relu/input_0.bin").string();
   const CommandResult run = executor_runner(program.string() + " --inputs " + inputs + more +
@@ -49,7 +50,7 @@ void expect_outputs(const std::filesystem::path& program, const std::string& mor
     float e = 0;
     std::memcpy(&a, &actual[at], sizeof a);
     std::memcpy(&e, &expected[at], sizeof e);
-    EXPECT_NEAR(a, e, 1e-4 + 1e-4 * std::abs(e));
+    EXPECT_NEAR(a, e, atol + 1e-4 * std::abs(e));
   }
 }
 
@@ -244,6 +245,29 @@ TEST(PteLowerTest, DynamicSizesMayBeNarrowed) {
               HasSubstr("output 0: f32[2"));
 }
 
+// An int4 step is a fifteenth of a group's range.
+TEST(PteLowerTest, QuantisedWeightsGiveNearlyTheSame) {
+  for (const char* backend : {"none", "xnnpack"}) {
+    const ScratchFolder scratch;
+    const std::string program = (scratch / "m.pte").string();
+    const CommandResult result =
+        pte_lower(model() + " --quantize 8da4w:8 --backend " + backend + " --graph -o " + program);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_THAT(result.out, HasSubstr("parametrizations_weight_original0"));
+    expect_outputs(program, "", 0.15);
+  }
+}
+
+TEST(PteLowerTest, SaysWhichLayersAreNotQuantised) {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      pte_lower(model() + " --quantize 8da4w:16:affine -o " + (scratch / "m.pte").string());
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err,
+            "pte_lower: not quantised: 2.weight: its rows of 8 are no multiple of 16\n");
+}
+
 TEST(PteLowerTest, GraphsShowWhatIsInsideDelegates) {
   const ScratchFolder scratch;
   const CommandResult result =
@@ -292,6 +316,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"MetadataOfAMethod", model() + " --metadata forward=1", "two methods forward"},
         BadCommand{"BadBounds", model() + " --dynamic x=1", "NAME=MIN:MAX"},
         BadCommand{"StaticSize", model() + " --dynamic input.0=1:2", "always 4"},
+        BadCommand{"UnknownScheme", model() + " --quantize int8", "no scheme \"int8\""},
+        BadCommand{"UnknownRule", model() + " --quantize 8da4w:8:best", "nor hqq nor affine"},
+        BadCommand{"TooMuch", model() + " --quantize 8da4w:8:hqq:9", "\"9\" is too much"},
+        BadCommand{"NegativeGroup", model() + " --quantize 8da4w:-8", "\"-8\" is neither"},
+        BadCommand{"NoBits", model() + " --quantize embedding", "2, 4 or 8 bits"},
+        BadCommand{"OddBits", model() + " --quantize 8da4w,embedding:3:32", "2, 4 or 8 bits"},
+        BadCommand{"SchemeTwice", model() + " --quantize 8da4w:8,8da4w:8", "8da4w is given twice"},
+        BadCommand{"NoScheme", model() + " --quantize ,", "no scheme \"\""},
+        BadCommand{"GroupOfNoLayer", model() + " --quantize 8da4w:7", "are no multiple of 7"},
+        BadCommand{"NoEmbedding", model() + " --quantize embedding:4", "no embedding has a float"},
         BadCommand{"UnknownSize", symbolic_model() + " --dynamic y.0=1:2", "x.0"},
         BadCommand{"WiderBounds", symbolic_model() + " --dynamic x.0=1:1000", "exported for"}),
     [](const auto& test) { return test.param.name; });
