@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <string>
 
+#include "api/call_profile.h"
 #include "vitrine.h"
 #include "vitrine/module.h"
 #include "vitrine/version.h"
@@ -14,6 +17,7 @@ struct vitrine_array {
   vitrine::Array array;
 };
 struct vitrine_module {
+  std::unique_ptr<vitrine::CallProfile> profile;  // null if it was not asked for
   vitrine::Module module;
 };
 
@@ -87,6 +91,13 @@ Result<Value> value_of(const vitrine_value& value) {
                      static_cast<int>(value.kind));
 }
 
+// The text, for free(). Null if there is no memory.
+char* copy_of(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
 Error give_value(Value& value, vitrine_value* out) {
   if (Array* array = value.array()) {
     auto* made = new (std::nothrow) vitrine_array{std::move(*array)};
@@ -94,9 +105,8 @@ Error give_value(Value& value, vitrine_value* out) {
     out->kind = VITRINE_ARRAY;
     out->as.array = made;
   } else if (const std::string* text = value.string()) {
-    auto* copy = static_cast<char*>(std::malloc(text->size() + 1));
+    char* copy = copy_of(*text);
     if (copy == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
-    std::memcpy(copy, text->c_str(), text->size() + 1);
     out->kind = VITRINE_STRING;
     out->as.string = copy;
   } else if (value.real() != nullptr) {
@@ -114,17 +124,41 @@ Error give_value(Value& value, vitrine_value* out) {
   return Error();
 }
 
-ModuleOptions options_of(const vitrine_options* options) {
-  ModuleOptions made;
-  // Callers of an earlier version know fewer members.
+// Callers of an earlier version know fewer members.
+vitrine_options known_options(const vitrine_options* options) {
   vitrine_options known = VITRINE_OPTIONS_INIT;
   if (options != nullptr) {
     std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
   }
+  return known;
+}
+
+// `program`: a path, or bytes.
+template <class Program>
+vitrine_error* load_module(Program program, const vitrine_options* options, vitrine_module** out) {
+  const vitrine_options known = known_options(options);
+  std::unique_ptr<CallProfile> profile;
+  if (known.profile != 0) {
+    profile.reset(new (std::nothrow) CallProfile);
+    if (profile == nullptr) return &kNoMemory;
+  }
+  ModuleOptions made;
   made.threads = known.threads;
-  for (size_t i = 0; i < known.num_data_files; ++i)
+  for (size_t i = 0; i < known.num_data_files; ++i) {
     made.data_files.emplace_back(known.data_files[i]);
-  return made;
+  }
+  made.tracer = profile.get();
+  Result<Module> module = Module::load(program, std::move(made));
+  if (!module.ok()) return wrap(module.take_error());
+  auto* handle = new (std::nothrow) vitrine_module{std::move(profile), std::move(*module)};
+  if (handle == nullptr) return &kNoMemory;
+  *out = handle;
+  return nullptr;
+}
+
+vitrine_error* refuse_unprofiled() {
+  return wrap(Error::make(ErrorCode::kInvalidState,
+                          "the module has no profile: set vitrine_options.profile to load it"));
 }
 
 enum class Side : uint8_t { kInput, kOutput };
@@ -212,15 +246,13 @@ void vitrine_value_clear(vitrine_value* value) {
 vitrine_error* vitrine_module_load_file(const char* path, const vitrine_options* options,
                                         vitrine_module** out) {
   if (path == nullptr || out == nullptr) return refuse_null("path or out");
-  return give(Module::load(path, options_of(options)), out);
+  return load_module(path, options, out);
 }
 
 vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
                                           const vitrine_options* options, vitrine_module** out) {
   if (program == nullptr || out == nullptr) return refuse_null("program or out");
-  return give(
-      Module::load(std::span(static_cast<const std::byte*>(program), nbytes), options_of(options)),
-      out);
+  return load_module(std::span(static_cast<const std::byte*>(program), nbytes), options, out);
 }
 
 void vitrine_module_free(vitrine_module* module) { delete module; }
@@ -273,6 +305,7 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     if (!value.ok()) return wrap(value.take_error().in("%s: input %zu", method, i));
     given.push_back(std::move(*value));
   }
+  if (module->profile != nullptr) module->profile->set_method(method);
   Result<std::vector<Value>> results = module->module.call(method, given);
   if (!results.ok()) return wrap(results.take_error());
   for (size_t i = 0; i < num_outputs; ++i) {
@@ -284,3 +317,21 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
   }
   return nullptr;
 }
+
+vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out) {
+  if (module == nullptr || out == nullptr) return refuse_null("module or out");
+  if (module->profile == nullptr) return refuse_unprofiled();
+  char* copy = copy_of(module->profile->json());
+  if (copy == nullptr) return &kNoMemory;
+  *out = copy;
+  return nullptr;
+}
+
+vitrine_error* vitrine_module_profile_reset(vitrine_module* module) {
+  if (module == nullptr) return refuse_null("module");
+  if (module->profile == nullptr) return refuse_unprofiled();
+  module->profile->reset();
+  return nullptr;
+}
+
+void vitrine_string_free(char* string) { std::free(string); }

@@ -105,9 +105,10 @@ typedef struct vitrine_options {
   size_t threads;                /* the caller's included; 0: as many as performing cores */
   const char* const* data_files; /* .ptd */
   size_t num_data_files;
+  int profile; /* not 0: for vitrine_module_profile_json; a clock is read for each instruction */
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
-  { sizeof(vitrine_options), 0, NULL, 0 }
+  { sizeof(vitrine_options), 0, NULL, 0, 0 }
 
 /* The file is mapped: it must not be truncated while the module lives. `options` may be NULL. */
 VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
@@ -143,6 +144,13 @@ VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, c
 VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
                                                const vitrine_value* inputs, size_t num_inputs,
                                                vitrine_value* outputs, size_t num_outputs);
+
+/* Where the time of the calls since loading or the last reset went, as JSON: by method, instruction
+ * and operator inside delegates (docs/formats/call_profile.md). The text is freed with
+ * vitrine_string_free. InvalidState (2) if `profile` was not set when the module was loaded. */
+VITRINE_API vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out);
+VITRINE_API vitrine_error* vitrine_module_profile_reset(vitrine_module* module);
+VITRINE_API void vitrine_string_free(char* string);
 
 #ifdef __cplusplus
 }

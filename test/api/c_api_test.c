@@ -1,5 +1,6 @@
 /* The C API as a C program uses it: c_api_test SAMPLES_FOLDER. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,90 @@ static void check_errors(vitrine_module* module) {
   expect(array == NULL, "no array is given on failure");
 }
 
+/* The number behind the next `"field":`; moves `*text` behind it. Negative if there is none. */
+static long long next_number(const char** text, const char* field) {
+  char quoted[64];
+  snprintf(quoted, sizeof(quoted), "\"%s\":", field);
+  const char* found = strstr(*text, quoted);
+  if (found == NULL) return -1;
+  char* end = NULL;
+  const long long number = strtoll(found + strlen(quoted), &end, 10);
+  *text = end;
+  return number;
+}
+
+static void call_with_zeros(vitrine_module* module) {
+  vitrine_info in;
+  vitrine_value input;
+  vitrine_value output;
+  need(vitrine_method_input(module, "forward", 0, &in));
+  input.kind = VITRINE_ARRAY;
+  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
+  need(vitrine_module_call(module, "forward", &input, 1, &output, 1));
+  vitrine_value_clear(&output);
+  vitrine_value_clear(&input);
+}
+
+/* Its numbers, which the C++ tests compare one by one, fit each other. */
+static void check_profile(const char* path, const char* where) {
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.threads = 1;
+  options.profile = 1;
+  need(vitrine_module_load_file(path, &options, &module));
+  call_with_zeros(module);
+  call_with_zeros(module);
+  char* json = NULL;
+  need(vitrine_module_profile_json(module, &json));
+  expect(strstr(json, "\"method\":\"forward\"") != NULL, "its method");
+  expect(strstr(json, where) != NULL, where);
+
+  const char* at = json;
+  expect(next_number(&at, "load_ns") > 0, "loading took time");
+  expect(next_number(&at, "calls") == 2, "two calls");
+  const long long whole = next_number(&at, "total_ns");
+  long long rows = 0;
+  size_t num_rows = 0;
+  for (; next_number(&at, "calls") == 2; ++num_rows) {
+    const long long total = next_number(&at, "total_ns");
+    const long long least = next_number(&at, "min_ns");
+    const long long most = next_number(&at, "max_ns");
+    expect(total == least + most, "a row's total is that of its two calls");
+    /* Operators lie inside of their delegate's call. */
+    if (strstr(json, "\"operators\"") == NULL) rows += total;
+  }
+  expect(num_rows > 1, "rows");
+  expect(rows <= whole, "the rows take no longer than the calls");
+  vitrine_string_free(json);
+
+  need(vitrine_module_profile_reset(module));
+  need(vitrine_module_profile_json(module, &json));
+  at = json;
+  expect(next_number(&at, "calls") == 0, "no call after a reset");
+  expect(next_number(&at, "calls") < 0, "nor a row");
+  vitrine_string_free(json);
+  vitrine_module_free(module);
+}
+
+static void check_no_profile(vitrine_module* module) {
+  char* json = NULL;
+  expect_error(vitrine_module_profile_json(module, &json), 0x2, "vitrine_options.profile");
+  expect_error(vitrine_module_profile_reset(module), 0x2, "vitrine_options.profile");
+  expect_error(vitrine_module_profile_json(NULL, &json), 0x12, "NULL");
+  expect(json == NULL, "no text is given on failure");
+}
+
+/* Options of a program that was compiled before `profile` was there. */
+static void check_older_options(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.struct_size = offsetof(vitrine_options, profile);
+  options.profile = 1;
+  need(vitrine_module_load_file(path, &options, &module));
+  check_no_profile(module);
+  vitrine_module_free(module);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   expect(vitrine_version_number() > 0 && strchr(vitrine_version(), '.') != NULL, "a version");
@@ -141,7 +226,10 @@ int main(int argc, char** argv) {
   expect(vitrine_module_method_name(module, 1) == NULL, "no second");
   check_outputs(module, argv[1], "digits_xnnpack");
   check_errors(module);
+  check_no_profile(module);
   vitrine_module_free(module);
+  check_profile(path, "\"delegate\":\"XnnpackBackend\"");
+  check_older_options(path);
 
   size_t nbytes = 0;
   void* program = read_whole(argv[1], "digits_portable/model.pte", &nbytes);
@@ -149,5 +237,7 @@ int main(int argc, char** argv) {
   check_outputs(module, argv[1], "digits_portable");
   vitrine_module_free(module);
   free(program);
+  snprintf(path, sizeof(path), "%s/digits_portable/model.pte", argv[1]);
+  check_profile(path, "\"where\":\"kernel\"");
   return failures == 0 ? 0 : 1;
 }

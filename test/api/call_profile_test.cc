@@ -1,0 +1,177 @@
+#include "api/call_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace vitrine {
+namespace {
+
+using nlohmann::json;
+using Kind = TraceRecord::Kind;
+
+TraceRecord record_of(Kind kind, const char* name, std::string_view metadata, uint64_t ns) {
+  TraceRecord record;
+  record.kind = kind;
+  record.name = name;
+  record.metadata = metadata.data();
+  record.metadata_size = static_cast<uint32_t>(metadata.size());
+  record.start_ns = 1000;
+  record.end_ns = 1000 + ns;
+  record.chain_index = kind == Kind::kScope ? kUnsetChainIndex : 0;
+  return record;
+}
+
+TraceRecord kernel(int32_t instruction, uint64_t ns) {
+  TraceRecord record = record_of(Kind::kKernelCall, "aten::add.out", "portable", ns);
+  record.instruction_id = instruction;
+  return record;
+}
+
+TraceRecord inside(int32_t instruction, int32_t identifier, uint64_t ns) {
+  TraceRecord record = record_of(Kind::kDelegateOperator, nullptr, "Convolution", ns);
+  record.instruction_id = instruction;
+  record.delegate_debug_id = identifier;
+  return record;
+}
+
+TraceRecord delegate(int32_t instruction, uint64_t ns) {
+  TraceRecord record = record_of(Kind::kDelegateCall, "XnnpackBackend", "", ns);
+  record.instruction_id = instruction;
+  return record;
+}
+
+void run(CallProfile& profile, std::initializer_list<TraceRecord> records, uint64_t ns) {
+  profile.begin_block("Execute");
+  for (const TraceRecord& each : records) profile.record(each);
+  profile.record(record_of(Kind::kScope, "Method::execute", "", ns));
+}
+
+json times(uint64_t calls, uint64_t total, uint64_t min, uint64_t max) {
+  return {{"calls", calls}, {"total_ns", total}, {"min_ns", min}, {"max_ns", max}};
+}
+
+json joined(json row, const json& more) {
+  row.update(more);
+  return row;
+}
+
+TEST(CallProfile, SumsByInstructionAndOperator) {
+  CallProfile profile;
+  profile.set_method("forward");
+  profile.begin_block("Default");
+  profile.record(record_of(Kind::kScope, "Method::init", "", 70));
+  profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
+  // Operators are logged before the call that contains them.
+  run(profile, {kernel(0, 5), inside(1, 7, 10), inside(1, 8, 20), delegate(1, 35)}, 50);
+  run(profile, {kernel(0, 9), inside(1, 7, 30), inside(1, 8, 2), delegate(1, 33)}, 60);
+
+  const json made = json::parse(profile.json());
+  EXPECT_EQ(made.at("schema_version"), 1);
+  ASSERT_EQ(made.at("methods").size(), 1);
+  json method = made.at("methods")[0];
+  const json rows = method.at("rows");
+  method.erase("rows");
+  EXPECT_EQ(method, joined({{"method", "forward"}, {"load_ns", 90}, {"first_ns", 50}},
+                           times(2, 110, 50, 60)));
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows[0], joined({{"where", "kernel"},
+                             {"chain", 0},
+                             {"instruction", 0},
+                             {"kernel", "aten::add.out"},
+                             {"library", "portable"}},
+                            times(2, 14, 5, 9)));
+  const json operators = {
+      joined({{"identifier", "7"}, {"kernel", "Convolution"}}, times(2, 40, 10, 30)),
+      joined({{"identifier", "8"}, {"kernel", "Convolution"}}, times(2, 22, 2, 20))};
+  EXPECT_EQ(rows[1], joined({{"where", "delegate"},
+                             {"chain", 0},
+                             {"instruction", 1},
+                             {"delegate", "XnnpackBackend"},
+                             {"operators", operators}},
+                            times(2, 68, 33, 35)));
+}
+
+TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
+  CallProfile profile;
+  profile.set_method("forward");
+  run(profile, {kernel(0, 1), kernel(2, 2), kernel(3, 3)}, 6);
+  run(profile, {kernel(0, 1), kernel(1, 4), kernel(3, 3), kernel(0, 5)}, 13);
+  const json method = json::parse(profile.json()).at("methods").at(0);
+  std::vector<uint64_t> totals;
+  for (const json& row : method.at("rows")) totals.push_back(row.at("total_ns"));
+  EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // by instruction
+}
+
+TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
+  CallProfile profile;
+  for (const char* name : {"encode", "decode", "encode"}) {
+    profile.set_method(name);
+    profile.begin_block("Default");
+    profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
+    run(profile, {kernel(0, 1)}, 2);
+  }
+  json methods = json::parse(profile.json()).at("methods");
+  ASSERT_EQ(methods.size(), 2);
+  EXPECT_EQ(methods[0].at("calls"), 2);
+  EXPECT_EQ(methods[1].at("method"), "decode");
+  EXPECT_EQ(methods[1].at("calls"), 1);
+
+  profile.reset();
+  methods = json::parse(profile.json()).at("methods");
+  EXPECT_EQ(methods[0].at("load_ns"), 90);
+  EXPECT_EQ(methods[0].at("calls"), 0);
+  EXPECT_TRUE(methods[0].at("rows").empty());
+  run(profile, {kernel(0, 3)}, 4);
+  EXPECT_EQ(json::parse(profile.json()).at("methods")[0].at("total_ns"), 4);
+}
+
+TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
+  CallProfile profile;
+  profile.set_method("forward");
+  for (const uint64_t ns : {1, 3}) {
+    // Twice in each run, as in a loop.
+    run(profile,
+        {inside(0, 9, ns), inside(0, 9, 10 * ns), delegate(0, 20 * ns), inside(0, 9, ns),
+         inside(0, 9, 10 * ns), delegate(0, 20 * ns)},
+        50 * ns);
+  }
+  const json rows = json::parse(profile.json()).at("methods").at(0).at("rows");
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0].at("total_ns"), 2 * (20 + 60));
+  const json& operators = rows[0].at("operators");
+  ASSERT_EQ(operators.size(), 2);
+  EXPECT_EQ(operators[0].at("calls"), 4);
+  EXPECT_EQ(operators[0].at("total_ns"), 2 * (1 + 3));
+  EXPECT_EQ(operators[1].at("total_ns"), 2 * (10 + 30));
+}
+
+TEST(CallProfile, OperatorsOfADelegateCallThatFailedHaveNoRow) {
+  CallProfile profile;
+  profile.set_method("forward");
+  run(profile, {kernel(0, 1), inside(1, 7, 10)}, 20);
+  EXPECT_EQ(json::parse(profile.json()).at("methods")[0].at("rows").size(), 1);
+}
+
+TEST(CallProfile, IsJsonWhateverTheNamesAre) {
+  const std::string names[] = {"a\"b\\c\n\x01", "caf\xC3\xA9 \xF0\x9F\x98\x80"};
+  CallProfile profile;
+  for (const std::string& name : names) profile.set_method(name);
+  profile.set_method("\xFF|\xC3|\xE0\x80\x80");
+  const json methods = json::parse(profile.json()).at("methods");  // throws if it is no UTF-8
+  EXPECT_EQ(methods.at(0).at("method"), names[0]);
+  EXPECT_EQ(methods.at(1).at("method"), names[1]);
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(methods.at(2).at("method"), bad + "|" + bad + "|" + bad + bad + bad);
+}
+
+TEST(CallProfile, IsEmptyBeforeTheFirstCall) {
+  CallProfile profile;
+  profile.record(kernel(0, 1));
+  EXPECT_TRUE(json::parse(profile.json()).at("methods").empty());
+}
+
+}  // namespace
+}  // namespace vitrine
