@@ -106,17 +106,32 @@ foreach(name IN LISTS pc_files)
 endforeach()
 
 # Tools and what there is to read.
+set(tools "")
 if(TARGET vitrine_run)
-  install(TARGETS vitrine_run RUNTIME COMPONENT tools)
+  list(APPEND tools vitrine_run)
 endif()
 if(VITRINE_BUILD_HOST)
-  install(TARGETS executor_runner pte_inspect pte_lower llm_runner RUNTIME COMPONENT tools)
-  install(FILES cmake/package/completion.bash RENAME executor_runner
+  list(APPEND tools executor_runner pte_inspect pte_lower llm_runner)
+endif()
+foreach(tool IN LISTS tools)
+  install(TARGETS ${tool} RUNTIME COMPONENT tools)
+  install(FILES cmake/package/completion.bash RENAME ${tool}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
-  foreach(tool pte_inspect pte_lower llm_runner)
-    install(FILES cmake/package/completion.bash RENAME ${tool}
-            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+endforeach()
+# Manual pages, from what the tools say to --help: here only tools of this machine can be asked.
+find_program(VITRINE_PYTHON3 python3)
+if(VITRINE_PYTHON3 AND NOT CMAKE_CROSSCOMPILING)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/package/man_page.py)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
+  set(pages "")
+  foreach(tool IN LISTS tools)
+    set(page ${PROJECT_BINARY_DIR}/man/${tool}.1)
+    add_custom_command(OUTPUT ${page} DEPENDS ${tool} ${script} VERBATIM COMMENT "Manual page of ${tool}"
+      COMMAND ${VITRINE_PYTHON3} ${script} $<TARGET_FILE:${tool}> ${PROJECT_VERSION} ${page})
+    list(APPEND pages ${page})
   endforeach()
+  add_custom_target(vitrine_man_pages ALL DEPENDS ${pages})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)

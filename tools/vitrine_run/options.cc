@@ -8,14 +8,15 @@ namespace vitrine::tools {
 namespace {
 
 constexpr const char* kHelp =
-    "vitrine_run: runs a program. executor_runner profiles, compares and verifies.\n"
+    "Runs a method of an ExecuTorch program.\n"
+    "executor_runner profiles, compares and verifies.\n"
+    "Usage: vitrine_run [OPTIONS] model.pte\n"
     "\n"
-    "  vitrine_run model.pte [options]\n"
-    "\n"
+    "Options:\n"
+    "  -h,--help           print this help and exit\n"
     "  --method NAME       which method (forward)\n"
-    "  --inputs A B ...    for each input a file of row-major bytes, a.bin, or a.bin:2x16 with "
-    "its\n"
-    "                      sizes, or a number; inputs that are not given are zero\n"
+    "  --inputs A B ...    for each input a file of row-major bytes, a.bin, or a.bin:2x16 with\n"
+    "                      its sizes, or a number; inputs that are not given are zero\n"
     "  --data_path A ...   .ptd files\n"
     "  --output_file BASE  writes output i to BASE-i.bin\n"
     "  --cpu_threads N     this thread included (as many as there are performing cores)\n"
