@@ -44,7 +44,7 @@ void lower_model(benchmark::State& state, const Source& source, const char* back
     if (weights == 0) weights = weight_bytes(methods);
     tools::NewFile program(scratch / "model.pte");
     options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
-    const aot::LoweredModel model = aot::lower(std::move(methods), options);
+    aot::LoweredModel model = aot::lower(std::move(methods), options);
     program.commit();
     benchmark::DoNotOptimize(model.program_bytes);
   }
@@ -75,9 +75,10 @@ int main(int argc, char** argv) {
   }
   constexpr std::pair<const char*, const char*> kBackends[] = {{"xnnpack", "xnnpack"},
                                                                {"none", nullptr}};
-  for (const auto& [label, backend] : kBackends) {
-    benchmark::RegisterBenchmark((name + "/" + label).c_str(), [source, backend = backend](
-                                                                   benchmark::State& state) {
+  for (const auto& row : kBackends) {
+    const std::string label = name + "/" + row.first;
+    benchmark::RegisterBenchmark(label.c_str(), [source,
+                                                 backend = row.second](benchmark::State& state) {
       vitrine::bench::lower_model(state, source, backend);
     })->Unit(benchmark::kMillisecond);
   }
