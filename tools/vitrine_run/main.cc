@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -55,13 +56,21 @@ Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   return Value(std::move(*array));
 }
 
-template <class T>
-Result<Value> read_number(const std::string& text) {
-  T number{};
+constexpr char kNotThatKind[] = "not a number of the input's kind";
+
+Result<Value> read_integer(const std::string& text) {
+  int64_t number = 0;
   const char* end = text.data() + text.size();
-  if (!text.empty() && std::from_chars(text.data(), end, number).ptr != end) {
-    return wrong_input(text, "not a number of the input's kind");
-  }
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return wrong_input(text, kNotThatKind);
+  return Value(number);
+}
+
+// libc++ has no from_chars for them before its version 20.
+Result<Value> read_real(const std::string& text) {
+  char* stop = nullptr;
+  const double number = std::strtod(text.c_str(), &stop);
+  if (text.empty() || *stop != '\0') return wrong_input(text, kNotThatKind);
   return Value(number);
 }
 
@@ -70,9 +79,9 @@ Result<Value> read_input(const MethodMeta& meta, size_t index, const std::string
     case EValue::Tag::kTensor:
       return read_array(meta.input_tensor(index), text);
     case EValue::Tag::kInt:
-      return read_number<int64_t>(text);
+      return read_integer(text);
     case EValue::Tag::kDouble:
-      return read_number<double>(text);
+      return read_real(text);
     case EValue::Tag::kBool:
       return Value(text == "1" || text == "true");
     case EValue::Tag::kNone:
