@@ -49,8 +49,8 @@ TEST_P(TrainedModel, ContinuesPromptsAsPyTorchDid) {
                            [&](const NewToken& token) { streamed += token.text; });
     EXPECT_EQ(result.prompt, item.at("prompt_ids").get<Ids>());
     EXPECT_EQ(result.ids, ids);
-    EXPECT_EQ(result.text, item.at("continuation"));
-    EXPECT_EQ(streamed, item.at("continuation"));
+    EXPECT_EQ(result.text, item.at("continuation").get<std::string>());
+    EXPECT_EQ(streamed, item.at("continuation").get<std::string>());
   }
 }
 
