@@ -47,7 +47,11 @@ vitrine_error* refuse_null(const char* what) {
   return wrap(Error::make(ErrorCode::kInvalidArgument, "%s is NULL", what));
 }
 
-ScalarType scalar_type(vitrine_dtype dtype) { return static_cast<ScalarType>(dtype); }
+Result<ScalarType> scalar_type(vitrine_dtype dtype) {
+  const auto known = static_cast<ScalarType>(dtype);
+  if (static_cast<vitrine_dtype>(known) == dtype) return known;
+  return Error::make(ErrorCode::kInvalidArgument, "%d is not a dtype", static_cast<int>(dtype));
+}
 
 vitrine_kind kind_of(EValue::Tag tag) {
   switch (tag) {
@@ -211,7 +215,9 @@ void vitrine_error_free(vitrine_error* error) {
 vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
                                  vitrine_array** out) {
   if (out == nullptr || (sizes == nullptr && rank != 0)) return refuse_null("sizes or out");
-  return give(Array::zeros(scalar_type(dtype), std::span(sizes, rank)), out);
+  Result<ScalarType> known = scalar_type(dtype);
+  if (!known.ok()) return wrap(known.take_error());
+  return give(Array::zeros(*known, std::span(sizes, rank)), out);
 }
 
 vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
@@ -219,7 +225,9 @@ vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, s
   if (out == nullptr || (sizes == nullptr && rank != 0) || (data == nullptr && nbytes != 0)) {
     return refuse_null("sizes, data or out");
   }
-  return give(Array::borrow(scalar_type(dtype), std::span(static_cast<std::byte*>(data), nbytes),
+  Result<ScalarType> known = scalar_type(dtype);
+  if (!known.ok()) return wrap(known.take_error());
+  return give(Array::borrow(*known, std::span(static_cast<std::byte*>(data), nbytes),
                             std::span(sizes, rank)),
               out);
 }

@@ -39,8 +39,10 @@ VITRINE_API uint32_t vitrine_error_code(const vitrine_error* error);
 VITRINE_API const char* vitrine_error_message(const vitrine_error* error);
 VITRINE_API void vitrine_error_free(vitrine_error* error);
 
-/* Element types, numbered as in program files. */
-typedef enum vitrine_dtype {
+/* Element types, numbered as in program files. An integer of fixed size, which makes unknown ones
+ * an error instead of undefined. */
+typedef int32_t vitrine_dtype;
+enum {
   VITRINE_U8 = 0,
   VITRINE_I8 = 1,
   VITRINE_I16 = 2,
@@ -54,7 +56,7 @@ typedef enum vitrine_dtype {
   VITRINE_U16 = 27,
   VITRINE_U32 = 28,
   VITRINE_U64 = 29
-} vitrine_dtype;
+};
 
 /* Elements in row-major order, with their memory. */
 typedef struct vitrine_array vitrine_array;
@@ -73,7 +75,8 @@ VITRINE_API size_t vitrine_array_nbytes(const vitrine_array* array);
 /* NULL may be returned for an array without elements. */
 VITRINE_API void* vitrine_array_data(const vitrine_array* array);
 
-typedef enum vitrine_kind {
+typedef int32_t vitrine_kind;
+enum {
   VITRINE_NONE = 0,
   VITRINE_ARRAY = 1,
   VITRINE_STRING = 2,
@@ -81,7 +84,7 @@ typedef enum vitrine_kind {
   VITRINE_INTEGER = 4,
   VITRINE_BOOLEAN = 5,
   VITRINE_OTHER = 6 /* lists, which only C++ gives */
-} vitrine_kind;
+};
 
 /* An input or output. Inputs stay the caller's. Outputs are freed with vitrine_value_clear. */
 typedef struct vitrine_value {

@@ -121,7 +121,9 @@ static void check_errors(vitrine_module* module) {
   vitrine_array* array = NULL;
   const int32_t sizes[] = {2, -3};
   expect_error(vitrine_array_new(VITRINE_F32, sizes, 2, &array), 0x12, "-3");
-  expect_error(vitrine_array_new((vitrine_dtype)99, sizes, 1, &array), 0x12, "99");
+  expect_error(vitrine_array_new(99, sizes, 1, &array), 0x12, "99");
+  /* Its low byte is that of VITRINE_F32. */
+  expect_error(vitrine_array_new(256 + VITRINE_F32, sizes, 1, &array), 0x12, "262");
   float memory[3] = {0, 0, 0};
   expect_error(vitrine_array_borrow(VITRINE_F32, sizes, 1, memory, sizeof(memory), &array), 0x12,
                "12");
