@@ -1,13 +1,17 @@
 #include "runtime/platform/memory.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace vitrine::platform {
 namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
 
 uint64_t resident_now() {
   std::FILE* file = std::fopen("/proc/self/statm", "re");
@@ -26,6 +30,16 @@ uint64_t machine_memory() {
   const long page = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
                                : UINT64_MAX;
+}
+
+void* allocate_aligned(size_t alignment, size_t size) {
+  void* memory = nullptr;
+  if (size < kHugePage) return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
+  if (::posix_memalign(&memory, std::max(alignment, kHugePage), size) != 0) return nullptr;
+#ifdef MADV_HUGEPAGE
+  (void)::madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint
+#endif
+  return memory;
 }
 
 ResidentMemory resident_memory() {

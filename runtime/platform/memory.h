@@ -1,6 +1,7 @@
-// How much memory this process has.
+// How much memory this process has, and large blocks of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vitrine::platform {
@@ -14,5 +15,10 @@ ResidentMemory resident_memory();
 
 // What the machine has; UINT64_MAX if the system does not tell.
 uint64_t machine_memory();
+
+// For free(); null if there is none. A block of some megabytes begins at a huge page, and the
+// system is asked for huge pages in it, as far as they are filled: nothing is spent on a part of
+// one. `alignment` is a power of two and a multiple of a pointer's size.
+void* allocate_aligned(size_t alignment, size_t size);
 
 }  // namespace vitrine::platform

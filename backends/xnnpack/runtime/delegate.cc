@@ -106,6 +106,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (!self->weights_->is_complete()) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for packed weights");
   }
+  self->weights_->finish();
   VITRINE_RETURN_IF_ERROR(self->invocation_.plan(self->runtime_.get()));
   // What it would plan for now are the upper bounds of dynamic sizes, which may never come.
   forget_memory_plan(self->runtime_.get());

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "runtime/platform/memory.h"
+
 namespace vitrine::xnnpack {
 namespace {
 
@@ -25,10 +27,9 @@ void* reallocate(void* context, void* memory, size_t bytes) {
 }
 
 void* aligned_allocate(void*, size_t alignment, size_t bytes) {
-  void* memory = nullptr;
-  if (::posix_memalign(&memory, alignment, bytes) == 0) return memory;
-  has_failed = true;
-  return nullptr;
+  void* const memory = platform::allocate_aligned(alignment, bytes);
+  has_failed = has_failed || memory == nullptr;
+  return memory;
 }
 
 void deallocate(void*, void* memory) { std::free(memory); }

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "backends/xnnpack/runtime/node_table.h"
+#include "runtime/core/checked_math.h"
 
 namespace vitrine::xnnpack {
 namespace {
+
+// Of smaller models no huge page would be full.
+constexpr size_t kWorthArena = size_t{2} << 20;
 
 void add_type(Digester& digester, const Value& value) {
   digester.add(value.datatype->xnn);
@@ -80,7 +85,22 @@ PackedWeights::~PackedWeights() {
   if (memory_ != nullptr) memory_->give_back(taken_);
 }
 
+// Blocks in a file are mapped: few are made here.
+void PackedWeights::plan_arena(const Graph& graph) {
+  if (cache_ && !cache_->path().empty()) return;
+  size_t bytes = 0;
+  for (const Value& value : graph.values) {
+    if (!value.is_constant() || !value.used) continue;
+    const std::optional<size_t> size = tensor_bytes(*value.datatype, value.shape);
+    if (!size || add_overflows(bytes, *size, &bytes)) return;
+    ++constants_;
+  }
+  if (memory_ != nullptr) bytes = static_cast<size_t>(std::min<uint64_t>(bytes, memory_->left()));
+  if (bytes >= kWorthArena) arena_bytes_ = bytes;
+}
+
 Error PackedWeights::identify(const Graph& graph) {
+  plan_arena(graph);
   if (!cache_) return Error();
   for (const Node& node : graph.nodes) {
     if (!node.live || node.input_count < 2) continue;
@@ -127,29 +147,43 @@ size_t PackedWeights::look_up(const Key& key) {
   return block ? use(std::move(block)) : SIZE_MAX;
 }
 
+// Null without memory.
+void* PackedWeights::take(size_t size) {
+  std::shared_ptr<PackedArena> arena = arena_;
+  void* block = arena ? arena->take(size) : nullptr;
+  if (block == nullptr) {
+    arena = PackedArena::make(size, 1);
+    block = arena ? arena->take(size) : nullptr;
+  }
+  if (block == nullptr) return nullptr;
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(block), size);
+  return reserved_.push_back({bytes, std::move(arena)}).ok() ? block : nullptr;
+}
+
 void* PackedWeights::reserve(size_t size) {
   if (memory_ != nullptr && !memory_->take(size)) return nullptr;
   taken_ += size;
-  Result<DataBuffer> buffer = DataBuffer::allocate(size);
-  if (!buffer.ok() || !reserved_.push_back(std::move(*buffer)).ok()) return nullptr;
-  return reserved_.back().owned_data();
+  if (arena_bytes_ != 0) arena_ = PackedArena::make(std::exchange(arena_bytes_, 0), constants_);
+  return take(size);
 }
 
 size_t PackedWeights::insert(const Key& key, void* packed, size_t) {
-  const auto reserved = std::ranges::find(
-      reserved_, packed, [](DataBuffer& candidate) -> void* { return candidate.owned_data(); });
+  const auto reserved = std::ranges::find(reserved_, packed, [](const Reserved& candidate) {
+    return static_cast<const void*>(candidate.bytes.data());
+  });
   // Convolutions ask for what they have looked up once more, with nothing to insert.
   if (reserved == reserved_.end()) {
     const size_t known = look_up(key);
     is_complete_ = is_complete_ && known != SIZE_MAX;
     return known;
   }
-  DataBuffer buffer = std::move(*reserved);
-  reserved_.erase_if([](DataBuffer& left) { return left.owned_data() == nullptr; });
+  const Reserved made = std::move(*reserved);
+  reserved_.erase_if([](const Reserved& left) { return left.arena == nullptr; });
   const Digest digest = cache_key(key);
-  std::shared_ptr<const PackedBlock> block =
-      digest.empty() ? make_block(buffer.bytes(), std::move(buffer), nullptr)
-                     : cache_->insert(digest, std::move(buffer));
+  std::shared_ptr<const PackedBlock> block = digest.empty()
+                                                 ? make_block(made.bytes, made.arena, nullptr)
+                                                 : cache_->insert(digest, made.bytes, made.arena);
+  if (block && block->bytes.data() != packed) made.arena->give_back(packed);
   if (block) return use(std::move(block));
   is_complete_ = false;
   return SIZE_MAX;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/packed_arena.h"
 #include "backends/xnnpack/runtime/weights_cache.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/backend.h"
@@ -22,6 +23,8 @@ class PackedWeights {
   ~PackedWeights();
   // Before the provider is used, and after the graph's constants were loaded.
   Error identify(const Graph& graph);
+  // Nothing more is packed.
+  void finish() { arena_.reset(); }
 
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
@@ -37,6 +40,8 @@ class PackedWeights {
 
   size_t look_up(const Key& key);
   void* reserve(size_t size);
+  void* take(size_t size);
+  void plan_arena(const Graph& graph);
   size_t insert(const Key& key, void* packed, size_t size);
   // Empty if the block cannot be shared.
   Digest cache_key(const Key& key) const;
@@ -54,7 +59,15 @@ class PackedWeights {
     Digest digest;
   };
   CheckedVector<Packing> packings_;
-  CheckedVector<DataBuffer> reserved_;
+  // Where blocks lie as long as there is room; made for the first one.
+  std::shared_ptr<PackedArena> arena_;
+  size_t arena_bytes_ = 0;  // to make; 0: each block that has no room gets its own
+  size_t constants_ = 0;
+  struct Reserved {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<PackedArena> arena;
+  };
+  CheckedVector<Reserved> reserved_;
   CheckedVector<std::shared_ptr<const PackedBlock>> used_;
 };
 

@@ -70,7 +70,7 @@ std::shared_ptr<const PackedBlock> WeightsCache::find_locked(const Digest& key) 
   }
   const std::span<const std::byte>* stored = file_.blocks.find(key);
   if (stored == nullptr) return nullptr;
-  std::shared_ptr<const PackedBlock> block = make_block(*stored, DataBuffer(), file_.mapping);
+  std::shared_ptr<const PackedBlock> block = make_block(*stored, nullptr, file_.mapping);
   return block && live_.insert(key, block, is_gone).ok() ? block : nullptr;
 }
 
@@ -79,10 +79,12 @@ std::shared_ptr<const PackedBlock> WeightsCache::find(const Digest& key) {
   return find_locked(key);
 }
 
-std::shared_ptr<const PackedBlock> WeightsCache::insert(const Digest& key, DataBuffer block) {
+std::shared_ptr<const PackedBlock> WeightsCache::insert(const Digest& key,
+                                                        std::span<const std::byte> bytes,
+                                                        std::shared_ptr<const PackedArena> arena) {
   const std::lock_guard lock(mutex_);
   if (std::shared_ptr<const PackedBlock> there = find_locked(key)) return there;
-  std::shared_ptr<const PackedBlock> made = make_block(block.bytes(), std::move(block), nullptr);
+  std::shared_ptr<const PackedBlock> made = make_block(bytes, std::move(arena), nullptr);
   if (!made || !live_.insert(key, made, is_gone).ok()) return nullptr;
   dirty_ = true;
   return made;

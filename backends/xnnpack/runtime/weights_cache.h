@@ -40,8 +40,10 @@ class WeightsCache {
 
   // Null if absent.
   std::shared_ptr<const PackedBlock> find(const Digest& key);
-  // `block`, or what is there under the key already. Null if there is no memory to keep it.
-  std::shared_ptr<const PackedBlock> insert(const Digest& key, DataBuffer block);
+  // What is there under the key already, or else a block of these bytes. Null if there is no memory
+  // to keep it.
+  std::shared_ptr<const PackedBlock> insert(const Digest& key, std::span<const std::byte> bytes,
+                                            std::shared_ptr<const PackedArena> arena);
 
   // Writes the file if it lacks something. Blocks that the file had and nobody uses now stay in it
   // as long as it is about the same state of the same program. After an error the cache goes on in

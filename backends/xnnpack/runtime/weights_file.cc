@@ -115,10 +115,11 @@ Row read_row(std::span<const std::byte> file, size_t index) {
 
 }  // namespace
 
-std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes, DataBuffer owned,
+std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes,
+                                              std::shared_ptr<const PackedArena> arena,
                                               std::shared_ptr<const platform::Mapping> mapping) {
   return share(std::unique_ptr<const PackedBlock>(
-      new (std::nothrow) PackedBlock{bytes, std::move(owned), std::move(mapping)}));
+      new (std::nothrow) PackedBlock{bytes, std::move(arena), std::move(mapping)}));
 }
 
 Result<WeightsFile> WeightsFile::open(const char* path) {

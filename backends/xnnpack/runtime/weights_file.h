@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/xnnpack/runtime/digest_map.h"
+#include "backends/xnnpack/runtime/packed_arena.h"
 #include "runtime/platform/file.h"
 #include "vitrine/data_source.h"
 #include "vitrine/error.h"
@@ -19,12 +20,13 @@ namespace vitrine::xnnpack {
 // Weights in XNNPACK's layout. Immutable.
 struct PackedBlock {
   std::span<const std::byte> bytes;
-  DataBuffer owned;                                  // if made in this process
+  std::shared_ptr<const PackedArena> arena;          // if made in this process
   std::shared_ptr<const platform::Mapping> mapping;  // if from a file
 };
 
 // Null if there is no memory for it.
-std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes, DataBuffer owned,
+std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes,
+                                              std::shared_ptr<const PackedArena> arena,
                                               std::shared_ptr<const platform::Mapping> mapping);
 
 // The contents of a file. Keys and contents are explained in weights_cache.h.

@@ -1,0 +1,50 @@
+#include "backends/xnnpack/runtime/packed_arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "vitrine/tensor.h"
+
+namespace vitrine::xnnpack {
+namespace {
+
+TEST(PackedArena, BlocksAreAlignedApartAndHaveSlack) {
+  const auto arena = PackedArena::make(5000, 3);
+  ASSERT_NE(arena, nullptr);
+  auto* const first = static_cast<std::byte*>(arena->take(1));
+  auto* const second = static_cast<std::byte*>(arena->take(4900));
+  auto* const third = static_cast<std::byte*>(arena->take(99));
+  ASSERT_NE(third, nullptr);
+  EXPECT_GE(second, first + 1 + kReadableSlack);
+  EXPECT_GE(third, second + 4900 + kReadableSlack);
+  for (std::byte* const block : {first, second, third}) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);
+  }
+  std::memset(third, 1, 99 + kReadableSlack);  // a sanitizer knows where the memory ends
+  EXPECT_EQ(arena->take(100), nullptr);
+}
+
+TEST(PackedArena, OnlyTheLastBlockMakesRoomAgain) {
+  const auto arena = PackedArena::make(2000, 2);
+  ASSERT_NE(arena, nullptr);
+  void* const first = arena->take(1000);
+  void* const second = arena->take(1000);
+  ASSERT_NE(second, nullptr);
+  arena->give_back(first);
+  EXPECT_EQ(arena->take(1000), nullptr);
+  arena->give_back(second);
+  EXPECT_EQ(arena->take(1000), second);
+}
+
+TEST(PackedArena, RefusesWhatCannotBeCounted) {
+  EXPECT_EQ(PackedArena::make(SIZE_MAX - 10, 1), nullptr);
+  EXPECT_EQ(PackedArena::make(1, SIZE_MAX / 2), nullptr);
+  const auto arena = PackedArena::make(64, 1);
+  ASSERT_NE(arena, nullptr);
+  EXPECT_EQ(arena->take(SIZE_MAX), nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::xnnpack
