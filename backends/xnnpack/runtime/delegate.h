@@ -63,6 +63,7 @@ class XnnpackDelegate final : public Delegate {
   Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
                    uint64_t start_ns);
 
+  bool are_as_before(std::span<EValue* const> arguments) const;
   Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed);
   // XNNPACK's part; the workspace is locked.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);

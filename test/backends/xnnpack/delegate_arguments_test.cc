@@ -84,6 +84,31 @@ TEST_F(ArgumentsTest, AreChecked) {
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
 
+// Places and shapes that were seen before are no reason to leave the rest unchecked.
+TEST_F(ArgumentsTest, AreCheckedInLaterCallsToo) {
+  Tensor& in = factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of({&in, &out}), "");
+  in.mutable_data<float>()[0] = 7;
+  EXPECT_EQ(error_of({&in, &out}), "");
+  EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-7, -2, -3, -4, -5, -6));
+
+  Tensor& same_place = factory.make(ScalarType::kInt, {2, 3});
+  same_place.set_data(in.mutable_raw_data());
+  EXPECT_THAT(error_of({&same_place, &out}), HasSubstr("argument 0: is i32[2,3]"));
+  EXPECT_EQ(error_of({&in, &out}), "");
+  Tensor& turned = factory.make(ScalarType::kFloat, {3, 2});
+  turned.set_data(in.mutable_raw_data());
+  EXPECT_THAT(error_of({&turned, &out}), HasSubstr("argument 1: "));
+  EXPECT_EQ(error_of({&in, &out}), "");
+
+  Tensor& elsewhere = factory.make<float>({2, 3}, {1, 1, 1, 1, 1, 1});
+  EXPECT_EQ(error_of({&elsewhere, &out}), "");
+  EXPECT_THAT(values_of<float>(out), testing::Each(-1));
+  out.set_read_only();
+  EXPECT_THAT(error_of({&elsewhere, &out}), HasSubstr("a constant of the program"));
+}
+
 TEST_F(DelegateTest, FramingIsChecked) {
   BlobBuilder b;
   negate(b);
