@@ -10,7 +10,7 @@
 PRESET ?= release
 BUILD  := build/$(PRESET)
 
-.PHONY: build setup configure demo demo-llm test check packages sizes bench lint clean
+.PHONY: build setup configure demo demo-llm test check packages sizes bench format lint clean
 
 build: configure
 	cmake --build --preset $(PRESET)
@@ -64,11 +64,14 @@ bench: configure
 	cmake --build --preset $(PRESET) --target bench
 	$(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
 
-# SINCE=<commit> looks at the files that changed after it. clang-tidy reads the build that compiles each
+format:
+	@cmake/setup.sh lint
+	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
+
+# With SINCE=<commit>, of the files that changed after it alone. clang-tidy reads the build that compiles each
 # file separately; warnings of GCC that clang lacks are not findings.
 lint: PRESET = debug
-lint: configure
-	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
+lint: format configure
 	cmake --build --preset debug --target vitrine_schema_headers
 	files=$$(git $(if $(SINCE),diff --diff-filter=d --name-only $(SINCE),ls-files) -- $(LINTED)); \
 	  echo "clang-tidy: $$(echo $$files | wc -w) files"; [ -z "$$files" ] || echo $$files | xargs -n 1 -P $$(nproc) \

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the distribution's packages that the build needs, only those that are missing.
 # Works offline, and without root, when nothing is missing.
-# Arguments add to these: the name of a preset what that build needs, `python` what the Python module needs.
+# Arguments add to these: the name of a preset what that build needs, `python` what the Python module
+# needs, `lint` the two that read the code.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
@@ -14,6 +15,7 @@ for argument in "$@"; do
     sanitize|fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
+    lint) packages="$packages clang-format clang-tidy" ;;
     python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
   esac
 done
