@@ -58,7 +58,7 @@ void define_lowering(py::module_& module) {
            [](const aot::LoweredModel& model, const std::filesystem::path& path) {
              tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
            })
-      .def("not_quantized", [](const aot::LoweredModel& model) { return model.not_quantised; })
+      .def("notes", [](const aot::LoweredModel& model) { return model.notes; })
       .def("summary", &tools::summary_text)
       .def("explain",
            [](const aot::LoweredModel& model) { return tools::explain_text(model, false); })

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "aot/graph/aot_error.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"

@@ -12,7 +12,10 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
+#include "aot/passes/replace_attention.h"
 
 namespace vitrine::aot {
 namespace {
@@ -45,6 +48,25 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
   }
 }
 
+void replace_attention_of(Methods& methods, std::vector<std::string>& notes) {
+  AttentionResult all;
+  for (auto& [name, program] : methods) {
+    const Pass passes[] = {{"inline_wrapped", inline_wrapped},
+                           {"replace_attention", [&](ExportedProgram& each) {
+                              const AttentionResult made = replace_attention(each);
+                              all.replaced += made.replaced;
+                              all.kept.insert(all.kept.end(), made.kept.begin(), made.kept.end());
+                            }}};
+    run_passes(program, passes);
+  }
+  if (all.replaced == 0) {
+    throw AotError(
+        fmt::format("--attention custom_sdpa: there is no aten.scaled_dot_product_attention{}{}",
+                    all.kept.empty() ? "" : " that it computes: ", fmt::join(all.kept, "; ")));
+  }
+  for (const std::string& call : all.kept) notes.push_back("attention stays: " + call);
+}
+
 class Lowering {
  public:
   Lowering(Methods exported, const LowerOptions& options) : options_(options) {
@@ -53,9 +75,12 @@ class Lowering {
     }
     apply_bounds(options.bounds, exported);
     model_.methods = std::move(exported);
+    if (options.custom_sdpa) replace_attention_of(model_.methods, model_.notes);
     if (!options.quantise.linears && !options.quantise.embeddings) return;
     tell("quantising", "");
-    model_.not_quantised = apply(options.quantise, model_.methods);
+    for (const std::string& layer : apply(options.quantise, model_.methods)) {
+      model_.notes.push_back("not quantised: " + layer);
+    }
   }
 
   LoweredModel run() {

@@ -22,7 +22,9 @@ struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
-  QuantiseOptions quantise;  // before everything else
+  // Before everything else:
+  bool custom_sdpa = false;  // attention becomes llama::custom_sdpa
+  QuantiseOptions quantise;
   // Weights that delegates keep by name go to the .ptd too, if constants are external.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
@@ -37,8 +39,8 @@ struct LoweredModel {
   EmittedProgram emitted;
   uint64_t program_bytes = 0;
   std::vector<std::byte> record;  // an ETRecord; empty unless asked for
-  // Linear layers that were to be quantised and are not, and why.
-  std::vector<std::string> not_quantised;
+  // What was to be quantised or replaced and is not, and why.
+  std::vector<std::string> notes;
   // As the backends left them, for reports. The rejections' nodes are in their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;

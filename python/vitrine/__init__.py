@@ -163,9 +163,9 @@ class Lowered:
         return self._model.record()
 
     @property
-    def not_quantized(self) -> Sequence[str]:
-        """Linear layers that lower() was asked to quantise and left as they are, and why."""
-        return self._model.not_quantized()
+    def notes(self) -> Sequence[str]:
+        """What lower() was asked to change and left as it is, and why."""
+        return self._model.notes()
 
     def save(self, path: PathLike) -> None:
         self._model.save(os.fspath(path))

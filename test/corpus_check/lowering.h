@@ -17,6 +17,7 @@ struct LoweringFlags {
   bool fold_constants = false;
   bool external_constants = false;  // cases that have such are always lowered so
   std::string quantise;             // as --quantize of pte_lower; empty: not
+  bool custom_sdpa = false;         // --attention custom_sdpa
 };
 
 // Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case

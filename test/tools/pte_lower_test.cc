@@ -326,6 +326,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"NoScheme", model() + " --quantize ,", "no scheme \"\""},
         BadCommand{"GroupOfNoLayer", model() + " --quantize 8da4w:7", "are no multiple of 7"},
         BadCommand{"NoEmbedding", model() + " --quantize embedding:4", "no embedding has a float"},
+        BadCommand{"NoAttention", model() + " --attention custom_sdpa",
+                   "there is no aten.scaled_dot_product_attention"},
+        BadCommand{"UnknownAttention", model() + " --attention flash", "flash"},
         BadCommand{"UnknownSize", symbolic_model() + " --dynamic y.0=1:2", "x.0"},
         BadCommand{"WiderBounds", symbolic_model() + " --dynamic x.0=1:1000", "exported for"}),
     [](const auto& test) { return test.param.name; });

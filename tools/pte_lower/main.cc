@@ -50,6 +50,7 @@ void run(const LoweringOptions& options) {
   }
   lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
   lowering.bounds = options.bounds;
+  lowering.custom_sdpa = options.custom_sdpa;
   lowering.quantise = options.quantise;
   lowering.emit = options.emit;
   lowering.fold_constants = options.fold_constants;
@@ -67,9 +68,7 @@ void run(const LoweringOptions& options) {
   if (!options.graphviz.empty()) write_file(options.graphviz, graphviz_text(model));
   program.commit();
   progress.clear();
-  for (const std::string& layer : model.not_quantised) {
-    fmt::print(stderr, "pte_lower: not quantised: {}\n", layer);
-  }
+  for (const std::string& note : model.notes) fmt::print(stderr, "pte_lower: {}\n", note);
 
   std::string text;
   const auto add = [&](bool wanted, auto report) {

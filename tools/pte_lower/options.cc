@@ -82,6 +82,7 @@ struct CommandLine {
   std::string model;
   std::string explain;
   std::optional<std::string> quantise;
+  std::string attention;
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
   std::vector<std::string> metadata;
@@ -118,12 +119,20 @@ void add_model_options(CLI::App& app, CommandLine& line) {
       ->type_name("NAME=VALUE");
   add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
       ->type_name("SIZE=MIN:MAX");
+}
+
+void add_rewriting_options(CLI::App& app, CommandLine& line) {
+  app.add_option("--attention", line.attention,
+                 "custom_sdpa: attention by llama::custom_sdpa, as ExecuTorch's export of "
+                 "language models has it; aten (default): as it is")
+      ->check(CLI::IsMember({"aten", "custom_sdpa"}).description(""))
+      ->type_name("KIND");
   app.add_option("--quantize", line.quantise,
-                 "quantise float weights, bit for bit as torchao does: 8da4w[:GROUP][:RULE] for "
-                 "linear layers (int4, group 128; activations int8, by the token), "
-                 "embedding:BITS[:GROUP][:RULE] (2, 4 or 8 bits; group 0: the row). RULE finds the "
-                 "scales: hqq (default) as in ExecuTorch's export of language models, affine as in "
-                 "torchao's quantize_(). 8da4w:32,embedding:4:32")
+                 "quantise float weights, bit for bit as torchao does: 8da4w:32,embedding:4:32\n"
+                 "8da4w[:GROUP][:RULE]: linear layers, int4 (128 a group), activations int8\n"
+                 "embedding:BITS[:GROUP][:RULE]: embeddings, 2, 4 or 8 bits (a group is a row)\n"
+                 "RULE, of scales: hqq (ExecuTorch's language models; default) or affine "
+                 "(torchao's quantize_())")
       ->type_name("SCHEME,...");
 }
 
@@ -179,6 +188,7 @@ void take_apart(CommandLine& line) {
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
   }
+  options.custom_sdpa = line.attention == "custom_sdpa";
   if (line.quantise) options.quantise = aot::parse_quantisation(*line.quantise);
   for (const std::string& given : line.metadata) {
     options.emit.constant_methods.push_back(parse_constant_method(given));
@@ -198,6 +208,7 @@ std::optional<LoweringOptions> parse_lowering_options(int argc, char** argv, int
   app.get_formatter()->column_width(36);
   CommandLine line;
   add_model_options(app, line);
+  add_rewriting_options(app, line);
   add_report_options(app, line);
   add_emit_options(app, line.options);
   if (!parse_command_line(

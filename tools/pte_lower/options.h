@@ -23,6 +23,7 @@ struct LoweringOptions {
   std::vector<std::string> excluded_ops;
   std::vector<aot::DynamicBound> bounds;
   aot::QuantiseOptions quantise;
+  bool custom_sdpa = false;
   aot::EmitOptions emit;
   bool fold_constants = false;
   bool summary = false;

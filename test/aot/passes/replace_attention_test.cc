@@ -1,0 +1,136 @@
+// Attention by llama::custom_sdpa gives what the same attention gives in the model's own form.
+#include "aot/passes/replace_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/builder/seeded_weights.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/pipelines.h"
+#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kAttention = "aten.scaled_dot_product_attention.default";
+
+ExportedProgram program_of(const std::vector<TensorData>& inputs, const Build& make) {
+  ModelBuilder build("Net");
+  std::vector<Node*> nodes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    nodes.push_back(build.input("x" + std::to_string(i), inputs[i].dtype,
+                                {inputs[i].sizes.begin(), inputs[i].sizes.end()}));
+  }
+  return build.finish({make(build, nodes)});
+}
+
+struct Case {
+  const char* name;
+  std::vector<int64_t> query;
+  std::vector<int64_t> key;
+  ArgumentList rest = {};  // after query, key, value and mask
+  ArgumentMap kwargs = {};
+  TensorData mask = {};  // of no sizes: none
+};
+
+TensorData bools(std::vector<int64_t> sizes, const std::vector<int>& values) {
+  std::vector<std::byte> bytes;
+  for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
+  return make_tensor_data(ScalarType::kBool, std::move(sizes), std::move(bytes));
+}
+
+std::vector<Case> replaceable() {
+  const Values added = {0, 1, -1, 0.5, 0, -kInfinity, 2, 0, 0, 0, 0.25, 3};
+  return {
+      {"Plain", {2, 3, 4, 8}, {2, 3, 4, 8}},
+      {"MoreKeys", {1, 2, 3, 8}, {1, 2, 5, 8}},
+      {"Causal", {1, 2, 5, 8}, {1, 2, 5, 8}, {0.0, true}},
+      {"CausalMoreKeys", {1, 2, 3, 8}, {1, 2, 5, 8}, {0.0, true}},
+      {"Scaled", {1, 2, 3, 8}, {1, 2, 3, 8}, {}, {{"scale", 0.125}}},
+      {"SharedHeads", {1, 6, 3, 8}, {1, 2, 3, 8}, {}, {{"enable_gqa", true}}},
+      {"Added", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({3, 4}, added)},
+      {"AddedOfOneHead", {2, 2, 3, 8}, {2, 2, 4, 8}, {}, {}, floats({1, 1, 3, 4}, added)},
+      {"Seen", {1, 2, 2, 8}, {1, 2, 3, 8}, {}, {}, bools({2, 3}, {1, 0, 1, 0, 0, 1})},
+  };
+}
+
+class ReplaceAttention : public testing::TestWithParam<Case> {};
+
+TEST_P(ReplaceAttention, GivesTheSame) {
+  const Case& test = GetParam();
+  std::vector<TensorData> inputs = {seeded_weights("q", 1, test.query, 2),
+                                    seeded_weights("k", 2, test.key, 2),
+                                    seeded_weights("v", 3, test.key, 2)};
+  const bool has_mask = !test.mask.sizes.empty();
+  if (has_mask) inputs.push_back(test.mask);
+  const auto attend = [&](ModelBuilder& build, const Nodes& in) {
+    ArgumentList args(in.begin(), in.end());
+    if (!has_mask) args.emplace_back();
+    args.insert(args.end(), test.rest.begin(), test.rest.end());
+    return build.call(kAttention, args, test.kwargs);
+  };
+  ExportedProgram own = program_of(inputs, attend);
+  ExportedProgram replaced = own.copy();
+  const AttentionResult result = replace_attention(replaced);
+  lint(replaced);
+  EXPECT_EQ(result.replaced, 1U);
+  EXPECT_THAT(result.kept, IsEmpty());
+  EXPECT_THAT(calls(replaced), testing::Contains("custom_sdpa"));
+  to_edge(own);
+  to_edge(replaced);
+  expect_near(evaluate(replaced, inputs)[0], values_of(evaluate(own, inputs)[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, ReplaceAttention, testing::ValuesIn(replaceable()),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+ExportedProgram repeating(bool writes) {
+  ModelBuilder build("Net");
+  Node* query = build.input("q", ScalarType::kFloat, {1, 4, 3, 8});
+  Node* cache = build.buffer("cache", zeros({1, 2, 3, 8}));
+  Node* key = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
+  Node* value = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
+  if (writes) build.call("aten.add_.Tensor", {cache, cache});
+  return build.finish({build.call(kAttention, {query, key, value})});
+}
+
+TEST(ReplaceAttentionForm, ReadsRepeatedKeysWhereTheyAre) {
+  ExportedProgram program = repeating(false);
+  EXPECT_EQ(replace_attention(program).replaced, 1U);
+  program.graph->remove_dead_code();
+  EXPECT_THAT(calls(program),
+              ElementsAre("permute", "permute", "permute", "custom_sdpa", "permute", "clone"));
+}
+
+TEST(ReplaceAttentionForm, ReadsRepeatedKeysFromBeforeAWrite) {
+  ExportedProgram program = repeating(true);
+  EXPECT_EQ(replace_attention(program).replaced, 1U);
+  program.graph->remove_dead_code();
+  EXPECT_EQ(std::ranges::count(calls(program), "repeat_interleave.self_int"), 2);
+}
+
+TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
+  const auto kept = [](const std::vector<TensorData>& inputs, const ArgumentList& rest,
+                       const char* text) {
+    ExportedProgram program = program_of(inputs, one(kAttention, rest));
+    const AttentionResult result = replace_attention(program);
+    EXPECT_EQ(result.replaced, 0U);
+    EXPECT_THAT(result.kept, ElementsAre(HasSubstr(text)));
+    EXPECT_THAT(calls(program), ElementsAre("scaled_dot_product_attention"));
+  };
+  const TensorData x = zeros({1, 2, 3, 4});
+  const TensorData fewer = zeros({1, 2, 2, 4});
+  kept({zeros({2, 3, 4}), zeros({2, 3, 4}), zeros({2, 3, 4})}, {}, "have not 4 dims");
+  kept({x, fewer, fewer}, {}, "not known to have a key for each query");
+  kept({x, x, x}, {Argument(), 0.5}, "drops values out");
+  kept({x, x, x, zeros({1, 2, 3, 3})}, {}, "differs by head");
+  kept({x, x, x, zeros({1, 3})}, {}, "not given for each query");
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,58 @@
+// Models that are quantised here, or get other attention, run against what PyTorch gave: all calls
+// of a case, over one state.
+#include <gtest/gtest.h>
+
+#include "test/corpus_check/case_runner.h"
+#include "test/corpus_check/lowering.h"
+#include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
+
+namespace vitrine::corpus {
+namespace {
+
+namespace fs = std::filesystem;
+using Backends = std::vector<std::string>;
+
+CaseResult run_lowered(const fs::path& expected, const fs::path& model, const Backends& backends,
+                       const LoweringFlags& flags) {
+  const test::ScratchFolder scratch;
+  Case which = read_case(expected);
+  EXPECT_TRUE(lower_case(which, model, ExportedForm::kTraining, backends, flags, scratch / ""));
+  return run_case(which, {});
+}
+
+class RewrittenModel : public testing::TestWithParam<Backends> {
+ protected:
+  const fs::path corpus_ = test::corpus_llm_dir();
+  void SetUp() override {
+    if (corpus_.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  }
+};
+
+// The same model as the stock flow quantised it.
+TEST_P(RewrittenModel, QuantisedHere) {
+  const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
+                                        {.quantise = "8da4w:32,embedding:4:32"});
+  EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
+}
+
+// The comparison can tell schemes apart.
+TEST_P(RewrittenModel, QuantisedOtherwise) {
+  const CaseResult result = run_lowered(corpus_ / "kjv_8da4w", corpus_ / "kjv_f32", GetParam(),
+                                        {.quantise = "8da4w:0:affine"});
+  EXPECT_EQ(result.status, CaseResult::Status::kFailed);
+}
+
+// Its attention has a mask of bools, and keys that are repeated by query head.
+TEST_P(RewrittenModel, WithCustomAttention) {
+  const CaseResult result = run_lowered(corpus_ / "llama_kv_static", corpus_ / "llama_kv_static",
+                                        GetParam(), {.custom_sdpa = true});
+  EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, RewrittenModel,
+                         testing::Values(Backends{"xnnpack-dynamic", "xnnpack"}, Backends{}),
+                         [](const auto& test) { return test.param.empty() ? "None" : "Xnnpack"; });
+
+}  // namespace
+}  // namespace vitrine::corpus
