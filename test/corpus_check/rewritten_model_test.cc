@@ -46,7 +46,7 @@ TEST_P(RewrittenModel, QuantisedOtherwise) {
 // Its attention has a mask of bools, and keys that are repeated by query head.
 TEST_P(RewrittenModel, WithCustomAttention) {
   const CaseResult result = run_lowered(corpus_ / "llama_kv_static", corpus_ / "llama_kv_static",
-                                        GetParam(), {.custom_sdpa = true});
+                                        GetParam(), {.quantise = {}, .custom_sdpa = true});
   EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
 }
 
