@@ -52,7 +52,7 @@ std::string why_not_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
   for (const Node* node : {of.query, of.key, of.value}) {
     const TensorSpec& spec = *node->tensor();
-    if (spec.rank() != kRank) return "its operands have not 4 dims";
+    if (spec.rank() != kRank) return "its operands do not have 4 dims";
     if (spec.dtype != query.dtype || !(spec.sizes[kValue] == query.sizes[kValue]) ||
         !(spec.sizes[kBatch] == query.sizes[kBatch])) {
       return "its operands differ in dtype, batch or the length of a head";

@@ -125,7 +125,7 @@ TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
   };
   const TensorData x = zeros({1, 2, 3, 4});
   const TensorData fewer = zeros({1, 2, 2, 4});
-  kept({zeros({2, 3, 4}), zeros({2, 3, 4}), zeros({2, 3, 4})}, {}, "have not 4 dims");
+  kept({zeros({2, 3, 4}), zeros({2, 3, 4}), zeros({2, 3, 4})}, {}, "do not have 4 dims");
   kept({x, fewer, fewer}, {}, "not known to have a key for each query");
   kept({x, x, x}, {Argument(), 0.5}, "drops values out");
   kept({x, x, x, zeros({1, 2, 3, 3})}, {}, "differs by head");
