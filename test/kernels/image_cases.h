@@ -1,7 +1,6 @@
 // Cases for kernels that pool, resize and gather.
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "test/kernels/kernel_comparison.h"

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <array>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 // Cases for kernels that sum products. Errors grow with the depth; all values are below one.
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "test/kernels/kernel_comparison.h"

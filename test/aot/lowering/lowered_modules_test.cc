@@ -12,14 +12,10 @@
 namespace vitrine::aot {
 namespace {
 
-using test::input_names;
 using test::module;
 using test::ProgramBuilder;
-using test::tagging;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::SizeIs;
 using testing::ThrowsMessage;
 
 TEST(LoweredModules, CopiesAreTheirOwn) {

@@ -1,7 +1,6 @@
 // What is refused, and in which words: one damaged payload a check.
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <functional>
 #include <limits>
 

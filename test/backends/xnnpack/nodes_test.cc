@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
 

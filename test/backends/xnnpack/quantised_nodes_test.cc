@@ -7,8 +7,6 @@ namespace vitrine::test {
 namespace {
 
 using testing::ElementsAre;
-using testing::FloatNear;
-using testing::Pointwise;
 
 class QuantisedNodesTest : public DelegateTest {
  protected:

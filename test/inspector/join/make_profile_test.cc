@@ -7,20 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "inspector/report/report_json.h"
 #include "inspector/report/report_table.h"
 #include "test/support/joined_profile.h"
-#include "test/support/record_builder.h"
 #include "test/support/trace_builder.h"
 
 namespace vitrine::inspector {
 namespace {
 
-using etrecord::EtRecord;
-using test::NodeText;
 using test::TraceBuilder;
 using testing::Contains;
-using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -17,7 +17,6 @@ namespace fbs = schema::program;
 using fbs::InstructionArguments;
 using fbs::KernelTypes;
 using test::AlignedBytes;
-using test::bytes_of;
 using test::MethodSpec;
 using test::Planned;
 using test::ProgramBuilder;
