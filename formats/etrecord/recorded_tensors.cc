@@ -14,7 +14,7 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-// Tensors may overlap or repeat. All together may exceed the archive by these limits.
+// Tensors and lists may overlap or repeat. All together may exceed the archive by these limits.
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
@@ -52,8 +52,9 @@ class ValueReader {
 
   std::vector<RecordedValue> values(const PickleNode& list) {
     if (list.kind != Kind::kList) objects_.fail("is not a list of values");
-    spend(list.items.size());
+    spend(list.items.size() * sizeof(RecordedValue));
     std::vector<RecordedValue> result;
+    result.reserve(list.items.size());
     for (const size_t item : list.items) result.push_back(value(objects_.node(item)));
     return result;
   }
@@ -76,7 +77,7 @@ class ValueReader {
   }
 
   void spend(uint64_t bytes) {
-    if (bytes > budget_) objects_.fail("the tensors are far larger than the archive: refused");
+    if (bytes > budget_) objects_.fail("its values are far larger than the archive: refused");
     budget_ -= bytes;
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/etrecord/record_members.h"
+#include "runtime/platform/memory.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/record_builder.h"
@@ -19,6 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -123,7 +125,10 @@ TEST(RecordedTensors, SharedListsEndAndStayBounded) {
   const std::string pickle =
       "\x80\x02}" + text("forward") + "](](" + items + "eq\x01" + sets + "es.";
   const std::string bytes = text_of(test::make_archive({{"archive/data.pkl", pickle}}));
-  EXPECT_THROW(parse_reference_outputs(bytes), FormatError);
+  const uint64_t before = platform::resident_memory().peak;
+  EXPECT_THAT([&] { parse_reference_outputs(bytes); },
+              ThrowsMessage<FormatError>(HasSubstr("far larger than the archive")));
+  EXPECT_LT(platform::resident_memory().peak - before, uint64_t{512} << 20);
 }
 
 // What a BundledProgram had is in the record that ExecuTorch made of it.
