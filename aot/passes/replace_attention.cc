@@ -137,7 +137,7 @@ class Replacing {
     found.value = to.tensor("value");
     found.mask = to.optional_tensor("attn_mask");
     found.is_causal = to.boolean("is_causal", false);
-    const std::string reason = why_not_operands(found, to.boolean("enable_gqa", false));
+    std::string reason = why_not_operands(found, to.boolean("enable_gqa", false));
     if (!reason.empty()) return reason;
     Attention shared = found;
     shared.key = unrepeated(found.key, to.node());

@@ -266,7 +266,7 @@ class Collector {
       }
       boundary = boundary_of(nodes_->nodes_of(instruction), record_->graph);
     }
-    bool fits = boundary.size() == tensors.size();
+    bool fits = record_ != nullptr && boundary.size() == tensors.size();
     for (size_t i = 0; fits && i < tensors.size(); ++i) {
       fits = may_be(*tensors[i], record_->graph.values[boundary[i].value]);
     }

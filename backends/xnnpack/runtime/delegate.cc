@@ -375,8 +375,8 @@ Error XnnpackDelegate::reshape() {
     return Error::make(ErrorCode::kNotSupported,
                        "this build cannot change the sizes of a dynamically quantised convolution");
   }
-  // A record of 40 bytes for each value and node, of which fusion and bounds make more.
-  const size_t plan_bytes = 2 * 40 * (graph_.values.size() + graph_.nodes.size());
+  // A record of 40 bytes for each value and node; fusion and bounds make up to as many again.
+  const size_t plan_bytes = size_t{80} * (graph_.values.size() + graph_.nodes.size());
   const MemoryReserve reserve(3 + lists, 4096 + std::max(plan_bytes, batch * sizeof(void*)));
   if (!reserve.ok()) {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");

@@ -77,7 +77,10 @@ PackedWeights::PackedWeights(std::shared_ptr<WeightsCache> cache, Budget* memory
     return static_cast<PackedWeights*>(self)->insert(*key, packed, size);
   };
   provider_.is_finalized = [](void*) { return true; };
-  provider_.offset_to_addr = [](void*, size_t offset) { return reinterpret_cast<void*>(offset); };
+  // Offsets are addresses.
+  provider_.offset_to_addr = [](void*, size_t offset) {
+    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr)
+  };
   provider_.delete_cache = [](void*) { return xnn_status_success; };
 }
 
