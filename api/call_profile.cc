@@ -27,7 +27,7 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// Names come from programs: any bytes. Those that are no UTF-8 become U+FFFD.
+// Names come from programs: any bytes. Those that are not UTF-8 become U+FFFD.
 void append_string(std::string& text, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   text += '"';

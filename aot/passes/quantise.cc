@@ -137,7 +137,7 @@ class Quantiser {
     std::string reason;
     if (is_adapter(spec.target)) reason = "it is an adapter of LoRA";
     if (group != 0 && data.sizes[1] % group != 0) {
-      reason = fmt::format("its rows of {} are no multiple of {}", data.sizes[1], group);
+      reason = fmt::format("its rows of {} are not a multiple of {}", data.sizes[1], group);
     }
     if (reason.empty()) return false;
     result_.skipped.push_back(fmt::format("{}: {}", spec.target, reason));
@@ -210,7 +210,7 @@ class Quantiser {
   static void replace_linear(Node& call, const LinearWeight& weight, const TensorData& data) {
     Node& input = call.need_node(0);
     if (input.tensor() == nullptr || input.tensor()->rank() == 0) {
-      fail_at(call, "its input is no tensor of rows");
+      fail_at(call, "its input is not a tensor of rows");
     }
     const int64_t columns = data.sizes[1];
     std::vector<int64_t> token(input.tensor()->rank(), 1);

@@ -21,7 +21,7 @@ struct QuantiseOptions {
 struct QuantiseResult {
   size_t linears = 0;  // calls
   size_t embeddings = 0;
-  std::vector<std::string> skipped;  // "fc.weight: its rows of 100 are no multiple of 32"
+  std::vector<std::string> skipped;  // "fc.weight: its rows of 100 are not a multiple of 32"
 };
 
 // Of a program as it was imported. A call with a weight of its own, f32, f16 or bf16, becomes:

@@ -188,7 +188,7 @@ QuantisedWeight quantise_weight(const TensorData& weight, const WeightScheme& sc
   const int64_t columns = weight.sizes[1];
   const int64_t group = scheme.group == 0 ? columns : scheme.group;
   if (group <= 0 || columns % group != 0) {
-    throw AotError(fmt::format("its rows of {} are no multiple of {}", columns, group));
+    throw AotError(fmt::format("its rows of {} are not a multiple of {}", columns, group));
   }
   const auto group_size = static_cast<size_t>(group);
   switch (weight.dtype) {

@@ -160,7 +160,7 @@ TEST(CallProfile, IsJsonWhateverTheNamesAre) {
   CallProfile profile;
   for (const std::string& name : names) profile.set_method(name);
   profile.set_method("\xFF|\xC3|\xE0\x80\x80");
-  const json methods = json::parse(profile.json()).at("methods");  // throws if it is no UTF-8
+  const json methods = json::parse(profile.json()).at("methods");  // throws if it is not UTF-8
   EXPECT_EQ(methods.at(0).at("method"), names[0]);
   EXPECT_EQ(methods.at(1).at("method"), names[1]);
   const std::string bad = "\xEF\xBF\xBD";

@@ -203,7 +203,7 @@ class Lowering(unittest.TestCase):
 
     def test_weights_are_quantized(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), quantize="8da4w:16")
-        self.assertEqual(lowered.notes, ["not quantised: 2.weight: its rows of 8 are no multiple of 16"])
+        self.assertEqual(lowered.notes, ["not quantised: 2.weight: its rows of 8 are not a multiple of 16"])
         with self.assertRaisesRegex(vitrine.Error, "int8"):
             vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int8")
 

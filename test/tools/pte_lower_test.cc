@@ -265,7 +265,7 @@ TEST(PteLowerTest, SaysWhichLayersAreNotQuantised) {
       pte_lower(model() + " --quantize 8da4w:16:affine -o " + (scratch / "m.pte").string());
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err,
-            "pte_lower: not quantised: 2.weight: its rows of 8 are no multiple of 16\n");
+            "pte_lower: not quantised: 2.weight: its rows of 8 are not a multiple of 16\n");
 }
 
 TEST(PteLowerTest, GraphsShowWhatIsInsideDelegates) {
@@ -324,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"OddBits", model() + " --quantize 8da4w,embedding:3:32", "2, 4 or 8 bits"},
         BadCommand{"SchemeTwice", model() + " --quantize 8da4w:8,8da4w:8", "8da4w is given twice"},
         BadCommand{"NoScheme", model() + " --quantize ,", "no scheme \"\""},
-        BadCommand{"GroupOfNoLayer", model() + " --quantize 8da4w:7", "are no multiple of 7"},
+        BadCommand{"GroupOfNoLayer", model() + " --quantize 8da4w:7", "are not a multiple of 7"},
         BadCommand{"NoEmbedding", model() + " --quantize embedding:4", "no embedding has a float"},
         BadCommand{"NoAttention", model() + " --attention custom_sdpa",
                    "there is no aten.scaled_dot_product_attention"},

@@ -157,7 +157,7 @@ TEST(Quantise, SaysWhichLinearLayersStay) {
   const QuantiseResult result = quantise_checked(program, {.linears = kFour});
   EXPECT_EQ(result.linears, 1U);
   EXPECT_THAT(result.skipped, ElementsAre("lora_a.weight: it is an adapter of LoRA",
-                                          "up.weight: its rows of 12 are no multiple of 8"));
+                                          "up.weight: its rows of 12 are not a multiple of 8"));
 }
 
 TEST(Quantise, RefusesWhatItCannotDo) {
@@ -177,10 +177,10 @@ TEST(Quantise, RefusesWhatItCannotDo) {
               ThrowsMessage<AotError>(HasSubstr("its weight is quantised already")));
   ExportedProgram narrow = embed(12);
   EXPECT_THAT([&] { quantise(narrow, {.embeddings = kFour}); },
-              ThrowsMessage<AotError>(HasSubstr("its rows of 12 are no multiple of 8")));
+              ThrowsMessage<AotError>(HasSubstr("its rows of 12 are not a multiple of 8")));
 }
 
-// The weight in an argument where it is no weight.
+// The weight is an argument that a layer does not take its weight from.
 TEST(Quantise, LeavesAWeightThatIsItsOwnInput) {
   ModelBuilder build("Net");
   build.input("x", ScalarType::kFloat, {16, 16});

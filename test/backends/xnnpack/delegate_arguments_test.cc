@@ -84,7 +84,7 @@ TEST_F(ArgumentsTest, AreChecked) {
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(-1, -2, -3, -4, -5, -6));
 }
 
-// Places and shapes that were seen before are no reason to leave the rest unchecked.
+// Arguments whose place and shape were seen before are still checked for the rest.
 TEST_F(ArgumentsTest, AreCheckedInLaterCallsToo) {
   Tensor& in = factory.make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor& out = factory.make(ScalarType::kFloat, {2, 3});
