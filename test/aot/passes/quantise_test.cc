@@ -180,7 +180,7 @@ TEST(Quantise, RefusesWhatItCannotDo) {
               ThrowsMessage<AotError>(HasSubstr("its rows of 12 are not a multiple of 8")));
 }
 
-// The weight is an argument that a layer does not take its weight from.
+// The weight is the input of the same layer too.
 TEST(Quantise, LeavesAWeightThatIsItsOwnInput) {
   ModelBuilder build("Net");
   build.input("x", ScalarType::kFloat, {16, 16});

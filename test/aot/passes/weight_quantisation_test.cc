@@ -150,7 +150,7 @@ TEST(QuantiseWeight, RefusesWhatItCannotQuantise) {
   };
   error(matrix(ScalarType::kFloat, 1, std::vector<float>(6)), 4,
         "rows of 6 are not a multiple of 4");
-  error(matrix(ScalarType::kFloat, 1, std::vector<float>(6)), -2, "no multiple of -2");
+  error(matrix(ScalarType::kFloat, 1, std::vector<float>(6)), -2, "not a multiple of -2");
   error(matrix(ScalarType::kDouble, 1, std::vector<double>(8)), 4, "it is f64");
   error(matrix(ScalarType::kFloat, 1, std::vector<float>(4, std::nanf(""))), 4, "not finite");
   error(matrix(ScalarType::kFloat, 1, std::vector<float>(4, HUGE_VALF)), 4, "not finite");
