@@ -190,7 +190,7 @@ TEST(Quantise, LeavesAWeightThatIsItsOwnInput) {
 }
 
 TEST(Quantise, ATrainedModelGetsTheWeightsAndCallsOfTheStockFlow) {
-  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "no language models: set VITRINE_CORPUS_LLM";
   ExportedProgram program = import_pt2(test::corpus_llm_dir() / "kjv_f32/model.pt2");
   const ExportedProgram stock = import_pt2(test::corpus_llm_dir() / "kjv_8da4w/model.pt2");
   const WeightScheme scheme = {.bits = 4, .group = 32};

@@ -168,7 +168,7 @@ TEST(PackRows, HasTheOrderOfTheEmbeddingOperators) {
 // torchao quantised this model by its affine rule. Its weights have few digits, so that a group's
 // scale tells its greatest magnitude; where no value is 7, that one is negative.
 TEST(QuantiseWeight, AffineIsTorchaos) {
-  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "no language models: set VITRINE_CORPUS_LLM";
   const ExportedProgram program =
       import_pt2(test::corpus_llm_dir() / "hf_qwen3_custom_sdpa_8da4w/model.pt2");
   size_t compared = 0;
