@@ -4,6 +4,7 @@ performance cores, fetches report and trace, and compares with a former run (doc
 
 import argparse
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -263,6 +264,12 @@ def profile_on(device, options, files):
             "after": dataclasses.asdict(after), "program": str(options.model), "runner": str(binary)})
 
 
+def new_folder(name):
+    """`name`, or the first of name-2, name-3, ... that is free: two runs can start within one second."""
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(path for path in map(pathlib.Path, names) if not path.exists())
+
+
 def main():
     options = parse_arguments()
     try:
@@ -275,7 +282,7 @@ def main():
                 if not (options.compare / name).is_file():
                     raise DeviceError(f"--compare {options.compare}: no {name} in it")
         if options.results is None:
-            options.results = pathlib.Path(time.strftime(f"{options.model.stem}-%Y%m%d-%H%M%S"))
+            options.results = new_folder(time.strftime(f"{options.model.stem}-%Y%m%d-%H%M%S"))
         if options.results.exists():
             raise DeviceError(f"{options.results} is there already; name a new folder")
         options.results.absolute().parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,8 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 TOOL = ROOT / "tools/device/profile_on_device.py"
+sys.path.insert(0, str(TOOL.parent))
+import profile_on_device  # noqa: E402  (after the path)
 SAMPLE = ROOT / "test/samples/linear_relu"
 RUNNER = os.environ["EXECUTOR_RUNNER"]
 INSPECT = os.environ["PTE_INSPECT"]
@@ -128,6 +130,13 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("deep/er is there already", "--ssh", "board", "--results", "deep/er")
         self.fails("Could not resolve hostname other", "--ssh", "other")
         self.fails("not a host", "--ssh=-oProxyCommand=true")
+
+    def test_two_runs_within_a_second(self):
+        name = str(self.folder / "model-20260101-000000")
+        for expected in (name, name + "-2", name + "-3"):
+            folder = profile_on_device.new_folder(name)
+            self.assertEqual(str(folder), expected)
+            folder.mkdir()
 
     def test_a_program_with_its_record(self):
         model = self.folder / "relu.pte"
