@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/print.h"
 #include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/to_backend.h"
 #include "test/aot/lowering/program_builder.h"
