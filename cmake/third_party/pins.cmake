@@ -13,9 +13,17 @@ set(VITRINE_PINS
 #   name | file | text | its replacement
 # XNNPACK pads the quantisation of dynamically quantised rows by 10, but its 14-row kernels of 4-bit
 # weights (AVX-512 VNNI with GFNI) read up to 12 more: the last of 2 or 3 rows came out wrong.
+# Its AVX512-FP16 products store columns 32 to 63 of a tile of 64 at column 1. Compilers before
+# clang 15 and GCC 13 do not build these.
 set(VITRINE_SOURCE_FIXES
   "XNNPACK|include/xnnpack.h|#define XNN_EXTRA_QUANTIZATION_PARAMS 10|#define XNN_EXTRA_QUANTIZATION_PARAMS 16"
 )
+foreach(family gemm igemm)
+  foreach(rows 1 7)
+    list(APPEND VITRINE_SOURCE_FIXES
+      "XNNPACK|src/f16-${family}/gen/f16-${family}-${rows}x64-minmax-avx512fp16-broadcast.c| + 1, vacc| + 32, vacc")
+  endforeach()
+endforeach()
 
 # Splits a row of VITRINE_PINS into <prefix>_NAME, _COMMIT, _GIT, _TARBALL, _SHA256.
 macro(vitrine_read_pin prefix row)
