@@ -3,6 +3,7 @@
 #   make demo-llm  a small language model: its text, and what its tokens cost
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
+#   make coverage   the lines that the tests run, by room, against the limits of test/coverage
 #   make packages   tests of what is installed: programs against it, the Python module
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|armv7 chooses another build; VITRINE_CORPUS the corpus of real programs.
@@ -10,7 +11,7 @@
 PRESET ?= release
 BUILD  := build/$(PRESET)
 
-.PHONY: build setup configure demo demo-llm test check packages sizes bench format lint clean
+.PHONY: build setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 
 build: configure
 	cmake --build --preset $(PRESET)
@@ -43,6 +44,12 @@ check: PRESET = dev
 check: configure
 	cmake --build --preset dev --target $(T)
 	build/dev/bin/$(T) --gtest_brief=1 --gtest_filter='$(F)'
+
+coverage: PRESET = coverage
+coverage: build
+	find $(BUILD) -name '*.gcda' -delete
+	ctest --preset $(PRESET) --parallel $$(nproc)
+	test/coverage/report.sh $(BUILD)
 
 packages:
 	@cmake/setup.sh $(PRESET) python

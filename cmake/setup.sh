@@ -15,6 +15,7 @@ for argument in "$@"; do
     sanitize|fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
+    coverage) packages="$packages gcovr" ;;
     lint) packages="$packages clang-format clang-tidy" ;;
     python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
   esac
