@@ -108,7 +108,10 @@ Node* gelu(Maker& m) {
 
 Node* root_or_exponential(Maker& m) {
   Node* x = m.pick(0, 4);
-  if (m.choose.below(2) == 0) return m.call("sqrt.default", {m.call("abs.default", {x})});
+  if (m.choose.below(2) == 0) {  // away from zero, where it makes errors large
+    x = m.call("add.Scalar", {m.call("abs.default", {x}), 0.25});
+    return m.call("sqrt.default", {x});
+  }
   return m.call("exp.default", {m.call("clamp.default", {x, -4.0, 2.0})});
 }
 
@@ -225,7 +228,10 @@ Node* padded(Maker& m) {
 
 Node* image_layer(Maker& m) {
   Node* x = m.pick(4, 4);
-  if (x == nullptr || !Maker::is_static(x, 1)) return nullptr;
+  if (x == nullptr) return nullptr;
+  for (const int64_t dim : {1, 2, 3}) {
+    if (!Maker::is_static(x, dim)) return nullptr;
+  }
   const int64_t channels = Maker::size(x, 1), height = Maker::size(x, 2), width = Maker::size(x, 3);
   const std::string name = m.fresh_name();
   const int64_t kernel = 1 + 2 * static_cast<int64_t>(m.choose.below(2));
