@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "aot/emit/method_emitter.h"
+#include "aot/emit/method_tensors.h"
 #include "aot/emit/program_writer.h"
 #include "aot/emit/record.h"
 #include "aot/graph/aot_error.h"
@@ -79,6 +80,11 @@ void add_constant_methods(const std::vector<ConstantMethod>& constants, ProgramP
 }
 
 }  // namespace
+
+uint64_t planned_bytes(const ExportedProgram& method, const EmitOptions::MemoryPlanning& options) {
+  const SharedBuffers none;
+  return MethodTensors(method, options, none).planned_bytes();
+}
 
 EmittedProgram emit(const Methods& methods, const EmitOptions& options) {
   std::vector<std::byte> pte;

@@ -66,6 +66,10 @@ struct EmittedProgram {
   std::map<std::string, MethodDebugInfo, std::less<>> debug_info;
 };
 
+// The memory that a method's plan takes, without buffers that methods share. As `to_executable`
+// leaves it.
+uint64_t planned_bytes(const ExportedProgram& method, const EmitOptions::MemoryPlanning& options);
+
 // Methods as `to_executable` leaves them. Two runs give the same bytes. AotErrors name the node.
 EmittedProgram emit(const Methods& methods, const EmitOptions& options = {});
 

@@ -23,6 +23,12 @@ bool is_quantisation(Target target) {
   return target.name_space() == "quantized_decomposed" || target.name_space() == "torchao";
 }
 
+// Of a matrix, as linear layers have it.
+bool is_transposition(const Node& node) {
+  return node.target().is("aten.permute_copy.default") && node.tensor() != nullptr &&
+         node.tensor()->rank() == 2;
+}
+
 // 0 if unknown.
 uint64_t bytes_of(const Value& value) {
   uint64_t bytes = 0;
@@ -61,11 +67,11 @@ class Folder {
     for (Node& node : program_.graph->nodes()) {
       if (is_weight(program_, node)) {
         known_.insert(&node);
-        sizes_[&node] = bytes_of(node.meta.value);
       } else if (may_fold(node)) {
         known_.insert(&node);
       }
     }
+    drop_what_grows();
     find_results();
     if (results_.empty()) return 0;
     replace(evaluate(part()));
@@ -84,20 +90,42 @@ class Folder {
     if (!node.is_call() || !is_pure(node) || !is_static(node.meta.value)) return false;
     const Target target = node.target();
     if (options_.keeps_quantisation && is_quantisation(target)) return false;
-    const bool is_item = target == getitem();
-    if (!is_item && (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
+    if (options_.keeps_transpositions && is_transposition(node)) return false;
+    if (!(target == getitem()) &&
+        (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
       return false;
     }
     const std::vector<Node*> inputs = node.inputs();
-    uint64_t taken = 0;
-    for (const Node* input : inputs) {
-      if (!known_.contains(input)) return false;
-      taken += sizes_[input];
+    if (!all_known(inputs)) return false;
+    if (inputs.empty()) makers_.insert(&node);
+    return true;
+  }
+
+  template <class Nodes>
+  bool all_known(const Nodes& nodes) const {
+    return std::ranges::all_of(nodes, [&](const Node* node) { return known_.contains(node); });
+  }
+
+  // Takes calls out of `known_` whose results are too large, and what depends on them.
+  void drop_what_grows() {
+    for (Node& node : program_.graph->nodes()) {
+      if (!known_.contains(&node)) continue;
+      if (!node.is_call()) {
+        sizes_[&node] = all_known(node.users()) ? bytes_of(node.meta.value) : 0;
+      } else if (!stays_small(node)) {
+        known_.erase(&node);
+      }
     }
+  }
+
+  bool stays_small(const Node& node) {
+    const std::vector<Node*> inputs = node.inputs();
+    if (!all_known(inputs)) return false;
+    uint64_t taken = 0;
+    for (const Node* input : inputs) taken += sizes_[input];
     const uint64_t bytes = bytes_of(node.meta.value);
     if (bytes > taken && bytes - taken > options_.max_growth) return false;
-    sizes_[&node] = is_item ? taken : std::max(taken, bytes);
-    if (inputs.empty()) makers_.insert(&node);
+    sizes_[&node] = node.target() == getitem() ? taken : std::max(taken, bytes);
     return true;
   }
 

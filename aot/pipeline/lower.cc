@@ -12,6 +12,7 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
+#include "aot/optimise/optimise.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
@@ -46,6 +47,26 @@ void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {
     throw AotError(fmt::format("--dynamic {}: there is no such size; {}", bound.name,
                                known.empty() ? "all sizes are static" : "dynamic are " + known));
   }
+}
+
+using NodeNames = std::map<const Node*, std::string>;
+
+NodeNames names_of(Graph& graph) {
+  NodeNames names;
+  for_each_graph(graph, [&](Graph& each) {
+    for (const Node& node : each.nodes()) names.emplace(&node, node.name());
+  });
+  return names;
+}
+
+// Rejections of nodes that are no more.
+void forget_removed(const NodeNames& before, const NodeNames& after,
+                    std::vector<Rejection>& rejections) {
+  std::erase_if(rejections, [&](const Rejection& each) {
+    const auto was = before.find(each.node);
+    const auto is = after.find(each.node);
+    return was == before.end() || is == after.end() || was->second != is->second;
+  });
 }
 
 void replace_attention_of(Methods& methods, std::vector<std::string>& notes) {
@@ -89,8 +110,11 @@ class Lowering {
     for (auto& [name, program] : model_.methods) finish_edge_program(name, program);
     options_.filter.require_known(operators_);
     for (auto& [name, program] : model_.methods) {
-      if (!partitioners_.empty()) delegate(name, program);
-      make_executable(name, program);
+      if (options_.optimise) {
+        optimise(name, program);
+      } else {
+        keep(name, attempt(name, std::move(program), kNoOptimisation));
+      }
     }
     write();
     return std::move(model_);
@@ -132,22 +156,65 @@ class Lowering {
       fold_constants(program, fold);
     });
     add_operators(*program.graph, operators_);
-    if (options_.make_record) edge_programs_.emplace(name, program.copy());
   }
 
-  void delegate(const std::string& name, ExportedProgram& program) {
+  // A method on its way: as the record, reports and the emitter see it.
+  struct Attempt {
+    ExportedProgram edge;  // only for a record
+    ExportedProgram delegated;
+    ExportedProgram executable;
+    std::vector<Rejection> rejections;
+    std::vector<Change> changes;
+  };
+
+  Attempt attempt(const std::string& name, ExportedProgram program, uint8_t optimisations) {
+    Attempt made;
+    Changes changes(program.range_constraints);
+    of_method(name, [&] { optimise_before_delegation(program, optimisations, changes); });
+    if (options_.make_record) made.edge = program.copy();
+    if (!partitioners_.empty()) delegate(name, program, made.rejections);
+    tell("for execution", name);
+    of_method(name, [&] {
+      const NodeNames before = names_of(*program.graph);
+      optimise_after_delegation(program, optimisations, changes);
+      forget_removed(before, names_of(*program.graph), made.rejections);
+      made.executable = program.copy();
+      to_executable(made.executable);
+    });
+    made.delegated = std::move(program);
+    made.changes = changes.all();
+    return made;
+  }
+
+  // Nobody who asks for speed shall pay in memory: what makes the plan larger is not done.
+  void optimise(const std::string& name, const ExportedProgram& program) {
+    const auto& planning = options_.emit.memory_planning;
+    Attempt stock = attempt(name, program.copy(), kNoOptimisation);
+    const uint64_t most = planned_bytes(stock.executable, planning);
+    for (const uint8_t choice : optimisation_choices()) {
+      if (choice == kNoOptimisation) break;
+      Attempt made = attempt(name, program.copy(), choice);
+      if (planned_bytes(made.executable, planning) <= most) return keep(name, std::move(made));
+    }
+    keep(name, std::move(stock));
+  }
+
+  void keep(const std::string& name, Attempt made) {
+    if (options_.make_record) edge_programs_.emplace(name, std::move(made.edge));
+    if (!partitioners_.empty()) model_.rejections[name] = std::move(made.rejections);
+    if (options_.optimise) model_.changes[name] = std::move(made.changes);
+    executable_.emplace(name, std::move(made.executable));
+    model_.methods.find(name)->second = std::move(made.delegated);
+  }
+
+  void delegate(const std::string& name, ExportedProgram& program,
+                std::vector<Rejection>& rejections) {
     tell("to backends", name);
     of_method(name, [&] {
       if (options_.emit.external_constants) tag_external_constants(program, file_of_weight);
-      model_.rejections[name] = to_backend(program, partitioners_);
+      rejections = to_backend(program, partitioners_);
       require_kept_ops_lowered(program, kept_.at(name));
     });
-  }
-
-  void make_executable(const std::string& name, const ExportedProgram& program) {
-    tell("for execution", name);
-    ExportedProgram& executable = executable_.emplace(name, program.copy()).first->second;
-    of_method(name, [&] { to_executable(executable); });
   }
 
   void write() {

@@ -12,6 +12,7 @@
 
 #include "aot/emit/emit.h"
 #include "aot/lowering/partitioner.h"
+#include "aot/optimise/changes.h"
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/op_filter.h"
 #include "aot/pipeline/quantisation.h"
@@ -28,6 +29,8 @@ struct LowerOptions {
   // Weights that delegates keep by name go to the .ptd too, if constants are external.
   EmitOptions emit;
   bool fold_constants = false;  // before delegation
+  // Goes beyond stock lowering, where a method's planned memory does not grow (aot/optimise).
+  bool optimise = false;
   bool make_record = false;
   // Where the program's bytes go, in order; null: to LoweredModel::emitted.
   ByteSink sink;
@@ -44,6 +47,7 @@ struct LoweredModel {
   // As the backends left them, for reports. The rejections' nodes are in their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
+  std::map<std::string, std::vector<Change>, std::less<>> changes;  // what `optimise` did
 };
 
 // By method. ImportErrors name the file.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -37,18 +36,8 @@ void collect(const aot::Graph& graph, const std::string& subgraph,
   }
 }
 
-std::string scaled(uint64_t value, double step, const std::array<const char*, 5>& units) {
-  auto number = static_cast<double>(value);
-  size_t unit = 0;
-  for (; number >= step && unit + 1 < units.size(); ++unit) number /= step;
-  return unit == 0 ? fmt::format("{} {}", value, units[0])
-                   : fmt::format("{:.1f} {}", number, units[unit]);
-}
-
 std::string cost_text(const NodeCost& cost) {
-  return fmt::format("{}, {}",
-                     scaled(cost.flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"}),
-                     scaled(cost.bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}));
+  return fmt::format("{}, {}", flops_text(cost.flops), bytes_text(cost.bytes));
 }
 
 // The innermost line of the stack trace outside torch: "model.py:28".

@@ -1,5 +1,8 @@
 #include "aot/reports/node_cost.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <limits>
 
 #include "aot/shapes/call.h"
@@ -16,6 +19,14 @@ using aot::Value;
 
 uint64_t saturated(double count) {
   return count >= 0x1p64 ? std::numeric_limits<uint64_t>::max() : static_cast<uint64_t>(count);
+}
+
+std::string scaled(uint64_t value, double step, const std::array<const char*, 5>& units) {
+  auto number = static_cast<double>(value);
+  size_t unit = 0;
+  for (; number >= step && unit + 1 < units.size(); ++unit) number /= step;
+  return unit == 0 ? fmt::format("{} {}", value, units[0])
+                   : fmt::format("{:.1f} {}", number, units[unit]);
 }
 
 // A call of the graph. Its sizes count with their upper bound, or as 1 if they have none.
@@ -91,6 +102,14 @@ NodeCost cost_of(const Node& node, const RangeConstraints& symbols) {
   double bytes = call.bytes(node.meta.value);
   for (const Node* input : node.inputs()) bytes += call.bytes(input->meta.value);
   return {.flops = saturated(flops.value_or(0)), .bytes = saturated(bytes)};
+}
+
+std::string flops_text(uint64_t flops) {
+  return scaled(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
+}
+
+std::string bytes_text(uint64_t bytes) {
+  return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
 }
 
 }  // namespace vitrine::delegation

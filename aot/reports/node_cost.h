@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "aot/graph/graph.h"
 #include "aot/graph/symbolic.h"
@@ -18,5 +19,8 @@ struct NodeCost {
 // FLOPs are counted by the operator table (operators/flops.h); of calls without a rule there, as
 // one for each element of the first result.
 NodeCost cost_of(const aot::Node& call, const aot::RangeConstraints& symbols);
+
+std::string flops_text(uint64_t flops);  // "12.5 kFLOP"
+std::string bytes_text(uint64_t bytes);  // "3.5 KiB"
 
 }  // namespace vitrine::delegation

@@ -1,6 +1,9 @@
 #include "test/corpus_check/lowering.h"
 
+#include <fmt/format.h>
+
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "aot/pipeline/lower.h"
@@ -37,6 +40,21 @@ bool shares_state(const fs::path& program) {
   return false;
 }
 
+// What --optimize promises.
+void require_no_larger_plan(const aot::LoweredModel& optimised,
+                            const std::map<std::string, fs::path>& files,
+                            aot::LowerOptions options) {
+  options.optimise = false;
+  const aot::LoweredModel stock = aot::lower(aot::import_methods(files), options);
+  for (const auto& [method, info] : optimised.emitted.debug_info) {
+    const size_t before = stock.emitted.debug_info.find(method)->second.planned_bytes;
+    if (info.planned_bytes <= before) continue;
+    throw std::runtime_error(fmt::format("method {}: {} bytes of planned memory, {} without "
+                                         "--optimize",
+                                         method, info.planned_bytes, before));
+  }
+}
+
 }  // namespace
 
 bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
@@ -58,7 +76,9 @@ bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
   // Cases with weights outside of their program are lowered in that way.
   options.emit.external_constants = flags.external_constants || !which.data.empty();
   options.emit.memory_planning.share_mutable_buffers = shares_state(which.model);
+  options.optimise = flags.optimise;
   const aot::LoweredModel model = aot::lower(aot::import_methods(files), options);
+  if (flags.optimise) require_no_larger_plan(model, files, options);
   which.model = folder / "model.pte";
   tools::write_file(which.model, model.emitted.pte);
   which.data.clear();

@@ -18,6 +18,7 @@ struct LoweringFlags {
   bool external_constants = false;  // cases that have such are always lowered so
   std::string quantise;             // as --quantize of pte_lower; empty: not
   bool custom_sdpa = false;         // --attention custom_sdpa
+  bool optimise = false;            // --optimize; an error if planned memory grows
 };
 
 // Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case

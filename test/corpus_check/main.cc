@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   app.add_option("--backend", backends, "of --lower; repeatable")->allow_extra_args(false);
   vitrine::corpus::LoweringFlags flags;
   app.add_flag("--fold_constants", flags.fold_constants, "of --lower, as pte_lower has it");
+  app.add_flag("--optimize", flags.optimise, "the same; planned memory must not grow");
   app.add_flag("--external_constants", flags.external_constants, "the same");
   CLI11_PARSE(app, argc, argv);
 

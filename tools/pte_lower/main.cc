@@ -54,6 +54,7 @@ void run(const LoweringOptions& options) {
   lowering.quantise = options.quantise;
   lowering.emit = options.emit;
   lowering.fold_constants = options.fold_constants;
+  lowering.optimise = options.optimise;
   lowering.make_record = !options.record.empty();
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };

@@ -154,6 +154,9 @@ void add_emit_options(CLI::App& app, LoweringOptions& options) {
   aot::EmitOptions& emit = options.emit;
   app.add_flag("--fold-constants", options.fold_constants,
                "compute what needs no input now, not at each run");
+  app.add_flag("--optimize", options.optimise,
+               "go beyond ExecuTorch's lowering for speed; planned memory does not grow. --explain "
+               "tells what was done");
   app.add_flag("--external-constants", emit.external_constants,
                "weights to a file beside the program (.ptd)");
   app.add_option("--segment-alignment", emit.segment_alignment, "of weights and delegates")

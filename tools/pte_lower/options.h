@@ -26,6 +26,7 @@ struct LoweringOptions {
   bool custom_sdpa = false;
   aot::EmitOptions emit;
   bool fold_constants = false;
+  bool optimise = false;
   bool summary = false;
   bool graph = false;
   bool explain = false;

@@ -36,6 +36,14 @@ std::string each_method(const aot::LoweredModel& model, Text text) {
   return all;
 }
 
+// What --optimize did; empty if that was not asked for.
+std::string changes_text(const aot::LoweredModel& model, const std::string& method) {
+  const auto found = model.changes.find(method);
+  if (found == model.changes.end()) return "";
+  if (found->second.empty()) return "Optimised: nothing.\n";
+  return "Optimised:\n" + aot::format_changes(found->second);
+}
+
 // The counts that delegation_info, like ExecuTorch's, leaves out; empty if zero.
 std::string branches_text(const aot::Graph& graph) {
   size_t delegates = 0;
@@ -86,10 +94,11 @@ std::string graphviz_text(const aot::LoweredModel& model) {
 
 std::string explain_text(const aot::LoweredModel& model, bool with_places) {
   return each_method(model, [&](const auto& name, const aot::ExportedProgram& program) {
+    const std::string changes = changes_text(model, name);
     const auto found = model.rejections.find(name);
-    if (found == model.rejections.end()) return std::string("No backend was given.\n");
+    if (found == model.rejections.end()) return changes + "No backend was given.\n";
     const std::string lines = delegation::explain(program, found->second, with_places);
-    return lines.empty() ? std::string("All calls are delegated.\n") : lines;
+    return changes + (lines.empty() ? "All calls are delegated.\n" : lines);
   });
 }
 

@@ -1,0 +1,90 @@
+#include "aot/optimise/optimise.h"
+
+#include <array>
+
+#include "aot/evaluation/fold_constants.h"
+#include "aot/optimise/rewriting.h"
+#include "aot/optimise/rules.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+namespace {
+
+void fold(ExportedProgram& program, Changes& changes, bool for_backends) {
+  FoldOptions options;
+  options.keeps_quantisation = for_backends;
+  options.keeps_transpositions = for_backends;
+  const size_t calls = fold_constants(program, options);
+  changes.add("call that depends on constants alone", calls, calls);
+}
+
+// Each makes work for the others. A few rounds do; what is left costs time only.
+void simplify(ExportedProgram& program, Changes& changes) {
+  constexpr size_t kMaxRounds = 8;
+  for (size_t round = 0, before = 0; round < kMaxRounds; ++round) {
+    before = program.graph->nodes().size();
+    remove_neutral_calls(program, changes);
+    compose_permutations(program, changes);
+    copies_to_views(program, changes);
+    if (program.graph->nodes().size() == before) break;
+  }
+}
+
+void remove_unused_weights(ExportedProgram& program) {
+  program.graph->remove_dead_code();
+  for (Node* node : program.graph->placeholders()) {
+    if (node->users().empty() && constant_of(program, node) != nullptr) program.remove_input(node);
+  }
+}
+
+}  // namespace
+
+std::span<const uint8_t> optimisation_choices() {
+  static constexpr std::array<uint8_t, 4> kChoices = {kFolding | kSimplifying | kSharing,
+                                                      kFolding | kSimplifying, kFolding,
+                                                      kNoOptimisation};
+  return kChoices;
+}
+
+void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations,
+                                Changes& changes) {
+  if (optimisations == kNoOptimisation) return;
+  std::vector<Pass> passes;
+  const auto add = [&](const char* name, auto rule) {
+    passes.push_back({name, [&changes, rule](ExportedProgram& each) { rule(each, changes); }});
+  };
+  if (optimisations & kFolding) {
+    add("fold_constants", [](auto& each, auto& found) { fold(each, found, true); });
+  }
+  if (optimisations & kSimplifying) {
+    add("simplify", simplify);
+    add("remove_safe_softmax", remove_safe_softmax);
+    add("merge_scales", merge_scales);
+  }
+  if (optimisations & kSharing) {
+    add("share_results", [](auto& each, auto& found) { share_results(each, found, true); });
+  }
+  passes.push_back({"remove_unused_weights", remove_unused_weights});
+  run_passes(program, passes);
+}
+
+void optimise_after_delegation(ExportedProgram& program, uint8_t optimisations, Changes& changes) {
+  if (optimisations == kNoOptimisation) return;
+  std::vector<Pass> passes = {{"decompose_late", decompose_late}};
+  const auto add = [&](const char* name, auto rule) {
+    passes.push_back({name, [&changes, rule](ExportedProgram& each) { rule(each, changes); }});
+  };
+  if (optimisations & kSimplifying) add("simplify", simplify);
+  if (optimisations & kSharing) {
+    add("share_results", [](auto& each, auto& found) { share_results(each, found, false); });
+  }
+  if (optimisations & kFolding) {
+    add("fold_batch_norms", fold_batch_norms);
+    add("fold_constants", [](auto& each, auto& found) { fold(each, found, false); });
+  }
+  passes.push_back({"remove_unused_weights", remove_unused_weights});
+  run_passes(program, passes);
+}
+
+}  // namespace vitrine::aot

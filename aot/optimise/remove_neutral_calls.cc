@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "aot/optimise/rewriting.h"
+#include "aot/optimise/rules.h"
+#include "aot/shapes/call.h"
+
+namespace vitrine::aot {
+namespace {
+
+struct Neutral {
+  std::string_view target;
+  double operand;
+  bool on_both_sides;
+};
+constexpr std::array<Neutral, 8> kNeutral = {{{"aten.add.Tensor", 0, true},
+                                              {"aten.add.Scalar", 0, false},
+                                              {"aten.sub.Tensor", 0, false},
+                                              {"aten.sub.Scalar", 0, false},
+                                              {"aten.mul.Tensor", 1, true},
+                                              {"aten.mul.Scalar", 1, false},
+                                              {"aten.div.Tensor", 1, false},
+                                              {"aten.div.Scalar", 1, false}}};
+
+// The number that a constant holds in each place, as far as it is read here.
+std::optional<double> uniform_value(const TensorData& data) {
+  if (data.dtype != ScalarType::kFloat || data.numel() != 1) return {};
+  const std::vector<std::byte> bytes = row_major_bytes(data);
+  float value = 0;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+std::optional<double> number_at(const ExportedProgram& program, const Node& node, size_t index) {
+  const Argument* given = node.arg(index);
+  if (given == nullptr) return {};
+  if (const auto* real = given->get<double>()) return *real;
+  if (const auto* integer = given->get<int64_t>()) return static_cast<double>(*integer);
+  const TensorData* data = constant_of(program, given->node());
+  return data == nullptr ? std::nullopt : uniform_value(*data);
+}
+
+// Whether each value of `from` is one of `to`.
+bool is_wider(ScalarType to, ScalarType from) {
+  using enum ScalarType;
+  if (to == kDouble) return from == kFloat || from == kInt || from == kHalf || from == kBFloat16;
+  if (to == kFloat) return from == kHalf || from == kBFloat16;
+  if (to == kLong) return from == kInt || from == kShort || from == kChar || from == kByte;
+  if (to == kInt) return from == kShort || from == kChar || from == kByte;
+  return false;
+}
+
+class Removing {
+ public:
+  Removing(ExportedProgram& program, Changes& changes) : program_(program), changes_(changes) {}
+
+  void visit(Node& node) {
+    if (node.tensor() == nullptr) return;
+    if (calls(&node, "dim_order_ops._to_dim_order_copy.default")) return visit_conversion(node);
+    const auto* found = std::ranges::find(kNeutral, node.target().name(), &Neutral::target);
+    if (found == kNeutral.end()) return;
+    if (number_at(program_, node, 1) == found->operand) {
+      replace(node, tensor_arg(node, 0), "call that changes nothing");
+    } else if (found->on_both_sides && Call(node).real("alpha", 1.0) == 1.0 &&
+               number_at(program_, node, 0) == found->operand) {
+      replace(node, tensor_arg(node, 1), "call that changes nothing");
+    }
+  }
+
+ private:
+  void visit_conversion(Node& node) {
+    Node* inner = tensor_arg(node, 0);
+    if (!calls(inner, "dim_order_ops._to_dim_order_copy.default")) return;
+    Node* source = tensor_arg(*inner, 0);
+    if (source == nullptr || !is_wider(inner->tensor()->dtype, source->tensor()->dtype)) return;
+    replace(node, source, "conversion to a wider dtype and back");
+  }
+
+  void replace(Node& node, Node* other, std::string_view what) {
+    if (other == nullptr || !are_alike(*other->tensor(), *node.tensor())) return;
+    if (!may_stand_for(*other, node)) return;
+    changes_.remove(what, node);
+    replace_node(program_, node, *other);
+  }
+
+  ExportedProgram& program_;
+  Changes& changes_;
+};
+
+}  // namespace
+
+void remove_neutral_calls(ExportedProgram& program, Changes& changes) {
+  Removing removing(program, changes);
+  for_each_call(*program.graph, [&](Node& node) { removing.visit(node); });
+  program.graph->remove_dead_code();
+}
+
+}  // namespace vitrine::aot

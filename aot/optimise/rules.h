@@ -1,0 +1,26 @@
+// The rules of --optimize, each in a file of its own. Programs are in the edge dialect; each rule
+// leaves one that computes the same, and tells what it changed.
+#pragma once
+
+#include "aot/optimise/changes.h"
+
+namespace vitrine::aot {
+
+// Squeezes, permutations of dims of size 1 and whatever else keeps the order of elements becomes
+// aten.view_copy, which needs no memory of its own, or nothing at all.
+void copies_to_views(ExportedProgram& program, Changes& changes);
+// A permutation of a permutation becomes one.
+void compose_permutations(ExportedProgram& program, Changes& changes);
+// x * 1, x + 0, x / 1, and conversions to a wider dtype and back.
+void remove_neutral_calls(ExportedProgram& program, Changes& changes);
+// Calls that compute what an earlier one did. Those that read weights alone stay if
+// `keeps_constants`: backends recognise layers by them.
+void share_results(ExportedProgram& program, Changes& changes, bool keeps_constants);
+// The part of a softmax that gives zeros for a row without a finite value, where every row has one.
+void remove_safe_softmax(ExportedProgram& program, Changes& changes);
+// Both sides of a product multiplied by numbers: one side by their product.
+void merge_scales(ExportedProgram& program, Changes& changes);
+// Batch norms behind a convolution of which nothing else needs the result go into its weights.
+void fold_batch_norms(ExportedProgram& program, Changes& changes);
+
+}  // namespace vitrine::aot

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "aot/optimise/rewriting.h"
+#include "aot/optimise/rules.h"
+
+namespace vitrine::aot {
+namespace {
+
+// Two calls of the same arguments give two results.
+constexpr std::array<std::string_view, 4> kNeverShared = {
+    "aten.rand.default", "aten.randn.default", "aten.native_dropout.default",
+    "aten.empty.memory_format"};
+
+class Sharing {
+ public:
+  Sharing(ExportedProgram& program, Changes& changes, bool keeps_constants)
+      : program_(program), changes_(changes), keeps_constants_(keeps_constants) {}
+
+  void run(Graph& graph) {
+    std::unordered_map<std::string, std::vector<Node*>> seen;
+    for (Node* node = graph.nodes().empty() ? nullptr : &graph.nodes().front(); node != nullptr;) {
+      Node* next = node->next();
+      if (may_share(*node)) visit(*node, seen[node->target().name()]);
+      node = next;
+    }
+  }
+
+ private:
+  bool may_share(const Node& node) {
+    if (!node.is_call() || node.target().dialect() == Dialect::kHigherOrder || !is_pure(node) ||
+        std::ranges::count(kNeverShared, node.target().name()) != 0) {
+      return false;
+    }
+    // Backends recognise quantised calls by what quantises and dequantises for them alone.
+    const std::string_view space = node.target().name_space();
+    if (space == "quantized_decomposed" || space == "torchao") return false;
+    if (!keeps_constants_) return true;
+    const std::vector<Node*> inputs = node.inputs();
+    const bool reads_constants = std::ranges::all_of(inputs, [&](const Node* input) {
+      return constant_.contains(input) || constant_of(program_, input) != nullptr;
+    });
+    if (reads_constants) constant_.insert(&node);
+    return !reads_constants;
+  }
+
+  void visit(Node& node, std::vector<Node*>& earlier) {
+    const auto same = std::ranges::find_if(earlier, [&](const Node* other) {
+      return other->target() == node.target() && other->args() == node.args() &&
+             other->kwargs() == node.kwargs() && other->meta.value == node.meta.value;
+    });
+    if (same == earlier.end()) {
+      earlier.push_back(&node);
+      return;
+    }
+    if (!may_stand_for(**same, node)) return;
+    if (!(node.target() == getitem())) changes_.remove("call that repeats an earlier one", node);
+    replace_node(program_, node, **same);
+  }
+
+  ExportedProgram& program_;
+  Changes& changes_;
+  bool keeps_constants_;
+  std::unordered_set<const Node*> constant_;
+};
+
+}  // namespace
+
+void share_results(ExportedProgram& program, Changes& changes, bool keeps_constants) {
+  for_each_graph(*program.graph, [&](Graph& graph) {
+    Sharing(program, changes, keeps_constants).run(graph);
+  });
+  program.graph->remove_dead_code();
+}
+
+}  // namespace vitrine::aot
