@@ -15,6 +15,7 @@ std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesy
   }
   if (!settings.quantize.empty()) options.quantise = aot::parse_quantisation(settings.quantize);
   options.fold_constants = settings.fold_constants;
+  options.optimise = settings.optimize;
   options.make_record = settings.record;
   return std::make_unique<aot::LoweredModel>(aot::lower(aot::import_methods(models), options));
 }

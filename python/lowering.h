@@ -20,6 +20,7 @@ struct LowerSettings {
   bool fold_constants = false;
   bool record = false;   // makes an ETRecord too
   std::string quantize;  // as pte_lower's --quantize; empty: not
+  bool optimize = false;
 };
 
 // By method. Throws HostErrors that name the file, node or option.

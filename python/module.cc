@@ -65,9 +65,9 @@ void define_lowering(py::module_& module) {
       .def("delegation_info", &delegation_info);
   module.def("lower", [](const std::map<std::string, std::filesystem::path>& models,
                          const std::vector<std::string>& backends, bool fold_constants, bool record,
-                         const std::string& quantize) {
+                         const std::string& quantize, bool optimize) {
     const py::gil_scoped_release others_run;
-    return lower(models, {backends, fold_constants, record, quantize});
+    return lower(models, {backends, fold_constants, record, quantize, optimize});
   });
   module.def("inspect_json", &inspect_json);
 }

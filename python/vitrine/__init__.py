@@ -184,7 +184,7 @@ class Lowered:
         return DelegationInfo(subgraphs, delegated, others, [dict(zip(keys, row)) for row in by_op], text)
 
     def explain(self) -> str:
-        """Why calls are not delegated, most expensive first."""
+        """What `optimize` did, and why calls are not delegated, most expensive first."""
         return self._model.explain()
 
     def __str__(self) -> str:
@@ -193,16 +193,17 @@ class Lowered:
 
 def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           backend: Union[str, Sequence[str], None] = "xnnpack", fold_constants: bool = False,
-          record: bool = False, quantize: Optional[str] = None) -> Lowered:
+          record: bool = False, quantize: Optional[str] = None, optimize: bool = False) -> Lowered:
     """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
 
     `backend` is "xnnpack", "mapping_demo", several in order of preference, or None.
     `quantize` is a scheme for float weights, as pte_lower has it: "8da4w:32,embedding:4:32".
+    `optimize` goes beyond ExecuTorch's lowering for speed; `explain()` tells what it did.
     """
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
     return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()},
-                                  backends, fold_constants, record, quantize or ""))
+                                  backends, fold_constants, record, quantize or "", optimize))
 
 
 def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:

@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/builder/layers.h"
+#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/optimise/optimised_program.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+TensorData ramp(std::vector<int64_t> sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  Values values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(0.25 * static_cast<double>(i % 13) - 1);
+  return floats(std::move(sizes), values);
+}
+
+TEST(CopiesToViews, NeedNoCodeWhereTheOrderOfElementsStays) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 1, 3});
+  Node* y = build.call("aten.neg.default", {x});
+  y = build.call("aten.squeeze.dim", {y, 1});
+  y = build.call("aten.unsqueeze.default", {y, 0});
+  y = build.call("aten.permute.default", {y, std::vector<int64_t>{1, 0, 2}});
+  y = build.call("aten.expand.default", {y, std::vector<int64_t>{2, 1, 3}});
+  const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+  EXPECT_THAT(made.calls(), ElementsAre("neg", "abs"));
+  made.expect_same_results({ramp({2, 1, 3})});
+}
+
+TEST(CopiesToViews, ButNotWhereItChanges) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 1, 3});
+  Node* y = build.call("aten.permute.default", {x, std::vector<int64_t>{2, 1, 0}});
+  y = build.call("aten.expand.default", {y, std::vector<int64_t>{3, 4, 2}});
+  const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+  EXPECT_THAT(made.calls(), ElementsAre("permute_copy", "expand_copy", "abs"));
+  made.expect_same_results({ramp({2, 1, 3})});
+}
+
+// A caller may give the result memory of its own, and may change the input before it reads it.
+TEST(CopiesToViews, LeaveResultsTheirMemory) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {4});
+  Node* y = build.call("aten.neg.default", {x});
+  Node* copy = build.call("aten.clone.default", {x});
+  Node* same = build.call("aten.clone.default", {y});
+  const OptimisedProgram made = optimised(build, {copy, y, same});
+  EXPECT_THAT(made.calls(), ElementsAre("neg", "_clone_dim_order", "_clone_dim_order"));
+  made.expect_same_results({ramp({4})});
+}
+
+TEST(CopiesToViews, KnowOneSizeLess) {
+  ModelBuilder build("Net");
+  const SymInt length = build.dynamic_size(1, 8);
+  Node* x = build.input("x", ScalarType::kFloat, {length, 3});
+  Node* y = build.call("aten.neg.default", {x});
+  y = build.call("aten.unsqueeze.default", {y, 0});
+  const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+  EXPECT_THAT(made.calls(), ElementsAre("neg", "view_copy", "abs"));
+  made.expect_same_results({ramp({5, 3})});
+}
+
+TEST(ComposePermutations, MakesOneOfTwo) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3, 4});
+  Node* y = build.call("aten.permute.default", {x, std::vector<int64_t>{1, 2, 0}});
+  y = build.call("aten.abs.default", {build.call("aten.transpose.int", {y, 0, -1})});
+  const OptimisedProgram made = optimised(build, {y});
+  EXPECT_THAT(made.calls(), ElementsAre("permute_copy", "abs"));
+  made.expect_same_results({ramp({2, 3, 4})});
+}
+
+TEST(ComposePermutations, MakesNoneOfTwoThatCancel) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3, 4});
+  Node* y = build.call("aten.permute.default", {x, std::vector<int64_t>{1, 2, 0}});
+  y = build.call("aten.permute.default", {y, std::vector<int64_t>{2, 0, 1}});
+  const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+  EXPECT_THAT(made.calls(), ElementsAre("abs"));
+  made.expect_same_results({ramp({2, 3, 4})});
+}
+
+TEST(RemoveNeutralCalls, RemovesWhatChangesNothing) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* y = build.call("aten.mul.Tensor", {x, 1});
+  y = build.call("aten.add.Tensor", {y, 0.0});
+  y = build.call("aten.div.Tensor", {y, 1.0});
+  const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+  EXPECT_THAT(made.calls(), ElementsAre("abs"));
+  made.expect_same_results({ramp({3})});
+}
+
+// 0 - x, 1 / x; an integer divided by 1 is converted at least.
+TEST(RemoveNeutralCalls, LeavesWhatDoes) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* n = build.input("n", ScalarType::kLong, {3});
+  Node* zero = build.buffer("zero", floats({1}, {0}));
+  Node* one = build.buffer("one", floats({1}, {1}));
+  const OptimisedProgram made =
+      optimised(build, {build.call("aten.sub.Tensor", {zero, x}),
+                        build.call("aten.div.Tensor", {one, x}),
+                        build.call("aten.div.Tensor", {n, 1})});
+  EXPECT_THAT(made.calls(), Contains("sub.Tensor"));
+  EXPECT_THAT(made.calls(), Contains("div.Tensor"));
+  EXPECT_THAT(made.calls(), Contains("_to_dim_order_copy"));
+  made.expect_same_results({ramp({3}), integers({3}, {1, -2, 3})});
+}
+
+TEST(RemoveNeutralCalls, RemovesConversionsThatLoseNothing) {
+  const auto converted = [](ScalarType through) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {3});
+    Node* y = build.call("aten.to.dtype", {x, through});
+    y = build.call("aten.to.dtype", {y, ScalarType::kFloat});
+    const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
+    made.expect_same_results({ramp({3})});
+    return made.calls().size();
+  };
+  EXPECT_EQ(converted(ScalarType::kDouble), 1U);
+  EXPECT_EQ(converted(ScalarType::kInt), 3U);
+}
+
+TEST(ShareResults, ComputesOnce) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3});
+  Node* a = build.call("aten.exp.default", {x});
+  Node* b = build.call("aten.exp.default", {x});
+  Node* c = build.call("aten.sum.dim_IntList", {x, std::vector<int64_t>{0}});
+  Node* d = build.call("aten.sum.dim_IntList", {x, std::vector<int64_t>{1}});
+  const OptimisedProgram made = optimised(build, {build.call("aten.add.Tensor", {a, b}), c, d});
+  EXPECT_THAT(made.calls(), Contains("exp").Times(1));
+  EXPECT_THAT(made.calls(), Contains("sum.dim_IntList").Times(2));
+  made.expect_same_results({ramp({2, 3})});
+}
+
+TEST(MergeScales, MultipliesOneSideOnly) {
+  ModelBuilder build("Net");
+  Node* q = build.input("q", ScalarType::kFloat, {2, 3, 4});
+  Node* k = build.input("k", ScalarType::kFloat, {2, 5, 4});
+  Node* left = build.call("aten.mul.Scalar", {q, 0.5});
+  Node* right = build.call("aten.mul.Scalar", {build.call("aten.transpose.int", {k, 1, 2}), 0.25});
+  const OptimisedProgram made = optimised(build, {build.call("aten.bmm.default", {left, right})});
+  EXPECT_THAT(made.calls(), Contains("mul.Scalar").Times(1));
+  made.expect_same_results({ramp({2, 3, 4}), ramp({2, 5, 4})});
+}
+
+// What another call takes must stay as it is.
+TEST(MergeScales, LeavesWhatOthersUse) {
+  ModelBuilder build("Net");
+  Node* q = build.input("q", ScalarType::kFloat, {2, 3, 3});
+  Node* left = build.call("aten.mul.Scalar", {q, 0.5});
+  Node* right = build.call("aten.mul.Scalar", {q, 0.25});
+  Node* product = build.call("aten.bmm.default", {left, right});
+  const OptimisedProgram made =
+      optimised(build, {product, build.call("aten.abs.default", {right})});
+  EXPECT_THAT(made.calls(), Contains("mul.Scalar").Times(2));
+  made.expect_same_results({ramp({2, 3, 3})});
+}
+
+TEST(FoldBatchNorms, GoIntoTheConvolution) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 5});
+  Node* y = nn::conv2d(build, "conv", x, 4, {.padding = 1, .bias = false});
+  y = nn::relu6(build, "act", nn::batch_norm2d(build, "norm", y));
+  const OptimisedProgram made = optimised(build, {y});
+  EXPECT_THAT(made.calls(), ElementsAre("convolution", "hardtanh"));
+  made.expect_same_results({ramp({1, 3, 5, 5})});
+}
+
+TEST(FoldBatchNorms, StayWhereTheConvolutionHasOtherUsers) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 5});
+  Node* y = nn::conv2d(build, "conv", x, 4, {.padding = 1});
+  const OptimisedProgram made = optimised(build, {nn::batch_norm2d(build, "norm", y), y});
+  EXPECT_THAT(made.calls(), Contains("_native_batch_norm_legit_no_training"));
+  made.expect_same_results({ramp({1, 3, 5, 5})});
+}
+
+// The transposed weight is stored instead of the weight, and nothing transposes it in a run.
+TEST(Folding, TransposesWeightsOnce) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3});
+  const OptimisedProgram made = optimised(build, {nn::linear(build, "fc", x, 4)});
+  EXPECT_THAT(made.calls(), ElementsAre("addmm"));
+  EXPECT_EQ(made.program.state_dict.count("fc.weight"), 0U);
+  EXPECT_EQ(made.program.constants.size(), 1U);
+  made.expect_same_results({ramp({2, 3})});
+}
+
+}  // namespace
+}  // namespace vitrine::aot
