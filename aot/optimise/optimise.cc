@@ -41,9 +41,9 @@ void remove_unused_weights(ExportedProgram& program) {
 }  // namespace
 
 std::span<const uint8_t> optimisation_choices() {
-  static constexpr std::array<uint8_t, 4> kChoices = {kFolding | kSimplifying | kSharing,
-                                                      kFolding | kSimplifying, kFolding,
-                                                      kNoOptimisation};
+  static constexpr std::array<uint8_t, 5> kChoices = {
+      kFolding | kSimplifying | kMerging | kSharing, kFolding | kSimplifying | kMerging,
+      kFolding | kSimplifying, kFolding, kNoOptimisation};
   return kChoices;
 }
 
@@ -61,6 +61,10 @@ void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations,
     add("simplify", simplify);
     add("remove_safe_softmax", remove_safe_softmax);
     add("merge_scales", merge_scales);
+  }
+  if (optimisations & kMerging) {
+    add("use_forms_of_backends", use_forms_of_backends);
+    add("simplify", simplify);
   }
   if (optimisations & kSharing) {
     add("share_results", [](auto& each, auto& found) { share_results(each, found, true); });

@@ -12,6 +12,7 @@ namespace vitrine::aot {
 enum Optimisation : uint8_t {
   kFolding = 1,      // what depends on constants alone, batch norms
   kSimplifying = 2,  // calls that do nothing, views, safe softmax, scales
+  kMerging = 8,      // forms that backends take, so that partitions become larger
   kSharing = 4,      // calls that repeat an earlier one, whose result lives longer then
 };
 inline constexpr uint8_t kNoOptimisation = 0;

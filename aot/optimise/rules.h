@@ -20,6 +20,9 @@ void share_results(ExportedProgram& program, Changes& changes, bool keeps_consta
 void remove_safe_softmax(ExportedProgram& program, Changes& changes);
 // Both sides of a product multiplied by numbers: one side by their product.
 void merge_scales(ExportedProgram& program, Changes& changes);
+// Calls that backends do not take, but in another form: x * 2 as x * tensor(2), select as a view of
+// a slice, split as slices. Partitions on both sides become one.
+void use_forms_of_backends(ExportedProgram& program, Changes& changes);
 // Batch norms behind a convolution of which nothing else needs the result go into its weights.
 void fold_batch_norms(ExportedProgram& program, Changes& changes);
 

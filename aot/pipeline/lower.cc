@@ -193,7 +193,8 @@ class Lowering {
     const uint64_t most = planned_bytes(stock.executable, planning);
     for (const uint8_t choice : optimisation_choices()) {
       if (choice == kNoOptimisation) break;
-      Attempt made = attempt(name, program.copy(), choice);
+      const int all = partitioners_.empty() ? choice & ~kMerging : choice;
+      Attempt made = attempt(name, program.copy(), static_cast<uint8_t>(all));
       if (planned_bytes(made.executable, planning) <= most) return keep(name, std::move(made));
     }
     keep(name, std::move(stock));

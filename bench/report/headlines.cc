@@ -44,6 +44,8 @@ std::vector<Headline> headlines(const Results& results) {
   std::vector<Headline> list;
   add_ratio(list, results, "optimised over portable", "optimized", "portable");
   add_ratio(list, results, "XNNPACK over optimised", "xnnpack", "optimized");
+  add_ratio(list, results, "--optimize over optimised", "optimized-graph", "optimized");
+  add_ratio(list, results, "--optimize over XNNPACK", "xnnpack-graph", "xnnpack");
   add_ratio(list, results, "our lowering over ExecuTorch's", "xnnpack", "executorch");
   double bare = 0;
   size_t count = 0;

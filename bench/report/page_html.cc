@@ -17,9 +17,11 @@ struct Series {
   const char* variant;
   const char* name;
 };
-constexpr std::array<Series, 5> kSeries = {{{"portable", "portable kernels"},
+constexpr std::array<Series, 7> kSeries = {{{"portable", "portable kernels"},
                                             {"optimized", "optimised kernels"},
+                                            {"optimized-graph", "the same, --optimize"},
                                             {"xnnpack", "XNNPACK, lowered here"},
+                                            {"xnnpack-graph", "the same, --optimize"},
                                             {"executorch", "XNNPACK, lowered by ExecuTorch"},
                                             {"program", "program as given"}}};
 
@@ -40,6 +42,7 @@ constexpr std::string_view kStyle = R"css(
 .plot circle { stroke: var(--card); stroke-width: 1; }
 .v-portable { --v: var(--c1); } .v-optimized { --v: var(--c0); } .v-xnnpack { --v: var(--c4); }
 .v-executorch { --v: var(--c2); } .v-program { --v: var(--c6); }
+.v-optimized-graph { --v: var(--c3); } .v-xnnpack-graph { --v: var(--c5); }
 .plot circle { fill: var(--v); }
 .plot circle.hollow { fill: var(--card); stroke: var(--v); stroke-width: 2.2; }
 .plot .line { stroke: var(--v); }

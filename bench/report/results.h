@@ -18,7 +18,7 @@ inline constexpr int kResultsVersion = 1;
 struct Result {
   std::string section;  // "models", "operators", "runtime"
   std::string name;     // "mobilenet_v2", "add", "step"
-  std::string variant;  // "portable", "optimized", "xnnpack", "executorch", "bare"
+  std::string variant;  // "portable", "optimized", "optimized-graph", "xnnpack", ...
   size_t threads = 1;
   std::optional<double> work;  // operators: elements of the result, or multiply-adds
   Timing time;                 // all zero if `note` says why it was not measured

@@ -24,7 +24,7 @@ double flops_in(std::span<const std::byte> record) {
 
 LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
                           const aot::EmitOptions& emit, bool make_record,
-                          const std::filesystem::path& file) {
+                          const std::filesystem::path& file, bool optimise) {
   aot::LowerOptions options;
   const auto add = [&](const char* name) {
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
@@ -33,6 +33,7 @@ LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
   if (backend != Backend::kNone) add("xnnpack");
   options.emit = emit;
   options.make_record = make_record;
+  options.optimise = optimise;
   tools::NewFile out(file);
   options.sink = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   aot::Methods methods;
@@ -43,6 +44,7 @@ LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
   if (make_record) lowered.flops = flops_in(model.record);
   for (const auto& [name, info] : model.emitted.debug_info)
     lowered.delegates += info.delegates.size();
+  for (const auto& [name, changes] : model.changes) lowered.changes += changes.size();
   return lowered;
 }
 

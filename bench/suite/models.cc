@@ -52,6 +52,15 @@ Prepared prepare(const Subject& subject, const fs::path& scratch) {
         write_lowered(subject.make(), backend, {}, false, delegated).delegates != 0;
     prepared.variants = {{"portable", {plain, false}}, {"optimized", {plain, true}}};
     if (is_delegated) prepared.variants.push_back({"xnnpack", {delegated, true}});
+    // Better graphs, where there are any.
+    const auto add_optimised = [&](const char* variant, Backend on) {
+      const fs::path file = scratch / fmt::format("{}_{}.pte", name, variant);
+      if (write_lowered(subject.make(), on, {}, false, file, true).changes != 0) {
+        prepared.variants.push_back({variant, {file, true}});
+      }
+    };
+    add_optimised("optimized-graph", Backend::kNone);
+    if (is_delegated) add_optimised("xnnpack-graph", backend);
   }
   if (!subject.program.empty()) {
     prepared.variants.push_back({subject.make ? "executorch" : "program", {subject.program, true}});
