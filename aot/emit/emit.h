@@ -38,6 +38,8 @@ struct EmitOptions {
   bool emit_debug_maps = true;  // as named data, for profiles without a second file
   struct MemoryPlanning {
     bool greedy = true;  // false: naive, no reuse
+    // The smaller of ExecuTorch's plan and another one, if `greedy`.
+    bool tight = false;
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;

@@ -65,16 +65,20 @@ Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t ali
   return nullptr;
 }
 
-}  // namespace
-
-uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment) {
-  // Of equal sizes the later comes first.
+// Of equal sizes the later comes first.
+std::vector<size_t> by_size(std::span<const Allocation> allocations, uint64_t alignment) {
   std::vector<size_t> order(allocations.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](size_t i) { return aligned(allocations[i].bytes, alignment); });
+  return order;
+}
+
+}  // namespace
+
+uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment) {
   std::vector<Bucket> buckets;
-  for (const size_t i : order) {
+  for (const size_t i : by_size(allocations, alignment)) {
     Allocation& wanted = allocations[i];
     Bucket* chosen = find_room(buckets, wanted, alignment);
     if (chosen == nullptr) {
@@ -86,6 +90,24 @@ uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t
   for (const Bucket& bucket : buckets) {
     for (Allocation* held : bucket.held) held->offset += end;
     end = sum(end, bucket.bytes);
+  }
+  return end;
+}
+
+uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment) {
+  std::vector<const Allocation*> placed;  // by offset
+  uint64_t end = begin;
+  for (const size_t i : by_size(allocations, alignment)) {
+    Allocation& wanted = allocations[i];
+    const uint64_t bytes = aligned(wanted.bytes, alignment);
+    wanted.offset = begin;
+    for (const Allocation* other : placed) {
+      if (!meet(*other, wanted)) continue;
+      if (other->offset >= sum(wanted.offset, bytes)) break;
+      wanted.offset = std::max(wanted.offset, sum(other->offset, aligned(other->bytes, alignment)));
+    }
+    end = std::max(end, sum(wanted.offset, bytes));
+    placed.insert(std::ranges::upper_bound(placed, wanted.offset, {}, &Allocation::offset), &wanted);
   }
   return end;
 }

@@ -1,6 +1,7 @@
 // Where tensors that live at different times share memory.
 //
-// The algorithms are those of ExecuTorch's memory planning pass, so that plans come out the same.
+// plan_greedy and plan_naive are those of ExecuTorch's memory planning pass, so that plans come out
+// the same.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,9 @@ struct Allocation {
 // The end of what is used. Largest first; each goes where its neighbours in time leave room in a
 // bucket that is there, else into a new bucket. Throws AotError if it is more than memory can be.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
+// Largest first; each goes to the lowest place that is free while it lives. Mostly smaller, not
+// always: ExecuTorch's plan has places of fixed size instead.
+uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 // One behind the other.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 

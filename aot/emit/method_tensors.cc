@@ -363,7 +363,15 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
     }
   }
   const auto algorithm = greedy ? plan_greedy : plan_naive;
-  const uint64_t used = algorithm(allocations, begin, options_.alignment);
+  uint64_t used = algorithm(allocations, begin, options_.alignment);
+  if (greedy && options_.tight) {
+    std::vector<Allocation> others = allocations;
+    const uint64_t tight = plan_tight(others, begin, options_.alignment);
+    if (tight < used) {
+      used = tight;
+      allocations = std::move(others);
+    }
+  }
   end = std::max(end, used + padding_of(graph));
   std::vector<uint64_t> offsets(storages_.size());
   for (size_t i = 0; i < planned.size(); ++i) offsets[planned[i].storage] = allocations[i].offset;

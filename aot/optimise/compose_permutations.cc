@@ -17,13 +17,14 @@ void compose_permutations(ExportedProgram& program, Changes& changes) {
   constexpr std::string_view kPermute = "aten.permute_copy.default";
   for_each_call(*program.graph, [&](Node& node) {
     Node* inner = calls(&node, kPermute) ? tensor_arg(node, 0) : nullptr;
-    if (!calls(inner, kPermute) || tensor_arg(*inner, 0) == nullptr) return;
+    // With other users the inner one stays, and its input would live longer.
+    if (!calls(inner, kPermute) || inner->users().size() != 1) return;
+    if (tensor_arg(*inner, 0) == nullptr) return;
     const std::vector<int64_t> first = dims_of(*inner);
     std::vector<int64_t> dims = dims_of(node);
     if (dims.size() != first.size()) return;
     for (int64_t& dim : dims) dim = first[static_cast<size_t>(dim)];
-    // The inner one may have other users.
-    if (inner->users().size() == 1) changes.remove("permutation of a permutation", *inner);
+    changes.remove("permutation of a permutation", *inner);
     node.set_arg(0, tensor_arg(*inner, 0));
     node.set_arg(1, dims);
   });

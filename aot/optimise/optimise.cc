@@ -20,13 +20,13 @@ void fold(ExportedProgram& program, Changes& changes, bool for_backends) {
 }
 
 // Each makes work for the others. A few rounds do; what is left costs time only.
-void simplify(ExportedProgram& program, Changes& changes) {
+void simplify(ExportedProgram& program, Changes& changes, bool makes_views) {
   constexpr size_t kMaxRounds = 8;
   for (size_t round = 0, before = 0; round < kMaxRounds; ++round) {
     before = program.graph->nodes().size();
     remove_neutral_calls(program, changes);
     compose_permutations(program, changes);
-    copies_to_views(program, changes);
+    if (makes_views) copies_to_views(program, changes);
     if (program.graph->nodes().size() == before) break;
   }
 }
@@ -41,9 +41,13 @@ void remove_unused_weights(ExportedProgram& program) {
 }  // namespace
 
 std::span<const uint8_t> optimisation_choices() {
-  static constexpr std::array<uint8_t, 5> kChoices = {
-      kFolding | kSimplifying | kMerging | kSharing, kFolding | kSimplifying | kMerging,
-      kFolding | kSimplifying, kFolding, kNoOptimisation};
+  constexpr uint8_t kPlain = kFolding | kSimplifying;
+  static constexpr std::array<uint8_t, 6> kChoices = {kPlain | kViewing | kMerging | kSharing,
+                                                      kPlain | kViewing | kMerging,
+                                                      kPlain | kViewing,
+                                                      kPlain,
+                                                      kFolding,
+                                                      kNoOptimisation};
   return kChoices;
 }
 
@@ -54,17 +58,18 @@ void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations,
   const auto add = [&](const char* name, auto rule) {
     passes.push_back({name, [&changes, rule](ExportedProgram& each) { rule(each, changes); }});
   };
+  const bool views = (optimisations & kViewing) != 0;
   if (optimisations & kFolding) {
     add("fold_constants", [](auto& each, auto& found) { fold(each, found, true); });
   }
   if (optimisations & kSimplifying) {
-    add("simplify", simplify);
+    add("simplify", [=](auto& each, auto& found) { simplify(each, found, views); });
     add("remove_safe_softmax", remove_safe_softmax);
     add("merge_scales", merge_scales);
   }
   if (optimisations & kMerging) {
     add("use_forms_of_backends", use_forms_of_backends);
-    add("simplify", simplify);
+    add("simplify", [=](auto& each, auto& found) { simplify(each, found, views); });
   }
   if (optimisations & kSharing) {
     add("share_results", [](auto& each, auto& found) { share_results(each, found, true); });
@@ -79,7 +84,9 @@ void optimise_after_delegation(ExportedProgram& program, uint8_t optimisations, 
   const auto add = [&](const char* name, auto rule) {
     passes.push_back({name, [&changes, rule](ExportedProgram& each) { rule(each, changes); }});
   };
-  if (optimisations & kSimplifying) add("simplify", simplify);
+  if (optimisations & kSimplifying) {
+    add("simplify", [](auto& each, auto& found) { simplify(each, found, true); });
+  }
   if (optimisations & kSharing) {
     add("share_results", [](auto& each, auto& found) { share_results(each, found, false); });
   }

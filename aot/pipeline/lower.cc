@@ -90,7 +90,9 @@ void replace_attention_of(Methods& methods, std::vector<std::string>& notes) {
 
 class Lowering {
  public:
-  Lowering(Methods exported, const LowerOptions& options) : options_(options) {
+  Lowering(Methods exported, const LowerOptions& options)
+      : options_(options), emit_(options.emit) {
+    emit_.memory_planning.tight |= options.optimise;
     for (const auto& partitioner : options.partitioners) {
       partitioners_.push_back(filtered(partitioner, options.filter));
     }
@@ -170,7 +172,9 @@ class Lowering {
   Attempt attempt(const std::string& name, ExportedProgram program, uint8_t optimisations) {
     Attempt made;
     Changes changes(program.range_constraints);
-    of_method(name, [&] { optimise_before_delegation(program, optimisations, changes); });
+    of_method(name, [&] {
+      optimise_before_delegation(program, for_backends(optimisations), changes);
+    });
     if (options_.make_record) made.edge = program.copy();
     if (!partitioners_.empty()) delegate(name, program, made.rejections);
     tell("for execution", name);
@@ -186,16 +190,18 @@ class Lowering {
     return made;
   }
 
+  uint8_t for_backends(uint8_t optimisations) const {
+    return partitioners_.empty() ? optimisations & ~kMerging & 0xff : optimisations;
+  }
+
   // Nobody who asks for speed shall pay in memory: what makes the plan larger is not done.
   void optimise(const std::string& name, const ExportedProgram& program) {
-    const auto& planning = options_.emit.memory_planning;
     Attempt stock = attempt(name, program.copy(), kNoOptimisation);
-    const uint64_t most = planned_bytes(stock.executable, planning);
+    const uint64_t most = planned_bytes(stock.executable, options_.emit.memory_planning);
     for (const uint8_t choice : optimisation_choices()) {
       if (choice == kNoOptimisation) break;
-      const int all = partitioners_.empty() ? choice & ~kMerging : choice;
-      Attempt made = attempt(name, program.copy(), static_cast<uint8_t>(all));
-      if (planned_bytes(made.executable, planning) <= most) return keep(name, std::move(made));
+      Attempt made = attempt(name, program.copy(), choice);
+      if (planned_bytes(made.executable, emit_.memory_planning) <= most) return keep(name, std::move(made));
     }
     keep(name, std::move(stock));
   }
@@ -226,7 +232,7 @@ class Lowering {
       if (options_.sink) return options_.sink(bytes);
       pte.insert(pte.end(), bytes.begin(), bytes.end());
     };
-    model_.emitted = emit_to(sink, executable_, options_.emit);
+    model_.emitted = emit_to(sink, executable_, emit_);
     model_.emitted.pte = std::move(pte);
     if (!options_.make_record) return;
     tell("recording", "");
@@ -234,6 +240,7 @@ class Lowering {
   }
 
   const LowerOptions& options_;
+  EmitOptions emit_;
   std::vector<std::shared_ptr<const Partitioner>> partitioners_;
   LoweredModel model_;
   std::map<std::string, std::vector<OpsToKeep>> kept_;  // by method

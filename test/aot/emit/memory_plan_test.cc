@@ -32,6 +32,14 @@ TEST(MemoryPlanTest, SmallTensorsFillThePlaceOfALargeOne) {
   EXPECT_EQ(plan_greedy(tensors, 0, kAlignment), 96U);
 }
 
+// The second small one reaches over the end of the large one.
+TEST(MemoryPlanTest, ATightPlanHasNoPlacesOfFixedSize) {
+  std::vector<Allocation> greedy = {{64, 0, 1, 0}, {64, 0, 1, 0}, {112, 2, 3, 0}};
+  std::vector<Allocation> tight = greedy;
+  EXPECT_EQ(plan_greedy(greedy, 0, kAlignment), 176U);
+  EXPECT_EQ(plan_tight(tight, 0, kAlignment), 128U);
+}
+
 TEST(MemoryPlanTest, BeginsWhereItIsTold) {
   std::vector<Allocation> tensors = {{10, 0, 1, 0}, {10, 0, 1, 0}};
   EXPECT_EQ(plan_greedy(tensors, 256, kAlignment), 288U);
@@ -44,6 +52,8 @@ TEST(MemoryPlanTest, RefusesMoreThanMemoryCanBe) {
   EXPECT_THROW(plan_greedy(one, 0, kAlignment), AotError);
   std::vector<Allocation> several(3, {uint64_t{1} << 62, 0, 1, 0});
   EXPECT_THROW(plan_greedy(several, 0, kAlignment), AotError);
+  EXPECT_THROW(plan_tight(one, 0, kAlignment), AotError);
+  EXPECT_THROW(plan_tight(several, 0, kAlignment), AotError);
   EXPECT_THROW(plan_naive(several, 0, kAlignment), AotError);
 }
 
@@ -60,7 +70,8 @@ TEST(MemoryPlanTest, TensorsThatMeetNeverOverlap) {
     const uint64_t begin = kAlignment * number(4);
     const uint64_t alignment = uint64_t{16} << number(3);
     const uint64_t aligned_begin = (begin + alignment - 1) / alignment * alignment;
-    const uint64_t end = plan_greedy(tensors, aligned_begin, alignment);
+    const auto algorithm = round % 2 == 0 ? plan_greedy : plan_tight;
+    const uint64_t end = algorithm(tensors, aligned_begin, alignment);
     EXPECT_LE(end, plan_naive(naive, aligned_begin, alignment));
     for (const Allocation& a : tensors) {
       EXPECT_EQ(a.offset % alignment, 0U);

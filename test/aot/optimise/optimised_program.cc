@@ -23,13 +23,15 @@ void OptimisedProgram::expect_same_results(const std::vector<TensorData>& inputs
   }
 }
 
-OptimisedProgram optimised(ModelBuilder& build, const std::vector<Node*>& results) {
+OptimisedProgram optimised(ModelBuilder& build, const std::vector<Node*>& results,
+                           bool for_backends) {
   OptimisedProgram made;
   made.program = build.finish(results);
   to_edge(made.program);
   made.stock = made.program.copy();
   Changes changes(made.program.range_constraints);
-  const uint8_t all = optimisation_choices().front();
+  uint8_t all = optimisation_choices().front();
+  if (!for_backends) all &= static_cast<uint8_t>(~kMerging);
   optimise_before_delegation(made.program, all, changes);
   optimise_after_delegation(made.program, all, changes);
   made.changes = changes.all();

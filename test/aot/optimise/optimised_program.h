@@ -20,7 +20,8 @@ struct OptimisedProgram {
   void expect_same_results(const std::vector<TensorData>& inputs) const;
 };
 
-// Without backends.
-OptimisedProgram optimised(ModelBuilder& build, const std::vector<Node*>& results);
+// Nothing is delegated. `for_backends`: calls get the forms that backends take all the same.
+OptimisedProgram optimised(ModelBuilder& build, const std::vector<Node*>& results,
+                           bool for_backends = false);
 
 }  // namespace vitrine::aot

@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 
 TensorData ramp(std::vector<int64_t> sizes) {
   int64_t count = 1;
@@ -162,6 +163,45 @@ TEST(MergeScales, LeavesWhatOthersUse) {
       optimised(build, {product, build.call("aten.abs.default", {right})});
   EXPECT_THAT(made.calls(), Contains("mul.Scalar").Times(2));
   made.expect_same_results({ramp({2, 3, 3})});
+}
+
+TEST(UseFormsOfBackends, SelectsBySlicesAndMultipliesByTensors) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3, 4, 2});
+  Node* first = build.call("aten.select.int", {x, 0, 1});
+  Node* last = build.call("aten.select.int", {x, 1, -1});
+  last = build.call("aten.mul.Scalar", {last, 0.5});
+  const OptimisedProgram made =
+      optimised(build, {build.call("aten.abs.default", {first}), last}, true);
+  EXPECT_THAT(made.calls(), Not(Contains("select_copy.int")));
+  EXPECT_THAT(made.calls(), Not(Contains("mul.Scalar")));
+  EXPECT_THAT(made.calls(), Contains("slice_copy.Tensor").Times(2));
+  made.expect_same_results({ramp({3, 4, 2})});
+}
+
+TEST(UseFormsOfBackends, SplitsBySlices) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 6});
+  const auto part = [](int64_t size) {
+    return Value(contiguous_spec(ScalarType::kFloat, {2, size}));
+  };
+  Node* parts = build.call_as("aten.split_with_sizes.default",
+                              {x, std::vector<int64_t>{1, 2, 3}, -1}, {},
+                              Value(Value::Items{part(1), part(2), part(3)}));
+  Node* sum = build.call("aten.mul.Tensor", {build.item(parts, 0), build.item(parts, 2)});
+  const OptimisedProgram made = optimised(build, {sum, build.item(parts, 1)}, true);
+  EXPECT_THAT(made.calls(), Not(Contains("split_with_sizes_copy")));
+  EXPECT_THAT(made.calls(), Contains("slice_copy.Tensor").Times(3));
+  made.expect_same_results({ramp({2, 6})});
+}
+
+// The integers that a float factor would be rounded to are others.
+TEST(UseFormsOfBackends, LeavesIntegers) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kLong, {3});
+  const OptimisedProgram made = optimised(build, {build.call("aten.mul.Scalar", {x, 2})}, true);
+  EXPECT_THAT(made.calls(), ElementsAre("mul.Scalar"));
+  made.expect_same_results({integers({3}, {1, -2, 3})});
 }
 
 TEST(FoldBatchNorms, GoIntoTheConvolution) {
