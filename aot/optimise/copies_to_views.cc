@@ -13,12 +13,15 @@ namespace {
 constexpr std::string_view kWhat = "copy that keeps the order of elements is a view, or gone";
 
 // They keep elements and their order, whatever their arguments.
-constexpr std::array<std::string_view, 9> kReshapes = {
-    "aten.view_copy.default",    "aten.squeeze_copy.default",
-    "aten.squeeze_copy.dim",     "aten.squeeze_copy.dims",
-    "aten.unsqueeze_copy.default", "aten.alias_copy.default",
-    "aten.clone.default",        "dim_order_ops._clone_dim_order.default",
-    "dim_order_ops._to_dim_order_copy.default"};
+constexpr std::array<std::string_view, 9> kReshapes = {"aten.view_copy.default",
+                                                       "aten.squeeze_copy.default",
+                                                       "aten.squeeze_copy.dim",
+                                                       "aten.squeeze_copy.dims",
+                                                       "aten.unsqueeze_copy.default",
+                                                       "aten.alias_copy.default",
+                                                       "aten.clone.default",
+                                                       "dim_order_ops._clone_dim_order.default",
+                                                       "dim_order_ops._to_dim_order_copy.default"};
 // They do if the result has as many elements as the input.
 constexpr std::array<std::string_view, 3> kPicks = {
     "aten.expand_copy.default", "aten.slice_copy.Tensor", "aten.select_copy.int"};
@@ -41,9 +44,8 @@ bool keeps_elements(const Node& node, const TensorSpec& input, const TensorSpec&
   const std::string& target = node.target().name();
   if (std::ranges::count(kReshapes, target) != 0) return input.dtype == result.dtype;
   if (std::ranges::count(kPicks, target) != 0) {
-    return input.sizes == result.sizes ||
-           (input.is_static() && result.is_static() &&
-            product_of(input.sizes) == product_of(result.sizes));
+    return input.sizes == result.sizes || (input.is_static() && result.is_static() &&
+                                           product_of(input.sizes) == product_of(result.sizes));
   }
   return target == "aten.permute_copy.default" && keeps_order(node, input);
 }

@@ -60,8 +60,8 @@ Node* convolution_before(const Node& norm) {
   Node* found = tensor_arg(norm, 0);
   if (!calls(found, "aten.convolution.default") || found->users().size() != 1) return nullptr;
   const Node* weight = tensor_arg(*found, 1);
-  const bool is_plain = weight != nullptr && weight->users().size() == 1 &&
-                        !Call(*found).boolean("transposed");
+  const bool is_plain =
+      weight != nullptr && weight->users().size() == 1 && !Call(*found).boolean("transposed");
   return is_plain ? found : nullptr;
 }
 
@@ -87,7 +87,8 @@ class Folding {
     Node* weight = tensor_arg(convolution, 1);
     std::optional<Floats> weights = floats_of(program_, weight);
     const size_t channels = affine.factor.size();
-    if (!weights || weights->empty() || !is_contiguous(*weight->tensor()) || weights->size() % channels != 0 ||
+    if (!weights || weights->empty() || !is_contiguous(*weight->tensor()) ||
+        weights->size() % channels != 0 ||
         weight->tensor()->sizes.at(0) != SymInt(static_cast<int64_t>(channels))) {
       return;
     }
@@ -100,11 +101,11 @@ class Folding {
       (*weights)[i] = static_cast<float>((*weights)[i] * affine.factor[i / each]);
     }
     for (size_t i = 0; i < channels; ++i) {
-      (*biases)[i] =
-          static_cast<float>((*biases)[i] * affine.factor[i] + affine.offset[i]);
+      (*biases)[i] = static_cast<float>((*biases)[i] * affine.factor[i] + affine.offset[i]);
     }
     const TensorData* data = constant_of(program_, weight);
-    convolution.set_arg(1, program_.add_constant("_normed_weight", tensor_of(data->sizes, *weights)));
+    convolution.set_arg(1,
+                        program_.add_constant("_normed_weight", tensor_of(data->sizes, *weights)));
     const auto length = static_cast<int64_t>(channels);
     convolution.set_arg(2, program_.add_constant("_normed_bias", tensor_of({length}, *biases)));
     changes_.remove("batch norm that became part of a convolution", norm);

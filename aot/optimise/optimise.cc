@@ -42,8 +42,10 @@ void remove_unused_weights(ExportedProgram& program) {
 
 std::span<const uint8_t> optimisation_choices() {
   constexpr uint8_t kPlain = kFolding | kSimplifying;
-  static constexpr std::array<uint8_t, 6> kChoices = {kPlain | kViewing | kMerging | kSharing,
-                                                      kPlain | kViewing | kMerging,
+  constexpr uint8_t kMost = kPlain | kViewing | kMerging;
+  static constexpr std::array<uint8_t, 7> kChoices = {kMost | kUndelegating | kSharing,
+                                                      kMost | kUndelegating,
+                                                      kMost,
                                                       kPlain | kViewing,
                                                       kPlain,
                                                       kFolding,
@@ -51,8 +53,7 @@ std::span<const uint8_t> optimisation_choices() {
   return kChoices;
 }
 
-void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations,
-                                Changes& changes) {
+void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations, Changes& changes) {
   if (optimisations == kNoOptimisation) return;
   std::vector<Pass> passes;
   const auto add = [&](const char* name, auto rule) {

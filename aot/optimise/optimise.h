@@ -10,11 +10,12 @@ namespace vitrine::aot {
 
 // Groups of rules. A set of them is the sum of its members.
 enum Optimisation : uint8_t {
-  kFolding = 1,      // what depends on constants alone, batch norms
-  kSimplifying = 2,  // calls that do nothing, safe softmax, scales; views for kernels
-  kViewing = 4,      // views for backends too
-  kMerging = 8,      // forms that backends take, so that partitions become larger
-  kSharing = 16,     // calls that repeat an earlier one, whose result lives longer then
+  kFolding = 1,        // what depends on constants alone, batch norms
+  kSimplifying = 2,    // calls that do nothing, safe softmax, scales; views for kernels
+  kViewing = 4,        // views for backends too
+  kMerging = 8,        // forms that backends take, so that partitions become larger
+  kUndelegating = 32,  // views leave delegates (economical_partitioner.h)
+  kSharing = 16,       // calls that repeat an earlier one, whose result lives longer then
 };
 inline constexpr uint8_t kNoOptimisation = 0;
 

@@ -8,8 +8,8 @@ namespace vitrine::aot {
 namespace {
 
 bool is_result(const Node& node) {
-  return std::ranges::any_of(
-      node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
+  return std::ranges::any_of(node.users(),
+                             [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace vitrine::aot {
 namespace {
 
 // Two calls of the same arguments give two results.
-constexpr std::array<std::string_view, 4> kNeverShared = {
-    "aten.rand.default", "aten.randn.default", "aten.native_dropout.default",
-    "aten.empty.memory_format"};
+constexpr std::array<std::string_view, 4> kNeverShared = {"aten.rand.default", "aten.randn.default",
+                                                          "aten.native_dropout.default",
+                                                          "aten.empty.memory_format"};
 
 class Sharing {
  public:
@@ -70,9 +70,8 @@ class Sharing {
 }  // namespace
 
 void share_results(ExportedProgram& program, Changes& changes, bool keeps_constants) {
-  for_each_graph(*program.graph, [&](Graph& graph) {
-    Sharing(program, changes, keeps_constants).run(graph);
-  });
+  for_each_graph(*program.graph,
+                 [&](Graph& graph) { Sharing(program, changes, keeps_constants).run(graph); });
   program.graph->remove_dead_code();
 }
 

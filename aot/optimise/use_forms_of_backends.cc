@@ -23,8 +23,8 @@ bool replace_scalar(ExportedProgram& program, Node& node) {
   const auto* real = given == nullptr ? nullptr : given->get<double>();
   const Node* input = tensor_arg(node, 0);
   if (real == nullptr || input == nullptr || node.tensor() == nullptr ||
-      input->tensor()->dtype != ScalarType::kFloat ||
-      node.tensor()->dtype != ScalarType::kFloat || &node.graph() != program.graph.get()) {
+      input->tensor()->dtype != ScalarType::kFloat || node.tensor()->dtype != ScalarType::kFloat ||
+      &node.graph() != program.graph.get()) {
     return false;
   }
   const auto value = static_cast<float>(*real);

@@ -12,6 +12,7 @@
 #include "aot/import/pt2.h"
 #include "aot/lowering/constant_tags.h"
 #include "aot/lowering/to_backend.h"
+#include "aot/optimise/economical_partitioner.h"
 #include "aot/optimise/optimise.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
@@ -90,8 +91,7 @@ void replace_attention_of(Methods& methods, std::vector<std::string>& notes) {
 
 class Lowering {
  public:
-  Lowering(Methods exported, const LowerOptions& options)
-      : options_(options), emit_(options.emit) {
+  Lowering(Methods exported, const LowerOptions& options) : options_(options), emit_(options.emit) {
     emit_.memory_planning.tight |= options.optimise;
     for (const auto& partitioner : options.partitioners) {
       partitioners_.push_back(filtered(partitioner, options.filter));
@@ -172,11 +172,14 @@ class Lowering {
   Attempt attempt(const std::string& name, ExportedProgram program, uint8_t optimisations) {
     Attempt made;
     Changes changes(program.range_constraints);
-    of_method(name, [&] {
-      optimise_before_delegation(program, for_backends(optimisations), changes);
-    });
+    of_method(name,
+              [&] { optimise_before_delegation(program, for_backends(optimisations), changes); });
     if (options_.make_record) made.edge = program.copy();
-    if (!partitioners_.empty()) delegate(name, program, made.rejections);
+    if (!partitioners_.empty()) {
+      const SparedViews spared = delegate(name, program, optimisations, made.rejections);
+      changes.add("view that left a delegate", spared.views);
+      changes.add("delegate that held views alone", spared.delegates, spared.delegates);
+    }
     tell("for execution", name);
     of_method(name, [&] {
       const NodeNames before = names_of(*program.graph);
@@ -201,7 +204,8 @@ class Lowering {
     for (const uint8_t choice : optimisation_choices()) {
       if (choice == kNoOptimisation) break;
       Attempt made = attempt(name, program.copy(), choice);
-      if (planned_bytes(made.executable, emit_.memory_planning) <= most) return keep(name, std::move(made));
+      if (planned_bytes(made.executable, emit_.memory_planning) <= most)
+        return keep(name, std::move(made));
     }
     keep(name, std::move(stock));
   }
@@ -214,14 +218,20 @@ class Lowering {
     model_.methods.find(name)->second = std::move(made.delegated);
   }
 
-  void delegate(const std::string& name, ExportedProgram& program,
-                std::vector<Rejection>& rejections) {
+  SparedViews delegate(const std::string& name, ExportedProgram& program, uint8_t optimisations,
+                       std::vector<Rejection>& rejections) {
+    SparedViews spared;
     tell("to backends", name);
     of_method(name, [&] {
       if (options_.emit.external_constants) tag_external_constants(program, file_of_weight);
-      rejections = to_backend(program, partitioners_);
+      std::vector<std::shared_ptr<const Partitioner>> partitioners = partitioners_;
+      if (optimisations & kUndelegating) {
+        for (auto& each : partitioners) each = economical(std::move(each), &spared);
+      }
+      rejections = to_backend(program, partitioners);
       require_kept_ops_lowered(program, kept_.at(name));
     });
+    return spared;
   }
 
   void write() {
