@@ -201,6 +201,11 @@ class Lowering(unittest.TestCase):
         info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
         self.assertEqual(info.subgraphs, 0)
 
+    def test_graphs_are_optimized(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None, optimize=True)
+        self.assertIn("constants alone", lowered.explain())
+        self.assertNotIn("permute_copy", str(lowered))
+
     def test_weights_are_quantized(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), quantize="8da4w:16")
         self.assertEqual(lowered.notes, ["not quantised: 2.weight: its rows of 8 are not a multiple of 16"])

@@ -104,10 +104,9 @@ TEST(RemoveNeutralCalls, LeavesWhatDoes) {
   Node* n = build.input("n", ScalarType::kLong, {3});
   Node* zero = build.buffer("zero", floats({1}, {0}));
   Node* one = build.buffer("one", floats({1}, {1}));
-  const OptimisedProgram made =
-      optimised(build, {build.call("aten.sub.Tensor", {zero, x}),
-                        build.call("aten.div.Tensor", {one, x}),
-                        build.call("aten.div.Tensor", {n, 1})});
+  const OptimisedProgram made = optimised(
+      build, {build.call("aten.sub.Tensor", {zero, x}), build.call("aten.div.Tensor", {one, x}),
+              build.call("aten.div.Tensor", {n, 1})});
   EXPECT_THAT(made.calls(), Contains("sub.Tensor"));
   EXPECT_THAT(made.calls(), Contains("div.Tensor"));
   EXPECT_THAT(made.calls(), Contains("_to_dim_order_copy"));
@@ -185,9 +184,9 @@ TEST(UseFormsOfBackends, SplitsBySlices) {
   const auto part = [](int64_t size) {
     return Value(contiguous_spec(ScalarType::kFloat, {2, size}));
   };
-  Node* parts = build.call_as("aten.split_with_sizes.default",
-                              {x, std::vector<int64_t>{1, 2, 3}, -1}, {},
-                              Value(Value::Items{part(1), part(2), part(3)}));
+  Node* parts =
+      build.call_as("aten.split_with_sizes.default", {x, std::vector<int64_t>{1, 2, 3}, -1}, {},
+                    Value(Value::Items{part(1), part(2), part(3)}));
   Node* sum = build.call("aten.mul.Tensor", {build.item(parts, 0), build.item(parts, 2)});
   const OptimisedProgram made = optimised(build, {sum, build.item(parts, 1)}, true);
   EXPECT_THAT(made.calls(), Not(Contains("split_with_sizes_copy")));

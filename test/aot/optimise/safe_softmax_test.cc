@@ -17,7 +17,8 @@ constexpr double kInf = kInfinity;
 Node* safe_softmax(ModelBuilder& build, Node* scores) {
   Node* softmax = build.call("aten.softmax.int", {scores, -1});
   Node* masked = build.call("aten.eq.Scalar", {scores, -kInf});
-  Node* any = build.call("aten.any.dim", {build.call("aten.logical_not.default", {masked}), -1, true});
+  Node* any =
+      build.call("aten.any.dim", {build.call("aten.logical_not.default", {masked}), -1, true});
   Node* none = build.call("aten.logical_not.default", {any});
   Node* zeros = build.call("aten.full_like.default", {softmax, 0});
   return build.call("aten.where.self", {none, zeros, softmax});
@@ -64,15 +65,13 @@ OptimisedProgram with_added_mask(const Values& mask) {
 }
 
 TEST(RemoveSafeSoftmax, OfAMaskThatLeavesEachRowAValue) {
-  const OptimisedProgram made =
-      with_added_mask({0, -kInf, -kInf, 0, 0, -kInf, 0, 0, 0});
+  const OptimisedProgram made = with_added_mask({0, -kInf, -kInf, 0, 0, -kInf, 0, 0, 0});
   expect_guarded(made, false);
   made.expect_same_results(operands());
 }
 
 TEST(RemoveSafeSoftmax, NotOfAMaskThatTakesARow) {
-  const OptimisedProgram made =
-      with_added_mask({0, -kInf, -kInf, -kInf, -kInf, -kInf, 0, 0, 0});
+  const OptimisedProgram made = with_added_mask({0, -kInf, -kInf, -kInf, -kInf, -kInf, 0, 0, 0});
   expect_guarded(made, true);
   made.expect_same_results(operands());
 }

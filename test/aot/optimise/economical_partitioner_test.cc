@@ -1,0 +1,89 @@
+#include "aot/optimise/economical_partitioner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "aot/builder/model_builder.h"
+#include "aot/passes/pipelines.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// One partition of all calls but some.
+class AllBut final : public Partitioner {
+ public:
+  explicit AllBut(std::set<std::string> left) : left_(std::move(left)) {}
+  PartitionResult partition(ExportedProgram& program) const override {
+    PartitionResult result;
+    for (Node& node : program.graph->nodes()) {
+      if (!node.is_call() || left_.contains(std::string(node.target().op()))) continue;
+      node.meta.delegation_tag = "tag0";
+      result.tags["tag0"] = {};
+    }
+    return result;
+  }
+
+ private:
+  std::set<std::string> left_;
+};
+
+struct Partitioned {
+  std::vector<std::string> inside;  // operators
+  PartitionResult result;
+  SparedViews spared;
+};
+
+Partitioned partitioned(ModelBuilder& build, Node* result, std::set<std::string> left) {
+  ExportedProgram program = build.finish({result});
+  to_edge(program);
+  Partitioned made;
+  const auto partitioner = economical(std::make_shared<AllBut>(std::move(left)), &made.spared);
+  made.result = partitioner->partition(program);
+  for (const Node& node : program.graph->nodes()) {
+    if (!node.meta.delegation_tag.empty()) made.inside.emplace_back(node.target().op());
+  }
+  return made;
+}
+
+Node* viewed(ModelBuilder& build, Node* x, std::vector<int64_t> sizes) {
+  return build.call("aten.view.default", {x, std::move(sizes)});
+}
+
+TEST(EconomicalPartitioner, LeavesViewsAtTheBorderOutside) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 6});
+  x = viewed(build, viewed(build, build.call("aten.exp.default", {x}), {3, 4}), {4, 3});
+  x = build.call("aten.sin.default", {viewed(build, build.call("aten.neg.default", {x}), {12})});
+  x = build.call("aten.exp.default", {viewed(build, x, {6, 2})});
+  const Partitioned made = partitioned(build, x, {"exp"});
+  EXPECT_THAT(made.inside, ElementsAre("neg", "view_copy", "sin"));
+  EXPECT_EQ(made.spared.views, 3U);
+  EXPECT_EQ(made.spared.delegates, 0U);
+  EXPECT_EQ(made.result.rejections.size(), 3U);
+}
+
+TEST(EconomicalPartitioner, MakesNoDelegateOfViewsAlone) {
+  ModelBuilder build("Net");
+  Node* x = build.call("aten.exp.default", {build.input("x", ScalarType::kFloat, {2, 6})});
+  x = build.call("aten.exp.default", {viewed(build, viewed(build, x, {3, 4}), {4, 3})});
+  const Partitioned made = partitioned(build, x, {"exp"});
+  EXPECT_THAT(made.inside, IsEmpty());
+  EXPECT_THAT(made.result.tags, IsEmpty());
+  EXPECT_EQ(made.spared.delegates, 1U);
+}
+
+// The result of the program has memory of its own: somebody has to copy.
+TEST(EconomicalPartitioner, TakesViewsThatAreResults) {
+  ModelBuilder build("Net");
+  Node* x = build.call("aten.neg.default", {build.input("x", ScalarType::kFloat, {2, 6})});
+  const Partitioned made = partitioned(build, viewed(build, x, {3, 4}), {});
+  EXPECT_THAT(made.inside, ElementsAre("neg", "view_copy"));
+}
+
+}  // namespace
+}  // namespace vitrine::aot

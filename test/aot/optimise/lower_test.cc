@@ -1,0 +1,99 @@
+// The whole lowering with --optimize.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "aot/builder/layers.h"
+#include "aot/pipeline/lower.h"
+#include "backends/xnnpack/aot/partitioner.h"
+#include "formats/etrecord/etrecord.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// Attention with scales on both sides and the guard that torch puts around its softmax.
+ExportedProgram attention() {
+  ModelBuilder build("Attention");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 6, 16});
+  const auto heads = [&](std::string_view name) {
+    Node* y = nn::linear(build, name, x, 16);
+    y = build.call("aten.view.default", {y, std::vector<int64_t>{1, 6, 2, 8}});
+    return build.call("aten.transpose.int", {y, 1, 2});
+  };
+  Node* query = heads("q");
+  Node* key = heads("k");
+  Node* value = heads("v");
+  Node* y = build.call("aten.scaled_dot_product_attention.default", {query, key, value});
+  y = build.call("aten.transpose.int", {y, 1, 2});
+  y = build.call("aten.reshape.default", {y, std::vector<int64_t>{1, 6, 16}});
+  y = build.call("aten.add.Tensor", {x, nn::linear(build, "out", y, 16)});
+  return build.finish({nn::layer_norm(build, "norm", y)});
+}
+
+LoweredModel lowered(bool optimise, bool delegates) {
+  LowerOptions options;
+  if (delegates) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
+  options.optimise = optimise;
+  options.make_record = true;
+  Methods methods;
+  methods.emplace("forward", attention());
+  return lower(std::move(methods), options);
+}
+
+const MethodDebugInfo& info_of(const LoweredModel& model) {
+  return model.emitted.debug_info.at("forward");
+}
+
+class Optimised : public testing::TestWithParam<bool> {};
+
+TEST_P(Optimised, PlansTakeNoMoreMemoryAndFewerCalls) {
+  const LoweredModel stock = lowered(false, GetParam());
+  const LoweredModel better = lowered(true, GetParam());
+  EXPECT_LE(info_of(better).planned_bytes, info_of(stock).planned_bytes);
+  EXPECT_LT(info_of(better).handles.size(), info_of(stock).handles.size());
+  EXPECT_THAT(stock.changes, IsEmpty());
+  EXPECT_THAT(better.changes.at("forward"),
+              Contains(Field(&Change::what, StartsWith("safe softmax"))));
+  EXPECT_THAT(better.changes.at("forward"),
+              Contains(Field(&Change::what, StartsWith("scale merged"))));
+}
+
+// Every handle that a run logs is of a call that the record knows, with its module.
+TEST_P(Optimised, RecordsKnowWhereCallsComeFrom) {
+  const LoweredModel better = lowered(true, GetParam());
+  const auto record = etrecord::parse_etrecord(better.record);
+  std::set<uint32_t> known;
+  bool knows_modules = false;
+  for (const etrecord::EdgeNode& node : record.methods.at("forward").graph.nodes) {
+    known.insert(node.debug_handle);
+    knows_modules |= node.module_path == "norm";
+  }
+  EXPECT_TRUE(knows_modules);
+  size_t count = 0;
+  const auto expect_known = [&](const std::vector<uint32_t>& handles) {
+    for (const uint32_t handle : handles) {
+      EXPECT_TRUE(known.contains(handle)) << handle;
+      ++count;
+    }
+  };
+  for (const auto& [instruction, handles] : info_of(better).handles) expect_known(handles);
+  for (const auto& [instruction, delegate] : info_of(better).delegates) {
+    for (const auto& [identifier, handles] : delegate.map) expect_known(handles);
+  }
+  EXPECT_GT(count, 6U);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutDelegates, Optimised, testing::Bool());
+
+TEST(OptimisedLowering, IsDeterministic) {
+  EXPECT_EQ(lowered(true, true).emitted.pte, lowered(true, true).emitted.pte);
+}
+
+}  // namespace
+}  // namespace vitrine::aot
