@@ -136,6 +136,8 @@ class MethodEmitter {
       values_.make_results(node);
       return;
     }
+    // Nothing adds the offset when it runs.
+    if (viewed.begin != 0) fail_at(node, "views a part of something that is not planned");
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInt;
     sizes.is_list = true;

@@ -83,6 +83,20 @@ uint64_t padding_of(const Graph& graph) {
   return padding;
 }
 
+// In bytes, of a view of a part.
+std::optional<uint64_t> begin_of_part(const Node& view) {
+  const Argument* given = view.arg(2);
+  if (given == nullptr) return {};
+  const auto* elements = given->get<int64_t>();
+  uint64_t bytes = 0;
+  if (elements == nullptr || *elements < 0 ||
+      mul_overflows(static_cast<uint64_t>(*elements),
+                    static_cast<uint64_t>(element_size(view.tensor()->dtype)), &bytes)) {
+    fail_at(view, "does not tell where its part begins");
+  }
+  return bytes;
+}
+
 // A call whose result is its first argument, changed.
 bool is_write(const Node& node) {
   const Operator* op = node.is_call() ? operator_of(node.target()) : nullptr;
@@ -226,6 +240,14 @@ void MethodTensors::add_call(const Node& node) {
     storages_.pop_back();
     // Bounds of products may be wider than the product of bounds.
     uint64_t& held = storages_[base.storage].bytes;
+    if (const std::optional<uint64_t> begin = begin_of_part(node)) {
+      if (base.data != nullptr) fail_at(node, "views a part of a constant");
+      if (*begin > held || base.begin > held - *begin || bytes > held - *begin - base.begin) {
+        fail_at(node, "views more than there is");
+      }
+      tensors_[id].begin = *begin;
+    }
+    tensors_[id].begin += base.begin;
     if (bytes > held && (!tensors_[id].value.is_dynamic || base.data != nullptr)) {
       fail_at(node, "views more than there is");
     }
@@ -378,7 +400,7 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
   for (MethodTensor& tensor : tensors_) {
     const MethodStorage& storage = storages_[tensor.storage];
     if (storage.graph == &graph && storage.is_planned) {
-      tensor.value.offset = offsets[tensor.storage];
+      tensor.value.offset = offsets[tensor.storage] + tensor.begin;
     }
   }
 }

@@ -23,6 +23,7 @@ struct MethodTensor {
   std::vector<uint8_t> data_order;    // dim order in which the data are stored
   const InputSpec* weight = nullptr;  // whose tensor it is; null: no weight
   size_t storage = 0;
+  uint64_t begin = 0;  // bytes before it in the storage, of a view of a part
 };
 
 // Memory that several tensors may share: static views lie in the memory of what they view.

@@ -18,8 +18,7 @@ bool is_free_outside(const Node& call) {
   if (std::ranges::count(kViews, call.target().name()) == 0) return false;
   const Node* input = tensor_arg(call, 0);
   return input != nullptr && is_contiguous(*input->tensor()) && is_contiguous(*call.tensor()) &&
-         std::ranges::none_of(call.users(),
-                              [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
+         !is_result(call);
 }
 
 class EconomicalPartitioner final : public Partitioner {

@@ -43,7 +43,8 @@ void remove_unused_weights(ExportedProgram& program) {
 std::span<const uint8_t> optimisation_choices() {
   constexpr uint8_t kPlain = kFolding | kSimplifying;
   constexpr uint8_t kMost = kPlain | kViewing | kMerging;
-  static constexpr std::array<uint8_t, 7> kChoices = {kMost | kUndelegating | kSharing,
+  static constexpr std::array<uint8_t, 8> kChoices = {kMost | kUndelegating | kSharing | kSlicing,
+                                                      kMost | kUndelegating | kSharing,
                                                       kMost | kUndelegating,
                                                       kMost,
                                                       kPlain | kViewing,
@@ -96,6 +97,13 @@ void optimise_after_delegation(ExportedProgram& program, uint8_t optimisations, 
     add("fold_constants", [](auto& each, auto& found) { fold(each, found, false); });
   }
   passes.push_back({"remove_unused_weights", remove_unused_weights});
+  run_passes(program, passes);
+}
+
+void optimise_executable(ExportedProgram& program, uint8_t optimisations, Changes& changes) {
+  if ((optimisations & kSlicing) == 0) return;
+  const Pass passes[] = {
+      {"slices_to_views", [&](ExportedProgram& each) { slices_to_views(each, changes); }}};
   run_passes(program, passes);
 }
 

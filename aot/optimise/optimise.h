@@ -14,6 +14,7 @@ enum Optimisation : uint8_t {
   kSimplifying = 2,    // calls that do nothing, safe softmax, scales; views for kernels
   kViewing = 4,        // views for backends too
   kMerging = 8,        // forms that backends take, so that partitions become larger
+  kSlicing = 64,       // parts of tensors as views, so that the whole lives as long
   kUndelegating = 32,  // views leave delegates (economical_partitioner.h)
   kSharing = 16,       // calls that repeat an earlier one, whose result lives longer then
 };
@@ -26,5 +27,7 @@ std::span<const uint8_t> optimisation_choices();
 void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations, Changes& changes);
 // After it: what is left is for kernels.
 void optimise_after_delegation(ExportedProgram& program, uint8_t optimisations, Changes& changes);
+// As `to_executable` leaves it.
+void optimise_executable(ExportedProgram& program, uint8_t optimisations, Changes& changes);
 
 }  // namespace vitrine::aot

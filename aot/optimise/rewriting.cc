@@ -5,15 +5,6 @@
 #include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
-namespace {
-
-bool is_result(const Node& node) {
-  return std::ranges::any_of(node.users(),
-                             [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
-}
-
-}  // namespace
-
 const TensorData* constant_of(const ExportedProgram& program, const Node* node) {
   if (node == nullptr || node->kind() != Node::Kind::kPlaceholder ||
       &node->graph() != program.graph.get()) {
@@ -39,6 +30,11 @@ bool are_alike(const TensorSpec& a, const TensorSpec& b) {
   if (a.dtype != b.dtype || a.sizes != b.sizes) return false;
   if (is_contiguous(a) && is_contiguous(b)) return true;
   return kept_dim_order(a) == kept_dim_order(b);
+}
+
+bool is_result(const Node& node) {
+  return std::ranges::any_of(node.users(),
+                             [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
 }
 
 bool may_stand_for(const Node& other, const Node& node) {

@@ -18,6 +18,7 @@ Target edge(std::string_view target);
 
 // Whether both have the same dtype, sizes and order of elements in memory.
 bool are_alike(const TensorSpec& a, const TensorSpec& b);
+bool is_result(const Node& node);  // of its graph
 // Whether the users of `node` may use `other` instead. Results of a graph need memory of their own.
 bool may_stand_for(const Node& other, const Node& node);
 

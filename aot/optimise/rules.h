@@ -23,6 +23,9 @@ void merge_scales(ExportedProgram& program, Changes& changes);
 // Calls that backends do not take, but in another form: x * 2 as x * tensor(2), select as a view of
 // a slice, split as slices. Partitions on both sides become one.
 void use_forms_of_backends(ExportedProgram& program, Changes& changes);
+// Slices, selections and parts of a split whose elements lie one behind the other in what a call
+// results in: they are views there. The program is as `to_executable` leaves it.
+void slices_to_views(ExportedProgram& program, Changes& changes);
 // Batch norms behind a convolution of which nothing else needs the result go into its weights.
 void fold_batch_norms(ExportedProgram& program, Changes& changes);
 

@@ -187,6 +187,7 @@ class Lowering {
       forget_removed(before, names_of(*program.graph), made.rejections);
       made.executable = program.copy();
       to_executable(made.executable);
+      optimise_executable(made.executable, optimisations, changes);
     });
     made.delegated = std::move(program);
     made.changes = changes.all();
