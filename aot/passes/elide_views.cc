@@ -73,9 +73,9 @@ class Elider {
   }
 
   void elide(Node& node) {
-    // A view of a view is a view of the base.
+    // A view of a view is a view of the base; of a part, it is not.
     const Node* base = node.need(0).node();
-    if (base != nullptr && (base->calls(view_copy_) || base->calls(view_)) &&
+    if (base != nullptr && (base->calls(view_copy_) || base->calls(view_)) && !base->arg(2) &&
         !is_written_meanwhile(*base)) {
       node.set_arg(0, base->need(0));
     }
