@@ -186,6 +186,18 @@ TEST(PteLowerTest, WhatNeedsNoInputCanBeComputedAhead) {
   expect_outputs(program);
 }
 
+TEST(PteLowerTest, OptimisationsAreExplained) {
+  const ScratchFolder scratch;
+  const std::string program = (scratch / "m.pte").string();
+  const std::string options = " --explain -o " + program;
+  EXPECT_THAT(pte_lower(model() + options).out, testing::Not(HasSubstr("Optimised")));
+  const CommandResult result = pte_lower(model() + options + " --optimize");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Optimised:\n"));
+  EXPECT_THAT(result.out, HasSubstr("x call that depends on constants alone ["));
+  expect_outputs(program);
+}
+
 TEST(PteLowerTest, DelegatesInBranchesAreCountedApart) {
   VITRINE_CORPUS_CASE(folder, "cond_model");
   const ScratchFolder scratch;
