@@ -107,7 +107,8 @@ uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t 
       wanted.offset = std::max(wanted.offset, sum(other->offset, aligned(other->bytes, alignment)));
     }
     end = std::max(end, sum(wanted.offset, bytes));
-    placed.insert(std::ranges::upper_bound(placed, wanted.offset, {}, &Allocation::offset), &wanted);
+    placed.insert(std::ranges::upper_bound(placed, wanted.offset, {}, &Allocation::offset),
+                  &wanted);
   }
   return end;
 }

@@ -49,9 +49,10 @@ void require_no_larger_plan(const aot::LoweredModel& optimised,
   for (const auto& [method, info] : optimised.emitted.debug_info) {
     const size_t before = stock.emitted.debug_info.find(method)->second.planned_bytes;
     if (info.planned_bytes <= before) continue;
-    throw std::runtime_error(fmt::format("method {}: {} bytes of planned memory, {} without "
-                                         "--optimize",
-                                         method, info.planned_bytes, before));
+    throw std::runtime_error(
+        fmt::format("method {}: {} bytes of planned memory, {} without "
+                    "--optimize",
+                    method, info.planned_bytes, before));
   }
 }
 
