@@ -147,7 +147,13 @@ class Viewing {
 void slices_to_views(ExportedProgram& program, Changes& changes) {
   if (!program.graph->subgraphs().empty()) return;
   Viewing viewing(program, changes);
-  for_each_call(*program.graph, [&](Node& node) { viewing.visit(node); });
+  std::vector<Node*> calls;  // a split's parts, calls as well, go with it
+  for (Node& node : program.graph->nodes()) {
+    if (node.is_call() && !node.calls(getitem())) calls.push_back(&node);
+  }
+  for (Node* node : calls) {
+    run_at_node(std::string(node->name()), [&] { viewing.visit(*node); });
+  }
   program.graph->remove_dead_code();
 }
 

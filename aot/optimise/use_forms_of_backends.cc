@@ -87,9 +87,9 @@ bool replace_split(ExportedProgram& program, Node& node) {
 
 void use_forms_of_backends(ExportedProgram& program, Changes& changes) {
   size_t count = 0;
-  std::vector<Node*> nodes;
+  std::vector<Node*> nodes;  // a split's parts, calls as well, go with it
   for (Node& node : program.graph->nodes()) {
-    if (node.is_call()) nodes.push_back(&node);
+    if (node.is_call() && !node.calls(getitem())) nodes.push_back(&node);
   }
   for (Node* node : nodes) {
     run_at_node(std::string(node->name()), [&] {

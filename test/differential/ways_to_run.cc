@@ -33,6 +33,7 @@ struct Way {
   bool optimised;  // kernels
   bool reuse;      // of memory
   bool threads;
+  bool optimise = false;  // the graph
 };
 constexpr Way kReference = {"portable kernels without reuse", false, false, false, false};
 constexpr Way kWays[] = {
@@ -41,6 +42,8 @@ constexpr Way kWays[] = {
     {"optimised kernels on two threads", false, true, true, true},
     {"XNNPACK", true, true, true, false},
     {"XNNPACK on two threads, without reuse", true, false, false, true},
+    {"an optimised graph", false, true, true, false, true},
+    {"an optimised graph and XNNPACK", true, true, true, false, true},
 };
 
 template <class T>
@@ -73,6 +76,7 @@ AlignedBytes lowered(const RandomModel& model, const Way& way) {
   aot::LowerOptions options;
   if (way.xnnpack) options.partitioners = {std::make_shared<aot::XnnpackPartitioner>()};
   options.emit.memory_planning.greedy = way.reuse;
+  options.optimise = way.optimise;
   aot::Methods methods;
   methods.emplace("forward", model.program.copy());
   const std::vector<std::byte> pte = aot::lower(std::move(methods), options).emitted.pte;
