@@ -51,7 +51,8 @@ class [[nodiscard]] Error {
     std::swap(state_, other.state_);
     return *this;
   }
-  ~Error() {
+  // Inlined: on most paths the compiler knows that there is nothing to release.
+  [[gnu::always_inline]] ~Error() {
     if (state_ != 0) release();
   }
 
@@ -127,9 +128,12 @@ class [[nodiscard]] Result {
 #define VITRINE_CONCAT_INNER(a, b) a##b
 #define VITRINE_CONCAT(a, b) VITRINE_CONCAT_INNER(a, b)
 
-#define VITRINE_RETURN_IF_ERROR(expression)                                                       \
-  do {                                                                                            \
-    if (::vitrine::Error vitrine_error = (expression); !vitrine_error.ok()) return vitrine_error; \
+// VITRINE_RETURN_IF_ERROR(read(file));
+// VITRINE_RETURN_IF_ERROR(read(file), "files[%u]", i);  // with the place, as by in()
+#define VITRINE_RETURN_IF_ERROR(expression, ...)                                \
+  do {                                                                          \
+    if (::vitrine::Error vitrine_error = (expression); !vitrine_error.ok())     \
+      return __VA_OPT__(std::move)(vitrine_error) __VA_OPT__(.in(__VA_ARGS__)); \
   } while (false)
 
 // VITRINE_ASSIGN_OR_RETURN(auto x, make_x());

@@ -78,7 +78,7 @@ class FlatTensorMap final : public NamedDataMap {
       }
     }
     for (uint32_t i = 0; i < root_->named_data()->size(); ++i) {
-      VITRINE_RETURN_IF_ERROR(verify_entry(*root_->named_data()->Get(i)).in("named_data[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_entry(*root_->named_data()->Get(i)), "named_data[%u]", i);
     }
     // An entry takes four bytes, and a key its length: only what is shared takes more.
     Budget steps(body_.size());

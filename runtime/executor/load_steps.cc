@@ -22,9 +22,8 @@ Error MethodLoader::make_steps() {
     const auto* instructions = plan_.chains()->Get(c)->instructions();
     method_.chains_[c] = {next, size_of(instructions)};
     for (uint32_t i = 0; i < size_of(instructions); ++i) {
-      VITRINE_RETURN_IF_ERROR(
-          make_step(*instructions->Get(i), method_.steps_[next++])
-              .in("%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i));
+      VITRINE_RETURN_IF_ERROR(make_step(*instructions->Get(i), method_.steps_[next++]),
+                              "%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i);
     }
   }
   return missing_dtypes_ == 0 ? Error() : name_missing_dtypes();

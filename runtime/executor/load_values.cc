@@ -25,8 +25,8 @@ Error MethodLoader::make_values() {
   method_.values_ = arena_.allocate_array<EValue>(count);
   if (method_.values_.size() != count) return no_memory("values");
   for (uint32_t i = 0; i < count; ++i) {
-    VITRINE_RETURN_IF_ERROR(make_value(*plan_.values()->Get(i), method_.values_[i])
-                                .in("%s, values[%u]", plan_.name()->c_str(), i));
+    VITRINE_RETURN_IF_ERROR(make_value(*plan_.values()->Get(i), method_.values_[i]),
+                            "%s, values[%u]", plan_.name()->c_str(), i);
   }
   return Error();
 }

@@ -65,10 +65,10 @@ class ProgramVerifier {
   Error verify() const {
     if (size_of(program_.execution_plan()) == 0) return invalid("execution_plan: has no method");
     VITRINE_RETURN_IF_ERROR(verify_segments());
-    VITRINE_RETURN_IF_ERROR(verify_offsets(program_.constant_segment()).in("constant_segment"));
+    VITRINE_RETURN_IF_ERROR(verify_offsets(program_.constant_segment()), "constant_segment");
     for (uint32_t i = 0; i < size_of(program_.mutable_data_segments()); ++i) {
-      VITRINE_RETURN_IF_ERROR(verify_offsets(program_.mutable_data_segments()->Get(i))
-                                  .in("mutable_data_segments[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_offsets(program_.mutable_data_segments()->Get(i)),
+                              "mutable_data_segments[%u]", i);
     }
     if (has_constant_segment() && size_of(program_.constant_buffer()) > 0) {
       return invalid("constant_segment and constant_buffer are both there");
@@ -83,8 +83,8 @@ class ProgramVerifier {
       }
     }
     for (uint32_t i = 0; i < program_.execution_plan()->size(); ++i) {
-      VITRINE_RETURN_IF_ERROR(
-          verify_plan(*program_.execution_plan()->Get(i)).in("execution_plan[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_plan(*program_.execution_plan()->Get(i)), "execution_plan[%u]",
+                              i);
     }
     return Error();
   }
@@ -147,7 +147,7 @@ class ProgramVerifier {
       }
     }
     for (uint32_t i = 0; i < plan.values()->size(); ++i) {
-      VITRINE_RETURN_IF_ERROR(verify_value(plan, *plan.values()->Get(i)).in("values[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_value(plan, *plan.values()->Get(i)), "values[%u]", i);
     }
     const uint32_t count = plan.values()->size();
     VITRINE_RETURN_IF_ERROR(check_indices(plan.inputs(), count, "inputs", steps_));
@@ -158,10 +158,10 @@ class ProgramVerifier {
       }
     }
     for (uint32_t i = 0; i < size_of(plan.delegates()); ++i) {
-      VITRINE_RETURN_IF_ERROR(verify_delegate(*plan.delegates()->Get(i)).in("delegates[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_delegate(*plan.delegates()->Get(i)), "delegates[%u]", i);
     }
     for (uint32_t i = 0; i < plan.chains()->size(); ++i) {
-      VITRINE_RETURN_IF_ERROR(verify_chain(plan, *plan.chains()->Get(i)).in("chains[%u]", i));
+      VITRINE_RETURN_IF_ERROR(verify_chain(plan, *plan.chains()->Get(i)), "chains[%u]", i);
     }
     return Error();
   }
@@ -351,8 +351,8 @@ class ProgramVerifier {
   Error verify_chain(const fbs::ExecutionPlan& plan, const fbs::Chain& chain) const {
     for (uint32_t i = 0; i < size_of(chain.instructions()); ++i) {
       VITRINE_RETURN_IF_ERROR(
-          verify_instruction(plan, *chain.instructions()->Get(i), chain.instructions()->size())
-              .in("instructions[%u]", i));
+          verify_instruction(plan, *chain.instructions()->Get(i), chain.instructions()->size()),
+          "instructions[%u]", i);
     }
     return Error();
   }
