@@ -100,6 +100,7 @@ Result<DataBuffer> DataBuffer::allocate(size_t size) {
 
 Result<std::unique_ptr<DataSource>> open_file(const char* path) {
   VITRINE_ASSIGN_OR_RETURN(platform::File file, platform::File::open(path));
+  VITRINE_RETURN_IF_ERROR(file.check_addressable(), "%s", path);
   return make_source<FileSource>(std::move(file));
 }
 

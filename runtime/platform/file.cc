@@ -99,6 +99,15 @@ void File::seal(uint64_t modified_s) const {
   [[maybe_unused]] const int ignored = ::futimens(descriptor_, times);
 }
 
+Error File::check_addressable() const {
+  if (sizeof(size_t) >= sizeof(size_) || size_ <= std::numeric_limits<size_t>::max() / 2) {
+    return Error();
+  }
+  return Error::make(ErrorCode::kNotSupported,
+                     "the file has %llu bytes: too many for a machine of %zu-bit addresses",
+                     static_cast<unsigned long long>(size_), 8 * sizeof(size_t));
+}
+
 Error File::read(uint64_t offset, std::span<std::byte> out) const {
   size_t done = 0;
   while (done < out.size()) {
@@ -127,11 +136,7 @@ size_t mapped_bytes(size_t file_size) {
 Result<Mapping> Mapping::map(const File& file) {
   const uint64_t stamp = file.is_settled() ? file.stamp_ : 0;
   if (file.size_ == 0) return Mapping({}, stamp);
-  if (sizeof(size_t) < sizeof(file.size_) && file.size_ > std::numeric_limits<size_t>::max() / 2) {
-    return Error::make(ErrorCode::kAccessFailed,
-                       "mapping %llu bytes: more than there are addresses",
-                       static_cast<unsigned long long>(file.size_));
-  }
+  VITRINE_RETURN_IF_ERROR(file.check_addressable());
   const auto size = static_cast<size_t>(file.size_);
   // The slack after the file's last page: zero pages, over which the file is mapped.
   const size_t reserved = mapped_bytes(size);

@@ -33,6 +33,8 @@ class File {
   // Sets the time of the last change, in whole seconds since 1970, unless the file has changed
   // since it was opened. Best effort: a file of somebody else stays as it is.
   void seal(uint64_t modified_s) const;
+  // NotSupported if there are not addresses for all bytes, and some to spare: on 32-bit machines.
+  Error check_addressable() const;
   // Fills `out` entirely or fails with AccessFailed.
   Error read(uint64_t offset, std::span<std::byte> out) const;
 

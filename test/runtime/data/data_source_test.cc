@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "test/support/program_builder.h"
 #include "test/support/temporary_file.h"
@@ -72,6 +74,29 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"Buffer", [](const TemporaryFile&,
                           std::span<const std::byte> bytes) { return view_buffer(bytes); }}),
     [](const auto& instance) { return instance.param.name; });
+
+// A file with 5 GB of holes: where there are 32 bits for addresses it has to be refused, not cut.
+TEST(LargeFile, NeedsAnAddressForEachByte) {
+  constexpr uint64_t kBytes = uint64_t{5} << 30;
+  const TemporaryFile file(bytes_of("begin"));
+  std::error_code code;
+  std::filesystem::resize_file(file.path(), kBytes, code);
+  if (code) GTEST_SKIP() << "no file of 5 GB here: " << code.message();
+  for (const auto open : {&open_file, &map_file}) {
+    Result<std::unique_ptr<DataSource>> source = open(file.path());
+    if constexpr (sizeof(size_t) < sizeof kBytes) {
+      ASSERT_FALSE(source.ok());
+      EXPECT_EQ(source.error().code(), ErrorCode::kNotSupported);
+      EXPECT_THAT(source.error().message(), HasSubstr("has 5368709120 bytes"));
+      EXPECT_THAT(source.error().message(), HasSubstr(file.path()));
+    } else {
+      ASSERT_TRUE(source.ok()) << source.error().message();
+      EXPECT_EQ((*source)->size(), kBytes);
+      EXPECT_EQ((*source)->read(kBytes - 1, 1)->bytes()[0], std::byte{0});
+      EXPECT_EQ(text_of(*(*source)->read(0, 5)), "begin");
+    }
+  }
+}
 
 TEST(DataSource, NamesMissingFiles) {
   for (const auto open : {open_file, map_file}) {
