@@ -10,7 +10,10 @@ set(VITRINE_DEVTOOLS_HEADERS vitrine-devtools)
 add_library(vitrine_warnings INTERFACE)
 if(VITRINE_STRICT)
   target_compile_options(vitrine_warnings INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
+    -Wall -Wextra -Wpedantic
+    # Where addresses have 32 bits the host side converts sizes of files everywhere, after it has checked them.
+    $<$<OR:$<EQUAL:${CMAKE_SIZEOF_VOID_P},8>,$<BOOL:$<TARGET_PROPERTY:VITRINE_DEVICE>>>:-Wconversion>
+    -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
     # In clang, -Wconversion includes warnings that GCC has separately.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 endif()
@@ -30,6 +33,7 @@ endfunction()
 function(vitrine_device_library name)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE ${VITRINE_DEVICE_OPTIONS})
+  set_target_properties(${name} PROPERTIES VITRINE_DEVICE ON)
   _vitrine_library(${name})
 endfunction()
 
@@ -48,6 +52,25 @@ function(vitrine_host_library name)
   target_compile_options(${name} PRIVATE ${VITRINE_LIBRARY_WARNINGS})
   _vitrine_library(${name})
   target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${VITRINE_DEVTOOLS_HEADERS}>)
+endfunction()
+
+string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+string(REGEX MATCH "-O3" VITRINE_FASTEST_CODE "${CMAKE_CXX_FLAGS_${config}} ${CMAKE_CXX_FLAGS}")
+
+# Code that -O3 makes half as large again for little speed (docs/performance.md, "Size"): -O2, with long loops
+# vectorised all the same.
+function(vitrine_compact_code name)
+  if(VITRINE_FASTEST_CODE)
+    target_compile_options(${name} PRIVATE -O2
+      $<$<CXX_COMPILER_ID:GNU>:-ftree-vectorize> $<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=cheap>)
+  endif()
+endfunction()
+
+# Files of a target with compact code that are worth their size.
+function(vitrine_fastest_code name)
+  if(VITRINE_FASTEST_CODE)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${name} PROPERTIES COMPILE_OPTIONS -O3)
+  endif()
 endfunction()
 
 # Code that runs once and is large: its size counts more than its speed (docs/performance.md, "Size").

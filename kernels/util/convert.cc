@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "kernels/util/independent.h"
+
 namespace vitrine {
 
 namespace {
@@ -11,6 +13,7 @@ void run(const void* from, int64_t from_stride, void* to, int64_t to_stride, int
   const From* source = static_cast<const From*>(from);
   To* target = static_cast<To*>(to);
   if (from_stride == 1 && to_stride == 1) {  // a loop that the compiler can vectorise
+    VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) target[i] = convert<To>(load(source + i));
   } else if (from_stride == 0) {
     const To value = convert<To>(load(source));

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "kernels/util/dtype_dispatch.h"
+#include "kernels/util/independent.h"
 #include "kernels/util/promotion.h"
 #include "kernels/util/scalar_value.h"
 #include "vitrine/kernel_context.h"
@@ -45,12 +46,15 @@ void run_elementwise(KernelContext& context, const Elementwise& call,
 
 namespace elementwise_internal {
 
+// One copy, of which kernels have the address too.
 template <class Op, class Out, class... In>
-void run(const void* op, const void* const* inputs, void* out, int64_t count) {
+[[gnu::noinline]] void run(const void* op, const void* const* inputs, void* out, int64_t count) {
   const Op& function = *static_cast<const Op*>(op);
   Out* result = static_cast<Out*>(out);
   [&]<size_t... I>(std::index_sequence<I...>) {
     const std::tuple<const In*...> in{static_cast<const In*>(inputs[I])...};
+    // `out` may be one of the inputs, but no other part of one.
+    VITRINE_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) result[i] = function(load(std::get<I>(in) + i)...);
   }
   (std::index_sequence_for<In...>());
