@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -55,7 +56,7 @@ template <class Work>
 double best_rate(uint32_t threads, Work work) {
   size_t count = 1;
   double ns = timed(threads, count, work);
-  while (ns < kTrialNs && count < (size_t{1} << 40)) {
+  while (ns < kTrialNs && count < std::numeric_limits<size_t>::max() / 2) {
     count *= 2;
     ns = timed(threads, count, work);
   }

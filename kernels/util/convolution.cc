@@ -236,8 +236,9 @@ class PatchOperands final : public GemmOperands<Sum> {
   int64_t column_ = -1;
   bool inside_ = false;    // all patches are inside the input
   bool adjacent_ = false;  // and begin at neighbouring elements
-  std::array<Place, kGemmTileColumns> starts_;
-  std::array<int64_t, kGemmTileColumns> offsets_;
+  // Plain arrays, since an int64_t is no index of std::array on 32-bit machines.
+  Place starts_[kGemmTileColumns];
+  int64_t offsets_[kGemmTileColumns];
 };
 
 bool read_numbers(KernelContext& context, size_t spatial, std::span<const int64_t> list,

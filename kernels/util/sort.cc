@@ -88,7 +88,7 @@ void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t 
       } else {
         read_keys<int64_t>(from, stride, element_size, load, descending, entries);
       }
-      std::partial_sort(entries.begin(), entries.begin() + count, entries.end());
+      std::partial_sort(entries.data(), entries.data() + count, entries.data() + entries.size());
       std::byte* to =
           values.mutable_data<std::byte>() + (first[0] + line * loop.row_stride(0)) * element_size;
       int64_t* places = indices.mutable_data<int64_t>() + first[1] + line * loop.row_stride(1);

@@ -38,8 +38,9 @@ Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }
-  // Bytes must be countable too; 16 is the largest element.
-  if (numel > INT64_MAX / 16) {
+  // Bytes must be countable too, also where a size_t has 32 bits; 16 is the largest element.
+  constexpr auto kMost = static_cast<int64_t>(std::min<uint64_t>(INT64_MAX, SIZE_MAX) / 16);
+  if (numel > kMost) {
     return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
   }
   return numel;

@@ -88,7 +88,9 @@ TEST(Array, SaysWhatDoesNotFit) {
 TEST(Array, MoreMemoryThanThereIsIsAnError) {
   const auto array = Array::zeros(ScalarType::kByte, {1 << 30, 1 << 28});
   ASSERT_FALSE(array.ok());
-  EXPECT_EQ(array.error().code(), ErrorCode::kMemoryAllocationFailed);
+  // Where a size_t has 32 bits it could not even be said.
+  EXPECT_EQ(array.error().code(),
+            sizeof(size_t) == 8 ? ErrorCode::kMemoryAllocationFailed : ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Kept in known_failures.json: a list of objects with
 //   "cases"     ends of case folders: "ops_portable/maximum__nan"
 //   "runs"      what fails: "program" (ExecuTorch's own), "training", "core" (forms lowered here)
+//   "machine"   "arm32": fails there alone; left out: everywhere
 //   "backends"  as lowered: "none" or names joined by "+"; left out: any
 //   "says"      part of the failure
 //   "why"       for people

@@ -33,12 +33,22 @@ TEST(KnownFailures, HoldForAllBackendsIfNoneIsNamed) {
   EXPECT_NE(known.find({"x/a", "core", "none"}), nullptr);
 }
 
+TEST(KnownFailures, MayBeThoseOfAnotherMachine) {
+  const KnownFailures known = KnownFailures::parse(
+      R"([{"cases": ["a"], "machine": "arm32", "runs": ["core"], "says": "b", "why": "c"}])",
+      "list");
+  EXPECT_EQ(known.find({"x/a", "core", "none"}) != nullptr, sizeof(void*) == 4);
+}
+
 TEST(KnownFailures, BadListsNameFileAndEntry) {
   const auto parse = [](const char* text) { return [=] { KnownFailures::parse(text, "list"); }; };
   EXPECT_THAT(parse("["), ThrowsMessage<std::runtime_error>(HasSubstr("list: entry 0: ")));
   EXPECT_THAT(parse("[{}]"), ThrowsMessage<std::runtime_error>(HasSubstr("cases")));
   EXPECT_THAT(parse(R"([{"cases": ["a"], "runs": ["all"], "says": "b", "why": "c"}])"),
               ThrowsMessage<std::runtime_error>(HasSubstr("no runs \"all\"")));
+  EXPECT_THAT(
+      parse(R"([{"cases": ["a"], "machine": "vax", "runs": ["core"], "says": "b", "why": "c"}])"),
+      ThrowsMessage<std::runtime_error>(HasSubstr("arm32")));
   EXPECT_THAT(parse(R"([{"cases": ["a"], "runs": ["core"], "says": "b", "why": ""}])"),
               ThrowsMessage<std::runtime_error>(HasSubstr("empty")));
   EXPECT_THAT([] { KnownFailures::read("/nowhere.json"); },

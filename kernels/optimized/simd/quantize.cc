@@ -45,6 +45,7 @@ void Quantize(const float* in, const Quantization& q, uint8_t* out, int64_t coun
   std::copy_n(last, count - i, out + i);
 }
 
+#if HWY_HAVE_FLOAT64
 void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out, int64_t count) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;
@@ -73,6 +74,18 @@ void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out
     }
   }
 }
+#else  // 32-bit NEON has no vectors of doubles
+void QuantizeShifted(const float* in, const ShiftedQuantization& q, uint8_t* out, int64_t count) {
+  const auto low = static_cast<double>(q.lowest);
+  const auto high = static_cast<double>(q.highest);
+  for (int64_t i = 0; i < count; ++i) {
+    const double product = static_cast<double>(in[i]) * q.inverse;
+    const double sum = product + q.zero_point;
+    const double inside = std::isnan(sum) ? std::clamp(0.0, low, high) : std::clamp(sum, low, high);
+    out[i] = static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(inside)));
+  }
+}
+#endif
 
 template <class T>
 HWY_INLINE void dequantize_run(const T* in, int32_t zero_point, float scale, float* out,
