@@ -60,6 +60,17 @@ std::optional<bool> flag(const std::shared_ptr<const Program>& program, const ch
   return value ? std::optional(*value != 0) : std::nullopt;
 }
 
+std::vector<TokenId> tokens(const std::shared_ptr<const Program>& program, const char* name) {
+  std::vector<TokenId> ids;
+  for (const int64_t id : constants(program, name)) {
+    if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      fail(name, fmt::format("gives {}, which is not a token", id));
+    }
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  return ids;
+}
+
 }  // namespace
 
 ModelMetadata read_metadata(const std::shared_ptr<const Program>& program) {
@@ -69,13 +80,11 @@ ModelMetadata read_metadata(const std::shared_ptr<const Program>& program) {
   metadata.vocabulary = positive(program, "get_vocab_size");
   metadata.use_kv_cache = flag(program, "use_kv_cache");
   metadata.enable_dynamic_shape = flag(program, "enable_dynamic_shape");
-  const char* ends = has_method(*program, "get_eos_ids") ? "get_eos_ids" : "get_eos_id";
-  for (const int64_t id : constants(program, ends)) {
-    if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      fail(ends, fmt::format("gives {}, which is not a token", id));
-    }
-    metadata.eos_ids.push_back(static_cast<TokenId>(id));
+  for (const char* name : {"get_eos_ids", "get_eos_id"}) {
+    if (metadata.eos_ids.empty()) metadata.eos_ids = tokens(program, name);
   }
+  const std::vector<TokenId> starts = tokens(program, "decoder_start_token_id");
+  if (!starts.empty()) metadata.start_id = starts.front();
   return metadata;
 }
 

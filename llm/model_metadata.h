@@ -18,6 +18,7 @@ struct ModelMetadata {
   std::optional<bool> use_kv_cache;
   std::optional<bool> enable_dynamic_shape;
   std::vector<TokenId> eos_ids;
+  std::optional<TokenId> start_id;  // of a decoder behind an encoder
 };
 
 // Runs the methods of these names that the program has. Throws GenerationError if one takes inputs

@@ -32,6 +32,10 @@ size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
 
 }  // namespace
 
+void DecoderModel::encode(std::span<const TokenId>) {
+  throw GenerationError("the model has no encoder that takes ids");
+}
+
 TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
     : model_(model),
       tokenizer_(tokenizer),
@@ -57,11 +61,7 @@ class TextGenerator::Run {
 
   Generation over(std::span<const TokenId> prompt) {
     result_.prompt.assign(prompt.begin(), prompt.end());
-    std::vector<TokenId> tokens;
-    if (generator_.pending_) tokens.push_back(*generator_.pending_);
-    tokens.insert(tokens.end(), prompt.begin(), prompt.end());
-    if (tokens.empty()) throw GenerationError("the prompt is empty");
-    generator_.check_ids(tokens);
+    const std::vector<TokenId> tokens = generator_.tokens_to_feed(prompt);
     const int64_t count = generator_.budget(tokens.size(), options_);
     if (generator_.observer_ != nullptr) {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
@@ -71,7 +71,8 @@ class TextGenerator::Run {
       stream_ = generator_.tokenizer_->stream({.continues = true});
     }
     GenerationStatistics& statistics = result_.statistics;
-    statistics.prompt_tokens = static_cast<int64_t>(tokens.size());
+    statistics.prompt_tokens = static_cast<int64_t>(
+        generator_.model_.info().encodes_prompt ? prompt.size() : tokens.size());
     try {
       generate(tokens, count);
     } catch (...) {
@@ -160,6 +161,21 @@ void TextGenerator::reset() {
   pending_.reset();
 }
 
+std::vector<TokenId> TextGenerator::tokens_to_feed(std::span<const TokenId> prompt) {
+  if (model_.info().encodes_prompt) {
+    check_ids(prompt);
+    model_.encode(prompt);
+    reset();
+    return {model_.info().start_id.value()};
+  }
+  std::vector<TokenId> tokens;
+  if (pending_) tokens.push_back(*pending_);
+  tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+  if (tokens.empty()) throw GenerationError("the prompt is empty");
+  check_ids(tokens);
+  return tokens;
+}
+
 void TextGenerator::check_ids(std::span<const TokenId> ids) const {
   const size_t vocabulary = model_.info().vocabulary;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -232,7 +248,8 @@ std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
                            : 1;
   std::span<const float> logits;
   while (!tokens.empty()) {
-    const size_t size = std::min(chunk, tokens.size());
+    const bool is_enough = tokens.size() >= static_cast<size_t>(info.min_tokens_per_call);
+    const size_t size = is_enough ? std::min(chunk, tokens.size()) : 1;
     logits = feed(tokens.first(size), true);
     tokens = tokens.subspan(size);
   }

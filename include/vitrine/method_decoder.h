@@ -1,47 +1,78 @@
-// A decoder that is a method of a program, as ExecuTorch exports language models.
+// A decoder that is made of methods of a program, as ExecuTorch exports language models.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "vitrine/decoder_methods.h"
 #include "vitrine/method.h"
 #include "vitrine/text_generator.h"
 
 namespace vitrine {
 
-// Inputs: ids, int64 [1, n]; with a cache also the position, int64 [1], or one for each id. Output:
-// logits of f32, f16 or bf16, [1, vocabulary] of the last token or [1, n, vocabulary] of all.
+class DecoderCall;
+struct ModelMetadata;
+
+// Loaded methods in the parts of DecoderMethodNames; not owned, they outlive the decoder. Memory
+// for their outputs is set. Prefill and decode are loaded over one SharedState. Null: there is
+// none.
+struct DecoderMethods {
+  Method* decode = nullptr;
+  Method* prefill = nullptr;
+  Method* encoder = nullptr;
+  Method* embedding = nullptr;
+  std::vector<DecoderInput> inputs = {};
+};
+
+// What programs leave out.
+struct MethodDecoderOptions {
+  int64_t max_context = 0;               // positions; 0: as the program says
+  std::optional<TokenId> start_id = {};  // of a decoder behind an encoder
+};
+
+// Inputs of decode and prefill: ids, int64 [1, n]; with a cache also the position, int64 [1], or
+// one for each id; behind an encoder also what it gives. Output: logits of f32, f16 or bf16, [1,
+// vocabulary] of the last token or [1, n, vocabulary] of all. An encoder takes ids, int64 [1, n],
+// or one tensor of features.
 class MethodDecoder final : public DecoderModel {
  public:
-  // `method` is of `program` and outlives it; memory for its outputs is set. Reads the program's
-  // metadata methods. Throws GenerationError where these and the method's tensors contradict each
-  // other.
-  MethodDecoder(const std::shared_ptr<const Program>& program, Method& method);
+  // The methods are of `program`. Reads the program's metadata methods. Throws GenerationError
+  // where these and the methods' tensors contradict each other.
+  MethodDecoder(const std::shared_ptr<const Program>& program, const DecoderMethods& methods,
+                const MethodDecoderOptions& options = {});
+  MethodDecoder(const std::shared_ptr<const Program>& program, Method& method)
+      : MethodDecoder(program, DecoderMethods{.decode = &method}) {}
+  ~MethodDecoder() override;
 
   const DecoderInfo& info() const override { return info_; }
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) override;
+  void encode(std::span<const TokenId> tokens) override;
+  // Features (speech, images) for the encoder, which runs when tokens are fed next: `features`
+  // lives until then. Later tokens go with them. Throws GenerationError if the program has no
+  // encoder or it does not take them.
+  void encode(Tensor& features);
 
   // What the metadata leave out or overstate, and what is done instead.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void read_inputs();
-  void read_output();
-  void read_limits(const std::shared_ptr<const Program>& program);
-  void set_ids(std::span<const TokenId> tokens);
-  void set_position(size_t count, int64_t position);
-  std::span<const float> logits_of(size_t last);
+  void read_calls() const;
+  void read_encoder();
+  void read_limits(const std::shared_ptr<const Program>& program,
+                   const MethodDecoderOptions& options);
+  void read_context(const ModelMetadata& metadata, const MethodDecoderOptions& options);
+  const DecoderCall& longest_call() const { return prefill_ ? *prefill_ : *decode_; }
+  void run_encoder();
 
-  Method& method_;
+  std::unique_ptr<DecoderCall> decode_;
+  std::unique_ptr<DecoderCall> prefill_;  // null: decode takes all
+  Method* encoder_;
+  enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
+  std::vector<int64_t> encoder_ids_;
   DecoderInfo info_;
   std::vector<std::string> notes_;
-  int64_t id_bound_ = 0;  // of n
-  bool pads_ = false;     // n is fixed: the rest is filled up
-  bool position_a_token_ = false;
-  std::vector<int64_t> ids_;
-  std::vector<int64_t> positions_;
-  std::vector<float> logits_;
 };
 
 }  // namespace vitrine

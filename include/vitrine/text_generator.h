@@ -29,10 +29,15 @@ class GenerationError : public std::runtime_error {
 struct DecoderInfo {
   int64_t max_context = 0;            // positions that the caches hold
   int64_t max_tokens_per_call = 1;    // what the program itself takes at once
+  int64_t min_tokens_per_call = 1;    // or one; fewer are fed token by token
   bool parallel_prefill = false;      // else a prompt is fed token by token
   bool has_cache = true;              // else each call is given the whole text
   size_t vocabulary = 0;              // logits a token
   std::vector<TokenId> eos_ids = {};  // empty: the tokenizer's
+  // An encoder takes the prompt; the decoder begins with start_id. Each prompt is a text of its
+  // own.
+  bool encodes_prompt = false;
+  std::optional<TokenId> start_id = {};
 };
 
 // A model that continues a row of tokens. One thread at a time.
@@ -44,6 +49,8 @@ class DecoderModel {
   // Gives info().vocabulary logits of what follows the last one, valid until the next call. Throws
   // GenerationError.
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
+  // Where info().encodes_prompt: what tokens fed from now on refer to. Throws GenerationError.
+  virtual void encode(std::span<const TokenId> tokens);
 };
 
 struct SamplerOptions {
@@ -147,6 +154,8 @@ class TextGenerator {
   std::span<const float> feed(std::span<const TokenId> tokens, bool is_prefill);
   void end_step();
   std::span<const float> prefill(std::span<const TokenId> tokens);
+  // What the decoder is fed for a prompt. Throws GenerationError.
+  std::vector<TokenId> tokens_to_feed(std::span<const TokenId> prompt);
   void check_ids(std::span<const TokenId> ids) const;
   int64_t budget(size_t prompt_tokens, const GenerateOptions& options) const;
   bool is_end(TokenId id) const;

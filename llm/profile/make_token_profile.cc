@@ -37,13 +37,15 @@ void add_loading(const StepTracer& tracer, TraceBuffer& trace) {
   for (const TraceRecord& record : tracer.loading()) trace.record(record);
 }
 
-Profile join(const std::vector<std::byte>& dump, const TokenProfileFacts& facts) {
+Profile join(const std::vector<std::byte>& dump, const std::string& method,
+             const TokenProfileFacts& facts) {
   return inspector::make_profile(
       etdump::parse_etdump(dump), facts.record,
-      {.method = facts.method, .run = facts.run, .delegates = facts.delegates});
+      {.method = method, .run = facts.run, .delegates = facts.delegates});
 }
 
-Profile joined_sums(const StepTracer& tracer, Phase phase, const TokenProfileFacts& facts) {
+Profile joined_sums(const StepTracer& tracer, Phase phase, const std::string& method,
+                    const TokenProfileFacts& facts) {
   const std::vector<RecordSums>& records = tracer.phase(phase).records;
   TraceBuffer trace(tracer.loading().size() + kRuns * records.size(), kRuns + 1);
   add_loading(tracer, trace);
@@ -56,7 +58,7 @@ Profile joined_sums(const StepTracer& tracer, Phase phase, const TokenProfileFac
       trace.record(record);
     }
   }
-  return join(bytes_of(trace), facts);
+  return join(bytes_of(trace), method, facts);
 }
 
 double sample(const inspector::RunSamples& samples, Run run) {
@@ -66,20 +68,29 @@ double sample(const inspector::RunSamples& samples, Run run) {
   return 0;
 }
 
+bool has_records(const KeptStep* step) { return !step->records.empty(); }
+
 class Maker {
  public:
   Maker(const TokenProfiler& profiler, const TokenProfileFacts& facts)
       : profiler_(profiler), facts_(facts), decode_(profiler.tracer().phase(Phase::kDecode)) {
     result_.run = facts.run;
-    result_.method = facts.method;
     result_.max_context = facts.max_context;
   }
 
-  TokenProfile make(const Program& program, const MethodMeta& method) {
-    result_.bytes = read_method_bytes(program, method);
-    for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) add_phase(phase);
+  TokenProfile make(const Program& program, std::span<const MethodMeta> methods) {
+    std::vector<MethodBytes> bytes = read_method_bytes(program, methods);
+    for (const MethodBytes& each : bytes) result_.weights_in_file += each.weights;
+    result_.caches = bytes.front().caches;
+    for (size_t i = 0; i < methods.size(); ++i) {
+      result_.methods.push_back({std::string(methods[i].name()), {}, std::move(bytes[i])});
+    }
+    for (method_ = 0; method_ < methods.size(); ++method_) {
+      for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) add_phase(phase);
+    }
     if (result_.rows.empty()) throw inspector::InspectorError("no step of the model was traced");
     std::ranges::stable_sort(result_.rows, [](const TokenRow& a, const TokenRow& b) {
+      if (a.method != b.method) return a.method < b.method;
       return a.index[kDecode] >= 0 && b.index[kDecode] >= 0 ? a.index[kDecode] < b.index[kDecode]
                                                             : a.index[kDecode] > b.index[kDecode];
     });
@@ -92,7 +103,7 @@ class Maker {
   }
 
  private:
-  using RowKey = std::tuple<int32_t, inspector::Where, std::string, size_t>;
+  using RowKey = std::tuple<size_t, int32_t, inspector::Where, std::string, size_t>;
 
   std::optional<CostLine> fit(double usual_ns, double position_ns) const {
     const auto n = static_cast<double>(decode_.usual_steps);
@@ -114,20 +125,23 @@ class Maker {
 
   void add_phase(Phase phase) {
     const auto which = static_cast<size_t>(phase);
-    const PhaseSums& sums = profiler_.tracer().phase(phase);
+    const StepTracer& tracer = profiler_.tracer(method_);
+    const PhaseSums& sums = tracer.phase(phase);
+    TokenMethod& method = result_.methods[method_];
     result_.steps[which] = sums.steps;
     result_.tokens[which] = sums.tokens;
     if (sums.records.empty()) return;
-    result_.names[which] = joined_sums(profiler_.tracer(), phase, facts_);
-    const Profile& joined = *result_.names[which];
+    method.names[which] = joined_sums(tracer, phase, method.name, facts_);
+    const Profile& joined = *method.names[which];
     std::map<RowKey, size_t> occurrences;
     for (size_t i = 0; i < joined.rows.size(); ++i) {
       const ProfileRow& row = joined.rows[i];
-      RowKey key = {row.instruction, row.where, row.identifier, 0};
-      std::get<3>(key) = occurrences[key]++;
+      RowKey key = {method_, row.instruction, row.where, row.identifier, 0};
+      std::get<4>(key) = occurrences[key]++;
       const auto [found, is_new] = row_of_.try_emplace(key, result_.rows.size());
       if (is_new) result_.rows.emplace_back();
       TokenRow& made = result_.rows[found->second];
+      made.method = method_;
       made.index[which] = static_cast<int>(i);
       made.times.ns[which] = sample(row.samples, kTotal);
       if (phase == Phase::kDecode) {
@@ -135,22 +149,30 @@ class Maker {
       }
     }
     if (phase == Phase::kDecode) add_bytes(joined);
-    result_.unattributed.ns[which] = sample(joined.unattributed_samples, kTotal);
-    if (phase == Phase::kDecode) {
-      result_.unattributed.growth = fit(sample(joined.unattributed_samples, kUsual),
-                                        sample(joined.unattributed_samples, kByPosition));
-    }
+    add_unattributed(joined.unattributed_samples, which);
+  }
+
+  void add_unattributed(const inspector::RunSamples& samples, size_t phase) {
+    Times& all = result_.unattributed;
+    all.ns[phase] += sample(samples, kTotal);
+    if (phase != kDecode) return;
+    const auto line = fit(sample(samples, kUsual), sample(samples, kByPosition));
+    if (!line) return;
+    if (!all.growth) all.growth.emplace();
+    all.growth->at_start += line->at_start;
+    all.growth->a_position += line->a_position;
   }
 
   void add_bytes(const Profile& joined) {
+    const MethodBytes& bytes = result_.methods[method_].bytes;
     const double positions = mean_position() + 1;
     std::map<std::pair<int32_t, uint32_t>, std::vector<TokenRow*>> operators;
     for (TokenRow& row : result_.rows) {
-      if (row.index[kDecode] < 0) continue;
+      if (row.method != method_ || row.index[kDecode] < 0) continue;
       const ProfileRow& named = joined.rows[static_cast<size_t>(row.index[kDecode])];
       if (named.where == inspector::Where::kKernel) {
-        const auto found = result_.bytes.kernels.find(named.instruction);
-        if (found == result_.bytes.kernels.end()) continue;
+        const auto found = bytes.kernels.find(named.instruction);
+        if (found == bytes.kernels.end()) continue;
         row.weight_bytes = found->second.weights;
         row.cache_bytes = found->second.cache + found->second.cache_a_position * positions;
         row.is_attention = found->second.is_attention;
@@ -161,7 +183,7 @@ class Maker {
         operators[{named.instruction, handle}].push_back(&row);
       }
     }
-    for (const auto& [node, weights] : result_.bytes.nodes) {
+    for (const auto& [node, weights] : bytes.nodes) {
       const auto found = operators.find(node);
       if (found != operators.end()) give_weights(weights, found->second);
     }
@@ -234,12 +256,19 @@ class Maker {
     if (crossing >= 0) result_.attention_passes_weights = crossing;
   }
 
+  // Only steps in which a method ran are runs of its trace.
   void add_kept() {
-    result_.kept = join(kept_etdump(profiler_), facts_);
-    for (const KeptStep* each : profiler_.tracer().kept()) {
-      const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
-      result_.kept.run_names.push_back(
-          fmt::format("{} at {}", phase_name(phase), each->step.position));
+    for (size_t i = 0; i < result_.methods.size(); ++i) {
+      const std::vector<const KeptStep*> kept = profiler_.tracer(i).kept();
+      if (!std::ranges::any_of(kept, has_records)) continue;
+      Profile profile = join(kept_etdump(profiler_, i), result_.methods[i].name, facts_);
+      for (const KeptStep* each : kept) {
+        if (!has_records(each)) continue;
+        const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
+        profile.run_names.push_back(
+            fmt::format("{} at {}", phase_name(phase), each->step.position));
+      }
+      result_.kept.push_back(std::move(profile));
     }
   }
 
@@ -262,19 +291,26 @@ class Maker {
 
   void write_notes() {
     note_disturbed();
-    for (const auto& names : result_.names) {
-      if (!names) continue;
-      for (const std::string& note : names->notes) {
-        const bool is_known = std::ranges::count(result_.notes, note) != 0;
-        if (!is_known && note.find("not all runs executed") == std::string::npos) {
-          result_.notes.push_back(note);
-        }
+    for (const TokenMethod& method : result_.methods) {
+      for (const auto& names : method.names) {
+        if (names) add_notes(names->notes);
       }
     }
-    if (profiler_.tracer().dropped() != 0) {
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < result_.methods.size(); ++i) dropped += profiler_.tracer(i).dropped();
+    if (dropped != 0) {
       result_.notes.push_back(fmt::format(
-          "{} records were over {} a step and are in no row: their time is unattributed",
-          profiler_.tracer().dropped(), StepTracer::kRecordsAStep));
+          "{} records were over {} a step and are in no row: their time is unattributed", dropped,
+          StepTracer::kRecordsAStep));
+    }
+  }
+
+  void add_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) {
+      const bool is_known = std::ranges::count(result_.notes, note) != 0;
+      if (!is_known && note.find("not all runs executed") == std::string::npos) {
+        result_.notes.push_back(note);
+      }
     }
   }
 
@@ -282,6 +318,7 @@ class Maker {
   const TokenProfileFacts& facts_;
   const PhaseSums& decode_;
   std::map<RowKey, size_t> row_of_;
+  size_t method_ = 0;  // whose rows are added
   TokenProfile result_;
 };
 
@@ -295,18 +332,29 @@ const char* part_name(Part part) {
 
 const char* phase_name(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
 
-TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
-                                const MethodMeta& method, const TokenProfileFacts& facts) {
-  return Maker(profiler, facts).make(program, method);
+std::string method_names(const TokenProfile& profile) {
+  std::string names;
+  for (const TokenMethod& method : profile.methods) {
+    names += (names.empty() ? "" : " + ") + method.name;
+  }
+  return names;
 }
 
-std::vector<std::byte> kept_etdump(const TokenProfiler& profiler) {
-  const std::vector<const KeptStep*> kept = profiler.tracer().kept();
-  size_t records = profiler.tracer().loading().size();
+TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
+                                std::span<const MethodMeta> methods,
+                                const TokenProfileFacts& facts) {
+  return Maker(profiler, facts).make(program, methods);
+}
+
+std::vector<std::byte> kept_etdump(const TokenProfiler& profiler, size_t method) {
+  const StepTracer& tracer = profiler.tracer(method);
+  const std::vector<const KeptStep*> kept = tracer.kept();
+  size_t records = tracer.loading().size();
   for (const KeptStep* each : kept) records += each->records.size();
   TraceBuffer trace(records, kept.size() + 1);
-  add_loading(profiler.tracer(), trace);
+  add_loading(tracer, trace);
   for (const KeptStep* each : kept) {
+    if (!has_records(each)) continue;
     trace.begin_block("Execute");
     for (const TraceRecord& record : each->records) trace.record(record);
   }

@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "host/host_tensor.h"
+#include "llm/cache_operators.h"
 #include "runtime/data/vector_size.h"
 #include "schema/program_generated.h"
 
@@ -18,21 +19,6 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Attention reads its caches up to the token's position; others write one position, or all.
-struct CacheOperator {
-  std::string_view name;
-  std::array<int, 2> written;  // the caches among its arguments; -1: none
-  bool is_attention;
-};
-constexpr CacheOperator kCacheOperators[] = {
-    {"llama::custom_sdpa", {-1, -1}, true},
-    {"llama::custom_quantized_sdpa", {-1, -1}, true},
-    {"llama::sdpa_with_kv_cache", {3, 4}, true},
-    {"llama::update_cache", {1, -1}, false},
-    {"llama::update_cache_with_indices", {1, -1}, false},
-    {"aten::copy_", {0, -1}, false},
-    {"aten::index_put_", {0, -1}, false},
-};
 constexpr std::string_view kWritesAll = "aten::copy_";
 
 // Operators that read one row a token of their constants.
@@ -47,11 +33,6 @@ constexpr std::string_view kLookups[] = {
     "quantized_decomposed::embedding_byte",
 };
 
-const CacheOperator* cache_operator(std::string_view name) {
-  const auto* found = std::ranges::find(kCacheOperators, name, &CacheOperator::name);
-  return found == std::end(kCacheOperators) ? nullptr : found;
-}
-
 bool is_constant(const fbs::Tensor& tensor) {
   const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
   const bool is_external =
@@ -65,6 +46,14 @@ double bytes_of(const fbs::Tensor& tensor) {
   return bytes;
 }
 
+std::string identity_of(const fbs::Tensor& constant) {
+  const fbs::ExtraTensorInfo* extra = constant.extra_tensor_info();
+  const bool is_named = constant.data_buffer_idx() == 0 && extra != nullptr &&
+                        extra->fully_qualified_name() != nullptr;
+  return is_named ? "external " + extra->fully_qualified_name()->str()
+                  : "buffer " + std::to_string(constant.data_buffer_idx());
+}
+
 double value_bytes(const xnnpack::Value& value) {
   constexpr double kBlockScale = 2;  // bfloat16
   constexpr double kScale = 4;
@@ -75,8 +64,8 @@ double value_bytes(const xnnpack::Value& value) {
 
 class Reader {
  public:
-  Reader(const Program& program, const MethodMeta& method)
-      : program_(program), plan_(method.plan()) {}
+  Reader(const Program& program, const MethodMeta& method, std::set<std::string>& seen)
+      : program_(program), plan_(method.plan()), seen_(seen) {}
 
   MethodBytes read() {
     for_each_instruction([this](int32_t id, const fbs::Instruction& from) {
@@ -148,7 +137,7 @@ class Reader {
       const fbs::Tensor* read = tensor(value);
       if (read == nullptr) continue;
       if (is_constant(*read)) {
-        add_constant(*read, value, bytes);
+        add_constant(*read, bytes);
       } else if (const auto place = place_of(*read); place && caches_.contains(*place)) {
         add_cache(*read, known, bytes);
       }
@@ -158,9 +147,9 @@ class Reader {
     }
   }
 
-  void add_constant(const fbs::Tensor& constant, int32_t value, KernelBytes& bytes) {
+  void add_constant(const fbs::Tensor& constant, KernelBytes& bytes) {
     const double all = bytes_of(constant);
-    if (constants_.insert(value).second) bytes_.weights += all;
+    if (seen_.insert(identity_of(constant)).second) bytes_.weights += all;
     const bool has_rows = constant.sizes()->size() != 0 && constant.sizes()->Get(0) > 0;
     bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
   }
@@ -190,7 +179,9 @@ class Reader {
     if (!graph.ok()) return;
     const bool is_new = delegates_.insert(call.delegate_index()).second;
     for (const xnnpack::Value& value : graph->values) {
-      if (is_new && value.is_constant()) bytes_.weights += value_bytes(value);
+      if (is_new && value.is_constant() && is_first(value, *blob->graph)) {
+        bytes_.weights += value_bytes(value);
+      }
     }
     for (const xnnpack::Node& node : graph->nodes) {
       double weights = 0;
@@ -202,18 +193,29 @@ class Reader {
     }
   }
 
+  // Payloads name the constants that others may share.
+  bool is_first(const xnnpack::Value& value, const schema::xnnpack::XNNGraph& graph) const {
+    if (value.constant >= size_of(graph.constant_data())) return true;
+    const auto* key = graph.constant_data()->Get(value.constant)->named_key();
+    return key == nullptr || seen_.insert("named " + key->str()).second;
+  }
+
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
+  std::set<std::string>& seen_;  // constants, of all methods
   std::set<Place> caches_;
-  std::set<int32_t> constants_;
   std::set<int32_t> delegates_;
   MethodBytes bytes_;
 };
 
 }  // namespace
 
-MethodBytes read_method_bytes(const Program& program, const MethodMeta& method) {
-  return Reader(program, method).read();
+std::vector<MethodBytes> read_method_bytes(const Program& program,
+                                           std::span<const MethodMeta> methods) {
+  std::set<std::string> seen;
+  std::vector<MethodBytes> all;
+  for (const MethodMeta& method : methods) all.push_back(Reader(program, method, seen).read());
+  return all;
 }
 
 }  // namespace vitrine::llm

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,10 +34,12 @@ struct MethodBytes {
   // several nodes.
   std::map<std::pair<int32_t, uint32_t>, std::vector<double>> nodes;
   std::vector<CacheBuffer> caches;
-  double weights = 0;  // of the file, each constant once
+  double weights = 0;  // of the file, without those of the methods before
 };
 
-// Payloads of other backends, and those that cannot be read, count nothing.
-MethodBytes read_method_bytes(const Program& program, const MethodMeta& method);
+// By method. Payloads of other backends, and those that cannot be read, count nothing. Each
+// constant counts once, in the weights of the first method that has it.
+std::vector<MethodBytes> read_method_bytes(const Program& program,
+                                           std::span<const MethodMeta> methods);
 
 }  // namespace vitrine::llm

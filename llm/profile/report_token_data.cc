@@ -45,7 +45,7 @@ Json statistics_json(const inspector::TimeStatistics& time) {
 
 Json run_json(const TokenProfile& profile) {
   const inspector::RunInfo& run = profile.run;
-  Json json = {{"model", run.model}, {"method", profile.method}, {"record", run.record}};
+  Json json = {{"model", run.model}, {"method", method_names(profile)}, {"record", run.record}};
   if (run.threads) json["threads"] = *run.threads;
   if (run.load_ns) json["load_ns"] = *run.load_ns;
   if (run.init_ns) json["init_ns"] = *run.init_ns;
@@ -55,7 +55,7 @@ Json run_json(const TokenProfile& profile) {
 }
 
 Json memory_json(const TokenProfile& profile) {
-  Json json = {{"weights_in_file", profile.bytes.weights}};
+  Json json = {{"weights_in_file", profile.weights_in_file}};
   if (const auto& memory = profile.run.memory) {
     json["planned"] = memory->planned;
     json["workspace"] = memory->workspace;
@@ -65,7 +65,7 @@ Json memory_json(const TokenProfile& profile) {
   }
   if (profile.run.peak_rss_bytes) json["peak_rss"] = *profile.run.peak_rss_bytes;
   json["caches"] = Json::array();
-  for (const CacheBuffer& cache : profile.bytes.caches) {
+  for (const CacheBuffer& cache : profile.caches) {
     json["caches"].push_back(
         {{"type", cache.type}, {"bytes", cache.bytes}, {"instruction", cache.instruction}});
   }

@@ -57,7 +57,7 @@ class TokenTable {
 
   void write_head() {
     const inspector::RunInfo& run = profile_.run;
-    std::vector<std::string> title = {printable(run.model), printable(profile_.method)};
+    std::vector<std::string> title = {printable(run.model), printable(method_names(profile_))};
     if (run.threads) title.push_back(inspector::counted(*run.threads, "thread"));
     title.push_back(fmt::format("context {}", profile_.max_context));
     title.push_back("names: " +
@@ -87,10 +87,9 @@ class TokenTable {
     const auto add = [&facts](const char* label, double bytes) {
       if (bytes > 0) facts.push_back(fmt::format("{} {}", label, bytes_text(bytes)));
     };
-    add("weights in the file", profile_.bytes.weights);
+    add("weights in the file", profile_.weights_in_file);
     double cache = 0;
-    for (const CacheBuffer& buffer : profile_.bytes.caches)
-      cache += static_cast<double>(buffer.bytes);
+    for (const CacheBuffer& buffer : profile_.caches) cache += static_cast<double>(buffer.bytes);
     if (const auto& memory = profile_.run.memory) {
       add("packed", static_cast<double>(memory->packed_weights));
       add("packed in a file", static_cast<double>(memory->mapped_weights));
@@ -108,7 +107,7 @@ class TokenTable {
   }
 
   void add_cache(double bytes, std::vector<std::string>& facts) const {
-    const std::vector<CacheBuffer>& caches = profile_.bytes.caches;
+    const std::vector<CacheBuffer>& caches = profile_.caches;
     const bool are_alike = std::ranges::all_of(
         caches, [&](const CacheBuffer& each) { return each.type == caches[0].type; });
     facts.push_back(fmt::format("cache {} ({} x {}{})", bytes_text(bytes), caches.size(),

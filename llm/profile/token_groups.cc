@@ -93,7 +93,7 @@ void cut(size_t top, TokenGroups& result) {
 
 const inspector::ProfileRow& named_row(const TokenProfile& profile, const TokenRow& row) {
   const size_t phase = naming_phase(row);
-  return profile.names[phase]->rows[static_cast<size_t>(row.index[phase])];
+  return profile.methods[row.method].names[phase]->rows[static_cast<size_t>(row.index[phase])];
 }
 
 TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& view) {
@@ -114,8 +114,8 @@ TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& vie
       continue;
     }
     const size_t phase = naming_phase(row);
-    std::string name =
-        group_name(*profile.names[phase], static_cast<size_t>(row.index[phase]), view.by);
+    std::string name = group_name(*profile.methods[row.method].names[phase],
+                                  static_cast<size_t>(row.index[phase]), view.by);
     const auto [found, is_new] = index_of.try_emplace(name, result.groups.size());
     if (is_new) result.groups.push_back({.name = std::move(name)});
     add(row, result.groups[found->second]);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct Times {
 };
 
 struct TokenRow {
-  // Where its names are: a row of TokenProfile::names[phase]; -1: it did not run in that phase.
+  size_t method = 0;  // of TokenProfile::methods
+  // Where its names are: a row of the method's names[phase]; -1: it did not run in that phase.
   std::array<int, kPhases> index = {-1, -1};
   Times times;
   // Of a decode token: read, and for caches also written; the mean over positions.
@@ -45,46 +47,56 @@ struct TokenRow {
 // What the library cannot know.
 struct TokenProfileFacts {
   inspector::RunInfo run = {};
-  std::string method = "forward";
   const etrecord::EtRecord* record = nullptr;
   inspector::DelegateProfiles delegates = {};
   int64_t max_context = 0;
 };
 
+struct TokenMethod {
+  std::string name;
+  // The joined rows of each phase, of which only names are meant: their times are sums.
+  std::array<std::optional<inspector::Profile>, kPhases> names;
+  MethodBytes bytes;
+};
+
 struct TokenProfile {
   inspector::RunInfo run;
-  std::string method;
+  std::vector<TokenMethod> methods;  // the first one decodes
   int64_t max_context = 0;
   std::array<uint64_t, kPhases> steps{};
   std::array<uint64_t, kPhases> tokens{};  // fed
   uint64_t usual_steps = 0;                // of decode, that the fits are over
-  // The joined rows of each phase, of which only names are meant: their times are sums.
-  std::array<std::optional<inspector::Profile>, kPhases> names;
-  std::vector<TokenRow> rows;  // in run order, those of decode first
+  std::vector<TokenRow> rows;              // by method; in run order, those of decode first
   Times unattributed;
   std::array<Times, kParts> parts;  // by Part
   Times wall;
   std::vector<uint64_t> first_token_ns;      // of each prompt
   inspector::TimeStatistics token;           // of a decode step, ns
   std::vector<StepWall> tokens_by_position;  // decode steps in order
-  MethodBytes bytes;
+  double weights_in_file = 0;                // bytes, each constant once
+  std::vector<CacheBuffer> caches;           // of the method that decodes
   // Where the line of attention reaches the mean of the products with weights; unset if it never
   // does, or if the program has no attention over a cache.
   std::optional<double> attention_passes_weights;
-  // Steps that were kept in full, as one profile: its runs are steps, named "decode at 12".
-  inspector::Profile kept;
+  // Steps that were kept in full, a profile of each method that ran in one, the one that decodes
+  // first: its runs are steps, named "decode at 12".
+  std::vector<inspector::Profile> kept;
   std::vector<std::string> notes;
 };
 
+// "decode + prefill"
+std::string method_names(const TokenProfile& profile);
 // For a row or a part: "tokenizer (prompt)", ...
 const char* part_name(Part part);
 const char* phase_name(Phase phase);
 
-// Throws InspectorError if no step ran.
+// `methods` are those of the profiler's tracers. Throws InspectorError if no step ran.
 TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,
-                                const MethodMeta& method, const TokenProfileFacts& facts);
+                                std::span<const MethodMeta> methods,
+                                const TokenProfileFacts& facts);
 
-// The trace of loading and of the kept steps as ETDump, in the order of time.
-std::vector<std::byte> kept_etdump(const TokenProfiler& profiler);
+// The trace of a method's loading and of the kept steps in which it ran, as ETDump, in the order of
+// time.
+std::vector<std::byte> kept_etdump(const TokenProfiler& profiler, size_t method = 0);
 
 }  // namespace vitrine::llm

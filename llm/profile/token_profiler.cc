@@ -11,6 +11,11 @@ constexpr uint64_t kUsualTimesMedian = 2;
 
 }  // namespace
 
+StepTracer& TokenProfiler::tracer(size_t method) {
+  if (method >= tracers_.size()) tracers_.resize(method + 1);
+  return tracers_[method];
+}
+
 void TokenProfiler::on_prompt(uint64_t start_ns, uint64_t encoded_ns) {
   generation_start_ns_ = start_ns;
   prompt_ns_ = encoded_ns - start_ns;
@@ -18,13 +23,17 @@ void TokenProfiler::on_prompt(uint64_t start_ns, uint64_t encoded_ns) {
   is_first_decode_ = true;
 }
 
-void TokenProfiler::begin_step(const GenerationStep&) { tracer_.begin_step(); }
+void TokenProfiler::begin_step(const GenerationStep&) {
+  for (StepTracer& tracer : tracers_) tracer.begin_step();
+}
 
 void TokenProfiler::end_step(const GenerationStep& step) {
   const auto phase = static_cast<size_t>(step.is_prefill ? Phase::kPrefill : Phase::kDecode);
   const uint64_t between = step.start_ns - last_end_ns_;
   const uint64_t feed = step.fed_ns - step.start_ns;
-  const uint64_t executed = std::min(tracer_.executed_ns(), feed);
+  uint64_t executed = 0;
+  for (const StepTracer& tracer : tracers_) executed += tracer.executed_ns();
+  executed = std::min(executed, feed);
   const uint64_t wall = prompt_ns_ + step.end_ns - last_end_ns_;
   const uint64_t position = static_cast<uint64_t>(step.position) + step.tokens - 1;
   const bool usual = is_usual(step, wall);
@@ -46,7 +55,7 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   }
   prompt_ns_ = 0;
   last_end_ns_ = step.end_ns;
-  tracer_.end_step(step, position, usual);
+  for (StepTracer& tracer : tracers_) tracer.end_step(step, position, usual);
 }
 
 // The first call with one token sets shapes up; others were disturbed if they take far longer than

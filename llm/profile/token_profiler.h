@@ -1,4 +1,4 @@
-// Watches a TextGenerator and its method: what the steps' time went to, inside the model and out.
+// Watches a TextGenerator and its methods: what the steps' time went to, inside the model and out.
 //
 //   TokenProfiler profiler;
 //   auto method = Method::load(program, "forward", {.tracer = &profiler.tracer()});
@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "llm/profile/step_tracer.h"
@@ -34,8 +35,9 @@ struct StepWall {
 
 class TokenProfiler final : public GenerationObserver {
  public:
-  StepTracer& tracer() { return tracer_; }
-  const StepTracer& tracer() const { return tracer_; }
+  // Of a method of the decoder, by its number; made when it is first asked for, before any step.
+  StepTracer& tracer(size_t method = 0);
+  const StepTracer& tracer(size_t method = 0) const { return tracers_[method]; }
 
   void on_prompt(uint64_t start_ns, uint64_t encoded_ns) override;
   void begin_step(const GenerationStep& step) override;
@@ -55,7 +57,7 @@ class TokenProfiler final : public GenerationObserver {
  private:
   bool is_usual(const GenerationStep& step, uint64_t wall_ns);
 
-  StepTracer tracer_;
+  std::deque<StepTracer> tracers_ = std::deque<StepTracer>(1);  // tracers stay where they are
   std::array<std::array<StepSums, kParts>, kPhases> parts_;
   std::array<StepSums, kPhases> executed_;
   std::array<StepSums, kPhases> wall_;

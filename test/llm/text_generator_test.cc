@@ -50,6 +50,15 @@ TEST(TextGenerator, FeedsTokenByTokenWhereTheShapeIsFixed) {
   EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{7}, 0}, FakeDecoder::Call{{8}, 1}));
 }
 
+TEST(TextGenerator, FeedsTheRestOfAPromptByOneWhereCallsTakeAFixedNumber) {
+  DecoderInfo info = small_info();
+  info.min_tokens_per_call = info.max_tokens_per_call;
+  FakeDecoder model(info);
+  TextGenerator(model, nullptr).generate(Ids{1, 2, 3, 4, 5}, greedy(1));
+  EXPECT_THAT(model.calls, ElementsAre(FakeDecoder::Call{{1, 2, 3}, 0}, FakeDecoder::Call{{4}, 3},
+                                       FakeDecoder::Call{{5}, 4}));
+}
+
 TEST(TextGenerator, GivesAModelWithoutCacheTheWholeText) {
   DecoderInfo info = small_info();
   info.has_cache = false;

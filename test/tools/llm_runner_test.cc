@@ -83,6 +83,24 @@ TEST(LlmRunnerTest, WritesEveryFormat) {
   EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
 }
 
+TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
+  const auto refusal = [](const std::string& arguments) {
+    const CommandResult result = llm_runner("--prompt_ids 1 --max_new_tokens 2 " + arguments);
+    EXPECT_NE(result.exit_code, 0) << arguments;
+    return result.err;
+  };
+  EXPECT_THAT(refusal("--method backward"),
+              HasSubstr("the program has no method backward; methods with inputs: forward"));
+  EXPECT_THAT(refusal("--prefill_method forwards"), HasSubstr("no method forwards"));
+  EXPECT_THAT(refusal("--encoder_method forward"),
+              HasSubstr("no input of method forward takes what method forward gives"));
+  EXPECT_THAT(refusal("--method_inputs position,ids"),
+              HasSubstr("method forward: input 0, i64[1,255], is not a position"));
+  EXPECT_THAT(refusal("--method_inputs ids,mask"), HasSubstr("not mask"));
+  EXPECT_THAT(refusal("--encoder_input model.pte"), HasSubstr("no encoder of features"));
+  EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is wanted; the program has one of 256"));
+}
+
 TEST(LlmRunnerTest, OptionsThatDoNothingAreRefused) {
   EXPECT_NE(llm_runner("--prompt_ids 1 --roofline").exit_code, 0);
   EXPECT_NE(llm_runner("--prompt_ids 1 --profile --costs").exit_code, 0);

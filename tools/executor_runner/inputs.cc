@@ -36,27 +36,7 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
       tensors_.back()->fill_random(generator);
       continue;
     }
-    const InputSpec& spec = specs[next++];
-    const std::vector<std::byte> bytes = read_file(spec.file);
-    if (spec.sizes && spec.sizes->size() != info.sizes.size()) {
-      throw ToolError(fmt::format("--inputs {}: {} dimensions given, but the input is {}",
-                                  spec.file.string(), spec.sizes->size(),
-                                  describe(info.dtype, info.sizes)));
-    }
-    const std::span<const int32_t> sizes =
-        spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
-    auto tensor = std::make_unique<HostTensor>(info.dtype, sizes, info.dim_order);
-    if (bytes.size() != tensor->bytes().size()) {
-      throw ToolError(
-          fmt::format("--inputs {}: {} bytes, but input {} is {}, {} bytes{}", spec.file.string(),
-                      bytes.size(), i, describe(info.dtype, sizes), tensor->bytes().size(),
-                      info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
-                          ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...",
-                                        spec.file.string())
-                          : ""));
-    }
-    tensor->set_from_logical(bytes);
-    tensors_.push_back(std::move(tensor));
+    tensors_.push_back(read_input(specs[next++], i, info, "--inputs"));
   }
   if (next < specs.size()) {
     throw ToolError(fmt::format("--inputs: {} files for {} tensor inputs", specs.size(), next));

@@ -15,37 +15,6 @@
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
-namespace {
-
-// "2x16" -> {2, 16}; empty if `text` has another form.
-std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
-  std::vector<int32_t> sizes;
-  const char* at = text.data();
-  const char* end = text.data() + text.size();
-  while (at != end) {
-    int32_t size = 0;
-    const auto [next, error] = std::from_chars(at, end, size);
-    if (error != std::errc() || size < 0) return std::nullopt;
-    sizes.push_back(size);
-    if (next != end && (*next != 'x' || next + 1 == end)) return std::nullopt;
-    at = next == end ? end : next + 1;
-  }
-  if (sizes.empty()) return std::nullopt;
-  return sizes;
-}
-
-}  // namespace
-
-InputSpec parse_input_spec(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return {text, std::nullopt};
-  auto sizes = parse_sizes(std::string_view(text).substr(colon + 1));
-  if (!sizes) {
-    throw ToolError(fmt::format("--inputs {}: expected a shape such as 2x16 after ':'", text));
-  }
-  return {text.substr(0, colon), std::move(sizes)};
-}
-
 BackendOption parse_backend_option(std::string_view text) {
   const size_t equals = text.find('=');
   const size_t colon = text.substr(0, equals).find(':');
@@ -267,7 +236,7 @@ void take_apart(CommandLine& line) {
   }
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
   for (const std::string& option : options.backend_options) parse_backend_option(option);
-  for (const std::string& input : line.inputs) options.inputs.push_back(parse_input_spec(input));
+  for (const std::string& input : line.inputs) options.inputs.push_back(parse_input_spec(input, "--inputs"));
 }
 
 }  // namespace

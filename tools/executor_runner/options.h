@@ -8,20 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "host/input_file.h"
 #include "host/profile_report.h"
 #include "vitrine/backend.h"
 
 namespace vitrine::tools {
 
 enum class PrintOutput : uint8_t { kNone, kSummary, kAll };
-
-// "a.bin" or, for an input smaller than its bound, "a.bin:2x16".
-struct InputSpec {
-  std::filesystem::path file;
-  std::optional<std::vector<int32_t>> sizes;
-};
-// Throws ToolError.
-InputSpec parse_input_spec(const std::string& text);
 
 struct RunnerOptions {
   std::filesystem::path model;

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "host/files.h"
+#include "host/input_file.h"
 #include "host/session.h"
 #include "runtime/platform/clock.h"
 #include "tools/llm_runner/options.h"
@@ -63,16 +64,15 @@ class LlmRunner {
     if (!options.tokenizer.empty()) tokenizer_ = load_tokenizer(options.tokenizer);
     load_start_ms_ = wall_ms();
     const uint64_t start_ns = platform::now_ns();
-    method_ =
-        session_.load_method(options.method, profile_ ? &profile_->profiler().tracer() : nullptr);
+    const DecoderMethods methods = load_methods();
     init_ns_ = platform::now_ns() - start_ns;
     load_end_ms_ = wall_ms();
-    method_->set_tracer(nullptr);
-    decoder_ = std::make_unique<MethodDecoder>(session_.program(), *method_);
+    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods, options.decoder);
     for (const std::string& note : decoder_->notes()) {
       fmt::print(stderr, "llm_runner: {}\n", note);
     }
     generator_ = std::make_unique<TextGenerator>(*decoder_, tokenizer_.get());
+    read_features();
   }
 
   void run() {
@@ -81,7 +81,9 @@ class LlmRunner {
       generator_->reset();
     }
     if (profile_) {
-      method_->set_tracer(&profile_->profiler().tracer());
+      for (size_t i = 0; i < methods_.size(); ++i) {
+        methods_[i]->set_tracer(&profile_->profiler().tracer(i));
+      }
       generator_->set_observer(&profile_->profiler());
     }
     if (options_.chat) {
@@ -89,10 +91,47 @@ class LlmRunner {
     } else {
       continue_prompt();
     }
-    if (profile_) profile_->report(session_, *method_, decoder_->info(), init_ns_);
+    if (profile_) profile_->report(session_, methods_, decoder_->info(), init_ns_);
   }
 
  private:
+  // Decode is the first one.
+  DecoderMethods load_methods() {
+    const DecoderMethodNames names = find_decoder_methods(*session_.program(), options_.methods);
+    const auto load = [this](const std::string& name) -> Method* {
+      if (name.empty()) return nullptr;
+      EventTracer* const tracer =
+          profile_ ? &profile_->profiler().tracer(methods_.size()) : nullptr;
+      methods_.push_back(session_.load_method(name, tracer));
+      methods_.back()->set_tracer(nullptr);
+      return methods_.back().get();
+    };
+    DecoderMethods methods;
+    methods.decode = load(names.decode);
+    methods.prefill = load(names.prefill);
+    methods.encoder = encoder_ = load(names.encoder);
+    methods.embedding = load(names.embedding);
+    methods.inputs = names.inputs;
+    return methods;
+  }
+
+  // A text about features needs no prompt.
+  void read_features() {
+    prompt_ids_ = options_.prompt_ids;
+    const bool takes_features = encoder_ != nullptr && !decoder_->info().encodes_prompt;
+    if (takes_features != options_.features.has_value()) {
+      throw GenerationError(takes_features
+                                ? "the program has an encoder: give its input, --encoder_input"
+                                : "--encoder_input: the program has no encoder of features");
+    }
+    if (!takes_features) return;
+    features_ =
+        read_input(*options_.features, 0, encoder_->meta().input_tensor(0), "--encoder_input");
+    decoder_->encode(features_->tensor());
+    const std::optional<TokenId> start = decoder_->info().start_id;
+    if (options_.prompt.empty() && prompt_ids_.empty() && start) prompt_ids_ = {*start};
+  }
+
   void continue_prompt() {
     const bool prints_text = tokenizer_ != nullptr && !options_.print_ids;
     if (prints_text) write(options_.prompt);
@@ -121,9 +160,8 @@ class LlmRunner {
 
   Generation generate(const std::string& prompt, const TokenCallback& on_token) {
     const InterruptGuard guard(*generator_);
-    return options_.prompt_ids.empty()
-               ? generator_->generate(prompt, options_.generate, on_token)
-               : generator_->generate(options_.prompt_ids, options_.generate, on_token);
+    return prompt_ids_.empty() ? generator_->generate(prompt, options_.generate, on_token)
+                               : generator_->generate(prompt_ids_, options_.generate, on_token);
   }
 
   void chat() {
@@ -153,7 +191,10 @@ class LlmRunner {
   Session session_;
   std::unique_ptr<RunnerProfile> profile_;  // null: none is wanted
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::unique_ptr<Method> method_;
+  std::vector<std::unique_ptr<Method>> methods_;
+  Method* encoder_ = nullptr;             // of them; null: there is none
+  std::unique_ptr<HostTensor> features_;  // for it
+  std::vector<TokenId> prompt_ids_;       // instead of the prompt
   std::unique_ptr<MethodDecoder> decoder_;
   std::unique_ptr<TextGenerator> generator_;
   int64_t load_start_ms_ = 0;

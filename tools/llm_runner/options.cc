@@ -16,12 +16,14 @@ struct LlmCommandLine {
   int threads = -1;
   int64_t seq_len = 128;
   uint64_t seed = 0;
+  std::vector<std::string> method_inputs;
+  std::string encoder_input;
+  TokenId start_id = 0;
 };
 
 void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   LlmOptions& options = line.options;
   options.model = "llama2.pte";
-  options.method = "forward";
   app.add_option("--model_path", options.model, "program (.pte)")->capture_default_str();
   app.add_option("--data_paths", options.data, "data of the program (.ptd), separated by commas")
       ->delimiter(',');
@@ -46,7 +48,8 @@ void add_stock_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_flag("--warmup,!--nowarmup", options.warmup, "generate once before, unseen");
   app.add_flag("--ignore_eos,!--noignore_eos", options.generate.ignore_eos,
                "go on after end tokens");
-  app.add_option("--method_name", options.method, "method that decodes")->capture_default_str();
+  app.add_option("--method_name,--method", options.methods.decode,
+                 "method that decodes, of several (default: forward, decode or text_decoder)");
   app.add_option("--etdump_path", options.etdump,
                  "write the traces of a few steps (ETDump): a sample, and the slowest");
 }
@@ -70,6 +73,32 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_flag("--add_template", options.generate.encode.add_template,
                "also the tokens that a tokenizer.json puts around a text");
   app.add_flag("--portable", options.portable, "run without the optimised kernels");
+}
+
+void add_method_flags(CLI::App& app, LlmCommandLine& line) {
+  LlmOptions& options = line.options;
+  const OptionGroup group(app, "Programs of several methods");
+  group.add_option("--prefill_method", options.methods.prefill,
+                   "takes the prompt, over the cache of the one that decodes (default: prefill)");
+  group.add_option("--encoder_method", options.methods.encoder,
+                   "its result goes to each call (default: encoder)");
+  group.add_option("--embedding_method", options.methods.embedding,
+                   "its rows are fed in place of ids (default: token_embedding)");
+  group
+      .add_option("--method_inputs", line.method_inputs,
+                  "what the inputs are, in order, where shapes do not tell: ids,position,encoded")
+      ->delimiter(',');
+  group
+      .add_option("--encoder_input", line.encoder_input,
+                  "raw features for the encoder, with their shape where it may differ: "
+                  "speech.bin:1x80x3000")
+      ->type_name("FILE");
+  group.add_option("--start_id", line.start_id,
+                   "begins what follows an encoder (default: the program's)");
+  group
+      .add_option("--context", options.decoder.max_context,
+                  "positions of the cache, where the program does not say")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
@@ -106,6 +135,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   CLI::App app("Runs a language model: continues a prompt, or chats.", "llm_runner");
   add_stock_flags(app, line);
   add_own_flags(app, line);
+  add_method_flags(app, line);
   add_profiling_flags(app, line);
   try {
     app.parse(argc, argv);
@@ -119,8 +149,17 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   }
   LlmOptions options = std::move(line.options);
   if (options.generate.max_new_tokens < 0) options.generate.seq_len = line.seq_len;
-  if (options.tokenizer.empty() && options.prompt_ids.empty()) options.tokenizer = "tokenizer.bin";
+  if (options.tokenizer.empty() && options.prompt_ids.empty() && line.encoder_input.empty()) {
+    options.tokenizer = "tokenizer.bin";
+  }
   if (app.count("--seed") != 0) options.generate.sampling.seed = line.seed;
+  if (app.count("--start_id") != 0) options.decoder.start_id = line.start_id;
+  for (const std::string& name : line.method_inputs) {
+    options.methods.inputs.push_back(parse_decoder_input(name));
+  }
+  if (!line.encoder_input.empty()) {
+    options.features = parse_input_spec(line.encoder_input, "--encoder_input");
+  }
   options.threads = static_cast<size_t>(std::max(line.threads, 0));
   if (!line.prompt_file.empty()) {
     const std::vector<std::byte> bytes = read_file(line.prompt_file);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "host/input_file.h"
 #include "host/profile_report.h"
+#include "vitrine/method_decoder.h"
 #include "vitrine/text_generator.h"
 
 namespace vitrine::tools {
@@ -15,7 +17,9 @@ struct LlmOptions {
   std::filesystem::path model;
   std::vector<std::filesystem::path> data;
   std::filesystem::path tokenizer;  // empty: ids in and out
-  std::string method;
+  DecoderMethodNames methods;
+  MethodDecoderOptions decoder;
+  std::optional<InputSpec> features;  // for the encoder
   std::string prompt;
   std::vector<TokenId> prompt_ids;  // instead of the prompt
   bool chat = false;

@@ -19,14 +19,31 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
     case ReportFormat::kCsv:
       return llm::report_token_csv(profile, options.view);
     case ReportFormat::kTimeline:
-      return inspector::report_timeline(profile.kept);
+      return inspector::report_timeline(profile.kept.front());
     case ReportFormat::kHtml:
-      return inspector::report_html(profile.kept);
+      return inspector::report_html(profile.kept.front());
     case ReportFormat::kJsonl:  // refused before
     case ReportFormat::kTable:
       break;
   }
   return llm::report_token_table(profile, table_options(options));
+}
+
+// Methods share one thread pool and perhaps their state, not the rest.
+inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
+  inspector::MemoryInfo sum;
+  for (const auto& method : methods) {
+    MemoryUsage usage = method->memory_usage();
+    if (method != methods.front()) usage.shared = 0;
+    const inspector::MemoryInfo info = memory_info(usage);
+    sum.planned += info.planned;
+    sum.metadata += info.metadata;
+    sum.workspace += info.workspace;
+    sum.packed_weights += info.packed_weights;
+    sum.mapped_weights += info.mapped_weights;
+    sum.constants += info.constants;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -36,15 +53,15 @@ std::unique_ptr<RunnerProfile> RunnerProfile::make(const LlmOptions& options) {
   return std::make_unique<RunnerProfile>(options);
 }
 
-void RunnerProfile::report(const Session& session, const Method& method, const DecoderInfo& info,
-                           uint64_t init_ns) {
+void RunnerProfile::report(const Session& session,
+                           const std::vector<std::unique_ptr<Method>>& methods,
+                           const DecoderInfo& info, uint64_t init_ns) {
   if (!options_.etdump.empty()) write_file(options_.etdump, llm::kept_etdump(profiler_));
   if (!options_.profile) return;
   const std::optional<etrecord::EtRecord> record = options_.etrecord.empty()
                                                        ? embedded_record(*session.program())
                                                        : etrecord::read_etrecord(options_.etrecord);
   llm::TokenProfileFacts facts;
-  facts.method = options_.method;
   facts.record = record ? &*record : nullptr;
   facts.delegates = all_delegate_profiles();
   facts.max_context = info.max_context;
@@ -56,10 +73,12 @@ void RunnerProfile::report(const Session& session, const Method& method, const D
   run.init_ns = init_ns;
   run.threads = static_cast<uint32_t>(session.pool()->threads());
   run.peak_rss_bytes = platform::resident_memory().peak;
-  run.memory = memory_info(method.memory_usage());
+  run.memory = memory_of(methods);
   if (options_.roofline) run.limits = machine_limits(*run.threads, default_cache_file());
+  std::vector<MethodMeta> metas;
+  for (const auto& method : methods) metas.push_back(method->meta());
   const llm::TokenProfile profile =
-      llm::make_token_profile(profiler_, *session.program(), method.meta(), facts);
+      llm::make_token_profile(profiler_, *session.program(), metas, facts);
   write_report(text_of(profile, options_.report), options_.report);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "host/session.h"
 #include "llm/profile/token_profiler.h"
@@ -17,9 +18,10 @@ class RunnerProfile {
   explicit RunnerProfile(const LlmOptions& options) : options_(options) {}
 
   llm::TokenProfiler& profiler() { return profiler_; }
-  // Of steps since the profiler was attached. `init_ns` is how long the method took to load.
-  void report(const Session& session, const Method& method, const DecoderInfo& info,
-              uint64_t init_ns);
+  // Of steps since the profiler was attached to these methods, in the order of its tracers.
+  // `init_ns` is how long they took to load.
+  void report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
+              const DecoderInfo& info, uint64_t init_ns);
 
  private:
   const LlmOptions& options_;

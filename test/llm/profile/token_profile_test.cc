@@ -6,13 +6,17 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "examples/models/llama_decoder.h"
 #include "host/delegate_profiles.h"
+#include "host/files.h"
 #include "host/session.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_groups.h"
 #include "test/llm/fake_decoder.h"
+#include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
+#include "test/support/scratch_folder.h"
 #include "vitrine/method_decoder.h"
 
 namespace vitrine::llm {
@@ -62,7 +66,7 @@ class MadeUpSteps {
     forward.kernel_call(forward.op("aten::add", "out"), {x, x, forward.integer(1), x, x});
     const test::AlignedBytes file = builder.build();
     const auto program = Program::load(std::move(*view_buffer(file)));
-    return make_token_profile(profiler, **program, *(*program)->method_meta("forward"),
+    return make_token_profile(profiler, **program, {{*(*program)->method_meta("forward")}},
                               {.max_context = 4096});
   }
 
@@ -193,10 +197,9 @@ class SampleProfile : public testing::Test {
     generator.set_observer(&profiler_);
     generator.generate(Ids{1, 43, 456, 5, 42},
                        {.max_new_tokens = 40, .sampling = {.temperature = 0}});
-    profile_ = make_token_profile(profiler_, *session_.program(), method_->meta(),
-                                  {.method = "forward",
-                                   .delegates = tools::all_delegate_profiles(),
-                                   .max_context = decoder.info().max_context});
+    profile_ = make_token_profile(
+        profiler_, *session_.program(), {{method_->meta()}},
+        {.delegates = tools::all_delegate_profiles(), .max_context = decoder.info().max_context});
   }
 
   tools::Session session_;
@@ -230,8 +233,8 @@ TEST_F(SampleProfile, AddsUpToTheWallTime) {
 
 // 4 layers; keys and values f32 [1, 256, 1, 32]; positions 5 to 43, 25 read on average.
 TEST_F(SampleProfile, CountsCachesByPosition) {
-  EXPECT_THAT(profile_.bytes.caches, SizeIs(8));
-  EXPECT_EQ(profile_.bytes.caches[0].type, "f32[1,256,1,32]");
+  EXPECT_THAT(profile_.caches, SizeIs(8));
+  EXPECT_EQ(profile_.caches[0].type, "f32[1,256,1,32]");
   double read = 0;
   size_t layers = 0;
   for (const TokenRow& row : profile_.rows) {
@@ -256,7 +259,7 @@ TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
     }
   }
   EXPECT_EQ(weights, kElements / 2 + kElements / 32 * 2);
-  EXPECT_GT(profile_.bytes.weights, weights);
+  EXPECT_GT(profile_.weights_in_file, weights);
 }
 
 TEST_F(SampleProfile, ReportsAreWhole) {
@@ -280,13 +283,59 @@ TEST_F(SampleProfile, ReportsAreWhole) {
   EXPECT_THAT(csv, HasSubstr("\"wall\""));
 }
 
+// Prefill and decode are methods of their own, over one cache.
+TEST(TokenProfile, AddsUpOverTwoMethods) {
+  aot::Methods methods;
+  for (const char* name : {"decode", "prefill"}) {
+    methods.emplace(name, examples::llama_decoder({.length = 32, .group = 0}));
+  }
+  const test::ScratchFolder folder;
+  const test::AlignedBytes file = test::lower_methods(std::move(methods), true);
+  tools::write_file(folder / "model.pte", std::span(file));
+  tools::Session session({folder / "model.pte", {}, 1});
+  TokenProfiler profiler;
+  const auto decode = session.load_method("decode", &profiler.tracer(0));
+  const auto prefill = session.load_method("prefill", &profiler.tracer(1));
+  MethodDecoder decoder(session.program(), {.decode = decode.get(), .prefill = prefill.get()});
+  TextGenerator generator(decoder, nullptr);
+  generator.set_observer(&profiler);
+  generator.generate(Ids{1, 43, 6, 5, 42}, {.max_new_tokens = 20, .sampling = {.temperature = 0}});
+  const TokenProfile profile =
+      make_token_profile(profiler, *session.program(), {{decode->meta(), prefill->meta()}}, {});
+  EXPECT_THAT(profile.steps, ElementsAre(1, 19));
+  EXPECT_EQ(method_names(profile), "decode + prefill");
+  std::array<size_t, 2> rows{};
+  for (const TokenRow& row : profile.rows) {
+    ++rows[row.method];
+    // Each method runs in its phase alone.
+    EXPECT_EQ(row.index[kPrefill] >= 0, row.method == 1);
+    EXPECT_EQ(row.index[kDecode] >= 0, row.method == 0);
+  }
+  EXPECT_GT(rows[0], 50u);
+  EXPECT_EQ(rows[0], rows[1]);
+  for (const size_t phase : {kPrefill, kDecode}) {
+    EXPECT_EQ(sum_of(profile, phase), profile.wall.ns[phase]);
+  }
+  // 2 layers of keys and values, f32 [1, 32, 2, 16], once; weights once.
+  EXPECT_THAT(profile.caches, SizeIs(4));
+  EXPECT_EQ(profile.methods[1].bytes.weights, 0);
+  // 256 words of 64 twice; of each layer 64 x (64 + 32 + 32 + 64) + 3 x 64 x 128, two norms; one
+  // more norm; sines and cosines, 32 x 8. Of f32.
+  EXPECT_GE(profile.weights_in_file, 4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64));
+  EXPECT_LE(profile.weights_in_file,
+            4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64 + 2 * 32 * 8) + 200);
+  ASSERT_THAT(profile.kept, SizeIs(2));
+  EXPECT_THAT(profile.kept[1].run_names, ElementsAre("prefill at 0"));
+  EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
+}
+
 TEST_F(SampleProfile, KeptStepsAreAnETDump) {
   const etdump::EtDump dump = etdump::parse_etdump(kept_etdump(profiler_));
   const size_t kept = profiler_.tracer().kept().size();
   EXPECT_EQ(dump.blocks.size(), kept + 1);  // of loading
-  EXPECT_THAT(profile_.kept.wall_samples, SizeIs(kept));
-  EXPECT_THAT(profile_.kept.run_names, SizeIs(kept));
-  EXPECT_EQ(profile_.kept.run_names[0], "prefill at 0");
+  EXPECT_THAT(profile_.kept.front().wall_samples, SizeIs(kept));
+  EXPECT_THAT(profile_.kept.front().run_names, SizeIs(kept));
+  EXPECT_EQ(profile_.kept.front().run_names[0], "prefill at 0");
 }
 
 }  // namespace

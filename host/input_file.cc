@@ -1,0 +1,66 @@
+#include "host/input_file.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "host/files.h"
+#include "host/tool_error.h"
+
+namespace vitrine::tools {
+namespace {
+
+// "2x16" -> {2, 16}; empty if `text` has another form.
+std::optional<std::vector<int32_t>> parse_sizes(std::string_view text) {
+  std::vector<int32_t> sizes;
+  const char* at = text.data();
+  const char* end = text.data() + text.size();
+  while (at != end) {
+    int32_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0) return std::nullopt;
+    sizes.push_back(size);
+    if (next != end && (*next != 'x' || next + 1 == end)) return std::nullopt;
+    at = next == end ? end : next + 1;
+  }
+  if (sizes.empty()) return std::nullopt;
+  return sizes;
+}
+
+}  // namespace
+
+InputSpec parse_input_spec(const std::string& text, const char* option) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, std::nullopt};
+  auto sizes = parse_sizes(std::string_view(text).substr(colon + 1));
+  if (!sizes) {
+    throw ToolError(fmt::format("{} {}: expected a shape such as 2x16 after ':'", option, text));
+  }
+  return {text.substr(0, colon), std::move(sizes)};
+}
+
+std::unique_ptr<HostTensor> read_input(const InputSpec& spec, size_t index, const TensorInfo& info,
+                                       const char* option) {
+  const std::vector<std::byte> bytes = read_file(spec.file);
+  if (spec.sizes && spec.sizes->size() != info.sizes.size()) {
+    throw ToolError(fmt::format("{} {}: {} dimensions given, but the input is {}", option,
+                                spec.file.string(), spec.sizes->size(),
+                                describe(info.dtype, info.sizes)));
+  }
+  const std::span<const int32_t> sizes =
+      spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
+  auto tensor = std::make_unique<HostTensor>(info.dtype, sizes, info.dim_order);
+  if (bytes.size() != tensor->bytes().size()) {
+    throw ToolError(fmt::format(
+        "{} {}: {} bytes, but input {} is {}, {} bytes{}", option, spec.file.string(), bytes.size(),
+        index, describe(info.dtype, sizes), tensor->bytes().size(),
+        info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
+            ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...", spec.file.string())
+            : ""));
+  }
+  tensor->set_from_logical(bytes);
+  return tensor;
+}
+
+}  // namespace vitrine::tools

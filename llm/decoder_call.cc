@@ -1,0 +1,234 @@
+#include "llm/decoder_call.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "vitrine/half.h"
+#include "vitrine/text_generator.h"
+
+namespace vitrine {
+namespace {
+
+constexpr std::array<uint8_t, 2> kDimOrder = {0, 1};
+
+// As errors say it; by DecoderInput.
+constexpr const char* kInputTexts[] = {"ids", "a position", "what an encoder gives"};
+
+template <class T>
+void to_float(const Tensor& from, size_t offset, std::span<float> to) {
+  const T* source = from.data<T>() + offset;
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(source[i]);
+}
+
+// Whether an input takes what a method gives, at some of its sizes.
+bool takes(const TensorInfo& input, const Method& feeder) {
+  if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
+    return false;
+  }
+  const TensorInfo given = feeder.meta().output_tensor(0);
+  if (given.dtype != input.dtype || given.sizes.size() != input.sizes.size()) return false;
+  if (given.sizes.empty() || given.sizes.back() != input.sizes.back()) return false;
+  const bool is_exact =
+      given.dynamism == ShapeDynamism::kStatic && input.dynamism == ShapeDynamism::kStatic;
+  return !is_exact || std::ranges::equal(given.sizes, input.sizes);
+}
+
+}  // namespace
+
+void check_call(const Error& error, std::string_view what) {
+  if (!error.ok()) throw GenerationError(fmt::format("{}: {}", what, error.message()));
+}
+
+std::string tensor_text(const TensorInfo& tensor) {
+  return fmt::format("{}[{}]", scalar_type_name(tensor.dtype), fmt::join(tensor.sizes, ","));
+}
+
+void set_ids_input(Method& method, size_t index, std::span<int64_t> ids) {
+  std::array<int32_t, 2> sizes = {1, static_cast<int32_t>(ids.size())};
+  std::array<int64_t, 2> strides{};
+  Tensor tensor(ScalarType::kLong, sizes, kDimOrder, strides, ids.data());
+  check_call(method.set_input(index, EValue(&tensor)), "ids");
+}
+
+DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
+                         std::span<const DecoderInput> inputs)
+    : method_(method), feeders_(feeders) {
+  const size_t count = method.num_inputs();
+  if (!inputs.empty() && inputs.size() != count) {
+    throw GenerationError(fmt::format("method {} takes {} inputs, but {} are described", name(),
+                                      count, inputs.size()));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const std::optional<DecoderInput> input = inputs.empty() ? kind_of(i) : inputs[i];
+    if (!input) {
+      throw GenerationError(
+          fmt::format("method {} is not a decoder: {} is neither ids, int64 [1, n], nor a "
+                      "position, int64 [1] or [n], nor what an encoder or an embedding gives",
+                      name(), input_text(i)));
+    }
+    add_input(i, *input);
+  }
+  if (!ids_input_) {
+    throw GenerationError(
+        fmt::format("method {} is not a decoder: none of its inputs is ids", name()));
+  }
+  if (feeders_.encoder != nullptr && !encoded_) {
+    throw GenerationError(fmt::format("no input of method {} takes what method {} gives", name(),
+                                      feeders_.encoder->meta().name()));
+  }
+  read_output();
+}
+
+bool DecoderCall::can_be(size_t index, DecoderInput input) const {
+  const MethodMeta& meta = method_.meta();
+  if (meta.input_tag(index) != EValue::Tag::kTensor) return false;
+  const TensorInfo tensor = meta.input_tensor(index);
+  const bool is_long = tensor.dtype == ScalarType::kLong;
+  switch (input) {
+    case DecoderInput::kIds:
+      return feeders_.embedding != nullptr
+                 ? tensor.sizes.size() == 3 && takes(tensor, *feeders_.embedding)
+                 : is_long && tensor.sizes.size() == 2;
+    case DecoderInput::kPosition:
+      return is_long && tensor.sizes.size() == 1;
+    case DecoderInput::kEncoded:
+      return feeders_.encoder != nullptr && takes(tensor, *feeders_.encoder);
+  }
+  return false;
+}
+
+std::optional<DecoderInput> DecoderCall::kind_of(size_t index) const {
+  for (const DecoderInput input :
+       {DecoderInput::kIds, DecoderInput::kPosition, DecoderInput::kEncoded}) {
+    const bool is_taken = input == DecoderInput::kIds && ids_input_;  // rows look like encodings
+    if (!is_taken && can_be(index, input)) return input;
+  }
+  return std::nullopt;
+}
+
+std::string DecoderCall::input_text(size_t index) const {
+  const MethodMeta& meta = method_.meta();
+  return fmt::format("input {}, {},", index,
+                     meta.input_tag(index) == EValue::Tag::kTensor
+                         ? tensor_text(meta.input_tensor(index))
+                         : tag_name(meta.input_tag(index)));
+}
+
+void DecoderCall::add_input(size_t index, DecoderInput input) {
+  const char* const text = kInputTexts[static_cast<size_t>(input)];
+  if (!can_be(index, input)) {
+    throw GenerationError(fmt::format("method {}: {} is not {}", name(), input_text(index), text));
+  }
+  std::optional<size_t>& place = input == DecoderInput::kIds        ? ids_input_
+                                 : input == DecoderInput::kPosition ? position_
+                                                                    : encoded_;
+  if (place) {
+    throw GenerationError(
+        fmt::format("method {}: inputs {} and {} are both {}", name(), *place, index, text));
+  }
+  place = index;
+  if (input == DecoderInput::kIds) read_ids(index);
+}
+
+void DecoderCall::read_ids(size_t index) {
+  const TensorInfo ids = method_.meta().input_tensor(index);
+  if (ids.sizes[0] != 1) {
+    throw GenerationError(
+        fmt::format("method {} takes {} rows of ids; one is supported", name(), ids.sizes[0]));
+  }
+  most_ids_ = ids.sizes[1];
+  is_exact_ = ids.dynamism == ShapeDynamism::kStatic && most_ids_ > 1;
+  if (feeders_.embedding == nullptr) return;
+  const MethodMeta& embedding = feeders_.embedding->meta();
+  const bool takes_ids = embedding.num_inputs() == 1 &&
+                         embedding.input_tag(0) == EValue::Tag::kTensor &&
+                         embedding.input_tensor(0).dtype == ScalarType::kLong &&
+                         embedding.input_tensor(0).sizes.size() == 2;
+  if (!takes_ids) {
+    throw GenerationError(fmt::format(
+        "method {} is not an embedding: its input is not ids, int64 [1, n]", embedding.name()));
+  }
+  most_ids_ = std::min<int64_t>(most_ids_, embedding.input_tensor(0).sizes[1]);
+}
+
+void DecoderCall::read_output() {
+  const MethodMeta& meta = method_.meta();
+  if (meta.num_outputs() == 1 && meta.output_tag(0) == EValue::Tag::kTensor) {
+    const TensorInfo logits = meta.output_tensor(0);
+    const bool is_float = logits.dtype == ScalarType::kFloat || logits.dtype == ScalarType::kHalf ||
+                          logits.dtype == ScalarType::kBFloat16;
+    const size_t rank = logits.sizes.size();
+    if (is_float && (rank == 2 || rank == 3) && logits.sizes[0] == 1 &&
+        logits.sizes[rank - 1] > 0) {
+      vocabulary_ = static_cast<size_t>(logits.sizes[rank - 1]);
+      gives_all_logits_ = rank == 3;
+      return;
+    }
+  }
+  throw GenerationError(fmt::format(
+      "method {} is not a decoder: its output is not logits, [1, vocabulary] or [1, n, vocabulary]",
+      name()));
+}
+
+std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_t position) {
+  set_ids(tokens);
+  if (position_) set_position(tokens.size(), position);
+  if (encoded_) {
+    check_call(method_.set_input(*encoded_, feeders_.encoder->output(0)), "what the encoder gives");
+  }
+  check_call(method_.execute(), fmt::format("{} ids at position {}", tokens.size(), position));
+  return logits_of(tokens.size() - 1);
+}
+
+void DecoderCall::set_ids(std::span<const TokenId> tokens) {
+  ids_.assign(tokens.begin(), tokens.end());
+  if (is_exact_) ids_.resize(static_cast<size_t>(most_ids_));
+  if (feeders_.embedding == nullptr) {
+    set_ids_input(method_, *ids_input_, ids_);
+    return;
+  }
+  set_ids_input(*feeders_.embedding, 0, ids_);
+  check_call(feeders_.embedding->execute(), "embedding");
+  check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
+}
+
+void DecoderCall::set_position(size_t count, int64_t position) {
+  const bool is_a_token = method_.meta().input_tensor(*position_).sizes[0] > 1;
+  positions_.resize(is_a_token ? count : 1);
+  std::iota(positions_.begin(), positions_.end(), position);
+  std::array<int32_t, 1> sizes = {static_cast<int32_t>(positions_.size())};
+  std::array<int64_t, 1> strides{};
+  Tensor tensor(ScalarType::kLong, sizes, std::span(kDimOrder).first(1), strides,
+                positions_.data());
+  check_call(method_.set_input(*position_, EValue(&tensor)), "position");
+}
+
+std::span<const float> DecoderCall::logits_of(size_t last) {
+  const Tensor& output = method_.output(0).tensor();
+  const size_t rows = static_cast<size_t>(output.numel()) / vocabulary_;
+  const size_t row = gives_all_logits_ ? last : 0;
+  if (row >= rows) {
+    throw GenerationError(
+        fmt::format("the program gave logits of {} tokens, not {}", rows, row + 1));
+  }
+  logits_.resize(vocabulary_);
+  const size_t offset = row * vocabulary_;
+  switch (output.dtype()) {
+    case ScalarType::kHalf:
+      to_float<Half>(output, offset, logits_);
+      break;
+    case ScalarType::kBFloat16:
+      to_float<BFloat16>(output, offset, logits_);
+      break;
+    default:
+      to_float<float>(output, offset, logits_);
+      break;
+  }
+  return logits_;
+}
+
+}  // namespace vitrine

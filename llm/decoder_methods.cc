@@ -1,0 +1,90 @@
+#include "vitrine/decoder_methods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "vitrine/text_generator.h"
+
+namespace vitrine {
+namespace {
+
+// The names that exporters use, the likeliest first.
+constexpr std::string_view kDecodeNames[] = {"forward", "decode", "text_decoder", "decoder"};
+constexpr std::string_view kPrefillNames[] = {"prefill"};
+constexpr std::string_view kEncoderNames[] = {"encoder"};
+constexpr std::string_view kEmbeddingNames[] = {"token_embedding"};
+
+constexpr std::array<std::pair<std::string_view, DecoderInput>, 3> kInputNames = {
+    {{"ids", DecoderInput::kIds},
+     {"position", DecoderInput::kPosition},
+     {"encoded", DecoderInput::kEncoded}}};
+
+// Methods that take inputs: others give constants.
+std::vector<std::string> methods_of(const Program& program) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < program.num_methods(); ++i) {
+    const Result<MethodMeta> meta = program.method_meta(program.method_name(i));
+    if (meta.ok() && meta->num_inputs() != 0) names.emplace_back(program.method_name(i));
+  }
+  return names;
+}
+
+[[noreturn]] void fail(const std::string& what, const std::vector<std::string>& names) {
+  throw GenerationError(
+      fmt::format("{}; methods with inputs: {}", what,
+                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+std::string first_of(std::span<const std::string_view> wanted,
+                     const std::vector<std::string>& names) {
+  for (const std::string_view name : wanted) {
+    if (std::ranges::count(names, name) != 0) return std::string(name);
+  }
+  return {};
+}
+
+bool takes_floats(const MethodMeta& meta) {
+  for (size_t i = 0; i < meta.num_inputs(); ++i) {
+    if (meta.input_tag(i) == EValue::Tag::kTensor &&
+        meta.input_tensor(i).dtype != ScalarType::kLong) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNames given) {
+  const std::vector<std::string> names = methods_of(program);
+  for (const std::string* name :
+       {&given.decode, &given.prefill, &given.encoder, &given.embedding}) {
+    if (!name->empty() && std::ranges::count(names, *name) == 0) {
+      fail(fmt::format("the program has no method {}", *name), names);
+    }
+  }
+  if (given.decode.empty()) {
+    given.decode = first_of(kDecodeNames, names);
+    if (given.decode.empty() && names.size() == 1) given.decode = names[0];
+    if (given.decode.empty()) fail("which method decodes is to be named", names);
+    if (given.prefill.empty()) given.prefill = first_of(kPrefillNames, names);
+  }
+  if (takes_floats(*program.method_meta(given.decode))) {
+    if (given.encoder.empty()) given.encoder = first_of(kEncoderNames, names);
+    if (given.embedding.empty()) given.embedding = first_of(kEmbeddingNames, names);
+  }
+  return given;
+}
+
+DecoderInput parse_decoder_input(std::string_view name) {
+  for (const auto& [known, input] : kInputNames) {
+    if (name == known) return input;
+  }
+  throw GenerationError(
+      fmt::format("an input of a decoder is ids, position or encoded, not {}", name));
+}
+
+}  // namespace vitrine
