@@ -119,6 +119,7 @@ class Maker {
 
   Times times_of(const StepSums& prefill, const StepSums& decode) const {
     return {.ns = {static_cast<double>(prefill.total_ns), static_cast<double>(decode.total_ns)},
+            .usual_ns = static_cast<double>(decode.usual_ns),
             .growth =
                 fit(static_cast<double>(decode.usual_ns), static_cast<double>(decode.position_ns))};
   }
@@ -145,7 +146,8 @@ class Maker {
       made.index[which] = static_cast<int>(i);
       made.times.ns[which] = sample(row.samples, kTotal);
       if (phase == Phase::kDecode) {
-        made.times.growth = fit(sample(row.samples, kUsual), sample(row.samples, kByPosition));
+        made.times.usual_ns = sample(row.samples, kUsual);
+        made.times.growth = fit(made.times.usual_ns, sample(row.samples, kByPosition));
       }
     }
     if (phase == Phase::kDecode) add_bytes(joined);
@@ -156,7 +158,9 @@ class Maker {
     Times& all = result_.unattributed;
     all.ns[phase] += sample(samples, kTotal);
     if (phase != kDecode) return;
-    const auto line = fit(sample(samples, kUsual), sample(samples, kByPosition));
+    const double usual = sample(samples, kUsual);
+    all.usual_ns += usual;
+    const auto line = fit(usual, sample(samples, kByPosition));
     if (!line) return;
     if (!all.growth) all.growth.emplace();
     all.growth->at_start += line->at_start;

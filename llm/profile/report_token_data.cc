@@ -12,8 +12,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+using inspector::GroupBy;
+
+constexpr std::pair<const char*, GroupBy> kGroupings[] = {{"op", GroupBy::kOp},
+                                                          {"module", GroupBy::kModule},
+                                                          {"line", GroupBy::kLine},
+                                                          {"delegate", GroupBy::kDelegate}};
+
 Json times_json(const Times& times) {
-  Json json = {{"prefill_ns", times.ns[kPrefill]}, {"decode_ns", times.ns[kDecode]}};
+  Json json = {{"prefill_ns", times.ns[kPrefill]},
+               {"decode_ns", times.ns[kDecode]},
+               {"usual_decode_ns", times.usual_ns}};
   if (times.growth) {
     json["growth"] = {{"at_start_ns", times.growth->at_start},
                       {"a_position_ns", times.growth->a_position}};
@@ -32,6 +41,7 @@ Json row_json(const TokenProfile& profile, const TokenRow& row) {
                {"delegate", named.delegate},
                {"instruction", named.instruction},
                {"identifier", named.identifier}};
+  for (const auto& [name, by] : kGroupings) json["groups"][name] = group_name(profile, row, by);
   json.update(times_json(row.times));
   json["weight_bytes"] = row.weight_bytes;
   json["cache_bytes"] = row.cache_bytes;

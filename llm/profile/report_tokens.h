@@ -8,7 +8,7 @@
 
 namespace vitrine::llm {
 
-inline constexpr int kTokenJsonVersion = 1;
+inline constexpr int kTokenJsonVersion = 2;
 
 // The phases side by side: rows of the model, then what is outside of it, down to the wall time.
 std::string report_token_table(const TokenProfile& profile,

@@ -36,15 +36,6 @@ void add(const TokenRow& row, TokenGroup& group) {
   ++group.rows;
 }
 
-std::string group_name(const Profile& names, size_t index, GroupBy by) {
-  std::string joined;
-  for (const std::string& part : inspector::group_path(names, index, by)) {
-    joined += joined.empty() ? "" : by == GroupBy::kModule ? "." : " ";
-    joined += part;
-  }
-  return inspector::printable(joined.empty() ? "(model)" : joined);
-}
-
 bool matches(const inspector::ProfileRow& row, const std::string& filter) {
   if (filter.empty()) return true;
   const auto texts = inspector::row_texts(row);
@@ -96,6 +87,18 @@ const inspector::ProfileRow& named_row(const TokenProfile& profile, const TokenR
   return profile.methods[row.method].names[phase]->rows[static_cast<size_t>(row.index[phase])];
 }
 
+std::string group_name(const TokenProfile& profile, const TokenRow& row, GroupBy by) {
+  const size_t phase = naming_phase(row);
+  const Profile& names = *profile.methods[row.method].names[phase];
+  const auto index = static_cast<size_t>(row.index[phase]);
+  std::string joined;
+  for (const std::string& part : inspector::group_path(names, index, by)) {
+    joined += joined.empty() ? "" : by == GroupBy::kModule ? "." : " ";
+    joined += part;
+  }
+  return inspector::printable(joined.empty() ? "(model)" : joined);
+}
+
 TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& view) {
   TokenGroups result;
   std::map<std::string, size_t> index_of;
@@ -113,9 +116,7 @@ TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& vie
       add(row, result.groups.back());
       continue;
     }
-    const size_t phase = naming_phase(row);
-    std::string name = group_name(*profile.methods[row.method].names[phase],
-                                  static_cast<size_t>(row.index[phase]), view.by);
+    std::string name = group_name(profile, row, view.by);
     const auto [found, is_new] = index_of.try_emplace(name, result.groups.size());
     if (is_new) result.groups.push_back({.name = std::move(name)});
     add(row, result.groups[found->second]);

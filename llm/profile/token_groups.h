@@ -26,6 +26,9 @@ struct TokenGroups {
 };
 TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& view);
 
+// What the row is summed under: the name of its group. kNone: empty.
+std::string group_name(const TokenProfile& profile, const TokenRow& row, inspector::GroupBy by);
+
 // The profile's row of names: of decode if it ran there.
 const inspector::ProfileRow& named_row(const TokenProfile& profile, const TokenRow& row);
 

@@ -29,6 +29,7 @@ struct CostLine {
 // Totals of a phase, ns; and the fit of decode steps, if there are enough.
 struct Times {
   std::array<double, kPhases> ns{};
+  double usual_ns = 0;  // of decode: of usual steps alone
   std::optional<CostLine> growth;
 };
 

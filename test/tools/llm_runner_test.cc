@@ -83,6 +83,36 @@ TEST(LlmRunnerTest, WritesEveryFormat) {
   EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
 }
 
+TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
+  const ScratchFolder scratch;
+  const auto profile = [&](const char* name, const std::string& arguments) {
+    const std::string file = (scratch / name).string();
+    const CommandResult result =
+        llm_runner("--profile --format json --output " + file + " " + arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return file;
+  };
+  const std::string a = profile("a.json", "--prompt_ids 1,43 --max_new_tokens 12");
+  const std::string b = profile("b.json", "--prompt_ids 1,43,456 --max_new_tokens 20");
+  const CommandResult both = run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b);
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("A  a.json"));
+  EXPECT_THAT(both.out, HasSubstr("prefill 3 tokens"));
+  EXPECT_THAT(both.out, HasSubstr("prompts of 2 and 3 tokens"));
+  const CommandResult run =
+      llm_runner("--prompt_ids 1,43 --max_new_tokens 12 --profile --format json --compare " + a);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json report = json::parse(run.out);
+  EXPECT_EQ(report.at("b").at("file"), "this run");
+  for (const json& row : report.at("phases").at("decode").at("rows")) {
+    EXPECT_EQ(row.at("rows_a"), row.at("rows_b")) << row;
+  }
+  EXPECT_NE(run_tool(VITRINE_LLM_RUNNER, "--compare " + a).exit_code, 0);
+  EXPECT_NE(llm_runner("--prompt_ids 1 --profile --compare " + a + " " + b).exit_code, 0);
+  EXPECT_NE(run_tool(VITRINE_LLM_RUNNER, "--compare " + a + " " + b + " --format csv").exit_code,
+            0);
+}
+
 TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
   const auto refusal = [](const std::string& arguments) {
     const CommandResult result = llm_runner("--prompt_ids 1 --max_new_tokens 2 " + arguments);

@@ -210,7 +210,11 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     const auto options = vitrine::tools::parse_llm_options(argc, argv, &exit_code);
     if (!options) return exit_code;
-    vitrine::tools::LlmRunner(*options).run();
+    if (options->compare.size() == 2) {
+      vitrine::tools::compare_saved(*options);
+    } else {
+      vitrine::tools::LlmRunner(*options).run();
+    }
     vitrine::tools::flush_standard_output();
     return 0;
   } catch (const std::exception& error) {

@@ -112,6 +112,12 @@ void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
       ->type_name("FILE");
   group.add_flag("--roofline", options.roofline,
                  "and the share of this machine's bandwidth (measured once, then kept)");
+  group
+      .add_option("--compare", options.compare,
+                  "two profiles (--format json) side by side, phase by phase; or one and, with "
+                  "--profile, this run")
+      ->type_name("A.json [B.json]")
+      ->expected(1, 2);
   options.report.view.by = inspector::GroupBy::kOp;
   add_report_options(group, options.report);
 }
@@ -123,8 +129,17 @@ void check_profiling_flags(const LlmOptions& options) {
   if (options.report.format == ReportFormat::kJsonl) {
     throw CLI::ValidationError("--format", "jsonl is not for a profile by the token");
   }
-  if (!options.profile && (options.roofline || !options.report.file.empty())) {
+  const bool has_report = options.profile || !options.compare.empty();
+  if ((!options.profile && options.roofline) || (!has_report && !options.report.file.empty())) {
     throw CLI::ValidationError("--roofline and --output", "want --profile");
+  }
+  if (options.compare.empty()) return;
+  check_is_table_or_json(options.report, "with --compare");
+  if (!options.report.view.filter.empty()) {
+    throw CLI::ValidationError("--filter", "does not go with --compare");
+  }
+  if (options.profile != (options.compare.size() == 1)) {
+    throw CLI::ValidationError("--compare", "takes two profiles, or one with --profile");
   }
 }
 

@@ -32,6 +32,7 @@ struct LlmOptions {
   std::filesystem::path etdump;    // for the kept steps; empty: none
   std::filesystem::path etrecord;  // empty: the program's own
   bool roofline = false;
+  std::vector<std::filesystem::path> compare;  // saved profiles: two, or one and this run's
   ReportOptions report;
   GenerateOptions generate;
 };

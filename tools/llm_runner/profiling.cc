@@ -7,6 +7,7 @@
 #include "inspector/report/report_html.h"
 #include "inspector/report/report_timeline.h"
 #include "llm/profile/report_tokens.h"
+#include "llm/profile/token_comparison.h"
 #include "runtime/platform/memory.h"
 
 namespace vitrine::tools {
@@ -29,6 +30,20 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
   return llm::report_token_table(profile, table_options(options));
 }
 
+std::string saved_text(const std::filesystem::path& file) {
+  const std::vector<std::byte> bytes = read_file(file);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
+                      const ReportOptions& options) {
+  const llm::TokenComparison comparison = llm::compare_tokens(a, b, options.view.by);
+  write_report(options.format == ReportFormat::kJson
+                   ? llm::report_token_comparison_json(comparison)
+                   : llm::report_token_comparison(comparison, table_options(options)),
+               options);
+}
+
 // Methods share one thread pool and perhaps their state, not the rest.
 inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
   inspector::MemoryInfo sum;
@@ -48,9 +63,21 @@ inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& meth
 
 }  // namespace
 
+void compare_saved(const LlmOptions& options) {
+  const auto [a, b] = short_names(options.compare[0], options.compare[1]);
+  write_comparison(llm::read_saved_tokens(saved_text(options.compare[0]), a),
+                   llm::read_saved_tokens(saved_text(options.compare[1]), b), options.report);
+}
+
 std::unique_ptr<RunnerProfile> RunnerProfile::make(const LlmOptions& options) {
   if (!options.profile && options.etdump.empty()) return nullptr;
   return std::make_unique<RunnerProfile>(options);
+}
+
+RunnerProfile::RunnerProfile(const LlmOptions& options) : options_(options) {
+  if (options.compare.empty()) return;
+  const std::filesystem::path& file = options.compare[0];
+  before_ = llm::read_saved_tokens(saved_text(file), file.filename().string());
 }
 
 void RunnerProfile::report(const Session& session,
@@ -79,7 +106,12 @@ void RunnerProfile::report(const Session& session,
   for (const auto& method : methods) metas.push_back(method->meta());
   const llm::TokenProfile profile =
       llm::make_token_profile(profiler_, *session.program(), metas, facts);
-  write_report(text_of(profile, options_.report), options_.report);
+  if (options_.compare.empty()) {
+    write_report(text_of(profile, options_.report), options_.report);
+    return;
+  }
+  write_comparison(*before_, llm::read_saved_tokens(llm::report_token_json(profile), "this run"),
+                   options_.report);
 }
 
 }  // namespace vitrine::tools
