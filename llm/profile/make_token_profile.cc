@@ -8,6 +8,8 @@
 
 #include "formats/etdump/etdump_writer.h"
 #include "inspector/join/statistics.h"
+#include "inspector/text/row_texts.h"
+#include "llm/profile/token_groups.h"
 #include "llm/profile/token_profile.h"
 
 namespace vitrine::llm {
@@ -94,6 +96,7 @@ class Maker {
       return a.index[kDecode] >= 0 && b.index[kDecode] >= 0 ? a.index[kDecode] < b.index[kDecode]
                                                             : a.index[kDecode] > b.index[kDecode];
     });
+    name_caches();
     add_outside();
     add_tokens();
     compare_attention();
@@ -210,6 +213,35 @@ class Maker {
     for (const StepWall& wall : profiler_.decode_walls()) sum += static_cast<double>(wall.position);
     const size_t count = profiler_.decode_walls().size();
     return count == 0 ? 0 : sum / static_cast<double>(count);
+  }
+
+  // The module of a kernel of the method that decodes, by the record; empty if it is not known.
+  std::string module_at(int32_t instruction) const {
+    for (const TokenRow& row : result_.rows) {
+      const ProfileRow& named = named_row(result_, row);
+      if (row.method == 0 && named.where == inspector::Where::kKernel &&
+          named.instruction == instruction) {
+        return inspector::row_texts(named).module;
+      }
+    }
+    return {};
+  }
+
+  // A cache without a name is of the layer that writes or reads it; where that is not known either,
+  // of the how manieth attention.
+  void name_caches() {
+    std::map<int32_t, size_t> attentions;
+    for (const CacheBuffer& cache : result_.caches) attentions.emplace(cache.reader, 0);
+    size_t count = 0;
+    for (auto& [reader, number] : attentions) number = reader < 0 ? 0 : count++;
+    for (CacheBuffer& cache : result_.caches) {
+      for (const int32_t instruction : {cache.instruction, cache.reader}) {
+        if (cache.layer.empty()) cache.layer = layer_of(module_at(instruction));
+      }
+      if (cache.layer.empty() && cache.reader >= 0) {
+        cache.layer = fmt::format("attention {}", attentions[cache.reader]);
+      }
+    }
   }
 
   void add_outside() {

@@ -117,8 +117,12 @@ class Reader {
     for (const int index : known->written) {
       const fbs::Tensor* cache = argument(call, index);
       const std::optional<Place> place = cache == nullptr ? std::nullopt : place_of(*cache);
-      if (!place || !caches_.insert(*place).second) continue;
-      bytes_.caches.push_back({tools::describe(static_cast<ScalarType>(cache->scalar_type()),
+      if (!place || !caches_.emplace(*place, bytes_.caches.size()).second) continue;
+      const fbs::ExtraTensorInfo* extra = cache->extra_tensor_info();
+      const bool is_named = extra != nullptr && extra->fully_qualified_name() != nullptr;
+      const std::string buffer = is_named ? extra->fully_qualified_name()->str() : "";
+      bytes_.caches.push_back({buffer, layer_of(buffer),
+                               tools::describe(static_cast<ScalarType>(cache->scalar_type()),
                                                {cache->sizes()->data(), cache->sizes()->size()}),
                                static_cast<uint64_t>(bytes_of(*cache)), id});
     }
@@ -140,6 +144,8 @@ class Reader {
         add_constant(*read, bytes);
       } else if (const auto place = place_of(*read); place && caches_.contains(*place)) {
         add_cache(*read, known, bytes);
+        int32_t& reader = bytes_.caches[caches_.at(*place)].reader;
+        if (bytes.is_attention && reader < 0) reader = id;
       }
     }
     if (bytes.weights > 0 || bytes.cache > 0 || bytes.cache_a_position > 0 || bytes.is_attention) {
@@ -202,13 +208,24 @@ class Reader {
 
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
-  std::set<std::string>& seen_;  // constants, of all methods
-  std::set<Place> caches_;
+  std::set<std::string>& seen_;     // constants, of all methods
+  std::map<Place, size_t> caches_;  // to MethodBytes::caches
   std::set<int32_t> delegates_;
   MethodBytes bytes_;
 };
 
 }  // namespace
+
+std::string layer_of(const std::string& path) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    const auto part = std::string_view(path).substr(begin, end - begin);
+    if (!part.empty() && std::ranges::all_of(part, is_digit)) return path.substr(0, end);
+    begin = end + 1;
+  }
+  return {};
+}
 
 std::vector<MethodBytes> read_method_bytes(const Program& program,
                                            std::span<const MethodMeta> methods) {

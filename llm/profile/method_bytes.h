@@ -23,9 +23,12 @@ struct KernelBytes {
 };
 
 struct CacheBuffer {
-  std::string type;  // "f32[1,256,1,16]"
+  std::string name;   // "layers.0.attention.kv_cache.k_cache"; empty: the program does not say
+  std::string layer;  // "layers.0" or "attention 0"; empty: not known
+  std::string type;   // "f32[1,256,1,16]"
   uint64_t bytes = 0;
   int32_t instruction = 0;  // the first that writes it
+  int32_t reader = -1;      // the first attention that reads it; -1: none does so directly
 };
 
 struct MethodBytes {
@@ -36,6 +39,9 @@ struct MethodBytes {
   std::vector<CacheBuffer> caches;
   double weights = 0;  // of the file, without those of the methods before
 };
+
+// "layers.0" of "layers.0.attention.kv_cache"; empty if no part of the path is a number.
+std::string layer_of(const std::string& path);
 
 // By method. Payloads of other backends, and those that cannot be read, count nothing. Each
 // constant counts once, in the weights of the first method that has it.

@@ -76,8 +76,16 @@ Json memory_json(const TokenProfile& profile) {
   if (profile.run.peak_rss_bytes) json["peak_rss"] = *profile.run.peak_rss_bytes;
   json["caches"] = Json::array();
   for (const CacheBuffer& cache : profile.caches) {
-    json["caches"].push_back(
-        {{"type", cache.type}, {"bytes", cache.bytes}, {"instruction", cache.instruction}});
+    json["caches"].push_back({{"name", cache.name},
+                              {"layer", cache.layer},
+                              {"type", cache.type},
+                              {"bytes", cache.bytes},
+                              {"instruction", cache.instruction}});
+  }
+  json["cache_layers"] = Json::array();
+  for (const CacheLayer& layer : cache_layers(profile)) {
+    json["cache_layers"].push_back(
+        {{"name", layer.name}, {"buffers", layer.buffers}, {"bytes", layer.bytes}});
   }
   return json;
 }

@@ -104,6 +104,27 @@ class TokenTable {
       add("process peak", static_cast<double>(*profile_.run.peak_rss_bytes));
     }
     out_ += wrap("memory  ", facts, inspector::kDot, width_);
+    write_cache_layers();
+  }
+
+  // Neighbours that are alike share an entry: "layers.0 to layers.3 65.5 kB each".
+  void write_cache_layers() {
+    const std::vector<CacheLayer> layers = cache_layers(profile_);
+    std::vector<std::string> facts;
+    for (size_t first = 0; first < layers.size();) {
+      size_t last = first;
+      while (last + 1 < layers.size() && layers[last + 1].bytes == layers[first].bytes &&
+             layers[last + 1].buffers == layers[first].buffers) {
+        ++last;
+      }
+      const CacheLayer& layer = layers[first];
+      const std::string names =
+          last == first ? layer.name : fmt::format("{} to {}", layer.name, layers[last].name);
+      facts.push_back(fmt::format("{} {}{}", names, bytes_text(static_cast<double>(layer.bytes)),
+                                  last == first ? "" : " each"));
+      first = last + 1;
+    }
+    if (layers.size() > 1) out_ += wrap("cache   ", facts, inspector::kDot, width_);
   }
 
   void add_cache(double bytes, std::vector<std::string>& facts) const {

@@ -128,4 +128,22 @@ TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& vie
   return result;
 }
 
+std::vector<CacheLayer> cache_layers(const TokenProfile& profile) {
+  std::vector<CacheLayer> layers;
+  for (const CacheBuffer& cache : profile.caches) {
+    const std::string name = inspector::printable(!cache.layer.empty()  ? cache.layer
+                                                  : !cache.name.empty() ? cache.name
+                                                                        : "(unnamed)");
+    auto found = std::ranges::find(layers, name, &CacheLayer::name);
+    if (found == layers.end()) {
+      layers.push_back({.name = name, .type = cache.type});
+      found = layers.end() - 1;
+    }
+    ++found->buffers;
+    found->are_alike = found->are_alike && found->type == cache.type;
+    found->bytes += cache.bytes;
+  }
+  return layers;
+}
+
 }  // namespace vitrine::llm

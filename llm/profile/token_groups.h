@@ -26,6 +26,16 @@ struct TokenGroups {
 };
 TokenGroups group_tokens(const TokenProfile& profile, const inspector::View& view);
 
+// Caches of one layer; those of no known layer go by name, or by type.
+struct CacheLayer {
+  std::string name;  // printable
+  size_t buffers = 0;
+  std::string type;  // of the first buffer
+  bool are_alike = true;
+  uint64_t bytes = 0;
+};
+std::vector<CacheLayer> cache_layers(const TokenProfile& profile);
+
 // What the row is summed under: the name of its group. kNone: empty.
 std::string group_name(const TokenProfile& profile, const TokenRow& row, inspector::GroupBy by);
 

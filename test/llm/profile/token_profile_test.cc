@@ -235,6 +235,14 @@ TEST_F(SampleProfile, AddsUpToTheWallTime) {
 TEST_F(SampleProfile, CountsCachesByPosition) {
   EXPECT_THAT(profile_.caches, SizeIs(8));
   EXPECT_EQ(profile_.caches[0].type, "f32[1,256,1,32]");
+  // The program names no buffers: they are told apart by the attention that reads them.
+  std::vector<std::string> names;
+  for (const CacheLayer& layer : cache_layers(profile_)) {
+    names.push_back(layer.name);
+    EXPECT_EQ(layer.buffers, 2u);
+    EXPECT_EQ(layer.bytes, 2 * 256 * 32 * sizeof(float));
+  }
+  EXPECT_THAT(names, ElementsAre("attention 0", "attention 1", "attention 2", "attention 3"));
   double read = 0;
   size_t layers = 0;
   for (const TokenRow& row : profile_.rows) {
@@ -266,13 +274,16 @@ TEST_F(SampleProfile, ReportsAreWhole) {
   inspector::TableOptions options;
   options.view.by = inspector::GroupBy::kOp;
   const std::string table = report_token_table(profile_, options);
-  for (const char* text : {"time to first token", "prefill 5 tokens in 1 call", "decode  39 tokens",
-                           "custom_sdpa", "sampling", "wall", "cache 262.1 kB"}) {
+  for (const char* text :
+       {"time to first token", "prefill 5 tokens in 1 call", "decode  39 tokens", "custom_sdpa",
+        "sampling", "wall", "cache 262.1 kB", "cache   attention 0 to attention 3 65.5 kB each"}) {
     EXPECT_THAT(table, HasSubstr(text));
   }
   const auto json = nlohmann::json::parse(report_token_json(profile_));
   EXPECT_EQ(json["version"], kTokenJsonVersion);
   EXPECT_EQ(json["rows"].size(), profile_.rows.size());
+  EXPECT_EQ(json["memory"]["cache_layers"].size(), 4u);
+  EXPECT_EQ(json["memory"]["cache_layers"][1]["bytes"], 65536);
   EXPECT_EQ(json["tokens"].size(), 39u);
   double sum = json["unattributed"]["decode_ns"];
   for (const auto& row : json["rows"]) sum += row["decode_ns"].get<double>();
@@ -319,6 +330,7 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   // 2 layers of keys and values, f32 [1, 32, 2, 16], once; weights once.
   EXPECT_THAT(profile.caches, SizeIs(4));
   EXPECT_EQ(profile.methods[1].bytes.weights, 0);
+  EXPECT_THAT(cache_layers(profile), SizeIs(2));
   // 256 words of 64 twice; of each layer 64 x (64 + 32 + 32 + 64) + 3 x 64 x 128, two norms; one
   // more norm; sines and cosines, 32 x 8. Of f32.
   EXPECT_GE(profile.weights_in_file, 4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64));
@@ -327,6 +339,15 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   ASSERT_THAT(profile.kept, SizeIs(2));
   EXPECT_THAT(profile.kept[1].run_names, ElementsAre("prefill at 0"));
   EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
+}
+
+TEST(CacheLayers, AreThePathUpToTheFirstNumber) {
+  EXPECT_EQ(layer_of("layers.0.attention.kv_cache.k_cache"), "layers.0");
+  EXPECT_EQ(layer_of("model.layers.12.self_attn.0.cache"), "model.layers.12");
+  EXPECT_EQ(layer_of("3"), "3");
+  for (const char* path : {"", "cache", "layer0.k_cache", "a..b", "."}) {
+    EXPECT_EQ(layer_of(path), "") << path;
+  }
 }
 
 TEST_F(SampleProfile, KeptStepsAreAnETDump) {
