@@ -33,8 +33,7 @@ uint32_t typical_run(const Profile& profile) {
   return typical;
 }
 
-Json timeline_json(const Profile& profile) {
-  const uint32_t run = typical_run(profile);
+Json timeline_json(const Profile& profile, uint32_t run) {
   std::vector<TimelineEvent> events;
   TimelineEvent whole;
   for (const TimelineEvent& event : profile.timeline) {
@@ -71,11 +70,31 @@ Json timeline_json(const Profile& profile) {
     const auto since = static_cast<int64_t>(event.start - whole.start);
     list.push_back({track, is_row ? "row" : "call", event.index, since, event.end - event.start});
   }
+  const bool has_name = run < profile.run_names.size();
   return {{"run", run + 1},
+          {"name", has_name ? profile.run_names[run] : ""},
           {"ns", whole.end - whole.start},
           {"tracks", tracks},
           {"events", list},
           {"left_out", all - events.size()}};
+}
+
+Json steps_json(const Profile& profile, const PageSteps& steps) {
+  Json json = {{"all", Json::array()}, {"kept", Json::array()}, {"caches", Json::array()}};
+  std::map<uint32_t, size_t> step_of;
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const PageSteps::Step& step = steps.steps[i];
+    json["all"].push_back({step.position, step.ns});
+    if (step.run) step_of.emplace(*step.run, i);
+  }
+  for (const RunSample& sample : profile.wall_samples) {
+    Json kept = timeline_json(profile, sample.run);
+    const auto found = step_of.find(sample.run);
+    kept["step"] = found == step_of.end() ? Json() : Json(found->second);
+    json["kept"].push_back(std::move(kept));
+  }
+  for (const auto& [name, bytes] : steps.caches) json["caches"].push_back({name, bytes});
+  return json;
 }
 
 Json texts_json(const Profile& profile) {
@@ -124,10 +143,11 @@ std::string fill(std::string_view page,
 
 }  // namespace
 
-std::string report_html(const Profile& profile) {
+std::string report_html(const Profile& profile, const PageSteps* steps) {
   Json data = profile_json(profile);
   data["texts"] = texts_json(profile);
-  data["timeline"] = timeline_json(profile);
+  data["timeline"] = timeline_json(profile, typical_run(profile));
+  data["steps"] = steps == nullptr ? Json() : steps_json(profile, *steps);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   return fill(html::kPage,
               {{"{{style}}", html::kStyle}, {"{{data}}", json}, {"{{script}}", html::kScript}});

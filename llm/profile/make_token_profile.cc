@@ -301,8 +301,7 @@ class Maker {
       for (const KeptStep* each : kept) {
         if (!has_records(each)) continue;
         const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
-        profile.run_names.push_back(
-            fmt::format("{} at {}", phase_name(phase), each->step.position));
+        profile.run_names.push_back(kept_name(phase, static_cast<uint64_t>(each->step.position)));
       }
       result_.kept.push_back(std::move(profile));
     }
@@ -367,6 +366,10 @@ const char* part_name(Part part) {
 }
 
 const char* phase_name(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
+
+std::string kept_name(Phase phase, uint64_t position) {
+  return fmt::format("{} at {}", phase_name(phase), position);
+}
 
 std::string method_names(const TokenProfile& profile) {
   std::string names;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "inspector/report/report_html.h"
 #include "inspector/text/row_texts.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_groups.h"
@@ -150,6 +151,24 @@ std::string report_token_csv(const TokenProfile& profile, const inspector::View&
   }
   line({.name = "wall", .times = profile.wall});
   return out;
+}
+
+std::string report_token_html(const TokenProfile& profile) {
+  const inspector::Profile& kept = profile.kept.front();
+  inspector::PageSteps page;
+  for (const StepWall& wall : profile.tokens_by_position) {
+    page.steps.push_back({.position = wall.position, .ns = static_cast<double>(wall.ns)});
+  }
+  for (uint32_t run = 0; run < kept.run_names.size(); ++run) {
+    for (inspector::PageSteps::Step& step : page.steps) {
+      const bool is_it = kept.run_names[run] == kept_name(Phase::kDecode, step.position);
+      if (is_it && !step.run) step.run = run;
+    }
+  }
+  for (const CacheLayer& layer : cache_layers(profile)) {
+    page.caches.emplace_back(layer.name, layer.bytes);
+  }
+  return inspector::report_html(kept, &page);
 }
 
 }  // namespace vitrine::llm

@@ -90,6 +90,8 @@ std::string method_names(const TokenProfile& profile);
 // For a row or a part: "tokenizer (prompt)", ...
 const char* part_name(Part part);
 const char* phase_name(Phase phase);
+// Of a run of TokenProfile::kept: "decode at 12".
+std::string kept_name(Phase phase, uint64_t position);
 
 // `methods` are those of the profiler's tracers. Throws InspectorError if no step ran.
 TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,

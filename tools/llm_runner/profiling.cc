@@ -4,7 +4,6 @@
 #include "host/embedded_record.h"
 #include "host/files.h"
 #include "host/machine_limits.h"
-#include "inspector/report/report_html.h"
 #include "inspector/report/report_timeline.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_comparison.h"
@@ -22,7 +21,7 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
     case ReportFormat::kTimeline:
       return inspector::report_timeline(profile.kept.front());
     case ReportFormat::kHtml:
-      return inspector::report_html(profile.kept.front());
+      return llm::report_token_html(profile);
     case ReportFormat::kJsonl:  // refused before
     case ReportFormat::kTable:
       break;

@@ -163,14 +163,12 @@
   // ---- Table
   const hasCosts = data.rows.some((row) => row.cost !== null);
   const hasLimits = data.machine !== null;
-  const number = (value, text, wide) => ({value, text, kind: 'n', wide});
-  const name = (value, wide) => ({value, text: value, kind: 'name', wide});
+  const number = (value, text, wide) => ({value, text, kind: 'n', wide}), name = (value, wide) => ({value, text: value, kind: 'name', wide});
   const cost = (of, key) => (of && of[key] !== null ? of[key] : -1);
   function figures(of, avg, share) {
-    const list = [['avg', number(avg, time(avg))], ['p50', number(of.p50, time(of.p50), true)],
-                  ['min', number(of.min, time(of.min), true)], ['p90', number(of.p90, time(of.p90), true)],
-                  ['%', {value: share, text: (share * 100).toFixed(1), kind: 'n share', width: share}]];
-    return list;
+    return [['avg', number(avg, time(avg))], ['p50', number(of.p50, time(of.p50), true)],
+            ['min', number(of.min, time(of.min), true)], ['p90', number(of.p90, time(of.p90), true)],
+            ['%', {value: share, text: (share * 100).toFixed(1), kind: 'n share', width: share}]];
   }
   function costCells(of) {
     if (!hasCosts) return [];
@@ -318,10 +316,7 @@
   }
 
   // ---- Timeline of one run
-  function timeline() {
-    const line = data.timeline, total = line.ns || 1;
-    $('timeline-what').textContent = `run ${line.run}, ${time(total)}: about the median` + (line.left_out ? `; ${line.left_out} shorter events left out` : '');
-    const ticks = make('div', {class: 'ticks'});
+  function tracksOf(line, total) {
     const tracks = line.tracks.map((track) => make('div', {class: 'track'}, make('span', {}, track)));
     for (const [track, kind, index, since, ns] of line.events) {
       const isRow = kind === 'row';
@@ -335,8 +330,18 @@
       explain(block, () => isRow ? `${rowText(index)}\nhere ${time(ns)}, at ${time(since)}` : `${call}\n${time(ns)}, at ${time(since)}`);
       tracks[track].append(block);
     }
-    $('timeline').append(ticks, ...tracks);
-    let zoom = 1;
+    return tracks;
+  }
+
+  function timeline() {
+    let total = 1, ticks = null, zoom = 1;
+    const show = (line) => {
+      total = line.ns || 1;
+      $('timeline-what').textContent = `${line.name || 'run ' + line.run}, ${time(total)}` + (line === data.timeline ? ': about the median' : '') +
+        (line.left_out ? `; ${line.left_out} shorter events left out` : '');
+      $('timeline').replaceChildren(ticks = make('div', {class: 'ticks'}), ...tracksOf(line, total));
+      draw();
+    };
     const draw = () => {
       $('timeline').style.width = 100 * zoom + '%';
       const about = total / (6 * zoom), power = 10 ** Math.floor(Math.log10(about));
@@ -352,7 +357,35 @@
     };
     $('zoom-in').addEventListener('click', by(2));
     $('zoom-out').addEventListener('click', by(0.5));
-    draw();
+    show(data.timeline);
+    if (!($('steps-section').hidden = !data.steps)) steps(show);
+  }
+
+  // ---- Steps of a longer run: a curve of all, a dot and a button for each that was kept.
+  function steps(show) {
+    const all = data.steps.all, kept = data.steps.kept, buttons = [];
+    $('steps-section').after($('timeline-section'));
+    const median = all.map(([, ns]) => ns).sort((a, b) => a - b)[Math.floor(all.length / 2)] || 1;
+    const highest = Math.min(Math.max(...all.map(([, ns]) => ns), 1), 4 * median);  // a disturbed one does not flatten the others
+    const x = (i) => 100 * (i + 0.5) / all.length, y = (ns) => 4 + 92 * Math.min(ns / highest, 1);
+    const chart = svg('svg', {viewBox: '0 0 100 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': `time of ${all.length} tokens`});
+    chart.append(svg('path', {d: all.map(([, ns], i) => `${i ? 'L' : 'M'}${x(i).toFixed(3)} ${(100 - y(ns)).toFixed(2)}`).join(''),
+                              'vector-effect': 'non-scaling-stroke', style: 'fill: none; stroke: var(--c0); stroke-width: 1.5'}));
+    $('steps').append(chart);
+    const add = (box, line, attributes, text) => {
+      const button = make('button', {type: 'button', 'aria-label': line.name, ...attributes, onclick: () => {
+        show(line);
+        for (const [of, each] of buttons) each.setAttribute('aria-pressed', String(of === line));
+      }}, text);
+      explain(button, () => `${line.name}\n${time(line.ns)} in the model`);
+      buttons.push([line, button]);
+      box.append(button);
+    };
+    for (const line of kept) {
+      const at = line.step !== null && {left: x(line.step) + '%', bottom: y(all[line.step][1]) + '%'};
+      if (at) add($('steps'), line, {class: 'dot', style: at});
+      add($('steps-kept'), line, {}, line.name);
+    }
   }
 
   // ---- Memory
@@ -367,7 +400,10 @@
                    ['mapped_weights_bytes', 'packed weights in a file'], ['constants_bytes', 'other constants'], ['metadata_bytes', 'metadata']];
     $('memory-section').hidden = !data.memory && !data.memory_plan;
     if (data.memory) {
-      const parts = KINDS.map(([key, what], i) => [what, data.memory[key], `var(--c${i})`]).filter((part) => part[1] > 0);
+      const caches = data.steps ? data.steps.caches : [], cached = caches.reduce((sum, [, size]) => sum + size, 0);
+      const held = (key) => data.memory[key] - (key === 'planned_bytes' ? Math.min(cached, data.memory[key]) : 0);
+      const parts = KINDS.map(([key, what], i) => [what, held(key), `var(--c${i})`]).filter((part) => part[1] > 0);
+      parts.push(...caches.map(([name, size]) => [`cache of ${name}`, size, 'var(--module)']));
       stack($('memory-split'), $('memory-legend'), parts, bytes);
     }
     const plan = data.memory_plan;

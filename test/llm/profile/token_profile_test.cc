@@ -341,6 +341,31 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
 }
 
+// All tokens, and a timeline of ops for each step that was kept: decode's point to their tokens.
+TEST_F(SampleProfile, ThePageHasTheOpsOfTokens) {
+  const std::string page = report_token_html(profile_);
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const size_t from = page.find(begin) + begin.size();
+  const auto data = nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+  const auto& all = data["steps"]["all"];
+  ASSERT_EQ(all.size(), 39u);
+  EXPECT_EQ(data["steps"]["caches"].size(), 4u);
+  size_t decoded = 0;
+  for (const auto& kept : data["steps"]["kept"]) {
+    EXPECT_GT(kept["events"].size(), 100u);
+    if (kept["step"].is_null()) {
+      EXPECT_EQ(kept["name"], "prefill at 0");
+      continue;
+    }
+    ++decoded;
+    const auto& step = all[kept["step"].get<size_t>()];
+    EXPECT_EQ(kept["name"], "decode at " + std::to_string(step[0].get<int>()));
+    EXPECT_LE(kept["ns"].get<double>(), step[1].get<double>()) << "within the token's wall time";
+  }
+  EXPECT_EQ(decoded + 1, profile_.kept.front().run_names.size());
+  EXPECT_GE(decoded, StepTracer::kSampled / 2);
+}
+
 TEST(CacheLayers, AreThePathUpToTheFirstNumber) {
   EXPECT_EQ(layer_of("layers.0.attention.kv_cache.k_cache"), "layers.0");
   EXPECT_EQ(layer_of("model.layers.12.self_attn.0.cache"), "model.layers.12");
