@@ -130,10 +130,11 @@ void MethodDecoder::read_context(const ModelMetadata& metadata,
       info_.has_cache ? cache_length(decode_->method().meta()) : std::nullopt;
   const int64_t guess = positions.value_or(id_bound);
   if (!metadata.max_seq_len && !metadata.max_context_len && options.max_context == 0) {
-    notes_.push_back(fmt::format("the program has no get_max_seq_len: {} are taken for the context",
-                                 positions
-                                     ? fmt::format("the {} positions of its cache", guess)
-                                     : fmt::format("the {} ids that its input may have", guess)));
+    notes_.push_back(fmt::format(
+        "the program has no get_max_seq_len: {} are taken for the context, unless one is given "
+        "(--context)",
+        positions ? fmt::format("the {} positions of its cache", guess)
+                  : fmt::format("the {} ids that its input may have", guess)));
   }
   const int64_t max_seq_len = metadata.max_seq_len.value_or(id_bound);
   info_.max_context = metadata.max_context_len.value_or(metadata.max_seq_len.value_or(guess));
