@@ -236,7 +236,8 @@ void take_apart(CommandLine& line) {
   }
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
   for (const std::string& option : options.backend_options) parse_backend_option(option);
-  for (const std::string& input : line.inputs) options.inputs.push_back(parse_input_spec(input, "--inputs"));
+  for (const std::string& input : line.inputs)
+    options.inputs.push_back(parse_input_spec(input, "--inputs"));
 }
 
 }  // namespace
