@@ -44,7 +44,8 @@ void define_program(py::module_& module) {
       });
   py::class_<inspector::Profile>(module, "Profile")
       .def("json", &inspector::report_json)
-      .def("html", &inspector::report_html)
+      .def("html",
+           [](const inspector::Profile& profile) { return inspector::report_html(profile); })
       .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
         return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
       });

@@ -9,13 +9,24 @@ git config --global user.name test
 git config --global user.email test@localhost
 git config --global init.defaultBranch main
 
+# The texts that are put right, in their files.
+cat > "$folder/recipe/wrong.cmake" <<'X'
+include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
+foreach(row IN LISTS VITRINE_SOURCE_FIXES)
+  string(REGEX MATCH "^([^|]*)[|]([^|]*)[|]([^|]*)[|](.*)$" whole "${row}")
+  if(NAME STREQUAL CMAKE_MATCH_1)
+    file(APPEND ${FOLDER}/${CMAKE_MATCH_2} "${CMAKE_MATCH_3}\n")
+  endif()
+endforeach()
+X
+
 # Each row of pins.cmake: name|commit|address|...
 while IFS='|' read -r name commit address _; do
   name=${name#*\"}
   local=$folder/repositories/$name
   git init -q "$local"
-  mkdir "$local/include"
-  echo "#define XNN_EXTRA_QUANTIZATION_PARAMS 10" > "$local/include/xnnpack.h"
+  echo "$name" > "$local/name"
+  "$CMAKE" -DNAME="$name" -DFOLDER="$local" -P "$folder/recipe/wrong.cmake"
   git -C "$local" add .
   git -C "$local" commit -qm "The pinned commit"
   sed -i "s/$commit/$(git -C "$local" rev-parse HEAD)/" "$folder/recipe/pins.cmake"
@@ -36,9 +47,11 @@ fetch() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -DFOLDER="$folder/sour
 printed=$(fetch)
 for name in XNNPACK pthreadpool cpuinfo FP16 FXdiv; do
   [[ $printed == *"$name: from https://"* ]] || fail "$name is not from git: $printed"
-  [[ -f $folder/sources/$name/include/xnnpack.h ]] || fail "$name was not fetched"
+  [[ $(cat "$folder/sources/$name/name") == "$name" ]] || fail "$name was not fetched"
   [[ ! -e $folder/sources/$name/later ]] || fail "$name is not of its commit"
 done
-grep -q "PARAMS 16" "$folder/sources/XNNPACK/include/xnnpack.h" || fail "the source is not put right"
+grep -q "PARAMS 16" "$folder/sources/XNNPACK/include/xnnpack.h" || fail "the header is not put right"
+products=$(cat "$folder"/sources/XNNPACK/src/f16-*gemm/gen/*)
+[[ $(grep -c "+ 32, vacc" <<< "$products") == 4 && $products != *"+ 1, vacc"* ]] || fail "the products are not put right"
 printed=$(fetch)
 [[ $printed != *"from https"* ]] || fail "fetched twice: $printed"
