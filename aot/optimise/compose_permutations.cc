@@ -18,7 +18,7 @@ void compose_permutations(ExportedProgram& program, Changes& changes) {
   for_each_call(*program.graph, [&](Node& node) {
     Node* inner = calls(&node, kPermute) ? tensor_arg(node, 0) : nullptr;
     // With other users the inner one stays, and its input would live longer.
-    if (!calls(inner, kPermute) || inner->users().size() != 1) return;
+    if (inner == nullptr || !calls(inner, kPermute) || inner->users().size() != 1) return;
     if (tensor_arg(*inner, 0) == nullptr) return;
     const std::vector<int64_t> first = dims_of(*inner);
     std::vector<int64_t> dims = dims_of(node);

@@ -109,7 +109,7 @@ class Folding {
     const auto length = static_cast<int64_t>(channels);
     convolution.set_arg(2, program_.add_constant("_normed_bias", tensor_of({length}, *biases)));
     changes_.remove("batch norm that became part of a convolution", norm);
-    const std::vector<Node*> items = norm.users();  // they go
+    const std::vector<Node*> items(norm.users().begin(), norm.users().end());  // they go
     for (Node* item : items) replace_node(program_, *item, convolution);
   }
 
