@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/host_error.h"
 #include "bench/report/page.h"
 #include "bench/report/tables.h"
 
@@ -21,9 +26,8 @@ std::string line_of(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
-std::string markdown(const PageTable& table) {
-  std::string text = fmt::format("## {}\n\n", table.title);
-  if (!table.what.empty()) text += table.what + "\n\n";
+std::string rows_of(const PageTable& table) {
+  std::string text;
   std::vector<std::string> titles;
   std::string rule = "|";
   for (const Column& column : table.columns) {
@@ -32,20 +36,63 @@ std::string markdown(const PageTable& table) {
   }
   text += line_of(titles) + rule + "\n";
   for (const std::vector<std::string>& row : table.rows) text += line_of(row);
-  return text + "\n";
+  return text;
 }
 
-}  // namespace
+std::string markdown(const PageTable& table) {
+  std::string text = fmt::format("## {}\n\n", table.title);
+  if (!table.what.empty()) text += table.what + "\n\n";
+  return text + rows_of(table) + "\n";
+}
 
-std::string page_markdown(const Results& results) {
-  std::string text = fmt::format(
-      "# Benchmarks\n\n{}, {} cores, {}. {}, `{}`. Commit {}, {}.\n\n", fact(results, "machine"),
-      fact(results, "cores"), fact(results, "system"), fact(results, "compiler"),
-      fact(results, "flags"), fact(results, "commit"), fact(results, "date"));
+std::string run_text(const Results& results) {
+  std::string text =
+      fmt::format("{}, {} cores, {}. {}, `{}`. Commit {}, {}.\n\n", fact(results, "machine"),
+                  fact(results, "cores"), fact(results, "system"), fact(results, "compiler"),
+                  fact(results, "flags"), fact(results, "commit"), fact(results, "date"));
   for (const Headline& each : headlines(results)) {
     text += fmt::format("- {}: **{}** ({})\n", each.what, each.figure, each.more);
   }
-  text += "\n";
+  return text;
+}
+
+struct Part {
+  const char* name;
+  std::string (*text)(const Results&);
+};
+constexpr std::array<Part, 4> kParts = {
+    {{"run", run_text},
+     {"models", [](const Results& results) { return rows_of(model_overview(results)); }},
+     {"operators", [](const Results& results) { return rows_of(operators_table(results, 1)); }},
+     {"runtime", [](const Results& results) { return rows_of(runtime_table(results)); }}}};
+
+}  // namespace
+
+std::string with_results(const std::string& document, const Results& results) {
+  static constexpr std::string_view kBegin = "<!-- bench ";
+  static constexpr std::string_view kClose = " -->\n";
+  static constexpr std::string_view kEnd = "<!-- end -->";
+  std::string text;
+  size_t done = 0;
+  for (size_t at = document.find(kBegin); at != std::string::npos;
+       at = document.find(kBegin, done)) {
+    const size_t close = document.find(kClose, at);
+    const size_t end = document.find(kEnd, at);
+    if (close == std::string::npos || end == std::string::npos || close > end) {
+      throw HostError(fmt::format("a mark \"{}...\" has no \"{}\"", kBegin, kEnd));
+    }
+    const std::string name = document.substr(at + kBegin.size(), close - at - kBegin.size());
+    const auto part = std::ranges::find(kParts, name, &Part::name);
+    if (part == kParts.end()) throw HostError(fmt::format("no part \"{}\" to fill in", name));
+    text += document.substr(done, close + kClose.size() - done) + "\n" + part->text(results) + "\n";
+    done = end;
+  }
+  if (done == 0) throw HostError(fmt::format("no mark \"{}NAME{}\"", kBegin, " -->"));
+  return text + document.substr(done);
+}
+
+std::string page_markdown(const Results& results) {
+  std::string text = "# Benchmarks\n\n" + run_text(results) + "\n";
   for (const PageTable& table : page_tables(results)) text += markdown(table);
   text += "## Method\n\n";
   for (const std::string& note : method_notes(results)) text += fmt::format("- {}\n", note);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "bench/report/figures.h"
@@ -87,7 +88,42 @@ std::string crossing_text(const Crossing& crossing) {
                              : fmt::format("{} {}", count_text(*crossing.work), crossing.unit);
 }
 
-PageTable operators_table(const Results& results) {
+}  // namespace
+
+PageTable model_overview(const Results& results) {
+  struct Variant {
+    const char* name;
+    const char* title;
+  };
+  static constexpr std::array<Variant, 6> kVariants = {{{"portable", "portable"},
+                                                        {"optimized", "optimised"},
+                                                        {"optimized-graph", "`--optimize`"},
+                                                        {"xnnpack", "XNNPACK"},
+                                                        {"xnnpack-graph", "`--optimize`"},
+                                                        {"executorch", "ExecuTorch's file"}}};
+  PageTable table{"Models", "", {{"model", false}, {"threads"}}, {}};
+  for (const Variant& variant : kVariants) table.columns.push_back({variant.title});
+  table.columns.push_back({"bare XNNPACK's speed"});
+  table.columns.push_back({"noise"});
+  for (const Result& result : results.results) {
+    if (result.section != "models" || result.variant != "optimized" || !result.has_time()) continue;
+    std::vector<std::string> row = {result.name, std::to_string(result.threads)};
+    double noise = 0;
+    for (const Variant& variant : kVariants) {
+      const Result* found = other(results, result, variant.name);
+      row.push_back(found == nullptr ? "" : time_text(found->time.p50));
+      if (found != nullptr) noise = std::max(noise, found->time.noise);
+    }
+    const Result* delegated = other(results, result, "xnnpack");
+    const bool is_alone = delegated != nullptr && delegated->limit == "bare XNNPACK";
+    row.push_back(is_alone ? percent_text(delegated->of_limit) : "");
+    row.push_back(percent_text(noise));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+PageTable operators_table(const Results& results, std::optional<size_t> threads) {
   PageTable table{"Operators",
                   "From which size on XNNPACK takes less time than the optimised kernel, and "
                   "the figures at the largest size: ratios to the optimised kernel.",
@@ -102,6 +138,7 @@ PageTable operators_table(const Results& results) {
                    {"limit", false}},
                   {}};
   for (const Crossing& crossing : crossings_of(results)) {
+    if (threads && crossing.threads != *threads) continue;
     const Result* largest = nullptr;
     for (const Result& result : results.results) {
       if (result.section == "operators" && result.name == crossing.op &&
@@ -133,6 +170,8 @@ PageTable runtime_table(const Results& results) {
   }
   return table;
 }
+
+namespace {
 
 PageTable limits_table(const Results& results) {
   PageTable table{"Limits of this machine",

@@ -1,6 +1,7 @@
 // The page's tables, before they are Markdown or HTML.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct PageTable {
 
 // Those that have rows, in the page's order: models, start, operators, runtime, limits, gaps.
 std::vector<PageTable> page_tables(const Results& results);
+
+// What a document shows of the results: a line for each model and number of threads, and
+// operators on one thread.
+PageTable model_overview(const Results& results);
+PageTable operators_table(const Results& results, std::optional<size_t> threads = {});
+PageTable runtime_table(const Results& results);
 
 // The figures at the top of the page.
 struct Headline {

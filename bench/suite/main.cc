@@ -32,6 +32,7 @@ struct CommandLine {
   SuiteOptions suite;
   fs::path out = "bench.json";
   fs::path a, b;  // of compare; `a` of page
+  fs::path into;  // of page
   double bound = 1.1;
   std::string start_program, start_kernels;  // of start
   size_t start_threads = 1;
@@ -111,7 +112,13 @@ int dispatch(const CLI::App& app, const CommandLine& line) {
     return print_start(line.start_program, line.start_kernels == "optimized", line.start_threads);
   }
   if (app.got_subcommand("page")) {
-    write_pages(read_results(line.a), line.a);
+    const Results results = read_results(line.a);
+    write_pages(results, line.a);
+    if (!line.into.empty()) {
+      const std::vector<std::byte> bytes = tools::read_file(line.into);
+      const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      tools::write_file(line.into, with_results(document, results));
+    }
   } else {
     run_suite(line);
   }
@@ -133,6 +140,10 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   CLI::App* page = app.add_subcommand("page", "writes the page of results anew");
   page->add_option("RESULTS", line.a)->required()->check(CLI::ExistingFile);
+  page->add_option("--into", line.into,
+                   "also fills in the tables of a document (docs/benchmarks.md)")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
   CLI::App* start = app.add_subcommand("start", "")->group("");  // what new processes do
   start->add_option("program", line.start_program)->required();
   start->add_option("kernels", line.start_kernels)->required();

@@ -5,6 +5,7 @@
 
 #include <regex>
 
+#include "base/host_error.h"
 #include "bench/report/figures.h"
 #include "test/bench/made_results.h"
 
@@ -57,6 +58,26 @@ TEST(BenchPage, HtmlIsBalanced) {
     EXPECT_EQ(count(std::string("<") + name + "[ >]"), count(std::string("</") + name + ">"))
         << name;
   }
+}
+
+TEST(BenchPage, FillsInTheTablesOfADocument) {
+  const std::string before =
+      "# Speed\n<!-- bench models -->\nold\n<!-- end -->\nmore\n<!-- bench operators -->\n<!-- end "
+      "-->";
+  const std::string after = with_results(before, test::made_results());
+  EXPECT_THAT(after, HasSubstr("# Speed\n<!-- bench models -->\n\n| model | threads |"));
+  EXPECT_THAT(after, HasSubstr("| net | 1 |"));
+  EXPECT_THAT(after, HasSubstr("<!-- end -->\nmore\n<!-- bench operators -->\n\n| operator |"));
+  EXPECT_THAT(after, HasSubstr("| add | 1 |"));
+  EXPECT_THAT(after, Not(HasSubstr("old")));
+  EXPECT_EQ(with_results(after, test::made_results()), after);
+}
+
+TEST(BenchPage, MarksThatAreNotUnderstoodAreRefused) {
+  EXPECT_THROW((void)with_results("no mark", {}), HostError);
+  EXPECT_THROW((void)with_results("<!-- bench speed -->\n<!-- end -->", {}), HostError);
+  EXPECT_THROW((void)with_results("<!-- bench run -->\nno end", {}), HostError);
+  EXPECT_THROW((void)with_results("<!-- bench run <!-- end -->", {}), HostError);
 }
 
 TEST(BenchPage, EmptyResultsGiveAPage) {
