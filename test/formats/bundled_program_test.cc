@@ -7,13 +7,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "schema/bundled_program_generated.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine::bundled {
 namespace {
@@ -27,9 +27,8 @@ using testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
 
 Bytes read_bytes(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::vector<char> chars{std::istreambuf_iterator<char>(stream), {}};
-  const auto bytes = std::as_bytes(std::span(chars));
+  const std::string text = test::read_text(file);
+  const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 

@@ -1,12 +1,9 @@
 // A whole file in memory, aligned for programs.
 #pragma once
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <vector>
 
 #include "test/support/program_builder.h"
 
@@ -14,11 +11,9 @@ namespace vitrine::test {
 
 inline AlignedBytes read_file_bytes(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
+  AlignedBytes bytes(std::filesystem::file_size(path));
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!stream) std::abort();
-  const std::vector<char> chars{std::istreambuf_iterator<char>(stream), {}};
-  AlignedBytes bytes(chars.size());
-  std::transform(chars.begin(), chars.end(), bytes.begin(),
-                 [](char c) { return static_cast<std::byte>(c); });
   return bytes;
 }
 
