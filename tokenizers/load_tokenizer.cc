@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "base/format_error.h"
 #include "base/json.h"
@@ -32,7 +31,10 @@ std::string read_file(const fs::path& path) {
     throw TokenizerError(
         fmt::format("{}: has {} bytes, too many for a tokenizer", path.string(), size));
   }
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::string text(size, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(size));
+  if (!stream) throw TokenizerError(path.string() + ": cannot be read to its end");
+  return text;
 }
 
 bool begins_as_json(std::string_view bytes) {
