@@ -68,8 +68,9 @@ void MethodDecoder::read_calls() const {
 void MethodDecoder::read_encoder() {
   const MethodMeta& meta = encoder_->meta();
   if (meta.num_inputs() != 1 || meta.input_tag(0) != EValue::Tag::kTensor) {
-    throw GenerationError(fmt::format("method {} is no encoder: it takes {} inputs, not one tensor",
-                                      meta.name(), meta.num_inputs()));
+    throw GenerationError(
+        fmt::format("method {} is not an encoder: it takes {} inputs, not one tensor", meta.name(),
+                    meta.num_inputs()));
   }
   const TensorInfo input = meta.input_tensor(0);
   info_.encodes_prompt = input.dtype == ScalarType::kLong;

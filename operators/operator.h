@@ -42,7 +42,7 @@ struct Operator {
 
   std::string kernel;  // "aten::add.out"; empty: there is none
   // Arguments of the kernel, in the order in which a program gives them. Its outs are written and
-  // keyword-only. Where tensors are stored and of what dtype is told by the outs, not by arguments.
+  // keyword-only. The outs give place and dtype of the results, not arguments.
   std::vector<OperatorArgument> kernel_arguments;
   bool is_core = false;  // has a kernel, and belongs to core ATen
 

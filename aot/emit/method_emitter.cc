@@ -372,7 +372,7 @@ class MethodEmitter {
   void emit_outputs() {
     const Node& output = *program_.graph->output();
     const ArgumentList* items = output.need(0).list();
-    if (items == nullptr) fail_at(output, "the results are no list");
+    if (items == nullptr) fail_at(output, "the results are not a list");
     for (size_t i = 0; i < items->size(); ++i) {
       using Kind = OutputSpec::Kind;
       const OutputSpec& spec = program_.signature.outputs.at(i);

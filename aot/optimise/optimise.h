@@ -20,7 +20,7 @@ enum Optimisation : uint8_t {
 };
 inline constexpr uint8_t kNoOptimisation = 0;
 
-// What to try in turn until planned memory is no larger than without. The last is none.
+// What to try in turn until planned memory is no larger than without. The last tries none.
 std::span<const uint8_t> optimisation_choices();
 
 // In the edge dialect, before delegation. Keeps what backends recognise layers by.

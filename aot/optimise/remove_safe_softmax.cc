@@ -53,7 +53,7 @@ class Scores {
  public:
   explicit Scores(const ExportedProgram& program) : program_(program) {}
 
-  // Whether every row of scores has one that is no mask. Products count as having none.
+  // Whether every row of scores has one that is not masked. Products count as having none.
   bool have_a_value_in_each_row(const Node* scores) const {
     constexpr std::array<std::string_view, 5> kProducts = {
         "aten.bmm.default", "aten.mm.default", "aten.addmm.default", "aten.linear.default",

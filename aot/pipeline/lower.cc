@@ -60,7 +60,7 @@ NodeNames names_of(Graph& graph) {
   return names;
 }
 
-// Rejections of nodes that are no more.
+// Rejections of nodes that are gone.
 void forget_removed(const NodeNames& before, const NodeNames& after,
                     std::vector<Rejection>& rejections) {
   std::erase_if(rejections, [&](const Rejection& each) {

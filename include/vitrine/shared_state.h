@@ -27,8 +27,8 @@ class SharedState {
   static constexpr uint32_t kMemoryId = 2;
 
   // Null if the program's methods share nothing. They do if at least two have exactly two planned
-  // buffers, of which the second has the same size in all of them, and if the tensors there are no
-  // inputs and lie apart or in the same place.
+  // buffers, of which the second has the same size in all of them, and if no tensor there is an
+  // input and all lie apart or in the same place.
   // `memory` is not owned, outlives the state, is zeroed, 16-byte aligned, and has at least the
   // size of that buffer (MethodMeta::planned_buffer_size(1)), with kReadableSlack bytes more to
   // spare delegates copies. Empty: the state takes memory of its own, at most what the machine has.

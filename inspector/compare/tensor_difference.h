@@ -35,7 +35,7 @@ struct TensorDifference {
   double mean_abs = 0;
   double max_rel = 0;  // of elements whose expected value is not 0
   // Signal to quantisation noise, 10 log10(sum expected^2 / sum (actual - expected)^2); infinite
-  // for equal tensors. Elements that are not finite are no signal.
+  // for equal tensors. Elements that are not finite do not count as signal.
   double sqnr_db = std::numeric_limits<double>::infinity();
   double cosine = 1;      // of the angle between the two as vectors; 1 if both are zero
   size_t mismatches = 0;  // elements out of tolerance

@@ -236,7 +236,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   int64_t column_ = -1;
   bool inside_ = false;    // all patches are inside the input
   bool adjacent_ = false;  // and begin at neighbouring elements
-  // Plain arrays, since an int64_t is no index of std::array on 32-bit machines.
+  // Plain arrays, since an int64_t does not index a std::array on 32-bit machines.
   Place starts_[kGemmTileColumns];
   int64_t offsets_[kGemmTileColumns];
 };

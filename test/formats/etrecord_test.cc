@@ -114,7 +114,7 @@ TEST(EtRecord, ReadsMapsAndGraph) {
   EXPECT_EQ(method.graph.nodes[0].target, "aten.convolution.default");
   EXPECT_EQ(method.graph.nodes[0].module_path, "a.0");
   EXPECT_EQ(method.graph.nodes[0].module_class, "M");
-  EXPECT_TRUE(method.graph.nodes[0].inputs.empty()) << "inputs of the program are no nodes";
+  EXPECT_TRUE(method.graph.nodes[0].inputs.empty()) << "inputs of the program are not nodes";
   EXPECT_THAT(method.graph.nodes[1].inputs, ElementsAre(0));
   EXPECT_THAT(method.graph.nodes_of_handle.at(2), ElementsAre(1));
 }

@@ -28,7 +28,8 @@ class Preprocessing {
   // As the owning program expects them, whatever passes make of their nodes. By position.
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
 
-  // The numbers of a placeholder as f32, row by row. AotError if it has none or they are no floats.
+  // The numbers of a placeholder as f32, row by row. AotError if it has none or they are not
+  // floats.
   std::vector<float> floats(const Node& node) const;
   // `source`: the constant that it is made of, whose place it goes to.
   Node* add_constant(std::string_view name, std::vector<int64_t> sizes, ScalarType dtype,

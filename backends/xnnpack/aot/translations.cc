@@ -1,4 +1,4 @@
-// Operators without weights and windows, as XNNPACK is told of them.
+// Defines XNNPACK nodes for operators without weights and windows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void translate_relu(Translator& t, Node& node, const NodeKinds& kinds) {
 }
 
 // The format's Gelu is the exact one. The approximation
-// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is told step by step.
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) is defined step by step.
 void translate_gelu(Translator& t, Node& node, const NodeKinds& kinds) {
   const Argument* approximation = Call(node).find("approximate");
   const auto* name = approximation == nullptr ? nullptr : approximation->get<std::string>();

@@ -100,7 +100,7 @@ TEST(RemoveSafeSoftmax, NotOfAMaskThatIsGiven) {
   made.expect_same_results(inputs);
 }
 
-// A score times 0 is no mask, and an infinite one may be.
+// A score times 0 is not masked, and an infinite one may be.
 TEST(RemoveSafeSoftmax, NotOfScoresThatAreGiven) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 3});

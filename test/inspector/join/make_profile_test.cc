@@ -49,7 +49,7 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
                        "others: averages, shares and ranks leave them out"));
 }
 
-// Runs that took another branch are no outliers.
+// Runs that took another branch are not outliers.
 TEST(MakeProfile, WhereRunsDifferAllOfThemCount) {
   TraceBuilder trace;
   for (int run = 0; run < 10; ++run) {
