@@ -80,6 +80,7 @@ Error Module::State::load(size_t index) {
   how.backend_options = options.backend_options;
   how.tracer = options.tracer;
   how.shared_state = shared_state.get();
+  how.check_plan = refuse_overlaps;
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
   Loaded loaded;
   loaded.staged.resize(method->num_inputs());

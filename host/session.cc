@@ -53,6 +53,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   options.backend_options = backend_options_;
   options.tracer = tracer;
   options.shared_state = shared_state_.get();
+  options.check_plan = refuse_overlaps;
   std::unique_ptr<Method> method = check(Method::load(program_, name, options));
   if (!method->warning().ok()) {
     fmt::print(stderr, "warning: {}\n", method->warning().message());

@@ -112,6 +112,7 @@ std::vector<TensorData> evaluate(const ExportedProgram& program,
   const auto loaded = take(Program::load(take(view_buffer(emitted.pte))));
   MethodOptions method_options;
   method_options.kernels = &kernels;
+  method_options.check_plan = refuse_overlaps;
   const auto method = take(Method::load(loaded, "forward", method_options));
   std::deque<Input> memory;
   set_inputs(*method, inputs, memory);

@@ -28,7 +28,14 @@
 
 namespace vitrine {
 
+class MethodLoader;  // runtime/executor/method_loader.h
 class ThreadPool;
+
+// For MethodOptions::check_plan. InvalidProgram if planned memory gives a value's bytes to another
+// one while the value is still needed; the error names both, their bytes and the instructions
+// (docs/trust.md). Its time is that of sorting the values; its memory, taken from the method's
+// budget, is given back.
+Error refuse_overlaps(MethodLoader& loader);
 
 // Pointers are not owned and outlive the Method. Null means "none of these".
 struct MethodOptions {
@@ -55,6 +62,9 @@ struct MethodOptions {
   // Work of loading, in items looked at. 0: 16 a byte of the files, and a million.
   uint64_t max_load_steps = 0;
   uint64_t max_instructions_per_run = 10'000'000;
+  // refuse_overlaps, as the facade and the tools have it, for plans that may be wrong. Null: each
+  // kernel refuses the overlaps that it cannot work with, and nothing else looks for them.
+  Error (*check_plan)(MethodLoader& loader) = nullptr;
 };
 
 // The memory of a loaded method, in bytes, without its program's file.

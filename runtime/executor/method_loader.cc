@@ -25,7 +25,8 @@ Error MethodLoader::load() {
   VITRINE_RETURN_IF_ERROR(make_inputs_and_outputs());
   VITRINE_RETURN_IF_ERROR(load_delegates());
   VITRINE_RETURN_IF_ERROR(make_steps());
-  return find_reused_inputs();
+  VITRINE_RETURN_IF_ERROR(find_reused_inputs());
+  return options_.check_plan != nullptr ? options_.check_plan(*this) : Error();
 }
 
 Error MethodLoader::no_memory(const char* what) const {

@@ -2,7 +2,7 @@
 // verified (runtime/program/program_verifier.h): indices need no second check here.
 //
 // One file a job: find_operators.cc, load_values.cc, load_delegates.cc, load_steps.cc,
-// find_reused_inputs.cc; the rest in method_loader.cc.
+// find_reused_inputs.cc, refuse_overlaps.cc; the rest in method_loader.cc.
 #pragma once
 
 #include <array>
@@ -30,6 +30,9 @@ class MethodLoader {
   Error load();
 
  private:
+  friend Error refuse_overlaps(MethodLoader& loader);
+  class OverlapSearch;
+
   struct ResolvedOperator {
     FoundKernel found;
     const char* name = nullptr;

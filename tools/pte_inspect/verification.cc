@@ -90,6 +90,7 @@ class Verifier {
         options.kernels = &builtin_kernels();
         options.backends = &builtin_backends();
         options.external_data = data_;
+        options.check_plan = refuse_overlaps;
         auto method = Method::load(program, name, options);
         if (!method.ok()) {
           throw ToolError(method.take_error().in("%s: %s", file.name.c_str(), name.c_str()));
