@@ -8,6 +8,7 @@
 //   in its place) may be parts of any other; a write in place (`copy_`) changes what they have.
 // - Where jumps meet, nothing is known of what was written before.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <functional>
 #include <string_view>
@@ -91,6 +92,7 @@ class MethodLoader::OverlapSearch {
   std::span<bool> meetings_;  // by instruction of the method, and one behind the last: jumped to
   LatestWrites writes_;
   LatestWrites reads_;      // of the step, which is their time
+  uint32_t depth_ = 0;      // of the trees: the work of a read or write
   uint32_t step_ = 0;       // inputs come before instructions
   uint32_t time_ = 0;       // of the latest write
   uint32_t forgotten_ = 0;  // what was written up to this time is not known
@@ -136,7 +138,8 @@ Error MethodLoader::OverlapSearch::find_places() {
   size_t followed = 0;
   for (uint32_t i = 0; i < count; ++i) followed += bounds_of(i).empty() ? 0 : 1;
   if (followed < 2) return Error();
-  VITRINE_RETURN_IF_ERROR(loader_.work(followed));
+  depth_ = static_cast<uint32_t>(std::bit_width(2 * followed));
+  VITRINE_RETURN_IF_ERROR(loader_.work(2 * followed * depth_));
   const std::span<uintptr_t> all = loader_.scratch_.allocate_array<uintptr_t>(2 * followed);
   values_ = loader_.scratch_.allocate_array<Value>(count);
   if (all.empty() || values_.empty()) return loader_.no_memory("the places of values");
@@ -262,8 +265,11 @@ Error MethodLoader::OverlapSearch::follow_delegate(const fbs::DelegateCall& call
 Error MethodLoader::OverlapSearch::each(int32_t value, Visit visit) {
   const auto index = static_cast<uint32_t>(value);
   const Indices* items = tensors_of_list(*plan_.values()->Get(index));
-  if (items == nullptr) return (this->*visit)(index);
-  VITRINE_RETURN_IF_ERROR(loader_.work(items->size()));
+  if (items == nullptr) {
+    VITRINE_RETURN_IF_ERROR(loader_.work(depth_));
+    return (this->*visit)(index);
+  }
+  VITRINE_RETURN_IF_ERROR(loader_.work(uint64_t{items->size()} * depth_));
   for (const int32_t item : *items) {
     if (item >= 0) VITRINE_RETURN_IF_ERROR((this->*visit)(static_cast<uint32_t>(item)));
   }

@@ -54,6 +54,8 @@ class Instance {
       }
       options.planned_memory = instance->planned_;
     }
+    // Without it, the kernels see the overlaps of damaged plans.
+    if (random.below(2) == 0) options.check_plan = refuse_overlaps;
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
     if (!method.ok()) return nullptr;
     instance->method_ = std::move(*method);

@@ -102,6 +102,7 @@ Outputs run(const RandomModel& model, const Way& way, const AlignedBytes& pte,
   MethodOptions options;
   options.kernels = way.optimised ? &runtime.optimised : &runtime.portable;
   options.backends = &runtime.backends;
+  options.check_plan = refuse_overlaps;
   options.pool = way.threads ? runtime.pool.get() : nullptr;
   const auto method = require(Method::load(program, "forward", options), "method");
   Outputs outputs;

@@ -74,6 +74,7 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     MethodOptions options;
     options.kernels = &kernels_;
     options.backends = &backends_;
+    options.check_plan = refuse_overlaps;
     if (GetParam().traced) options.tracer = &tracer_;
     if (GetParam().cache_file) options.backend_options = options_;
     return Method::load(std::move(program), "forward", options);

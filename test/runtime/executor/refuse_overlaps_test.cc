@@ -1,0 +1,517 @@
+// Plans that give a value's bytes to another one, in time and too early.
+#include <algorithm>
+#include <random>
+
+#include "test/runtime/executor/method_fixture.h"
+
+namespace vitrine {
+namespace {
+
+using test::bytes_of;
+using test::Planned;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void copy_in_place(KernelContext&, Tensor& self, const Tensor& source) {
+  std::copy_n(source.data<float>(), source.numel(), self.mutable_data<float>());
+}
+void update(KernelContext&, const Tensor& value, Tensor& cache, TensorSlot) {
+  std::copy_n(value.data<float>(), value.numel(), cache.mutable_data<float>());
+}
+void view(KernelContext& context, const Tensor& self, EValue& result) {
+  if (Error error = result.tensor().alias(self, self.sizes()); !error.ok()) {
+    context.fail(std::move(error));
+  }
+}
+void split(KernelContext&, const Tensor& self, std::span<Tensor* const> out) {
+  const float* from = self.data<float>();
+  for (Tensor* part : out) {
+    std::copy_n(from, part->numel(), part->mutable_data<float>());
+    from += part->numel();
+  }
+}
+void join(KernelContext&, OptionalTensorList parts, Tensor& out) {
+  float* to = out.mutable_data<float>();
+  for (const Tensor* part : parts.tensors) {
+    if (part != nullptr) to = std::copy_n(part->data<float>(), part->numel(), to);
+  }
+}
+void twice(KernelContext&, const Tensor& self, Tensor& once_out, Tensor& twice_out) {
+  for (int64_t i = 0; i < self.numel(); ++i) {
+    const float x = self.data<float>()[i];
+    once_out.mutable_data<float>()[i] = x;
+    twice_out.mutable_data<float>()[i] = 2 * x;
+  }
+}
+
+VITRINE_KERNEL(plan_copy, "plan::copy_", copy_in_place);
+VITRINE_KERNEL(plan_update, "plan::update.out", update);
+VITRINE_KERNEL(plan_view, "plan::view", view);
+VITRINE_KERNEL(plan_split, "plan::split.out", split);
+VITRINE_KERNEL(plan_join, "plan::join.out", join);
+VITRINE_KERNEL(plan_twice, "plan::twice.out", twice);
+constexpr const Kernel* kPlanKernels[] = {&kernel_plan_copy, &kernel_plan_update,
+                                          &kernel_plan_view, &kernel_plan_split,
+                                          &kernel_plan_join, &kernel_plan_twice};
+
+class RefuseOverlapsTest : public test::MethodTest {
+ protected:
+  RefuseOverlapsTest() {
+    forward_.buffer_sizes = {0, 256};
+    EXPECT_TRUE(kernels_.add("plan", kPlanKernels).ok());
+    for (const char* name : {"test::add.out", "test::scale.out", "test::sub.Scalar"}) {
+      found_.push_back(test::test_kernels().find(name).kernel);
+    }
+    EXPECT_TRUE(kernels_.add("test", std::span<const Kernel* const>(found_)).ok());
+  }
+
+  // f32[count] at byte `offset` of memory 1.
+  int32_t at(uint64_t offset, int32_t count = 4) {
+    return forward_.tensor({.sizes = {count}, .planned = Planned{1, offset}});
+  }
+  int32_t input(uint64_t offset, int32_t count = 4) {
+    forward_.inputs.push_back(at(offset, count));
+    return forward_.inputs.back();
+  }
+  void call(const char* op, std::vector<int32_t> args) {
+    const std::string name = op;
+    const size_t dot = std::min(name.find('.'), name.size());
+    const std::string overload = dot < name.size() ? name.substr(dot + 1) : "";
+    forward_.kernel_call(forward_.op(name.substr(0, dot), overload), std::move(args));
+  }
+  void scale(int32_t from, int32_t to) {
+    call("test::scale.out", {from, forward_.integer(2), to, to});
+  }
+  void add(int32_t a, int32_t b, int32_t to) { call("test::add.out", {a, b, to, to}); }
+
+  MethodOptions options() const { return {.kernels = &kernels_, .check_plan = refuse_overlaps}; }
+  // Empty if it loads. Without the analysis it always does.
+  std::string refusal() {
+    EXPECT_NE(load({.kernels = &kernels_}), nullptr);
+    const auto method = try_load(options());
+    if (method.ok()) return "";
+    EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+    return method.error().message();
+  }
+
+  KernelRegistry kernels_;
+
+ private:
+  std::vector<const Kernel*> found_;
+};
+
+TEST_F(RefuseOverlapsTest, MemoryIsUsedAgain) {
+  const int32_t x = input(0);
+  const int32_t a = at(16);
+  const int32_t b = at(0);  // x is not needed any more
+  scale(x, a);
+  scale(a, b);
+  forward_.outputs = {b};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, AResultIsOverwritten) {
+  const int32_t x = input(0);
+  const int32_t a = at(16);
+  const int32_t b = at(24);
+  const int32_t c = at(64);
+  scale(x, a);
+  scale(x, b);
+  add(a, b, c);
+  forward_.outputs = {c};
+  EXPECT_EQ(refusal(),
+            "forward, chains[0].instructions[2]: needs values[1] (bytes 16 to 32 of memory 1) as "
+            "chains[0].instructions[0] (test::scale.out) left it, but chains[0].instructions[1] "
+            "(test::scale.out) has written values[2] (bytes 24 to 40 of memory 1) over it: the "
+            "memory plan is wrong");
+}
+
+TEST_F(RefuseOverlapsTest, AnInputIsOverwritten) {
+  const int32_t x = input(0);
+  const int32_t y = input(32);
+  const int32_t a = at(44);  // one element of y
+  scale(x, a);
+  add(a, y, at(64));
+  EXPECT_THAT(refusal(), HasSubstr("needs values[1] (bytes 32 to 48 of memory 1) as inputs[1]"));
+}
+
+TEST_F(RefuseOverlapsTest, InputsOverlap) {
+  const int32_t x = input(0);
+  const int32_t y = input(12);
+  const int32_t sum = at(64);
+  add(x, y, sum);
+  EXPECT_THAT(refusal(), HasSubstr("as inputs[0] left it, but inputs[1] has written values[1]"));
+}
+
+TEST_F(RefuseOverlapsTest, AnOutputIsOverwritten) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t b = at(32);
+  scale(x, a);
+  scale(x, b);
+  forward_.outputs = {b};
+  EXPECT_EQ(refusal(), "");
+  forward_.outputs = {b, a};
+  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
+}
+
+// Whether a step can work in place, its kernel says.
+TEST_F(RefuseOverlapsTest, AStepWorksInPlace) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t b = at(32);
+  const int32_t c = at(40);
+  scale(x, a);
+  scale(a, b);
+  scale(b, c);
+  forward_.outputs = {c};
+  EXPECT_EQ(refusal(), "");
+  const int32_t d = at(44);
+  scale(x, d);
+  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[3] (bytes 40 to 56"));
+}
+
+TEST_F(RefuseOverlapsTest, ViewsTakeNoStep) {
+  const int32_t x = input(0);
+  const int32_t a = at(32, 8);
+  const int32_t part = at(48);  // of a
+  call("plan::join.out", {forward_.optional_tensor_list({x, x}), a, a});
+  scale(part, at(64));
+  scale(part, at(80));
+  EXPECT_EQ(refusal(), "");
+}
+
+// Parts that were computed where the whole lies.
+TEST_F(RefuseOverlapsTest, AWholeIsPutTogetherInPlace) {
+  const int32_t x = input(0);
+  const int32_t first = at(32);
+  const int32_t second = at(48);
+  const int32_t whole = at(32, 8);
+  scale(x, first);
+  scale(x, second);
+  scale(first, at(64));
+  scale(whole, at(96, 8));
+  EXPECT_EQ(refusal(), "");
+}
+
+// Where it lies is known only when it runs.
+TEST_F(RefuseOverlapsTest, AViewThatIsAStepMayLieElsewhere) {
+  const int32_t x = input(0);
+  const int32_t seen = at(16);
+  scale(x, seen);
+  call("plan::view", {x, seen});
+  scale(x, at(16));
+  scale(seen, at(64));
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, AStateIsWrittenBack) {
+  const uint32_t initial = builder_.initial_state(bytes_of<float>({1, 2, 3, 4}));
+  const int32_t state = forward_.tensor({.sizes = {4}, .planned = Planned{1, 32}, .data = initial});
+  const int32_t x = input(0);
+  const int32_t sum = at(64);
+  add(state, x, sum);
+  call("plan::copy_", {state, sum, state});
+  call("plan::update.out", {x, state, at(128), at(144)});
+  forward_.outputs = {sum};
+  EXPECT_EQ(refusal(), "");
+  const auto method = load(options());
+  for (const float expected : {11.0F, 20.0F}) {
+    ASSERT_TRUE(method->set_input(0, value({4}, {10, 10, 10, 10})).ok());
+    ASSERT_TRUE(method->execute().ok());
+    EXPECT_EQ(output(*method)[0], expected);
+  }
+}
+
+// As buffers that methods of one program share: only the method's own steps count.
+TEST_F(RefuseOverlapsTest, MethodsAreLookedAtAlone) {
+  const int32_t x = input(0);
+  scale(x, at(32));
+  test::MethodSpec& other = builder_.method("other");
+  other.buffer_sizes = {0, 64};
+  const int y = other.tensor({.sizes = {4}, .planned = Planned{1, 0}});
+  const int z = other.tensor({.sizes = {4}, .planned = Planned{1, 8}});
+  other.inputs = {y};
+  other.outputs = {y};
+  const int copied = other.tensor({.sizes = {4}, .planned = Planned{1, 40}});
+  other.kernel_call(other.op("test::scale", "out"), {y, other.integer(2), copied, copied});
+  other.kernel_call(other.op("test::scale", "out"), {copied, other.integer(2), z, z});
+  EXPECT_EQ(refusal(), "");
+  const auto program = build();
+  EXPECT_TRUE(Method::load(program, "forward", options()).ok());
+  const auto loaded = Method::load(program, "other", options());
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_THAT(loaded.error().message(), HasSubstr("other, outputs[0]: needs values[0]"));
+}
+
+TEST_F(RefuseOverlapsTest, AWriteInPlaceKeepsTheRest) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t alias = at(32);
+  scale(x, a);
+  call("plan::copy_", {alias, x, alias});
+  forward_.outputs = {a};
+  EXPECT_EQ(refusal(), "");
+  // What is written in place is lost all the same once another result takes its memory.
+  scale(x, at(36));
+  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
+}
+
+TEST_F(RefuseOverlapsTest, ListsOfTensors) {
+  const int32_t x = input(0, 8);
+  const int32_t a = at(32);
+  const int32_t b = at(48);
+  const int32_t parts = forward_.tensor_list({a, b});
+  const int32_t joined = at(64, 8);
+  call("plan::split.out", {x, parts, parts});
+  call("plan::join.out", {forward_.optional_tensor_list({a, -1, b}), joined, joined});
+  forward_.outputs = {joined};
+  EXPECT_EQ(refusal(), "");
+  const auto method = load(options());
+  ASSERT_TRUE(method->set_input(0, value({8}, {1, 2, 3, 4, 5, 6, 7, 8})).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+}
+
+TEST_F(RefuseOverlapsTest, AnItemOfAListIsOverwritten) {
+  const int32_t x = input(0, 8);
+  const int32_t a = at(32);
+  const int32_t b = at(48);
+  const int32_t parts = forward_.tensor_list({a, b});
+  call("plan::split.out", {x, parts, parts});
+  scale(a, at(60));  // the last of b
+  const int32_t joined = at(96, 8);
+  call("plan::join.out", {forward_.optional_tensor_list({-1, b}), joined, joined});
+  EXPECT_THAT(refusal(), HasSubstr("instructions[2]: needs values[2] (bytes 48 to 64"));
+}
+
+TEST_F(RefuseOverlapsTest, ResultsOfOneStepOverlap) {
+  const int32_t x = input(0);
+  const int32_t once = at(32);
+  const int32_t doubled = at(44);
+  call("plan::twice.out", {x, once, doubled, forward_.tensor_list({once, doubled})});
+  forward_.outputs = {doubled};
+  EXPECT_EQ(refusal(), "");  // nobody needs the other one
+  forward_.outputs = {doubled, once};
+  EXPECT_THAT(refusal(), HasSubstr("forward, outputs[1]: needs values[1]"));
+}
+
+TEST_F(RefuseOverlapsTest, ADelegateWritesOverALiveValue) {
+  const auto build_call = [this](std::vector<test::CompileSpecSpec> specs) {
+    start_over();
+    forward_.buffer_sizes = {0, 256};
+    const int32_t x = input(0);
+    const int32_t a = at(32);
+    const int32_t b = at(40);
+    scale(x, a);
+    forward_.delegate_call(forward_.delegate({.id = "TestBackend",
+                                              .payload = test::multiply_by(3),
+                                              .compile_specs = std::move(specs)}),
+                           {x, b});
+    add(a, b, at(64));
+  };
+  build_call({{.key = "inputs", .value = {std::byte{1}}}});
+  EXPECT_THAT(refusal(), HasSubstr("but chains[0].instructions[1] (TestBackend) has written "
+                                   "values[2] (bytes 40 to 56 of memory 1) over it"));
+  build_call({});  // it does not know what it writes
+  EXPECT_EQ(refusal(), "");
+}
+
+// Branches take the same memory, and only one of them runs; where they meet nothing is known.
+TEST_F(RefuseOverlapsTest, BranchesUseTheSameMemory) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t b = at(32);
+  const int32_t result = forward_.tensor({.sizes = {4}, .planned = Planned{1, 64}});
+  const int32_t condition = forward_.boolean(true);
+  const int32_t no = forward_.boolean(false);
+  forward_.jump_false(condition, 4);
+  scale(x, a);
+  forward_.move(a, result);
+  forward_.jump_false(no, 6);
+  scale(x, b);
+  forward_.move(b, result);
+  const int32_t out = at(96);
+  scale(result, out);
+  forward_.outputs = {out};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, BranchesAreLookedAt) {
+  const int32_t x = input(0);
+  forward_.jump_false(forward_.boolean(true), 4);
+  const int32_t a = at(32);
+  const int32_t b = at(40);
+  scale(x, a);
+  scale(x, b);
+  add(a, b, at(64));
+  EXPECT_THAT(refusal(), HasSubstr("instructions[3]: needs values[2]"));
+}
+
+TEST_F(RefuseOverlapsTest, ALoopCarriesWhatItsEndWrote) {
+  const int32_t x = input(0);
+  const int32_t carried = at(32);
+  const int32_t next = at(48);
+  const int32_t scratch = at(16);
+  const int32_t done = forward_.boolean(true);
+  scale(x, carried);
+  const int begin = forward_.next_instruction();
+  scale(carried, next);
+  scale(next, carried);
+  scale(carried, scratch);
+  forward_.jump_false(done, begin);
+  forward_.outputs = {carried};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, WhatIsElsewhereDoesNotCount) {
+  const uint32_t data = builder_.constant(bytes_of<float>({1, 2, 3, 4}));
+  const int32_t constant = forward_.tensor({.sizes = {4}, .data = data});
+  const int32_t given = forward_.tensor({.sizes = {4}});
+  forward_.inputs = {given};
+  const int32_t a = at(0);
+  const int32_t empty = at(8, 0);
+  add(given, constant, a);
+  scale(empty, empty);
+  forward_.outputs = {a, given};
+  EXPECT_EQ(refusal(), "");
+}
+
+// The least for which `loads` holds.
+template <class Loads>
+uint64_t least(const Loads& loads) {
+  uint64_t few = 0;
+  uint64_t enough = uint64_t{1} << 24;
+  while (enough - few > 1) {
+    const uint64_t middle = (few + enough) / 2;
+    (loads(middle) ? enough : few) = middle;
+  }
+  return enough;
+}
+
+TEST_F(RefuseOverlapsTest, NoMemoryIsAnError) {
+  const int32_t x = input(0);
+  for (int i = 0; i < 200; ++i) scale(x, at(32));
+  const auto program = build();
+  MethodOptions bounded = options();
+  bounded.check_plan = nullptr;
+  bounded.max_memory_bytes = least([&](uint64_t bytes) {
+    bounded.max_memory_bytes = bytes;
+    return Method::load(program, "forward", bounded).ok();
+  });
+  bounded.check_plan = refuse_overlaps;
+  const auto method = Method::load(program, "forward", bounded);
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_THAT(method.error().message(), HasSubstr("no memory for the places of values"));
+}
+
+// The steps that loading takes, by looking for the least that suffices.
+class PlanStepsTest : public RefuseOverlapsTest {
+ protected:
+  // Many small results in the memory of one large value that is read again and again.
+  uint64_t steps_of(int32_t size) {
+    start_over();
+    forward_.buffer_sizes = {0, 64 * size};
+    const int32_t large = at(0, 4 * size);
+    const int32_t list = forward_.optional_tensor_list({large});
+    const int32_t out = at(32 * static_cast<uint64_t>(size));
+    for (int32_t i = 0; i < size; ++i) {
+      call("plan::join.out", {list, out, out});
+      const int32_t small = at(16 * static_cast<uint64_t>(i));
+      scale(out, small);
+    }
+    const auto program = build();
+    MethodOptions bounded = options();
+    return least([&](uint64_t steps) {
+      bounded.max_load_steps = steps;
+      return Method::load(program, "forward", bounded).ok();
+    });
+  }
+};
+
+TEST_F(PlanStepsTest, GrowWithTheFile) { EXPECT_LE(steps_of(1000), 5 * steps_of(250)); }
+
+// Programs whose results lie at random, against the definition: a value is needed from when it is
+// written to when it is last read, and no other one may be written there meanwhile.
+class RandomPlanTest : public RefuseOverlapsTest {
+ protected:
+  struct Placed {
+    int32_t value;
+    uint64_t offset;
+    size_t written;
+    size_t last_read;
+    std::vector<float> elements;
+  };
+  static constexpr uint64_t kRoom = 160;
+
+  bool overlap(const Placed& a, uint64_t offset) const {
+    return a.offset < offset + 16 && offset < a.offset + 16;
+  }
+  uint64_t somewhere() { return random_() % (kRoom / 4 - 4) * 4; }
+
+  void make() {
+    start_over();
+    forward_.buffer_sizes = {0, static_cast<int64_t>(kRoom)};
+    placed_.clear();
+    const size_t inputs = 1 + random_() % 2;
+    for (size_t i = 0; i < inputs; ++i) {
+      const uint64_t offset = somewhere();
+      placed_.push_back({input(offset), offset, i, i, {1 + float(i), 2, 3, 4}});
+    }
+    const size_t steps = 3 + random_() % 6;
+    for (size_t step = 0; step < steps; ++step) {
+      Placed& a = placed_[random_() % placed_.size()];
+      Placed& b = placed_[random_() % placed_.size()];
+      uint64_t offset = somewhere();
+      while (overlap(a, offset) || overlap(b, offset)) offset = somewhere();
+      a.last_read = b.last_read = inputs + step;
+      Placed sum{at(offset), offset, inputs + step, inputs + step, {}};
+      for (size_t i = 0; i < 4; ++i) sum.elements.push_back(a.elements[i] + b.elements[i]);
+      add(a.value, b.value, sum.value);
+      placed_.push_back(std::move(sum));
+    }
+    for (int i = 0; i < 2; ++i) {
+      Placed& result = placed_[placed_.size() - 1 - random_() % 3];
+      result.last_read = inputs + steps;
+      forward_.outputs.push_back(result.value);
+      expected_[i] = result.elements;
+    }
+  }
+  bool is_wrong() const {
+    return std::ranges::any_of(placed_, [&](const Placed& a) {
+      return std::ranges::any_of(placed_, [&](const Placed& b) {
+        return a.written < b.written && b.written <= a.last_read && overlap(a, b.offset);
+      });
+    });
+  }
+
+  std::mt19937 random_{7};
+  std::vector<Placed> placed_;
+  std::vector<float> expected_[2];
+};
+
+TEST_F(RandomPlanTest, IsRefusedIfAndOnlyIfItIsWrong) {
+  int refused = 0;
+  constexpr int kPrograms = 1500;
+  for (int i = 0; i < kPrograms; ++i) {
+    make();
+    const auto method = try_load(options());
+    ASSERT_EQ(method.ok(), !is_wrong()) << i << ": " << method.error().message();
+    if (!method.ok()) {
+      ++refused;
+      continue;
+    }
+    for (size_t in = 0; in < (*method)->num_inputs(); ++in) {
+      ASSERT_TRUE((*method)->set_input(in, value({4}, placed_[in].elements)).ok());
+    }
+    ASSERT_TRUE((*method)->execute().ok());
+    EXPECT_EQ(output(**method, 0), expected_[0]);
+    EXPECT_EQ(output(**method, 1), expected_[1]);
+  }
+  EXPECT_GT(refused, kPrograms / 10);
+  EXPECT_LT(refused, kPrograms * 9 / 10);
+}
+
+}  // namespace
+}  // namespace vitrine
