@@ -92,7 +92,8 @@ class Delegate {
                         std::span<EValue* const> arguments) = 0;
 
   // Whether execute() writes argument `index`. The executor refuses to load a call that writes a
-  // constant, and asks which inputs' memory is written. True where the delegate does not know.
+  // constant, and asks which inputs' memory is written, and which values' (refuse_overlaps). True
+  // where the delegate does not know: one that writes all its arguments is taken for such a one.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, when all delegates of a method have been made. Its error does not stop the load:

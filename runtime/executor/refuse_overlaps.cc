@@ -8,12 +8,12 @@
 //   in its place) may be parts of any other; a write in place (`copy_`) changes what they have.
 // - Where jumps meet, nothing is known of what was written before.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
-#include <functional>
 #include <string_view>
+#include <utility>
 
-#include "runtime/core/sort.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/latest_writes.h"
 #include "runtime/executor/method_loader.h"
@@ -39,6 +39,28 @@ bool is_named_in_place(std::string_view name) {
   return end != 0 && name[end - 1] == '_';
 }
 
+// Where a value begins or ends.
+struct Bound {
+  uintptr_t address;
+  uint32_t value;
+  bool is_end;
+};
+
+// In linear time: byte by byte, from the lowest. The result is in one of the two.
+std::span<Bound> sort_by_address(std::span<Bound> bounds, std::span<Bound> room) {
+  uintptr_t differing = 0;
+  for (const Bound& bound : bounds) differing |= bound.address ^ bounds[0].address;
+  for (uint32_t shift = 0; shift < 8 * sizeof(uintptr_t); shift += 8) {
+    if ((differing >> shift & 0xFFu) == 0) continue;
+    std::array<size_t, 257> starts{};
+    for (const Bound& bound : bounds) ++starts[(bound.address >> shift & 0xFFu) + 1];
+    for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+    for (const Bound& bound : bounds) room[starts[bound.address >> shift & 0xFFu]++] = bound;
+    std::swap(bounds, room);
+  }
+  return bounds;
+}
+
 }  // namespace
 
 class MethodLoader::OverlapSearch {
@@ -57,15 +79,12 @@ class MethodLoader::OverlapSearch {
     uint32_t written = 0;  // when it was last written over other values; 0: never
     uint32_t writer = 0;   // the last step that wrote it as a whole
   };
-  using Visit = Error (OverlapSearch::*)(uint32_t value);
-  // Addresses.
-  struct Bounds {
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    bool empty() const { return begin == end; }
+  struct Range {
+    uint32_t begin;
+    uint32_t end;
   };
+  using Visit = Error (OverlapSearch::*)(uint32_t value);
 
-  Bounds bounds_of(uint32_t value) const;
   Error find_places();
   Error find_meetings();
   Error follow(const fbs::Instruction& instruction);
@@ -81,6 +100,7 @@ class MethodLoader::OverlapSearch {
   Error change(uint32_t value);   // in part, or perhaps not
   Error abandon(uint32_t value);  // it may be elsewhere from now on
 
+  Error no_memory() const { return loader_.no_memory("the places of values"); }
   Error refuse(uint32_t value, uint32_t time) const;
   void describe_writer(const Value& value, std::span<char> text) const;
   void describe_bytes(uint32_t value, std::span<char> text) const;
@@ -91,8 +111,9 @@ class MethodLoader::OverlapSearch {
   std::span<Value> values_;
   std::span<bool> meetings_;  // by instruction of the method, and one behind the last: jumped to
   LatestWrites writes_;
-  LatestWrites reads_;      // of the step, which is their time
-  uint32_t depth_ = 0;      // of the trees: the work of a read or write
+  std::array<Range, 32> reads_{};  // of the step; the last one spans all that have no room
+  uint32_t num_reads_ = 0;
+  uint32_t depth_ = 0;      // of the tree: the work of a read or write
   uint32_t step_ = 0;       // inputs come before instructions
   uint32_t time_ = 0;       // of the latest write
   uint32_t forgotten_ = 0;  // what was written up to this time is not known
@@ -111,6 +132,7 @@ Error MethodLoader::OverlapSearch::run() {
     for (uint32_t i = 0; i < size_of(instructions); ++i) {
       meet();
       ++step_;
+      num_reads_ = 0;
       VITRINE_RETURN_IF_ERROR(follow(*instructions->Get(i)), "%s, chains[%u].instructions[%u]",
                               plan_.name()->c_str(), c, i);
     }
@@ -123,56 +145,48 @@ Error MethodLoader::OverlapSearch::run() {
   return Error();
 }
 
-// Empty if it is not a tensor with planned memory.
-MethodLoader::OverlapSearch::Bounds MethodLoader::OverlapSearch::bounds_of(uint32_t value) const {
-  const fbs::Tensor* tensor = plan_.values()->Get(value)->val_as_Tensor();
-  if (tensor == nullptr || tensor->allocation_info() == nullptr) return {};
-  const Tensor& made = method_.values_[value].tensor();
-  const auto begin = reinterpret_cast<uintptr_t>(made.raw_data());
-  return begin == 0 ? Bounds() : Bounds{begin, begin + made.bound_nbytes()};
-}
-
 // Places lie between neighbouring bounds of values: no value begins or ends inside one.
 Error MethodLoader::OverlapSearch::find_places() {
   const auto count = static_cast<uint32_t>(method_.values_.size());
-  size_t followed = 0;
-  for (uint32_t i = 0; i < count; ++i) followed += bounds_of(i).empty() ? 0 : 1;
+  const auto is_followed = [](const EValue& value) {
+    return value.is_tensor() && !value.tensor().is_read_only() &&
+           value.tensor().raw_data() != nullptr && value.tensor().bound_nbytes() != 0;
+  };
+  const auto followed = static_cast<size_t>(std::ranges::count_if(method_.values_, is_followed));
   if (followed < 2) return Error();
   depth_ = static_cast<uint32_t>(std::bit_width(2 * followed));
-  VITRINE_RETURN_IF_ERROR(loader_.work(2 * followed * depth_));
-  const std::span<uintptr_t> all = loader_.scratch_.allocate_array<uintptr_t>(2 * followed);
-  values_ = loader_.scratch_.allocate_array<Value>(count);
-  if (all.empty() || values_.empty()) return loader_.no_memory("the places of values");
-  auto next = all.begin();
+  VITRINE_RETURN_IF_ERROR(loader_.work(2 * followed * sizeof(uintptr_t)));
+  HeapArena& scratch = loader_.scratch_;
+  values_ = scratch.allocate_array<Value>(count);
+  std::span<Bound> bounds = scratch.allocate_array<Bound>(2 * followed);
+  const std::span<Bound> room = scratch.allocate_array<Bound>(2 * followed);
+  if (values_.empty() || bounds.empty() || room.empty()) return no_memory();
+  auto next = bounds.begin();
   for (uint32_t i = 0; i < count; ++i) {
-    const Bounds bounds = bounds_of(i);
-    if (bounds.empty()) continue;
-    *next++ = bounds.begin;
-    *next++ = bounds.end;
+    if (!is_followed(method_.values_[i])) continue;
+    const Tensor& tensor = method_.values_[i].tensor();
+    const auto begin = reinterpret_cast<uintptr_t>(tensor.raw_data());
+    *next++ = {begin, i, false};
+    *next++ = {begin + tensor.bound_nbytes(), i, true};
   }
-  sort(all, std::less<>());
-  const auto last = std::unique(all.begin(), all.end());
-  const auto words = LatestWrites::kWordsPerPlace * static_cast<size_t>(last - all.begin() - 1);
-  const std::span<uint32_t> trees = loader_.scratch_.allocate_array<uint32_t>(2 * words);
-  if (trees.empty()) return loader_.no_memory("the places of values");
-  writes_ = LatestWrites(trees.first(words));
-  reads_ = LatestWrites(trees.subspan(words));
-  const auto place_of = [&](uintptr_t address) {
-    return static_cast<uint32_t>(std::lower_bound(all.begin(), last, address) - all.begin());
-  };
-  for (uint32_t i = 0; i < count; ++i) {
-    const Bounds bounds = bounds_of(i);
-    if (!bounds.empty()) {
-      values_[i].begin = place_of(bounds.begin);
-      values_[i].end = place_of(bounds.end);
-    }
+  bounds = sort_by_address(bounds, room);
+  uint32_t place = 0;
+  uintptr_t address = bounds[0].address;
+  for (const Bound& bound : bounds) {
+    if (bound.address != address) ++place;
+    address = bound.address;
+    Value& value = values_[bound.value];
+    (bound.is_end ? value.end : value.begin) = place;
   }
+  const auto words = scratch.allocate_array<uint32_t>(LatestWrites::kWordsPerPlace * place);
+  if (words.empty()) return no_memory();
+  writes_ = LatestWrites(words);
   return Error();
 }
 
 Error MethodLoader::OverlapSearch::find_meetings() {
   meetings_ = loader_.scratch_.allocate_array<bool>(method_.steps_.size() + 1);
-  if (meetings_.empty()) return loader_.no_memory("the targets of jumps");
+  if (meetings_.empty()) return no_memory();
   for (const Method::ChainSteps& chain : method_.chains_) {
     for (const Step& step : method_.steps_.subspan(chain.first, chain.count)) {
       if (step.kind != TraceRecord::Kind::kJumpFalse) continue;
@@ -264,11 +278,12 @@ Error MethodLoader::OverlapSearch::follow_delegate(const fbs::DelegateCall& call
 
 Error MethodLoader::OverlapSearch::each(int32_t value, Visit visit) {
   const auto index = static_cast<uint32_t>(value);
-  const Indices* items = tensors_of_list(*plan_.values()->Get(index));
-  if (items == nullptr) {
+  if (!method_.values_[index].is_tensor_list()) {
+    if (values_[index].begin == values_[index].end) return Error();
     VITRINE_RETURN_IF_ERROR(loader_.work(depth_));
     return (this->*visit)(index);
   }
+  const Indices* items = tensors_of_list(*plan_.values()->Get(index));
   VITRINE_RETURN_IF_ERROR(loader_.work(uint64_t{items->size()} * depth_));
   for (const int32_t item : *items) {
     if (item >= 0) VITRINE_RETURN_IF_ERROR((this->*visit)(static_cast<uint32_t>(item)));
@@ -283,7 +298,12 @@ Error MethodLoader::OverlapSearch::read(uint32_t index) {
     const uint32_t latest = writes_.latest(value.begin, value.end);
     if (latest > value.known) return refuse(index, latest);
   }
-  reads_.write(value.begin, value.end, step_);
+  if (num_reads_ < reads_.size()) {
+    reads_[num_reads_++] = {value.begin, value.end};
+  } else {
+    Range& last = reads_.back();
+    last = {std::min(last.begin, value.begin), std::max(last.end, value.end)};
+  }
   return Error();
 }
 
@@ -292,7 +312,9 @@ Error MethodLoader::OverlapSearch::write(uint32_t index) {
   if (value.begin == value.end || time_ == UINT32_MAX) return Error();
   value.known = ++time_;
   value.writer = step_;
-  const bool is_in_place = reads_.latest(value.begin, value.end) == step_;
+  const bool is_in_place = std::any_of(
+      reads_.begin(), reads_.begin() + num_reads_,
+      [&](const Range& read) { return read.begin < value.end && value.begin < read.end; });
   if (is_in_place) return Error();
   value.written = time_;
   writes_.write(value.begin, value.end, time_);

@@ -49,6 +49,8 @@ class MappingDemoDelegate final : public Delegate {
     return return_copies(arguments);
   }
 
+  bool is_output(size_t index) const override { return index >= plan_.num_inputs; }
+
   void report_memory(DelegateMemory& report) const override {
     for (const std::span<float> result : results_) {
       report.add(DelegateMemory::Kind::kWorkspace, result.data(), result.size() * sizeof(float));

@@ -101,6 +101,13 @@ TEST_F(MappingDemoExecution, ComputesByTheFormula) {
   expect_formula({{1, 4, 6, 6}, {6, 2, 2, 3}, {1, 6, 4, 2}, {1, 1}, {0, 0}, {2, 2}, 2, false});
 }
 
+TEST_F(MappingDemoExecution, TellsInputsFromOutputs) {
+  const auto delegate = load(payload_of({{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}}));
+  ASSERT_NE(delegate, nullptr);
+  EXPECT_FALSE(delegate->is_output(0));
+  EXPECT_TRUE(delegate->is_output(1));
+}
+
 TEST_F(MappingDemoExecution, LogsAnIdentifierAnOperator) {
   const ConvolutionSpec spec = {{1, 1, 2, 2}, {2, 1, 1, 1}, {1, 2, 2, 2}};
   expect_formula(spec);
