@@ -165,6 +165,22 @@ TEST(Module, LoadsFromMemory) {
   EXPECT_FALSE(module->load_method("other").ok());
 }
 
+TEST(Module, RefusesAPlanThatOverwritesWhatIsNeeded) {
+  test::ProgramBuilder builder;
+  test::MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, 16};
+  const int x = forward.tensor({.sizes = {2}, .planned = test::Planned{1, 0}});
+  const int y = forward.tensor({.sizes = {2}, .planned = test::Planned{1, 4}});
+  forward.inputs = {x, y};
+  forward.outputs = {x};
+  const test::AlignedBytes file = builder.build();
+  auto module = Module::load(file);
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  const Error error = module->load_method("forward");
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(error.message(), HasSubstr("forward, outputs[0]: needs values[0]"));
+}
+
 TEST(Module, NamesTheFileThatItCannotLoad) {
   const auto missing = Module::load("no_such_file.pte");
   ASSERT_FALSE(missing.ok());

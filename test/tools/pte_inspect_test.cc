@@ -122,6 +122,32 @@ TEST(PteInspectTest, CountsOpsOfAProgram) {
   EXPECT_THAT(text, HasSubstr("[0] test::scale.out(%0 f32[2,3], 2) -> %1 f32[2,3]"));
 }
 
+TEST(PteInspectTest, VerifyFindsMistakesOfMemoryPlanners) {
+  for (const uint64_t offset : {16, 12}) {
+    ProgramBuilder builder;
+    MethodSpec& forward = builder.method("forward");
+    forward.buffer_sizes = {0, 64};
+    const int x = forward.tensor({.sizes = {4}, .planned = Planned{1, 0}});
+    const int y = forward.tensor({.sizes = {4}, .planned = Planned{1, offset}});
+    const int z = forward.tensor({.sizes = {4}, .planned = Planned{1, 32}});
+    forward.inputs = {x};
+    forward.outputs = {z};
+    forward.kernel_call(forward.op("aten::full", "out"),
+                        {forward.int_list({forward.integer(4)}), forward.integer(1), y, y});
+    forward.kernel_call(forward.op("aten::add", "out"), {x, y, forward.integer(1), z, z});
+    const std::vector<tools::VerifiedStep> steps =
+        tools::verify_file({"a.pte", builder.build()}, nullptr);
+    if (offset == 16) {
+      EXPECT_EQ(steps.back().error, "");
+    } else {
+      EXPECT_THAT(steps.back().error,
+                  HasSubstr("needs values[0] (bytes 0 to 16 of memory 1) as inputs[0] left it, but "
+                            "chains[0].instructions[0] (aten::full.out) has written values[1] "
+                            "(bytes 12 to 28 of memory 1) over it"));
+    }
+  }
+}
+
 TEST(PteInspectTest, TheBundlesProgramIsTheOneBesideIt) {
   VITRINE_CORPUS_CASE(folder, "bundled_linear_relu");
   const AlignedBytes bundle = read_file_bytes(folder / "model.bpte");
