@@ -36,6 +36,10 @@ void join(KernelContext&, OptionalTensorList parts, Tensor& out) {
     if (part != nullptr) to = std::copy_n(part->data<float>(), part->numel(), to);
   }
 }
+void scale_in_place(KernelContext&, const Tensor& factors, Tensor& self) {
+  for (int64_t i = 0; i < self.numel(); ++i)
+    self.mutable_data<float>()[i] *= factors.data<float>()[i];
+}
 void twice(KernelContext&, const Tensor& self, Tensor& once_out, Tensor& twice_out) {
   for (int64_t i = 0; i < self.numel(); ++i) {
     const float x = self.data<float>()[i];
@@ -49,10 +53,11 @@ VITRINE_KERNEL(plan_update, "plan::update.out", update);
 VITRINE_KERNEL(plan_view, "plan::view", view);
 VITRINE_KERNEL(plan_split, "plan::split.out", split);
 VITRINE_KERNEL(plan_join, "plan::join.out", join);
+VITRINE_KERNEL(plan_scale, "plan::scale_", scale_in_place);
 VITRINE_KERNEL(plan_twice, "plan::twice.out", twice);
-constexpr const Kernel* kPlanKernels[] = {&kernel_plan_copy, &kernel_plan_update,
-                                          &kernel_plan_view, &kernel_plan_split,
-                                          &kernel_plan_join, &kernel_plan_twice};
+constexpr const Kernel* kPlanKernels[] = {
+    &kernel_plan_copy, &kernel_plan_update, &kernel_plan_view, &kernel_plan_split,
+    &kernel_plan_join, &kernel_plan_scale,  &kernel_plan_twice};
 
 class RefuseOverlapsTest : public test::MethodTest {
  protected:
@@ -255,6 +260,36 @@ TEST_F(RefuseOverlapsTest, AWriteInPlaceKeepsTheRest) {
   // What is written in place is lost all the same once another result takes its memory.
   scale(x, at(36));
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
+}
+
+// Its last argument is written, but by its name it is no result.
+TEST_F(RefuseOverlapsTest, AKernelNamedInPlaceHasNoResult) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t alias = at(32);
+  scale(x, a);
+  call("plan::scale_", {x, alias, alias});
+  forward_.outputs = {a};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, LongLists) {
+  forward_.buffer_sizes = {0, 2048};
+  const int32_t x = input(0);
+  std::vector<int64_t> items;
+  for (uint64_t i = 1; i <= 40; ++i) {
+    items.push_back(at(16 * i));
+    scale(x, static_cast<int32_t>(items.back()));
+  }
+  const int32_t joined = at(1024, 160);
+  const int32_t list = forward_.optional_tensor_list(items);
+  call("plan::join.out", {list, joined, joined});
+  forward_.outputs = {joined};
+  EXPECT_EQ(refusal(), "");
+  scale(x, at(16 * 40));
+  EXPECT_EQ(refusal(), "");
+  call("plan::join.out", {list, joined, joined});
+  EXPECT_THAT(refusal(), HasSubstr("instructions[42]: needs values[79] (bytes 640 to 656"));
 }
 
 TEST_F(RefuseOverlapsTest, ListsOfTensors) {
