@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
+#include "aot/passes/auto_functionalized.h"
 #include "aot/passes/call_builder.h"
+#include "aot/passes/kv_caches.h"
 #include "aot/passes/pass.h"
+#include "aot/passes/spelled_attention.h"
 
 namespace vitrine::aot {
 namespace {
@@ -21,6 +25,9 @@ struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
+  // The whole caches that keys and values are, if both are.
+  const KvCache* key_cache = nullptr;
+  const KvCache* value_cache = nullptr;
   Node* mask = nullptr;  // null: none
   bool is_causal = false;
   Argument start = 0;  // what custom_sdpa counts queries from
@@ -29,23 +36,129 @@ struct Attention {
 // Whether something between the two, in order of execution, may write to memory.
 bool writes_between(const Node* from, const Node& to) {
   for (const Node* node = from->next(); node != nullptr && node != &to; node = node->next()) {
-    if (node->is_call() && (is_in_place(node->target()) || has_unknown_effects(node->target()))) {
+    if (node->is_call() && (is_in_place(node->target()) || writes_arguments(*node) ||
+                            has_unknown_effects(node->target()))) {
       return true;
     }
   }
   return false;
 }
 
-// What a node repeats for each query head of `call` that shares it; itself if it does no such
-// thing.
+bool is_whole_slice(const Node& node) {
+  const Node* source = node.need(0).node();
+  return node.target().is("aten.slice.Tensor") && source != nullptr &&
+         source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
+}
+
+// Where rows of keys or values come from.
+struct Rows {
+  Node* source = nullptr;
+  const Node* taken = nullptr;  // the first call that takes them from there; null: none
+  bool is_transposed = false;   // heads and positions
+  bool is_repeated = false;     // each head for neighbouring query heads
+};
+
+// One step back from rows; false: the source is where they come from.
+class RowsTrace {
+ public:
+  Rows trace(Node* node) {
+    rows_.source = node;
+    while (rows_.source->is_call() && rows_.source->tensor() != nullptr && step(*rows_.source)) {
+    }
+    return rows_;
+  }
+
+ private:
+  int64_t head() const { return rows_.is_transposed ? kPosition : kHead; }
+
+  bool step(Node& node) {
+    const std::string& target = node.target().name();
+    Node* input = node.args().empty() ? nullptr : node.need(0).node();
+    if (input == nullptr || input->tensor() == nullptr) return false;
+    const bool is_same = input->tensor()->dtype == node.tensor()->dtype &&
+                         (target == "aten.to.dtype" || target == "aten.contiguous.default" ||
+                          target == "aten.clone.default" || target == "aten.alias.default" ||
+                          target == "aten.detach.default" || is_whole_slice(node));
+    if (is_same) return go(node, input);
+    if (target == "aten.transpose.int" || target == "aten.permute.default")
+      return swap(node, input);
+    if (rows_.is_repeated) return false;
+    if (target == "aten.repeat_interleave.self_int") {
+      const Call call(node);
+      const Argument* dim = call.find("dim");
+      if (dim == nullptr || wrapped(call.integer("dim"), kRank) != static_cast<size_t>(head())) {
+        return false;
+      }
+      rows_.is_repeated = true;
+      return go(node, input);
+    }
+    return is_op(node, {"reshape", "view", "_unsafe_view", "flatten"}) && join(node, input);
+  }
+
+  static bool is_op(const Node& node, std::initializer_list<std::string_view> ops) {
+    return node.is_call() && node.target().name_space() == "aten" &&
+           std::ranges::count(ops, node.target().op()) != 0;
+  }
+  bool go(const Node& from, Node* to) {
+    rows_.taken = &from;
+    rows_.source = to;
+    return true;
+  }
+
+  bool swap(const Node& node, Node* input) {
+    if (input->tensor()->rank() != kRank) return false;
+    const Call call(node);
+    std::vector<int64_t> dims = {kBatch, kHead, kPosition, kValue};
+    if (node.target().is("aten.permute.default")) {
+      dims = call.integers("dims", kRank);
+      for (int64_t& dim : dims) dim = static_cast<int64_t>(wrapped(dim, kRank));
+    } else {
+      std::swap(dims[wrapped(call.integer("dim0"), kRank)],
+                dims[wrapped(call.integer("dim1"), kRank)]);
+    }
+    if (dims != std::vector<int64_t>{kBatch, kPosition, kHead, kValue}) return false;
+    rows_.is_transposed = !rows_.is_transposed;
+    return go(node, input);
+  }
+
+  // [.., heads, 1, ..] expanded to [.., heads, times, ..] and joined to [.., heads * times, ..]
+  bool join(const Node& node, Node* joined) {
+    const Node* expanded = joined;
+    while (is_op(*expanded, {"clone", "contiguous"})) expanded = expanded->need(0).node();
+    if (!is_op(*expanded, {"expand"}) || node.tensor()->rank() != kRank) return false;
+    const Node* single = expanded->need(0).node();
+    while (is_op(*single, {"slice"}) && is_whole_slice(*single)) single = single->need(0).node();
+    if (!is_op(*single, {"unsqueeze"})) return false;
+    Node* source = single->need(0).node();
+    if (source->tensor()->rank() != kRank) return false;
+    const auto at = static_cast<size_t>(head());
+    const std::vector<SymInt>& sizes = source->tensor()->sizes;
+    const std::vector<SymInt>& wide = expanded->tensor()->sizes;
+    if (wrapped(Call(*single).integer("dim"), kRank + 1) != at + 1 || wide.size() != kRank + 1) {
+      return false;
+    }
+    std::vector<SymInt> repeated = sizes;
+    repeated[at] = sizes[at] * wide[at + 1];
+    std::vector<SymInt> before = sizes;
+    before.insert(before.begin() + static_cast<std::ptrdiff_t>(at) + 1, wide[at + 1]);
+    if (!same(repeated, node.tensor()->sizes) || !same(before, wide)) return false;
+    rows_.is_repeated = true;
+    return go(*single, source);
+  }
+
+  Rows rows_;
+};
+
+// Whether they are at the source still what was taken from there.
+bool are_unchanged(const Rows& rows, const Node& call) {
+  return rows.taken == nullptr || !writes_between(rows.taken, call);
+}
+
+// Keys or values before they are repeated for each query head; itself if they are not.
 Node* unrepeated(Node* node, const Node& call) {
-  if (!node->is_call() || !node->target().is("aten.repeat_interleave.self_int")) return node;
-  const Argument* dim = node->arg(2);
-  Node* source = node->need(0).node();
-  const bool by_head =
-      dim != nullptr && dim->get<int64_t>() != nullptr && *dim->get<int64_t>() == kHead;
-  const bool has_source = source != nullptr && source->tensor() != nullptr;
-  return by_head && has_source && !writes_between(node, call) ? source : node;
+  const Rows rows = RowsTrace().trace(node);
+  const bool is_plain = rows.is_repeated && !rows.is_transposed;
+  return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
 std::string why_not_operands(const Attention& of, bool shares_heads) {
@@ -104,33 +217,71 @@ std::string find_start(Attention& of) {
 
 class Replacing {
  public:
-  explicit Replacing(ExportedProgram& program) : program_(program) {}
+  explicit Replacing(ExportedProgram& program) : program_(program), caches_(program) {}
 
   AttentionResult run() {
     std::vector<Node*> calls;
-    for (Node& node : program_.graph->nodes()) {
-      if (node.is_call() && node.target().is("aten.scaled_dot_product_attention.default")) {
+    find_spelled();
+    {
+      IndexValues values(program_);
+      for (Node& node : program_.graph->nodes()) {
+        if (!node.is_call() || !node.target().is("aten.scaled_dot_product_attention.default")) {
+          continue;
+        }
         calls.push_back(&node);
+        if (const Node* mask = Call(node).optional_node("attn_mask")) {
+          causal_from_[&node] = values.causal_from(mask);
+        }
       }
+      caches_.find(values, result_.kept);
     }
+    result_.writes = caches_.replace_writes();
+    result_.flat_buffers = caches_.flat_buffers();
     for (Node* call : calls) run_at_node(call->name(), [&] { visit(*call); });
     return std::move(result_);
   }
 
  private:
+  // Attention that is spelled out is one call, as long as it is not known that it stays.
+  void find_spelled() {
+    for_each_call(*program_.graph, [&](Node& node) {
+      if (&node.graph() != program_.graph.get()) return;
+      Node* attention = attention_of(program_, node);
+      if (attention == nullptr) return;
+      node.replace_all_uses_with(attention);
+      rename_output(node, *attention);
+      spelled_[attention] = &node;
+    });
+  }
+
+  void rename_output(const Node& from, const Node& to) {
+    for (OutputSpec& output : program_.signature.outputs) {
+      if (output.name == from.name()) output.name = to.name();
+    }
+  }
+
+  void spell_again(Node& attention) {
+    const auto found = spelled_.find(&attention);
+    if (found == spelled_.end()) return;
+    attention.replace_all_uses_with(found->second);
+    rename_output(attention, *found->second);
+    program_.graph->erase(&attention);
+  }
+
   void visit(Node& node) {
     Decomposition to(program_, node);
     Attention found;
     const std::string reason = why_not(to, found);
     if (!reason.empty()) {
-      result_.kept.push_back(fmt::format("node {}: {}", node.name(), reason));
+      result_.kept.push_back(fmt::format("attention stays: node {}: {}", node.name(), reason));
+      spell_again(node);
       return;
     }
     replace(to, found);
     ++result_.replaced;
   }
 
-  static std::string why_not(Decomposition& to, Attention& found) {
+  std::string why_not(Decomposition& to, Attention& found) {
     if (to.number("dropout_p", 0) != 0) return "it drops values out";
     found.query = to.tensor("query");
     found.key = to.tensor("key");
@@ -139,6 +290,8 @@ class Replacing {
     found.is_causal = to.boolean("is_causal", false);
     std::string reason = why_not_operands(found, to.boolean("enable_gqa", false));
     if (!reason.empty()) return reason;
+    find_caches(found, to.node());
+    if (found.key_cache != nullptr && find_causal_start(found, to.node())) return "";
     Attention shared = found;
     shared.key = unrepeated(found.key, to.node());
     shared.value = unrepeated(found.value, to.node());
@@ -146,19 +299,64 @@ class Replacing {
     return found.mask != nullptr ? why_not_mask(found) : find_start(found);
   }
 
+  const KvCache* cache_of(Node* rows, const Node& call) const {
+    const Rows from = RowsTrace().trace(rows);
+    const KvCache* cache = caches_.cache_of(from.source);
+    const bool fits = cache != nullptr && cache->positions_first == from.is_transposed;
+    return fits && are_unchanged(from, call) ? cache : nullptr;
+  }
+
+  void find_caches(Attention& found, const Node& call) const {
+    const KvCache* key = cache_of(found.key, call);
+    const KvCache* value = cache_of(found.value, call);
+    if (key == nullptr || value == nullptr || key->positions_first != value->positions_first ||
+        key->heads != value->heads) {
+      return;
+    }
+    found.key_cache = key;
+    found.value_cache = value;
+  }
+
+  // Whether the mask shows what was written and all before, so that the position says as much.
+  bool find_causal_start(Attention& found, const Node& call) {
+    if (found.mask == nullptr || found.is_causal) return false;
+    const std::optional<LinearSum>& from = causal_from_[&call];
+    const SymInt& count = found.query->tensor()->sizes[kPosition];
+    const auto start_of = [&](const KvCache& cache) {
+      return from ? caches_.start_of_write(cache, *from, count, call) : std::nullopt;
+    };
+    const std::optional<Argument> start = start_of(*found.key_cache);
+    if (!start || start_of(*found.value_cache) != start) {
+      result_.kept.push_back(fmt::format(
+          "mask stays: node {}: the graph does not show that it is causal by the position of the "
+          "cache's write, so all of the cache is read",
+          call.name()));
+      return false;
+    }
+    found.mask = nullptr;
+    found.is_causal = true;
+    found.start = *start;
+    return true;
+  }
+
   static void replace(Decomposition& to, const Attention& of) {
+    const bool is_flat = of.key_cache != nullptr && of.key_cache->is_flat();
     const auto positions_first = [&](Node* x) { return to.transpose(x, kHead, kPosition); };
-    Node* query = positions_first(of.query);
+    const auto rows = [&](const KvCache* cache, Node* x) {
+      return cache != nullptr ? cache->buffer : positions_first(x);
+    };
+    Node* query = is_flat ? by_key_head(to, of) : positions_first(of.query);
     const TensorSpec spec = contiguous_spec(query->tensor()->dtype, query->tensor()->sizes);
     ArgumentList args = {query,
-                         positions_first(of.key),
-                         positions_first(of.value),
+                         rows(of.key_cache, of.key),
+                         rows(of.value_cache, of.value),
                          of.start,
                          of.mask == nullptr ? Argument() : Argument(mask_of(to, of.mask)),
                          0.0,
                          of.is_causal};
     if (const Argument scale = to.value("scale"); !scale.is_none()) args.push_back(scale);
     Node* made = to.call("llama.custom_sdpa.default", std::move(args), spec);
+    if (is_flat) made = by_query_head(to, of, made);
     made = positions_first(made);
     // Views of the result rely on its strides.
     const TensorSpec& before = to.spec();
@@ -166,6 +364,31 @@ class Replacing {
       made = to.make("aten.clone.default", {made}, {{"memory_format", MemoryFormat::kContiguous}});
     }
     to.replace(made);
+  }
+
+  // Over a flat cache each head of keys is a batch of its own, with the query heads that share it.
+  // [batch, heads, positions, values] -> [batch * key heads, positions, heads each, values]
+  static Node* by_key_head(Decomposition& to, const Attention& of) {
+    const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
+    const SymInt batches = of.key_cache->batch * of.key_cache->heads;
+    const SymInt each = sizes[kHead] / SymInt(of.key_cache->heads);
+    if (sizes[kPosition] == SymInt(1)) {
+      return to.reshape(of.query, {batches, 1, each, sizes[kValue]});
+    }
+    Node* split = to.reshape(of.query, {batches, each, sizes[kPosition], sizes[kValue]});
+    return to.transpose(split, kHead, kPosition);
+  }
+
+  // Back, to [batch, positions, heads, values].
+  static Node* by_query_head(Decomposition& to, const Attention& of, Node* made) {
+    const std::vector<SymInt>& sizes = of.query->tensor()->sizes;
+    const SymInt each = sizes[kHead] / SymInt(of.key_cache->heads);
+    if (!(sizes[kPosition] == SymInt(1))) {
+      made = to.reshape(
+          made, {of.key_cache->batch, of.key_cache->heads, sizes[kPosition], each, sizes[kValue]});
+      made = to.permute(made, {0, 2, 1, 3, 4});
+    }
+    return to.reshape(made, {sizes[kBatch], sizes[kPosition], sizes[kHead], sizes[kValue]});
   }
 
   // f32 [query, key], to be added to scores.
@@ -181,6 +404,10 @@ class Replacing {
   }
 
   ExportedProgram& program_;
+  KvCaches caches_;
+  // By call: what IndexValues::causal_from says of its mask.
+  std::unordered_map<const Node*, std::optional<LinearSum>> causal_from_;
+  std::unordered_map<const Node*, Node*> spelled_;  // calls -> products that they stand for
   AttentionResult result_;
 };
 

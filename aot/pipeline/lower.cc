@@ -14,6 +14,7 @@
 #include "aot/lowering/to_backend.h"
 #include "aot/optimise/economical_partitioner.h"
 #include "aot/optimise/optimise.h"
+#include "aot/passes/kv_caches.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/passes.h"
 #include "aot/passes/pipelines.h"
@@ -70,23 +71,40 @@ void forget_removed(const NodeNames& before, const NodeNames& after,
   });
 }
 
-void replace_attention_of(Methods& methods, std::vector<std::string>& notes) {
-  AttentionResult all;
+// Methods that share a buffer see it in the same sizes.
+void flatten_alike(Methods& methods, const std::map<std::string, std::set<std::string>>& flat) {
+  std::set<std::string> all;
+  for (const auto& [method, buffers] : flat) all.insert(buffers.begin(), buffers.end());
+  for (auto& [method, program] : methods) {
+    for (const InputSpec& input : program.signature.inputs) {
+      if (input.kind != InputSpec::Kind::kBuffer || !all.contains(input.target)) continue;
+      if (flat.at(method).contains(input.target)) continue;
+      flatten_cache(program, *program.graph->find(input.name), nullptr);
+    }
+  }
+}
+
+void replace_attention_of(Methods& methods, bool share_buffers, std::vector<std::string>& notes) {
+  size_t replaced = 0;
+  std::vector<std::string> kept;
+  std::map<std::string, std::set<std::string>> flat;
   for (auto& [name, program] : methods) {
     const Pass passes[] = {{"inline_wrapped", inline_wrapped},
                            {"replace_attention", [&](ExportedProgram& each) {
-                              const AttentionResult made = replace_attention(each);
-                              all.replaced += made.replaced;
-                              all.kept.insert(all.kept.end(), made.kept.begin(), made.kept.end());
+                              AttentionResult made = replace_attention(each);
+                              replaced += made.replaced + made.writes;
+                              kept.insert(kept.end(), made.kept.begin(), made.kept.end());
+                              flat[name] = std::move(made.flat_buffers);
                             }}};
     run_passes(program, passes);
   }
-  if (all.replaced == 0) {
+  if (replaced == 0) {
     throw AotError(
         fmt::format("--attention custom_sdpa: there is no aten.scaled_dot_product_attention{}{}",
-                    all.kept.empty() ? "" : " that it computes: ", fmt::join(all.kept, "; ")));
+                    kept.empty() ? "" : " that it computes: ", fmt::join(kept, "; ")));
   }
-  for (const std::string& call : all.kept) notes.push_back("attention stays: " + call);
+  if (share_buffers) flatten_alike(methods, flat);
+  notes.insert(notes.end(), kept.begin(), kept.end());
 }
 
 class Lowering {
@@ -98,7 +116,10 @@ class Lowering {
     }
     apply_bounds(options.bounds, exported);
     model_.methods = std::move(exported);
-    if (options.custom_sdpa) replace_attention_of(model_.methods, model_.notes);
+    if (options.custom_sdpa) {
+      replace_attention_of(model_.methods, emit_.memory_planning.share_mutable_buffers,
+                           model_.notes);
+    }
     if (!options.quantise.linears && !options.quantise.embeddings) return;
     tell("quantising", "");
     for (const std::string& layer : apply(options.quantise, model_.methods)) {

@@ -24,7 +24,7 @@ struct LowerOptions {
   OpFilter filter;
   std::vector<DynamicBound> bounds;
   // Before everything else:
-  bool custom_sdpa = false;  // attention becomes llama::custom_sdpa
+  bool custom_sdpa = false;  // attention becomes llama::custom_sdpa (replace_attention.h)
   QuantiseOptions quantise;
   // Weights that delegates keep by name go to the .ptd too, if constants are external.
   EmitOptions emit;

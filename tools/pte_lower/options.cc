@@ -123,8 +123,8 @@ void add_model_options(CLI::App& app, CommandLine& line) {
 
 void add_rewriting_options(CLI::App& app, CommandLine& line) {
   app.add_option("--attention", line.attention,
-                 "custom_sdpa: attention by llama::custom_sdpa, as ExecuTorch's export of "
-                 "language models has it; aten (default): as it is")
+                 "custom_sdpa: attention by llama::custom_sdpa and writes to caches by "
+                 "llama::update_cache, as in stock language models; aten (default): as it is")
       ->check(CLI::IsMember({"aten", "custom_sdpa"}).description(""))
       ->type_name("KIND");
   app.add_option("--quantize", line.quantise,

@@ -1,0 +1,84 @@
+// What tensors hold as functions of the index and of positions: how a mask is seen to be causal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "aot/graph/exported_program.h"
+#include "aot/shapes/call.h"
+
+namespace vitrine::aot {
+
+// constant + the sum of factor x term. Terms are axes ("axis 0" is the last one, so that operands
+// broadcast in place), nodes that are one number at run time ("%input_pos"), and sizes ("s0").
+struct LinearSum {
+  int64_t constant = 0;
+  std::map<std::string, int64_t> terms;
+  friend bool operator==(const LinearSum&, const LinearSum&) = default;
+
+  static LinearSum axis(size_t from_last);
+  bool has_axes() const;
+};
+
+struct IndexValue {
+  enum class Kind : uint8_t {
+    kWhole,  // `whole`, for integers
+    kSeen,   // true where all conditions are >= 0
+    kAdded,  // floats: 0 where they are, else -inf or the lowest number
+    kNumber  // `number` everywhere, for floats
+  };
+  Kind kind = Kind::kWhole;
+  LinearSum whole;
+  std::vector<LinearSum> conditions;
+  double number = 0;
+};
+
+// Of a graph that does not change meanwhile. Results are empty for whatever is not known for
+// certain; tensors that anything writes to are not.
+class IndexValues {
+ public:
+  explicit IndexValues(const ExportedProgram& program) : program_(program) {}
+
+  std::optional<IndexValue> of(const Node* node);
+  // Of a number, a node that is one, or a tensor of integers.
+  std::optional<LinearSum> whole(const Argument& argument);
+  // The position p of a mask [..., query, key] that shows query i the keys up to p + i.
+  std::optional<LinearSum> causal_from(const Node* mask);
+
+ private:
+  using Result = std::optional<IndexValue>;
+  struct Rule;
+  static const std::vector<Rule>& rules();
+
+  Result compute(const Node& node);
+  Result number_node(const Node& node);
+  Result placeholder(const Node& node);
+  Result call(const Node& node);
+
+  Result arange(const Node& node, const Call& call);
+  Result add(const Node& node, const Call& call);
+  Result subtract(const Node& node, const Call& call);
+  Result compare(const Node& node, const Call& call);
+  Result negate(const Node& node, const Call& call);
+  Result both(const Node& node, const Call& call);
+  Result choose(const Node& node, const Call& call);
+  Result fill(const Node& node, const Call& call);
+  Result uniform(const Node& node, const Call& call);
+  Result same(const Node& node, const Call& call);
+  Result reshape(const Node& node, const Call& call);
+  Result slice(const Node& node, const Call& call);
+  Result select(const Node& node, const Call& call);
+  Result index(const Node& node, const Call& call);
+
+  const ExportedProgram& program_;
+  std::unordered_map<const Node*, Result> known_;
+};
+
+// Whether something writes to the tensor, itself or by a view of it.
+bool is_written(const Node& node);
+
+}  // namespace vitrine::aot
