@@ -3,21 +3,73 @@
 #include <memory>
 
 #include "aot/reports/delegation_info.h"
+#include "host/files.h"
 #include "tools/pte_lower/backends.h"
 
 namespace vitrine::python {
+namespace {
 
-std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
-                                         const LowerSettings& settings) {
+std::variant<int64_t, bool, double> constant(const std::string& name, py::handle value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (py::isinstance<py::int_>(value)) return value.cast<int64_t>();
+  if (py::isinstance<py::float_>(value)) return value.cast<double>();
+  throw py::type_error("metadata " + name + " is not a number, a bool or a sequence of them");
+}
+
+aot::ConstantMethod constant_method(const std::string& name, py::handle value) {
+  aot::ConstantMethod method;
+  method.name = name;
+  method.is_list = py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
+  if (!method.is_list) {
+    method.values.push_back(constant(name, value));
+    return method;
+  }
+  for (const py::handle item : value) method.values.push_back(constant(name, item));
+  return method;
+}
+
+}  // namespace
+
+aot::LowerOptions lower_options(const LowerSettings& settings) {
   aot::LowerOptions options;
   for (const std::string& name : settings.backends) {
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
+  }
+  options.filter = aot::OpFilter(settings.only_ops, settings.exclude_ops);
+  for (const std::string& bound : settings.dynamic) {
+    options.bounds.push_back(aot::parse_dynamic_bound(bound));
+  }
+  options.custom_sdpa = settings.attention == "custom_sdpa";
+  if (!options.custom_sdpa && !settings.attention.empty() && settings.attention != "aten") {
+    throw py::value_error("attention is \"custom_sdpa\" or \"aten\", not \"" + settings.attention +
+                          "\"");
   }
   if (!settings.quantize.empty()) options.quantise = aot::parse_quantisation(settings.quantize);
   options.fold_constants = settings.fold_constants;
   options.optimise = settings.optimize;
   options.make_record = settings.record;
+  for (const auto& [name, value] : settings.metadata) {
+    options.emit.constant_methods.push_back(constant_method(py::str(name), value));
+  }
+  options.emit.emit_debug_maps = settings.debug_maps;
+  options.emit.external_constants = settings.external_constants;
+  aot::EmitOptions::MemoryPlanning& memory = options.emit.memory_planning;
+  memory.share_mutable_buffers = settings.share_mutable_buffers;
+  memory.alloc_graph_input = settings.plan_inputs;
+  memory.alloc_graph_output = settings.plan_outputs;
+  return options;
+}
+
+std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
+                                         const aot::LowerOptions& options) {
   return std::make_unique<aot::LoweredModel>(aot::lower(aot::import_methods(models), options));
+}
+
+void save(const aot::LoweredModel& model, const std::filesystem::path& path) {
+  for (const auto& [tag, bytes] : model.emitted.ptd) {
+    tools::write_file(path.parent_path() / (tag + ".ptd"), bytes);
+  }
+  tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
 }
 
 py::dict delegation_info(const aot::LoweredModel& model) {

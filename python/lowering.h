@@ -15,17 +15,34 @@ namespace vitrine::python {
 
 namespace py = pybind11;
 
+// As the options of pte_lower have it.
 struct LowerSettings {
-  std::vector<std::string> backends;  // as pte_lower names them; none: no delegates
+  std::vector<std::string> backends;  // none: no delegates
+  std::vector<std::string> only_ops;
+  std::vector<std::string> exclude_ops;
+  std::vector<std::string> dynamic;  // "x.0=1:8"
+  py::dict metadata;                 // name -> number, bool, or a sequence of them
+  std::string attention;             // "custom_sdpa"; "aten" or empty: as it is
+  std::string quantize;              // empty: not
   bool fold_constants = false;
-  bool record = false;   // makes an ETRecord too
-  std::string quantize;  // as pte_lower's --quantize; empty: not
   bool optimize = false;
+  bool record = false;  // makes an ETRecord too
+  bool debug_maps = true;
+  bool external_constants = false;
+  bool share_mutable_buffers = false;
+  bool plan_inputs = true;
+  bool plan_outputs = true;
 };
 
-// By method. Throws HostErrors that name the file, node or option.
+// Throws HostErrors and TypeErrors that name the option.
+aot::LowerOptions lower_options(const LowerSettings& settings);
+
+// By method. Throws HostErrors that name the file, node or option. Needs no GIL.
 std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesystem::path>& models,
-                                         const LowerSettings& settings);
+                                         const aot::LowerOptions& options);
+
+// The program to a file, and its external weights to files beside it.
+void save(const aot::LoweredModel& model, const std::filesystem::path& path);
 
 // By method: subgraphs, nodes, and (op type, delegated, not delegated).
 py::dict delegation_info(const aot::LoweredModel& model);

@@ -55,20 +55,42 @@ void define_lowering(py::module_& module) {
   py::class_<aot::LoweredModel>(module, "Lowered")
       .def("program", [](const aot::LoweredModel& model) { return to_bytes(model.emitted.pte); })
       .def("record", [](const aot::LoweredModel& model) { return to_bytes(model.record); })
-      .def("save",
-           [](const aot::LoweredModel& model, const std::filesystem::path& path) {
-             tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
+      .def("data",
+           [](const aot::LoweredModel& model) {
+             py::dict files;
+             for (const auto& [tag, bytes] : model.emitted.ptd) {
+               files[py::str(tag + ".ptd")] = to_bytes(bytes);
+             }
+             return files;
            })
+      .def("save", &save)
       .def("notes", [](const aot::LoweredModel& model) { return model.notes; })
       .def("summary", &tools::summary_text)
       .def("explain",
            [](const aot::LoweredModel& model) { return tools::explain_text(model, false); })
       .def("delegation_info", &delegation_info);
+  py::class_<LowerSettings>(module, "LowerSettings")
+      .def(py::init())
+      .def_readwrite("backends", &LowerSettings::backends)
+      .def_readwrite("only_ops", &LowerSettings::only_ops)
+      .def_readwrite("exclude_ops", &LowerSettings::exclude_ops)
+      .def_readwrite("dynamic", &LowerSettings::dynamic)
+      .def_readwrite("metadata", &LowerSettings::metadata)
+      .def_readwrite("attention", &LowerSettings::attention)
+      .def_readwrite("quantize", &LowerSettings::quantize)
+      .def_readwrite("fold_constants", &LowerSettings::fold_constants)
+      .def_readwrite("optimize", &LowerSettings::optimize)
+      .def_readwrite("record", &LowerSettings::record)
+      .def_readwrite("debug_maps", &LowerSettings::debug_maps)
+      .def_readwrite("external_constants", &LowerSettings::external_constants)
+      .def_readwrite("share_mutable_buffers", &LowerSettings::share_mutable_buffers)
+      .def_readwrite("plan_inputs", &LowerSettings::plan_inputs)
+      .def_readwrite("plan_outputs", &LowerSettings::plan_outputs);
   module.def("lower", [](const std::map<std::string, std::filesystem::path>& models,
-                         const std::vector<std::string>& backends, bool fold_constants, bool record,
-                         const std::string& quantize, bool optimize) {
+                         const LowerSettings& settings) {
+    const aot::LowerOptions options = lower_options(settings);
     const py::gil_scoped_release others_run;
-    return lower(models, {backends, fold_constants, record, quantize, optimize});
+    return lower(models, options);
   });
   module.def("inspect_json", &inspect_json);
 }

@@ -167,7 +167,13 @@ class Lowered:
         """What lower() was asked to change and left as it is, and why."""
         return self._model.notes()
 
+    @property
+    def data(self) -> Mapping[str, bytes]:
+        """Weights outside of the program, by file name: with `external_constants`."""
+        return self._model.data()
+
     def save(self, path: PathLike) -> None:
+        """The program, and files of `data` beside it."""
         self._model.save(os.fspath(path))
 
     def delegation_info(self, method: Optional[str] = None) -> DelegationInfo:
@@ -191,19 +197,51 @@ class Lowered:
         return self._model.summary()
 
 
+Number = Union[int, float, bool]
+
+
 def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
-          backend: Union[str, Sequence[str], None] = "xnnpack", fold_constants: bool = False,
-          record: bool = False, quantize: Optional[str] = None, optimize: bool = False) -> Lowered:
+          backend: Union[str, Sequence[str], None] = "xnnpack",
+          only_ops: Sequence[str] = (), exclude_ops: Sequence[str] = (),
+          attention: Optional[str] = None, quantize: Optional[str] = None,
+          fold_constants: bool = False, optimize: bool = False,
+          metadata: Optional[Mapping[str, Union[Number, Sequence[Number]]]] = None,
+          dynamic: Optional[Mapping[str, tuple[int, int]]] = None,
+          share_mutable_buffers: bool = False, external_constants: bool = False,
+          plan_inputs: bool = True, plan_outputs: bool = True,
+          debug_maps: bool = True, record: bool = False) -> Lowered:
     """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
 
-    `backend` is "xnnpack", "mapping_demo", several in order of preference, or None.
+    `backend` is "xnnpack", "mapping_demo", several in order of preference, or None; `only_ops` and
+    `exclude_ops` say what it is offered.
+    `attention="custom_sdpa"` computes attention, and writes to caches, by the operators of language
+    models.
     `quantize` is a scheme for float weights, as pte_lower has it: "8da4w:32,embedding:4:32".
     `optimize` goes beyond ExecuTorch's lowering for speed; `explain()` tells what it did.
+    `metadata` adds methods that give a value or list: {"get_max_seq_len": 2048}.
+    `dynamic` narrows bounds of sizes, inclusive: {"x.0": (1, 8)}.
+    `share_mutable_buffers` gives methods one state; `external_constants` moves weights to `data`.
+    Without `plan_inputs` or `plan_outputs` the caller gives their memory. `debug_maps` is what
+    profiles are joined with; `record` makes an ETRecord too.
     """
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
-    backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
-    return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()},
-                                  backends, fold_constants, record, quantize or "", optimize))
+    settings = _vitrine.LowerSettings()
+    settings.backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
+    settings.only_ops = list(only_ops)
+    settings.exclude_ops = list(exclude_ops)
+    settings.attention = attention or ""
+    settings.quantize = quantize or ""
+    settings.fold_constants = fold_constants
+    settings.optimize = optimize
+    settings.metadata = dict(metadata or {})
+    settings.dynamic = [f"{name}={low}:{high}" for name, (low, high) in (dynamic or {}).items()]
+    settings.share_mutable_buffers = share_mutable_buffers
+    settings.external_constants = external_constants
+    settings.plan_inputs = plan_inputs
+    settings.plan_outputs = plan_outputs
+    settings.debug_maps = debug_maps
+    settings.record = record
+    return Lowered(_vitrine.lower({name: os.fspath(path) for name, path in models.items()}, settings))
 
 
 def delegation_info(lowered: Lowered, method: Optional[str] = None) -> DelegationInfo:

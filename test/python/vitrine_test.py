@@ -212,6 +212,57 @@ class Lowering(unittest.TestCase):
         with self.assertRaisesRegex(vitrine.Error, "int8"):
             vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int8")
 
+    def test_metadata_are_methods(self):
+        metadata = {"get_max_seq_len": 2048, "use_kv_cache": True, "get_head_dim": 0.5, "get_eos_ids": [2, 7]}
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), metadata=metadata, debug_maps=False)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            program = vitrine.Program(path)
+            self.assertEqual(set(program.methods), {"forward", *metadata})
+            self.assertEqual(program.call("get_max_seq_len"), (2048,))
+            self.assertIs(program.call("use_kv_cache")[0], True)
+            self.assertEqual(program.call("get_head_dim"), (0.5,))
+            self.assertEqual(program.call("get_eos_ids"), (2, 7))
+        with self.assertRaisesRegex(TypeError, "get_max_seq_len"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), metadata={"get_max_seq_len": "long"})
+
+    def test_weights_beside_the_program(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), external_constants=True)
+        (name,) = lowered.data
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            with open(os.path.join(folder, name), "rb") as file:
+                self.assertEqual(file.read(), lowered.data[name])
+            program = vitrine.Program(path, data=[os.path.join(folder, name)])
+            (spec,) = program.inputs()
+            (output,) = program(floats("linear_relu", "input_0.bin", spec.shape))
+            expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
+            numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+
+    def test_operators_are_filtered(self):
+        def delegated(**kwargs):
+            return {row["op_type"] for row in
+                    vitrine.lower(sample("linear_relu", "model.pt2"), **kwargs).delegation_info().by_op if row["delegated"]}
+        self.assertEqual(delegated(only_ops=["relu"]), {"aten_relu_default"})
+        self.assertNotIn("aten_relu_default", delegated(exclude_ops=["relu"]))
+
+    def test_attention(self):
+        with self.assertRaisesRegex(vitrine.Error, "there is no aten.scaled_dot_product_attention"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), attention="custom_sdpa")
+        with self.assertRaisesRegex(ValueError, "flash"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), attention="flash")
+        corpus = os.environ.get("VITRINE_CORPUS", "")
+        model = os.path.join(corpus, "kv_cache", "model.pt2")
+        if not os.path.exists(model):
+            self.skipTest("set VITRINE_CORPUS")
+        self.assertIn("custom_sdpa", str(vitrine.lower(model, attention="custom_sdpa", backend=None)))
+
+    def test_dynamic_sizes_are_narrowed(self):
+        with self.assertRaisesRegex(vitrine.Error, "x.0: there is no such size; all sizes are static"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": (1, 8)})
+
     def test_errors(self):
         with self.assertRaisesRegex(vitrine.Error, "xnnpack"):
             vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
