@@ -80,7 +80,10 @@ Json timeline_json(const Profile& profile, uint32_t run) {
 }
 
 Json steps_json(const Profile& profile, const PageSteps& steps) {
-  Json json = {{"all", Json::array()}, {"kept", Json::array()}, {"caches", Json::array()}};
+  Json json = {{"what", steps.what},
+               {"all", Json::array()},
+               {"kept", Json::array()},
+               {"caches", Json::array()}};
   std::map<uint32_t, size_t> step_of;
   for (size_t i = 0; i < steps.steps.size(); ++i) {
     const PageSteps::Step& step = steps.steps[i];
@@ -141,16 +144,29 @@ std::string fill(std::string_view page,
   return text;
 }
 
-}  // namespace
-
-std::string report_html(const Profile& profile, const PageSteps* steps) {
+Json page_json(const ProfilePage& page) {
+  const Profile& profile = *page.profile;
   Json data = profile_json(profile);
   data["texts"] = texts_json(profile);
   data["timeline"] = timeline_json(profile, typical_run(profile));
-  data["steps"] = steps == nullptr ? Json() : steps_json(profile, *steps);
+  data["steps"] = page.steps == nullptr ? Json() : steps_json(profile, *page.steps);
+  return data;
+}
+
+}  // namespace
+
+std::string report_html(std::span<const ProfilePage> pages) {
+  Json data = page_json(pages.front());
+  data["others"] = Json::array();
+  for (const ProfilePage& page : pages.subspan(1)) data["others"].push_back(page_json(page));
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
   return fill(html::kPage,
               {{"{{style}}", html::kStyle}, {"{{data}}", json}, {"{{script}}", html::kScript}});
+}
+
+std::string report_html(const Profile& profile, const PageSteps* steps) {
+  const ProfilePage page{&profile, steps};
+  return report_html({&page, 1});
 }
 
 }  // namespace vitrine::inspector

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct PageSteps {
     double ns = 0;
     std::optional<uint32_t> run = {};  // of the profile, if the step was kept
   };
+  std::string what;  // "time of each decode token by position"
   std::vector<Step> steps;
   std::vector<std::pair<std::string, uint64_t>> caches;  // part of the planned memory; bytes
 };
@@ -26,5 +28,13 @@ struct PageSteps {
 // median time. With steps, it shows them all and the timeline of the run that is clicked. Names are
 // shown as text whatever they contain.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr);
+
+struct ProfilePage {
+  const Profile* profile = nullptr;
+  const PageSteps* steps = nullptr;  // null: none
+};
+// Profiles of one run's methods, of which the page shows one at a time, the first at first. There
+// is at least one.
+std::string report_html(std::span<const ProfilePage> pages);
 
 }  // namespace vitrine::inspector

@@ -16,52 +16,50 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kProcess = 1;
-constexpr int kExecutorTrack = 1;
-
 std::string text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-class TimelineReport {
+uint64_t first_event(const Profile& profile) {
+  uint64_t first = UINT64_MAX;
+  for (const TimelineEvent& event : profile.timeline) first = std::min(first, event.start);
+  for (const Scope& scope : profile.scopes) first = std::min(first, scope.start);
+  return first;
+}
+
+// A profile as a process; its threads are the tracks from `track` on.
+class TimelineProcess {
  public:
-  explicit TimelineReport(const Profile& profile) : profile_(profile) {
+  TimelineProcess(const Profile& profile, int process, int track, uint64_t base)
+      : profile_(profile), process_(process), executor_track_(track), base_(base) {
     for (const DelegateCall& call : profile.delegate_calls) {
-      const int next = kExecutorTrack + 1 + static_cast<int>(tracks_.size());
+      const int next = executor_track_ + 1 + static_cast<int>(tracks_.size());
       tracks_.try_emplace(call.delegate, next);
       if (call.derived_times) derived_.push_back(call.partition);
     }
     for (size_t i = 0; i < profile.rows.size(); ++i) rows_.push_back(row_fields(i));
-    base_ = UINT64_MAX;
-    for (const TimelineEvent& event : profile.timeline) base_ = std::min(base_, event.start);
-    for (const Scope& scope : profile.scopes) base_ = std::min(base_, scope.start);
   }
 
-  std::string report() {
-    out_ = "{\"displayTimeUnit\":\"ms\",\"otherData\":";
-    out_ += text({{"model", profile_.run.model},
-                  {"method", profile_.method},
-                  {"clock", "CLOCK_MONOTONIC of the traced machine"},
-                  {"first_event_ns", std::to_string(base_ == UINT64_MAX ? 0 : base_)}});
-    out_ += ",\"traceEvents\":[\n";
-    add_name("process_name", kExecutorTrack,
-             profile_.run.model.empty() ? "vitrine" : profile_.run.model);
-    add_name("thread_name", kExecutorTrack, "executor");
+  int next_track() const { return executor_track_ + 1 + static_cast<int>(tracks_.size()); }
+
+  // Events, with commas between.
+  std::string events(const std::string& name) {
+    add_name("process_name", executor_track_, name);
+    add_name("thread_name", executor_track_, "executor");
     for (const auto& [delegate, track] : tracks_) {
       add_name("thread_name", track, delegate.empty() ? "delegate" : delegate);
     }
     for (const Scope& scope : profile_.scopes) {
-      add(text(Json(scope.name)) + ",\"cat\":\"load\"", kExecutorTrack, scope.start, scope.ns);
+      add(text(Json(scope.name)) + ",\"cat\":\"load\"", executor_track_, scope.start, scope.ns);
     }
     for (const TimelineEvent& event : profile_.timeline) add(event);
-    out_ += "\n]}\n";
     return std::move(out_);
   }
 
  private:
   struct RowFields {
     std::string fields;  // "name", "cat", "args", as JSON text after "name":
-    int track = kExecutorTrack;
+    int track = 0;
   };
 
   RowFields row_fields(size_t index) const {
@@ -79,6 +77,7 @@ class TimelineReport {
       args["derived_start"] = true;
     }
     RowFields result;
+    result.track = executor_track_;
     result.fields = text(Json(texts.op)) + ",\"cat\":\"" +
                     (row.where == Where::kDelegate ? "delegate" : "kernel") +
                     "\",\"args\":" + text(args);
@@ -94,7 +93,7 @@ class TimelineReport {
         const Json name = event.run < profile_.run_names.size()
                               ? profile_.run_names[event.run]
                               : fmt::format("{} {}", is_cold ? "warm-up" : "run", event.run + 1);
-        add(text(name) + ",\"cat\":\"run\"", kExecutorTrack, event.start, ns);
+        add(text(name) + ",\"cat\":\"run\"", executor_track_, event.start, ns);
         break;
       }
       case TimelineEvent::Kind::kRow:
@@ -104,7 +103,7 @@ class TimelineReport {
         const DelegateCall& call = profile_.delegate_calls[event.index];
         const Json name = fmt::format("{} {}", call.delegate.empty() ? "delegate" : call.delegate,
                                       call.partition);
-        add(text(name) + ",\"cat\":\"call\"", kExecutorTrack, event.start, ns);
+        add(text(name) + ",\"cat\":\"call\"", executor_track_, event.start, ns);
         break;
       }
     }
@@ -116,13 +115,13 @@ class TimelineReport {
     fmt::format_to(
         std::back_inserter(out_),
         "{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:03},\"dur\":{:.3f},\"name\":{}}}",
-        kProcess, track, since / 1000, since % 1000, ns / 1000, fields);
+        process_, track, since / 1000, since % 1000, ns / 1000, fields);
   }
 
   void add_name(const char* what, int track, const std::string& name) {
     begin();
     out_ += text({{"ph", "M"},
-                  {"pid", kProcess},
+                  {"pid", process_},
                   {"tid", track},
                   {"name", what},
                   {"args", {{"name", name}}}});
@@ -134,6 +133,8 @@ class TimelineReport {
   }
 
   const Profile& profile_;
+  int process_;
+  int executor_track_;
   std::map<std::string, int> tracks_;  // of delegates
   std::vector<int> derived_;           // partitions
   std::vector<RowFields> rows_;
@@ -144,6 +145,33 @@ class TimelineReport {
 
 }  // namespace
 
-std::string report_timeline(const Profile& profile) { return TimelineReport(profile).report(); }
+std::string report_timeline(std::span<const Profile> profiles) {
+  uint64_t base = UINT64_MAX;
+  std::vector<std::string> methods;
+  for (const Profile& profile : profiles) {
+    base = std::min(base, first_event(profile));
+    methods.push_back(profile.method);
+  }
+  const std::string model = profiles.empty() ? "" : profiles.front().run.model;
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":";
+  out += text({{"model", model},
+               {"method", fmt::format("{}", fmt::join(methods, " + "))},
+               {"clock", "CLOCK_MONOTONIC of the traced machine"},
+               {"first_event_ns", std::to_string(base == UINT64_MAX ? 0 : base)}});
+  out += ",\"traceEvents\":[\n";
+  int process = 1;
+  int track = 1;
+  for (const Profile& profile : profiles) {
+    std::string name = model.empty() ? "vitrine" : model;
+    if (profiles.size() > 1) name += " · " + profile.method;
+    TimelineProcess events(profile, process, track, base);
+    if (process++ > 1) out += ",\n";
+    track = events.next_track();
+    out += events.events(name);
+  }
+  return out + "\n]}\n";
+}
+
+std::string report_timeline(const Profile& profile) { return report_timeline({&profile, 1}); }
 
 }  // namespace vitrine::inspector

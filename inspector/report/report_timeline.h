@@ -2,6 +2,7 @@
 // "Trace Event Format" (Google, 2016): complete events ("ph": "X") and names of tracks ("M").
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "inspector/join/profile.h"
@@ -13,5 +14,7 @@ namespace vitrine::inspector {
 // a delegate gave durations only, its operators say so ("derived_start"). All runs of the trace,
 // warm-ups included.
 std::string report_timeline(const Profile& profile);
+// Of methods traced by one clock: each is a process of its own.
+std::string report_timeline(std::span<const Profile> profiles);
 
 }  // namespace vitrine::inspector

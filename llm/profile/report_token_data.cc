@@ -153,9 +153,12 @@ std::string report_token_csv(const TokenProfile& profile, const inspector::View&
   return out;
 }
 
-std::string report_token_html(const TokenProfile& profile) {
-  const inspector::Profile& kept = profile.kept.front();
+namespace {
+
+// All decode tokens, of which the profile's runs are some.
+inspector::PageSteps decode_steps(const TokenProfile& profile, const inspector::Profile& kept) {
   inspector::PageSteps page;
+  page.what = "time of each decode token by position";
   for (const StepWall& wall : profile.tokens_by_position) {
     page.steps.push_back({.position = wall.position, .ns = static_cast<double>(wall.ns)});
   }
@@ -168,7 +171,30 @@ std::string report_token_html(const TokenProfile& profile) {
   for (const CacheLayer& layer : cache_layers(profile)) {
     page.caches.emplace_back(layer.name, layer.bytes);
   }
-  return inspector::report_html(kept, &page);
+  return page;
+}
+
+// Of a method that does not decode: the steps that were kept.
+inspector::PageSteps kept_steps(const inspector::Profile& kept) {
+  inspector::PageSteps page;
+  page.what = "time in the model of the calls that were kept";
+  for (const inspector::RunSample& sample : kept.wall_samples) {
+    page.steps.push_back({.position = sample.run, .ns = sample.ns, .run = sample.run});
+  }
+  return page;
+}
+
+}  // namespace
+
+std::string report_token_html(const TokenProfile& profile) {
+  std::vector<inspector::PageSteps> steps;
+  for (const inspector::Profile& kept : profile.kept) {
+    const bool decodes = kept.method == profile.methods.front().name;
+    steps.push_back(decodes ? decode_steps(profile, kept) : kept_steps(kept));
+  }
+  std::vector<inspector::ProfilePage> pages;
+  for (size_t i = 0; i < steps.size(); ++i) pages.push_back({&profile.kept[i], &steps[i]});
+  return inspector::report_html(pages);
 }
 
 }  // namespace vitrine::llm

@@ -118,9 +118,9 @@ std::string from_base64(const std::string& text) {
 }
 
 json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
-           const char* window) {
+           const char* window, const char* script = kDrive) {
   page.insert(page.find("<head>") + 6, kWatch);
-  page.insert(page.rfind("</body>"), kDrive);
+  page.insert(page.rfind("</body>"), script);
   const fs::path file = scratch / "driven.html";
   std::ofstream(file) << page;
   const fs::path out = scratch / "dom";
@@ -182,6 +182,66 @@ TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
     EXPECT_EQ(seen.at("theme"), "dark,light");
     EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
   }
+}
+
+// Looks at the second method's page and comes back.
+constexpr char kVisitMethods[] = R"(<script>
+const seen = {pages: []};
+const all = (query) => [...document.querySelectorAll(query)];
+const look = () => seen.pages.push({
+  title: document.title,
+  selected: all('#methods [aria-selected=true]').map((button) => button.textContent),
+  cards: all('.card').length,
+  rows: all('#table tbody tr').length,
+  flame: all('#flame .block').length,
+  timeline: document.getElementById('timeline-what').textContent,
+  steps: document.getElementById('steps-what').textContent,
+  kept: all('#steps-kept button').map((button) => button.textContent)});
+look();
+all('#methods button')[1].click();
+look();
+document.getElementById('filter').value = 'linear';
+all('#methods button')[0].click();
+look();
+seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
+seen.problems = window.problems;
+const result = document.createElement('pre');
+result.id = 'result';
+result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+document.body.append(result);
+</script>)";
+
+TEST(ReportHtmlBrowser, ShowsEachMethod) {
+  const fs::path corpus = corpus_llm_dir();
+  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  const std::string browser = find_browser();
+  if (browser.empty()) GTEST_SKIP() << "needs Chromium: install it, or set VITRINE_CHROMIUM";
+  const ScratchFolder scratch;
+  const fs::path file = scratch / "profile.html";
+  const CommandResult result =
+      run_tool(VITRINE_LLM_RUNNER,
+               "--prompt_ids 1,5,9 --max_new_tokens 9 --profile --format html --model_path " +
+                   (corpus / "llama_prefill_decode_shared_kv/model.pte").string() + " --output " +
+                   file.string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json seen = drive(browser, read_text(file), scratch, "1280,900", kVisitMethods);
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("ids"), 0) << "ids that are there twice";
+  const json& pages = seen.at("pages");
+  EXPECT_EQ(pages[0].at("title"), "model.pte · decode");
+  EXPECT_EQ(pages[0].at("selected"), json({"decode"}));
+  EXPECT_EQ(pages[1].at("title"), "model.pte · prefill");
+  EXPECT_EQ(pages[1].at("selected"), json({"prefill"}));
+  EXPECT_EQ(pages[1].at("kept"), json({"prefill at 0"}));
+  EXPECT_NE(pages[1].at("timeline").get<std::string>().find("prefill at 0"), std::string::npos);
+  EXPECT_NE(pages[0].at("steps"), pages[1].at("steps"));
+  for (const json& page : pages) {
+    EXPECT_GE(page.at("cards"), 4);
+    EXPECT_GT(page.at("rows"), 20);
+    EXPECT_GT(page.at("flame"), 20);
+  }
+  EXPECT_EQ(pages[2], pages[0]);
 }
 
 TEST(ReportHtmlBrowser, ThePageOfMobileNetV2IsSmall) {

@@ -19,7 +19,7 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
     case ReportFormat::kCsv:
       return llm::report_token_csv(profile, options.view);
     case ReportFormat::kTimeline:
-      return inspector::report_timeline(profile.kept.front());
+      return inspector::report_timeline(std::span<const inspector::Profile>(profile.kept));
     case ReportFormat::kHtml:
       return llm::report_token_html(profile);
     case ReportFormat::kJsonl:  // refused before

@@ -1,6 +1,6 @@
 'use strict';
-(() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
+// Fills in the page's main part.
+const showProfile = (data) => {
   const $ = (id) => document.getElementById(id);
   const PAGE = 500;  // table rows shown at once
 
@@ -365,6 +365,8 @@
   function steps(show) {
     const all = data.steps.all, kept = data.steps.kept, buttons = [];
     $('steps-section').after($('timeline-section'));
+    if (data.steps.what) $('steps-what').textContent = data.steps.what;
+    $('steps').hidden = all.length < 2;
     const median = all.map(([, ns]) => ns).sort((a, b) => a - b)[Math.floor(all.length / 2)] || 1;
     const highest = Math.min(Math.max(...all.map(([, ns]) => ns), 1), 4 * median);  // a disturbed one does not flatten the others
     const x = (i) => 100 * (i + 0.5) / all.length, y = (ns) => 4 + 92 * Math.min(ns / highest, 1);
@@ -430,20 +432,9 @@
     if (peak.tensors.length > 20) $('plan-peak').append(make('li', {}, `and ${peak.tensors.length - 20} more`));
   }
 
-  // ---- Light and dark: as the system has it, until told otherwise.
-  function theme() {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    let chosen = null;
-    const apply = () => { document.documentElement.dataset.theme = chosen || (dark.matches ? 'dark' : 'light'); };
-    dark.addEventListener('change', apply);
-    $('theme').addEventListener('click', () => { chosen = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'; apply(); });
-    apply();
-  }
-
-  theme();
   summary();
   flame();
   table();
   timeline();
   memory();
-})();
+};

@@ -49,5 +49,30 @@ TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
   EXPECT_EQ(data.at("timeline").at("events").size(), 3u);
 }
 
+TEST(ReportHtml, HasAllMethodsOfARun) {
+  test::TraceBuilder trace;
+  trace.begin_run();
+  trace.kernel(0, "aten::add.out", 500, "portable");
+  trace.end_run();
+  Profile decode = test::joined_profile(trace.dump(), nullptr);
+  Profile prefill = decode;
+  decode.method = "decode";
+  prefill.method = "prefill";
+  PageSteps calls;
+  calls.what = "calls that were kept";
+  const ProfilePage pages[] = {{&decode, nullptr}, {&prefill, &calls}};
+  const std::string html = report_html(pages);
+  const std::string open = "id=\"data\">";
+  const size_t begin = html.find(open) + open.size();
+  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  EXPECT_EQ(data.at("method"), "decode");
+  EXPECT_TRUE(data.at("steps").is_null());
+  ASSERT_EQ(data.at("others").size(), 1U);
+  const json& other = data.at("others")[0];
+  EXPECT_EQ(other.at("method"), "prefill");
+  EXPECT_EQ(other.at("steps").at("what"), calls.what);
+  EXPECT_EQ(other.at("rows"), data.at("rows"));
+}
+
 }  // namespace
 }  // namespace vitrine::inspector

@@ -74,6 +74,37 @@ TEST(ReportTimeline, HasRealTimesOnTracks) {
   EXPECT_NEAR(kernel.at("dur").get<double>(), 0.5, 1e-9);
 }
 
+TEST(ReportTimeline, HasAProcessForEachMethod) {
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.delegate(0, "B", {{.id = 1, .ns = 700}});
+  trace.end_run();
+  std::vector<Profile> profiles(2, test::joined_profile(trace.dump(), nullptr));
+  profiles[0].method = "decode";
+  profiles[0].run.model = "m.pte";
+  profiles[1].method = "prefill";
+  // The other began earlier: times count from its first event.
+  for (TimelineEvent& event : profiles[0].timeline) {
+    event.start += 5000;
+    event.end += 5000;
+  }
+  const json timeline = json::parse(report_timeline(std::span<const Profile>(profiles)));
+  EXPECT_EQ(check_fields(timeline),
+            (std::map<int, std::string>{{1, "executor"}, {2, "B"}, {3, "executor"}, {4, "B"}}));
+  EXPECT_EQ(timeline.at("otherData").at("method"), "decode + prefill");
+  std::map<int, std::string> processes;
+  std::map<int, double> begins;
+  for (const json& event : timeline.at("traceEvents")) {
+    const int process = event.at("pid");
+    EXPECT_EQ(process, event.at("tid") < 3 ? 1 : 2);
+    if (event.at("name") == "process_name") processes[process] = event.at("args").at("name");
+    if (event.at("ph") == "X" && event.at("cat") == "run") begins[process] = event.at("ts");
+  }
+  EXPECT_EQ(processes, (std::map<int, std::string>{{1, "m.pte · decode"}, {2, "m.pte · prefill"}}));
+  EXPECT_NEAR(begins[1], 5, 1e-9);
+  EXPECT_NEAR(begins[2], 0, 1e-9);
+}
+
 TEST(ReportTimeline, OfStockTracesIsValid) {
   VITRINE_CORPUS_CASE(corpus, "");
   size_t files = 0;

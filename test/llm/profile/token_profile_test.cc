@@ -22,6 +22,13 @@
 namespace vitrine::llm {
 namespace {
 
+// The document that a page carries.
+nlohmann::json page_data(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const size_t from = page.find(begin) + begin.size();
+  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -339,14 +346,23 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   ASSERT_THAT(profile.kept, SizeIs(2));
   EXPECT_THAT(profile.kept[1].run_names, ElementsAre("prefill at 0"));
   EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
+  const nlohmann::json page = page_data(report_token_html(profile));
+  EXPECT_EQ(page["method"], "decode");
+  EXPECT_EQ(page["steps"]["all"].size(), 19U);
+  ASSERT_EQ(page["others"].size(), 1U);
+  const nlohmann::json& other = page["others"][0];
+  EXPECT_EQ(other["method"], "prefill");
+  EXPECT_EQ(other["rows"].size(), rows[1]);
+  ASSERT_EQ(other["steps"]["kept"].size(), 1U);
+  EXPECT_EQ(other["steps"]["kept"][0]["name"], "prefill at 0");
+  EXPECT_EQ(other["steps"]["kept"][0]["step"], 0);
+  EXPECT_EQ(other["steps"]["all"][0][1], other["steps"]["kept"][0]["ns"]);
 }
 
 // All tokens, and a timeline of ops for each step that was kept: decode's point to their tokens.
 TEST_F(SampleProfile, ThePageHasTheOpsOfTokens) {
-  const std::string page = report_token_html(profile_);
-  const std::string begin = "<script type=\"application/json\" id=\"data\">";
-  const size_t from = page.find(begin) + begin.size();
-  const auto data = nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+  const nlohmann::json data = page_data(report_token_html(profile_));
+  EXPECT_TRUE(data["others"].empty());
   const auto& all = data["steps"]["all"];
   ASSERT_EQ(all.size(), 39u);
   EXPECT_EQ(data["steps"]["caches"].size(), 4u);
