@@ -122,6 +122,8 @@ class Method {
 
   // Not during an execution. Temporary memory and workspaces may be taken by the first one.
   MemoryUsage memory_usage() const;
+  // Adds it to that of other methods: what they share counts once.
+  void add_memory_usage(MemoryUsage& sum) const;
 
   // Later executions log into `tracer` (null: none). Delegates give their operators' times only if
   // a tracer was there when they were loaded.

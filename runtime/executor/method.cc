@@ -143,19 +143,23 @@ Method::~Method() {
 
 MemoryUsage Method::memory_usage() const {
   MemoryUsage usage;
+  add_memory_usage(usage);
+  return usage;
+}
+
+void Method::add_memory_usage(MemoryUsage& sum) const {
   for (size_t i = 0; i < meta_.num_planned_buffers(); ++i) {
     if (is_shared(i)) {
-      usage.shared = shared_state_->bytes();
+      sum.shared = shared_state_->bytes();
     } else if (planned_) {
-      usage.planned += meta_.planned_buffer_size(i);
+      sum.planned += meta_.planned_buffer_size(i);
     }
   }
-  usage.metadata = arena_.reserved();
-  usage.temporary = temp_.most_reserved();
-  usage.budget = memory_.limit();
-  usage.taken = memory_.used();
-  for (const Delegate* delegate : delegates_) delegate->report_memory(usage.delegates);
-  return usage;
+  sum.metadata += arena_.reserved();
+  sum.temporary += temp_.most_reserved();
+  sum.budget += memory_.limit();
+  sum.taken += memory_.used();
+  for (const Delegate* delegate : delegates_) delegate->report_memory(sum.delegates);
 }
 
 Error Method::set_input(size_t index, const EValue& value) {

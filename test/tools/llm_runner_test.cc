@@ -83,6 +83,22 @@ TEST(LlmRunnerTest, WritesEveryFormat) {
   EXPECT_THAT(read_text(scratch / "timeline"), HasSubstr("decode at 2"));
 }
 
+// Prefill and decode have one set of weights, and XNNPACK's packed copies of them are one too.
+TEST(LlmRunnerTest, WeightsThatMethodsShareCountOnce) {
+  if (corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  const std::string model = corpus_llm_dir() / "llama_prefill_decode_shared_kv/model.pte";
+  const auto packed = [&](const std::string& methods) {
+    const CommandResult result = run_tool(
+        VITRINE_LLM_RUNNER, "--model_path " + model + " --temperature 0 --prompt_ids 1,5 " +
+                                "--max_new_tokens 4 --profile --format json " + methods);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out).at("memory").at("packed_weights").get<size_t>();
+  };
+  const size_t of_one = packed("--method decode");
+  EXPECT_GT(of_one, 100'000U);
+  EXPECT_EQ(packed("--method decode --prefill_method prefill"), of_one);
+}
+
 TEST(LlmRunnerTest, ComparesProfilesPhaseByPhase) {
   const ScratchFolder scratch;
   const auto profile = [&](const char* name, const std::string& arguments) {

@@ -43,21 +43,11 @@ void write_comparison(const llm::SavedTokens& a, const llm::SavedTokens& b,
                options);
 }
 
-// Methods share one thread pool and perhaps their state, not the rest.
+// Methods share packed weights, workspaces and perhaps their state.
 inspector::MemoryInfo memory_of(const std::vector<std::unique_ptr<Method>>& methods) {
-  inspector::MemoryInfo sum;
-  for (const auto& method : methods) {
-    MemoryUsage usage = method->memory_usage();
-    if (method != methods.front()) usage.shared = 0;
-    const inspector::MemoryInfo info = memory_info(usage);
-    sum.planned += info.planned;
-    sum.metadata += info.metadata;
-    sum.workspace += info.workspace;
-    sum.packed_weights += info.packed_weights;
-    sum.mapped_weights += info.mapped_weights;
-    sum.constants += info.constants;
-  }
-  return sum;
+  MemoryUsage sum;
+  for (const auto& method : methods) method->add_memory_usage(sum);
+  return memory_info(sum);
 }
 
 }  // namespace
