@@ -1,9 +1,16 @@
 // The process's worker threads: a pthreadpool, shared by XNNPACK and the kernels that want it.
 //
 // One parallel region runs at a time; a second caller waits. Create one per process and share it.
+//
+// Callers work alone while that is faster. Workers sleep 20 microseconds after the last region at
+// the latest, and waking them takes as long. And a worker whose core the system gives to another
+// process keeps its caller waiting for milliseconds: if that costs more than the workers save,
+// there is a pause.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "vitrine/error.h"
@@ -26,18 +33,38 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   size_t threads() const { return threads_; }
-  // Calls task(argument, i) once for every i < count, by all threads, and returns when all are
-  // done. Tasks must not call run().
+  // Calls task(argument, i) once for every i < count, by all threads or by the caller's alone, and
+  // returns when all are done. One thread takes about `work_ns` for all. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);
-  void run(size_t count, Task task, void* argument);
+  void run(size_t count, Task task, void* argument, uint64_t work_ns = kMuchWork);
+  static constexpr uint64_t kMuchWork = 1'000'000'000;
 
   // Null for one thread: pthreadpool takes that as "run in the caller".
   pthreadpool* handle() const { return pool_; }
 
+  // For those who give handle() away; run() does this by itself. Times are those of
+  // CLOCK_MONOTONIC; any thread may call.
+  //
+  // Whether all threads are expected to be faster than the caller's alone for a region that begins
+  // now. The caller does as it is told, and after a region on all threads calls account().
+  bool pays(uint64_t now_ns, uint64_t work_ns);
+  // A region ended now. It took `took_ns` on all threads; `own_ns` is what it takes if no worker
+  // keeps the caller waiting.
+  void account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns);
+  // There is a pause.
+  bool rests(uint64_t now_ns) const { return now_ns < resume_ns_.load(std::memory_order_relaxed); }
+
  private:
-  ThreadPool(pthreadpool* pool, size_t threads) : pool_(pool), threads_(threads) {}
+  ThreadPool(pthreadpool* pool, size_t threads);
+
   pthreadpool* pool_;
   size_t threads_;
+  std::atomic<bool> awake_{false};      // the last region was one of all threads
+  std::atomic<uint64_t> end_ns_{0};     // of the last region
+  std::atomic<uint64_t> alone_ns_{0};   // work of regions that callers did alone, without long gaps
+  std::atomic<int64_t> lost_ns_;        // by the workers; negative: what they saved, up to a bound
+  std::atomic<uint64_t> resume_ns_{0};  // when a pause is over
+  std::atomic<uint64_t> pause_ns_{0};   // the length of the last one
 };
 
 }  // namespace vitrine

@@ -19,6 +19,7 @@ inline int64_t worker_count(const KernelContext& context) {
 
 // Arithmetic operations, or bytes moved, below which waking threads costs more than it saves.
 inline constexpr int64_t kParallelWork = 200'000;
+inline constexpr int64_t kWorkPerNs = 40;
 
 // What a product of sizes costs; no more than can be counted.
 inline int64_t work_of(std::initializer_list<int64_t> factors) {
@@ -51,7 +52,7 @@ void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) 
           work_left.body(item, static_cast<int64_t>(worker));
         }
       },
-      &shared);
+      &shared, std::min(static_cast<uint64_t>(work / kWorkPerNs), ThreadPool::kMuchWork));
 }
 
 // A grain for elements that are computed one by one.

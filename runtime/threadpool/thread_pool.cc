@@ -1,6 +1,7 @@
 #include "vitrine/thread_pool.h"
 
 #include <cpuinfo.h>
+#include <pthread.h>
 #include <pthreadpool.h>
 #include <sched.h>
 
@@ -8,10 +9,27 @@
 #include <cstdio>
 #include <new>
 
+#include "runtime/platform/clock.h"
+
 namespace vitrine {
 namespace {
 
 constexpr size_t kMaxThreads = 1024;
+
+// A worker looks out for work for so long before it sleeps (20 to 60 microseconds on x86), and is
+// woken for so much work.
+constexpr uint64_t kAwakeNs = 20'000;
+constexpr uint64_t kWorthWakingNs = 50'000;
+
+// What each worker saved lately, up to this, makes up for what is lost: single losses of a few
+// milliseconds, when the system gives the core to another process for once, are no reason to pause.
+constexpr int64_t kMaxSavedNs = 20'000'000;
+// Likewise right after a pause.
+constexpr int64_t kTrialNs = 2'000'000;
+constexpr uint64_t kFirstPauseNs = 5'000'000;
+constexpr uint64_t kLongestPauseNs = 500'000'000;
+// A loss within so many pauses after the last one doubles the next.
+constexpr uint64_t kQuietPauses = 8;
 
 // Cores of the cluster whose frequency is highest; all cores where frequencies are unknown or
 // equal.
@@ -76,10 +94,63 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads) {
   return result;
 }
 
+ThreadPool::ThreadPool(pthreadpool* pool, size_t threads)
+    : pool_(pool), threads_(threads), lost_ns_(-kMaxSavedNs * static_cast<int64_t>(threads - 1)) {}
+
 ThreadPool::~ThreadPool() { pthreadpool_destroy(pool_); }
 
-void ThreadPool::run(size_t count, Task task, void* argument) {
-  pthreadpool_parallelize_1d(pool_, task, argument, count, 0);
+// Callers on several threads may lose each other's sums here and below, which is no harm.
+bool ThreadPool::pays(uint64_t now_ns, uint64_t work_ns) {
+  if (rests(now_ns)) return false;
+  const bool soon = now_ns < end_ns_.load(std::memory_order_relaxed) + kAwakeNs;
+  if (soon && awake_.load(std::memory_order_relaxed)) return true;
+  const uint64_t alone = work_ns + (soon ? alone_ns_.load(std::memory_order_relaxed) : 0);
+  const bool worth_waking = alone >= kWorthWakingNs;
+  awake_.store(worth_waking, std::memory_order_relaxed);
+  alone_ns_.store(worth_waking ? 0 : alone, std::memory_order_relaxed);
+  end_ns_.store(now_ns + work_ns, std::memory_order_relaxed);
+  return worth_waking;
+}
+
+void ThreadPool::account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns) {
+  end_ns_.store(now_ns, std::memory_order_relaxed);
+  const auto workers = static_cast<int64_t>(threads_ - 1);
+  // The others' share counts less than in full: tiles are uneven, memory is shared.
+  const int64_t alone_ns = static_cast<int64_t>(own_ns) * (10 + 7 * workers) / 10;
+  const int64_t lost =
+      std::max(lost_ns_.load(std::memory_order_relaxed) + static_cast<int64_t>(took_ns) - alone_ns,
+               -kMaxSavedNs * workers);
+  lost_ns_.store(lost > 0 ? -kTrialNs : lost, std::memory_order_relaxed);
+  if (lost <= 0) return;
+  const uint64_t last = pause_ns_.load(std::memory_order_relaxed);
+  const bool soon = now_ns < resume_ns_.load(std::memory_order_relaxed) + kQuietPauses * last;
+  const uint64_t pause = soon ? std::min(2 * last, kLongestPauseNs) : kFirstPauseNs;
+  pause_ns_.store(pause, std::memory_order_relaxed);
+  resume_ns_.store(now_ns + pause, std::memory_order_relaxed);
+}
+
+void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) {
+  const uint64_t start_ns = pool_ == nullptr ? 0 : platform::now_ns();
+  if (pool_ == nullptr || !pays(start_ns, work_ns)) {
+    for (size_t i = 0; i < count; ++i) task(argument, i);
+    return;
+  }
+  struct Timed {
+    Task task;
+    void* argument;
+    pthread_t caller;
+    uint64_t own_end_ns;
+  } timed{task, argument, pthread_self(), start_ns};
+  pthreadpool_parallelize_1d(
+      pool_,
+      [](void* region, size_t i) {
+        Timed& t = *static_cast<Timed*>(region);
+        t.task(t.argument, i);
+        if (pthread_equal(pthread_self(), t.caller) != 0) t.own_end_ns = platform::now_ns();
+      },
+      &timed, count, 0);
+  const uint64_t end_ns = platform::now_ns();
+  account(end_ns, end_ns - start_ns, timed.own_end_ns - start_ns);
 }
 
 }  // namespace vitrine

@@ -107,7 +107,8 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for packed weights");
   }
   self->weights_->finish();
-  VITRINE_RETURN_IF_ERROR(self->invocation_.plan(self->runtime_.get()));
+  self->pool_ = context.pool;
+  VITRINE_RETURN_IF_ERROR(self->invocation_.plan(self->runtime_.get(), context.pool));
   // What it would plan for now are the upper bounds of dynamic sizes, which may never come.
   forget_memory_plan(self->runtime_.get());
   self->constants_.release_packed();
@@ -222,7 +223,7 @@ Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_c
   if (shapes_changed) {
     data_valid_ = false;
     if (Error error = reshape(); !error.ok()) return fail(std::move(error));
-    VITRINE_RETURN_IF_ERROR(invocation_.plan(runtime_.get()));
+    VITRINE_RETURN_IF_ERROR(invocation_.plan(runtime_.get(), pool_));
   }
   VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
   bool data_changed = !data_valid_;

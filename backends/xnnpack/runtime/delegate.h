@@ -91,6 +91,7 @@ class XnnpackDelegate final : public Delegate {
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
   RuntimeHandle runtime_;
+  ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;
   CheckedVector<Binding> bindings_;
   CheckedVector<xnn_external_value> data_;  // parallel to bindings_

@@ -106,32 +106,63 @@ class Work {
 [[maybe_unused]] void stamp(timespec& time) { clock_gettime(CLOCK_MONOTONIC, &time); }
 [[maybe_unused]] void stamp(uint64_t& time) { time = platform::now_ns(); }  // Apple's
 
+// Steps towards the median, which single stalls do not move.
+uint64_t updated_usual(uint64_t usual, uint64_t took) {
+  if (usual == 0) return took;
+  const uint64_t step = usual / 16 + 1;
+  return took < usual ? std::max(usual - step, took + 1) : std::min(usual + step, took + 1);
+}
+
+xnn_status run_operator(xnn_runtime_t runtime, size_t i, pthreadpool_t threads) {
+  xnn_operator_data& op = runtime->opdata[i];
+  for (size_t k = 0; k < XNN_MAX_OPERATOR_OBJECTS; ++k) {
+    if (op.operator_objects[k] == nullptr) continue;
+    const xnn_status status = xnn_run_operator(op.operator_objects[k], threads);
+    if (status != xnn_status_success) return status;
+    if (runtime->profiling) stamp(op.end_ts[k]);
+  }
+  return xnn_status_success;
+}
+
 }  // namespace
 
-Error Invocation::plan(xnn_runtime_t runtime) {
-  in_parallel_.clear();
+Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
+  operators_.clear();
+  pool_ = nullptr;
   if (runtime->threadpool == nullptr) return Error();
-  VITRINE_RETURN_IF_ERROR(in_parallel_.resize(runtime->num_ops));
+  VITRINE_RETURN_IF_ERROR(operators_.resize(runtime->num_ops));
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator_data& op = runtime->opdata[i];
+    operators_[i] = {};
     if (op.operator_objects[0] == nullptr) continue;  // it was fused into another
-    in_parallel_[i] = Work(*runtime, op).estimate() >= kWorthThreads;
+    const double work = Work(*runtime, op).estimate();
+    if (work < kWorthThreads) continue;
+    operators_[i].work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
+    pool_ = pool;
   }
   return Error();
 }
 
-xnn_status Invocation::run(xnn_runtime_t runtime) const {
-  if (in_parallel_.empty()) return xnn_invoke_runtime(runtime);
+xnn_status Invocation::run(xnn_runtime_t runtime) {
+  if (operators_.empty()) return xnn_invoke_runtime(runtime);
   if (runtime->profiling) stamp(runtime->start_ts);
+  bool rests = pool_ == nullptr;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
-    xnn_operator_data& op = runtime->opdata[i];
-    for (size_t k = 0; k < XNN_MAX_OPERATOR_OBJECTS; ++k) {
-      if (op.operator_objects[k] == nullptr) continue;
-      const xnn_status status =
-          xnn_run_operator(op.operator_objects[k], in_parallel_[i] ? runtime->threadpool : nullptr);
-      if (status != xnn_status_success) return status;
-      if (runtime->profiling) stamp(op.end_ts[k]);
+    Operator& op = operators_[i];
+    uint64_t start_ns = 0;
+    bool in_parallel = false;
+    if (!rests && op.work_ns != 0) {
+      start_ns = platform::now_ns();
+      in_parallel = pool_->pays(start_ns, op.work_ns);
+      rests = !in_parallel && pool_->rests(start_ns);
     }
+    const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
+    if (status != xnn_status_success) return status;
+    if (!in_parallel) continue;
+    const uint64_t end_ns = platform::now_ns();
+    const uint64_t took_ns = end_ns - start_ns;
+    op.usual_ns = updated_usual(op.usual_ns, took_ns);
+    pool_->account(end_ns, took_ns, op.usual_ns);
   }
   return xnn_status_success;
 }
@@ -142,8 +173,8 @@ xnn_status Invocation::run(xnn_runtime_t runtime) const {
 
 namespace vitrine::xnnpack {
 
-Error Invocation::plan(xnn_runtime_t) { return Error(); }
-xnn_status Invocation::run(xnn_runtime_t runtime) const { return xnn_invoke_runtime(runtime); }
+Error Invocation::plan(xnn_runtime_t, ThreadPool*) { return Error(); }
+xnn_status Invocation::run(xnn_runtime_t runtime) { return xnn_invoke_runtime(runtime); }
 
 }  // namespace vitrine::xnnpack
 

@@ -9,19 +9,25 @@
 #include <cstdint>
 
 #include "runtime/core/checked_vector.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::xnnpack {
 
 class Invocation {
  public:
-  // Chooses anew: for the runtime's shapes as they are. Allocates, and can fail, the first time
-  // only, which loading is.
-  Error plan(xnn_runtime_t runtime);
+  // Chooses anew: for the runtime's shapes as they are. `pool` is the runtime's and may be null.
+  // Allocates, and can fail, the first time only, which loading is.
+  Error plan(xnn_runtime_t runtime, ThreadPool* pool);
   // xnn_invoke_runtime(), of the runtime that was planned.
-  xnn_status run(xnn_runtime_t runtime) const;
+  xnn_status run(xnn_runtime_t runtime);
 
  private:
-  CheckedVector<bool> in_parallel_;  // by operator; empty: XNNPACK's own way
+  ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
+  struct Operator {
+    uint64_t work_ns = 0;   // of one thread, estimated; 0: too little for several
+    uint64_t usual_ns = 0;  // on all threads; 0: not known yet
+  };
+  CheckedVector<Operator> operators_;  // empty: XNNPACK's own way
 };
 
 }  // namespace vitrine::xnnpack

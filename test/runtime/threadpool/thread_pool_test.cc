@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace vitrine {
@@ -39,6 +40,104 @@ TEST(ThreadPool, RefusesTooMany) {
   EXPECT_EQ(pool.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(pool.error().message(), HasSubstr("1025 threads"));
   EXPECT_FALSE(ThreadPool::create(SIZE_MAX).ok());
+}
+
+constexpr uint64_t kMicrosecond = 1000;
+constexpr uint64_t kMillisecond = 1'000'000;
+
+std::unique_ptr<ThreadPool> two_threads() {
+  auto pool = ThreadPool::create(2);
+  EXPECT_TRUE(pool.ok());
+  return std::move(*pool);
+}
+
+TEST(ThreadPool, WakesWorkersForMuchWork) {
+  const auto pool = two_threads();
+  const uint64_t now = 100 * kMillisecond;
+  EXPECT_FALSE(pool->pays(now, 10 * kMicrosecond));
+  EXPECT_TRUE(pool->pays(now, ThreadPool::kMuchWork));
+}
+
+TEST(ThreadPool, WakesWorkersForMuchWorkInSmallRegions) {
+  const auto pool = two_threads();
+  uint64_t now = 100 * kMillisecond;
+  for (int i = 0; i < 10; ++i) {  // with long gaps: never
+    EXPECT_FALSE(pool->pays(now, 20 * kMicrosecond));
+    now += 200 * kMicrosecond;
+  }
+  int alone = 0;
+  while (alone < 100 && !pool->pays(now, 20 * kMicrosecond)) {
+    now += 21 * kMicrosecond;
+    ++alone;
+  }
+  EXPECT_EQ(alone, 2);
+}
+
+TEST(ThreadPool, UsesWorkersThatAreAwake) {
+  const auto pool = two_threads();
+  uint64_t now = 100 * kMillisecond;
+  ASSERT_TRUE(pool->pays(now, ThreadPool::kMuchWork));
+  now += kMillisecond;
+  pool->account(now, kMillisecond, kMillisecond);
+  EXPECT_TRUE(pool->pays(now + 5 * kMicrosecond, 5 * kMicrosecond));
+  EXPECT_FALSE(pool->pays(now + kMillisecond, 5 * kMicrosecond));
+}
+
+// Regions of 1 ms that workers make 4 ms long; how long callers then work alone.
+uint64_t pause_after_losses(ThreadPool& pool, uint64_t& now) {
+  for (int i = 0; i < 100 && !pool.rests(now); ++i) {
+    EXPECT_TRUE(pool.pays(now, ThreadPool::kMuchWork));
+    now += 4 * kMillisecond;
+    pool.account(now, 4 * kMillisecond, kMillisecond);
+  }
+  const uint64_t start = now;
+  EXPECT_TRUE(pool.rests(now));
+  EXPECT_FALSE(pool.pays(now, ThreadPool::kMuchWork));
+  while (pool.rests(now)) now += 100 * kMicrosecond;
+  return now - start;
+}
+
+TEST(ThreadPool, RestsLongerEachTimeThatWorkersKeepCallersWaiting) {
+  const auto pool = two_threads();
+  uint64_t now = 100 * kMillisecond;
+  const uint64_t first = pause_after_losses(*pool, now);
+  const uint64_t second = pause_after_losses(*pool, now);
+  EXPECT_GT(second, first);
+  for (int i = 0; i < 20; ++i) pause_after_losses(*pool, now);
+  EXPECT_LE(pause_after_losses(*pool, now), 600 * kMillisecond);
+  now += 100'000 * kMillisecond;
+  EXPECT_EQ(pause_after_losses(*pool, now), first);
+}
+
+TEST(ThreadPool, ForgivesALossThatIsMadeUpFor) {
+  const auto pool = two_threads();
+  uint64_t now = 100 * kMillisecond;
+  for (int i = 0; i < 1000; ++i) {  // nine good regions, then one that lasts three times as long
+    const uint64_t took = (i % 10 == 9 ? 3 : 1) * kMillisecond;
+    now += took;
+    pool->account(now, took, kMillisecond);
+    ASSERT_FALSE(pool->rests(now));
+  }
+}
+
+TEST(ThreadPool, RunsEachTaskOnceAlsoWhileItRests) {
+  const auto pool = two_threads();
+  struct Counts {
+    std::atomic<int> of[64] = {};
+  };
+  const auto run = [&](uint64_t work_ns) {
+    Counts counts;
+    pool->run(
+        64, [](void* argument, size_t i) { ++static_cast<Counts*>(argument)->of[i]; }, &counts,
+        work_ns);
+    for (const std::atomic<int>& count : counts.of) EXPECT_EQ(count, 1);
+  };
+  run(ThreadPool::kMuchWork);
+  run(1);
+  uint64_t far_future = uint64_t{1} << 62;  // beyond every clock
+  pool->account(far_future, uint64_t{1} << 40, 0);
+  ASSERT_TRUE(pool->rests(far_future));
+  run(ThreadPool::kMuchWork);
 }
 
 }  // namespace
