@@ -15,7 +15,8 @@ std::string report_token_table(const TokenProfile& profile,
                                const inspector::TableOptions& options = {});
 // All rows, times in ns.
 std::string report_token_json(const TokenProfile& profile);
-// A page: all decode tokens, and the ops of the steps that were kept; of several methods, each apart.
+// A page: all decode tokens, and the ops of the steps that were kept; of several methods, each
+// apart.
 std::string report_token_html(const TokenProfile& profile);
 // A line a group of the view and a part; the last is the wall time. Times in ns.
 std::string report_token_csv(const TokenProfile& profile, const inspector::View& view = {});
