@@ -176,6 +176,17 @@ TEST_F(RefuseOverlapsTest, AStepWorksInPlace) {
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[3] (bytes 40 to 56"));
 }
 
+// A planner may give a copy the place of its source.
+TEST_F(RefuseOverlapsTest, ACopyLiesOnItsSource) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t copy = at(32);
+  scale(x, a);
+  call("test::scale.out", {a, forward_.integer(1), copy, copy});
+  forward_.outputs = {a, copy};
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(RefuseOverlapsTest, ViewsTakeNoStep) {
   const int32_t x = input(0);
   const int32_t a = at(32, 8);
@@ -260,6 +271,28 @@ TEST_F(RefuseOverlapsTest, AWriteInPlaceKeepsTheRest) {
   // What is written in place is lost all the same once another result takes its memory.
   scale(x, at(36));
   EXPECT_THAT(refusal(), HasSubstr("forward, outputs[0]: needs values[1]"));
+}
+
+TEST_F(RefuseOverlapsTest, AnArgumentThatIsNotReturnedIsNoResult) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  const int32_t alias = at(32);
+  const int32_t returned = at(64);
+  scale(x, a);
+  call("plan::update.out", {x, alias, returned, returned});
+  call("plan::twice.out", {x, alias, at(80), forward_.none()});
+  forward_.outputs = {a};
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, AWriteInPlaceBringsAValueBack) {
+  const int32_t x = input(0);
+  const int32_t a = at(32);
+  scale(x, a);
+  scale(x, at(40));
+  call("plan::copy_", {a, x, a});
+  forward_.outputs = {a};
+  EXPECT_EQ(refusal(), "");
 }
 
 // Its last argument is written, but by its name it is no result.
@@ -370,6 +403,23 @@ TEST_F(RefuseOverlapsTest, BranchesUseTheSameMemory) {
   scale(result, out);
   forward_.outputs = {out};
   EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RefuseOverlapsTest, BranchesLeaveTheirResultsInOnePlace) {
+  const int32_t x = input(0);
+  const int32_t one = at(32);
+  const int32_t other = at(32);
+  forward_.jump_false(forward_.boolean(true), 3);
+  scale(x, one);
+  forward_.jump_false(forward_.boolean(false), 4);
+  scale(x, other);
+  scale(one, at(64));
+  EXPECT_EQ(refusal(), "");
+  // What is written behind the place where they meet counts.
+  scale(x, one);
+  scale(x, other);
+  scale(one, at(64));
+  EXPECT_THAT(refusal(), HasSubstr("instructions[7]: needs values[1]"));
 }
 
 TEST_F(RefuseOverlapsTest, BranchesAreLookedAt) {
