@@ -1,8 +1,7 @@
 // Plans that give a value's bytes to another one, in time and too early.
 #include <algorithm>
-#include <random>
 
-#include "test/runtime/executor/method_fixture.h"
+#include "test/runtime/executor/plan_fixture.h"
 
 namespace vitrine {
 namespace {
@@ -59,49 +58,28 @@ constexpr const Kernel* kPlanKernels[] = {
     &kernel_plan_copy, &kernel_plan_update, &kernel_plan_view, &kernel_plan_split,
     &kernel_plan_join, &kernel_plan_scale,  &kernel_plan_twice};
 
-class RefuseOverlapsTest : public test::MethodTest {
+class RefuseOverlapsTest : public test::PlanTest {
  protected:
   RefuseOverlapsTest() {
-    forward_.buffer_sizes = {0, 256};
-    EXPECT_TRUE(kernels_.add("plan", kPlanKernels).ok());
-    for (const char* name : {"test::add.out", "test::scale.out", "test::sub.Scalar"}) {
+    EXPECT_TRUE(all_.add("plan", kPlanKernels).ok());
+    for (const char* name : {"test::add.out", "test::scale.out"}) {
       found_.push_back(test::test_kernels().find(name).kernel);
     }
-    EXPECT_TRUE(kernels_.add("test", std::span<const Kernel* const>(found_)).ok());
+    EXPECT_TRUE(all_.add("test", std::span<const Kernel* const>(found_)).ok());
+    kernels_ = &all_;
   }
 
-  // f32[count] at byte `offset` of memory 1.
-  int32_t at(uint64_t offset, int32_t count = 4) {
-    return forward_.tensor({.sizes = {count}, .planned = Planned{1, offset}});
-  }
-  int32_t input(uint64_t offset, int32_t count = 4) {
-    forward_.inputs.push_back(at(offset, count));
-    return forward_.inputs.back();
-  }
-  void call(const char* op, std::vector<int32_t> args) {
-    const std::string name = op;
-    const size_t dot = std::min(name.find('.'), name.size());
-    const std::string overload = dot < name.size() ? name.substr(dot + 1) : "";
-    forward_.kernel_call(forward_.op(name.substr(0, dot), overload), std::move(args));
-  }
-  void scale(int32_t from, int32_t to) {
-    call("test::scale.out", {from, forward_.integer(2), to, to});
-  }
-  void add(int32_t a, int32_t b, int32_t to) { call("test::add.out", {a, b, to, to}); }
-
-  MethodOptions options() const { return {.kernels = &kernels_, .check_plan = refuse_overlaps}; }
   // Empty if it loads. Without the analysis it always does.
   std::string refusal() {
-    EXPECT_NE(load({.kernels = &kernels_}), nullptr);
+    EXPECT_NE(load({.kernels = kernels_}), nullptr);
     const auto method = try_load(options());
     if (method.ok()) return "";
     EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
     return method.error().message();
   }
 
-  KernelRegistry kernels_;
-
  private:
+  KernelRegistry all_;
   std::vector<const Kernel*> found_;
 };
 
@@ -460,142 +438,6 @@ TEST_F(RefuseOverlapsTest, WhatIsElsewhereDoesNotCount) {
   scale(empty, empty);
   forward_.outputs = {a, given};
   EXPECT_EQ(refusal(), "");
-}
-
-// The least for which `loads` holds.
-template <class Loads>
-uint64_t least(const Loads& loads) {
-  uint64_t few = 0;
-  uint64_t enough = uint64_t{1} << 24;
-  while (enough - few > 1) {
-    const uint64_t middle = (few + enough) / 2;
-    (loads(middle) ? enough : few) = middle;
-  }
-  return enough;
-}
-
-TEST_F(RefuseOverlapsTest, NoMemoryIsAnError) {
-  const int32_t x = input(0);
-  for (int i = 0; i < 200; ++i) scale(x, at(32));
-  const auto program = build();
-  MethodOptions bounded = options();
-  bounded.check_plan = nullptr;
-  bounded.max_memory_bytes = least([&](uint64_t bytes) {
-    bounded.max_memory_bytes = bytes;
-    return Method::load(program, "forward", bounded).ok();
-  });
-  bounded.check_plan = refuse_overlaps;
-  const auto method = Method::load(program, "forward", bounded);
-  ASSERT_FALSE(method.ok());
-  EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
-  EXPECT_THAT(method.error().message(), HasSubstr("no memory for the places of values"));
-}
-
-// The steps that loading takes, by looking for the least that suffices.
-class PlanStepsTest : public RefuseOverlapsTest {
- protected:
-  // Many small results in the memory of one large value that is read again and again.
-  uint64_t steps_of(int32_t size) {
-    start_over();
-    forward_.buffer_sizes = {0, 64 * size};
-    const int32_t large = at(0, 4 * size);
-    const int32_t list = forward_.optional_tensor_list({large});
-    const int32_t out = at(32 * static_cast<uint64_t>(size));
-    for (int32_t i = 0; i < size; ++i) {
-      call("plan::join.out", {list, out, out});
-      const int32_t small = at(16 * static_cast<uint64_t>(i));
-      scale(out, small);
-    }
-    const auto program = build();
-    MethodOptions bounded = options();
-    return least([&](uint64_t steps) {
-      bounded.max_load_steps = steps;
-      return Method::load(program, "forward", bounded).ok();
-    });
-  }
-};
-
-TEST_F(PlanStepsTest, GrowWithTheFile) { EXPECT_LE(steps_of(1000), 5 * steps_of(250)); }
-
-// Programs whose results lie at random, against the definition: a value is needed from when it is
-// written to when it is last read, and no other one may be written there meanwhile.
-class RandomPlanTest : public RefuseOverlapsTest {
- protected:
-  struct Placed {
-    int32_t value;
-    uint64_t offset;
-    size_t written;
-    size_t last_read;
-    std::vector<float> elements;
-  };
-  static constexpr uint64_t kRoom = 160;
-
-  bool overlap(const Placed& a, uint64_t offset) const {
-    return a.offset < offset + 16 && offset < a.offset + 16;
-  }
-  uint64_t somewhere() { return random_() % (kRoom / 4 - 4) * 4; }
-
-  void make() {
-    start_over();
-    forward_.buffer_sizes = {0, static_cast<int64_t>(kRoom)};
-    placed_.clear();
-    const size_t inputs = 1 + random_() % 2;
-    for (size_t i = 0; i < inputs; ++i) {
-      const uint64_t offset = somewhere();
-      placed_.push_back({input(offset), offset, i, i, {1 + float(i), 2, 3, 4}});
-    }
-    const size_t steps = 3 + random_() % 6;
-    for (size_t step = 0; step < steps; ++step) {
-      Placed& a = placed_[random_() % placed_.size()];
-      Placed& b = placed_[random_() % placed_.size()];
-      uint64_t offset = somewhere();
-      while (overlap(a, offset) || overlap(b, offset)) offset = somewhere();
-      a.last_read = b.last_read = inputs + step;
-      Placed sum{at(offset), offset, inputs + step, inputs + step, {}};
-      for (size_t i = 0; i < 4; ++i) sum.elements.push_back(a.elements[i] + b.elements[i]);
-      add(a.value, b.value, sum.value);
-      placed_.push_back(std::move(sum));
-    }
-    for (int i = 0; i < 2; ++i) {
-      Placed& result = placed_[placed_.size() - 1 - random_() % 3];
-      result.last_read = inputs + steps;
-      forward_.outputs.push_back(result.value);
-      expected_[i] = result.elements;
-    }
-  }
-  bool is_wrong() const {
-    return std::ranges::any_of(placed_, [&](const Placed& a) {
-      return std::ranges::any_of(placed_, [&](const Placed& b) {
-        return a.written < b.written && b.written <= a.last_read && overlap(a, b.offset);
-      });
-    });
-  }
-
-  std::mt19937 random_{7};
-  std::vector<Placed> placed_;
-  std::vector<float> expected_[2];
-};
-
-TEST_F(RandomPlanTest, IsRefusedIfAndOnlyIfItIsWrong) {
-  int refused = 0;
-  constexpr int kPrograms = 1500;
-  for (int i = 0; i < kPrograms; ++i) {
-    make();
-    const auto method = try_load(options());
-    ASSERT_EQ(method.ok(), !is_wrong()) << i << ": " << method.error().message();
-    if (!method.ok()) {
-      ++refused;
-      continue;
-    }
-    for (size_t in = 0; in < (*method)->num_inputs(); ++in) {
-      ASSERT_TRUE((*method)->set_input(in, value({4}, placed_[in].elements)).ok());
-    }
-    ASSERT_TRUE((*method)->execute().ok());
-    EXPECT_EQ(output(**method, 0), expected_[0]);
-    EXPECT_EQ(output(**method, 1), expected_[1]);
-  }
-  EXPECT_GT(refused, kPrograms / 10);
-  EXPECT_LT(refused, kPrograms * 9 / 10);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "test/support/program_builder.h"
 #include "test/support/temporary_file.h"
+#include "vitrine/tensor.h"
 
 namespace vitrine::platform {
 namespace {
