@@ -2,27 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "aot/graph/exported_program.h"
+#include "aot/passes/linear_sum.h"
 #include "aot/shapes/call.h"
 
 namespace vitrine::aot {
-
-// constant + the sum of factor x term. Terms are axes ("axis 0" is the last one, so that operands
-// broadcast in place), nodes that are one number at run time ("%input_pos"), and sizes ("s0").
-struct LinearSum {
-  int64_t constant = 0;
-  std::map<std::string, int64_t> terms;
-  friend bool operator==(const LinearSum&, const LinearSum&) = default;
-
-  static LinearSum axis(size_t from_last);
-  bool has_axes() const;
-};
 
 struct IndexValue {
   enum class Kind : uint8_t {

@@ -107,7 +107,7 @@ std::optional<Part> part_of(const Node& node) {
 }
 
 // Whether elements in order are those of a part with these sizes: leading dims of 1 may lack.
-bool fills(const TensorSpec& value, std::vector<SymInt> sizes) {
+bool fills(const TensorSpec& value, const std::vector<SymInt>& sizes) {
   const auto trimmed = [](const std::vector<SymInt>& all) {
     std::vector<SymInt> kept;
     for (const SymInt& size : all) {
@@ -201,7 +201,7 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
   if (!write.start) write.indices = part->indices;
   if (is_op(node, {"copy_"})) write.result = node.need(0).node();
   if (is_functional(node)) {
-    const std::string reason = find_commit(buffer, write);
+    std::string reason = find_commit(buffer, write);
     if (!reason.empty()) return reason;
   }
   return add_write(buffer, part->dim, std::move(write));

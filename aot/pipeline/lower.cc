@@ -89,12 +89,13 @@ void replace_attention_of(Methods& methods, bool share_buffers, std::vector<std:
   std::vector<std::string> kept;
   std::map<std::string, std::set<std::string>> flat;
   for (auto& [name, program] : methods) {
+    std::set<std::string>& flat_here = flat[name];
     const Pass passes[] = {{"inline_wrapped", inline_wrapped},
                            {"replace_attention", [&](ExportedProgram& each) {
                               AttentionResult made = replace_attention(each);
                               replaced += made.replaced + made.writes;
                               kept.insert(kept.end(), made.kept.begin(), made.kept.end());
-                              flat[name] = std::move(made.flat_buffers);
+                              flat_here = std::move(made.flat_buffers);
                             }}};
     run_passes(program, passes);
   }

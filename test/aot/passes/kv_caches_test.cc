@@ -379,31 +379,6 @@ TEST(KvCaches, LeavesSpelledAttentionThatMayHideAll) {
   lint(program);
 }
 
-// As run_decompositions() leaves it: the signature says what the buffer ends as.
-TEST(KvCaches, WritesWhatTheSignatureStores) {
-  ModelBuilder build("Net");
-  Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kWidth});
-  Node* at = build.input("position", ScalarType::kLong, {1});
-  Node* cache = build.buffer("cache", seeded_weights("c", 1, {1, 2, kLength, kWidth}, 1));
-  Node* next = build.call("aten.index_put.default",
-                          {cache, Argument::list({Argument(), Argument(), at}), row});
-  Node* read = build.call("aten.mul.Tensor", {next, 2});
-  ExportedProgram own = build.finish({next, read});
-  own.signature.outputs[0].kind = OutputSpec::Kind::kBufferMutation;
-  own.signature.outputs[0].target = "cache";
-  ExportedProgram replaced = own.copy();
-  EXPECT_EQ(replace_attention(replaced).writes, 1U);
-  lint(replaced);
-  to_edge(own);
-  to_edge(replaced);
-  const std::vector<TensorData> inputs = {seeded_weights("r", 2, {1, 2, 1, kWidth}, 1),
-                                          integers({1}, {3})};
-  expect_near(evaluate(replaced, inputs).at(0), values_of(evaluate(own, inputs).at(0)));
-  to_executable(replaced);
-  EXPECT_THAT(calls(replaced), Contains("update_cache"));
-  EXPECT_THAT(calls(replaced), Not(Contains("copy_")));
-}
-
 TEST(KvCaches, RefusesNegativePositions) {
   const Form form = {.name = ""};
   ExportedProgram replaced = Step(form).build();
@@ -411,73 +386,6 @@ TEST(KvCaches, RefusesNegativePositions) {
   to_edge(replaced);
   EXPECT_ANY_THROW(evaluate(replaced, inputs_of(form, -1)));
   EXPECT_ANY_THROW(evaluate(replaced, inputs_of(form, kLength)));
-}
-
-// A buffer that is read between two writes, and after them.
-TEST(KvCaches, KeepsTheOrderOfWritesAndReads) {
-  ModelBuilder build("Net");
-  Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kWidth});
-  Node* at = build.input("position", ScalarType::kLong, {1});
-  Node* cache = build.buffer("cache", seeded_weights("c", 1, {1, 2, kLength, kWidth}, 1));
-  Node* before = build.call("aten.clone.default", {cache});
-  Node* view = build.call("aten.select.int", {cache, 2, 3});
-  build.call("aten.index_copy_.default", {cache, 2, at, row});
-  Node* between = build.call("aten.add.Tensor", {cache, 1});
-  Node* twice = build.call("aten.add.Tensor", {row, row});
-  build.call("aten.index_copy_.default", {cache, 2, at, twice});
-  Node* after = build.call("aten.mul.Tensor", {cache, 2});
-  Node* through = build.call("aten.mul.Tensor", {view, 3});
-  ExportedProgram own = build.finish({before, between, after, through});
-  ExportedProgram replaced = own.copy();
-  EXPECT_EQ(replace_attention(replaced).writes, 2U);
-  to_edge(own);
-  to_edge(replaced);
-  const std::vector<TensorData> inputs = {seeded_weights("r", 2, {1, 2, 1, kWidth}, 1),
-                                          integers({1}, {3})};
-  const std::vector<TensorData> expected = evaluate(own, inputs);
-  const std::vector<TensorData> found = evaluate(replaced, inputs);
-  for (size_t i = 0; i < expected.size(); ++i) expect_near(found[i], values_of(expected[i]));
-}
-
-TEST(KvCaches, LeavesWhatIsNotAWriteToACache) {
-  const auto kept = [](const std::function<Node*(ModelBuilder&, Node * cache)>& make) {
-    ModelBuilder build("Net");
-    Node* cache = build.buffer("cache", zeros({1, 2, kLength, kWidth}));
-    ExportedProgram program = build.finish({make(build, cache)});
-    const AttentionResult result = replace_attention(program);
-    EXPECT_EQ(result.writes, 0U);
-    return result.kept;
-  };
-  // Along the values.
-  EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
-                Node* at = build.input("position", ScalarType::kLong, {1});
-                Node* row = build.input("row", ScalarType::kFloat, {1, 2, kLength, 1});
-                return build.call("aten.index_copy_.default", {cache, 3, at, row});
-              }),
-              ElementsAre(HasSubstr("not along dim 1 or 2")));
-  // One row for both heads.
-  EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
-                Node* at = build.input("position", ScalarType::kLong, {1});
-                Node* row = build.input("row", ScalarType::kFloat, {1, kWidth});
-                return build.call("aten.index_put_.default",
-                                  {cache, Argument::list({Argument(), Argument(), at}), row});
-              }),
-              ElementsAre(HasSubstr("another dtype or shape")));
-  // Added to what is there.
-  EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
-                Node* at = build.input("position", ScalarType::kLong, {1});
-                Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kWidth});
-                return build.call("aten.index_put_.default",
-                                  {cache, Argument::list({Argument(), Argument(), at}), row, true});
-              }),
-              IsEmpty());
-  // What the buffer would be, which is not stored.
-  EXPECT_THAT(kept([](ModelBuilder& build, Node* cache) {
-                Node* at = build.input("position", ScalarType::kLong, {1});
-                Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kWidth});
-                return build.call("aten.index_copy.default", {cache, 2, at, row});
-              }),
-              ElementsAre(HasSubstr("not what the buffer becomes")));
 }
 
 }  // namespace

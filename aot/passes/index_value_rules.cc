@@ -1,0 +1,231 @@
+// What calls make of index values: a function for each kind of operator.
+#include <string_view>
+
+#include "aot/passes/index_value_parts.h"
+#include "aot/passes/index_values.h"
+
+namespace vitrine::aot {
+
+IndexValues::Result IndexValues::arange(const Node& node, const Call& call) {
+  if (!is_integer(node.tensor()->dtype)) return std::nullopt;
+  if (call.integer("step", 1) != 1) return std::nullopt;
+  const Argument* start = call.find("start");
+  const std::optional<LinearSum> first = start == nullptr ? LinearSum() : whole(*start);
+  const auto sum = first ? combined(*first, LinearSum::axis(0), 1) : std::nullopt;
+  return sum ? Result(whole_value(*sum)) : std::nullopt;
+}
+
+IndexValues::Result IndexValues::add(const Node& node, const Call& call) {
+  const std::optional<LinearSum> a = whole(*call.find("self"));
+  const std::optional<LinearSum> b = whole(call.value("other"));
+  const bool is_plain = is_integer(node.tensor()->dtype) && call.real("alpha", 1) == 1;
+  const auto sum = a && b && is_plain ? combined(*a, *b, 1) : std::nullopt;
+  return sum ? Result(whole_value(*sum)) : std::nullopt;
+}
+
+IndexValues::Result IndexValues::subtract(const Node& node, const Call& call) {
+  const std::optional<LinearSum> a = whole(*call.find("self"));
+  const std::optional<LinearSum> b = whole(call.value("other"));
+  const bool is_plain = is_integer(node.tensor()->dtype) && call.real("alpha", 1) == 1;
+  const auto sum = a && b && is_plain ? combined(*a, *b, -1) : std::nullopt;
+  return sum ? Result(whole_value(*sum)) : std::nullopt;
+}
+
+// a <= b: b - a >= 0; a < b: b - a - 1 >= 0
+IndexValues::Result IndexValues::compare(const Node& node, const Call& call) {
+  const std::optional<LinearSum> a = whole(*call.find("self"));
+  const std::optional<LinearSum> b = whole(call.value("other"));
+  if (!a || !b) return std::nullopt;
+  const std::string_view op = node.target().op();
+  std::optional<LinearSum> sum = op[0] == 'l' ? combined(*b, *a, -1) : combined(*a, *b, -1);
+  LinearSum one;
+  one.constant = 1;
+  if (sum && op[1] == 't') sum = combined(*sum, one, -1);
+  return sum ? Result(seen_value({*sum})) : std::nullopt;
+}
+
+IndexValues::Result IndexValues::negate(const Node&, const Call& call) {
+  const Result value = of(&call.node("self"));
+  if (!value || value->kind != IndexValue::Kind::kSeen) return std::nullopt;
+  std::optional<Conditions> conditions = opposite(value->conditions);
+  return conditions ? Result(seen_value(std::move(*conditions))) : std::nullopt;
+}
+
+IndexValues::Result IndexValues::both(const Node&, const Call& call) {
+  Result a = of(call.value("self").node());
+  const Result b = of(call.value("other").node());
+  constexpr auto kSeen = IndexValue::Kind::kSeen;
+  if (!a || !b || a->kind != kSeen || b->kind != kSeen) return std::nullopt;
+  a->conditions.insert(a->conditions.end(), b->conditions.begin(), b->conditions.end());
+  return a;
+}
+
+namespace {
+
+// 0 where the conditions hold, else what hides; or the other way around.
+std::optional<IndexValue> added_mask(const Conditions& conditions, std::optional<double> where_true,
+                                     std::optional<double> where_false) {
+  if (!where_true || !where_false) return std::nullopt;
+  if (*where_true == 0 && hides(*where_false)) {
+    return conditions_value(IndexValue::Kind::kAdded, conditions);
+  }
+  if (!hides(*where_true) || *where_false != 0) return std::nullopt;
+  std::optional<Conditions> seen = opposite(conditions);
+  if (!seen) return std::nullopt;
+  return conditions_value(IndexValue::Kind::kAdded, std::move(*seen));
+}
+
+std::optional<double> number_of(const Argument& argument, IndexValues& values) {
+  if (const double* number = argument.get<double>()) return *number;
+  if (const int64_t* number = argument.get<int64_t>()) return static_cast<double>(*number);
+  const std::optional<IndexValue> value = values.of(argument.node());
+  if (!value || value->kind != IndexValue::Kind::kNumber) return std::nullopt;
+  return value->number;
+}
+
+bool is_float(const TensorSpec& spec) {
+  return spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf ||
+         spec.dtype == ScalarType::kBFloat16;
+}
+
+}  // namespace
+
+IndexValues::Result IndexValues::choose(const Node& node, const Call& call) {
+  const Result condition = of(&call.node("condition"));
+  if (!condition || condition->kind != IndexValue::Kind::kSeen || !is_float(*node.tensor())) {
+    return std::nullopt;
+  }
+  return added_mask(condition->conditions, number_of(call.value("self"), *this),
+                    number_of(call.value("other"), *this));
+}
+
+IndexValues::Result IndexValues::fill(const Node& node, const Call& call) {
+  const Result condition = of(&call.node("mask"));
+  if (!condition || condition->kind != IndexValue::Kind::kSeen || !is_float(*node.tensor())) {
+    return std::nullopt;
+  }
+  return added_mask(condition->conditions, number_of(call.value("value"), *this),
+                    number_of(call.value("self"), *this));
+}
+
+IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
+  const std::string_view op = node.target().op();
+  Argument value = int64_t{op == "ones"};
+  if (op == "full") value = call.value("fill_value");
+  if (op == "scalar_tensor") value = call.value("s");
+  if (const bool* flag = value.get<bool>()) value = Argument(int64_t{*flag});
+  const TensorSpec& spec = *node.tensor();
+  if (is_integer(spec.dtype)) {
+    const std::optional<LinearSum> sum = whole(value);
+    return sum ? Result(whole_value(*sum)) : std::nullopt;
+  }
+  if (value.node() != nullptr) return std::nullopt;
+  const std::optional<double> number = number_of(value, *this);
+  if (!number) return std::nullopt;
+  if (spec.dtype == ScalarType::kBool && *number == 1) return seen_value({});
+  return is_float(spec) ? Result(number_value(*number)) : std::nullopt;
+}
+
+// The same elements, axes counted from the last. Integers stay such, and so on.
+IndexValues::Result IndexValues::same(const Node& node, const Call& call) {
+  const Node& self = call.node("self");
+  const Result value = of(&self);
+  if (!value) return std::nullopt;
+  const TensorSpec& to = *node.tensor();
+  const ScalarType from = self.tensor()->dtype;
+  const bool keeps = to.dtype == from || (is_integer(to.dtype) && is_integer(from)) ||
+                     (is_float(to) && is_float(*self.tensor()));
+  return keeps ? value : std::nullopt;
+}
+
+// Dims of one element come and go.
+IndexValues::Result IndexValues::reshape(const Node& node, const Call& call) {
+  const Node& self = call.node("self");
+  const Result value = of(&self);
+  if (!value) return std::nullopt;
+  const auto dims_of = [](const TensorSpec& spec) {
+    std::vector<size_t> dims;
+    for (size_t dim = 0; dim < spec.rank(); ++dim) {
+      if (!is_single(spec.sizes[dim])) dims.push_back(dim);
+    }
+    return dims;
+  };
+  const TensorSpec& before = *self.tensor();
+  const TensorSpec& after = *node.tensor();
+  const std::vector<size_t> from = dims_of(before);
+  const std::vector<size_t> to = dims_of(after);
+  if (from.size() != to.size()) return std::nullopt;
+  std::map<size_t, size_t> moved;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (!(before.sizes[from[i]] == after.sizes[to[i]])) return std::nullopt;
+    moved[from_last(from[i], before.rank())] = from_last(to[i], after.rank());
+  }
+  return value_with_axes(*value, [&](size_t axis) -> std::optional<LinearSum> {
+    const auto found = moved.find(axis);
+    return found == moved.end() ? std::nullopt : std::optional(LinearSum::axis(found->second));
+  });
+}
+
+IndexValues::Result IndexValues::slice(const Node&, const Call& call) {
+  const Node& self = call.node("self");
+  const Result value = of(&self);
+  if (!value || call.integer("step", 1) != 1) return std::nullopt;
+  const size_t rank = self.tensor()->rank();
+  const size_t sliced = from_last(wrapped(call.integer("dim", 0), rank), rank);
+  const Argument* start = call.find("start");
+  const std::optional<LinearSum> first = start == nullptr ? LinearSum() : whole(*start);
+  if (!first || first->has_axes() || (first->terms.empty() && first->constant < 0)) {
+    return std::nullopt;
+  }
+  return value_with_axes(*value, [&](size_t axis) -> std::optional<LinearSum> {
+    return axis == sliced ? combined(LinearSum::axis(axis), *first, 1)
+                          : std::optional(LinearSum::axis(axis));
+  });
+}
+
+IndexValues::Result IndexValues::select(const Node&, const Call& call) {
+  const Node& self = call.node("self");
+  const Result value = of(&self);
+  if (!value) return std::nullopt;
+  const size_t rank = self.tensor()->rank();
+  const size_t dim = wrapped(call.integer("dim"), rank);
+  const size_t taken = from_last(dim, rank);
+  std::optional<LinearSum> at = whole(call.value("index"));
+  if (is_single(self.tensor()->sizes[dim])) at = LinearSum();
+  if (!at || (at->terms.empty() && at->constant < 0)) return std::nullopt;
+  return value_with_axes(*value, [&](size_t axis) -> std::optional<LinearSum> {
+    if (axis == taken) return at;
+    return LinearSum::axis(axis > taken ? axis - 1 : axis);
+  });
+}
+
+// By one index of at most one dim.
+IndexValues::Result IndexValues::index(const Node&, const Call& call) {
+  const Node& self = call.node("self");
+  const Result value = of(&self);
+  const Argument* given = call.find("indices");
+  const ArgumentList* indices = given == nullptr ? nullptr : given->list();
+  if (!value || indices == nullptr) return std::nullopt;
+  Node* index = nullptr;
+  size_t dim = 0;
+  for (size_t i = 0; i < indices->size(); ++i) {
+    if ((*indices)[i].is_none()) continue;
+    if (index != nullptr) return std::nullopt;
+    index = (*indices)[i].node();
+    dim = i;
+  }
+  if (index == nullptr || index->tensor() == nullptr || index->tensor()->rank() > 1) {
+    return std::nullopt;
+  }
+  const std::optional<LinearSum> at = whole(Argument(index));
+  if (!at) return std::nullopt;
+  const size_t taken = from_last(dim, self.tensor()->rank());
+  const bool goes = index->tensor()->rank() == 0;
+  auto in_place = with_axes(*at, [&](size_t) { return std::optional(LinearSum::axis(taken)); });
+  return value_with_axes(*value, [&](size_t axis) -> std::optional<LinearSum> {
+    if (axis == taken) return in_place;
+    return LinearSum::axis(goes && axis > taken ? axis - 1 : axis);
+  });
+}
+
+}  // namespace vitrine::aot

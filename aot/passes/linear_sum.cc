@@ -1,0 +1,36 @@
+#include "aot/passes/linear_sum.h"
+
+#include <algorithm>
+
+namespace vitrine::aot {
+
+bool is_small(int64_t value) {
+  constexpr int64_t kLargest = int64_t{1} << 31;
+  return value >= -kLargest && value <= kLargest;
+}
+
+std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor) {
+  if (!is_small(factor)) return std::nullopt;
+  a.constant += factor * b.constant;
+  if (!is_small(a.constant)) return std::nullopt;
+  for (const auto& [term, times] : b.terms) {
+    int64_t& sum = a.terms[term];
+    sum += factor * times;
+    if (!is_small(sum)) return std::nullopt;
+    if (sum == 0) a.terms.erase(term);
+  }
+  return a;
+}
+
+LinearSum LinearSum::axis(size_t from_last) {
+  LinearSum sum;
+  sum.terms["axis " + std::to_string(from_last)] = 1;
+  return sum;
+}
+
+bool LinearSum::has_axes() const {
+  return std::ranges::any_of(terms,
+                             [](const auto& each) { return each.first.starts_with("axis "); });
+}
+
+}  // namespace vitrine::aot
