@@ -141,7 +141,8 @@ bool is_one_number(const LinearSum& sum) {
 
 SymInt new_symbol(ExportedProgram& program, Range range) {
   for (size_t i = 0;; ++i) {
-    const std::string name = fmt::format("u{}", i);
+    // PyTorch's begin with other letters.
+    const std::string name = fmt::format("p{}", i);
     if (!program.range_constraints.emplace(name, range).second) continue;
     return SymInt(Expression::symbol(name));
   }

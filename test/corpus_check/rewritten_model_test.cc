@@ -14,10 +14,10 @@ namespace fs = std::filesystem;
 using Backends = std::vector<std::string>;
 
 CaseResult run_lowered(const fs::path& expected, const fs::path& model, const Backends& backends,
-                       const LoweringFlags& flags) {
+                       const LoweringFlags& flags, ExportedForm form = ExportedForm::kTraining) {
   const test::ScratchFolder scratch;
   Case which = read_case(expected);
-  EXPECT_TRUE(lower_case(which, model, ExportedForm::kTraining, backends, flags, scratch / ""));
+  EXPECT_TRUE(lower_case(which, model, form, backends, flags, scratch / ""));
   return run_case(which, {});
 }
 
@@ -53,11 +53,22 @@ TEST_P(RewrittenModel, WithCustomAttention) {
   }
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
-  for (const char* name : {"kv_cache", "kv_cache_xnnpack", "encoder_layer_sdpa"}) {
+  for (const char* name :
+       {"kv_cache", "kv_cache_xnnpack", "encoder_layer_sdpa", "softmax_layernorm_attention"}) {
     const CaseResult result = run_lowered(others / name, others / name, GetParam(),
                                           {.quantise = {}, .custom_sdpa = true});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
   }
+}
+
+// After run_decompositions() only writes to the cache are recognised.
+TEST_P(RewrittenModel, WithWritesToCachesInCoreAten) {
+  const fs::path others = test::corpus_dir();
+  if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
+  const CaseResult result =
+      run_lowered(others / "kv_cache", others / "kv_cache", GetParam(),
+                  {.quantise = {}, .custom_sdpa = true}, ExportedForm::kCoreAten);
+  EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, RewrittenModel,
