@@ -100,7 +100,8 @@ class BoxLoop {
     }
   }
 
-  // Rows by twos: several rows whose first elements lie `steps` apart, each of `count` elements.
+  // Rows by twos: several rows whose first elements lie `steps` apart, each of `count` elements. If
+  // the last operand has neighbours in another dimension than the rows', that is where they lie.
   // rows(const Offsets& first, int64_t num_rows, const Offsets& steps, int64_t count)
   template <class Rows>
   void run_planes(Offsets offsets, Rows&& rows_of_plane) const {
@@ -112,7 +113,12 @@ class BoxLoop {
     }
     BoxLoop planes = *this;
     planes.rank_ = rank_ - 1;
-    const Offsets& steps = strides_[rank_ - 2];
+    for (size_t i = 0; i + 1 < planes.rank_; ++i) {
+      if (strides_[i][N - 1] != 1) continue;
+      std::swap(planes.strides_[i], planes.strides_[planes.rank_ - 1]);
+      std::swap(planes.sizes_[i], planes.sizes_[planes.rank_ - 1]);
+    }
+    const Offsets& steps = planes.strides_[planes.rank_ - 1];
     planes.run(offsets, [&](const Offsets& first, int64_t num_rows) {
       rows_of_plane(first, num_rows, steps, sizes_[rank_ - 1]);
     });

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/util/checks.h"
+#include "kernels/util/transpose.h"
 
 namespace vitrine {
 
@@ -43,6 +44,52 @@ ConvertRun copy_run(size_t bytes) {
   }
 }
 
+// Rows of elements that lie in both tensors at their own strides.
+struct Plane {
+  const ElementMover& mover;
+  const void* source;
+  void* target;
+  int64_t from;  // the first element's place
+  int64_t to;
+  int64_t rows;
+  int64_t from_step;  // from row to row
+  int64_t to_step;
+  int64_t count;  // of a row
+  int64_t from_stride;
+  int64_t to_stride;
+
+  bool is_transposed() const { return from_step == 1 && to_stride == 1; }
+
+  void copy_row(int64_t row, int64_t begin, int64_t end) const {
+    mover.move(source, from + row * from_step + begin * from_stride, from_stride, target,
+               to + row * to_step + begin * to_stride, to_stride, end - begin);
+  }
+
+  // Neighbours in one tensor are far apart in the other: a strip of columns stays in the cache
+  // until its neighbours are copied.
+  void copy_strips() const {
+    constexpr int64_t kStrip = 64;
+    for (int64_t begin = 0; begin < count; begin += kStrip) {
+      const int64_t end = std::min(begin + kStrip, count);
+      for (int64_t row = 0; row < rows; ++row) copy_row(row, begin, end);
+    }
+  }
+
+  void transpose(int64_t tile, size_t size) const {
+    const int64_t tiled_rows = rows / tile * tile;
+    const int64_t tiled_count = count / tile * tile;
+    const auto bytes = static_cast<int64_t>(size);
+    transpose_tiles(static_cast<const std::byte*>(source) + from * bytes, from_stride,
+                    static_cast<std::byte*>(target) + to * bytes, to_step, tiled_rows, tiled_count,
+                    size);
+    for (int64_t row = tiled_rows; row < rows; ++row) copy_row(row, 0, tiled_count);
+    for (int64_t i = tiled_count; i < count; ++i) {
+      mover.move(source, from + i * from_stride, from_step, target, to + i * to_stride, to_step,
+                 rows);
+    }
+  }
+};
+
 }  // namespace
 
 std::optional<ElementMover> ElementMover::make(KernelContext& context, ScalarType from,
@@ -81,21 +128,16 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
     });
     return true;
   }
-  // Neighbours in one tensor are far apart in the other: a strip of columns stays in the cache
-  // until its neighbours are copied.
-  constexpr int64_t kStrip = 64;
-  loop.run_planes({to_layout.offset, from_layout.offset},
-                  [&](const auto& first, int64_t rows, const auto& steps, int64_t count) {
-                    for (int64_t begin = 0; begin < count; begin += kStrip) {
-                      const int64_t part = std::min(kStrip, count - begin);
-                      for (int64_t row = 0; row < rows; ++row) {
-                        mover->move(source, first[1] + row * steps[1] + begin * loop.row_stride(1),
-                                    loop.row_stride(1), target,
-                                    first[0] + row * steps[0] + begin * loop.row_stride(0),
-                                    loop.row_stride(0), part);
-                      }
-                    }
-                  });
+  const int64_t tile = from.dtype() == to.dtype() ? transposed_tile(from.element_size()) : 0;
+  loop.run_planes({to_layout.offset, from_layout.offset}, [&](const auto& first, int64_t rows,
+                                                              const auto& steps, int64_t count) {
+    Plane plane{*mover,   source,   target, first[1],           first[0],          rows,
+                steps[1], steps[0], count,  loop.row_stride(1), loop.row_stride(0)};
+    if (tile == 0 || !plane.is_transposed() || rows < tile || count < tile) {
+      return plane.copy_strips();
+    }
+    plane.transpose(tile, from.element_size());
+  });
   return true;
 }
 

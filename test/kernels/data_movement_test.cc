@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "test/kernels/kernel_call.h"
 
 namespace vitrine::test {
@@ -22,6 +24,42 @@ TEST(PermuteCopy, MovesDimensionsOfAnyElementSize) {
   Tensor& turned = call.make(ScalarType::kDouble, {3, 2, 2});
   ASSERT_TRUE(succeeds(call.run("aten::permute_copy.out", cube, call.ints({-1, 0, 1}), turned)));
   EXPECT_THAT(values_of<double>(turned), ElementsAre(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
+}
+
+// Every order of the dimensions, with whole tiles and rests of them, compared by index.
+template <class Element>
+void permute_in_every_order(ScalarType dtype) {
+  const std::vector<int32_t> sizes = {3, 37, 18, 16};
+  std::vector<Element> values(3 * 37 * 18 * 16);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Element>(i * 7 + i / 256);
+  std::vector<int64_t> order = {0, 1, 2, 3};
+  do {
+    KernelCall call;
+    Tensor& self = call.make(dtype, sizes);
+    std::ranges::copy(values, self.mutable_data<Element>());
+    std::vector<int32_t> turned;
+    for (const int64_t dim : order) turned.push_back(sizes[static_cast<size_t>(dim)]);
+    Tensor& out = call.make(dtype, turned);
+    ASSERT_TRUE(succeeds(call.run("aten::permute_copy.out", self,
+                                  call.ints({order[0], order[1], order[2], order[3]}), out)));
+    for (size_t i = 0; i < values.size(); ++i) {
+      size_t index[4];  // of self
+      size_t rest = i;
+      for (size_t k = 4; k-- > 0;) {
+        index[static_cast<size_t>(order[k])] = rest % static_cast<size_t>(turned[k]);
+        rest /= static_cast<size_t>(turned[k]);
+      }
+      const size_t from = ((index[0] * 37 + index[1]) * 18 + index[2]) * 16 + index[3];
+      ASSERT_EQ(out.data<Element>()[i], values[from]) << i;
+    }
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST(PermuteCopy, MovesWholeTilesAndRests) {
+  permute_in_every_order<uint8_t>(ScalarType::kByte);
+  permute_in_every_order<int16_t>(ScalarType::kShort);
+  permute_in_every_order<int32_t>(ScalarType::kInt);
+  permute_in_every_order<int64_t>(ScalarType::kLong);
 }
 
 TEST(PermuteCopy, TakesComplexAndScalars) {

@@ -1,0 +1,69 @@
+#include "kernels/util/transpose.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace vitrine {
+namespace {
+
+// Sizes, strides and places that do and do not fall on whole lines of the cache.
+struct TransposeCase {
+  int64_t rows;
+  int64_t columns;
+  int64_t more_in;  // strides beyond the sizes
+  int64_t more_out;
+  size_t offset;  // of both, in bytes
+};
+
+template <class Element>
+void expect_transposed(const TransposeCase& c) {
+  const int64_t from_stride = c.rows + c.more_in;
+  const int64_t to_stride = c.columns + c.more_out;
+  std::vector<Element> from(static_cast<size_t>(c.columns * from_stride) + c.offset);
+  std::vector<Element> to(static_cast<size_t>(c.rows * to_stride) + c.offset, Element{99});
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<Element>(i * 7 + i / 256);
+  const size_t start = c.offset / sizeof(Element);
+  transpose_tiles(reinterpret_cast<const std::byte*>(from.data() + start), from_stride,
+                  reinterpret_cast<std::byte*>(to.data() + start), to_stride, c.rows, c.columns,
+                  sizeof(Element));
+  for (int64_t row = 0; row < c.rows; ++row) {
+    for (int64_t column = 0; column < to_stride; ++column) {
+      const auto place = start + static_cast<size_t>(row * to_stride + column);
+      const auto source = start + static_cast<size_t>(column * from_stride + row);
+      if (column < c.columns) {
+        ASSERT_EQ(to[place], from[source]) << row << ", " << column;
+      } else if (row + 1 < c.rows) {
+        ASSERT_EQ(to[place], Element{99}) << "beyond row " << row;
+      }
+    }
+  }
+}
+
+TEST(Transpose, MovesTilesFromAndToAnyPlace) {
+  for (const size_t offset : {size_t{0}, size_t{16}, size_t{40}, size_t{48}}) {
+    for (const TransposeCase& c :
+         {TransposeCase{16, 16, 0, 0, offset}, TransposeCase{64, 128, 0, 0, offset},
+          TransposeCase{80, 336, 16, 48, offset}, TransposeCase{128, 64, 5, 3, offset}}) {
+      expect_transposed<uint8_t>(c);
+      expect_transposed<uint16_t>(c);
+      expect_transposed<uint32_t>(c);
+    }
+  }
+}
+
+TEST(Transpose, MovesWhatNoCacheHolds) {
+  expect_transposed<uint32_t>({2048, 2064, 0, 0, 16});
+  expect_transposed<uint32_t>({2052, 2048, 0, 0, 16});
+}
+
+TEST(Transpose, HasTilesOfSmallElements) {
+  EXPECT_EQ(transposed_tile(1), 16);
+  EXPECT_EQ(transposed_tile(2), 8);
+  EXPECT_EQ(transposed_tile(4), 4);
+  for (const size_t size : {0, 3, 8, 16}) EXPECT_EQ(transposed_tile(size), 0) << size;
+}
+
+}  // namespace
+}  // namespace vitrine
