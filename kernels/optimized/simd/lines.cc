@@ -135,10 +135,28 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
+// What softmax subtracts, in all lanes. Any number will do if NaN is in the line: the sum of powers
+// is NaN then, since hn::Max gives its second argument or NaN, and so are all results.
+HWY_INLINE V largest_number(const float* in, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V first = hn::Set(d, in[0]);
+  V best[4] = {first, first, first, first};
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    best[0] = hn::Max(best[0], hn::LoadU(d, in + i));
+    best[1] = hn::Max(best[1], hn::LoadU(d, in + i + lanes));
+    best[2] = hn::Max(best[2], hn::LoadU(d, in + i + 2 * lanes));
+    best[3] = hn::Max(best[3], hn::LoadU(d, in + i + 3 * lanes));
+  }
+  for (; i < count; i += lanes) best[0] = hn::Max(best[0], load_or(d, in + i, count - i, first));
+  return hn::MaxOfLanes(d, hn::Max(hn::Max(best[0], best[1]), hn::Max(best[2], best[3])));
+}
+
 void Softmax(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V highest = hn::Set(d, Largest(in, count));
+  const V highest = largest_number(in, count);
   double total = 0;
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t end = std::min(count, start + kBlock);
@@ -146,8 +164,9 @@ void Softmax(const float* in, float* out, int64_t count) {
     V more = sum;
     int64_t i = start;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
-      const V first = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i), highest));
-      const V second = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i + lanes), highest));
+      const V first = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      const V second =
+          exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i + lanes), highest));
       sum = hn::Add(sum, first);
       more = hn::Add(more, second);
       hn::StoreU(first, d, out + i);
@@ -155,13 +174,14 @@ void Softmax(const float* in, float* out, int64_t count) {
     }
     sum = hn::Add(sum, more);
     for (; i + lanes <= end; i += lanes) {
-      const V power = exponential_of_negative(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      const V power = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), highest));
       sum = hn::Add(sum, power);
       hn::StoreU(power, d, out + i);
     }
     if (i < end) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      const V power = exponential_of_negative(d, hn::Sub(load_part(d, in + i, end - i), highest));
+      const V power =
+          exponential_of_negative_number(d, hn::Sub(load_part(d, in + i, end - i), highest));
       sum = hn::Add(sum, hn::IfThenElseZero(mask, power));
       store_part(power, d, out + i, end - i);
     }
@@ -169,19 +189,23 @@ void Softmax(const float* in, float* out, int64_t count) {
   }
   const V scale = hn::Set(d, static_cast<float>(1.0 / total));
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::Mul(hn::LoadU(d, out + i), scale), d, out + i);
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const V first = hn::Mul(hn::LoadU(d, out + i), scale);
+    const V second = hn::Mul(hn::LoadU(d, out + i + lanes), scale);
+    hn::StoreU(first, d, out + i);
+    hn::StoreU(second, d, out + i + lanes);
   }
-  if (i < count)
+  for (; i < count; i += lanes)
     store_part(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
 }
 
 void LogSoftmax(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V highest = hn::Set(d, Largest(in, count));
-  const double total = sum_of(
-      in, count, [&](V x) HWY_ATTR { return exponential_of_negative(Tag(), hn::Sub(x, highest)); });
+  const V highest = largest_number(in, count);
+  const double total = sum_of(in, count, [&](V x) HWY_ATTR {
+    return exponential_of_negative_number(Tag(), hn::Sub(x, highest));
+  });
   const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
   for (int64_t i = 0; i < count; i += lanes) {
     const V x = load_or(d, in + i, count - i, highest);

@@ -69,17 +69,21 @@ HWY_INLINE V exponential(D d, V x) {
 
 // For x <= 0 where results that float holds as denormals only may be zero: what softmax sums. A
 // number of 1.5 * 2^23 rounds what is added to it to an integer, and holds that in its lowest bits.
+// At the lower end that integer makes a factor of zero.
 template <class D, class V>
-HWY_INLINE V exponential_of_negative(D d, V x) {
+HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
-  const V low = hn::Set(d, -87.0F);
   const V bias = hn::Set(d, 12582912.0F + 127.0F);
-  const V inside = hn::Max(low, x);
+  const V inside = hn::Max(hn::Set(d, -88.0F), x);  // x if it is NaN
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
   const V power = exponential_near_zero(d, reduce_exponent(d, inside, hn::Sub(shifted, bias)));
-  const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
-  const V result = hn::IfThenZeroElse(hn::Lt(x, low), hn::Mul(power, scale));
-  return keep_nan(x, result);
+  return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
+}
+
+// Likewise, with NaN of NaN.
+template <class D, class V>
+HWY_INLINE V exponential_of_negative(D d, V x) {
+  return keep_nan(x, exponential_of_negative_number(d, x));
 }
 
 template <class D, class V>
