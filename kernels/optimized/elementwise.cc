@@ -41,6 +41,7 @@ class Task {
   std::byte* out = nullptr;
   int64_t out_size = 0;
   simd::Convert convert_out = nullptr;
+  int64_t whole = 0;  // elements of the result
 
   // A part of a row, elements [begin, end).
   void run(const Loop& loop, const Loop::Offsets& row, int64_t begin, int64_t end) const {
@@ -78,7 +79,7 @@ class Task {
       }
       std::byte* const to = out + (row[0] + at) * out_size;
       op.run(operands, op.parameters.data(),
-             direct ? static_cast<void*>(to) : buffers[kMaxInputs].elements, count);
+             direct ? static_cast<void*>(to) : buffers[kMaxInputs].elements, count, whole);
       if (!direct) convert_out(buffers[kMaxInputs].elements, to, count);
     }
   }
@@ -151,6 +152,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   }
   task.out = out.mutable_data<std::byte>();
   task.out_size = static_cast<int64_t>(out.element_size());
+  task.whole = out.numel();
   if (reduced && !op.gives_bool) task.convert_out = simd::from_float(common);
 
   if (loop.rows() == 1) {

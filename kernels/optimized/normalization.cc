@@ -29,7 +29,8 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
                         const float parameters[] = {scale.data<float>()[channel],
                                                     shift.data<float>()[channel], 0};
                         const void* const from = input.data<float>() + plane * inner;
-                        run(&from, parameters, out.mutable_data<float>() + plane * inner, inner);
+                        run(&from, parameters, out.mutable_data<float>() + plane * inner, inner,
+                            inner * input.size(0) * channels);
                       }
                     });
     return;
@@ -115,7 +116,7 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
         const float shift = a.bias == nullptr ? 0.0F : a.bias->data<float>()[channel];
         const float parameters[] = {scale, shift - s.mean * scale, 0};
         const void* const plane = from + c * a.plane;
-        simd::affine()(&plane, parameters, to + c * a.plane, a.plane);
+        simd::affine()(&plane, parameters, to + c * a.plane, a.plane, a.rows * length);
       }
     }
   });

@@ -53,7 +53,8 @@ bool gelu_out(KernelContext& context, const Tensor& self, std::string_view appro
 }
 
 // Any other exponent is a matter of a few hundred instructions, not of vectors: threads serve it.
-void power(const void* const* inputs, const float* parameters, void* out, int64_t count) {
+void power(const void* const* inputs, const float* parameters, void* out, int64_t count,
+           int64_t /*whole*/) {
   const auto* const base = static_cast<const float*>(inputs[0]);
   auto* const result = static_cast<float*>(out);
   for (int64_t i = 0; i < count; ++i) result[i] = std::pow(base[i], parameters[0]);

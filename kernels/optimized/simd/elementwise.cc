@@ -20,63 +20,72 @@ HWY_INLINE Vector parameter(const float* values, size_t i) {
   return hn::Set(Tag(), values != nullptr ? values[i] : 0.0F);
 }
 
-// Results that no cache will hold go to memory past it: it need not be read first.
+// Results that no cache will hold go to memory past it: it need not be read first. Short runs would
+// wait for that too often.
 constexpr int64_t kStreamFrom = int64_t{4} << 20;
+constexpr int64_t kLongRun = 4096;
 
-HWY_INLINE bool may_stream(const float* to, int64_t count) {
-  return count >= kStreamFrom && reinterpret_cast<uintptr_t>(to) % (hn::Lanes(Tag()) * 4) == 0;
+HWY_INLINE bool may_stream(const float* to, int64_t count, int64_t whole) {
+  return whole >= kStreamFrom && count >= kLongRun &&
+         reinterpret_cast<uintptr_t>(to) % sizeof(float) == 0;
+}
+
+// Elements up to the first whole vector in memory.
+HWY_INLINE int64_t unaligned(const float* to) {
+  const size_t bytes = hn::Lanes(Tag()) * sizeof(float);
+  return static_cast<int64_t>((0 - reinterpret_cast<uintptr_t>(to)) % bytes / sizeof(float));
+}
+
+// to[i] = part(i, elements left) for i < count: the ends by parts of vectors, the rest by twos.
+template <class Part, class Whole>
+HWY_INLINE void run(float* to, int64_t count, int64_t whole, const Part& part,
+                    const Whole& vector) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const bool stream = may_stream(to, count, whole);
+  int64_t i = 0;
+  int64_t end = stream ? unaligned(to) : 0;
+  while (true) {
+    for (; i < end; i += lanes) store_part(part(i, end - i), d, to + i, end - i);
+    if (end == count) break;
+    for (i = end; i + 2 * lanes <= count; i += 2 * lanes) {
+      const Vector first = vector(i);
+      const Vector second = vector(i + lanes);
+      if (stream) {
+        hn::Stream(first, d, to + i);
+        hn::Stream(second, d, to + i + lanes);
+      } else {
+        hn::StoreU(first, d, to + i);
+        hn::StoreU(second, d, to + i + lanes);
+      }
+    }
+    end = count;
+  }
+  if (stream) hwy::FlushStream();
 }
 
 template <class Formula>
-HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count,
+HWY_INLINE void run_unary(const void* const* inputs, void* out, int64_t count, int64_t whole,
                           const Formula& formula) {
   const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* in = static_cast<const float*>(inputs[0]);
-  float* to = static_cast<float*>(out);
-  int64_t i = 0;
-  if (may_stream(to, count)) {
-    for (; i + lanes <= count; i += lanes) {
-      hn::Stream(formula(d, hn::LoadU(d, in + i)), d, to + i);
-    }
-    hwy::FlushStream();
-  }
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const Vector first = formula(d, hn::LoadU(d, in + i));
-    const Vector second = formula(d, hn::LoadU(d, in + i + lanes));
-    hn::StoreU(first, d, to + i);
-    hn::StoreU(second, d, to + i + lanes);
-  }
-  for (; i < count; i += lanes) {
-    store_part(formula(d, load_part(d, in + i, count - i)), d, to + i, count - i);
-  }
+  run(
+      static_cast<float*>(out), count, whole,
+      [&](int64_t i, int64_t rest) HWY_ATTR { return formula(d, load_part(d, in + i, rest)); },
+      [&](int64_t i) HWY_ATTR { return formula(d, hn::LoadU(d, in + i)); });
 }
 
 template <class Formula>
-HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count,
+HWY_INLINE void run_binary(const void* const* inputs, void* out, int64_t count, int64_t whole,
                            const Formula& formula) {
   const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* a = static_cast<const float*>(inputs[0]);
   const float* b = static_cast<const float*>(inputs[1]);
-  float* to = static_cast<float*>(out);
-  int64_t i = 0;
-  if (may_stream(to, count)) {
-    for (; i + lanes <= count; i += lanes) {
-      hn::Stream(formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
-    }
-    hwy::FlushStream();
-  }
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const Vector first = formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
-    const Vector second = formula(d, hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));
-    hn::StoreU(first, d, to + i);
-    hn::StoreU(second, d, to + i + lanes);
-  }
-  for (; i < count; i += lanes) {
-    store_part(formula(d, load_part(d, a + i, count - i), load_part(d, b + i, count - i)), d,
-               to + i, count - i);
-  }
+  run(
+      static_cast<float*>(out), count, whole,
+      [&](int64_t i, int64_t rest)
+          HWY_ATTR { return formula(d, load_part(d, a + i, rest), load_part(d, b + i, rest)); },
+      [&](int64_t i) HWY_ATTR { return formula(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
 }
 
 template <class Formula>
@@ -124,29 +133,31 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
   for (int64_t k = 0; i + k < count; ++k) to[i + k] = last[k];
 }
 
-#define UNARY(name, formula)                                                                      \
-  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count) { \
-    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                  \
-    [[maybe_unused]] const Vector p1 = parameter(parameters, 1);                                  \
-    [[maybe_unused]] const Vector p2 = parameter(parameters, 2);                                  \
-    run_unary(inputs, out, count, [&](auto d, auto x) HWY_ATTR {                                  \
-      (void)d;                                                                                    \
-      return formula;                                                                             \
-    });                                                                                           \
+#define UNARY(name, formula)                                                                    \
+  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count, \
+                  int64_t whole) {                                                              \
+    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                \
+    [[maybe_unused]] const Vector p1 = parameter(parameters, 1);                                \
+    [[maybe_unused]] const Vector p2 = parameter(parameters, 2);                                \
+    run_unary(inputs, out, count, whole, [&](auto d, auto x) HWY_ATTR {                         \
+      (void)d;                                                                                  \
+      return formula;                                                                           \
+    });                                                                                         \
   }
-#define BINARY(name, formula)                                                                     \
-  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count) { \
-    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                  \
-    run_binary(inputs, out, count, [&](auto, auto a, auto b) HWY_ATTR { return formula; });       \
+#define BINARY(name, formula)                                                                      \
+  void Run_##name(const void* const* inputs, const float* parameters, void* out, int64_t count,    \
+                  int64_t whole) {                                                                 \
+    [[maybe_unused]] const Vector p0 = parameter(parameters, 0);                                   \
+    run_binary(inputs, out, count, whole, [&](auto, auto a, auto b) HWY_ATTR { return formula; }); \
   }
-#define COMPARE(name, formula)                                                              \
-  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count) {      \
-    run_compare(inputs, out, count, [](auto, auto a, auto b) HWY_ATTR { return formula; }); \
+#define COMPARE(name, formula)                                                                  \
+  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count, int64_t) { \
+    run_compare(inputs, out, count, [](auto, auto a, auto b) HWY_ATTR { return formula; });     \
   }
-#define TERNARY(name, formula)                                                         \
-  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count) { \
-    run_ternary(inputs, out, count,                                                    \
-                [](auto, auto a, auto b, auto c) HWY_ATTR { return formula; });        \
+#define TERNARY(name, formula)                                                                  \
+  void Run_##name(const void* const* inputs, const float*, void* out, int64_t count, int64_t) { \
+    run_ternary(inputs, out, count,                                                             \
+                [](auto, auto a, auto b, auto c) HWY_ATTR { return formula; });                 \
   }
 #include "kernels/optimized/simd/elementwise_list.inc"
 #undef UNARY
@@ -154,7 +165,7 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
 #undef COMPARE
 #undef TERNARY
 
-void Run_where(const void* const* inputs, const float*, void* out, int64_t count) {
+void Run_where(const void* const* inputs, const float*, void* out, int64_t count, int64_t) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
   const hn::Rebind<uint8_t, Tag> db;
