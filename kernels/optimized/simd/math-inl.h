@@ -46,30 +46,31 @@ HWY_INLINE V reduce_exponent(D d, V x, V n) {
   return hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), r);
 }
 
-// 2^n for integral n from -126 to 127.
+// 2^n for n from -126 to 127.
 template <class D, class V>
-HWY_INLINE V power_of_two(D d, V n) {
-  const hn::RebindToSigned<D> di;
-  const auto exponent = hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127));
-  return hn::BitCast(d, hn::ShiftLeft<23>(exponent));
+HWY_INLINE hn::Vec<D> power_of_two(D d, V n) {
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(hn::DFromV<V>(), 127))));
 }
 
-// Beyond the ends of float the two factors overflow to infinity and underflow to zero by
+// A number of 1.5 * 2^23 rounds what is added to it to an integer, and holds that in its lowest
+// bits. Beyond the ends of float the two factors overflow to infinity and underflow to zero by
 // themselves.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
+  const hn::RebindToSigned<D> di;
   const V inside = hn::Min(hn::Max(x, hn::Set(d, -105.0F)), hn::Set(d, 89.0F));
-  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504088896341F)));
-  const V half = hn::Floor(hn::Mul(n, hn::Set(d, 0.5F)));
-  const V power = exponential_near_zero(d, reduce_exponent(d, inside, n));
+  const V bias = hn::Set(d, 12582912.0F);
+  const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
+  const auto n = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, bias));
+  const auto half = hn::ShiftRight<1>(n);
+  const V power = exponential_near_zero(d, reduce_exponent(d, inside, hn::Sub(shifted, bias)));
   const V result =
       hn::Mul(hn::Mul(power, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
   return keep_nan(x, result);
 }
 
-// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums. A
-// number of 1.5 * 2^23 rounds what is added to it to an integer, and holds that in its lowest bits.
-// At the lower end that integer makes a factor of zero.
+// For x <= 0 where results that float holds as denormals only may be zero: what softmax sums. At
+// the lower end the integer makes a factor of zero.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
