@@ -1,10 +1,16 @@
 // What calls make of index values: a function for each kind of operator.
+#include <algorithm>
 #include <string_view>
 
 #include "aot/passes/index_value_parts.h"
 #include "aot/passes/index_values.h"
 
 namespace vitrine::aot {
+namespace {
+
+constexpr size_t kMostConditions = 8;  // masks have one or two
+
+}  // namespace
 
 IndexValues::Result IndexValues::arange(const Node& node, const Call& call) {
   if (!is_integer(node.tensor()->dtype)) return std::nullopt;
@@ -56,8 +62,12 @@ IndexValues::Result IndexValues::both(const Node&, const Call& call) {
   const Result b = of(call.value("other").node());
   constexpr auto kSeen = IndexValue::Kind::kSeen;
   if (!a || !b || a->kind != kSeen || b->kind != kSeen) return std::nullopt;
-  a->conditions.insert(a->conditions.end(), b->conditions.begin(), b->conditions.end());
-  return a;
+  for (const LinearSum& each : b->conditions) {
+    if (std::ranges::find(a->conditions, each) == a->conditions.end()) {
+      a->conditions.push_back(each);
+    }
+  }
+  return a->conditions.size() > kMostConditions ? std::nullopt : a;
 }
 
 namespace {

@@ -14,6 +14,7 @@ namespace vitrine::aot {
 
 namespace {
 
+constexpr size_t kMostDepth = 200;  // of calls that lead to a value
 constexpr int64_t kMostTableElements = int64_t{1} << 26;
 
 // An axis of one element has index 0.
@@ -132,8 +133,11 @@ std::optional<IndexValue> IndexValues::of(const Node* node) {
   if (node == nullptr) return std::nullopt;
   const auto found = known_.find(node);
   if (found != known_.end()) return found->second;
+  if (depth_ == kMostDepth) return std::nullopt;
   known_[node] = std::nullopt;
+  ++depth_;
   Result result = compute(*node);
+  --depth_;
   if (result && node->tensor() != nullptr) result = without_single_axes(*result, *node->tensor());
   return known_[node] = std::move(result);
 }

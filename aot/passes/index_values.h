@@ -65,6 +65,7 @@ class IndexValues {
 
   const ExportedProgram& program_;
   std::unordered_map<const Node*, Result> known_;
+  size_t depth_ = 0;
 };
 
 // Whether something writes to the tensor, itself or by a view of it.

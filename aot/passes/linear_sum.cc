@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace vitrine::aot {
+namespace {
+
+constexpr size_t kMostTerms = 16;
+
+}  // namespace
 
 bool is_small(int64_t value) {
   constexpr int64_t kLargest = int64_t{1} << 31;
@@ -19,6 +24,7 @@ std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t facto
     if (!is_small(sum)) return std::nullopt;
     if (sum == 0) a.terms.erase(term);
   }
+  if (a.terms.size() > kMostTerms) return std::nullopt;
   return a;
 }
 

@@ -22,7 +22,7 @@ struct LinearSum {
 
 // Sums of larger numbers count as unknown: nothing overflows.
 bool is_small(int64_t value);
-// a + factor * b; empty if it is not small.
+// a + factor * b; empty if it is not small, or has more terms than positions and masks have.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
 // Every sum with its axes renamed; axis -> sum, empty: unknown.
