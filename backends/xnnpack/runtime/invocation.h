@@ -22,7 +22,7 @@ class Invocation {
   xnn_status run(xnn_runtime_t runtime);
 
  private:
-  ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
+  [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
   struct Operator {
     uint64_t work_ns = 0;   // of one thread, estimated; 0: too little for several
     uint64_t usual_ns = 0;  // on all threads; 0: not known yet

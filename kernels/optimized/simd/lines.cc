@@ -135,22 +135,25 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// What softmax subtracts, in all lanes. Any number will do if NaN is in the line: the sum of powers
-// is NaN then, since hn::Max gives its second argument or NaN, and so are all results.
+// What softmax subtracts, in all lanes. Any number will do if NaN is in the line: its power is NaN,
+// therefore the sum, and therefore all results.
 HWY_INLINE V largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V first = hn::Set(d, in[0]);
-  V best[4] = {first, first, first, first};
+  V best0 = first;
+  V best1 = first;
+  V best2 = first;
+  V best3 = first;
   int64_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    best[0] = hn::Max(best[0], hn::LoadU(d, in + i));
-    best[1] = hn::Max(best[1], hn::LoadU(d, in + i + lanes));
-    best[2] = hn::Max(best[2], hn::LoadU(d, in + i + 2 * lanes));
-    best[3] = hn::Max(best[3], hn::LoadU(d, in + i + 3 * lanes));
+    best0 = hn::Max(best0, hn::LoadU(d, in + i));
+    best1 = hn::Max(best1, hn::LoadU(d, in + i + lanes));
+    best2 = hn::Max(best2, hn::LoadU(d, in + i + 2 * lanes));
+    best3 = hn::Max(best3, hn::LoadU(d, in + i + 3 * lanes));
   }
-  for (; i < count; i += lanes) best[0] = hn::Max(best[0], load_or(d, in + i, count - i, first));
-  return hn::MaxOfLanes(d, hn::Max(hn::Max(best[0], best[1]), hn::Max(best[2], best[3])));
+  for (; i < count; i += lanes) best0 = hn::Max(best0, load_or(d, in + i, count - i, first));
+  return hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3)));
 }
 
 void Softmax(const float* in, float* out, int64_t count) {

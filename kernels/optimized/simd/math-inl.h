@@ -22,6 +22,16 @@ HWY_INLINE V keep_nan(V x, V otherwise) {
   return hn::IfThenElse(hn::IsNaN(x), x, otherwise);
 }
 
+// The larger one; NaN if x is.
+template <class V>
+HWY_INLINE V at_least(V low, V x) {
+#if HWY_ARCH_X86
+  return hn::Max(low, x);  // its second argument, if one is NaN
+#else
+  return hn::IfThenElse(hn::Lt(x, low), low, x);
+#endif
+}
+
 template <class V>
 HWY_INLINE V squared(V x) {
   return hn::Mul(x, x);
@@ -75,7 +85,7 @@ template <class D, class V>
 HWY_INLINE V exponential_of_negative_number(D d, V x) {
   const hn::RebindToUnsigned<D> du;
   const V bias = hn::Set(d, 12582912.0F + 127.0F);
-  const V inside = hn::Max(hn::Set(d, -88.0F), x);  // x if it is NaN
+  const V inside = at_least(hn::Set(d, -88.0F), x);
   const V shifted = hn::MulAdd(inside, hn::Set(d, 1.44269504088896341F), bias);
   const V power = exponential_near_zero(d, reduce_exponent(d, inside, hn::Sub(shifted, bias)));
   return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
