@@ -25,9 +25,13 @@ size_t performing_core_count();
 
 class ThreadPool {
  public:
+  enum class Use : uint8_t {
+    kWhileItPays,
+    kAlways  // for tests of what threads share: every region runs on all threads
+  };
   // `threads` counts the caller's own; 0 means performing_core_count(). One thread makes no pool.
   // InvalidArgument above 1024; OutOfResources if the threads cannot be made.
-  static Result<std::unique_ptr<ThreadPool>> create(size_t threads);
+  static Result<std::unique_ptr<ThreadPool>> create(size_t threads, Use use = Use::kWhileItPays);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -55,10 +59,11 @@ class ThreadPool {
   bool rests(uint64_t now_ns) const { return now_ns < resume_ns_.load(std::memory_order_relaxed); }
 
  private:
-  ThreadPool(pthreadpool* pool, size_t threads);
+  ThreadPool(pthreadpool* pool, size_t threads, Use use);
 
   pthreadpool* pool_;
   size_t threads_;
+  Use use_;
   std::atomic<bool> awake_{false};      // the last region was one of all threads
   std::atomic<uint64_t> end_ns_{0};     // of the last region
   std::atomic<uint64_t> alone_ns_{0};   // work of regions that callers did alone, without long gaps

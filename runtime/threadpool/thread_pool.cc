@@ -73,7 +73,7 @@ size_t performing_core_count() {
   return std::max<size_t>(1, std::min({fastest_cores(), allowed_processors(), quota_processors()}));
 }
 
-Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads) {
+Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads, Use use) {
   if (threads == 0) threads = std::min(performing_core_count(), kMaxThreads);
   if (threads > kMaxThreads) {
     return Error::make(ErrorCode::kInvalidArgument, "%zu threads; at most %zu make sense", threads,
@@ -86,7 +86,7 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads) {
       return Error::make(ErrorCode::kOutOfResources, "cannot make %zu threads", threads);
     }
   }
-  std::unique_ptr<ThreadPool> result(new (std::nothrow) ThreadPool(pool, threads));
+  std::unique_ptr<ThreadPool> result(new (std::nothrow) ThreadPool(pool, threads, use));
   if (!result) {
     pthreadpool_destroy(pool);
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a thread pool");
@@ -94,13 +94,17 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads) {
   return result;
 }
 
-ThreadPool::ThreadPool(pthreadpool* pool, size_t threads)
-    : pool_(pool), threads_(threads), lost_ns_(-kMaxSavedNs * static_cast<int64_t>(threads - 1)) {}
+ThreadPool::ThreadPool(pthreadpool* pool, size_t threads, Use use)
+    : pool_(pool),
+      threads_(threads),
+      use_(use),
+      lost_ns_(-kMaxSavedNs * static_cast<int64_t>(threads - 1)) {}
 
 ThreadPool::~ThreadPool() { pthreadpool_destroy(pool_); }
 
 // Callers on several threads may lose each other's sums here and below, which is no harm.
 bool ThreadPool::pays(uint64_t now_ns, uint64_t work_ns) {
+  if (use_ == Use::kAlways) return true;
   if (rests(now_ns)) return false;
   const bool soon = now_ns < end_ns_.load(std::memory_order_relaxed) + kAwakeNs;
   if (soon && awake_.load(std::memory_order_relaxed)) return true;
@@ -113,6 +117,7 @@ bool ThreadPool::pays(uint64_t now_ns, uint64_t work_ns) {
 }
 
 void ThreadPool::account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns) {
+  if (use_ == Use::kAlways) return;
   end_ns_.store(now_ns, std::memory_order_relaxed);
   const auto workers = static_cast<int64_t>(threads_ - 1);
   // The others' share counts less than in full: tiles are uneven, memory is shared.

@@ -57,7 +57,7 @@ void require(const Error& error, const char* what) {
 
 // What runs need; made once.
 struct Runtime {
-  Runtime() : pool(require(ThreadPool::create(2), "threads")) {
+  Runtime() : pool(require(ThreadPool::create(2, ThreadPool::Use::kAlways), "threads")) {
     require(optimised.add("optimized", optimized::kernels()), "kernels");
     for (KernelRegistry* registry : {&portable, &optimised}) {
       require(registry->add("portable", portable::kernels()), "kernels");

@@ -353,7 +353,7 @@ TEST_P(Optimized, EqualsPortable) {
   const std::string& name = GetParam();
   const auto generator = generators().find(name);
   ASSERT_NE(generator, generators().end()) << "no cases for " << name;
-  auto pool = ThreadPool::create(3);
+  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());
   double worst = 0;
   const uint32_t cases = name.starts_with("llama::") ? 100 : 300;  // the reference is slow

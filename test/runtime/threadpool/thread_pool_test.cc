@@ -58,6 +58,17 @@ TEST(ThreadPool, WakesWorkersForMuchWork) {
   EXPECT_TRUE(pool->pays(now, ThreadPool::kMuchWork));
 }
 
+TEST(ThreadPool, UsesAllThreadsAlwaysIfAsked) {
+  const auto pool = ThreadPool::create(2, ThreadPool::Use::kAlways);
+  ASSERT_TRUE(pool.ok());
+  uint64_t now = 100 * kMillisecond;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE((*pool)->pays(now, 1));
+    now += 100 * kMillisecond;
+    (*pool)->account(now, 100 * kMillisecond, 1);
+  }
+}
+
 TEST(ThreadPool, WakesWorkersForMuchWorkInSmallRegions) {
   const auto pool = two_threads();
   uint64_t now = 100 * kMillisecond;
