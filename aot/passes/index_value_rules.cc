@@ -21,19 +21,12 @@ IndexValues::Result IndexValues::arange(const Node& node, const Call& call) {
   return sum ? Result(whole_value(*sum)) : std::nullopt;
 }
 
-IndexValues::Result IndexValues::add(const Node& node, const Call& call) {
+IndexValues::Result IndexValues::add_or_subtract(const Node& node, const Call& call) {
   const std::optional<LinearSum> a = whole(*call.find("self"));
   const std::optional<LinearSum> b = whole(call.value("other"));
   const bool is_plain = is_integer(node.tensor()->dtype) && call.real("alpha", 1) == 1;
-  const auto sum = a && b && is_plain ? combined(*a, *b, 1) : std::nullopt;
-  return sum ? Result(whole_value(*sum)) : std::nullopt;
-}
-
-IndexValues::Result IndexValues::subtract(const Node& node, const Call& call) {
-  const std::optional<LinearSum> a = whole(*call.find("self"));
-  const std::optional<LinearSum> b = whole(call.value("other"));
-  const bool is_plain = is_integer(node.tensor()->dtype) && call.real("alpha", 1) == 1;
-  const auto sum = a && b && is_plain ? combined(*a, *b, -1) : std::nullopt;
+  const int64_t sign = node.target().op() == "sub" ? -1 : 1;
+  const auto sum = a && b && is_plain ? combined(*a, *b, sign) : std::nullopt;
   return sum ? Result(whole_value(*sum)) : std::nullopt;
 }
 

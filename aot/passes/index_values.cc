@@ -88,8 +88,8 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
   using V = IndexValues;
   static const std::vector<Rule> kRules = {
       {"arange", &V::arange},
-      {"add", &V::add},
-      {"sub", &V::subtract},
+      {"add", &V::add_or_subtract},
+      {"sub", &V::add_or_subtract},
       {"le", &V::compare},
       {"lt", &V::compare},
       {"ge", &V::compare},

@@ -49,8 +49,7 @@ class IndexValues {
   Result call(const Node& node);
 
   Result arange(const Node& node, const Call& call);
-  Result add(const Node& node, const Call& call);
-  Result subtract(const Node& node, const Call& call);
+  Result add_or_subtract(const Node& node, const Call& call);
   Result compare(const Node& node, const Call& call);
   Result negate(const Node& node, const Call& call);
   Result both(const Node& node, const Call& call);
