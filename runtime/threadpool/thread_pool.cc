@@ -11,6 +11,18 @@
 
 #include "runtime/platform/clock.h"
 
+// pthreadpool is not compiled for ThreadSanitizer, which therefore has to be told that a region
+// begins after what its caller did before, and ends before what its caller does next.
+#if defined(__SANITIZE_THREAD__)
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#define VITRINE_TSAN_ACQUIRE(address) __tsan_acquire(address)
+#define VITRINE_TSAN_RELEASE(address) __tsan_release(address)
+#else
+#define VITRINE_TSAN_ACQUIRE(address) static_cast<void>(address)
+#define VITRINE_TSAN_RELEASE(address) static_cast<void>(address)
+#endif
+
 namespace vitrine {
 namespace {
 
@@ -146,14 +158,18 @@ void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) 
     pthread_t caller;
     uint64_t own_end_ns;
   } timed{task, argument, pthread_self(), start_ns};
+  VITRINE_TSAN_RELEASE(&timed);
   pthreadpool_parallelize_1d(
       pool_,
       [](void* region, size_t i) {
+        VITRINE_TSAN_ACQUIRE(region);
         Timed& t = *static_cast<Timed*>(region);
         t.task(t.argument, i);
         if (pthread_equal(pthread_self(), t.caller) != 0) t.own_end_ns = platform::now_ns();
+        VITRINE_TSAN_RELEASE(region);
       },
       &timed, count, 0);
+  VITRINE_TSAN_ACQUIRE(&timed);
   const uint64_t end_ns = platform::now_ns();
   account(end_ns, end_ns - start_ns, timed.own_end_ns - start_ns);
 }
