@@ -73,15 +73,9 @@ function(vitrine_fastest_code name)
   endif()
 endfunction()
 
-# Code that runs once and is large: its size counts more than its speed (docs/performance.md, "Size"). All of a target,
-# or the files that are named.
+# Code that runs once and is large: its size counts more than its speed (docs/performance.md, "Size").
 function(vitrine_small_code name)
-  set(small $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
-  if(ARGN)
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${name} PROPERTIES COMPILE_OPTIONS ${small})
-  else()
-    target_compile_options(${name} PRIVATE ${small})
-  endif()
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-Os>)
 endfunction()
 
 # Test code: host side. Little optimisation saves compile time, none with sanitizers even more.
