@@ -60,7 +60,9 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
     if (!GetParam().is_sample) VITRINE_NEEDS_CORPUS();
     const auto root = GetParam().is_sample ? samples_dir() : corpus_dir();
     model_ = (root / GetParam().folder / "model.pte").string();
-    if (!std::filesystem::exists(model_)) GTEST_SKIP() << "this corpus lacks " << model_;
+    const bool is_there = std::filesystem::exists(model_);
+    ASSERT_TRUE(is_there || !GetParam().is_sample) << model_;
+    if (!is_there) GTEST_SKIP() << "this corpus lacks " << model_;
     cache_path_ = (scratch_ / "weights").string();
     options_ = {{"XnnpackBackend", "packed_cache_path", std::string_view(cache_path_)}};
     ASSERT_TRUE(backends_.add(&xnnpack_backend()).ok());
