@@ -13,6 +13,7 @@ constexpr int64_t kMaxDepthwiseTaps = 128;
 // Copies of lines are as long as these make them.
 constexpr int64_t kMaxDepthwiseStride = 8;
 constexpr int64_t kMaxDepthwisePadding = 64;
+constexpr int64_t kCacheLineFloats = 16;
 
 bool is_depthwise(const ConvolutionShape& shape) {
   return shape.group_channels == 1 && shape.window.groups > 1 && shape.kernel[0] == 1 &&
@@ -21,16 +22,20 @@ bool is_depthwise(const ConvolutionShape& shape) {
          shape.window.padding[2] <= kMaxDepthwisePadding;
 }
 
+// A product costs more here than in a matrix product, and small planes cost no less than 2000.
 int64_t depthwise_work(const ConvolutionShape& shape) {
+  const int64_t plane = work_of({3, shape.places(), shape.taps()});
   return work_of(
-      {shape.out_layout.sizes[0], shape.out_layout.sizes[1], shape.places(), shape.taps()});
+      {shape.out_layout.sizes[0], shape.out_layout.sizes[1], std::max<int64_t>(plane, 2000)});
 }
 
 // Dim order N, C, H, W.
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
+  // Workers write theirs all the time: none shares a line of the cache.
   const int64_t scratch_size =
-      simd::depthwise_scratch(shape.in[1], shape.in[2], window.stride[2], window.padding[2]);
+      simd::depthwise_scratch(shape.in[1], shape.in[2], window.stride[2], window.padding[2]) +
+      kCacheLineFloats;
   auto* const scratch = static_cast<float*>(
       context.allocate_temp({worker_count(context), scratch_size, sizeof(float)}));
   if (scratch == nullptr) return;

@@ -108,6 +108,13 @@ class PlaneOperands final : public ImageOperands {
   void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const override {
     const Layout& layout = shape_.input_layout;
     float* to = panel;
+    if (const GemmRows planes = right_in_place(); planes.data != nullptr) {
+      for (int64_t channel = 0; channel < shape_.group_channels; ++channel, to += width) {
+        std::copy_n(planes.data + channel * planes.stride + column, count, to);
+        std::fill(to + count, to + width, 0.0F);
+      }
+      return;
+    }
     for (int64_t channel = 0; channel < shape_.group_channels; ++channel) {
       const float* const plane = input_ + channel * layout.strides[1];
       each_tap([&](int64_t, const Place& tap) {

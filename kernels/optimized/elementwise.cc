@@ -112,6 +112,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   task.op = op;
   const Tensor* tensors[kMaxInputs];
   size_t num_tensors = 0;
+  auto moved = static_cast<int64_t>(out.element_size());  // bytes, for each element
   for (const Operand& operand : operands) {
     Source& source = task.sources[task.inputs++];
     source.number = operand.value;
@@ -124,6 +125,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
       if (reduced) source.convert = simd::to_float(dtype);
     }
     source.element_size = static_cast<int64_t>(operand.tensor->element_size());
+    moved += source.element_size;
     tensors[num_tensors++] = operand.tensor;
   }
   int32_t storage[kMaxRank];
@@ -156,15 +158,16 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   if (reduced && !op.gives_bool) task.convert_out = simd::from_float(common);
 
   if (loop.rows() == 1) {
-    parallel_ranges(context, loop.row_length(), kGrain, 4,
+    parallel_ranges(context, loop.row_length(), kGrain, moved,
                     [&](int64_t begin, int64_t end) { task.run(loop, {}, begin, end); });
     return true;
   }
-  parallel_ranges(context, loop.rows(), 1, 4 * loop.row_length(), [&](int64_t begin, int64_t end) {
-    loop.run_rows({}, begin, end, [&](const Loop::Offsets& row, int64_t length) {
-      task.run(loop, row, 0, length);
-    });
-  });
+  parallel_ranges(context, loop.rows(), 1, moved * loop.row_length(),
+                  [&](int64_t begin, int64_t end) {
+                    loop.run_rows({}, begin, end, [&](const Loop::Offsets& row, int64_t length) {
+                      task.run(loop, row, 0, length);
+                    });
+                  });
   return true;
 }
 

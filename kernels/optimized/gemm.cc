@@ -10,23 +10,32 @@ namespace vitrine::optimized {
 namespace {
 
 // Rows of a task at least, so that a packed panel serves several tiles.
-constexpr int64_t kMinBandRows = 64;
+constexpr int64_t kMinBandRows = 32;
 // A panel's size, unless one tile needs more, and its width: an odd number of tiles, so that its
 // rows do not fall onto the same places of a cache.
 constexpr int64_t kPanelBytes = 192 * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
+// Tasks of each worker, for slower cores.
+constexpr int64_t kTasks = 4;
 constexpr int64_t kFloat = sizeof(float);
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How a product is cut: columns into panels of whole vectors, rows into bands. Each panel goes with
-// each band.
+// each band. Workers share out the larger side, so that each reads its part of that one only.
 struct Blocking {
   int64_t vectors;  // of all columns
   int64_t panels;
   int64_t bands;
+  int64_t group_bands;  // that follow each other with one panel
   int64_t row_tiles;
   int64_t panel_vectors;  // of a panel at most
+
+  // Those of the item: all panels with the first group of bands, then with the next.
+  int64_t panel(int64_t item) const { return item / group_bands % panels; }
+  int64_t band(int64_t item) const {
+    return item / (group_bands * panels) * group_bands + item % group_bands;
+  }
 };
 
 Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_t depth,
@@ -34,18 +43,28 @@ Blocking cut(const simd::GemmShape& shape, int64_t rows, int64_t columns, int64_
   const int64_t tile_columns = simd::kGemmMaxVectors * shape.lanes;
   int64_t panel_tiles = std::clamp<int64_t>(
       kPanelBytes / (tile_columns * std::max<int64_t>(depth, 1) * kFloat), 1, kMaxPanelTiles);
+  const int64_t max_bands = std::max<int64_t>(1, rows / kMinBandRows);
+  const bool by_rows = workers > 1 && rows > columns && max_bands >= workers;
   // Threads need panels to share out.
-  while (panel_tiles > 1 && columns / (panel_tiles * tile_columns) < 4 * (workers - 1)) {
+  while (!by_rows && panel_tiles > 1 &&
+         columns / (panel_tiles * tile_columns) < kTasks * (workers - 1)) {
     --panel_tiles;
   }
   Blocking blocking{};
   blocking.vectors = divide_up(columns, shape.lanes);
   blocking.panel_vectors = panel_tiles * simd::kGemmMaxVectors;
   blocking.panels = divide_up(blocking.vectors, blocking.panel_vectors);
-  // With few panels they share out the rows as well.
-  const int64_t wanted = workers == 1 ? 1 : divide_up(4 * workers, blocking.panels);
-  blocking.bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / kMinBandRows));
   blocking.row_tiles = divide_up(rows, shape.rows);
+  if (by_rows) {
+    blocking.group_bands =
+        std::clamp<int64_t>(max_bands / workers, 1, divide_up(kTasks, blocking.panels));
+    blocking.bands = workers * blocking.group_bands;
+    return blocking;
+  }
+  // With few panels they share out the rows as well.
+  const int64_t wanted = workers == 1 ? 1 : divide_up(kTasks * workers, blocking.panels);
+  blocking.bands = std::clamp<int64_t>(wanted, 1, max_bands);
+  blocking.group_bands = blocking.bands;
   return blocking;
 }
 
@@ -78,10 +97,10 @@ class Product {
   }
   int64_t scratch_size() const { return operands_.wants_scratch() ? depth_ * shape_.rows : 0; }
 
-  // One panel and one band.
-  void multiply(int64_t item, float* memory) const {
-    const Panel panel = take_panel(item / blocking_.bands, memory);
-    const int64_t band = item % blocking_.bands;
+  // One panel and one band. `packed` is the panel in the worker's memory.
+  void multiply(int64_t item, float* memory, int64_t& packed) const {
+    const Panel panel = take_panel(blocking_.panel(item), memory, packed);
+    const int64_t band = blocking_.band(item);
     const int64_t begin = blocking_.row_tiles * band / blocking_.bands * shape_.rows;
     const int64_t end =
         std::min(rows_, blocking_.row_tiles * (band + 1) / blocking_.bands * shape_.rows);
@@ -91,7 +110,7 @@ class Product {
   }
 
  private:
-  Panel take_panel(int64_t number, float* memory) const {
+  Panel take_panel(int64_t number, float* memory, int64_t& packed) const {
     const int64_t first = blocking_.vectors * number / blocking_.panels;
     Panel panel{};
     panel.vectors = blocking_.vectors * (number + 1) / blocking_.panels - first;
@@ -102,7 +121,8 @@ class Product {
       panel.right = right_in_place_.data + panel.column;
       panel.right_stride = right_in_place_.stride;
     } else {
-      operands_.pack_right(panel.column, panel.columns, width, memory);
+      if (packed != number) operands_.pack_right(panel.column, panel.columns, width, memory);
+      packed = number;
       panel.right = memory;
       panel.right_stride = width;
     }
@@ -169,8 +189,12 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
   const int64_t each = product.panel_size() + product.scratch_size();
   auto* const memory = static_cast<float*>(context.allocate_temp({workers, each, sizeof(float)}));
   if (memory == nullptr) return;
+  int64_t packed[kMaxWorkers];
+  std::fill_n(packed, workers, -1);
   parallel(context, blocking.panels * blocking.bands, work_of({2, rows, columns, depth + 1}),
-           [&](int64_t item, int64_t worker) { product.multiply(item, memory + worker * each); });
+           [&](int64_t item, int64_t worker) {
+             product.multiply(item, memory + worker * each, packed[worker]);
+           });
 }
 
 }  // namespace vitrine::optimized

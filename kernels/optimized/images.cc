@@ -160,7 +160,7 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   const int64_t width_in = in_width;
   const int64_t height_out = out_height;
   const int64_t width_out = out_width;
-  parallel(context, planes_of(input), 4 * out.numel(), [&](int64_t plane, int64_t worker) {
+  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
     float* const stretched = memory + worker * stretched_size;
     const float* from = input.data<float>() + plane * height_in * width_in;
     for (int64_t y = 0; y < height_in; ++y, from += width_in) {
@@ -200,7 +200,7 @@ bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
   for (int64_t x = 0; x < width_out; ++x) {
     columns[static_cast<size_t>(x)] = nearest_place(x, column_scale, width_in);
   }
-  parallel(context, planes_of(input), out.numel(), [&](int64_t plane, int64_t) {
+  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t) {
     const float* const from = input.data<float>() + plane * height_in * width_in;
     float* to = out.mutable_data<float>() + plane * height_out * width_out;
     int64_t last = -1;

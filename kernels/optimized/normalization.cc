@@ -22,7 +22,7 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
     const int64_t channels = input.size(1);
     const int64_t inner = size_product(input, 2, input.rank());
     const simd::Run run = simd::affine();
-    parallel_ranges(context, input.size(0) * channels, 1, 3 * inner,
+    parallel_ranges(context, input.size(0) * channels, 1, 8 * inner,
                     [&](int64_t begin, int64_t end) {
                       for (int64_t plane = begin; plane < end; ++plane) {
                         const int64_t channel = plane % channels;
@@ -80,7 +80,7 @@ const float* data_or_null(const Tensor* tensor) {
 void normalize_rows(KernelContext& context, const LayerNorm& a) {
   if (!all_float(a)) return vitrine::normalize_rows(context, a);
   const int64_t length = a.row_length;
-  parallel_ranges(context, a.rows, 1, 4 * length, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const float* const from = a.input.data<float>() + row * length;
       const Statistics s = statistics(from, length, a.epsilon);
@@ -102,7 +102,7 @@ void native_layer_norm_out(KernelContext& context, const Tensor& input,
 void normalize_groups(KernelContext& context, const GroupNorm& a) {
   if (!all_float(a)) return vitrine::normalize_groups(context, a);
   const int64_t length = a.channels * a.plane;
-  parallel_ranges(context, a.rows, 1, 4 * length, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const float* const from = a.input.data<float>() + row * length;
       float* const to = a.out.mutable_data<float>() + row * length;

@@ -12,12 +12,16 @@
 
 namespace vitrine::optimized {
 
+inline constexpr int64_t kMaxWorkers = 64;
+
 // Threads that parallel() may use: scratch memory of a worker is taken once for each.
 inline int64_t worker_count(const KernelContext& context) {
-  return context.pool() == nullptr ? 1 : static_cast<int64_t>(context.pool()->threads());
+  if (context.pool() == nullptr) return 1;
+  return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
 }
 
-// Arithmetic operations, or bytes moved, below which waking threads costs more than it saves.
+// Arithmetic operations, or bytes read and written, below which waking threads costs more than it
+// saves.
 inline constexpr int64_t kParallelWork = 200'000;
 inline constexpr int64_t kWorkPerNs = 40;
 
@@ -26,9 +30,22 @@ inline int64_t work_of(std::initializer_list<int64_t> factors) {
   return checked_product(factors).value_or(INT64_MAX);
 }
 
+// A worker's part of the items: it takes them from the front, others take from the back.
+struct alignas(64) Share {
+  std::atomic<int64_t> left;
+  std::atomic<int64_t> end;
+  int64_t next;
+
+  bool take() { return left.fetch_sub(1, std::memory_order_relaxed) > 0; }
+  int64_t take_last() { return end.fetch_sub(1, std::memory_order_relaxed) - 1; }
+};
+
 // Calls body(item, worker) for every item < items, in any order; worker < worker_count(context),
 // and no two threads share one. `work` is the cost of all items: see kParallelWork. The body must
 // not fail the context or allocate from it.
+//
+// A worker begins with the same part of the items each time, because what a kernel wrote is in the
+// cache of the core that wrote it. Then it helps the others: cores may differ, or be busy.
 template <class Body>
 void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) {
   const int64_t workers = std::min(worker_count(context), items);
@@ -36,23 +53,33 @@ void parallel(KernelContext& context, int64_t items, int64_t work, Body&& body) 
     for (int64_t item = 0; item < items; ++item) body(item, int64_t{0});
     return;
   }
-  struct Shared {
+  struct Region {
     Body& body;
-    int64_t items;
-    std::atomic<int64_t> next{0};
-  } shared{body, items};
-  // Items are handed out one at a time: cores may differ, or be busy elsewhere.
+    int64_t workers;
+    Share shares[kMaxWorkers];
+  } region{body, workers, {}};
+  int64_t end = 0;
+  for (int64_t w = 0; w < workers; ++w) {
+    Share& share = region.shares[w];
+    const int64_t count = items / workers + (w < items % workers ? 1 : 0);
+    share.next = end;
+    end += count;
+    share.left.store(count, std::memory_order_relaxed);
+    share.end.store(end, std::memory_order_relaxed);
+  }
   context.pool()->run(
       static_cast<size_t>(workers),
-      [](void* argument, size_t worker) {
-        Shared& work_left = *static_cast<Shared*>(argument);
-        while (true) {
-          const int64_t item = work_left.next.fetch_add(1, std::memory_order_relaxed);
-          if (item >= work_left.items) return;
-          work_left.body(item, static_cast<int64_t>(worker));
+      [](void* argument, size_t index) {
+        Region& all = *static_cast<Region*>(argument);
+        const auto worker = static_cast<int64_t>(index);
+        Share& own = all.shares[worker];
+        while (own.take()) all.body(own.next++, worker);
+        for (int64_t i = 1; i < all.workers; ++i) {
+          Share& other = all.shares[(worker + i) % all.workers];
+          while (other.take()) all.body(other.take_last(), worker);
         }
       },
-      &shared, std::min(static_cast<uint64_t>(work / kWorkPerNs), ThreadPool::kMuchWork));
+      &region, std::min(static_cast<uint64_t>(work / kWorkPerNs), ThreadPool::kMuchWork));
 }
 
 // A grain for elements that are computed one by one.

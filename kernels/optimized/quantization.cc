@@ -40,11 +40,11 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
 template <class Run>
 void each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
   if (shape.outer * shape.channels == 1) {
-    parallel_ranges(context, shape.inner, kGrain, 2,
+    parallel_ranges(context, shape.inner, kGrain, 5,
                     [&](int64_t begin, int64_t end) { run(int64_t{0}, begin, end - begin); });
     return;
   }
-  parallel_ranges(context, shape.outer * shape.channels, 1, 2 * shape.inner,
+  parallel_ranges(context, shape.outer * shape.channels, 1, 5 * shape.inner,
                   [&](int64_t begin, int64_t end) {
                     for (int64_t line = begin; line < end; ++line) {
                       run(line % shape.channels, line * shape.inner, shape.inner);

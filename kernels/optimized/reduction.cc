@@ -84,7 +84,7 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   const auto* const from = self.data<float>();
   auto* const to = out.mutable_data<float>();
   if (block->inner == 1) {
-    parallel_ranges(context, block->outer, 1, block->reduced, [&](int64_t begin, int64_t end) {
+    parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         to[i] = reduce_line(kind, from + i * block->reduced, block->reduced);
       }
@@ -92,7 +92,7 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
     return true;
   }
   const int64_t strips = (block->inner + simd::kColumns - 1) / simd::kColumns;
-  parallel(context, block->outer * strips, self.numel(), [&](int64_t item, int64_t) {
+  parallel(context, block->outer * strips, 4 * self.numel(), [&](int64_t item, int64_t) {
     const int64_t outer = item / strips;
     const int64_t column = item % strips * simd::kColumns;
     reduce_columns(kind, from + outer * block->reduced * block->inner + column, block->reduced,
@@ -139,7 +139,7 @@ bool arg_extremum_out(KernelContext& context, const Tensor& self, std::optional<
     return false;
   }
   if (!resize(context, self, *mask, keepdim, out)) return true;
-  parallel_ranges(context, block->outer, 1, 2 * block->reduced, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float* const line = self.data<float>() + i * block->reduced;
       out.mutable_data<int64_t>()[i] =
@@ -161,7 +161,7 @@ bool variance(KernelContext& context, const Tensor& self,
   if (!resize(context, self, *mask, keepdim, out)) return true;
   const auto count = static_cast<double>(block->reduced);
   const double divisor = std::fmax(count - correction, 0.0);
-  parallel_ranges(context, block->outer, 1, 2 * block->reduced, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float* const line = self.data<float>() + i * block->reduced;
       const auto center = static_cast<float>(simd::sum(line, block->reduced) / count);

@@ -20,7 +20,7 @@ using quantized::ChannelShape;
 // run(row) for all rows.
 template <class Run>
 void each_token(KernelContext& context, const ChannelShape& shape, Run&& run) {
-  parallel_ranges(context, shape.channels, 1, 2 * shape.inner, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, shape.channels, 1, 5 * shape.inner, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) run(row);
   });
 }
