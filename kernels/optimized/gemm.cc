@@ -191,7 +191,7 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
   if (memory == nullptr) return;
   int64_t packed[kMaxWorkers];
   std::fill_n(packed, workers, -1);
-  parallel(context, blocking.panels * blocking.bands, work_of({2, rows, columns, depth + 1}),
+  parallel(context, blocking.panels * blocking.bands, work_of({rows, columns, depth + 1}),
            [&](int64_t item, int64_t worker) {
              product.multiply(item, memory + worker * each, packed[worker]);
            });

@@ -22,7 +22,7 @@ inline int64_t worker_count(const KernelContext& context) {
 
 // Arithmetic operations, or bytes read and written, below which waking threads costs more than it
 // saves.
-inline constexpr int64_t kParallelWork = 200'000;
+inline constexpr int64_t kParallelWork = 320'000;
 inline constexpr int64_t kWorkPerNs = 40;
 
 // What a product of sizes costs; no more than can be counted.
