@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace vitrine {
@@ -18,6 +21,44 @@ uint64_t seed_of(const SamplerOptions& options) {
   return seed == 0 ? kForZero : seed;
 }
 
+// The greatest; NaN if one is NaN.
+// can.
+float highest_of(std::span<const float> logits) {
+  constexpr size_t kLanes = 4;  // what every instruction set has
+  using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+  using Flags [[gnu::vector_size(kLanes * sizeof(int32_t))]] = int32_t;
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  Floats highest = Floats{} + kLowest;
+  Flags not_numbers{};
+  const auto take = [&](const Floats& some) {
+    highest = some > highest ? some : highest;
+    not_numbers |= some != some;
+  };
+  size_t i = 0;
+  Floats some;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    std::memcpy(&some, &logits[i], sizeof some);
+    take(some);
+  }
+  some = Floats{} + kLowest;
+  for (size_t lane = 0; i < logits.size(); ++i, ++lane) some[lane] = logits[i];
+  take(some);
+  float result = kLowest;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    if (not_numbers[lane] != 0) return std::numeric_limits<float>::quiet_NaN();
+    result = std::max(result, highest[lane]);
+  }
+  return result;
+}
+
+// Of the most probable token, below which a weight adds nothing to a sum of floats: 2^-25.
+constexpr float kLeastLogWeight = -17.4F;
+
+// Of equal ones the first.
+constexpr auto is_more_probable = [](const auto& a, const auto& b) {
+  return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
+};
+
 }  // namespace
 
 Sampler::Sampler(const SamplerOptions& options) : options_(options), state_(seed_of(options)) {
@@ -30,20 +71,18 @@ Sampler::Sampler(const SamplerOptions& options) : options_(options), state_(seed
 }
 
 TokenId Sampler::sample(std::span<const float> logits) {
-  const auto best = std::ranges::max_element(logits);
-  const bool are_numbers =
-      std::ranges::none_of(logits, [](float logit) { return std::isnan(logit); });
-  if (logits.empty() || !are_numbers || std::isinf(*best)) {
+  const float highest = highest_of(logits);
+  if (!std::isfinite(highest)) {
     throw GenerationError("the model's logits are not numbers that can be sampled");
   }
   if (options_.temperature == 0 || logits.size() == 1) {
-    return static_cast<TokenId>(best - logits.begin());
+    return static_cast<TokenId>(std::ranges::find(logits, highest) - logits.begin());
   }
-  compute_probabilities(logits);
+  compute_probabilities(logits, highest);
   if (options_.top_k > 0) {
     keep_top_k();
   } else if (options_.top_p < 1) {
-    keep_top_p();
+    keep_top_p(logits.size());
   }
   const float sum = std::accumulate(candidates_.begin(), candidates_.end(), 0.0F,
                                     [](float s, const Candidate& c) { return s + c.probability; });
@@ -56,13 +95,14 @@ TokenId Sampler::sample(std::span<const float> logits) {
   return candidates_.back().id;  // rounding
 }
 
-void Sampler::compute_probabilities(std::span<const float> logits) {
-  const float highest = *std::ranges::max_element(logits);
-  candidates_.resize(logits.size());
+void Sampler::compute_probabilities(std::span<const float> logits, float highest) {
+  candidates_.clear();
   float sum = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    const float weight = std::exp((logits[i] - highest) / options_.temperature);
-    candidates_[i] = {weight, static_cast<TokenId>(i)};
+    const float log_weight = (logits[i] - highest) / options_.temperature;
+    if (log_weight < kLeastLogWeight) continue;
+    const float weight = std::exp(log_weight);
+    candidates_.push_back({weight, static_cast<TokenId>(i)});
     sum += weight;
   }
   for (Candidate& candidate : candidates_) candidate.probability /= sum;
@@ -71,19 +111,30 @@ void Sampler::compute_probabilities(std::span<const float> logits) {
 void Sampler::keep_top_k() {
   const size_t count = std::min(options_.top_k, candidates_.size());
   const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(count);
-  std::ranges::partial_sort(candidates_, end, std::ranges::greater{}, &Candidate::probability);
+  std::ranges::partial_sort(candidates_, end, is_more_probable);
   candidates_.resize(count);
 }
 
-void Sampler::keep_top_p() {
-  // Less probable ones cannot be among them: it spares most of the sort.
-  const float least = (1 - options_.top_p) / static_cast<float>(candidates_.size() - 1);
+void Sampler::keep_top_p(size_t vocabulary) {
+  // Less probable ones cannot be among them.
+  const float least = (1 - options_.top_p) / static_cast<float>(vocabulary - 1);
   std::erase_if(candidates_, [least](const Candidate& c) { return c.probability < least; });
-  std::ranges::stable_sort(candidates_, std::ranges::greater{}, &Candidate::probability);
-  float sum = 0;
+  // Few tokens have most of the probability: no more are sorted than it takes.
+  constexpr size_t kFirst = 256;
+  const auto begin = candidates_.begin();
+  size_t sorted = 0;
   size_t count = 0;
-  while (count < candidates_.size() && sum <= options_.top_p)
+  float sum = 0;
+  while (count < candidates_.size() && sum <= options_.top_p) {
+    if (count == sorted) {
+      sorted = std::min(std::max(kFirst, 4 * sorted), candidates_.size());
+      const auto from = begin + static_cast<std::ptrdiff_t>(count);
+      const auto to = begin + static_cast<std::ptrdiff_t>(sorted);
+      std::nth_element(from, to, candidates_.end(), is_more_probable);
+      std::sort(from, to, is_more_probable);
+    }
     sum += candidates_[count++].probability;
+  }
   candidates_.resize(count);
 }
 

@@ -23,9 +23,9 @@ class Sampler {
     TokenId id;
   };
 
-  void compute_probabilities(std::span<const float> logits);
+  void compute_probabilities(std::span<const float> logits, float highest);
   void keep_top_k();
-  void keep_top_p();
+  void keep_top_p(size_t vocabulary);
   // Uniform in [0, 1): xorshift64*, its upper 24 bits, as ExecuTorch's sampler.
   float coin();
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <random>
 
 namespace vitrine {
 namespace {
@@ -46,6 +48,40 @@ TEST(Sampler, KeepsTheShortestRowWhoseSumExceedsTopP) {
   EXPECT_EQ(kept(0.5F), 1U);
   EXPECT_EQ(kept(0.7F), 2U);
   EXPECT_EQ(kept(0.95F), 3U);
+}
+
+// Every draw against the sorted probabilities: peaked rows, and flat ones where most must be
+// sorted.
+TEST(Sampler, KeepsTheTopPOfLargeVocabularies) {
+  std::mt19937 random(7);
+  for (const double spread : {0.0, 0.1, 1.0, 3.0, 10.0}) {
+    SCOPED_TRACE(spread);
+    std::normal_distribution<float> normal(0, static_cast<float>(spread) + 1e-6F);
+    std::vector<float> logits(5003);
+    for (float& logit : logits) logit = normal(random);
+    std::vector<std::pair<double, TokenId>> sorted;
+    double all = 0;
+    for (size_t i = 0; i < logits.size(); ++i) {
+      sorted.emplace_back(-std::exp(logits[i] / 0.8), static_cast<TokenId>(i));
+      all -= sorted.back().first;
+    }
+    std::ranges::sort(sorted);
+    std::map<TokenId, double> kept;
+    double sum = 0;
+    for (const auto& [negative, id] : sorted) {
+      // The float sum may reach the limit a few tokens earlier or later.
+      if (sum > 0.9 * all * (1 + 1e-4)) break;
+      sum -= negative;
+      kept[id] = -negative;
+    }
+    constexpr int kDraws = 3000;
+    const auto found = counts({.temperature = 0.8F, .top_p = 0.9F, .seed = 11}, logits, kDraws);
+    for (const auto& [id, count] : found) EXPECT_TRUE(kept.contains(id)) << id;
+    const TokenId best = sorted.front().second;
+    const double p = kept.at(best) / sum;
+    const auto hits = found.contains(best) ? found.at(best) : 0;
+    EXPECT_NEAR(hits, p * kDraws, 5 * std::sqrt(p * (1 - p) * kDraws) + 1);
+  }
 }
 
 TEST(Sampler, KeepsTheTopK) {
