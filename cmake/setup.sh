@@ -12,7 +12,8 @@ packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libfla
 architecture=''
 for argument in "$@"; do
   case $argument in
-    sanitize|fuzz) packages="$packages libclang-rt-dev" ;;
+    sanitize) packages="$packages libclang-rt-dev lld" ;;
+    fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
     coverage) packages="$packages gcovr" ;;
