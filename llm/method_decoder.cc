@@ -102,13 +102,15 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
   }
   read_context(metadata, options);
   const DecoderCall& longest = longest_call();
-  const bool wants_parallel = prefill_ || metadata.enable_dynamic_shape.value_or(false);
-  if (wants_parallel && longest.most_ids() == 1) {
+  const bool takes_several = longest.most_ids() > 1;
+  const bool wants_parallel =
+      prefill_ || metadata.enable_dynamic_shape.value_or(takes_several && !longest.is_exact());
+  if (wants_parallel && !takes_several) {
     notes_.push_back(
         "enable_dynamic_shape is true, but the input has room for one id: prompts are "
         "fed token by token");
   }
-  info_.parallel_prefill = !info_.has_cache || (wants_parallel && longest.most_ids() > 1);
+  info_.parallel_prefill = !info_.has_cache || (wants_parallel && takes_several);
   if (prefill_ && longest.is_exact()) info_.min_tokens_per_call = longest.most_ids();
   info_.eos_ids = metadata.eos_ids;
   info_.start_id = options.start_id ? options.start_id : metadata.start_id;

@@ -182,9 +182,15 @@ TEST_F(SmallDecoder, SaysWhatMetadataLeaveOut) {
   forward({});
   const auto decoder = load();
   EXPECT_EQ(decoder->info().max_context, 4);
-  EXPECT_FALSE(decoder->info().parallel_prefill);
+  EXPECT_TRUE(decoder->info().parallel_prefill) << "the input takes 1 to 4 ids";
   ASSERT_EQ(decoder->notes().size(), 1U);
   EXPECT_THAT(decoder->notes()[0], testing::HasSubstr("get_max_seq_len"));
+}
+
+TEST_F(SmallDecoder, FeedsTokenByTokenWhereTheProgramSaysSo) {
+  forward({});
+  flag("enable_dynamic_shape", false);
+  EXPECT_FALSE(load()->info().parallel_prefill);
 }
 
 TEST_F(SmallDecoder, TakesTheRowOfTheLastToken) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -83,13 +84,19 @@ const Ids kPrompt = {3, 200, 17, 88, 5};
 TEST(PrefillAndDecode, AnswerAsOneMethodDoes) {
   Loaded one(test::lower_methods(llama_methods({{"forward", 1}}), false));
   Loaded two(test::lower_methods(llama_methods({{"prefill", 1}, {"decode", 1}}), true));
-  EXPECT_FALSE(one.decoder->info().parallel_prefill);
+  EXPECT_TRUE(one.decoder->info().parallel_prefill);
   EXPECT_TRUE(two.decoder->info().parallel_prefill);
   EXPECT_EQ(two.decoder->info().max_context, 16) << "the cache's positions";
   EXPECT_EQ(two.decoder->info().max_tokens_per_call, 15);
   const Ids ids = one.answer(kPrompt);
   EXPECT_EQ(two.answer(kPrompt), ids);
   EXPECT_EQ(two.answer(kPrompt), ids) << "again, over the cache of the text before";
+  TokenId fed_singly = -1;
+  for (size_t i = 0; i < kPrompt.size(); ++i) {
+    const auto logits = one.decoder->feed(Ids{kPrompt[i]}, static_cast<int64_t>(i));
+    fed_singly = static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
+  }
+  EXPECT_EQ(fed_singly, ids.front());
 }
 
 // Of other weights: which method runs is seen.
