@@ -96,6 +96,7 @@ function(vitrine_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} vitrine_test_support GTest::gmock GTest::gtest_main vitrine_warnings)
   target_include_directories(${name} PRIVATE ${VITRINE_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE ${VITRINE_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM vitrine_test_headers)
   if(arg_AS_ONE)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES TIMEOUT 900 COST 100)  # long ones start first

@@ -1,0 +1,2 @@
+// What a precompiled header belongs to.
+int main() {}
