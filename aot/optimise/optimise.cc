@@ -25,6 +25,7 @@ void simplify(ExportedProgram& program, Changes& changes, bool makes_views) {
   for (size_t round = 0, before = 0; round < kMaxRounds; ++round) {
     before = program.graph->nodes().size();
     remove_neutral_calls(program, changes);
+    remove_expansions(program, changes);
     compose_permutations(program, changes);
     if (makes_views) copies_to_views(program, changes);
     if (program.graph->nodes().size() == before) break;

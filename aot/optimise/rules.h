@@ -13,6 +13,8 @@ void copies_to_views(ExportedProgram& program, Changes& changes);
 void compose_permutations(ExportedProgram& program, Changes& changes);
 // x * 1, x + 0, x / 1, and conversions to a wider dtype and back.
 void remove_neutral_calls(ExportedProgram& program, Changes& changes);
+// An operand is expanded for a call that broadcasts its operands.
+void remove_expansions(ExportedProgram& program, Changes& changes);
 // Calls that compute what an earlier one did. Those that read weights alone stay if
 // `keeps_constants`: backends recognise layers by them.
 void share_results(ExportedProgram& program, Changes& changes, bool keeps_constants);

@@ -86,6 +86,31 @@ TEST(ComposePermutations, MakesNoneOfTwoThatCancel) {
   made.expect_same_results({ramp({2, 3, 4})});
 }
 
+TEST(RemoveExpansions, LeavesBroadcastingToTheCall) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3});
+  Node* row = build.input("row", ScalarType::kFloat, {3});
+  Node* column = build.input("column", ScalarType::kFloat, {2, 1});
+  const std::vector<int64_t> sizes{2, 3};
+  Node* y = build.call("aten.mul.Tensor", {build.call("aten.expand.default", {row, sizes}), x});
+  y = build.call("aten.sub.Tensor", {y, build.call("aten.expand.default", {column, sizes})});
+  const OptimisedProgram made = optimised(build, {y});
+  EXPECT_THAT(made.calls(), ElementsAre("mul.Tensor", "sub.Tensor"));
+  made.expect_same_results({ramp({2, 3}), ramp({3}), ramp({2, 1})});
+}
+
+// Nothing else would give the result its size.
+TEST(RemoveExpansions, ButNotTheSizeOfTheResult) {
+  ModelBuilder build("Net");
+  Node* row = build.input("row", ScalarType::kFloat, {3});
+  Node* column = build.input("column", ScalarType::kFloat, {2, 1});
+  Node* expanded = build.call("aten.expand.default", {row, std::vector<int64_t>{5, 2, 3}});
+  const OptimisedProgram made =
+      optimised(build, {build.call("aten.add.Tensor", {expanded, column})});
+  EXPECT_THAT(made.calls(), ElementsAre("expand_copy", "add.Tensor"));
+  made.expect_same_results({ramp({3}), ramp({2, 1})});
+}
+
 TEST(RemoveNeutralCalls, RemovesWhatChangesNothing) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});

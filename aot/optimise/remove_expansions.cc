@@ -1,0 +1,38 @@
+#include "aot/optimise/rewriting.h"
+#include "aot/optimise/rules.h"
+#include "aot/shapes/infer.h"
+
+namespace vitrine::aot {
+namespace {
+
+// Whether the call has the same result with `source` in this place.
+bool takes_unexpanded(const Node& node, size_t index, Node& source) {
+  const TensorSpec* result = node.tensor();
+  if (result == nullptr || !is_contiguous(*source.tensor())) return false;
+  ArgumentList args = node.args();
+  args[index] = &source;
+  const Value inferred = infer(node.target(), args, node.kwargs());
+  const auto* spec = std::get_if<TensorSpec>(&inferred.content);
+  return spec != nullptr && are_alike(*spec, *result);
+}
+
+}  // namespace
+
+void remove_expansions(ExportedProgram& program, Changes& changes) {
+  for_each_call(*program.graph, [&](Node& node) {
+    if (!is_elementwise(node.target())) return;
+    for (size_t i = 0; i < node.args().size(); ++i) {
+      Node* expanded = tensor_arg(node, i);
+      if (!calls(expanded, "aten.expand_copy.default")) continue;
+      Node* source = tensor_arg(*expanded, 0);
+      if (source == nullptr || !takes_unexpanded(node, i, *source)) continue;
+      node.set_arg(i, source);
+      if (expanded->users().empty()) {
+        changes.remove("expansion that the next call makes by itself", *expanded);
+      }
+    }
+  });
+  program.graph->remove_dead_code();
+}
+
+}  // namespace vitrine::aot
