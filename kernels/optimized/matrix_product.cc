@@ -152,7 +152,7 @@ void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
 void multiply_by_vector(KernelContext& context, const FloatMatrix& left, const float* vector,
                         const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
-  parallel_ranges(context, left.rows, kRows, 2 * left.columns, [&](int64_t begin, int64_t end) {
+  parallel_ranges(context, left.rows, kRows, 4 * left.columns, [&](int64_t begin, int64_t end) {
     float sums[kRows];
     for (int64_t row = begin; row < end; row += kRows) {
       const int64_t count = std::min(kRows, end - row);
