@@ -1,4 +1,5 @@
 // gather along the last dimension of row-major tensors.
+#include <atomic>
 #include <cstdint>
 
 #include "kernels/optimized/parallel.h"

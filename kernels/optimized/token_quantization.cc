@@ -1,5 +1,6 @@
 // Parameters for each row of the last dimension, and quantising by them: what caches in int8 ask
 // for at each step. Floats to int8 and uint8.
+#include <atomic>
 #include <cmath>
 
 #include "kernels/optimized/parallel.h"

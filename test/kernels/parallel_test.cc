@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::optimized {
 namespace {
