@@ -100,28 +100,23 @@ class BoxLoop {
     }
   }
 
-  // Rows by twos: several rows whose first elements lie `steps` apart, each of `count` elements. If
-  // the last operand has neighbours in another dimension than the rows', that is where they lie.
-  // rows(const Offsets& first, int64_t num_rows, const Offsets& steps, int64_t count)
-  template <class Rows>
-  void run_planes(Offsets offsets, Rows&& rows_of_plane) const {
+  // The same box by planes: each row of this loop is several rows of the box, row_stride(k) apart.
+  // If the last operand has neighbours in another dimension than the box's rows, that is where the
+  // rows of a plane lie.
+  BoxLoop planes() const {
+    BoxLoop result = *this;
     if (rank_ < 2) {
-      run(offsets, [&](const Offsets& first, int64_t count) {
-        rows_of_plane(first, int64_t{1}, Offsets{}, count);
-      });
-      return;
+      result.sizes_[0] = 1;
+      result.strides_[0].fill(0);
+      return result;
     }
-    BoxLoop planes = *this;
-    planes.rank_ = rank_ - 1;
-    for (size_t i = 0; i + 1 < planes.rank_; ++i) {
+    const size_t last = --result.rank_ - 1;
+    for (size_t i = 0; i < last; ++i) {
       if (strides_[i][N - 1] != 1) continue;
-      std::swap(planes.strides_[i], planes.strides_[planes.rank_ - 1]);
-      std::swap(planes.sizes_[i], planes.sizes_[planes.rank_ - 1]);
+      std::swap(result.strides_[i], result.strides_[last]);
+      std::swap(result.sizes_[i], result.sizes_[last]);
     }
-    const Offsets& steps = planes.strides_[planes.rank_ - 1];
-    planes.run(offsets, [&](const Offsets& first, int64_t num_rows) {
-      rows_of_plane(first, num_rows, steps, sizes_[rank_ - 1]);
-    });
+    return result;
   }
 
  private:

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/util/checks.h"
+#include "kernels/util/parallel.h"
 #include "kernels/util/transpose.h"
 
 namespace vitrine {
 
 namespace {
 
+constexpr int64_t kStrip = 64;     // columns, or rows: whole lines of the cache
+constexpr int64_t kFewPlanes = 8;  // each is then cut for the threads
+
 template <size_t size>
 void copy_bytes(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
-    // A program may plan tensors over each other: memmove.
+    // The two may overlap: memmove.
     std::memmove(to, from, static_cast<size_t>(count) * size);
     return;
   }
@@ -49,7 +54,10 @@ struct Plane {
   const ElementMover& mover;
   const void* source;
   void* target;
-  int64_t from;  // the first element's place
+  int64_t size;   // bytes of an element of the target
+  int64_t tile;   // transposed_tile(size), if elements keep their dtype; else 0
+  int64_t whole;  // elements of the plane that this one is a part of
+  int64_t from;   // the first element's place
   int64_t to;
   int64_t rows;
   int64_t from_step;  // from row to row
@@ -58,30 +66,69 @@ struct Plane {
   int64_t from_stride;
   int64_t to_stride;
 
-  bool is_transposed() const { return from_step == 1 && to_stride == 1; }
+  // Of the longer side.
+  Plane part(int64_t begin, int64_t end) const {
+    Plane result = *this;
+    const bool of_rows = rows >= count;
+    (of_rows ? result.rows : result.count) = end - begin;
+    result.from += begin * (of_rows ? from_step : from_stride);
+    result.to += begin * (of_rows ? to_step : to_stride);
+    return result;
+  }
 
+  void copy() const {
+    if (from_stride == to_stride) {
+      for (int64_t row = 0; row < rows; ++row) copy_row(row, 0, count);
+    } else if (from_stride == 0 && to_stride == 1 && count >= kStrip) {
+      for (int64_t row = 0; row < rows; ++row) fill_row(row);
+    } else if (tile == 0 || from_step != 1 || to_stride != 1 || rows < tile || count < tile) {
+      copy_strips();
+    } else {
+      transpose();
+    }
+  }
+
+ private:
   void copy_row(int64_t row, int64_t begin, int64_t end) const {
     mover.move(source, from + row * from_step + begin * from_stride, from_stride, target,
                to + row * to_step + begin * to_stride, to_stride, end - begin);
   }
 
+  Plane turned() const {
+    Plane result = *this;
+    std::swap(result.rows, result.count);
+    std::swap(result.from_step, result.from_stride);
+    std::swap(result.to_step, result.to_stride);
+    return result;
+  }
+
+  // Of one element. What is there is copied, twice as much each time.
+  void fill_row(int64_t row) const {
+    constexpr int64_t kMost = 512;
+    std::byte* const first = static_cast<std::byte*>(target) + (to + row * to_step) * size;
+    copy_row(row, 0, 1);
+    for (int64_t done = 1, more = 0; done < count; done += more) {
+      more = std::min({done, count - done, kMost});
+      std::memcpy(first + done * size, first, static_cast<size_t>(more * size));
+    }
+  }
+
   // Neighbours in one tensor are far apart in the other: a strip of columns stays in the cache
-  // until its neighbours are copied.
+  // until its neighbours are copied. Short rows are copied by columns.
   void copy_strips() const {
-    constexpr int64_t kStrip = 64;
+    if (count < std::min(rows, kStrip)) return turned().copy_strips();
     for (int64_t begin = 0; begin < count; begin += kStrip) {
       const int64_t end = std::min(begin + kStrip, count);
       for (int64_t row = 0; row < rows; ++row) copy_row(row, begin, end);
     }
   }
 
-  void transpose(int64_t tile, size_t size) const {
+  void transpose() const {
     const int64_t tiled_rows = rows / tile * tile;
     const int64_t tiled_count = count / tile * tile;
-    const auto bytes = static_cast<int64_t>(size);
-    transpose_tiles(static_cast<const std::byte*>(source) + from * bytes, from_stride,
-                    static_cast<std::byte*>(target) + to * bytes, to_step, tiled_rows, tiled_count,
-                    size);
+    transpose_tiles(static_cast<const std::byte*>(source) + from * size, from_stride,
+                    static_cast<std::byte*>(target) + to * size, to_step, tiled_rows, tiled_count,
+                    static_cast<size_t>(size), whole);
     for (int64_t row = tiled_rows; row < rows; ++row) copy_row(row, 0, tiled_count);
     for (int64_t i = tiled_count; i < count; ++i) {
       mover.move(source, from + i * from_stride, from_step, target, to + i * to_stride, to_step,
@@ -89,6 +136,13 @@ struct Plane {
     }
   }
 };
+
+// A program may plan tensors over each other.
+bool overlap(const Tensor& a, const Tensor& b) {
+  const auto first_of_a = reinterpret_cast<uintptr_t>(a.raw_data());
+  const auto first_of_b = reinterpret_cast<uintptr_t>(b.raw_data());
+  return first_of_a < first_of_b + b.nbytes() && first_of_b < first_of_a + a.nbytes();
+}
 
 }  // namespace
 
@@ -119,25 +173,43 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   if (!mover) return false;
   const BoxLoop<2> loop(to_layout.size_span(),
                         {to_layout.strides.data(), from_layout.strides.data()});
-  const void* const source = from.raw_data();
-  void* const target = to.mutable_raw_data();
-  if (loop.row_stride(1) == loop.row_stride(0)) {
-    loop.run({to_layout.offset, from_layout.offset}, [&](const auto& offsets, int64_t count) {
-      mover->move(source, offsets[1], loop.row_stride(1), target, offsets[0], loop.row_stride(0),
-                  count);
-    });
-    return true;
-  }
-  const int64_t tile = from.dtype() == to.dtype() ? transposed_tile(from.element_size()) : 0;
-  loop.run_planes({to_layout.offset, from_layout.offset}, [&](const auto& first, int64_t rows,
-                                                              const auto& steps, int64_t count) {
-    Plane plane{*mover,   source,   target, first[1],           first[0],          rows,
-                steps[1], steps[0], count,  loop.row_stride(1), loop.row_stride(0)};
-    if (tile == 0 || !plane.is_transposed() || rows < tile || count < tile) {
-      return plane.copy_strips();
-    }
-    plane.transpose(tile, from.element_size());
-  });
+  const BoxLoop<2> planes = loop.planes();
+  const BoxLoop<2>::Offsets start{to_layout.offset, from_layout.offset};
+  const auto size = static_cast<int64_t>(to.element_size());
+  const int64_t tile = from.dtype() == to.dtype() ? transposed_tile(to.element_size()) : 0;
+  const int64_t elements = planes.row_length() * loop.row_length();
+  // Elements one by one cost more than runs. Where one tensor overlaps the other, one thread's
+  // order counts.
+  const int64_t cost = overlap(from, to) ? 0 : loop.row_stride(0) == loop.row_stride(1) ? 1 : 4;
+  const int64_t work = cost * (static_cast<int64_t>(from.element_size()) + size);
+  const auto plane_at = [&](const BoxLoop<2>::Offsets& first) {
+    return Plane{.mover = *mover,
+                 .source = from.raw_data(),
+                 .target = to.mutable_raw_data(),
+                 .size = size,
+                 .tile = tile,
+                 .whole = elements,
+                 .from = first[1],
+                 .to = first[0],
+                 .rows = planes.row_length(),
+                 .from_step = planes.row_stride(1),
+                 .to_step = planes.row_stride(0),
+                 .count = loop.row_length(),
+                 .from_stride = loop.row_stride(1),
+                 .to_stride = loop.row_stride(0)};
+  };
+  // Few planes are all cut into parts, many are shared out whole.
+  const bool few = planes.rows() < kFewPlanes;
+  const int64_t length = std::max(planes.row_length(), loop.row_length());
+  const int64_t items = few ? length : planes.rows();
+  const int64_t each = few ? elements / std::max<int64_t>(length, 1) * planes.rows() : elements;
+  parallel_ranges(
+      context, items, few ? kStrip : 1, work_of({work, each}), [&](int64_t begin, int64_t end) {
+        planes.run_rows(start, few ? 0 : begin, few ? planes.rows() : end,
+                        [&](const auto& first, int64_t) {
+                          plane_at(first).part(few ? begin : 0, few ? end : length).copy();
+                        });
+      });
   return true;
 }
 

@@ -121,7 +121,7 @@ int64_t transposed_tile(size_t size) {
 // By blocks of whole lines, both in `from` and in `to`: if strides are powers of two, the cache
 // does not hold several lines of different rows until they are full.
 void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
-                     int64_t rows, int64_t columns, size_t size) {
+                     int64_t rows, int64_t columns, size_t size, int64_t whole) {
   const Tile tile = tile_of(size);
   const auto bytes = static_cast<int64_t>(size);
   const int64_t lanes = kVectorBytes / bytes;
@@ -130,7 +130,7 @@ void transpose_tiles(const std::byte* from, int64_t from_stride, std::byte* to, 
   to_stride *= bytes;
   const int64_t lead_of_row = lead(to, to_stride) / bytes;
   const int64_t lead_of_column = lead(from, from_stride) / bytes;
-  const bool stream = may_stream(to, to_stride, rows * columns * bytes);
+  const bool stream = may_stream(to, to_stride, whole * bytes);
   Block block;
   const auto move = [&](int64_t row, int64_t column, int64_t height, int64_t width) {
     const std::byte* const source = from + column * from_stride + row * bytes;

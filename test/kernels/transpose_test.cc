@@ -27,7 +27,7 @@ void expect_transposed(const TransposeCase& c) {
   const size_t start = c.offset / sizeof(Element);
   transpose_tiles(reinterpret_cast<const std::byte*>(from.data() + start), from_stride,
                   reinterpret_cast<std::byte*>(to.data() + start), to_stride, c.rows, c.columns,
-                  sizeof(Element));
+                  sizeof(Element), c.rows * c.columns);
   for (int64_t row = 0; row < c.rows; ++row) {
     for (int64_t column = 0; column < to_stride; ++column) {
       const auto place = start + static_cast<size_t>(row * to_stride + column);
