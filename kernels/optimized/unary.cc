@@ -15,6 +15,13 @@ bool unary(KernelContext& context, const Tensor& self, Tensor& out) {
   return elementwise(context, {run()}, self.dtype(), {self}, out);
 }
 
+bool sin_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  return elementwise(context, {simd::sine(), {0.0F}}, self.dtype(), {self}, out);
+}
+bool cos_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  return elementwise(context, {simd::sine(), {1.0F}}, self.dtype(), {self}, out);
+}
+
 bool clamp(KernelContext& context, const Tensor& self, const Scalar& low, const Scalar& high,
            Tensor& out) {
   const FloatOperator op{simd::clamp(), {low.to<float>(), high.to<float>()}};
@@ -86,6 +93,7 @@ bool pow_tensor_scalar_out(KernelContext& context, const Tensor& self, const Sca
 VITRINE_OPTIMIZED_KERNEL(abs_out, "aten::abs.out", unary<simd::abs>, portable)
 VITRINE_OPTIMIZED_KERNEL(ceil_out, "aten::ceil.out", unary<simd::ceil>, portable)
 VITRINE_OPTIMIZED_KERNEL(clamp_out, "aten::clamp.out", clamp_out, portable)
+VITRINE_OPTIMIZED_KERNEL(cos_out, "aten::cos.out", cos_out, portable)
 VITRINE_OPTIMIZED_KERNEL(elu_out, "aten::elu.out", elu_out, portable)
 VITRINE_OPTIMIZED_KERNEL(erf_out, "aten::erf.out", unary<simd::erf>, portable)
 VITRINE_OPTIMIZED_KERNEL(exp_out, "aten::exp.out", unary<simd::exp>, portable)
@@ -104,6 +112,7 @@ VITRINE_OPTIMIZED_KERNEL(relu_out, "aten::relu.out", unary<simd::relu>, portable
 VITRINE_OPTIMIZED_KERNEL(round_out, "aten::round.out", unary<simd::round>, portable)
 VITRINE_OPTIMIZED_KERNEL(rsqrt_out, "aten::rsqrt.out", unary<simd::rsqrt>, portable)
 VITRINE_OPTIMIZED_KERNEL(sigmoid_out, "aten::sigmoid.out", unary<simd::sigmoid>, portable)
+VITRINE_OPTIMIZED_KERNEL(sin_out, "aten::sin.out", sin_out, portable)
 VITRINE_OPTIMIZED_KERNEL(sqrt_out, "aten::sqrt.out", unary<simd::sqrt>, portable)
 VITRINE_OPTIMIZED_KERNEL(tanh_out, "aten::tanh.out", unary<simd::tanh>, portable)
 VITRINE_OPTIMIZED_KERNEL(trunc_out, "aten::trunc.out", unary<simd::trunc>, portable)

@@ -283,6 +283,8 @@ const std::map<std::string, Generator>& generators() {
     put("log1p.out", unary({4}));
     put("tanh.out", unary({6}));
     put("sigmoid.out", unary({4}));
+    put("sin.out", unary({2}));
+    put("cos.out", unary({2}));
     put("erf.out", unary({12}));
     put("clamp.out", clamp);
     put("hardtanh.out", clamp);

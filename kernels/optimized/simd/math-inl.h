@@ -10,6 +10,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
@@ -153,6 +154,63 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
   result = hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 9.0F)), one, result);
   return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4F)), x, result));
+}
+
+// x = n pi/2 + r, by four parts of pi/2: the differences with the first two are exact, and n times
+// the last one is below what r is rounded to. Without fused operations n times the third must be
+// exact too, so that it has 16 bits, and n 8.
+constexpr bool kFused = HWY_NATIVE_FMA != 0;
+constexpr float kLargestAngle = kFused ? 131072.0F : 400.0F;
+
+template <class D, class V>
+HWY_INLINE V reduce_angle(D d, V x, V n) {
+  V r = hn::NegMulAdd(n, hn::Set(d, 0x1.922p0F), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -0x1.2cp-18F), r);
+  r = hn::NegMulAdd(n, hn::Set(d, kFused ? 0x1.110b46p-26F : 0x1.110cp-26F), r);
+  return hn::NegMulAdd(n, hn::Set(d, kFused ? 0x1.1a6264p-54F : -0x1.73dcb4p-43F), r);
+}
+
+// Replaces what is larger by the scalar function's results.
+template <class D, class V>
+HWY_NOINLINE V sine_of_large(D d, V x, V result, bool cosine) {
+  HWY_ALIGN float angles[HWY_MAX_BYTES / sizeof(float)];
+  HWY_ALIGN float results[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x, d, angles);
+  hn::Store(result, d, results);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) {
+    if (std::abs(angles[i]) <= kLargestAngle) continue;
+    results[i] = cosine ? std::cos(angles[i]) : std::sin(angles[i]);
+  }
+  return hn::Load(d, results);
+}
+
+// sin(x) if `quarters` is 0, cos(x), which is a quarter of a turn ahead, if it is 1. The
+// polynomials are those of Cephes' sinf and cosf.
+template <class D, class V>
+HWY_NOINLINE V sine(D d, V x, V quarters) {
+  const hn::RebindToSigned<D> di;
+  const V size = hn::Abs(x);
+  const V bias = hn::Set(d, 12582912.0F);  // rounds, as in exponential()
+  const V shifted = hn::MulAdd(size, hn::Set(d, 0.636619772367581343F), bias);
+  const V r = reduce_angle(d, size, hn::Sub(shifted, bias));
+  const V z = hn::Mul(r, r);
+  V odd = hn::Set(d, -1.9515295891e-4F);
+  odd = hn::MulAdd(odd, z, hn::Set(d, 8.3321608736e-3F));
+  odd = hn::MulAdd(odd, z, hn::Set(d, -1.6666654611e-1F));
+  odd = hn::MulAdd(odd, hn::Mul(z, r), r);
+  V even = hn::Set(d, 2.443315711809948e-5F);
+  even = hn::MulAdd(even, z, hn::Set(d, -1.388731625493765e-3F));
+  even = hn::MulAdd(even, z, hn::Set(d, 4.166664568298827e-2F));
+  even = hn::MulAdd(even, hn::Mul(z, z), hn::NegMulAdd(z, hn::Set(d, 0.5F), hn::Set(d, 1.0F)));
+  const auto quarter = hn::BitCast(di, hn::Add(shifted, quarters));
+  const auto is_even = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
+  // Of two quarters in four the sign is the other one, and the sine has that of x too.
+  const auto sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::ShiftRight<1>(quarter)));
+  const V sign_of_x = hn::IfThenElseZero(hn::Eq(quarters, hn::Zero(d)), x);
+  const V flips = hn::And(hn::Xor(sign, sign_of_x), hn::SignBit(d));
+  const V result = hn::Xor(hn::IfThenElse(is_even, even, odd), flips);
+  if (HWY_LIKELY(hn::AllFalse(d, hn::Gt(size, hn::Set(d, kLargestAngle))))) return result;
+  return sine_of_large(d, x, result, hn::GetLane(quarters) != 0.0F);
 }
 
 template <class D, class V>

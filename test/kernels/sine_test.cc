@@ -1,0 +1,106 @@
+// The optimised sin and cos against those of the C library in double precision.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "kernels/optimized/optimized_kernels.h"
+#include "test/kernels/kernel_call.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Function {
+  const char* name;
+  double (*exact)(double);
+};
+
+class Sine : public testing::TestWithParam<Function> {
+ protected:
+  static std::vector<float> run(const std::vector<float>& angles) {
+    KernelRegistry registry;
+    EXPECT_TRUE(registry.add("optimized", optimized::kernels()).ok());
+    KernelCall call;
+    call.registry = &registry;
+    const auto count = static_cast<int32_t>(angles.size());
+    Tensor& self = call.make<float>({count}, angles);
+    Tensor& out = call.make(ScalarType::kFloat, {count});
+    EXPECT_TRUE(succeeds(call.run(GetParam().name, self, out)));
+    return {out.data<float>(), out.data<float>() + count};
+  }
+
+  // No further from the exact value than two units in the last place.
+  static void expect_exact(const std::vector<float>& angles) {
+    const std::vector<float> results = run(angles);
+    for (size_t i = 0; i < angles.size(); ++i) {
+      const double exact = GetParam().exact(static_cast<double>(angles[i]));
+      int exponent = 0;
+      std::frexp(exact, &exponent);
+      const double unit = std::ldexp(1.0, std::max(exponent - 24, -149));
+      if (!(std::abs(static_cast<double>(results[i]) - exact) <= 2 * unit)) {
+        FAIL() << "of " << angles[i] << ": " << results[i] << ", not " << exact;
+      }
+    }
+  }
+};
+
+TEST_P(Sine, OfEveryExponent) {
+  std::vector<float> angles;
+  for (int exponent = -149; exponent < 128; ++exponent) {
+    for (int i = 0; i < 500; ++i) {
+      const auto angle = static_cast<float>(std::ldexp(1 + i / 500.0, exponent));
+      angles.push_back(i % 2 == 0 ? angle : -angle);
+    }
+  }
+  expect_exact(angles);
+}
+
+TEST_P(Sine, OfAFewTurns) {
+  std::vector<float> angles;
+  for (int i = -100'000; i <= 100'000; ++i) angles.push_back(static_cast<float>(i) * 1e-3F);
+  expect_exact(angles);
+}
+
+// Where results are close to zero, or change their sign; up to beyond the end of vectors.
+TEST_P(Sine, OfQuarterTurns) {
+  std::vector<float> angles;
+  for (int quarter = 1; quarter < 100'000; ++quarter) {
+    const auto angle = static_cast<float>(quarter * (std::numbers::pi / 4));
+    angles.insert(angles.end(), {std::nextafter(angle, 0.0F), angle, -angle});
+  }
+  for (const float bound : {400.0F, 131072.0F}) {
+    angles.insert(angles.end(),
+                  {std::nextafter(bound, 0.0F), bound, -std::nextafter(bound, kInfinity)});
+  }
+  expect_exact(angles);
+}
+
+TEST_P(Sine, OfValuesThatAreNoAngles) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> results = run({kInfinity, -kInfinity, nan, -nan, 1.0F});
+  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isnan(results[i])) << i;
+  EXPECT_NEAR(results[4], GetParam().exact(1), 1e-7);
+}
+
+TEST_P(Sine, OfZeros) {
+  const std::vector<float> results = run({0.0F, -0.0F});
+  for (size_t i = 0; i < 2; ++i) {
+    const double exact = GetParam().exact(i == 0 ? 0.0 : -0.0);
+    EXPECT_EQ(static_cast<double>(results[i]), exact);
+    EXPECT_EQ(std::signbit(results[i]), std::signbit(exact));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, Sine,
+                         testing::Values(Function{"aten::sin.out", std::sin},
+                                         Function{"aten::cos.out", std::cos}),
+                         [](const auto& tested) {
+                           return std::string(tested.param.name).substr(6, 3);
+                         });
+
+}  // namespace
+}  // namespace vitrine::test
