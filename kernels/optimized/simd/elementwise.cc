@@ -6,6 +6,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/optimized/simd/dispatch.h"
 #include "kernels/optimized/simd/math-inl.h"
 #include "kernels/optimized/simd/part-inl.h"
@@ -165,22 +168,27 @@ HWY_INLINE void run_compare(const void* const* inputs, void* out, int64_t count,
 #undef COMPARE
 #undef TERNARY
 
-void Run_where(const void* const* inputs, const float*, void* out, int64_t count, int64_t) {
+void Run_where(const void* const* inputs, const float*, void* out, int64_t count, int64_t whole) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
   const hn::Rebind<uint8_t, Tag> db;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const uint8_t* chosen = static_cast<const uint8_t*>(inputs[0]);
   const float* a = static_cast<const float*>(inputs[1]);
   const float* b = static_cast<const float*>(inputs[2]);
-  float* to = static_cast<float*>(out);
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto flags = hn::PromoteTo(di, hn::LoadU(db, chosen + i));
-    const auto mask = hn::RebindMask(d, hn::Ne(flags, hn::Zero(di)));
-    hn::StoreU(hn::IfThenElse(mask, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
-  }
-  for (; i < count; ++i) to[i] = chosen[i] != 0 ? a[i] : b[i];
+  const auto is_chosen = [&](const uint8_t* flags) HWY_ATTR {
+    return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, hn::LoadU(db, flags)), hn::Zero(di)));
+  };
+  run(
+      static_cast<float*>(out), count, whole,
+      [&](int64_t i, int64_t rest) HWY_ATTR {
+        uint8_t flags[HWY_MAX_BYTES] = {};
+        std::memcpy(flags, chosen + i, std::min(static_cast<size_t>(rest), hn::Lanes(d)));
+        return hn::IfThenElse(is_chosen(flags), load_part(d, a + i, rest),
+                              load_part(d, b + i, rest));
+      },
+      [&](int64_t i) HWY_ATTR {
+        return hn::IfThenElse(is_chosen(chosen + i), hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+      });
 }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
