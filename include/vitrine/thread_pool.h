@@ -32,7 +32,7 @@ class ThreadPool {
   // `threads` counts the caller's own; 0 means performing_core_count(). One thread makes no pool.
   // InvalidArgument above 1024; OutOfResources if the threads cannot be made.
   static Result<std::unique_ptr<ThreadPool>> create(size_t threads, Use use = Use::kWhileItPays);
-  ~ThreadPool();
+  virtual ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
@@ -40,7 +40,8 @@ class ThreadPool {
   // Calls task(argument, i) once for every i < count, by all threads or by the caller's alone, and
   // returns when all are done. One thread takes about `work_ns` for all. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);
-  void run(size_t count, Task task, void* argument, uint64_t work_ns = kMuchWork);
+  // Virtual, so that kernels that call it do not link it: a program without a pool needs none.
+  virtual void run(size_t count, Task task, void* argument, uint64_t work_ns = kMuchWork);
   static constexpr uint64_t kMuchWork = 1'000'000'000;
 
   // Null for one thread: pthreadpool takes that as "run in the caller".

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/convert.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

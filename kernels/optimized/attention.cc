@@ -13,10 +13,10 @@
 #include "kernels/llm/attention.h"
 #include "kernels/optimized/attention_partition.h"
 #include "kernels/optimized/attention_products.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/attention.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/quantize.h"
+#include "kernels/util/parallel.h"
 #include "runtime/core/checked_math.h"
 #include "vitrine/kernel.h"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "kernels/llm/attention.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/attention.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

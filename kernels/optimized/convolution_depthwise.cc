@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "kernels/optimized/convolution_shape.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/depthwise.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

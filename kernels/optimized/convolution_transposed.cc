@@ -2,7 +2,7 @@
 // kernel; then these parts are added up.
 #include "kernels/optimized/convolution_shape.h"
 #include "kernels/optimized/matrix_product.h"
-#include "kernels/optimized/parallel.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "kernels/optimized/as_float.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/util/box_loop.h"
 #include "kernels/util/broadcast.h"
+#include "kernels/util/parallel.h"
 #include "kernels/util/scalar_value.h"
 
 namespace vitrine::optimized {

@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/take_over.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/gemm.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

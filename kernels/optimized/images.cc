@@ -4,10 +4,10 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/pooling.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/util/checks.h"
+#include "kernels/util/parallel.h"
 #include "kernels/util/pooling.h"
 #include "kernels/util/resampling.h"
 

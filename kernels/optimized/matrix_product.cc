@@ -5,10 +5,10 @@
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/gemm.h"
 #include "kernels/util/convert.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "kernels/optimized/elementwise.h"
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/util/batch_norm.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/group_norm.h"
 #include "kernels/util/layer_norm.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

@@ -1,10 +1,10 @@
 // Quantising floats to int8 and uint8, and back, with parameters for a tensor or for each channel.
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
+#include "kernels/util/parallel.h"
 #include "kernels/util/reduction.h"
 
 namespace vitrine::optimized {

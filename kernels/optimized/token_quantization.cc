@@ -3,13 +3,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "kernels/optimized/parallel.h"
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"
 #include "kernels/quantized/token_parameters.h"
 #include "kernels/util/checks.h"
+#include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
 

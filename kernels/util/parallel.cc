@@ -54,10 +54,10 @@ void run_items(KernelContext& context, int64_t items, int64_t work, Item run, co
   }
   Region region{run, body, workers, {}};
   region.share_out(items);
-  run_on(
-      *context.pool(), static_cast<size_t>(workers),
+  context.pool()->run(
+      static_cast<size_t>(workers),
       [](void* of, size_t worker) { static_cast<Region*>(of)->work(static_cast<int64_t>(worker)); },
-      &region, static_cast<uint64_t>(work / kWorkPerNs));
+      &region, std::min(static_cast<uint64_t>(work / kWorkPerNs), ThreadPool::kMuchWork));
 }
 
 void run_ranges(KernelContext& context, int64_t count, int64_t grain, int64_t work_each, Range run,

@@ -6,8 +6,8 @@
 #include <initializer_list>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/core/pool_calls.h"
 #include "vitrine/kernel_context.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine {
 
@@ -16,7 +16,7 @@ inline constexpr int64_t kMaxWorkers = 64;
 // Threads that parallel() may use: scratch memory of a worker is taken once for each.
 inline int64_t worker_count(const KernelContext& context) {
   if (context.pool() == nullptr) return 1;
-  return std::min(static_cast<int64_t>(threads_of(*context.pool())), kMaxWorkers);
+  return std::min(static_cast<int64_t>(context.pool()->threads()), kMaxWorkers);
 }
 
 // Arithmetic operations, or bytes read and written, below which waking threads costs more than it

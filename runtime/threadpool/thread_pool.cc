@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <new>
 
-#include "runtime/core/pool_calls.h"
 #include "runtime/platform/clock.h"
 
 // pthreadpool is not compiled for ThreadSanitizer, which therefore has to be told that a region
@@ -173,13 +172,6 @@ void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) 
   VITRINE_TSAN_ACQUIRE(&timed);
   const uint64_t end_ns = platform::now_ns();
   account(end_ns, end_ns - start_ns, timed.own_end_ns - start_ns);
-}
-
-size_t threads_of(const ThreadPool& pool) { return pool.threads(); }
-
-void run_on(ThreadPool& pool, size_t count, ThreadPool::Task task, void* argument,
-            uint64_t work_ns) {
-  pool.run(count, task, argument, std::min(work_ns, ThreadPool::kMuchWork));
 }
 
 }  // namespace vitrine

@@ -1,4 +1,4 @@
-#include "kernels/optimized/parallel.h"
+#include "kernels/util/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "vitrine/thread_pool.h"
 
-namespace vitrine::optimized {
+namespace vitrine {
 namespace {
 
 constexpr int64_t kMuchWork = 100 * kParallelWork;
@@ -87,4 +87,4 @@ TEST(Parallel, RangesCoverTheirElementsByWholeGrains) {
 }
 
 }  // namespace
-}  // namespace vitrine::optimized
+}  // namespace vitrine
