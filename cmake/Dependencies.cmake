@@ -53,7 +53,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT ANDROID)
   set(VITRINE_DISABLED_SIMD_TARGETS HWY_SSSE3 CACHE STRING "Highway's targets that SIMD kernels are not compiled for, joined by |")
   target_compile_definitions(vitrine_highway INTERFACE "HWY_DISABLED_TARGETS=(${VITRINE_DISABLED_SIMD_TARGETS})")
 else()
-  target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+  # Kernels keep arrays of vectors, which need types of a known size.
+  target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC
+    "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(vitrine_highway INTERFACE -mfp16-format=ieee)  # else GCC has no __fp16
   endif()

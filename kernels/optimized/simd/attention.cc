@@ -28,7 +28,7 @@ constexpr int64_t kRows = 4;
 #endif
 constexpr int64_t kKeys = 4;
 
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
+#if HWY_TARGET != HWY_SCALAR
 // out[i] = the sum of lane i of all blocks of four lanes.
 template <class D>
 HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
@@ -43,7 +43,7 @@ HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, float* out) {
 
 // The sums of the lanes of each.
 HWY_INLINE void store_sums(V a, V b, V c, V d, float* out) {
-#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR
   out[0] = hn::GetLane(hn::SumOfLanes(Tag(), a));
   out[1] = hn::GetLane(hn::SumOfLanes(Tag(), b));
   out[2] = hn::GetLane(hn::SumOfLanes(Tag(), c));
@@ -70,55 +70,46 @@ HWY_INLINE void multiply_four_keys(const float* queries, int64_t query_stride,
   using T = typename Elements::T;
   const Tag d;
   const int64_t last = keys.count - 1;
-  const Row<T> k0(keys, first);
-  const Row<T> k1(keys, std::min(first + 1, last));
-  const Row<T> k2(keys, std::min(first + 2, last));
-  const Row<T> k3(keys, std::min(first + 3, last));
-  const float* const q0 = queries;
-  const float* const q1 = queries + (kCount > 1 ? query_stride : 0);
-  const float* const q2 = queries + (kCount > 2 ? 2 * query_stride : 0);
-  const float* const q3 = queries + (kCount > 3 ? 3 * query_stride : 0);
-  const V zero = hn::Zero(d);
-  V s00 = zero, s01 = zero, s02 = zero, s03 = zero;
-  V s10 = zero, s11 = zero, s12 = zero, s13 = zero;
-  V s20 = zero, s21 = zero, s22 = zero, s23 = zero;
-  V s30 = zero, s31 = zero, s32 = zero, s33 = zero;
-#define VITRINE_QUERY(row)                        \
-  if constexpr (kCount > row) {                   \
-    const V query = hn::LoadU(d, q##row + i);     \
-    s##row##0 = hn::MulAdd(query, x0, s##row##0); \
-    s##row##1 = hn::MulAdd(query, x1, s##row##1); \
-    s##row##2 = hn::MulAdd(query, x2, s##row##2); \
-    s##row##3 = hn::MulAdd(query, x3, s##row##3); \
+  const Row<T> rows[kKeys] = {Row<T>(keys, first), Row<T>(keys, std::min(first + 1, last)),
+                              Row<T>(keys, std::min(first + 2, last)),
+                              Row<T>(keys, std::min(first + 3, last))};
+  V sums[kCount][kKeys];
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < kCount; ++r) {
+#pragma GCC unroll 4
+    for (int64_t n = 0; n < kKeys; ++n) sums[r][n] = hn::Zero(d);
   }
-#define VITRINE_QUERIES \
-  VITRINE_QUERY(0)      \
-  VITRINE_QUERY(1)      \
-  VITRINE_QUERY(2)      \
-  VITRINE_QUERY(3)
   const int64_t step = lanes();
   int64_t i = 0;
   for (; i + step <= keys.width; i += step) {
-    const V x0 = load<Elements>(k0.data + i, k0.zero_point);
-    const V x1 = load<Elements>(k1.data + i, k1.zero_point);
-    const V x2 = load<Elements>(k2.data + i, k2.zero_point);
-    const V x3 = load<Elements>(k3.data + i, k3.zero_point);
-    VITRINE_QUERIES
+    V x[kKeys];
+#pragma GCC unroll 4
+    for (int64_t n = 0; n < kKeys; ++n) x[n] = load<Elements>(rows[n].data + i, rows[n].zero_point);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kCount; ++r) {
+      const V query = hn::LoadU(d, queries + r * query_stride + i);
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < kKeys; ++n) sums[r][n] = hn::MulAdd(query, x[n], sums[r][n]);
+    }
   }
   if (i < keys.width) {
     const int64_t rest = keys.width - i;
-    const V x0 = load_tail<Elements>(k0.data + i, rest, k0.zero_point);
-    const V x1 = load_tail<Elements>(k1.data + i, rest, k1.zero_point);
-    const V x2 = load_tail<Elements>(k2.data + i, rest, k2.zero_point);
-    const V x3 = load_tail<Elements>(k3.data + i, rest, k3.zero_point);
-    VITRINE_QUERIES
+    V x[kKeys];
+#pragma GCC unroll 4
+    for (int64_t n = 0; n < kKeys; ++n) {
+      x[n] = load_tail<Elements>(rows[n].data + i, rest, rows[n].zero_point);
+    }
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kCount; ++r) {
+      const V query = hn::LoadU(d, queries + r * query_stride + i);
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < kKeys; ++n) sums[r][n] = hn::MulAdd(query, x[n], sums[r][n]);
+    }
   }
-#undef VITRINE_QUERIES
-#undef VITRINE_QUERY
-  store_sums(s00, s01, s02, s03, out);
-  if constexpr (kCount > 1) store_sums(s10, s11, s12, s13, out + out_stride);
-  if constexpr (kCount > 2) store_sums(s20, s21, s22, s23, out + 2 * out_stride);
-  if constexpr (kCount > 3) store_sums(s30, s31, s32, s33, out + 3 * out_stride);
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < kCount; ++r) {
+    store_sums(sums[r][0], sums[r][1], sums[r][2], sums[r][3], out + r * out_stride);
+  }
 }
 
 template <class Elements, int64_t kCount>
@@ -183,71 +174,44 @@ HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const C
   const Tag d;
   const int64_t step = lanes();
   const int64_t rest = values.width - column;
-#define VITRINE_START(row)                                                          \
-  const float factor##row = kCount > row ? factors[row] : 0.0F;                     \
-  float* const to##row = sums + (kCount > row ? row * sum_stride : 0) + column;     \
-  V s##row##0 = hn::Mul(hn::LoadU(d, to##row), hn::Set(d, factor##row));            \
-  V s##row##1 = s##row##0, s##row##2 = s##row##0, s##row##3 = s##row##0;            \
-  if constexpr (kVectors > 1) {                                                     \
-    s##row##1 = hn::Mul(hn::LoadU(d, to##row + step), hn::Set(d, factor##row));     \
-  }                                                                                 \
-  if constexpr (kVectors > 2) {                                                     \
-    s##row##2 = hn::Mul(hn::LoadU(d, to##row + 2 * step), hn::Set(d, factor##row)); \
-    s##row##3 = hn::Mul(hn::LoadU(d, to##row + 3 * step), hn::Set(d, factor##row)); \
+  V added[kCount][kVectors];
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < kCount; ++r) {
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const float* const from = sums + r * sum_stride + column + v * step;
+      added[r][v] = hn::Mul(hn::LoadU(d, from), hn::Set(d, factors[r]));
+    }
   }
-  VITRINE_START(0)
-  VITRINE_START(1)
-  VITRINE_START(2)
-  VITRINE_START(3)
-#undef VITRINE_START
   for (int64_t n = 0; n < values.count; ++n) {
     const Row<T> row(values, n);
     const T* const from = row.data + column;
     if (is_new) prefetch(from + kRowsAhead * values.stride, kVectors * step);
     const float scale =
         values.scales == nullptr ? 1.0F : values.scales[n * values.parameter_stride];
-    V x0 = hn::Zero(d);
-    if constexpr (kTail) {
-      x0 = load_tail<Elements>(from, rest, row.zero_point);
-    } else {
-      x0 = load<Elements>(from, row.zero_point);
+    V x[kVectors];
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVectors; ++v) {
+      if constexpr (kTail) {
+        x[v] = load_tail<Elements>(from, rest, row.zero_point);
+      } else {
+        x[v] = load<Elements>(from + v * step, row.zero_point);
+      }
     }
-    V x1 = x0, x2 = x0, x3 = x0;
-    if constexpr (kVectors > 1) x1 = load<Elements>(from + step, row.zero_point);
-    if constexpr (kVectors > 2) {
-      x2 = load<Elements>(from + 2 * step, row.zero_point);
-      x3 = load<Elements>(from + 3 * step, row.zero_point);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kCount; ++r) {
+      const V weight = hn::Set(d, weights[r * weight_stride + n] * scale);
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kVectors; ++v) added[r][v] = hn::MulAdd(weight, x[v], added[r][v]);
     }
-#define VITRINE_ADD(row)                                                       \
-  if constexpr (kCount > row) {                                                \
-    const V weight = hn::Set(d, weights[row * weight_stride + n] * scale);     \
-    s##row##0 = hn::MulAdd(weight, x0, s##row##0);                             \
-    if constexpr (kVectors > 1) s##row##1 = hn::MulAdd(weight, x1, s##row##1); \
-    if constexpr (kVectors > 2) {                                              \
-      s##row##2 = hn::MulAdd(weight, x2, s##row##2);                           \
-      s##row##3 = hn::MulAdd(weight, x3, s##row##3);                           \
-    }                                                                          \
   }
-    VITRINE_ADD(0)
-    VITRINE_ADD(1)
-    VITRINE_ADD(2)
-    VITRINE_ADD(3)
-#undef VITRINE_ADD
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < kCount; ++r) {
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(added[r][v], d, sums + r * sum_stride + column + v * step);
+    }
   }
-#define VITRINE_STORE(row)                                                \
-  if constexpr (kCount > row) {                                           \
-    hn::StoreU(s##row##0, d, to##row);                                    \
-    if constexpr (kVectors > 1) hn::StoreU(s##row##1, d, to##row + step); \
-    if constexpr (kVectors > 2) {                                         \
-      hn::StoreU(s##row##2, d, to##row + 2 * step);                       \
-      hn::StoreU(s##row##3, d, to##row + 3 * step);                       \
-    }                                                                     \
-  }
-  VITRINE_STORE(0)
-  VITRINE_STORE(1)
-  VITRINE_STORE(2)
-  VITRINE_STORE(3)
-#undef VITRINE_STORE
 }
 
 template <class Elements, int64_t kCount>

@@ -31,7 +31,8 @@ constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
-// One step of depth: right vectors are read once, left elements are broadcast from memory.
+// Right vectors are read once a step of depth, left elements are broadcast from memory. With all
+// loops over rows and vectors unrolled, the sums stay in registers.
 template <int64_t kTileRows, int64_t kVectors>
 HWY_INLINE void multiply(const GemmTile& tile) {
   const Tag d;
@@ -43,20 +44,13 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const float* HWY_RESTRICT first = tile.left;
   const float* HWY_RESTRICT second = kTileRows > 4 ? first + 4 * stride : first;
 
-  const V zero = hn::Zero(d);
-#define VITRINE_START(row)                                                                     \
-  V s##row##0 = row < kTileRows && tile.start != nullptr ? hn::Set(d, tile.start[row]) : zero; \
-  V s##row##1 = s##row##0;                                                                     \
-  V s##row##2 = s##row##0;
-  VITRINE_START(0)
-  VITRINE_START(1)
-  VITRINE_START(2)
-  VITRINE_START(3)
-  VITRINE_START(4)
-  VITRINE_START(5)
-  VITRINE_START(6)
-  VITRINE_START(7)
-#undef VITRINE_START
+  V sums[kTileRows][kVectors];
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < kTileRows; ++r) {
+    const V start = tile.start != nullptr ? hn::Set(d, tile.start[r]) : hn::Zero(d);
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = start;
+  }
 
   const int64_t depth = tile.depth;
   const int64_t right_stride = tile.right_stride;
@@ -69,50 +63,27 @@ HWY_INLINE void multiply(const GemmTile& tile) {
         hwy::Prefetch(second + r * stride + kPrefetchAhead);
       }
     }
-    const V r0 = hn::LoadU(d, right);
-    const V r1 = kVectors > 1 ? hn::LoadU(d, right + lanes) : r0;
-    const V r2 = kVectors > 2 ? hn::LoadU(d, right + 2 * lanes) : r0;
+    V vectors[kVectors];
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, right + v * lanes);
     right += right_stride;
-#define VITRINE_ROW(row, base, offset)             \
-  if constexpr (row < kTileRows) {                 \
-    const V left = hn::Set(d, (base)[offset]);     \
-    s##row##0 = hn::MulAdd(left, r0, s##row##0);   \
-    if constexpr (kVectors > 1) {                  \
-      s##row##1 = hn::MulAdd(left, r1, s##row##1); \
-    }                                              \
-    if constexpr (kVectors > 2) {                  \
-      s##row##2 = hn::MulAdd(left, r2, s##row##2); \
-    }                                              \
-  }
-    VITRINE_ROW(0, first, 0)
-    VITRINE_ROW(1, first, stride)
-    VITRINE_ROW(2, first, 2 * stride)
-    VITRINE_ROW(3, first, 3 * stride)
-    VITRINE_ROW(4, second, 0)
-    VITRINE_ROW(5, second, stride)
-    VITRINE_ROW(6, second, 2 * stride)
-    VITRINE_ROW(7, second, 3 * stride)
-#undef VITRINE_ROW
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < kTileRows; ++r) {
+      const V left = hn::Set(d, r < 4 ? first[r * stride] : second[(r - 4) * stride]);
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(left, vectors[v], sums[r][v]);
+    }
     first += left_step;
     second += left_step;
   }
 
-#define VITRINE_STORE(row)                                                  \
-  if constexpr (row < kTileRows) {                                          \
-    float* const sums = tile.sums + row * tile.sums_stride;                 \
-    hn::StoreU(s##row##0, d, sums);                                         \
-    if constexpr (kVectors > 1) hn::StoreU(s##row##1, d, sums + lanes);     \
-    if constexpr (kVectors > 2) hn::StoreU(s##row##2, d, sums + 2 * lanes); \
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < kTileRows; ++r) {
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[r][v], d, tile.sums + r * tile.sums_stride + v * lanes);
+    }
   }
-  VITRINE_STORE(0)
-  VITRINE_STORE(1)
-  VITRINE_STORE(2)
-  VITRINE_STORE(3)
-  VITRINE_STORE(4)
-  VITRINE_STORE(5)
-  VITRINE_STORE(6)
-  VITRINE_STORE(7)
-#undef VITRINE_STORE
 }
 
 template <int64_t kTileRows>
