@@ -1,24 +1,18 @@
 // Calls every kernel with all kinds of arguments that a program may hold. It must return (with an
 // Error if the call is wrong), access only its arguments, and use little memory and time. Most of
 // this only shows under AddressSanitizer and UndefinedBehaviorSanitizer.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <functional>
-#include <iterator>
-#include <limits>
-#include <map>
+#include <cctype>
 #include <random>
 #include <set>
-#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"
+#include "test/kernels/argument_values.h"
+#include "test/kernels/hostile_calls.h"
 #include "test/kernels/hostile_values.h"
 
 // Of the sanitizers, where they are.
@@ -27,61 +21,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace vitrine::test {
 namespace {
 
-constexpr size_t kMaxTemp = size_t{64} << 20;
 constexpr int kRandomCalls = 250;  // for each line of the table
-
-// The optimised kernels are tested in a separate run.
-bool of_optimised_kernels() { return std::getenv("VITRINE_TEST_OPTIMIZED") != nullptr; }
-
-const std::map<std::string_view, const Kernel*>& kernels_by_name() {
-  static const auto kernels = [] {
-    std::map<std::string_view, const Kernel*> result;
-    if (of_optimised_kernels()) {
-      for (const Kernel* kernel : optimized::kernels().kernels) {
-        result.emplace(kernel->name, kernel);
-      }
-    }
-    for (const KernelTable& table : {portable::kernels(), quantized::kernels(), llm::kernels()}) {
-      for (const Kernel* kernel : table.kernels) result.emplace(kernel->name, kernel);
-    }
-    return result;
-  }();
-  return kernels;
-}
-
-const std::vector<OpCall>& op_calls() {
-  static const std::vector<OpCall> calls = all_op_calls();
-  return calls;
-}
-
-// What a sanitizer's report is about.
-const OpCall* current_call = nullptr;
-void print_current_call() {
-  if (current_call != nullptr) std::fprintf(stderr, "CALL %s\n", current_call->text().c_str());
-}
-
-// Calls, and demands what holds for every call.
-Error run(const OpCall& call) {
-  Values values(call.arguments);
-  Budget budget(kMaxTemp);
-  HeapArena temp(1, &budget);  // chunks of the requested size, for AddressSanitizer
-  current_call = &call;
-  const std::clock_t start = std::clock();
-  Error error = values.call(*kernels_by_name().at(call.name), temp);
-  const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  current_call = nullptr;
-  EXPECT_TRUE(values.inputs_intact()) << call.text() << ": an input was written to";
-  EXPECT_LT(seconds, 1) << call.text();
-  if (!error.ok()) {
-    EXPECT_NE(error.code(), ErrorCode::kInternal) << call.text() << ": " << error.message();
-    EXPECT_NE(error.code(), ErrorCode::kMemoryAllocationFailed)
-        << call.text() << ": " << error.message();
-    EXPECT_STRNE(error.message(), "") << call.text();
-  }
-  return error;
-}
-
-// ---- Every kernel
 
 TEST(HostileArguments, EveryKernelHasALine) {
   std::set<std::string_view> named;
@@ -95,7 +35,7 @@ TEST(HostileArguments, EveryKernelHasALine) {
 }
 
 TEST(HostileArguments, TheTableIsRight) {
-  for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run(call))) << call.text();
+  for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
 }
 
 class HostileCall : public testing::TestWithParam<size_t> {
@@ -114,7 +54,7 @@ TEST_P(HostileCall, OneArgument) {
     for (Argument& variant : mutator.variants(i)) {
       OpCall call = sample();
       call.arguments[i] = std::move(variant);
-      (void)run(call);
+      (void)run_checked(call);
     }
   }
 }
@@ -130,7 +70,7 @@ TEST_P(HostileCall, OneShape) {
       for_tensors(call.arguments, [&](Argument& tensor) {
         if (tensor.sizes == old) tensor.sizes = sizes;
       });
-      (void)run(call);
+      (void)run_checked(call);
     }
   }
 }
@@ -148,7 +88,7 @@ TEST_P(HostileCall, SeveralArguments) {
       call.arguments[index] = variants[index][random() % variants[index].size()];
     }
     change_jointly(call.arguments, random);
-    (void)run(call);
+    (void)run_checked(call);
   }
 }
 
@@ -172,7 +112,7 @@ void overlap(OpCall call, size_t i, size_t k) {
   for (const int64_t place : Mutator::overlaps(output, call.arguments[k])) {
     output.shares_memory_of = static_cast<int>(k);
     output.shares_from = place;
-    (void)run(call);
+    (void)run_checked(call);
   }
 }
 
@@ -217,275 +157,6 @@ std::string test_name(const testing::TestParamInfo<size_t>& info) {
 
 INSTANTIATE_TEST_SUITE_P(AllKernels, HostileCall, testing::ValuesIn(lines_of_this_run()),
                          test_name);
-
-// ---- Wrong calls that must be refused, for all operators that have such an argument
-
-testing::AssertionResult refused(const OpCall& call) {
-  const Error error = run(call);
-  if (!error.ok()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << call.text();
-}
-
-// change(argument, try_call): for each argument of all operators; try_call() calls as it is now.
-template <class Change>
-void each_argument(const Change& change) {
-  for (const OpCall& sample : op_calls()) {
-    OpCall call = sample;
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      change(call, call.arguments[i]);
-      call.arguments[i] = sample.arguments[i];
-    }
-  }
-}
-
-bool is_one_of_names(const Argument& argument, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, std::string_view(argument.name)) != names.end();
-}
-
-int64_t rank_for_dims(const OpCall& call) {
-  const auto rank = static_cast<int64_t>(Mutator::rank_of(call.arguments));
-  // These make a dimension.
-  return call.name.starts_with("aten::unsqueeze_copy") || call.name.starts_with("aten::stack")
-             ? rank + 1
-             : rank;
-}
-
-TEST(RefusedCall, DimensionOutOfRange) {
-  size_t calls = 0;
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (!is_one_of_names(argument, {"dim", "dim0", "dim1", "dim2", "dims", "dimension", "axis"})) {
-      return;
-    }
-    const int64_t rank = rank_for_dims(call);
-    for (const int64_t dim : {rank, -rank - 1, INT64_MIN, INT64_MAX}) {
-      if (argument.kind == Kind::kInt) argument.integer = dim;
-      if (argument.kind == Kind::kInts) argument.ints.back() = dim;
-      EXPECT_TRUE(refused(call));
-      ++calls;
-    }
-  });
-  EXPECT_GT(calls, 150u);
-}
-
-TEST(RefusedCall, DimensionNamedTwice) {
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (!is_one_of_names(argument, {"dim", "dims"}) || argument.kind != Kind::kInts) return;
-    if (call.name == "aten::roll.out") return;  // rolls twice, as PyTorch
-    const int64_t rank = rank_for_dims(call);
-    argument.ints = {0, -rank};
-    EXPECT_TRUE(refused(call));
-    argument.ints.assign(20, 1);
-    EXPECT_TRUE(refused(call));
-  });
-}
-
-TEST(RefusedCall, IndexOutOfRange) {
-  size_t calls = 0;
-  const auto refuse_indices = [&](const OpCall& call, Argument& tensor) {
-    for (const int64_t index : {int64_t{1} << 20, int64_t{-1} << 20, int64_t{INT32_MIN}}) {
-      tensor.elements = {Number::of(int64_t{0}), Number::of(index)};
-      EXPECT_TRUE(refused(call));
-      ++calls;
-    }
-  };
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (!is_one_of_names(argument, {"index", "indices"}) || argument.output) return;
-    if (argument.is_tensor()) refuse_indices(call, argument);
-    if (argument.kind == Kind::kOptionalTensors) {
-      for (Argument& item : argument.items) {
-        if (item.is_tensor() && item.dtype != ScalarType::kBool) refuse_indices(call, item);
-      }
-    }
-    if (argument.kind != Kind::kInt) return;
-    for (const int64_t index : {int64_t{1} << 20, int64_t{-1} << 20, INT64_MIN, INT64_MAX}) {
-      argument.integer = index;
-      EXPECT_TRUE(refused(call));
-      ++calls;
-    }
-  });
-  EXPECT_GT(calls, 50u);
-}
-
-TEST(RefusedCall, NumberOutOfRange) {
-  // At least this, in every place of a list.
-  struct Least {
-    std::string_view name;
-    int64_t value;
-  };
-  constexpr Least kLeast[] = {
-      {"size", -1},
-      {"output_size", 0},
-      {"repeats", 0},
-      {"split_sizes", 0},
-      {"normalized_shape", 0},
-      {"kernel_size", 1},
-      {"length", 0},
-      {"split_size", 0},
-      {"k", 0},
-      {"groups", 1},
-      {"group", 1},
-      {"N", 0},
-      {"C", 0},
-      {"HxW", 0},
-      {"dilation", 1},
-      {"step", 1},
-      {"upscale_factor", 1},
-      {"downscale_factor", 1},
-      {"storage_offset", 0},
-      {"output_padding", 0},
-  };
-  size_t calls = 0;
-  each_argument([&](OpCall& call, Argument& argument) {
-    const auto* least = std::ranges::find(kLeast, std::string_view(argument.name), &Least::name);
-    int64_t lowest = least != std::end(kLeast) ? least->value : INT64_MAX;
-    // Strides of windows are positive, of memory not negative; padding of windows likewise.
-    const bool windows =
-        call.name.find("pool") != call.name.npos || call.name.find("convolution") != call.name.npos;
-    if (argument.name == "stride") lowest = windows ? 1 : 0;
-    if (argument.name == "padding" && windows) lowest = 0;
-    if (lowest == INT64_MAX || call.name.starts_with("aten::arange")) return;
-    const Argument original = argument;
-    for (const int64_t number : {lowest - 1, int64_t{-2}, INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
-      if (argument.name == "step" && number == INT64_MAX) continue;  // one step is enough
-      if (argument.kind == Kind::kInt) {
-        argument.integer = number;
-        EXPECT_TRUE(refused(call));
-        ++calls;
-      }
-      for (size_t i = 0; i < argument.ints.size(); ++i) {
-        argument.ints[i] = number;
-        EXPECT_TRUE(refused(call));
-        argument = original;
-        ++calls;
-      }
-    }
-  });
-  EXPECT_GT(calls, 250u);
-}
-
-TEST(RefusedCall, ShapesThatDoNotMatch) {
-  size_t calls = 0;
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (argument.output || !argument.is_tensor()) return;
-    if (!is_one_of_names(argument, {"other",
-                                    "mask",
-                                    "exponent",
-                                    "mat1",
-                                    "mat2",
-                                    "weight",
-                                    "bias",
-                                    "min",
-                                    "max",
-                                    "src",
-                                    "grad_output",
-                                    "grid",
-                                    "b",
-                                    "x2",
-                                    "values",
-                                    "running_mean",
-                                    "running_var",
-                                    "copy_from",
-                                    "scales",
-                                    "weight_scales",
-                                    "weight_zero_points",
-                                    "zero_points"})) {
-      return;
-    }
-    if (call.name.starts_with("aten::pow.Scalar") || argument.sizes.empty()) return;
-    if (call.name.starts_with("aten::embedding") ||
-        (argument.name == "weight" && call.name.find("embedding") != call.name.npos)) {
-      return;  // weight alone decides the shape
-    }
-    // What is beyond the index is not read.
-    if (argument.name == "src" && call.name.starts_with("aten::scatter")) return;
-    // Neither broadcasts to the others' shape.
-    for (const std::vector<int32_t>& sizes :
-         {std::vector<int32_t>{7}, {7, 5}, {5, 7, 5}, {3, 5, 7, 5}}) {
-      argument.sizes = sizes;
-      EXPECT_TRUE(refused(call));
-      ++calls;
-    }
-  });
-  EXPECT_GT(calls, 200u);
-}
-
-TEST(RefusedCall, OutputOfAnotherStaticShape) {
-  size_t calls = 0;
-  each_argument([&](OpCall& call, Argument& argument) {
-    const auto refuse = [&](Argument& tensor) {
-      tensor.is_static = true;
-      tensor.sizes.push_back(7);
-      EXPECT_TRUE(refused(call));
-      tensor.sizes.pop_back();
-      if (tensor.sizes.empty()) return;
-      tensor.sizes.back() += 1;
-      EXPECT_TRUE(refused(call));
-      ++calls;
-    };
-    if (!argument.output) return;
-    if (argument.is_tensor()) refuse(argument);
-    for (Argument& item : argument.items) {
-      const Argument original = item;
-      refuse(item);
-      item = original;
-    }
-  });
-  EXPECT_GT(calls, 200u);
-}
-
-TEST(RefusedCall, ValueOfAnotherKind) {
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (call.name == "executorch_prim::sym_ite.Scalar" && argument.kind != Kind::kBool) {
-      return;  // not read unless chosen
-    }
-    const Argument original = argument;
-    for (const char* text : {"'text'", "[0.5]", "2", "f32[2]"}) {
-      argument = parsed(text);
-      // One kind of number may replace another.
-      const bool number = argument.kind == Kind::kInt &&
-                          (original.kind == Kind::kInt || original.kind == Kind::kDouble ||
-                           original.kind == Kind::kBool || original.kind == Kind::kScalarType);
-      if (number || argument.kind == original.kind || original.kind == Kind::kNone) continue;
-      EXPECT_TRUE(refused(call));
-    }
-  });
-}
-
-// A kernel that has read the shape of an input must not see it change.
-TEST(RefusedCall, OutputThatIsAnInputOfAnotherShape) {
-  for (const auto& [name, arguments] : std::vector<std::pair<const char*, const char*>>{
-           {"quantized_decomposed::mixed_mm.out",
-            "input=!f32[2,3] weight=i8[3,4] weight_scales=f32[3] weight_zero_points=none out=none"},
-           {"aten::pixel_unshuffle.out", "self=!f32[1,4,2,2] downscale_factor=2 out=none"}}) {
-    OpCall call{name, ArgumentParser(arguments).arguments()};
-    call.arguments.front().roomy = true;
-    call.arguments.back().kind = Kind::kSame;  // as the first, 0
-    EXPECT_TRUE(fails(run(call), ErrorCode::kInvalidProgram, "an input of the operator as well"))
-        << call.text();
-  }
-  KernelCall call;
-  Tensor& out = call.make(ScalarType::kFloat, {4, 3}, {}, ShapeDynamism::kDynamicBound);
-  ASSERT_TRUE(out.resize(std::vector<int32_t>{1, 3}).ok());
-  EXPECT_TRUE(fails(call.run("aten::cat.out", call.tensors({&out, &out}), 0, out),
-                    ErrorCode::kInvalidProgram, "an input of the operator as well"));
-  // In place is fine.
-  EXPECT_TRUE(succeeds(call.run("aten::relu.out", out, out)));
-}
-
-TEST(RefusedCall, TensorWithoutMemory) {
-  each_argument([&](OpCall& call, Argument& argument) {
-    if (!argument.is_tensor() || call.name.starts_with("aten::sym_")) return;
-    if (call.name == "executorch_prim::et_view.default" && argument.output) return;      // gets it
-    if (call.name.starts_with("llama::update_cache") && argument.name == "out") return;  // a dummy
-    argument.no_memory = true;
-    EXPECT_TRUE(refused(call));
-    argument.no_memory = false;
-    argument.read_only = true;
-    if (argument.output) {
-      EXPECT_TRUE(refused(call));
-    }
-  });
-}
 
 }  // namespace
 }  // namespace vitrine::test

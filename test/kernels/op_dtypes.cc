@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/op_arguments.h"
+#include "test/kernels/argument_values.h"
 
 namespace vitrine::test {
 namespace {

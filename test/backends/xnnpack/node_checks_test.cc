@@ -1,0 +1,275 @@
+// Which nodes are refused, and in which words: one damaged payload a check.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "test/backends/xnnpack/damaged_payloads.h"
+
+namespace vitrine::test {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(
+    Nodes, ChecksTest,
+    testing::Values(
+        simple(
+            "UnknownValue", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 7, 1); },
+            "xnodes[1] (Abs): value 7 is not defined"),
+        simple(
+            "ReadBeforeMade",
+            [](BlobBuilder& b) {
+              b.unary(Tag::XNNAbs, b.internal({2, 3}), b.internal({2, 3}));
+            },
+            "xnodes[1] (Abs): reads value"),
+        simple(
+            "MadeTwice", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 1); },
+            "xnodes[1] (Abs): writes value 1, as xnodes[0] does"),
+        simple(
+            "WritesItsInput", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 1, 0); },
+            "xnodes[1] (Abs): writes value 0, which is an input"),
+        layer(
+            "WritesAConstant", [](BlobBuilder& b) { b.unary(Tag::XNNAbs, 0, 2); },
+            "xnodes[1] (Abs): writes value 2, which is a constant"),
+        simple(
+            "UnknownTag", [](BlobBuilder& b) { b.unary(Tag{99}, 0, 1); },
+            "xnodes[1]: node type 99 is unknown"),
+        simple(
+            "Flags",
+            [](BlobBuilder& b) {
+              b.unary(Tag::XNNAbs, 0, b.internal({2, 3}), 1);
+            },
+            "xnodes[1] (Abs): flags are 0x1"),
+        simple(
+            "Handle", [](BlobBuilder& b) { b.handles = {UINT32_MAX}; },
+            "xnodes[0] (Negate): debug_handle 4294967295"),
+        simple(
+            "BoundsSwapped",
+            [](BlobBuilder& b) {
+              b.clamp(0, b.internal({2, 3}), {2, 1});
+            },
+            "xnodes[1] (Clamp): output_min_max is 2 to 1"),
+        simple(
+            "BoundsNan",
+            [](BlobBuilder& b) {
+              b.clamp(0, b.internal({2, 3}), {std::numeric_limits<float>::quiet_NaN(), 1});
+            },
+            "xnodes[1] (Clamp): output_min_max is nan to 1"),
+        simple(
+            "BoundsUnsupported",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNMinimum, 0, 0, b.internal({2, 3}), Bounds{0, 1});
+            },
+            "xnodes[1] (Minimum): output_min_max is not supported"),
+        simple(
+            "MixedDatatypes",
+            [](BlobBuilder& b) {
+              const uint32_t half = b.internal({2, 3}, Type::xnn_datatype_fp16);
+              b.unary(Tag::XNNConvert, 0, half);
+              b.binary(Tag::XNNAdd, 0, half, b.internal({2, 3}));
+            },
+            "xnodes[2] (Add): datatypes fp32, fp16 -> fp32 are not supported"),
+        simple(
+            "NoBroadcast",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNAdd, 0, b.constant<float>({2}, {1, 2}), b.output({2, 3}));
+            },
+            "xnodes[1] (Add): sizes 3 and 2 of the inputs do not broadcast"),
+        simple(
+            "Permutation",
+            [](BlobBuilder& b) {
+              b.transpose({0, 0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): perm is not a permutation"),
+        simple(
+            "PermutationRange",
+            [](BlobBuilder& b) {
+              b.transpose({0, 40}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): perm is not a permutation"),
+        simple(
+            "PermutationRank",
+            [](BlobBuilder& b) {
+              b.transpose({0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticTranspose): its input has rank 2, not 1"),
+        simple(
+            "TwoFreeDims",
+            [](BlobBuilder& b) {
+              b.reshape({0, 0}, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticReshape): new_shape has more than one 0"),
+        simple(
+            "ReshapeCount", [](BlobBuilder& b) { b.reshape({4}, 0, b.output({4})); },
+            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+        simple(
+            "ReshapeRest",
+            [](BlobBuilder& b) {
+              b.reshape({4, 0}, 0, b.output({4}));
+            },
+            "xnodes[1] (StaticReshape): 6 elements do not fit"),
+        simple(
+            "SliceOutside",
+            [](BlobBuilder& b) {
+              b.slice({0, 2}, {2, 2}, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticSlice): offset 2 and size 2 are not inside dimension 1 of size 3"),
+        simple(
+            "SliceLists",
+            [](BlobBuilder& b) {
+              b.slice({0, 2}, {2}, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticSlice): 2 offsets, but 1 sizes"),
+        simple(
+            "PadLists",
+            [](BlobBuilder& b) {
+              b.pad({0, 2}, {2}, 0, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticConstantPad): 2 pre_paddings, but 1 post_paddings"),
+        simple(
+            "PadTooMuch",
+            [](BlobBuilder& b) {
+              b.pad({0, 2}, {4000000000, 0}, 0, 0, b.output({2, 2}));
+            },
+            "xnodes[1] (StaticConstantPad): its output exceeds the bound"),
+        simple(
+            "Axis",
+            [](BlobBuilder& b) {
+              b.concatenate(Tag::XNNConcatenate2, 2, {0, 0}, b.output({2, 3}));
+            },
+            "xnodes[1] (Concatenate2): axis is 2, but the rank 2"),
+        simple(
+            "ConcatenatedShapes",
+            [](BlobBuilder& b) {
+              const uint32_t other = b.constant<float>({1, 2}, {1, 2});
+              b.concatenate(Tag::XNNConcatenate2, 0, {0, other}, b.output({3, 3}));
+            },
+            "xnodes[1] (Concatenate2): its inputs differ in more than the axis 0"),
+        simple(
+            "MatrixSizes",
+            [](BlobBuilder& b) {
+              b.binary(Tag::XNNBatchMatrixMultiply, 0, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (BatchMatrixMultiply): 3 columns of the first input, 2 rows"),
+        simple(
+            "ResizeToNothing",
+            [](BlobBuilder& b) {
+              b.resize(0, 1, 0, b.output({2, 3}));
+            },
+            "xnodes[1] (StaticResizeBilinear2D): new_height is 0"),
+        simple(
+            "ResizeHugely",
+            [](BlobBuilder& b) {
+              const uint32_t image = b.input({1, 1, 1, 1});
+              b.resize(1 << 20, 1 << 20, image, b.output({1, 1, 1, 1}));
+            },
+            "xnodes[1] (StaticResizeBilinear2D): a 2x2 window over 1048576x1048576 outputs"),
+        simple(
+            "ArgMaxHalfUsed",
+            [](BlobBuilder& b) {
+              const uint32_t image = b.input({1, 2, 2, 1});
+              WindowSpec w;
+              w.kernel_height = w.kernel_width = 2;
+              b.argmax(w, image, b.output({1, 1, 1, 1}),
+                       b.internal({1, 1, 1, 1}, Type::xnn_datatype_int32));
+            },
+            "xnodes[1] (ArgMaxPooling2d): not all of its outputs are used")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Weights, ChecksTest,
+    testing::Values(
+        layer(
+            "FilterRank", [](BlobBuilder& b) { b.values[2].dims = {6}; },
+            "xnodes[0] (FullyConnected): its filter has rank 1, not 2"),
+        layer(
+            "InputChannels",
+            [](BlobBuilder& b) {
+              b.values[0].dims = {2, 4};
+            },
+            "xnodes[0] (FullyConnected): its input has 4 channels, its filter 3"),
+        layer(
+            "BiasCount",
+            [](BlobBuilder& b) {
+              b.values[3].dims = {1};
+              b.constants[1].resize(4);
+            },
+            "xnodes[0] (FullyConnected): 1 biases for 2 output channels"),
+        quantised(
+            "FilterDatatype", [](BlobBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
+            "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
+        quantised(
+            "FilterNotConstant", [](BlobBuilder& b) { b.values[2].constant = 0; },
+            "xnodes[0] (FullyConnected): its filter is not a constant"),
+        window(
+            "KernelWidth", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_width = 0; },
+            "xnodes[0] (Conv2d): kernel_width is 0"),
+        window(
+            "Stride", Tag::XNNConv2d, [](auto& w, auto&) { w.stride_height = 0; },
+            "xnodes[0] (Conv2d): subsampling_height is 0"),
+        window(
+            "Dilation", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_width = 0; },
+            "xnodes[0] (Conv2d): dilation_width is 0"),
+        window(
+            "Groups", Tag::XNNConv2d, [](auto& w, auto&) { w.groups = 0; },
+            "xnodes[0] (Conv2d): groups is 0"),
+        window(
+            "GroupInputChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 0; },
+            "xnodes[0] (DepthwiseConv2d): group_input_channels is 0"),
+        window(
+            "DepthwiseChannels", Tag::XNNDepthwiseConv2d, [](auto& w, auto&) { w.group_in = 2; },
+            "xnodes[0] (DepthwiseConv2d): group_input_channels is 2, not 1"),
+        window(
+            "Channels", Tag::XNNConv2d, [](auto& w, auto&) { w.group_in = 3; },
+            "xnodes[0] (Conv2d): its input has 2 channels, not the 3"),
+        window(
+            "FilterShape", Tag::XNNConv2d, [](auto& w, auto&) { w.kernel_height = 3; },
+            "xnodes[0] (Conv2d): its filter is [2, 2, 2, 2], not [2, 3, 2, 2]"),
+        window(
+            "Padding", Tag::XNNConv2d, [](auto& w, auto&) { w.left = UINT32_MAX; },
+            "xnodes[0] (Conv2d): a padding, kernel, stride or dilation is 4294967295"),
+        window(
+            "KernelBeyondInput", Tag::XNNConv2d, [](auto& w, auto&) { w.dilation_height = 4; },
+            "xnodes[0] (Conv2d): its window covers 5, but the padded input's height is 4"),
+        window(
+            "InputRank", Tag::XNNConv2d,
+            [](auto&, auto& b) {
+              b.values[0].dims = {4, 8};
+            },
+            "xnodes[0] (Conv2d): its input has rank 2, not 4"),
+        window(
+            "Adjustment", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.adjustment_height = 1; },
+            "xnodes[0] (ConvTranspose2d): adjustment_height 1 is not below the stride 1"),
+        window(
+            "PaddingLeavesNothing", Tag::XNNConvTranspose2d, [](auto& w, auto&) { w.top = 5; },
+            "xnodes[0] (ConvTranspose2d): its padding leaves no height"),
+        window(
+            "PoolingWidth", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.kernel_width = 0; },
+            "xnodes[0] (MaxPooling2d): pooling_width is 0"),
+        window(
+            "HugePooling", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.kernel_height = w.kernel_width = w.top = w.left = 1u << 20;
+              w.bottom = w.right = 1u << 20;
+            },
+            "xnodes[0] (MaxPooling2d): a 1048576x1048576 window"),
+        // Its fifth row begins in the padding, where XNNPACK would read row 4 of 4.
+        window(
+            "DilatedPoolingBehindItsInput", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.top = w.bottom = w.left = w.right = 1;
+              w.dilation_width = 2;
+            },
+            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a height of 4"),
+        window(
+            "DilatedPoolingBeforeItsInput", Tag::XNNMaxPooling2d,
+            [](auto& w, auto&) {
+              w.left = w.right = 1;
+              w.dilation_width = 5;
+            },
+            "xnodes[0] (MaxPooling2d): its dilated window would read element 4 of a width of 4"),
+        window(
+            "WhatXnnpackRefuses", Tag::XNNMaxPooling2d, [](auto& w, auto&) { w.stride_height = 3; },
+            "xnodes[0] (MaxPooling2d): XNNPACK refuses it for fp32 -> fp32")),
+    name_of);
+
+}  // namespace
+}  // namespace vitrine::test
