@@ -1,6 +1,7 @@
 #include "operators/operator.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <unordered_map>
 
 namespace vitrine {
@@ -17,52 +18,23 @@ struct Row {
   std::optional<Promotion> promotion = {};
   Flops counted = {};
 
-  constexpr Row kernel(std::string_view name = {}) const {
+  template <class T>
+  constexpr Row with(T Row::*column, const std::type_identity_t<T>& value) const {
     Row row = *this;
-    row.kernel_name = name;
-    return row;
-  }
-  constexpr Row outs(std::string_view names) const {
-    Row row = *this;
-    row.out_names = names;
-    return row;
-  }
-  constexpr Row not_core() const {
-    Row row = *this;
-    row.belongs_to_core = false;
-    return row;
-  }
-  constexpr Row promotes(Promotion how) const {
-    Row row = *this;
-    row.promotion = how;
-    return row;
-  }
-  constexpr Row never_kept() const {
-    Row row = *this;
-    row.is_never_kept = true;
-    return row;
-  }
-  constexpr Row same_as(std::string_view name) const {
-    Row row = *this;
-    row.other_name = name;
-    return row;
-  }
-  constexpr Row flops(FlopsRule rule, int each = 1) const {
-    Row row = *this;
-    row.counted = {rule, each};
+    row.*column = value;
     return row;
   }
 };
 
 constexpr Row kRows[] = {
 #define OP(signature, ...) Row{signature} __VA_ARGS__,
-#define KERNEL(...) .kernel(__VA_ARGS__)
-#define OUTS(names) .outs(names)
-#define NOT_CORE .not_core()
-#define PROMOTES(how) .promotes(Promotion::how)
-#define NEVER_KEPT .never_kept()
-#define SAME_AS(name) .same_as(name)
-#define FLOPS(rule, ...) .flops(FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__)
+#define KERNEL(...) .with(&Row::kernel_name, std::string_view{__VA_ARGS__})
+#define OUTS(names) .with(&Row::out_names, names)
+#define NOT_CORE .with(&Row::belongs_to_core, false)
+#define PROMOTES(how) .with(&Row::promotion, Promotion::how)
+#define NEVER_KEPT .with(&Row::is_never_kept, true)
+#define SAME_AS(name) .with(&Row::other_name, name)
+#define FLOPS(rule, ...) .with(&Row::counted, Flops{FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__})
 #include "operators/operators.inc"
 };
 
@@ -92,7 +64,7 @@ std::string kernel_of(const Row& row, const Operator& op) {
   return std::string(op.name) + "_out";
 }
 
-// Arguments that tell where and how a new tensor is stored: the out tells it to the kernel.
+// Arguments that say where and how a new tensor is stored: the kernel sees that in `out`.
 constexpr std::string_view kStorage[] = {"dtype", "layout", "device", "pin_memory"};
 
 bool has_storage(const Operator& op) {

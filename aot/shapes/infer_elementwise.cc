@@ -48,8 +48,7 @@ Value ternary(const Call& call) { return pointwise(call, 3); }
 
 Value absolute(const Call& call) {
   TensorSpec spec = pointwise(call, 1);
-  if (spec.dtype == ScalarType::kComplexFloat) spec.dtype = ScalarType::kFloat;
-  if (spec.dtype == ScalarType::kComplexDouble) spec.dtype = ScalarType::kDouble;
+  spec.dtype = real_type(spec.dtype);
   return spec;
 }
 

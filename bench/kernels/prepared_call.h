@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -45,22 +44,6 @@ class PreparedCall : public test::TensorFactory {
     }
     return tensor;
   }
-  EValue ints(std::vector<int64_t> values) {
-    Ints& list = int_lists_.emplace_back();
-    for (const int64_t value : values) list.values.emplace_back(value);
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body);
-  }
-  EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
-    Tensors& list = tensor_lists_.emplace_back();
-    for (Tensor* value : values) list.values.push_back(value != nullptr ? EValue(value) : EValue());
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body, optional);
-  }
 
   void set_arguments(std::vector<EValue> values) {
     values_ = std::move(values);
@@ -81,22 +64,7 @@ class PreparedCall : public test::TensorFactory {
   }
 
  private:
-  struct Ints {
-    std::deque<EValue> values;
-    std::vector<EValue*> items;
-    std::vector<int64_t> scratch;
-    IntListBody body;
-  };
-  struct Tensors {
-    std::deque<EValue> values;
-    std::vector<EValue*> items;
-    std::vector<Tensor*> scratch;
-    TensorListBody body;
-  };
-
   HeapArena temp_;
-  std::deque<Ints> int_lists_;
-  std::deque<Tensors> tensor_lists_;
   std::vector<EValue> values_;
   std::vector<EValue*> arguments_;
 };

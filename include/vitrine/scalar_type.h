@@ -63,6 +63,12 @@ constexpr bool is_complex(ScalarType type) {
   return type == ScalarType::kComplexHalf || type == ScalarType::kComplexFloat ||
          type == ScalarType::kComplexDouble;
 }
+// The type of the parts of complex numbers; other types are their own.
+constexpr ScalarType real_type(ScalarType type) {
+  return is_complex(type) ? static_cast<ScalarType>(static_cast<int8_t>(type) - 3) : type;
+}
+static_assert(real_type(ScalarType::kComplexHalf) == ScalarType::kHalf &&
+              real_type(ScalarType::kComplexDouble) == ScalarType::kDouble);
 
 // C++ type -> ScalarType.
 template <class T>

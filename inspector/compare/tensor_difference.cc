@@ -12,20 +12,6 @@
 namespace vitrine::inspector {
 namespace {
 
-// Complex numbers compare as pairs of reals.
-ScalarType real_part(ScalarType dtype) {
-  switch (dtype) {
-    case ScalarType::kComplexHalf:
-      return ScalarType::kHalf;
-    case ScalarType::kComplexFloat:
-      return ScalarType::kFloat;
-    case ScalarType::kComplexDouble:
-      return ScalarType::kDouble;
-    default:
-      return dtype;
-  }
-}
-
 struct DefaultTolerance {
   ScalarType dtype;
   Tolerance tolerance;
@@ -82,15 +68,15 @@ double element_as_double(std::span<const std::byte> bytes, ScalarType dtype, siz
 
 Tolerance default_tolerance(ScalarType dtype) {
   for (const DefaultTolerance& entry : kDefaults) {
-    if (entry.dtype == real_part(dtype)) return entry.tolerance;
+    if (entry.dtype == real_type(dtype)) return entry.tolerance;
   }
   return {};
 }
 
 TensorDifference measure_difference(const Elements& actual, const Elements& expected,
                                     const Tolerance& tolerance) {
-  const ScalarType actual_real = real_part(actual.dtype);
-  const ScalarType expected_real = real_part(expected.dtype);
+  const ScalarType actual_real = real_type(actual.dtype);
+  const ScalarType expected_real = real_type(expected.dtype);
   const bool is_float = is_floating(actual_real) || is_floating(expected_real);
   const size_t width = element_size(expected_real);
   TensorDifference result;

@@ -6,35 +6,18 @@ namespace vitrine::portable {
 
 namespace {
 
-// The real dtype of which a complex one holds two.
-std::optional<ScalarType> part_type(ScalarType type) {
-  switch (type) {
-    case ScalarType::kComplexHalf:
-      return ScalarType::kHalf;
-    case ScalarType::kComplexFloat:
-      return ScalarType::kFloat;
-    case ScalarType::kComplexDouble:
-      return ScalarType::kDouble;
-    default:
-      return std::nullopt;
-  }
-}
-
 // [...] complex -> [..., 2]: real and imaginary parts.
 void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
-  const std::optional<ScalarType> part = part_type(self.dtype());
-  if (!part) {
-    fail_unsupported_dtype(context, self.dtype());
-    return;
-  }
+  if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
+  const ScalarType part = real_type(self.dtype());
   Layout parts(self);
   for (size_t i = 0; i < parts.rank; ++i) parts.strides[i] *= 2;
   parts.insert(parts.rank, 2, 1);
-  if (!check_dtype(context, out, *part, "out") || !resize_to(context, out, parts.size_span()) ||
+  if (!check_dtype(context, out, part, "out") || !resize_to(context, out, parts.size_span()) ||
       !check_data(context, {&self, &out})) {
     return;
   }
-  const auto mover = ElementMover::make(context, *part, *part);
+  const auto mover = ElementMover::make(context, part, part);
   if (!mover) return;
   const Layout result(out);
   const BoxLoop<2> loop(parts.size_span(), {result.strides.data(), parts.strides.data()});

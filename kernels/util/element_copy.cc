@@ -213,29 +213,30 @@ bool copy_elements(KernelContext& context, const Tensor& from, const Layout& fro
   return true;
 }
 
-bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to, const Layout& to_layout) {
-  const Layout from_layout(from);
-  if (std::ranges::equal(from_layout.size_span(), to_layout.size_span())) {
-    return copy_elements(context, from, from_layout, to, to_layout);
-  }
+namespace {
+
+bool fail_sizes(KernelContext& context, const Tensor& from, const char* why) {
   char text[128];
   describe(from, text, sizeof text);
-  context.fail(ErrorCode::kInvalidArgument, "%s does not have the shape of the part it replaces",
-               text);
+  context.fail(ErrorCode::kInvalidArgument, "%s %s", text, why);
   return false;
+}
+
+}  // namespace
+
+bool copy_exact(KernelContext& context, const Tensor& from, Tensor& to, const Layout& to_layout) {
+  const Layout from_layout(from);
+  return std::ranges::equal(from_layout.size_span(), to_layout.size_span())
+             ? copy_elements(context, from, from_layout, to, to_layout)
+             : fail_sizes(context, from, "does not have the shape of the part it replaces");
 }
 
 bool copy_broadcast(KernelContext& context, const Tensor& from, Tensor& to,
                     const Layout& to_layout) {
   Layout from_layout(from);
-  if (from_layout.broadcast_to(to_layout.size_span())) {
-    return copy_elements(context, from, from_layout, to, to_layout);
-  }
-  char text[128];
-  describe(from, text, sizeof text);
-  context.fail(ErrorCode::kInvalidArgument, "%s does not broadcast to the shape it is copied to",
-               text);
-  return false;
+  return from_layout.broadcast_to(to_layout.size_span())
+             ? copy_elements(context, from, from_layout, to, to_layout)
+             : fail_sizes(context, from, "does not broadcast to the shape it is copied to");
 }
 
 bool fill_elements(KernelContext& context, const Scalar& value, Tensor& to,

@@ -1,6 +1,5 @@
 #include "kernels/util/group_norm.h"
 
-#include <algorithm>
 #include <array>
 
 #include "kernels/util/along_dim.h"
@@ -71,17 +70,7 @@ void group_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
   }
   const std::array<int32_t, 2> statistics{input.size(0), static_cast<int32_t>(group)};
   const std::span<const int32_t> channels = input.sizes().subspan(1, 1);
-  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
-      !check_dtype_in<FloatHBF16Types>(context, out1) ||
-      !check_dtype_in<FloatHBF16Types>(context, out2) ||
-      !check_dtype(context, out0, input.dtype(), "out0") ||
-      !check_parameter(context, weight, channels, "weight") ||
-      !check_parameter(context, bias, channels, "bias") || !context.resize(out0, input.sizes()) ||
-      !context.resize(out1, statistics) || !context.resize(out2, statistics) ||
-      !check_contiguous(context, input, "input") || !check_contiguous(context, out0, "out0") ||
-      !check_contiguous(context, out1, "out1") || !check_contiguous(context, out2, "out2")) {
-    return;
-  }
+  if (!check_norm(context, input, weight, bias, channels, statistics, {out0, out1, out2})) return;
   normalize(context,
             {input, weight, bias, eps, N * group, group, C / group, HxW, out0, out1, out2});
 }

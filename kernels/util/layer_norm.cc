@@ -76,17 +76,8 @@ void layer_norm(KernelContext& context, const Tensor& input,
                             out0,
                             out1,
                             out2};
-  if (!check_dtype_in<FloatHBF16Types>(context, input) ||
-      !check_dtype_in<FloatHBF16Types>(context, out1) ||
-      !check_dtype_in<FloatHBF16Types>(context, out2) ||
-      !check_dtype(context, out0, input.dtype(), "out0") ||
-      !check_parameter(context, weight, row_sizes, "weight") ||
-      !check_parameter(context, bias, row_sizes, "bias") || !context.resize(out0, input.sizes()) ||
-      !context.resize(out1, statistics_sizes) || !context.resize(out2, statistics_sizes) ||
-      !check_contiguous(context, input, "input") || !check_contiguous(context, out0, "out0") ||
-      !check_contiguous(context, out1, "out1") || !check_contiguous(context, out2, "out2")) {
+  if (!check_norm(context, input, weight, bias, row_sizes, statistics_sizes, {out0, out1, out2}))
     return;
-  }
   // An output that is given twice has changed its shape by now.
   if (!out0.same_sizes(input)) {
     return context.fail(ErrorCode::kInvalidArgument, "two outputs are one tensor");

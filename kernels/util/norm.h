@@ -29,6 +29,19 @@ const T* elements_as(KernelContext& context, const Tensor* tensor) {
 [[nodiscard]] bool check_parameter(KernelContext& context, const Tensor* tensor,
                                    std::span<const int32_t> sizes, const char* name);
 
+// The outputs of a normalisation of `input` by rows or groups.
+struct NormOutputs {
+  Tensor& out;
+  Tensor& mean;
+  Tensor& rstd;
+};
+
+// Checks dtypes, and that all is row-major; resizes the outputs. Weight and bias have the sizes
+// `parameters`, mean and rstd `statistics`.
+[[nodiscard]] bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
+                              const Tensor* bias, std::span<const int32_t> parameters,
+                              std::span<const int32_t> statistics, const NormOutputs& outputs);
+
 // Writes one number into element `index` of a row-major floating tensor.
 void put(Tensor& out, int64_t index, double value);
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <numeric>
@@ -23,27 +22,9 @@ namespace vitrine::test {
 inline constexpr auto kBad = ErrorCode::kInvalidArgument;
 inline constexpr auto kDynamic = ShapeDynamism::kDynamicBound;
 
-// A tensor factory that also makes the other kinds of argument. What it makes lives as long as it.
 class KernelCall : public TensorFactory {
  public:
   static EValue none() { return EValue(); }
-  EValue ints(const std::vector<int64_t>& values) {
-    Ints& list = int_lists_.emplace_back();
-    for (const int64_t value : values) list.values.emplace_back(value);
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body);
-  }
-  // Null items are None.
-  EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
-    Tensors& list = tensor_lists_.emplace_back();
-    for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
-    for (EValue& value : list.values) list.items.push_back(&value);
-    list.scratch.resize(values.size());
-    list.body = {list.items, list.scratch.data()};
-    return EValue(&list.body, optional);
-  }
 
   // Arguments in schema order, `out` included; the trailing return value is supplied.
   template <class... Args>
@@ -58,19 +39,6 @@ class KernelCall : public TensorFactory {
   ThreadPool* pool = nullptr;
 
  private:
-  struct Ints {
-    std::deque<EValue> values;
-    std::vector<EValue*> items;
-    std::vector<int64_t> scratch;
-    IntListBody body;
-  };
-  struct Tensors {
-    std::deque<EValue> values;
-    std::vector<EValue*> items;
-    std::vector<Tensor*> scratch;
-    TensorListBody body;
-  };
-
   static EValue value_of(Tensor& tensor) { return EValue(&tensor); }
   static EValue value_of(const EValue& value) { return value; }
   static EValue value_of(int value) { return EValue(int64_t{value}); }
@@ -102,9 +70,6 @@ class KernelCall : public TensorFactory {
     kernel->function(context, arguments.data());
     return context.take_error();
   }
-
-  std::deque<Ints> int_lists_;
-  std::deque<Tensors> tensor_lists_;
 };
 
 // EXPECT_TRUE(succeeds(call.run(...))): the error's text where it fails.

@@ -1,4 +1,4 @@
-// Tensors that own their memory, for tests.
+// Tensors and lists that own their memory, for tests.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace vitrine::test {
 
-// Tensors live as long as their factory.
+// What it makes lives as long as it.
 class TensorFactory {
  public:
   // Elements in memory order (row-major unless `dim_order` says otherwise). Data are 64-byte
@@ -65,6 +65,24 @@ class TensorFactory {
 
   EValue& value(Tensor& tensor) { return values_.emplace_back(&tensor); }
 
+  EValue ints(const std::vector<int64_t>& values) {
+    Ints& list = int_lists_.emplace_back();
+    for (const int64_t value : values) list.values.emplace_back(value);
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body);
+  }
+  // Null items are None.
+  EValue tensors(const std::vector<Tensor*>& values, bool optional = false) {
+    Tensors& list = tensor_lists_.emplace_back();
+    for (Tensor* value : values) list.values.push_back(value ? EValue(value) : EValue());
+    for (EValue& value : list.values) list.items.push_back(&value);
+    list.scratch.resize(values.size());
+    list.body = {list.items, list.scratch.data()};
+    return EValue(&list.body, optional);
+  }
+
  private:
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t(64)); }
@@ -83,9 +101,24 @@ class TensorFactory {
     Memory data;
     Tensor tensor;
   };
+  struct Ints {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<int64_t> scratch;
+    IntListBody body;
+  };
+  struct Tensors {
+    std::deque<EValue> values;
+    std::vector<EValue*> items;
+    std::vector<Tensor*> scratch;
+    TensorListBody body;
+  };
+
   std::deque<Storage> storages_;
   std::deque<Memory> blocks_;
   std::deque<EValue> values_;
+  std::deque<Ints> int_lists_;
+  std::deque<Tensors> tensor_lists_;
 };
 
 // The elements of a tensor in memory order.

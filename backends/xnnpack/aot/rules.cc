@@ -124,11 +124,6 @@ const Rule* find_rule(const Node& node) {
   return found != nullptr && found->is_taken() ? &found->rule : nullptr;
 }
 
-bool is_product(const Node& node) {
-  const Rule* rule = find_rule(node);
-  return rule != nullptr && is_product(*rule);
-}
-
 std::optional<Refusal> check(const Candidate& candidate) {
   const Rule* rule = find_rule(candidate.node);
   if (rule == nullptr) {

@@ -52,8 +52,6 @@ struct Rule {
 
 // Null if XNNPACK takes no call of the operator.
 const Rule* find_rule(const Node& node);
-// Convolutions, linear calls, addmm and mm.
-bool is_product(const Node& node);
 
 // Whether XNNPACK takes the call; if not, why. Never throws: arguments that are not as the operator
 // has them are a refusal too.

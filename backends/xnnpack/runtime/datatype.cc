@@ -50,13 +50,6 @@ const Datatype* find_datatype(schema::xnnpack::XNNDatatype tag) {
   return nullptr;
 }
 
-const char* datatype_name(xnn_datatype datatype) {
-  for (const Row& row : kDatatypes) {
-    if (row.datatype.xnn == datatype) return row.datatype.name;
-  }
-  return "?";
-}
-
 std::optional<size_t> tensor_bytes(const Datatype& datatype, const Shape& shape) {
   size_t bytes = datatype.bits < 8 ? 1 : datatype.bits / 8;
   for (size_t i = 0; i < shape.rank; ++i) {

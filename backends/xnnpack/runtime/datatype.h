@@ -30,7 +30,6 @@ struct Datatype {
 
 // Null for `invalid`, unknown ones, and those that no operator of this XNNPACK takes from a blob.
 const Datatype* find_datatype(schema::xnnpack::XNNDatatype tag);
-const char* datatype_name(xnn_datatype datatype);
 
 // Bytes of a dense tensor: rows of 4-bit elements start at whole bytes. Nothing on overflow.
 std::optional<size_t> tensor_bytes(const Datatype& datatype, const Shape& shape);

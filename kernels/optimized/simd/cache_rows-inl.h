@@ -25,7 +25,7 @@ using V = hn::Vec<Tag>;
 
 HWY_INLINE int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
-// How elements of a cache become floats; `T` is what they lie as.
+// How elements of a cache become floats; `T` is their type in memory.
 struct FloatElements {
   using T = float;
   static HWY_INLINE V widen(hn::Vec<Tag> v, int32_t) { return v; }
@@ -41,8 +41,7 @@ struct BFloat16Elements {
   using T = uint16_t;
   template <class VT>
   static HWY_INLINE V widen(VT v, int32_t) {
-    const hn::RebindToUnsigned<Tag> du;
-    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::PromoteTo(du, v)));
+    return bfloat16_to_float(Tag(), v);
   }
 };
 struct CharElements {
@@ -60,7 +59,7 @@ HWY_INLINE V load(const typename Elements::T* from, int32_t zero_point) {
   return Elements::widen(hn::LoadU(hn::Rebind<typename Elements::T, Tag>(), from), zero_point);
 }
 
-// Lanes beyond `count` are of no account where they meet zeros, but are numbers.
+// Lanes beyond `count` are arbitrary finite numbers: callers multiply them by zeros.
 template <class Elements>
 HWY_INLINE V load_tail(const typename Elements::T* from, int64_t count, int32_t zero_point) {
   using T = typename Elements::T;
@@ -85,7 +84,7 @@ struct Row {
   int32_t zero_point;
 };
 
-// Rows of one head lie apart, so that memory is not read in order: prefetchers need to be told.
+// Rows of one head are apart in memory, so hardware prefetchers do not find them.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kLine = 64;  // bytes
 

@@ -17,70 +17,72 @@ namespace vitrine::optimized::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void HalfToFloat(const void* from, void* to, int64_t count) {
-  const hn::ScalableTag<float> df;
-  const hn::Rebind<uint16_t, decltype(df)> dh;
+using Floats = hn::ScalableTag<float>;
+using Bits = hn::RebindToUnsigned<Floats>;
+using SignedBits = hn::RebindToSigned<Floats>;
+
+// to[i] = widen(vector of bit patterns) for whole vectors, then element by element. Narrow is Half
+// or BFloat16.
+template <class Narrow, class Widen>
+HWY_INLINE void widen_all(const void* from, void* to, int64_t count, const Widen& widen) {
+  const Floats df;
+  const hn::Rebind<uint16_t, Floats> dh;
   const auto* source = static_cast<const uint16_t*>(from);
   auto* target = static_cast<float*>(to);
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(half_to_float(df, hn::LoadU(dh, source + i)), df, target + i);
+    hn::StoreU(widen(hn::LoadU(dh, source + i)), df, target + i);
   }
-  const auto* rest = static_cast<const Half*>(from);
+  const auto* rest = static_cast<const Narrow*>(from);
   for (; i < count; ++i) target[i] = static_cast<float>(rest[i]);
 }
 
-void BFloat16ToFloat(const void* from, void* to, int64_t count) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::Rebind<uint16_t, decltype(df)> dh;
-  const auto* source = static_cast<const uint16_t*>(from);
-  auto* target = static_cast<float*>(to);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto bits = hn::PromoteTo(du, hn::LoadU(dh, source + i));
-    hn::StoreU(hn::BitCast(df, hn::ShiftLeft<16>(bits)), df, target + i);
-  }
-  const auto* rest = static_cast<const BFloat16*>(from);
-  for (; i < count; ++i) target[i] = static_cast<float>(rest[i]);
-}
-
-void FloatToBFloat16(const void* from, void* to, int64_t count) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::Rebind<uint16_t, decltype(df)> dh;
+// The other way round; narrow() gives bit patterns in vectors as wide as floats.
+template <class Narrow, class ToBits>
+HWY_INLINE void narrow_all(const void* from, void* to, int64_t count, const ToBits& narrow) {
+  const Floats df;
+  const hn::Rebind<uint16_t, Floats> dh;
   const auto* source = static_cast<const float*>(from);
   auto* target = static_cast<uint16_t*>(to);
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto value = hn::LoadU(df, source + i);
+    const auto bits = hn::BitCast(SignedBits(), narrow(hn::LoadU(df, source + i)));
+    hn::StoreU(hn::DemoteTo(dh, bits), dh, target + i);
+  }
+  auto* rest = static_cast<Narrow*>(to);
+  for (; i < count; ++i) rest[i] = Narrow(source[i]);
+}
+
+void HalfToFloat(const void* from, void* to, int64_t count) {
+  widen_all<Half>(from, to, count,
+                  [](auto half) HWY_ATTR { return half_to_float(Floats(), half); });
+}
+
+void BFloat16ToFloat(const void* from, void* to, int64_t count) {
+  widen_all<BFloat16>(from, to, count,
+                      [](auto number) HWY_ATTR { return bfloat16_to_float(Floats(), number); });
+}
+
+void FloatToBFloat16(const void* from, void* to, int64_t count) {
+  narrow_all<BFloat16>(from, to, count, [](hn::Vec<Floats> value) HWY_ATTR {
+    const Bits du;
     const auto bits = hn::BitCast(du, value);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
     const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff))));
     const auto nan = hn::RebindMask(du, hn::IsNaN(value));
-    const auto result = hn::IfThenElse(nan, hn::Set(du, 0x7fc0), rounded);
-    hn::StoreU(hn::DemoteTo(dh, hn::BitCast(hn::RebindToSigned<decltype(du)>(), result)), dh,
-               target + i);
-  }
-  auto* rest = static_cast<BFloat16*>(to);
-  for (; i < count; ++i) rest[i] = BFloat16(source[i]);
+    return hn::IfThenElse(nan, hn::Set(du, 0x7fc0), rounded);
+  });
 }
 
 // Rounds by adding a number whose last place is that of the result.
 void FloatToHalf(const void* from, void* to, int64_t count) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::RebindToSigned<decltype(df)> di;
-  const hn::Rebind<uint16_t, decltype(df)> dh;
-  const auto* source = static_cast<const float*>(from);
-  auto* target = static_cast<uint16_t*>(to);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto bits = hn::BitCast(du, hn::LoadU(df, source + i));
+  narrow_all<Half>(from, to, count, [](hn::Vec<Floats> number) HWY_ATTR {
+    const Floats df;
+    const Bits du;
+    const SignedBits di;
+    const auto bits = hn::BitCast(du, number);
     const auto sign = hn::And(bits, hn::Set(du, 0x80000000u));
     const auto magnitude = hn::Xor(bits, sign);
     const auto value = hn::BitCast(df, magnitude);
@@ -98,11 +100,8 @@ void FloatToHalf(const void* from, void* to, int64_t count) {
     auto result = hn::IfThenElse(is_below(113u << 23), tiny, normal);
     result = hn::IfThenElse(is_below(143u << 23), result, hn::Set(du, 0x7c00));  // from 65536 on
     result = hn::IfThenElse(is_below(0x7f800001u), result, hn::Set(du, 0x7e00));
-    result = hn::Or(result, hn::ShiftRight<16>(sign));
-    hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, result)), dh, target + i);
-  }
-  auto* rest = static_cast<Half*>(to);
-  for (; i < count; ++i) rest[i] = Half(source[i]);
+    return hn::Or(result, hn::ShiftRight<16>(sign));
+  });
 }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// Bit patterns of Half as floats. Included once for each instruction set.
+// Bit patterns of Half and BFloat16 as floats. Included once for each instruction set.
 #if defined(VITRINE_SIMD_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VITRINE_SIMD_HALF_INL_H_
 #undef VITRINE_SIMD_HALF_INL_H_
@@ -40,6 +40,12 @@ HWY_INLINE hn::Vec<DF> half_number_to_float(DF df, VHalf half) {
 #else
   return half_to_float(df, half);
 #endif
+}
+
+template <class DF, class VBFloat16>
+HWY_INLINE hn::Vec<DF> bfloat16_to_float(DF df, VBFloat16 number) {
+  const hn::RebindToUnsigned<DF> du;
+  return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, number)));
 }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE

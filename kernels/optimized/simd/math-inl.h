@@ -38,15 +38,19 @@ HWY_INLINE V squared(V x) {
   return hn::Mul(x, x);
 }
 
+// first * x^n + ... + last, by Horner's rule.
+template <class D, class V, class... Floats>
+HWY_INLINE V polynomial(D d, V x, float first, Floats... rest) {
+  V sum = hn::Set(d, first);
+  ((sum = hn::MulAdd(sum, x, hn::Set(d, rest))), ...);
+  return sum;
+}
+
 // e^r for |r| <= ln(2) / 2, by the polynomial of Cephes' expf.
 template <class D, class V>
 HWY_INLINE V exponential_near_zero(D d, V r) {
-  V sum = hn::Set(d, 1.9875691500e-4F);
-  sum = hn::MulAdd(sum, r, hn::Set(d, 1.3981999507e-3F));
-  sum = hn::MulAdd(sum, r, hn::Set(d, 8.3334519073e-3F));
-  sum = hn::MulAdd(sum, r, hn::Set(d, 4.1665795894e-2F));
-  sum = hn::MulAdd(sum, r, hn::Set(d, 1.6666665459e-1F));
-  sum = hn::MulAdd(sum, r, hn::Set(d, 5.0000001201e-1F));
+  const V sum = polynomial(d, r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
+                           4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F);
   return hn::Add(hn::MulAdd(sum, hn::Mul(r, r), r), hn::Set(d, 1.0F));
 }
 
@@ -138,17 +142,11 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
   const V bound = hn::Set(d, 7.90531110763549805F);
   const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
   const V z = hn::Mul(y, y);
-  V above = hn::Set(d, -2.76076847742355e-16F);
-  above = hn::MulAdd(above, z, hn::Set(d, 2.00018790482477e-13F));
-  above = hn::MulAdd(above, z, hn::Set(d, -8.60467152213735e-11F));
-  above = hn::MulAdd(above, z, hn::Set(d, 5.12229709037114e-08F));
-  above = hn::MulAdd(above, z, hn::Set(d, 1.48572235717979e-05F));
-  above = hn::MulAdd(above, z, hn::Set(d, 6.37261928875436e-04F));
-  above = hn::MulAdd(above, z, hn::Set(d, 4.89352455891786e-03F));
-  V below = hn::Set(d, 1.19825839466702e-06F);
-  below = hn::MulAdd(below, z, hn::Set(d, 1.18534705686654e-04F));
-  below = hn::MulAdd(below, z, hn::Set(d, 2.26843463243900e-03F));
-  below = hn::MulAdd(below, z, hn::Set(d, 4.89352518554385e-03F));
+  const V above = polynomial(d, z, -2.76076847742355e-16F, 2.00018790482477e-13F,
+                             -8.60467152213735e-11F, 5.12229709037114e-08F, 1.48572235717979e-05F,
+                             6.37261928875436e-04F, 4.89352455891786e-03F);
+  const V below = polynomial(d, z, 1.19825839466702e-06F, 1.18534705686654e-04F,
+                             2.26843463243900e-03F, 4.89352518554385e-03F);
   V result = hn::Div(hn::Mul(y, above), below);
   // Sums with one must cancel where the function does.
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
@@ -225,18 +223,12 @@ HWY_INLINE V error_function(D d, V x) {
   const V bound = hn::Set(d, 4.0F);
   const V y = hn::Min(hn::Max(x, hn::Neg(bound)), bound);
   const V z = hn::Mul(y, y);
-  V above = hn::Set(d, -2.72614225801306e-10F);
-  above = hn::MulAdd(above, z, hn::Set(d, 2.77068142495902e-08F));
-  above = hn::MulAdd(above, z, hn::Set(d, -2.10102402082508e-06F));
-  above = hn::MulAdd(above, z, hn::Set(d, -5.69250639462346e-05F));
-  above = hn::MulAdd(above, z, hn::Set(d, -7.34990630326855e-04F));
-  above = hn::MulAdd(above, z, hn::Set(d, -2.95459980854025e-03F));
-  above = hn::MulAdd(above, z, hn::Set(d, -1.60960333262415e-02F));
-  V below = hn::Set(d, -1.45660718464996e-05F);
-  below = hn::MulAdd(below, z, hn::Set(d, -2.13374055278905e-04F));
-  below = hn::MulAdd(below, z, hn::Set(d, -1.68282697438203e-03F));
-  below = hn::MulAdd(below, z, hn::Set(d, -7.37332916720468e-03F));
-  below = hn::MulAdd(below, z, hn::Set(d, -1.42647390514189e-02F));
+  const V above = polynomial(d, z, -2.72614225801306e-10F, 2.77068142495902e-08F,
+                             -2.10102402082508e-06F, -5.69250639462346e-05F, -7.34990630326855e-04F,
+                             -2.95459980854025e-03F, -1.60960333262415e-02F);
+  const V below =
+      polynomial(d, z, -1.45660718464996e-05F, -2.13374055278905e-04F, -1.68282697438203e-03F,
+                 -7.37332916720468e-03F, -1.42647390514189e-02F);
   const V tiny = hn::Mul(x, hn::Set(d, 1.1283791670955126F));  // 2 / sqrt(pi)
   V result = hn::Div(hn::Mul(y, above), below);
   const V one = hn::CopySign(hn::Set(d, 1.0F), x);
