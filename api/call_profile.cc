@@ -199,7 +199,7 @@ void CallProfile::append(const MethodSums& method, std::string& text) {
   text += "\"rows\":[";
   for (size_t i = 0; i < rows.size();) {
     const Row& row = *rows[i++];
-    // Of a delegate call that failed there may be operators alone.
+    // A delegate call that failed may have left only operators.
     if (row.of.kind == Kind::kDelegateOperator) continue;
     text += '{';
     append_instruction(row.of, text);

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <limits>
 #include <unordered_map>
 
 #include "base/format_error.h"

@@ -154,7 +154,7 @@ ZipArchive::Entry ZipArchive::read_entry(std::span<const std::byte> directory, s
   return entry;
 }
 
-// Of the entry's extra fields, the one with what does not fit into 32 bits.
+// Reads the extra field that holds what does not fit into 32 bits.
 void ZipArchive::read_sizes64(std::span<const std::byte> extra, Entry& entry) const {
   for (size_t field = 0; range_fits(field, 4, extra.size());) {
     const size_t length = number_at<uint16_t>(extra, field + 2);

@@ -13,12 +13,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -26,7 +26,7 @@ struct ReportOptions {
   bool ids = false;
   inspector::View view;  // of tables and CSV
   bool costs = false;    // columns of tables
-  // Of lines of JSON: "device", "device_class", "commit", "run", ... See add_default_labels().
+  // For lines of JSON: "device", "device_class", "commit", "run", ... See add_default_labels().
   std::map<std::string, std::string> labels = {};
 };
 

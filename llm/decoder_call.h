@@ -33,7 +33,8 @@ class DecoderCall {
   size_t vocabulary() const { return vocabulary_; }
   bool gives_all_logits() const { return gives_all_logits_; }  // else of the last id
 
-  // Of the last id: vocabulary() logits, valid until the next call. The encoder has been executed.
+  // Returns the vocabulary() logits of the last id, valid until the next call. The encoder has been
+  // executed.
   // Without a position, ids are filled up to the number that the method takes.
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position);
 

@@ -148,7 +148,7 @@ void MethodDecoder::read_context(const ModelMetadata& metadata,
   if (options.max_context > 0) {
     const bool is_known = metadata.max_seq_len || metadata.max_context_len || positions;
     if (is_known && options.max_context > info_.max_context) {
-      throw GenerationError(fmt::format("a context of {} is wanted; the program has one of {}",
+      throw GenerationError(fmt::format("a context of {} is asked for; the program has one of {}",
                                         options.max_context, info_.max_context));
     }
     info_.max_context = options.max_context;
@@ -187,7 +187,7 @@ void MethodDecoder::run_encoder() {
   if (encoder_ == nullptr || encoding_ == Encoding::kDone) return;
   if (encoding_ == Encoding::kMissing) {
     throw GenerationError(
-        fmt::format("method {} wants what method {} gives, which was given nothing",
+        fmt::format("method {} needs the result of method {}, which was given no input",
                     decode_->name(), encoder_->meta().name()));
   }
   encoding_ = Encoding::kMissing;

@@ -144,7 +144,7 @@ class TextGenerator::Run {
 
 Generation TextGenerator::generate(std::string_view prompt, const GenerateOptions& options,
                                    const TokenCallback& on_token) {
-  if (tokenizer_ == nullptr) throw GenerationError("a text prompt wants a tokenizer");
+  if (tokenizer_ == nullptr) throw GenerationError("a text prompt needs a tokenizer");
   stop_ = false;
   Run run(*this, options, on_token);
   return run.over(tokenizer_->encode(prompt, options.encode));

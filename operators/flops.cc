@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <string>
 
 namespace vitrine {
 namespace {
@@ -30,9 +29,9 @@ std::optional<double> per_input(const Operator& op, const CallSizes& call) {
   return call.elements(tensor_name(op, 0));
 }
 
-// Of the weight [out, in / groups, kernel...], each result takes all but the first dimension; of a
-// transposed convolution's [in, out / groups, kernel...], each input contributes to all but the
-// first.
+// Each result takes all but the first dimension of the weight [out, in / groups, kernel...]. In a
+// transposed convolution, whose weight is [in, out / groups, kernel...], each input contributes to
+// all but the first.
 std::optional<double> convolution(const Operator& op, const CallSizes& call) {
   const std::vector<double> weight = call.sizes("weight");
   const std::vector<int64_t> transposed = call.integers("transposed");

@@ -49,7 +49,7 @@ struct Operator {
   std::optional<Promotion> promotion;  // if numbers may stand in place of its tensors
   bool is_never_kept = false;
   std::string same_as;  // the target that it is another name of; empty: none
-  // Of a view: the operator that copies ("aten::view_copy"). Null if there is none.
+  // For a view: the operator that copies ("aten::view_copy"). Null if there is none.
   const Operator* copy = nullptr;
   Flops flops;
 
@@ -70,8 +70,8 @@ struct Operator {
 std::span<const Operator> operators();
 // By target, "aten.add.Tensor". Null if it is not known.
 const Operator* find_operator(std::string_view target);
-// Of a form in place, "aten.add_.Tensor", the functional form: it takes the same arguments. Null if
-// that is not known, or the target is not a form in place.
+// The functional form of an in-place one, "aten.add_.Tensor"; both take the same arguments. Null if
+// there is none in the table, or the target is not an in-place form.
 const Operator* find_functional(std::string_view target);
 // By kernel, "aten::add.out". Null if it is not known.
 const Operator* find_operator_of_kernel(std::string_view kernel);

@@ -51,7 +51,7 @@ struct Signature {
   std::vector<OperatorArgument> results;
 };
 
-// The text must outlive the result. std::invalid_argument tells what is wrong with it.
+// The text must outlive the result. std::invalid_argument says what is wrong with it.
 Signature parse_signature(std::string_view text);
 
 }  // namespace vitrine

@@ -4,8 +4,6 @@
 #include <unicode/regex.h>
 #include <unicode/unistr.h>
 
-#include <algorithm>
-
 #include "vitrine/tokenizer.h"
 
 namespace vitrine {

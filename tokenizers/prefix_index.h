@@ -37,7 +37,7 @@ class PrefixIndex {
     size_t begin;
     size_t end;
   };
-  // Of entries that agree on `size` bytes, those that have this one next.
+  // Among entries that agree on `size` bytes, those that have this one next.
   Range narrowed(Range range, size_t size, uint8_t byte) const;
 
   std::vector<Entry> entries_;          // in order of their texts

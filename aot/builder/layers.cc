@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "aot/builder/seeded_weights.h"
 #include "aot/graph/aot_error.h"

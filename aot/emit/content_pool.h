@@ -19,8 +19,8 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
 };
 
-// The elements as they lie in memory in this dim order, outermost first; where they lie so already,
-// the tensor's own bytes.
+// The elements in this dim order, outermost first; the tensor's own bytes where they are in that
+// order already.
 SharedBytes bytes_in_order(const TensorData& data, const std::vector<uint8_t>& dim_order);
 
 class ContentPool {

@@ -22,7 +22,7 @@ void check_alignment(const char* what, size_t alignment, bool may_be_zero) {
   const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
   if ((may_be_zero && alignment == 0) || (is_power && alignment <= kMostAlignment)) return;
   throw AotError(
-      fmt::format("{} {}: a power of two up to {} is wanted", what, alignment, kMostAlignment));
+      fmt::format("{} {}: expected a power of two up to {}", what, alignment, kMostAlignment));
 }
 
 void check(const EmitOptions& options) {

@@ -6,8 +6,8 @@
 
 namespace vitrine::aot {
 
-// What has no place in the kernel's arguments must not be lost, but for where and how tensors are
-// stored, which the result's own description tells. AotError otherwise.
+// AotError if the kernel has no parameter for an argument of the call. Where and how tensors are
+// stored is exempt: the result's own description says it.
 void check_arguments(const Node& node, const Operator& op);
 
 // `given` by position (null: not), or by name, or the default. AotError if there is none.

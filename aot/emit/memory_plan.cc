@@ -65,7 +65,7 @@ Bucket* find_room(std::vector<Bucket>& buckets, Allocation& wanted, uint64_t ali
   return nullptr;
 }
 
-// Of equal sizes the later comes first.
+// Among equal sizes, the later one comes first.
 std::vector<size_t> by_size(std::span<const Allocation> allocations, uint64_t alignment) {
   std::vector<size_t> order(allocations.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});

@@ -20,13 +20,13 @@ struct Allocation {
 };
 
 // Sets the offsets, from `begin` on, multiples of `alignment` (a power of two) if `begin` is one.
-// The end of what is used. Largest first; each goes where its neighbours in time leave room in a
-// bucket that is there, else into a new bucket. Throws AotError if it is more than memory can be.
+// Returns the end of what is used. Largest first; each goes where its neighbours in time leave room
+// in an existing bucket, else into a new bucket. Throws AotError if it is more than memory can be.
 uint64_t plan_greedy(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// Largest first; each goes to the lowest place that is free while it lives. Mostly smaller, not
-// always: ExecuTorch's plan has places of fixed size instead.
+// Largest first; each goes to the lowest place that is free while it lives. Usually, but not
+// always, smaller than ExecuTorch's plan, whose places have a fixed size.
 uint64_t plan_tight(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
-// One behind the other.
+// Places allocations consecutively, without reuse.
 uint64_t plan_naive(std::span<Allocation> allocations, uint64_t begin, uint64_t alignment);
 
 }  // namespace vitrine::aot

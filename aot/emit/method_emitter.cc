@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "aot/emit/control_flow.h"
@@ -348,7 +347,7 @@ class MethodEmitter {
       }
     }
     emit_calls(*loop.body);
-    // Rows first: they may be of what was carried here.
+    // Rows first: they may be parts of the values carried into this round.
     for (size_t i = loop.inits.size(); i < results.size(); ++i) {
       add_kernel_call(node, "executorch_prim.et_copy_index.tensor",
                       {results[i], value(loop.results[i]), counter});

@@ -61,7 +61,7 @@ uint64_t bytes_of(const Node& node, const TensorValue& value) {
   return static_cast<uint64_t>(elements) * width;
 }
 
-// The numbers are of the shape and type that the graph tells.
+// The data have the shape and dtype that the graph states.
 void check_data(const Node& node, const MethodTensor& tensor) {
   const std::vector<int64_t>& sizes = tensor.data->sizes;
   if (tensor.data->dtype != tensor.value.dtype ||
@@ -165,7 +165,7 @@ bool MethodTensors::has_shared_buffers() const {
       storages_, [](const MethodStorage& storage) { return storage.shared_at.has_value(); });
 }
 
-// What the placeholders of branches and bodies stand for, their calls have told.
+// The calls of branches and bodies have already said what their placeholders stand for.
 void MethodTensors::add_graph(const Graph& graph, bool is_method) {
   for (const Node& node : graph.nodes()) {
     switch (node.kind()) {
@@ -334,7 +334,7 @@ size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
   return tensors_.size() - 1;
 }
 
-// Of the storages of a graph that the plan has to place.
+// The lifetimes of the storages of a graph that the plan has to place.
 std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph) const {
   std::vector<Lifetime> found;  // as they appear
   std::unordered_map<size_t, size_t> place_of;
@@ -371,11 +371,12 @@ void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
 
   const std::vector<Lifetime> planned = lifetimes(graph);
   std::vector<Allocation> allocations;
+  allocations.reserve(planned.size());
   for (const Lifetime& each : planned) {
     allocations.push_back({storages_[each.storage].bytes, each.first, each.last, 0});
   }
-  // ExecuTorch's plans have room, for the last moment, for the results of writes to buffers, though
-  // these lie in the buffers. It costs nothing: what was written has left its place.
+  // ExecuTorch's plans reserve room, at the end, for the results of writes to buffers, although
+  // these are in the buffers. It costs nothing: the written values are no longer in use then.
   const size_t last_node = graph.nodes().size() - 1;
   for (const Node* result : graph.output()->inputs()) {
     if (!is_write(*result)) continue;

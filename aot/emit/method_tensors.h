@@ -80,7 +80,7 @@ class MethodTensors {
   uint64_t naive_bytes_ = 0;
 };
 
-// Of a call of a lowered module. AotError if there is none.
+// The module that the node calls. AotError if there is none.
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
 bool is_memory_view(const Node& node);

@@ -27,7 +27,7 @@ class MethodValues {
   // A tensor's description alone: another tensor has the data.
   int32_t add_view(size_t tensor);
 
-  // Of each result of a node, in order, made now.
+  // Makes a value for each result of a node, in order.
   const Ids& make_results(const Node& node);
   void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
   const Ids& results_of(const Node& node) const { return results_.at(&node); }

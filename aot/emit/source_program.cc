@@ -244,7 +244,7 @@ class SourceProgramWriter {
     return made;
   }
 
-  // ---- Graphs told flat
+  // ---- Flat graphs
 
   // The module's inputs are what the call gives, its results what is taken from the call.
   void add_delegate(const Node& node, Parts& parts) {

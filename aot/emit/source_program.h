@@ -15,8 +15,8 @@ struct SourceProgramOptions {
   bool ancestors = true;
 };
 
-// Schema 5.4 of ExecuTorch's exir/serde. Delegates of programs that are not to be told flat are
-// AotErrors: ExecuTorch records programs before lowering.
+// Schema 5.4 of ExecuTorch's exir/serde. A delegate is an AotError unless the
+// program is flattened: ExecuTorch records programs before lowering.
 std::string source_program_json(const ExportedProgram& program,
                                 const SourceProgramOptions& options = {});
 

@@ -23,7 +23,7 @@ bool is_quantisation(Target target) {
   return target.name_space() == "quantized_decomposed" || target.name_space() == "torchao";
 }
 
-// Of a matrix, as linear layers have it.
+// Transpositions of matrices, as in linear layers.
 bool is_transposition(const Node& node) {
   return node.target().is("aten.permute_copy.default") && node.tensor() != nullptr &&
          node.tensor()->rank() == 2;

@@ -83,7 +83,7 @@ class Node {
   bool calls(Target target) const { return kind_ == Kind::kCall && target_ == target; }
   Target target() const { return target_; }  // of calls
   void set_target(Target target) { target_ = target; }
-  // Of kGetAttr: the name of a subgraph, or of a constant of one.
+  // For kGetAttr: the name of a subgraph, or of a constant of one.
   const std::string& attribute() const { return attribute_; }
   Graph& graph() const { return *graph_; }
 

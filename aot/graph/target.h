@@ -54,12 +54,12 @@ class Target {
 const Operator* operator_of(Target target);
 // Whether a kernel computes it, so that programs can call it.
 bool has_kernel(Target target);
-// Whether it writes its first argument, "aten.add_.Tensor". What is not in the table is told by its
-// name.
+// Whether it writes its first argument, "aten.add_.Tensor". For operators that are
+// not in the table, the name decides.
 bool is_in_place(Target target);
 
-// Whether it may write to any argument: of an operator that is neither in the table nor one of
-// ATen's, whose names tell that.
+// Whether it may write to any argument: true of an operator that is neither in the table nor one
+// of ATen's, whose names decide.
 bool has_unknown_effects(Target target);
 
 // The target of nodes that select one of several results.

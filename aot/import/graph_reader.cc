@@ -95,7 +95,7 @@ std::optional<JsonValue> only_item(const JsonValue& list) {
   return item;
 }
 
-// Of a result that is one value with a name.
+// The name of a result that is one named value.
 std::optional<JsonValue> name_of_result(const JsonValue& output) {
   const auto [kind, content] = output.variant();
   const bool is_number = number_kind(kind) != nullptr && content.has("as_name");

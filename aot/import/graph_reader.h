@@ -22,7 +22,7 @@ class GraphReader {
   // `literal_names`: one an input, or none at all.
   void read(const std::vector<InputNames>& literal_names);
 
-  // Of an Argument union: literals, and values that have been read before.
+  // Reads an Argument union: literals, and values that have been read before.
   Argument argument(const JsonValue& value);
   // The node of a value; an error at `name` if there is none yet.
   Node* value_of(const JsonValue& name) const;

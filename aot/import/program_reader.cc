@@ -1,8 +1,5 @@
 #include "aot/import/program_reader.h"
 
-#include <array>
-#include <unordered_set>
-
 #include "aot/import/graph_reader.h"
 #include "aot/import/import_error.h"
 #include "aot/import/signature_reader.h"

@@ -20,7 +20,7 @@ constexpr uint64_t kMaxStorageBytes = uint64_t{1} << 40;
 constexpr int kMaxSubclassDepth = 4;
 constexpr size_t kMaxParts = 64;
 
-// Of an object with attributes: (how to rebuild it, its type, arguments, attributes).
+// An object with attributes: (how to rebuild it, its type, arguments, attributes).
 constexpr std::string_view kRebuildWithState = "torch._tensor _rebuild_from_type_v2";
 // (type, dtype, sizes, strides, offset, layout, device, requires_grad)
 constexpr std::string_view kRebuildSubclass = "torch._utils _rebuild_wrapper_subclass";

@@ -29,7 +29,7 @@ struct SavedWeights {
 // `bytes` is a whole torch.save archive of a dict of tensors and parameters; tensors share
 // bytes.owner. FormatErrors begin with `place`. Empty bytes are an empty dict.
 SavedWeights read_saved_tensors(const SharedBytes& bytes, const std::string& place);
-// Of an archive that holds one tensor or parameter alone: adds it as `name`.
+// For an archive that holds only one tensor or parameter: adds it as `name`.
 void read_saved_tensor(const SharedBytes& bytes, const std::string& place, const std::string& name,
                        SavedWeights& weights);
 

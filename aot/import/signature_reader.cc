@@ -45,7 +45,7 @@ auto variant_of(const Variants& variants, const JsonValue& value) {
   for (const auto& variant : variants) {
     if (variant.name == name) return std::pair(variant, content);
   }
-  value.fail(fmt::format("{} is not a kind that is known", name));
+  value.fail(fmt::format("the kind {} is unknown", name));
 }
 
 // User inputs and outputs hold an Argument, the others its payload alone.

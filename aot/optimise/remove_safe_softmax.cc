@@ -147,7 +147,7 @@ class Scores {
   const ExportedProgram& program_;
 };
 
-// x, of a mask that tells which rows of x are masked wholly.
+// Given the mask of the wholly masked rows of x, returns x.
 const Node* rows_tested(const Node* mask) {
   if (!calls(mask, "aten.logical_not.default")) return nullptr;
   const Node* any = tensor_arg(*mask, 0);

@@ -1,5 +1,5 @@
 // The rules of --optimize, each in a file of its own. Programs are in the edge dialect; each rule
-// leaves one that computes the same, and tells what it changed.
+// leaves one that computes the same, and lists its changes.
 #pragma once
 
 #include "aot/optimise/changes.h"
@@ -22,13 +22,13 @@ void share_results(ExportedProgram& program, Changes& changes, bool keeps_consta
 void remove_safe_softmax(ExportedProgram& program, Changes& changes);
 // Both sides of a product multiplied by numbers: one side by their product.
 void merge_scales(ExportedProgram& program, Changes& changes);
-// Calls that backends do not take, but in another form: x * 2 as x * tensor(2), select as a view of
+// Calls that backends take only in another form: x * 2 as x * tensor(2), select as a view of
 // a slice, split as slices. Partitions on both sides become one.
 void use_forms_of_backends(ExportedProgram& program, Changes& changes);
-// Slices, selections and parts of a split whose elements lie one behind the other in what a call
-// results in: they are views there. The program is as `to_executable` leaves it.
+// Slices, selections and parts of a split whose elements are adjacent in the result of a call: they
+// become views of it. The program is as `to_executable` leaves it.
 void slices_to_views(ExportedProgram& program, Changes& changes);
-// Batch norms behind a convolution of which nothing else needs the result go into its weights.
+// Batch norms whose convolution has no other user go into its weights.
 void fold_batch_norms(ExportedProgram& program, Changes& changes);
 
 }  // namespace vitrine::aot

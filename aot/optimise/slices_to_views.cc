@@ -38,7 +38,7 @@ const Node* owner_of(const Node* node) {
   return is_control_flow ? nullptr : node;
 }
 
-// Where a part along `dim` begins, in elements. None if its elements are not one behind the other.
+// Where a part along `dim` begins, in elements. None if its elements are not adjacent.
 std::optional<int64_t> begin_of(const TensorSpec& input, size_t dim, int64_t start) {
   if (!input.is_static() || !is_contiguous(input)) return {};
   int64_t below = 1;

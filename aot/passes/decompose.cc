@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_set>
 
@@ -132,8 +131,7 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   for_each_call(*program.graph, [&](Node& node) {
     if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
     if (has_unknown_effects(node.target())) {
-      fail_at(node,
-              fmt::format("{} is not known, so neither is what it writes", node.target().name()));
+      fail_at(node, fmt::format("{} is unknown, and so is what it writes", node.target().name()));
     }
     if (is_core(node)) return;
     fail_at(node, "no decomposition is known, and no kernel computes it");

@@ -1,7 +1,5 @@
 // Decompositions of activations.
-#include <array>
 #include <cmath>
-#include <limits>
 
 #include "aot/passes/decompositions.h"
 

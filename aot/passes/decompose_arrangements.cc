@@ -1,6 +1,5 @@
 // Decompositions of operators that move elements: pieces, diagonals, blocks, rotations.
 #include <algorithm>
-#include <array>
 
 #include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
@@ -121,7 +120,7 @@ void diagonal_embed(Decomposition& to) {
                       wrapped(to.integer("dim2"), rank)));
 }
 
-// Of a matrix its diagonal, of a vector the matrix that has it.
+// A matrix gives its diagonal, a vector the matrix with that diagonal.
 void diagonal_or_matrix(Decomposition& to) {
   const Calls f(to);
   Node* x = to.self();

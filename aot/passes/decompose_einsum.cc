@@ -1,7 +1,6 @@
 // Decomposition of einsum: operands get all labels as dims, then are joined from left to right by
 // batched products.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 

@@ -28,7 +28,7 @@ void max_pool(Decomposition& to) {
 
 namespace {
 
-// Of one dim: as images of height 1.
+// Inputs of one dim become images of height 1.
 Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.self(), -2}); }
 Node* from_image(Decomposition& to, Node* image) {
   return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
@@ -91,7 +91,7 @@ void adaptive_max_pool1d(Decomposition& to) {
 
 namespace {
 
-// Of one dim, by the operator of two: (input, output_size?, [align_corners,] scale_factors?).
+// Resizes one dim by the operator for two: (input, output_size?, [align_corners,] scale_factors?).
 void resize1d(Decomposition& to, const char* target, bool has_corners) {
   const SymInt size = to.spec().sizes.back();
   ArgumentList args = {as_image(to), Argument()};

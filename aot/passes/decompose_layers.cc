@@ -1,5 +1,4 @@
 // Decompositions of convolutions and norms.
-#include <array>
 #include <limits>
 
 #include "aot/passes/decompositions.h"

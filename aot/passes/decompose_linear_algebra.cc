@@ -1,6 +1,5 @@
 // Decompositions of products of vectors, matrices and tensors beyond matmul, and of their norms.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "aot/passes/call_builder.h"

@@ -1,6 +1,5 @@
 // Decompositions of losses, element by element and by class.
 #include <array>
-#include <cmath>
 #include <numbers>
 
 #include "aot/passes/call_builder.h"

@@ -1,8 +1,6 @@
 // Decompositions of operators that create tensors, masks and copies.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
@@ -189,7 +187,7 @@ void triangle_indices(Decomposition& to) {
     to.refuse("its triangle is too large");
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
-  // Of each row: where its elements end among all, and which column they begin at.
+  // For each row: where its elements end among all, and which column they begin at.
   Node* row = f.count(0, rows);
   Node* diagonal = f.add(row, offset);
   Node* begins = is_lower ? f.mul(row, 0) : f("clamp", diagonal, 0, columns);

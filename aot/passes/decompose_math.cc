@@ -1,5 +1,4 @@
 // Decompositions of functions that are computed element by element.
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -96,7 +95,7 @@ void hypotenuse(Decomposition& to) {
   const Calls f(to);
   Node* a = f("abs", operand(to, 0));
   Node* b = f("abs", operand(to, 1));
-  // Of the larger, so that squares do not overflow.
+  // Factors out the larger one, so that squares do not overflow.
   Node* larger = f("maximum", a, b);
   Node* ratio = f.div(f("minimum", a, b), larger);
   Node* length = f.mul(larger, f("sqrt", f.add(f.mul(ratio, ratio), 1)));
@@ -116,7 +115,7 @@ void heaviside(Decomposition& to) {
   to.replace(f.where(f.compare("eq", x, 0), operand(to, 1), step));
 }
 
-// Of real numbers: pi below zero.
+// For real numbers: pi below zero.
 void angle(Decomposition& to) {
   const Calls f(to);
   Node* x = operand(to, 0);

@@ -1,6 +1,5 @@
 // Decompositions of matrix products, and of attention, which consists of them.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

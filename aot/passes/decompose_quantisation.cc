@@ -1,5 +1,4 @@
 // Decompositions of quantisation by blocks, as torchao computes it.
-#include <optional>
 
 #include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"

@@ -1,6 +1,5 @@
 // Decompositions of resizing that no kernel does: by index, as PyTorch's own.
 #include <array>
-#include <cmath>
 
 #include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
@@ -15,7 +14,8 @@ struct Axis {
   double scale = 1;  // elements of the input an element of the result
 };
 
-// Of the last `dims` dims. A factor that was given scales, not the sizes that came of it.
+// Reads the last `dims` dims. A factor that was given determines the scale, not the resulting
+// sizes.
 std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
   const Node* x = to.self();
   if (rank_of(x) != dims + 2) to.refuse("the input has the wrong number of dims");

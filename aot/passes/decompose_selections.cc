@@ -65,7 +65,7 @@ void index_fill(Decomposition& to) {
   put_along(to, index, to.expand(value, sizes), false);
 }
 
-// Of the elements in a row.
+// Takes from the elements in row-major order.
 void take(Decomposition& to) {
   const Calls f(to);
   Node* flat = to.reshape(to.self(), {product_of(to.self()->tensor()->sizes)});

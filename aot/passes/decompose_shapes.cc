@@ -1,6 +1,5 @@
 // Decompositions of operators that change shapes.
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "aot/passes/call_builder.h"
@@ -16,7 +15,7 @@ void reshape(Decomposition& to) {
                         spec.sizes));
 }
 
-// Of one dim it is nothing.
+// Nothing to do for a tensor of one dim.
 void flatten(Decomposition& to) {
   const std::vector<SymInt> sizes = to.spec().sizes;
   Node* x = to.self();
@@ -40,7 +39,7 @@ void squeeze(Decomposition& to) {
                      to.spec()));
 }
 
-// Of all dims of 1.
+// Removes all dims of size 1.
 void squeeze_all(Decomposition& to) {
   std::vector<int64_t> dims(to.self()->tensor()->rank());
   std::iota(dims.begin(), dims.end(), int64_t{0});

@@ -1,7 +1,6 @@
 // Decompositions of element-wise operators other than activations, and alternative names of
 // operators.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "aot/passes/call_builder.h"

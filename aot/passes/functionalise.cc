@@ -265,7 +265,7 @@ class Functionaliser {
     }
   }
 
-  // Tells the signature that the input ends as `value`.
+  // Makes `value` the final value of the input in the signature.
   void add_mutation(const Node& input, Node& value) {
     const InputSpec* spec = program_.input_of(input.name());
     OutputSpec mutation;

@@ -12,7 +12,7 @@ namespace {
 // "conv2d.140540": the end of the chain of ancestors.
 std::string greatest_ancestor(const Node& node) {
   if (node.meta.origin == nullptr || node.meta.origin->from_node.empty()) {
-    throw AotError(fmt::format("node {}: nothing is known of where it comes from", node.name()));
+    throw AotError(fmt::format("node {}: its source is unknown", node.name()));
   }
   const Ancestor* ancestor = &node.meta.origin->from_node.back();
   while (!ancestor->from.empty()) ancestor = &ancestor->from.back();

@@ -26,14 +26,14 @@ struct IndexValue {
   double number = 0;
 };
 
-// Of a graph that does not change meanwhile. Results are empty for whatever is not known for
-// certain; tensors that anything writes to are not.
+// For a graph that does not change meanwhile. Results are empty for whatever is not certain, such
+// as tensors that anything writes to.
 class IndexValues {
  public:
   explicit IndexValues(const ExportedProgram& program) : program_(program) {}
 
   std::optional<IndexValue> of(const Node* node);
-  // Of a number, a node that is one, or a tensor of integers.
+  // The sum for a number, a node that is one, or a tensor of integers.
   std::optional<LinearSum> whole(const Argument& argument);
   // The position p of a mask [..., query, key] that shows query i the keys up to p + i.
   std::optional<LinearSum> causal_from(const Node* mask);

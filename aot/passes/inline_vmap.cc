@@ -246,7 +246,7 @@ class Inliner {
     return made;
   }
 
-  // Behind the leading dims are those that the graph tells.
+  // The dims that the graph states follow the leading ones.
   static void check(const Node& node, const Batched& made) {
     const TensorSpec* spec = node.tensor();
     const TensorSpec* value = made.value->tensor();

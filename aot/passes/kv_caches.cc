@@ -327,7 +327,7 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
   write.call = nullptr;
 }
 
-// The signature no longer says what the buffer ends as: a call writes it.
+// The signature no longer names the final value of the buffer: a call writes it.
 void KvCaches::store_by_writing(const Node& buffer, const CacheWrite& write) {
   const std::string& target = program_.input_of(buffer.name())->target;
   ArgumentList results = *program_.graph->output()->need(0).list();

@@ -24,7 +24,7 @@ struct QuantiseResult {
   std::vector<std::string> skipped;  // "fc.weight: its rows of 100 are not a multiple of 32"
 };
 
-// Of a program as it was imported. A call with a weight of its own, f32, f16 or bf16, becomes:
+// Takes a program as it was imported. A call with a weight of its own, f32, f16 or bf16, becomes:
 //   aten.linear     torchao.choose_qparams_affine, quantize_affine and dequantize_affine of the
 //                   input, dequantize_affine of the weight, aten.linear
 //   aten.embedding  quantized_decomposed.embedding_{byte,4bit,2bit}.dtype

@@ -149,7 +149,7 @@ class RowsTrace {
   Rows rows_;
 };
 
-// Whether they are at the source still what was taken from there.
+// Whether the source still has, at the call, the values that were taken from it.
 bool are_unchanged(const Rows& rows, const Node& call) {
   return rows.taken == nullptr || !writes_between(rows.taken, call);
 }
@@ -317,7 +317,7 @@ class Replacing {
     found.value_cache = value;
   }
 
-  // Whether the mask shows what was written and all before, so that the position says as much.
+  // Whether the mask shows just the rows written now and all before, so that the position suffices.
   bool find_causal_start(Attention& found, const Node& call) {
     if (found.mask == nullptr || found.is_causal) return false;
     const std::optional<LinearSum>& from = causal_from_[&call];

@@ -19,7 +19,7 @@ struct AttentionResult {
   std::set<std::string> flat_buffers;  // names of those that have other sizes than before
 };
 
-// Of a program as it was imported.
+// Takes a program as it was imported.
 //
 // Attention (aten.scaled_dot_product_attention, or products around a softmax) that custom_sdpa
 // computes too gets the operands as [batch, position, head, value] and a mask of floats

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -67,7 +66,7 @@ DynamicBound parse_dynamic_bound(const std::string& text) {
     const auto max = parse_number(all.substr(colon + 1));
     if (min && max && *min <= *max) return {text.substr(0, equals), *min, *max};
   }
-  throw AotError(fmt::format("--dynamic {}: NAME=MIN:MAX is wanted, such as x.0=1:8", text));
+  throw AotError(fmt::format("--dynamic {}: expected NAME=MIN:MAX, such as x.0=1:8", text));
 }
 
 bool apply(const DynamicBound& bound, ExportedProgram& program) {

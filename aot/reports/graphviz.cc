@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "aot/graph/lowered_module.h"
 #include "aot/reports/delegated_graph.h"
 

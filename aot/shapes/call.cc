@@ -25,7 +25,7 @@ Argument named_default(const OperatorArgument& argument, std::string_view text) 
   if (argument.type == ArgumentType::kString) return std::string(text);
   const auto* const found = std::ranges::find(kNamedDefaults, text, &NamedDefault::name);
   if (found == std::end(kNamedDefaults)) {
-    throw AotError(fmt::format("{} is not a default that is known", text));
+    throw AotError(fmt::format("the default {} is unknown", text));
   }
   return found->value();
 }

@@ -1,5 +1,5 @@
-// The arguments of a call, read by name: the operator's signature tells where each stands, and what
-// it is if it is not given.
+// The arguments of a call, read by name: the operator's signature gives each one's position and
+// default.
 #pragma once
 
 #include <cstdint>

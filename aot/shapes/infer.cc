@@ -132,7 +132,7 @@ std::vector<SymInt> broadcast_sizes(const Call& call, std::span<const TensorSpec
     for (size_t i = 0; i < operand->rank(); ++i) {
       SymInt& size = sizes[i + added];
       if (operand->sizes[i] == SymInt(1) || same(size, operand->sizes[i])) continue;
-      // Of a number and a symbol that must be equal the number says more.
+      // If a number and a symbol must be equal, the number says more.
       if (size.is_static() && size.value() != 1) {
         if (operand->sizes[i].is_static()) {
           call.refuse(

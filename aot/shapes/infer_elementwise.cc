@@ -17,7 +17,7 @@ ScalarType result_dtype(ScalarType operands, Result result) {
   return operands;
 }
 
-// Of the first `count` arguments.
+// The result for the first `count` arguments.
 TensorSpec pointwise(const Call& call, size_t count, Result result = Result::kSame) {
   ArgumentList operands;
   std::vector<const TensorSpec*> tensors;

@@ -68,7 +68,7 @@ Value adaptive_max_pool(const Call& call) {
   return Value::Items{values, indices};
 }
 
-// Of the last dims.
+// Resizes the last dims.
 template <size_t dims>
 Value resized(const Call& call) {
   const TensorSpec& self = call.self();

@@ -1,5 +1,4 @@
 // Results of operators that create, copy and convert tensors.
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 

@@ -19,7 +19,7 @@ bool is_dense(const TensorSpec& spec);
 // Strides of a view with other sizes; empty if no such view exists. Like ATen's computeStride.
 std::optional<std::vector<SymInt>> view_strides(const TensorSpec& spec,
                                                 const std::vector<SymInt>& sizes);
-// Of the result of an element-wise operator: the order of dims that its inputs have.
+// The strides of an element-wise result, whose dims are in the order of its inputs' dims.
 std::vector<SymInt> elementwise_strides(std::span<const TensorSpec* const> inputs,
                                         const std::vector<SymInt>& sizes);
 

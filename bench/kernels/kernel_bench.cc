@@ -9,7 +9,6 @@
 #include <benchmark/benchmark.h>
 #include <xnnpack.h>
 
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>

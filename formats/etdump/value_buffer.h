@@ -38,7 +38,7 @@ class ValueBuffer {
       bool boolean;
       size_t list_size;
     };
-    // Of a tensor. Sizes and strides count elements.
+    // For tensors. Sizes and strides count elements.
     ScalarType dtype = ScalarType::kByte;
     uint8_t rank = 0;
     uint64_t offset = kNoData;  // into data(), a multiple of kAlignment

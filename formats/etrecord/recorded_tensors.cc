@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/saved_objects.h"
 #include "runtime/core/checked_math.h"

@@ -93,11 +93,11 @@ class Delegate {
 
   // Whether execute() writes argument `index`. The executor refuses to load a call that writes a
   // constant, and asks which inputs' memory is written, and which values' (refuse_overlaps). True
-  // where the delegate does not know: one that writes all its arguments is taken for such a one.
+  // where the delegate does not know: one that writes all its arguments counts as such.
   virtual bool is_output(size_t /*index*/) const { return true; }
 
   // Called once, when all delegates of a method have been made. Its error does not stop the load:
-  // Method::warning() tells it.
+  // Method::warning() returns it.
   virtual Error finish_load() { return Error(); }
   // Adds the memory that this delegate holds now. Must not be called during an execution.
   virtual void report_memory(DelegateMemory&) const {}

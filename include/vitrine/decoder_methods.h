@@ -28,7 +28,7 @@ struct DecoderMethodNames {
   std::string prefill = {};
   std::string encoder = {};
   std::string embedding = {};
-  // Of decode and prefill, in their order. Empty: found from dtypes and shapes.
+  // The inputs of decode and prefill, in their order. Empty: found from dtypes and shapes.
   std::vector<DecoderInput> inputs = {};
 };
 

@@ -109,7 +109,7 @@ class EValue {
   // Only of an int list. Into its scratch: valid until the next reading. False if an item is not an
   // Int.
   bool read_int_list(std::span<const int64_t>* out) const;
-  // Likewise; null stands for None, which only an optional list may hold.
+  // The same for tensors; null stands for None, which only an optional list may hold.
   bool read_tensor_list(std::span<Tensor* const>* out) const;
 
  private:

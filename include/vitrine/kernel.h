@@ -289,7 +289,7 @@ template <class T>
 inline constexpr bool is_output =
     tensor_use<T> == TensorUse::kOutput || tensor_use<T> == TensorUse::kOutputList;
 
-// Of flags of parameters: bit n for number n.
+// Bit n is flag n.
 constexpr uint32_t bits(std::initializer_list<bool> flags) {
   uint32_t result = 0;
   uint32_t bit = 1;

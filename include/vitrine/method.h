@@ -149,7 +149,7 @@ class Method {
 
   Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
          const MethodOptions& options);
-  // Of planned buffer `index`.
+  // Whether planned buffer `index` is that of the shared state.
   bool is_shared(size_t index) const {
     return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
   }

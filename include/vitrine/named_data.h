@@ -33,7 +33,7 @@ class NamedDataMap {
   // As DataSource::stamp and DataSource::release; unknown keys are ignored.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
-  // Of all files behind it; 0 if there are none.
+  // The size of all files behind it; 0 if there are none.
   virtual uint64_t file_bytes() const { return 0; }
 };
 

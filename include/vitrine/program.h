@@ -14,7 +14,7 @@
 #include "vitrine/method_meta.h"
 #include "vitrine/named_data.h"
 
-// Of the file's schema: for the executor and tools, which include schema/program_generated.h.
+// The file's schema: for the executor and tools, which include schema/program_generated.h.
 namespace vitrine::schema::program {
 struct Program;
 struct BackendDelegateDataReference;

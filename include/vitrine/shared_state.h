@@ -38,7 +38,7 @@ class SharedState {
   SharedState& operator=(const SharedState&) = delete;
 
   const Program& program() const { return *program_; }
-  // Of the buffer, with the room between tensors.
+  // The size of the buffer, with the room between tensors.
   size_t bytes() const { return bytes_; }
 
  private:

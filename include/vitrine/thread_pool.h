@@ -51,7 +51,7 @@ class ThreadPool {
   // CLOCK_MONOTONIC; any thread may call.
   //
   // Whether all threads are expected to be faster than the caller's alone for a region that begins
-  // now. The caller does as it is told, and after a region on all threads calls account().
+  // now. The caller follows the answer, and calls account() after a region on all threads.
   bool pays(uint64_t now_ns, uint64_t work_ns);
   // A region ended now. It took `took_ns` on all threads; `own_ns` is what it takes if no worker
   // keeps the caller waiting.

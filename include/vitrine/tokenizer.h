@@ -103,7 +103,7 @@ class Tokenizer {
 // tokenizer.json (or a folder that holds one; tokenizer_config.json beside it names begin and end),
 // tiktoken's ranks, the binary form of llama2.c. Throws TokenizerError.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
-// The same of a file's bytes; `place` names them in errors.
+// The same from a file's bytes; `place` names them in errors.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view bytes, const std::string& place);
 
 }  // namespace vitrine

@@ -14,8 +14,8 @@ class ValueTracer : public EventTracer {
   // The value is gone after the call: the next instruction may use its memory.
   virtual void record_value(const TracedValue& value) = 0;
 
-  // Of a kernel call the last argument (of several results a list), of a delegate call every
-  // argument that Delegate::is_output() does not deny.
+  // Records the last argument of a kernel call (a list if there are several results), and every
+  // argument of a delegate call that may be an output (Delegate::is_output()).
   bool record_results(const TraceRecord& step, std::span<EValue* const> arguments,
                       const Delegate* delegate) final {
     if (!wants_values()) return false;

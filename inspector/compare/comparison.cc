@@ -10,7 +10,8 @@
 namespace vitrine::inspector {
 namespace {
 
-// Of unpaired runs, the ratios of all pairs count; from more runs than this, evenly spaced ones.
+// If runs are not paired, the ratios of all pairs count; of more runs than this, evenly spaced
+// ones.
 constexpr size_t kMaxSamples = 200;
 
 // The slowest runs of a side, by wall time: one of ten.

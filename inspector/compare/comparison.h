@@ -57,8 +57,8 @@ struct OutputDifference {
 struct Comparison {
   Alignment alignment = Alignment::kHandles;
   bool is_paired = false;  // run i of A and run i of B followed each other
-  // Of each side, the runs that all figures are over. The slowest tenth of either side is left out
-  // (of paired runs, both): what else the machine did then would drown the change.
+  // How many runs of each side all figures cover. The slowest tenth of either side is left out (of
+  // paired runs, both): other load on the machine would hide the change.
   size_t runs_a = 0;
   size_t runs_b = 0;
   std::vector<ComparedOp> ops;  // in A's run order; what only B has, where B runs it

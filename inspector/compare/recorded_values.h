@@ -26,7 +26,7 @@ struct RecordedValues {
   std::vector<std::string> notes;
 };
 
-// Of the trace's last run that recorded any; of what ran several times in it, the last time.
+// The values of the trace's last run that recorded any; if something ran several times, the last.
 // `profile` was made of `trace`, with `record` (which may be null). `trace` has its debug data and
 // outlives the result.
 //

@@ -16,7 +16,7 @@
 namespace vitrine::inspector {
 namespace {
 
-// Of the handles that both sides have: as many must mean the same for the rest to be trusted.
+// The share of the common handles that must mean the same for the rest to be trusted.
 constexpr double kEnoughAgree = 0.8;
 // Steps of the search for the longest common sequence (a byte each): 4,000 ops on each side.
 constexpr size_t kMaxSequenceCells = size_t{1} << 24;

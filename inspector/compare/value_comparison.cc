@@ -143,7 +143,7 @@ class Matcher {
     return value.node && run.profile.rows[*value.row].source_ops.size() == 1;
   }
 
-  // Of a group of rows, the last value of either side, where no handle has matched any.
+  // Matches the last values of both sides in groups of rows where no handle has matched any.
   void match_by_rows() {
     using Key = std::pair<size_t, size_t>;  // group, result
     const auto by_group = [](const RecordedValues& values, const ValueRun& run,

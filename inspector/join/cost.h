@@ -16,12 +16,12 @@
 
 namespace vitrine::inspector {
 
-// Of one execution of the node alone. Unset without static shapes, or if the operator table has no
+// For one execution of the node alone. Unset without static shapes, or if the operator table has no
 // rule for it.
 std::optional<double> flops_of(const etrecord::EdgeNode& node, const etrecord::EdgeGraph& graph);
 
-// Of one call of each row, parallel to `rows`. Unset for rows without nodes, for rows that have
-// nodes in common and cannot be told apart, and for inferred rows of whole calls.
+// For one call of each row, parallel to `rows`. Unset for rows without nodes, for rows that share
+// nodes and cannot be distinguished, and for inferred rows of whole calls.
 std::vector<std::optional<Cost>> row_costs(const std::vector<RowSource>& rows,
                                            const etrecord::EdgeGraph& graph);
 

@@ -1,9 +1,9 @@
 // What the inspector asks a backend: how the events of its delegates are read, and what the backend
 // is called in reports.
 //
-// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md); whoever makes
-// profiles hands in those that it has (ProfileOptions::delegates). Events of other delegates are
-// read by the defaults below.
+// A backend implements DelegateProfile in its own folder (docs/writing_a_backend.md); programs
+// that make profiles pass in the implementations they have (ProfileOptions::delegates). Events of
+// other delegates are read by the defaults below.
 #pragma once
 
 #include <cstddef>

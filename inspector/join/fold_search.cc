@@ -1,6 +1,5 @@
 #include "inspector/join/fold_search.h"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace vitrine::inspector {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "inspector/join/profile.h"
 
 namespace vitrine::inspector {

@@ -1,4 +1,4 @@
-// Which of the plans that a delegate logged tells of the operators that ran.
+// Which of the plans that a delegate logged describes the operators that ran.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct PlanChoice {
   std::string why_none;  // of the oldest plan; empty if one was chosen
 };
 
-// The newest of `plans`, one at least, that tells of just the operators of a call. `identifiers`
-// are the integers that these logged, in order.
+// The newest of `plans` (at least one) that describes exactly the operators of a call.
+// `identifiers` are the integers that these logged, in order.
 PlanChoice choose_plan(std::span<const PlanText> plans, std::span<const int32_t> identifiers);
 
 }  // namespace vitrine::inspector

@@ -194,8 +194,8 @@ struct Profile {
   uint64_t dropped_records = 0;
   uint64_t dropped_blocks = 0;
   bool runs_differ = false;  // not all runs executed the same instructions
-  // Of all complete runs, ascending: those that counted and took over twice the median. Averages,
-  // and thus shares, are over the others; all other statistics include them.
+  // Numbers among all complete runs, ascending, of those that counted and took over twice the
+  // median. Averages, and thus shares, are over the others; all other statistics include them.
   std::vector<uint32_t> outlier_runs;
   TimeStatistics wall;
   TimeStatistics unattributed;

@@ -187,7 +187,7 @@ class Joiner {
     }
   }
 
-  // Of the ops that share a handle, the one that an operator runs is known by the type of its node:
+  // If ops share a handle, the type of its node tells which of them an operator runs:
   // the k-th of its type if there are as many operators as ops of it, else the first.
   void choose_main_nodes(const Call& call) {
     std::map<std::pair<DebugHandle, std::string_view>, std::vector<size_t>> rows_of_type;

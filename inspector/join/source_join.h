@@ -44,10 +44,10 @@ struct SourceJoin {
 // `method` may be null. Rules (docs/formats/etdump.md, "Joining"):
 // - a row's nodes are those that have one of its handles; several rows may share a handle;
 // - a node that a delegate took but that no row names is folded into exactly one row of that call:
-//   the one that the call's plan tells, else the nearest in the graph, inputs first;
+//   the one that the call's plan names, else the nearest in the graph, inputs first;
 // - operators of a call of which none has a known identifier are matched with the call's nodes by
 //   kernel name, in order (order_match.h); those without a match have all nodes of the call;
-// - an inserted layout change serves the operator that the plan tells, else the next, else the one
+// - an inserted layout change serves the operator that the plan names, else the next, else the one
 //   before.
 SourceJoin join_sources(const MergedTrace& trace, const etrecord::MethodRecord* method,
                         DelegateProfiles delegates);

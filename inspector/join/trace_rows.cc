@@ -226,7 +226,7 @@ class Merger {
   std::list<TraceRow> rows_;
   std::map<RowKey, std::list<TraceRow>::iterator> row_of_key_;
   std::unordered_map<const TraceRow*, uint32_t> number_of_row_;
-  // Of the run being added.
+  // State of the run being added.
   uint32_t run_ = 0;
   std::list<TraceRow>::iterator last_;
   std::vector<const ProfileEvent*> operators_;  // logged, their call not yet closed

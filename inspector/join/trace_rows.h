@@ -34,8 +34,8 @@ struct TraceRow {
   int32_t instruction = 0;
   int32_t delegate_id = etdump::kUnset;
   std::string_view delegate_name;  // string identifier
-  // Of a kernel: "aten::add.out", or "add.out" from a stock dump; of a delegate operator: its
-  // metadata; of a control instruction: "move", "jump_false", "free".
+  // For a kernel "aten::add.out", or "add.out" from a stock dump; for a delegate operator its
+  // metadata; for a control instruction "move", "jump_false", "free".
   std::string_view kernel;
   std::string_view library;  // of a kernel, may be empty
   RunTimes times;

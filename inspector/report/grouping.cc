@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 

@@ -14,7 +14,7 @@ namespace vitrine::inspector {
 // a delegate gave durations only, its operators say so ("derived_start"). All runs of the trace,
 // warm-ups included.
 std::string report_timeline(const Profile& profile);
-// Of methods traced by one clock: each is a process of its own.
+// The same for methods traced by one clock; each becomes a process.
 std::string report_timeline(std::span<const Profile> profiles);
 
 }  // namespace vitrine::inspector

@@ -29,7 +29,7 @@ Rows make_rows(const Tensor& tensor, const Axes& axes) {
   return rows;
 }
 
-// The numbers of int8 rows, which lie as the rows do.
+// Scales and zero points of int8 rows, in the order of the rows.
 bool add_parameters(KernelContext& context, const Tensor* zero_points, const Tensor* scales,
                     Rows& rows) {
   const bool quantized = rows.tensor->dtype() == ScalarType::kChar;

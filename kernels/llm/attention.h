@@ -23,7 +23,7 @@ struct Rows {
   int64_t token_stride;
   int64_t head_stride;
   int64_t width;
-  // Of int8 vectors: real = (element - zero point) * scale, of vector number offset / width. Null
+  // For int8 vectors: real = (element - zero point) * scale, of vector number offset / width. Null
   // for floating ones.
   const float* scales = nullptr;
   const int8_t* zero_points = nullptr;
@@ -70,7 +70,7 @@ struct AttentionCall {
   const Tensor* attn_mask;  // Float [tokens, length]; then all keys count, and start_pos does not
   bool is_causal;
   std::optional<double> scale;  // nothing: 1 / sqrt(width)
-  // Of query, key, value; all or none.
+  // For query, key, value; all or none.
   const Tensor* zero_points[3] = {};
   const Tensor* scales[3] = {};
   bool heads_before_tokens = false;  // all tensors are [batches, heads, tokens, width]

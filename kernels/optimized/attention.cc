@@ -232,7 +232,7 @@ class BlockedAttention {
     return {ScalarType::kFloat, to, p_.stride, rows.count, rows.width, nullptr, nullptr, 0};
   }
 
-  // Of the keys first .. first + count.
+  // How many of the keys first .. first + count row r sees.
   int64_t seen_by(const Place& at, int64_t r, int64_t first, int64_t count) const {
     return std::clamp<int64_t>(a_.keys_of(at.token + r / a_.group()) - first, 0, count);
   }
@@ -335,7 +335,7 @@ class BlockedAttention {
     for (int64_t head = at.head; head < at.head + p_.heads; ++head) {
       for (int64_t r = 0; r < rows_of_head(at); ++r) {
         float* const values = sums.values + row(at, head, r) * p_.stride;
-        // Of a row that attends to nothing, 0 times infinity.
+        // A row that attends to nothing gets 0 times infinity.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
         convert(values, out.mutable_data<std::byte>() + query_offset(at, head, r) * size, a_.width);

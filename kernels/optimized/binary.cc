@@ -1,5 +1,4 @@
 // Arithmetic and comparison of a floating tensor with another, or with a Scalar; choice.
-#include <cmath>
 
 #include "kernels/optimized/elementwise.h"
 #include "kernels/optimized/take_over.h"

@@ -31,7 +31,7 @@ struct Blocking {
   int64_t row_tiles;
   int64_t panel_vectors;  // of a panel at most
 
-  // Those of the item: all panels with the first group of bands, then with the next.
+  // An item's panel and band: all panels with the first group of bands, then with the next.
   int64_t panel(int64_t item) const { return item / group_bands % panels; }
   int64_t band(int64_t item) const {
     return item / (group_bands * panels) * group_bands + item % group_bands;

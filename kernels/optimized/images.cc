@@ -1,6 +1,5 @@
 // Pooling and resampling of row-major float images, a line at a time.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

@@ -1,7 +1,6 @@
 // sum, mean, var, amax, amin, argmax and argmin of row-major floats, over neighbouring dimensions.
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <type_traits>
 
 #include "kernels/util/checks.h"
 #include "kernels/util/layout.h"

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "kernels/util/split.h"
 #include "vitrine/kernel.h"

@@ -1,8 +1,5 @@
 #include "kernels/quantized/embedding.h"
 
-#include <algorithm>
-#include <array>
-
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"

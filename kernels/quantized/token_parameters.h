@@ -12,7 +12,7 @@ struct TokenParameters {
   double scale;
   int64_t zero_point;
 };
-// Of a row of numbers from `low` to `high`, among which zero counts. Arithmetic is in float.
+// For a row of numbers from `low` to `high` and zero. Arithmetic is in float.
 TokenParameters choose_token_parameters(float low, float high);
 
 // What quantized_decomposed::choose_qparams_per_token_asymmetric.out asks of its arguments; resizes

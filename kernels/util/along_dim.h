@@ -21,8 +21,8 @@ struct LineFormat {
   int64_t out_size = 0;
 };
 
-// Of the tensors' dtypes with elements as `type`, rounded to `common` when read. Fails the context
-// on a dtype that is not REALHBBF16.
+// Sets `format` for these tensors, with elements as `type` that are rounded to `common` when read.
+// Fails the context on a dtype that is not REALHBBF16.
 [[nodiscard]] bool make_line_format(KernelContext& context, const Tensor& in, ScalarType common,
                                     ScalarType type, const Tensor& out, LineFormat& format);
 

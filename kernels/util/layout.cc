@@ -1,6 +1,5 @@
 #include "kernels/util/layout.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/util/checks.h"

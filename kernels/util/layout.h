@@ -27,7 +27,7 @@ struct Layout {
 
   std::span<const int64_t> size_span() const { return {sizes.data(), rank}; }
   int64_t numel() const;
-  // Of the element with this row-major number.
+  // The offset of the element with this row-major number.
   int64_t offset_of(int64_t index) const;
 
   // `step` may be negative: then `start` is the last element's place.

@@ -1,7 +1,6 @@
 #include "kernels/util/moments.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace vitrine {

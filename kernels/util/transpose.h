@@ -6,7 +6,8 @@
 
 namespace vitrine {
 
-// Rows and columns of a tile of elements of `size` bytes; 0 if there are no tiles of such.
+// Rows and columns of a tile of elements of `size` bytes; 0 if such
+// elements have no tiles.
 int64_t transposed_tile(size_t size);
 
 // to[r * to_stride + c] = from[c * from_stride + r] for r < rows and c < columns, both multiples of

@@ -1,7 +1,6 @@
 #include "llm/profile/method_bytes.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>

@@ -174,7 +174,7 @@ inspector::PageSteps decode_steps(const TokenProfile& profile, const inspector::
   return page;
 }
 
-// Of a method that does not decode: the steps that were kept.
+// The kept steps of a method that does not decode.
 inspector::PageSteps kept_steps(const inspector::Profile& kept) {
   inspector::PageSteps page;
   page.what = "time in the model of the calls that were kept";

@@ -44,7 +44,7 @@ struct PhaseSums {
   std::vector<RecordSums> records;  // in the order in which they came first
   uint64_t steps = 0;
   uint64_t tokens = 0;
-  // Of usual steps.
+  // Sums over usual steps.
   uint64_t usual_steps = 0;
   uint64_t positions = 0;         // sum of positions
   uint64_t position_squares = 0;  // and of their squares
@@ -70,7 +70,7 @@ class StepTracer final : public EventTracer {
   // `position` is that of the last token fed.
   void end_step(const GenerationStep& step, uint64_t position, bool is_usual);
 
-  // Of Method::execute in the last step.
+  // The time of Method::execute in the last step.
   uint64_t executed_ns() const { return executed_ns_; }
   const std::vector<TraceRecord>& loading() const { return loading_; }
   const PhaseSums& phase(Phase phase) const { return phases_[static_cast<size_t>(phase)]; }

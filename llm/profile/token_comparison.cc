@@ -167,7 +167,7 @@ class Comparer {
     const SavedTokens& a = result_.a;
     const SavedTokens& b = result_.b;
     if (knows_modules(a) != knows_modules(b)) {
-      note(fmt::format("{} has names from the program alone: its operators may be called otherwise",
+      note(fmt::format("{} has names from the program alone: source ops may be named differently",
                        knows_modules(a) ? "B" : "A"));
     }
     if (result_.is_over_usual) {
@@ -200,7 +200,7 @@ SavedTokens read_saved_tokens(std::string_view json, const std::string& place) {
   const JsonDocument document(json, place);
   const JsonValue root = document.root();
   if (!root.has("version") || !root.has("phases")) {
-    root.fail("is not a profile by the token (llm_runner --profile --format json)");
+    root.fail("is not a profile of tokens (llm_runner --profile --format json)");
   }
   if (root.at("version").integer() != kTokenJsonVersion) {
     root.fail(

@@ -19,7 +19,7 @@ namespace vitrine::llm {
 // A row of the model, or something outside of it.
 struct SavedRow {
   std::string name;  // of what is outside
-  // Of rows: the names of inspector::GroupBy, kNone apart.
+  // For rows: the names of inspector::GroupBy except kNone.
   std::string op, module, line, delegate;
   std::array<double, kPhases> ns{};  // of a phase, in all
   double usual_ns = 0;               // of decode's usual steps

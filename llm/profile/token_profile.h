@@ -38,7 +38,7 @@ struct TokenRow {
   // Where its names are: a row of the method's names[phase]; -1: it did not run in that phase.
   std::array<int, kPhases> index = {-1, -1};
   Times times;
-  // Of a decode token: read, and for caches also written; the mean over positions.
+  // Bytes that a decode token reads, and for caches also writes; the mean over positions.
   double weight_bytes = 0;
   double cache_bytes = 0;
   bool is_attention = false;  // reads caches up to the position
@@ -90,7 +90,7 @@ std::string method_names(const TokenProfile& profile);
 // For a row or a part: "tokenizer (prompt)", ...
 const char* part_name(Part part);
 const char* phase_name(Phase phase);
-// Of a run of TokenProfile::kept: "decode at 12".
+// The name of a run of TokenProfile::kept: "decode at 12".
 std::string kept_name(Phase phase, uint64_t position);
 
 // `methods` are those of the profiler's tracers. Throws InspectorError if no step ran.

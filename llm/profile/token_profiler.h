@@ -27,7 +27,7 @@ enum class Part : uint8_t {
 };
 inline constexpr size_t kParts = 6;
 
-// Of one step.
+// The time of one step.
 struct StepWall {
   uint64_t position = 0;  // of the last token fed
   uint64_t ns = 0;        // since the step before
@@ -35,7 +35,8 @@ struct StepWall {
 
 class TokenProfiler final : public GenerationObserver {
  public:
-  // Of a method of the decoder, by its number; made when it is first asked for, before any step.
+  // The tracer of a method of the decoder, by its number; made when first asked for, before any
+  // step.
   StepTracer& tracer(size_t method = 0);
   const StepTracer& tracer(size_t method = 0) const { return tracers_[method]; }
 
@@ -46,10 +47,10 @@ class TokenProfiler final : public GenerationObserver {
   const StepSums& part(Phase phase, Part part) const {
     return parts_[static_cast<size_t>(phase)][static_cast<size_t>(part)];
   }
-  // Of the model's calls (Method::execute) and of all: the model's calls and all parts.
+  // Sums over the model's calls (Method::execute), and over everything: these calls and all parts.
   const StepSums& executed(Phase phase) const { return executed_[static_cast<size_t>(phase)]; }
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
-  // Of every decode step; 16 bytes a token.
+  // The times of every decode step; 16 bytes a token.
   const std::vector<StepWall>& decode_walls() const { return decode_walls_; }
   // From generate() to its first token; one of each call.
   const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }

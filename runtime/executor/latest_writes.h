@@ -21,7 +21,7 @@ class LatestWrites {
 
   // Places [begin, end), not empty. `time` is at least that of all writes before.
   void write(size_t begin, size_t end, uint32_t time);
-  // Of the writes to these places, not none; 0: there was none.
+  // The time of the latest write to any of these places (at least one place); 0: none.
   uint32_t latest(size_t begin, size_t end) const;
 
  private:

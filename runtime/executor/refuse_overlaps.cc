@@ -6,7 +6,7 @@
 // - What a step writes where it reads may be work in place, and does not count as written.
 // - Values that no step computes as a whole (states, views that take no step, what is put together
 //   in its place) may be parts of any other; a write in place (`copy_`) changes what they have.
-// - Where jumps meet, nothing is known of what was written before.
+// - Where jumps meet, earlier writes are unknown.
 #include <algorithm>
 #include <array>
 #include <bit>

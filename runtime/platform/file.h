@@ -20,8 +20,8 @@ class File {
   ~File();
 
   uint64_t size() const { return size_; }
-  // Of the file's identity, size and times of change when it was opened: another file, or the same
-  // one after a change, has another stamp. Never 0.
+  // Stands for the file's identity, size and times of change when it was opened: another file, or
+  // the same one after a change, has another stamp. Never 0.
   uint64_t stamp() const { return stamp_; }
   // Time of the last change of its bytes, in ns since 1970.
   uint64_t modified_ns() const { return modified_ns_; }

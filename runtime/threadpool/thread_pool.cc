@@ -36,7 +36,7 @@ constexpr uint64_t kWorthWakingNs = 50'000;
 // What each worker saved lately, up to this, makes up for what is lost: single losses of a few
 // milliseconds, when the system gives the core to another process for once, are no reason to pause.
 constexpr int64_t kMaxSavedNs = 20'000'000;
-// Likewise right after a pause.
+// The same right after a pause.
 constexpr int64_t kTrialNs = 2'000'000;
 constexpr uint64_t kFirstPauseNs = 5'000'000;
 constexpr uint64_t kLongestPauseNs = 500'000'000;

@@ -223,9 +223,10 @@ TEST_F(SeenWords, WantAStart) {
 
 TEST_F(SeenWords, WantSomethingEncoded) {
   Loaded model(file(whole_metadata()));
-  EXPECT_THAT([&] { model.decoder->feed(Ids{1}, 0); },
-              ThrowsMessage<GenerationError>(
-                  "method text_decoder wants what method encoder gives, which was given nothing"));
+  EXPECT_THAT(
+      [&] { model.decoder->feed(Ids{1}, 0); },
+      ThrowsMessage<GenerationError>(
+          "method text_decoder needs the result of method encoder, which was given no input"));
 }
 
 TEST_F(SeenWords, RefuseAnEncoderThatDoesNotFit) {

@@ -144,7 +144,7 @@ TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
               HasSubstr("method forward: input 0, i64[1,255], is not a position"));
   EXPECT_THAT(refusal("--method_inputs ids,mask"), HasSubstr("not mask"));
   EXPECT_THAT(refusal("--encoder_input model.pte"), HasSubstr("no encoder of features"));
-  EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is wanted; the program has one of 256"));
+  EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is asked for; the program has one of 256"));
 }
 
 TEST(LlmRunnerTest, OptionsThatDoNothingAreRefused) {

@@ -122,7 +122,7 @@ void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_tex
   pieces = std::move(split);
 }
 
-// Of tokens that begin at the same place the longest counts.
+// Among tokens that begin at the same place, the longest counts.
 void AddedTokens::split_piece(const TextPiece& piece, const PrefixIndex& index,
                               bool special_in_text, TextPieces& out) const {
   const std::string_view text = piece.text;

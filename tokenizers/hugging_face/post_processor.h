@@ -14,7 +14,7 @@ struct TextFrame {
   std::vector<TokenId> after;
 };
 
-// Of one text, not of pairs. Throws FormatError.
+// For single texts, not for pairs. Throws FormatError.
 TextFrame read_post_processor(const JsonValue& json);
 
 }  // namespace vitrine::hugging_face

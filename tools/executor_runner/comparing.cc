@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <utility>
 
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"

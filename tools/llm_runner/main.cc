@@ -165,7 +165,7 @@ class LlmRunner {
   }
 
   void chat() {
-    if (tokenizer_ == nullptr) throw GenerationError("--chat wants a tokenizer");
+    if (tokenizer_ == nullptr) throw GenerationError("--chat needs a tokenizer");
     GenerateOptions options = options_.generate;
     std::string line;
     while (std::getline(std::cin, line)) {

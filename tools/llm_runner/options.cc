@@ -124,10 +124,10 @@ void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
 
 void check_profiling_flags(const LlmOptions& options) {
   if (options.report.costs || options.report.ids) {
-    throw CLI::ValidationError("--costs and --ids", "do not go with a profile by the token");
+    throw CLI::ValidationError("--costs and --ids", "do not go with a profile of tokens");
   }
   if (options.report.format == ReportFormat::kJsonl) {
-    throw CLI::ValidationError("--format", "jsonl is not for a profile by the token");
+    throw CLI::ValidationError("--format", "jsonl does not go with a profile of tokens");
   }
   const bool has_report = options.profile || !options.compare.empty();
   if ((!options.profile && options.roofline) || (!has_report && !options.report.file.empty())) {

@@ -24,8 +24,8 @@ class RunnerProfile {
   explicit RunnerProfile(const LlmOptions& options);
 
   llm::TokenProfiler& profiler() { return profiler_; }
-  // Of steps since the profiler was attached to these methods, in the order of its tracers.
-  // `init_ns` is how long they took to load.
+  // Reports the steps since the profiler was attached to these methods, in the order of its
+  // tracers. `init_ns` is how long they took to load.
   void report(const Session& session, const std::vector<std::unique_ptr<Method>>& methods,
               const DecoderInfo& info, uint64_t init_ns);
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "aot/import/tensor_meta.h"
 #include "base/json.h"

@@ -1,7 +1,5 @@
 #include "tools/pte_inspect/description.h"
 
-#include <cstring>
-
 #include "base/zip_archive.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"

@@ -43,7 +43,7 @@ class MappedFile {
   DataBuffer bytes_;
 };
 
-// Of an ETRecord, or of a program that carries its record.
+// Reads an ETRecord, or a program that carries its record.
 etrecord::EtRecord read_record(const std::filesystem::path& path) {
   const MappedFile file(path);
   const OpenedFile opened = file.opened();

@@ -36,7 +36,7 @@ class ProgressLine {
   bool is_terminal_;
 };
 
-// Written beside the program; --data_path tells a runtime where.
+// Written beside the program; runtimes find it by --data_path.
 void write_external_files(const aot::LoweredModel& model, const std::filesystem::path& program) {
   for (const auto& [tag, bytes] : model.emitted.ptd) {
     write_file(program.parent_path() / (tag + ".ptd"), bytes);

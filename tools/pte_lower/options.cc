@@ -27,7 +27,7 @@ std::string backends_help() {
 void add_method(const std::string& text, LoweringOptions& options) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    throw ToolError(fmt::format("--method {}: NAME=FILE is wanted", text));
+    throw ToolError(fmt::format("--method {}: expected NAME=FILE", text));
   }
   if (!options.models.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
     throw ToolError(fmt::format("--method {}: this method is given twice", text));
@@ -52,7 +52,7 @@ std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
 aot::ConstantMethod parse_constant_method(const std::string& text) try {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    throw ToolError("NAME=VALUE is wanted");
+    throw ToolError("expected NAME=VALUE");
   }
   aot::ConstantMethod method;
   method.name = text.substr(0, equals);
@@ -109,7 +109,7 @@ void add_model_options(CLI::App& app, CommandLine& line) {
   app.add_option("-o,--output", options.output, "program (.pte)")->required()->type_name("FILE");
   add_list(app, "--backend", line.backends, backends_help())->type_name("NAME");
   add_list(app, "--only-op", options.only_ops,
-           "delegate this operator alone (add, aten.add.Tensor); repeatable")
+           "delegate only this operator (add, aten.add.Tensor); repeatable")
       ->type_name("OP");
   add_list(app, "--exclude-op", options.excluded_ops, "never delegate this operator; repeatable")
       ->type_name("OP");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <unordered_map>
 
 #include "aot/graph/aot_error.h"

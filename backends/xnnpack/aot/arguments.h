@@ -23,7 +23,7 @@ Node& required(const Node& node, std::string_view name);
 Node& required(const Node& node, size_t index);
 // Which of several results a getitem call takes.
 int64_t item_index(const Node& node);
-// Of a pooling. Those that are not given are the sizes of its kernel.
+// The strides of a pooling; by default the sizes of its kernel.
 std::vector<int64_t> pooling_strides(const Node& node, const std::vector<int64_t>& kernel);
 // A dim counted from the end -> from the start. AotError if there is no such dim.
 size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);

@@ -90,7 +90,7 @@ struct BlobNode {
   uint32_t axis = 0;
   uint32_t new_height = 0, new_width = 0;
   float parameter = 0.0f;  // slope, alpha, value of padding
-  // Of a Copy that the model asks for: the layout of its result. It may end as a StaticTranspose.
+  // For a Copy that the model asks for: the layout of its result. It may end as a StaticTranspose.
   std::optional<bool> wants_channels_last;
 };
 

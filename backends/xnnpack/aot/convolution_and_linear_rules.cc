@@ -38,7 +38,7 @@ bool is_all_zero(const TensorData& data) {
   return std::ranges::all_of(row_major_bytes(data), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Of matrix products in floats, if the partitioner was told so.
+// Only for matrix products in floats, if the partitioner's options allow it.
 bool may_compute_weights(const Candidate& candidate, const Product& product) {
   return product.precision == kFloat && candidate.allows_dynamic_weights &&
          !calls_op(candidate.node, "convolution.default");

@@ -23,7 +23,7 @@ std::optional<Refusal> check_alpha(const Candidate& candidate) {
 
 std::optional<Refusal> check_gelu(const Candidate& candidate) {
   if (spec_of(candidate.node).dtype != ScalarType::kHalf) return {};
-  return Refusal{"XNNPACK has it in f32 only", ""};
+  return Refusal{"XNNPACK supports it only in f32", ""};
 }
 
 std::optional<Refusal> check_square(const Candidate& candidate) {

@@ -11,7 +11,7 @@ namespace {
 
 using NodePlace = std::list<BlobNode>::iterator;
 
-// Of each place in memory, the logical dim that lies there; and the other way round.
+// The logical dim of each place in memory, and the place of each logical dim.
 constexpr std::array<uint32_t, 4> kToChannelsLast = {0, 2, 3, 1};
 constexpr std::array<uint32_t, 4> kToLogical = {0, 3, 1, 2};
 

@@ -24,9 +24,9 @@ bool is_ratio(const Argument& scale, const SymInt& from, const SymInt& to) {
   return static_cast<double>(from.value()) * factor == static_cast<double>(to.value());
 }
 
-// Whether a pool of which either dim is dilated can be told to XNNPACK 4ea82e5. For a tap in the
-// padding it reads the first tap of that window, were the padding less than the dilation, which may
-// lie behind the input.
+// Whether XNNPACK 4ea82e5 computes a pool with a dilated dim. For a tap in the padding it reads the
+// tap that would be the window's first if the padding were less than the dilation, and that tap may
+// be beyond the input.
 bool may_be_dilated(const SymInt& size, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation, bool ceil_mode) {
   constexpr int64_t kMost = 1 << 20;  // products stay in range

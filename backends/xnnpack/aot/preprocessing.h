@@ -74,7 +74,7 @@ void fold_batch_norms(Preprocessing& p);
 void batch_norms_to_convolutions(Preprocessing& p);
 // relu and hardtanh become bounds of what makes their input, if they alone use it.
 void fuse_activations(Preprocessing& p);
-// Of more than five tensors -> a chain.
+// Concatenations of more than five tensors -> chains.
 void split_concatenations(Preprocessing& p);
 // max.dim of which only the values are used -> amax.
 void max_dims_to_amax(Preprocessing& p);

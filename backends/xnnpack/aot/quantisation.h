@@ -34,8 +34,8 @@ struct QuantParams {
   }
 };
 
-// Of a quantise or dequantise call. AotErrors name the node and the argument that is not as the
-// operator has it.
+// The parameters of a quantise or dequantise call. AotErrors name the node and the argument that
+// the operator does not allow.
 QuantParams quant_params(const Node& node);
 
 }  // namespace vitrine::aot::xnnpack

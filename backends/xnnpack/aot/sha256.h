@@ -7,7 +7,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Of the bytes, as 64 lower-case hex digits.
+// The digest of the bytes, as 64 lower-case hex digits.
 std::string sha256_hex(std::span<const std::byte> bytes);
 
 }  // namespace vitrine::aot::xnnpack

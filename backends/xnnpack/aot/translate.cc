@@ -212,7 +212,7 @@ void Translator::add_inputs() {
     if (parameters_.has(node)) continue;
     const auto position = static_cast<uint32_t>(blob_.inputs.size());
     blob_.inputs.push_back(kNoValue);
-    // What only tells sizes, or nothing at all, is an argument without a value.
+    // An argument of which only the sizes are used, or nothing, has no value.
     if (node->tensor() == nullptr || node->users().empty()) continue;
     uint32_t id = kNoValue;
     if (spec_of(*node).dtype == ScalarType::kChar) {

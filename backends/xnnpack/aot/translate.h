@@ -7,7 +7,7 @@
 namespace vitrine::aot::xnnpack {
 
 // After run_passes. Values are in logical order; `arrange_layouts` follows. AotErrors name the node
-// that cannot be told to XNNPACK.
+// that XNNPACK cannot express.
 BlobGraph translate(Preprocessing& p);
 
 }  // namespace vitrine::aot::xnnpack

@@ -53,10 +53,10 @@ class Translator {
   void translate_call(Node& node);
   void translate_quantise(Node& node);
   void translate_dequantise(Node& node);
-  // Of nodes that hold numbers, or of placeholders.
+  // The value of a node that holds numbers, or of a placeholder.
   uint32_t value_of(Node& node);
   uint32_t quantised_value(Node& quantised, const QuantParams& params);
-  // Of a dynamically quantised activation.
+  // The value of a dynamically quantised activation.
   uint32_t dynamic_value(Node& quantise, int32_t nonbatch_dims);
   Datatype float_datatype(const Node& node) const;
 

@@ -7,9 +7,9 @@
 namespace vitrine::aot {
 
 // Payloads are what ExecuTorch 1.4 writes (docs/formats/xnnpack_blob.md); constants are named data.
-// The delegate map tells, for each debug handle that the run-time half logs, the handles of all
+// The delegate map has, for each debug handle that the run-time half logs, the handles of all
 // nodes that became one with that node; for kInsertedHandle, of those that inserted layout changes
-// serve. Takes graphs that XnnpackPartitioner made; what else cannot be told to XNNPACK is an
+// serve. Takes graphs that XnnpackPartitioner made; what XNNPACK cannot express is an
 // AotError that names the node. Thread-safe.
 class XnnpackBackend final : public Backend {
  public:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
-#include <string>
 
 #include "backends/xnnpack/format/identifiers.h"
 #include "inspector/join/profile.h"

@@ -1,5 +1,5 @@
 // One loaded XNNPACK delegate: an XNNPACK runtime, what binds it to the delegate's arguments, and
-// what it tells a tracer.
+// what it reports to a tracer.
 #pragma once
 
 #include <memory>

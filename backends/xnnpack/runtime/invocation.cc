@@ -89,7 +89,7 @@ class Work {
   }
   double products(double each) const { return elements(output()) * each / kProductsPerNs; }
 
-  // Of the narrower side: parts that are joined or split off.
+  // Looks at the narrower side: the parts that are joined or split off.
   bool has_short_rows() const {
     const bool splits = op_.num_outputs > 1;
     const xnn_shape& part = splits ? output() : input(0);

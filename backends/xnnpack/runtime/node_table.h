@@ -43,7 +43,7 @@ struct NodeKind {
   // constants, and reads them no more.
   bool has_weights = false;
   bool weights_must_be_constant = false;
-  // Of a dynamically quantised input, the dimensions that share their parameters: a row of a
+  // How many dimensions of a dynamically quantised input share their parameters: a row of a
   // matrix, an image of a batch.
   uint32_t nonbatch_dims = 1;
   bool has_window = false;  // convolutions and poolings

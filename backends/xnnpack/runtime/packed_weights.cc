@@ -10,7 +10,7 @@
 namespace vitrine::xnnpack {
 namespace {
 
-// Of smaller models no huge page would be full.
+// The weights of smaller models would not fill a huge page.
 constexpr size_t kWorthArena = size_t{2} << 20;
 
 void add_type(Digester& digester, const Value& value) {
@@ -42,7 +42,7 @@ void add_window(Digester& digester, const Window& window) {
 }
 
 // All that XNNPACK may look at when it packs the weights of `node`, which follow its input. Rather
-// too much than too little. Empty if the constants cannot be told from others.
+// too much than too little. Empty if the constants cannot be identified.
 Digest packing_digest(const Graph& graph, const Node& node) {
   Digester digester;
   digester.add_text(node.kind->name);

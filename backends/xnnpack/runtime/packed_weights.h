@@ -1,5 +1,5 @@
-// The weights that XNNPACK has packed for one delegate: where they lie, and whom they are shared
-// with. XNNPACK asks for them through its weights cache provider.
+// The weights that XNNPACK has packed for one delegate: where they are in memory, and who
+// shares them. XNNPACK asks for them through its weights cache provider.
 #pragma once
 
 #include <xnnpack.h>

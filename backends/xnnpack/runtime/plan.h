@@ -1,4 +1,4 @@
-// Which XNNPACK operator runs which node of a blob, and the text that tells a reader of traces.
+// Which XNNPACK operator runs which node of a blob, and the text that says so in a trace.
 //
 // XNNPACK fuses nodes when a runtime is created, so operators and nodes do not correspond one to
 // one. The text's format is docs/formats/xnnpack_trace.md.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/attention.cc"
@@ -141,26 +142,26 @@ HWY_NOINLINE void multiply_all_keys(const float* queries, int64_t query_stride,
   }
 }
 
+// body(the number of rows, at most kRows, as a constant).
+template <class Body>
+HWY_INLINE void with_rows(int64_t count, const Body& body) {
+  const auto call = [&]<int64_t kCount>() HWY_ATTR {
+    body(std::integral_constant<int64_t, std::min(kCount, kRows)>());
+  };
+  if (count >= 4) return call.template operator()<4>();
+  if (count == 3) return call.template operator()<3>();
+  if (count == 2) return call.template operator()<2>();
+  call.template operator()<1>();
+}
+
 template <class Elements>
 void multiply_queries(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
   for (int64_t row = 0; row < queries.count; row += kRows) {
     const float* const from = queries.data + row * queries.stride;
     float* const to = scores.data + row * scores.stride;
-    switch (std::min(kRows, queries.count - row)) {
-      case 4:
-        multiply_all_keys<Elements, std::min<int64_t>(4, kRows)>(from, queries.stride, keys,
-                                                                 row == 0, to, scores.stride);
-        break;
-      case 3:
-        multiply_all_keys<Elements, std::min<int64_t>(3, kRows)>(from, queries.stride, keys,
-                                                                 row == 0, to, scores.stride);
-        break;
-      case 2:
-        multiply_all_keys<Elements, 2>(from, queries.stride, keys, row == 0, to, scores.stride);
-        break;
-      default:
-        multiply_all_keys<Elements, 1>(from, queries.stride, keys, row == 0, to, scores.stride);
-    }
+    with_rows(queries.count - row, [&](auto count) HWY_ATTR {
+      multiply_all_keys<Elements, count()>(from, queries.stride, keys, row == 0, to, scores.stride);
+    });
   }
 }
 
@@ -246,51 +247,38 @@ void add_weighted(const FloatRows& weights, const CacheRows& values, const float
   for (int64_t row = 0; row < weights.count; row += kRows) {
     const float* const from = weights.data + row * weights.stride;
     float* const to = sums.data + row * sums.stride;
-    switch (std::min(kRows, weights.count - row)) {
-      case 4:
-        add_all_columns<Elements, std::min<int64_t>(4, kRows)>(
-            from, weights.stride, values, factors + row, to, sums.stride, row == 0);
-        break;
-      case 3:
-        add_all_columns<Elements, std::min<int64_t>(3, kRows)>(
-            from, weights.stride, values, factors + row, to, sums.stride, row == 0);
-        break;
-      case 2:
-        add_all_columns<Elements, 2>(from, weights.stride, values, factors + row, to, sums.stride,
-                                     row == 0);
-        break;
-      default:
-        add_all_columns<Elements, 1>(from, weights.stride, values, factors + row, to, sums.stride,
-                                     row == 0);
-    }
+    with_rows(weights.count - row, [&](auto count) HWY_ATTR {
+      add_all_columns<Elements, count()>(from, weights.stride, values, factors + row, to,
+                                         sums.stride, row == 0);
+    });
+  }
+}
+
+// body(elements of the dtype).
+template <class Body>
+HWY_INLINE void with_elements(ScalarType dtype, const Body& body) {
+  switch (dtype) {
+    case ScalarType::kHalf:
+      return body(HalfElements());
+    case ScalarType::kBFloat16:
+      return body(BFloat16Elements());
+    case ScalarType::kChar:
+      return body(CharElements());
+    default:
+      return body(FloatElements());
   }
 }
 
 void MultiplyKeys(const FloatRows& queries, const CacheRows& keys, const FloatRows& scores) {
-  switch (keys.dtype) {
-    case ScalarType::kHalf:
-      return multiply_queries<HalfElements>(queries, keys, scores);
-    case ScalarType::kBFloat16:
-      return multiply_queries<BFloat16Elements>(queries, keys, scores);
-    case ScalarType::kChar:
-      return multiply_queries<CharElements>(queries, keys, scores);
-    default:
-      return multiply_queries<FloatElements>(queries, keys, scores);
-  }
+  with_elements(keys.dtype, [&]<class Elements>(Elements)
+                                HWY_ATTR { multiply_queries<Elements>(queries, keys, scores); });
 }
 
 void AddValues(const FloatRows& weights, const CacheRows& values, const float* factors,
                const FloatRows& sums) {
-  switch (values.dtype) {
-    case ScalarType::kHalf:
-      return add_weighted<HalfElements>(weights, values, factors, sums);
-    case ScalarType::kBFloat16:
-      return add_weighted<BFloat16Elements>(weights, values, factors, sums);
-    case ScalarType::kChar:
-      return add_weighted<CharElements>(weights, values, factors, sums);
-    default:
-      return add_weighted<FloatElements>(weights, values, factors, sums);
-  }
+  with_elements(values.dtype, [&]<class Elements>(Elements) HWY_ATTR {
+    add_weighted<Elements>(weights, values, factors, sums);
+  });
 }
 
 float Weigh(float* scores, const float* mask, int64_t count, int64_t all, RunningSoftmax& softmax) {

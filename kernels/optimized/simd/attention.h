@@ -15,7 +15,7 @@ struct CacheRows {
   int64_t stride;
   int64_t count;
   int64_t width;
-  // Of Char: real = (element - zero point) * scale, with a pair every `parameter_stride` numbers.
+  // For Char: real = (element - zero point) * scale, with a pair every `parameter_stride` numbers.
   const float* scales;
   const int8_t* zero_points;
   int64_t parameter_stride;

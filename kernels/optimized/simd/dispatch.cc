@@ -9,7 +9,8 @@ namespace vitrine::optimized::simd {
 #if HWY_ARCH_X86
 namespace {
 
-// As the CPU tells them; `saved` are the registers that the operating system keeps for each thread.
+// As the CPU reports them; `saved` are the registers that the operating system keeps for each
+// thread.
 struct Features {
   uint32_t basic = 0;     // leaf 1, ecx
   uint32_t extended = 0;  // leaf 7, ebx

@@ -1,6 +1,5 @@
 #include "kernels/optimized/simd/gemm.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #undef HWY_TARGET_INCLUDE

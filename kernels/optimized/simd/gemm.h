@@ -6,7 +6,7 @@
 
 namespace vitrine::optimized::simd {
 
-// Of the instruction set that this machine has.
+// What the instruction set of this machine allows.
 struct GemmShape {
   int64_t rows;   // of the largest tile
   int64_t lanes;  // floats in a vector

@@ -7,7 +7,7 @@ namespace vitrine::optimized::simd {
 
 // Sums are taken in float over a few thousand elements, these in double. Of nothing: 0.
 double sum(const float* values, int64_t count);
-// Of (value - center) squared.
+// The sum of (value - center) squared.
 double squared_distance(const float* values, float center, int64_t count);
 
 // NaN if one is among them. `count` > 0.
@@ -24,7 +24,8 @@ void log_softmax(const float* in, float* out, int64_t count);
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count);
 
-// Of each of `count` columns over `rows` rows that lie `stride` apart. At most kColumns at a time.
+// The same for each of `count` columns, over `rows` rows that are `stride` apart. At most kColumns
+// columns at a time.
 inline constexpr int64_t kColumns = 1024;
 void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums);
 void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);

@@ -96,7 +96,7 @@ HWY_INLINE V exponential_of_negative_number(D d, V x) {
   return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
 }
 
-// Likewise, with NaN of NaN.
+// The same, but NaN for NaN.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   return keep_nan(x, exponential_of_negative_number(d, x));

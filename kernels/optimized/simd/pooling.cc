@@ -1,6 +1,5 @@
 #include "kernels/optimized/simd/pooling.h"
 
-#include <cmath>
 #include <cstddef>
 
 #undef HWY_TARGET_INCLUDE

@@ -78,7 +78,7 @@ TEST_F(Damaged, UnknownKinds) {
   graph()["nodes"][0]["inputs"][0]["arg"] = {{"as_magic", 1}};
   expect("nodes[0].inputs[0].arg: an argument of kind as_magic is not supported");
   program["graph_module"]["signature"]["input_specs"][0] = {{"magic", 1}};
-  expect("signature.input_specs[0]: magic is not a kind that is known");
+  expect("signature.input_specs[0]: the kind magic is unknown");
 }
 
 TEST_F(Damaged, BadExpression) {

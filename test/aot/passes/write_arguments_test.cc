@@ -152,8 +152,8 @@ TEST(WriteArguments, RefusesUnknownOperators) {
       return build.call("aten.relu.default", {in[0]});
     });
   };
-  EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr(
-                         "mylib.update.default is not known, so neither is what it writes")));
+  EXPECT_THAT(lower, ThrowsMessage<AotError>(
+                         HasSubstr("mylib.update.default is unknown, and so is what it writes")));
 }
 
 TEST(WriteArguments, RefusesFormsThatDoNotFit) {

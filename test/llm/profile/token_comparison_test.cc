@@ -184,7 +184,7 @@ TEST(TokenComparison, RefusesOtherFiles) {
   EXPECT_THAT([] { read_saved_tokens("{", "x.json"); },
               ThrowsMessage<FormatError>(HasSubstr("x.json")));
   EXPECT_THAT(refusal(Json::array()),
-              ThrowsMessage<FormatError>(HasSubstr("is not a profile by the token")));
+              ThrowsMessage<FormatError>(HasSubstr("is not a profile of tokens")));
   Json other = kFloat.profile();
   other["version"] = 1;
   EXPECT_THAT(refusal(other), ThrowsMessage<FormatError>(HasSubstr("has version 1; 2 is read")));

@@ -7,7 +7,7 @@
 
 namespace vitrine::aot::xnnpack {
 
-// Of a batch norm of fixed statistics, by channel: it gives
+// A batch norm with fixed statistics, by channel: it computes
 // (x - mean) / sqrt(variance + eps) * weight + bias.
 struct ChannelStatistics {
   std::vector<float> means;
