@@ -25,7 +25,7 @@ const RuleRow kElementwiseRules[] = {
        return t.call("aten.gelu.default", {t.input("x", {2}, ScalarType::kHalf)}, {2},
                      ScalarType::kHalf);
      },
-     "f32 only"},
+     "only in f32"},
     {"Square",
      [](TestProgram& t) {
        return t.call("aten.pow.Tensor_Scalar", {matrix(t), 2}, {2, 4});
