@@ -32,7 +32,6 @@ constexpr Ban kBans[] = {
     {"runtime/executor", "formats/etdump"},
     {"runtime/executor", "runtime/threadpool"},
     {"kernels/portable", "backends/xnnpack/runtime"},
-    {"kernels/portable", "runtime/threadpool"},
     {"kernels/portable", "kernels/optimized"},
     {"kernels/optimized", "backends/xnnpack/runtime"},
     {"backends/xnnpack/runtime", "runtime/executor"},
