@@ -192,13 +192,9 @@ HWY_NOINLINE V sine(D d, V x, V quarters) {
   const V shifted = hn::MulAdd(size, hn::Set(d, 0.636619772367581343F), bias);
   const V r = reduce_angle(d, size, hn::Sub(shifted, bias));
   const V z = hn::Mul(r, r);
-  V odd = hn::Set(d, -1.9515295891e-4F);
-  odd = hn::MulAdd(odd, z, hn::Set(d, 8.3321608736e-3F));
-  odd = hn::MulAdd(odd, z, hn::Set(d, -1.6666654611e-1F));
+  V odd = polynomial(d, z, -1.9515295891e-4F, 8.3321608736e-3F, -1.6666654611e-1F);
   odd = hn::MulAdd(odd, hn::Mul(z, r), r);
-  V even = hn::Set(d, 2.443315711809948e-5F);
-  even = hn::MulAdd(even, z, hn::Set(d, -1.388731625493765e-3F));
-  even = hn::MulAdd(even, z, hn::Set(d, 4.166664568298827e-2F));
+  V even = polynomial(d, z, 2.443315711809948e-5F, -1.388731625493765e-3F, 4.166664568298827e-2F);
   even = hn::MulAdd(even, hn::Mul(z, z), hn::NegMulAdd(z, hn::Set(d, 0.5F), hn::Set(d, 1.0F)));
   const auto quarter = hn::BitCast(di, hn::Add(shifted, quarters));
   const auto is_even = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
