@@ -1,7 +1,7 @@
 # Shortcuts for the CMake presets (CMakePresets.json).
 #   make         build       make demo    lower and profile MobileNetV2
 #   make demo-llm  a small language model: its text, and what its tokens cost
-#   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short)      make lint   make clean
+#   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short or --check)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
 #   make coverage   the lines that the tests run, by room, against the limits of test/coverage
 #   make packages   tests of what is installed: programs against it, the Python module
@@ -69,7 +69,8 @@ sizes: configure
 
 bench: configure
 	cmake --build --preset $(PRESET) --target bench
-	$(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
+	$$(sed -n 's/^CMAKE_CROSSCOMPILING_EMULATOR:[A-Z]*=//p' $(BUILD)/CMakeCache.txt) \
+	  $(BUILD)/bin/bench --out $(BUILD)/bench.json $(BENCH)
 
 format:
 	@cmake/setup.sh lint

@@ -12,8 +12,8 @@ std::string page_markdown(const Results& results);
 std::string page_html(const Results& results);
 
 // `document` with tables of the results between its marks: a line "<!-- bench NAME -->" and the
-// next "<!-- end -->". NAME is run, models, operators or runtime. HostError if a mark has another
-// name or no end, or if there is no mark.
+// next "<!-- end -->". NAME is run, models, operators, runtime or counts. HostError if a mark has
+// another name or no end, or if there is no mark.
 std::string with_results(const std::string& document, const Results& results);
 
 }  // namespace vitrine::bench

@@ -60,11 +60,12 @@ struct Part {
   const char* name;
   std::string (*text)(const Results&);
 };
-constexpr std::array<Part, 4> kParts = {
+constexpr std::array<Part, 5> kParts = {
     {{"run", run_text},
      {"models", [](const Results& results) { return rows_of(model_overview(results)); }},
      {"operators", [](const Results& results) { return rows_of(operators_table(results, 1)); }},
-     {"runtime", [](const Results& results) { return rows_of(runtime_table(results)); }}}};
+     {"runtime", [](const Results& results) { return rows_of(runtime_table(results)); }},
+     {"counts", [](const Results& results) { return rows_of(counts_table(results)); }}}};
 
 }  // namespace
 

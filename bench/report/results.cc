@@ -18,14 +18,17 @@ struct OptionalField {
   const char* name;
   std::optional<double> Result::*member;
 };
-constexpr std::array<OptionalField, 8> kOptional = {{{"work", &Result::work},
-                                                     {"first_ns", &Result::first_ns},
-                                                     {"load_ns", &Result::load_ns},
-                                                     {"init_ns", &Result::init_ns},
-                                                     {"peak_bytes", &Result::peak_bytes},
-                                                     {"file_bytes", &Result::file_bytes},
-                                                     {"of_limit", &Result::of_limit},
-                                                     {"sqnr_db", &Result::sqnr_db}}};
+constexpr std::array<OptionalField, 11> kOptional = {{{"work", &Result::work},
+                                                      {"first_ns", &Result::first_ns},
+                                                      {"load_ns", &Result::load_ns},
+                                                      {"init_ns", &Result::init_ns},
+                                                      {"peak_bytes", &Result::peak_bytes},
+                                                      {"file_bytes", &Result::file_bytes},
+                                                      {"instructions", &Result::instructions},
+                                                      {"delegates", &Result::delegates},
+                                                      {"planned_bytes", &Result::planned_bytes},
+                                                      {"of_limit", &Result::of_limit},
+                                                      {"sqnr_db", &Result::sqnr_db}}};
 struct TextField {
   const char* name;
   std::string Result::*member;

@@ -28,9 +28,13 @@ struct Result {
   std::optional<double> init_ns = {};
   std::optional<double> peak_bytes = {};
   std::optional<double> file_bytes = {};
-  std::optional<double> of_limit = {};  // share of the limit that `limit` names
-  std::string limit = {};               // "multiply-adds", "copy", "bare XNNPACK"
-  std::optional<double> sqnr_db = {};   // of the outputs, from the portable kernels'
+  // What does not depend on the machine.
+  std::optional<double> instructions = {};  // of the method
+  std::optional<double> delegates = {};
+  std::optional<double> planned_bytes = {};  // memory of activations
+  std::optional<double> of_limit = {};       // share of the limit that `limit` names
+  std::string limit = {};                    // "multiply-adds", "copy", "bare XNNPACK"
+  std::optional<double> sqnr_db = {};        // of the outputs, from the portable kernels'
   std::string note = {};
 
   // What stands for the same in another file: "models/mobilenet_v2/xnnpack/2".

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "bench/report/figures.h"
@@ -173,6 +175,47 @@ PageTable runtime_table(const Results& results) {
 
 namespace {
 
+std::string agreement_text(const Result& result, double least_db) {
+  if (!result.sqnr_db) return "";
+  return std::isinf(least_db) ? "equal" : fmt::format("{:.0f} dB", least_db);
+}
+
+}  // namespace
+
+PageTable counts_table(const Results& results) {
+  PageTable table{"Counts",
+                  "What does not depend on the machine, and the least agreement of the outputs "
+                  "with those of the portable kernels.",
+                  {{"model", false},
+                   {"variant", false},
+                   {"instructions"},
+                   {"delegates"},
+                   {"planned memory"},
+                   {"file"},
+                   {"outputs agree to"}},
+                  {}};
+  for (const Result& result : results.results) {
+    if (result.section != "models" || !result.instructions) continue;
+    double least = std::numeric_limits<double>::infinity();
+    bool is_first = true;
+    for (const Result& each : results.results) {
+      if (each.section != "models" || each.name != result.name || each.variant != result.variant) {
+        continue;
+      }
+      is_first = is_first && (&each == &result || each.threads > result.threads);
+      least = std::min(least, each.sqnr_db.value_or(least));
+    }
+    if (!is_first) continue;
+    table.rows.push_back({result.name, result.variant, fmt::format("{:.0f}", *result.instructions),
+                          fmt::format("{:.0f}", *result.delegates),
+                          optional_bytes(result.planned_bytes), optional_bytes(result.file_bytes),
+                          agreement_text(result, least)});
+  }
+  return table;
+}
+
+namespace {
+
 PageTable limits_table(const Results& results) {
   PageTable table{"Limits of this machine",
                   "Measured in the same run: memory copied, read and written together; f32 "
@@ -205,7 +248,8 @@ PageTable gaps_table(const Results& results) {
 std::vector<PageTable> page_tables(const Results& results) {
   std::vector<PageTable> tables = {models_table(results),    start_table(results),
                                    operators_table(results), runtime_table(results),
-                                   limits_table(results),    gaps_table(results)};
+                                   counts_table(results),    limits_table(results),
+                                   gaps_table(results)};
   std::erase_if(tables, [](const PageTable& table) { return table.rows.empty(); });
   return tables;
 }

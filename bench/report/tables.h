@@ -21,7 +21,8 @@ struct PageTable {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Those that have rows, in the page's order: models, start, operators, runtime, limits, gaps.
+// Those that have rows, in the page's order: models, start, operators, runtime, counts,
+// limits, gaps.
 std::vector<PageTable> page_tables(const Results& results);
 
 // What a document shows of the results: a line for each model and number of threads, and
@@ -29,6 +30,7 @@ std::vector<PageTable> page_tables(const Results& results);
 PageTable model_overview(const Results& results);
 PageTable operators_table(const Results& results, std::optional<size_t> threads = {});
 PageTable runtime_table(const Results& results);
+PageTable counts_table(const Results& results);  // a line for each model and variant
 
 // The figures at the top of the page.
 struct Headline {

@@ -49,6 +49,15 @@ Side LoadedProgram::side() {
   return side;
 }
 
+void LoadedProgram::count(bench::Result& result) const {
+  const MethodMeta& meta = method_->meta();
+  result.instructions = static_cast<double>(meta.num_instructions());
+  result.delegates = static_cast<double>(meta.num_delegates());
+  size_t bytes = 0;
+  for (size_t i = 0; i < meta.num_planned_buffers(); ++i) bytes += meta.planned_buffer_size(i);
+  result.planned_bytes = static_cast<double>(bytes);
+}
+
 double LoadedProgram::argument_bytes() const {
   const MethodMeta& meta = method_->meta();
   size_t bytes = 0;

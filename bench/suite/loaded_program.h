@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/report/results.h"
 #include "bench/suite/interleave.h"
 #include "host/session.h"
 
@@ -31,7 +32,8 @@ class LoadedProgram {
   Method& method() { return *method_; }
   const Program& program() const { return *session_.program(); }
   const tools::Session& session() const { return session_; }
-  double argument_bytes() const;  // of inputs and outputs
+  void count(bench::Result& result) const;  // what the program has of calls and memory
+  double argument_bytes() const;            // of inputs and outputs
   // One delegate and nothing else.
   bool is_one_delegate() const;
 

@@ -28,6 +28,8 @@ struct SectionRow {
 constexpr std::array<SectionRow, 3> kSections = {
     {{"models", add_models}, {"operators", add_operators}, {"runtime", add_runtime}}};
 
+constexpr const char* kExtentNames[] = {"check", "short", "full"};
+
 struct CommandLine {
   SuiteOptions suite;
   fs::path out = "bench.json";
@@ -38,12 +40,14 @@ struct CommandLine {
   size_t start_threads = 1;
 };
 
-// 1, 2, 4 and all that the machine performs on; in short 1 and all.
-std::vector<size_t> default_threads(bool is_short) {
+// 1, 2, 4 and all that the machine performs on; in short 1 and all; to check 1 and 2, on any
+// machine.
+std::vector<size_t> default_threads(Extent extent) {
+  if (extent == Extent::kCheck) return {1, 2};
   const size_t all = performing_core_count();
   std::vector<size_t> threads = {1};
   for (const size_t count : {size_t{2}, size_t{4}}) {
-    if (!is_short && count < all) threads.push_back(count);
+    if (extent == Extent::kFull && count < all) threads.push_back(count);
   }
   if (all > 1) threads.push_back(all);
   return threads;
@@ -55,21 +59,41 @@ void write_pages(const Results& results, const fs::path& json) {
   tools::write_file(fs::path(json).replace_extension(".html"), page_html(results));
 }
 
-void run_suite(const CommandLine& line) {
+// Returns the exit code.
+int say_what_was_found(const Results& results, const fs::path& out, bool is_check) {
+  if (!is_check) {
+    fmt::print("{} figures: {}, with .md and .html beside it\n", results.results.size(),
+               out.string());
+    return 0;
+  }
+  const auto compared = std::ranges::count_if(
+      results.results, [](const Result& each) { return each.variant != "portable"; });
+  fmt::print("{} outputs compared with those of the portable kernels", compared);
+  for (const Result& each : results.results) {
+    if (!each.note.empty()) fmt::print("\n{}: {}", each.id(), each.note);
+  }
+  const bool agrees =
+      std::ranges::all_of(results.results, [](const Result& each) { return each.note.empty(); });
+  fmt::print("{}; counts: {}\n", agrees ? ": all agree" : "",
+             fs::path(out).replace_extension(".md").string());
+  return agrees ? 0 : 2;
+}
+
+int run_suite(const CommandLine& line) {
   tools::NewFile(fs::path(line.out));  // fails before the work if the folder cannot be written
   SuiteOptions options = line.suite;
-  if (options.threads.empty()) options.threads = default_threads(options.is_short);
+  if (options.threads.empty()) options.threads = default_threads(options.extent);
   std::ranges::sort(options.threads);
   options.corpus = test::corpus_dir();
   const test::ScratchFolder scratch;
   Suite suite{.options = options, .scratch = scratch / "", .pools = {}};
   suite.results.facts = run_facts();
-  suite.results.facts["mode"] = options.is_short ? "short" : "full";
+  suite.results.facts["mode"] = kExtentNames[static_cast<size_t>(options.extent)];
   for (const size_t threads : options.threads) {
     suite.pools[threads] =
         std::shared_ptr<ThreadPool>(tools::check(ThreadPool::create(threads)).release());
   }
-  add_limits(suite);
+  if (!options.is_check()) add_limits(suite);
   for (const SectionRow& section : kSections) {
     const bool is_wanted =
         options.sections.empty() ||
@@ -79,15 +103,21 @@ void run_suite(const CommandLine& line) {
   suite.progress.run();
   tools::write_file(line.out, results_json(suite.results));
   write_pages(suite.results, line.out);
-  fmt::print("{} figures: {}, with .md and .html beside it\n", suite.results.results.size(),
-             line.out.string());
+  return say_what_was_found(suite.results, line.out, options.is_check());
 }
 
 void describe(CLI::App& app, CommandLine& line) {
   app.add_option("--out", line.out, "results (JSON); the page goes beside it as .md and .html")
       ->capture_default_str()
       ->type_name("FILE");
-  app.add_flag("--short", line.suite.is_short, "fewer sizes and runs: under three minutes");
+  auto* const shorter = app.add_flag_callback(
+      "--short", [&] { line.suite.extent = Extent::kShort; },
+      "fewer sizes and runs: under three minutes");
+  app.add_flag_callback(
+         "--check", [&] { line.suite.extent = Extent::kCheck; },
+         "times nothing: each variant runs once, and its outputs are compared; exit code 2 if any "
+         "differ")
+      ->excludes(shorter);
   app.add_option("--model", line.suite.files, "more models: .pte or .pt2")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILES");
@@ -119,10 +149,9 @@ int dispatch(const CLI::App& app, const CommandLine& line) {
       const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       tools::write_file(line.into, with_results(document, results));
     }
-  } else {
-    run_suite(line);
+    return 0;
   }
-  return 0;
+  return run_suite(line);
 }
 
 int run(int argc, char** argv) {

@@ -81,10 +81,13 @@ class ModelRun {
 
   void run(const Prepared& prepared) {
     for (const Variant& variant : prepared.variants) load(variant);
+    if (suite_.options.is_check()) {
+      for (LoadedVariant& variant : loaded_) suite_.results.results.push_back(variant.result);
+      return;
+    }
     if (!prepared.variants.empty()) add_bare();
-    const SuiteOptions& options = suite_.options;
-    interleave(sides_,
-               {options.is_short ? 0.12e9 : 1e9, options.is_short ? size_t{3} : size_t{10}});
+    const bool is_full = suite_.options.is_full();
+    interleave(sides_, {is_full ? 1e9 : 0.12e9, is_full ? size_t{10} : size_t{3}});
     for (LoadedVariant& variant : loaded_) finish(variant, prepared.flops);
     if (!bare_side_) return;
     suite_.results.results.push_back({.section = "models",
@@ -108,6 +111,7 @@ class ModelRun {
     loaded.result.file_bytes = static_cast<double>(fs::file_size(variant.use.file));
     loaded.program = std::make_unique<LoadedProgram>(variant.use, suite_.pools.at(threads_));
     loaded.program->execute();
+    loaded.program->count(loaded.result);
     if (loaded_.size() > 1) {
       loaded.result.sqnr_db = agreement(loaded_.front().program->method(), loaded.program->method(),
                                         loaded.result.note);
@@ -117,11 +121,12 @@ class ModelRun {
       }
       if (!loaded.result.note.empty()) return;
     }
+    if (suite_.options.is_check()) return;
     if (variant.name == "portable" && threads_ > 1) return;
     loaded.side = sides_.size();
     sides_.push_back(loaded.program->side());
     const StartFigures start = measure_start(variant.use.file, variant.use.optimized_kernels,
-                                             threads_, suite_.options.is_short ? 3 : 9);
+                                             threads_, suite_.options.is_full() ? 9 : 3);
     loaded.result.load_ns = start.load_ns;
     loaded.result.init_ns = start.init_ns;
     loaded.result.first_ns = start.first_ns;
@@ -243,7 +248,7 @@ void add_models(Suite& suite) {
     });
     for (const size_t threads : suite.options.threads) {
       suite.progress.add(fmt::format("{}, threads: {}", each.name, threads),
-                         suite.options.is_short ? 1 : 5, [&suite, subject, prepared, threads] {
+                         suite.options.is_full() ? 5 : 1, [&suite, subject, prepared, threads] {
                            guarded(suite, subject->name,
                                    [&] { ModelRun(suite, *subject, threads).run(*prepared); });
                          });

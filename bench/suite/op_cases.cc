@@ -189,11 +189,11 @@ constexpr std::array<int64_t, 3> kFewLengths = {16, 64, 256};
 
 std::span<const OpCase> op_cases() { return kCases; }
 
-std::span<const int64_t> op_sizes(const OpCase& op, bool is_short) {
+std::span<const int64_t> op_sizes(const OpCase& op, bool is_full) {
   if (op.multiply_adds == nullptr) {
-    return is_short ? std::span<const int64_t>(kFewElements) : std::span<const int64_t>(kElements);
+    return is_full ? std::span<const int64_t>(kElements) : std::span<const int64_t>(kFewElements);
   }
-  return is_short ? std::span<const int64_t>(kFewLengths) : std::span<const int64_t>(kLengths);
+  return is_full ? std::span<const int64_t>(kLengths) : std::span<const int64_t>(kFewLengths);
 }
 
 }  // namespace vitrine::bench

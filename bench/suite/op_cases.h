@@ -21,6 +21,6 @@ struct OpCase {
 
 std::span<const OpCase> op_cases();
 // Ascending, for cases that count elements or lengths.
-std::span<const int64_t> op_sizes(const OpCase& op, bool is_short);
+std::span<const int64_t> op_sizes(const OpCase& op, bool is_full);
 
 }  // namespace vitrine::bench

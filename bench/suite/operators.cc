@@ -71,6 +71,7 @@ bool run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
               .threads = threads,
               .work = {},
               .time = {}};
+    program.count(result);
     const Tensor& out = programs.front()->method().output(0).tensor();
     result.work =
         op.multiply_adds != nullptr ? op.multiply_adds(size) : static_cast<double>(out.numel());
@@ -79,7 +80,9 @@ bool run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
       result.note = fmt::format("outputs differ from portable's: {:.0f} dB", *result.sqnr_db);
     }
   }
-  interleave(sides, {suite.options.is_short ? 8e6 : 60e6, 3});
+  if (!suite.options.is_check()) {
+    interleave(sides, {suite.options.is_full() ? 60e6 : 8e6, 3});
+  }
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].note.empty()) results[i].time = timing_of(sides[i].samples);
     set_limit(results[i], op, programs[i]->argument_bytes(), suite.results);
@@ -89,8 +92,11 @@ bool run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
 }
 
 void run_op(Suite& suite, const OpCase& op, size_t threads) {
-  for (const int64_t size : op_sizes(op, suite.options.is_short)) {
+  auto sizes = op_sizes(op, suite.options.is_full());
+  if (suite.options.is_check()) sizes = sizes.first(2);  // emulated, the others take minutes
+  for (const int64_t size : sizes) {
     if (run_case(suite, op, size, threads)) continue;
+    if (suite.options.is_check()) return;
     Result missing{.section = "operators",
                    .name = name_of(op),
                    .variant = "xnnpack",
@@ -120,14 +126,14 @@ std::string unmeasured() {
 void add_operators(Suite& suite) {
   suite.results.facts["operators without a case"] = unmeasured();
   std::vector<size_t> threads = {suite.options.threads.front()};
-  if (!suite.options.is_short && suite.options.threads.size() > 1) {
+  if (!suite.options.is_short() && suite.options.threads.size() > 1) {
     threads.push_back(suite.options.threads.back());
   }
   for (const OpCase& op : op_cases()) {
     if (!suite.options.wants(name_of(op))) continue;
     for (const size_t count : threads) {
       suite.progress.add(fmt::format("{}, threads: {}", name_of(op), count),
-                         suite.options.is_short ? 0.15 : 1.2,
+                         suite.options.is_full() ? 1.2 : 0.15,
                          [&suite, &op, count] { run_op(suite, op, count); });
     }
   }

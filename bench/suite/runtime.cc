@@ -20,7 +20,7 @@ constexpr int kSteps = 1000;
 // Adds the times of sides that were measured in turn; `divisor` parts make a run.
 void record(Suite& suite, const std::string& name, const std::vector<const char*>& variants,
             std::vector<Side>& sides, double divisor, double full_ns = 1e9) {
-  interleave(sides, {suite.options.is_short ? full_ns / 8 : full_ns, 3});
+  interleave(sides, {suite.options.is_full() ? full_ns : full_ns / 8, 3});
   for (size_t i = 0; i < sides.size(); ++i) {
     for (double& sample : sides[i].samples) sample /= divisor;
     suite.results.results.push_back({.section = "runtime",
@@ -79,7 +79,7 @@ void run_lowering(Suite& suite) {
 }
 
 void run_inspector(Suite& suite) {
-  const int runs = suite.options.is_short ? 400 : 4000;
+  const int runs = suite.options.is_full() ? 4000 : 400;
   const std::vector<std::byte> trace = make_trace(runs);
   const etrecord::EtRecord made = make_record();
   std::vector<Side> sides = {{.run = [&] { inspect_trace(trace, made); }}};
@@ -101,9 +101,10 @@ constexpr RuntimeCase kRuntimeCases[] = {{"steps", 2, run_steps},
 }  // namespace
 
 void add_runtime(Suite& suite) {
+  if (suite.options.is_check()) return;  // times alone
   for (const RuntimeCase& each : kRuntimeCases) {
     if (!suite.options.wants(each.name)) continue;
-    suite.progress.add(each.name, suite.options.is_short ? each.seconds / 6 : each.seconds,
+    suite.progress.add(each.name, suite.options.is_full() ? each.seconds : each.seconds / 6,
                        [&suite, &each] { each.run(suite); });
   }
 }

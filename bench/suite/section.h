@@ -14,14 +14,20 @@
 
 namespace vitrine::bench {
 
+// How much is measured. A check runs each variant once and compares outputs; it times nothing.
+enum class Extent : uint8_t { kCheck, kShort, kFull };
+
 struct SuiteOptions {
-  bool is_short = false;
+  Extent extent = Extent::kFull;
   std::string filter;                        // only subjects whose name has this text
   std::vector<std::filesystem::path> files;  // .pte, .pt2
   std::filesystem::path corpus;              // may be empty
   std::vector<std::string> sections;         // empty: all
   std::vector<size_t> threads;               // ascending
 
+  bool is_full() const { return extent == Extent::kFull; }
+  bool is_short() const { return extent == Extent::kShort; }
+  bool is_check() const { return extent == Extent::kCheck; }
   bool wants(const std::string& name) const {
     return filter.empty() || name.find(filter) != std::string::npos;
   }
