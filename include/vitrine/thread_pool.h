@@ -37,6 +37,7 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   size_t threads() const { return threads_; }
+  Use use() const { return use_; }
   // Calls task(argument, i) once for every i < count, by all threads or by the caller's alone, and
   // returns when all are done. One thread takes about `work_ns` for all. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);

@@ -21,6 +21,10 @@ constexpr double kProductsPerNs = 32;
 constexpr double kElementsPerNs = 4;
 constexpr double kFunctionsPerNs = 1;
 constexpr double kWorthThreads = 4000;
+// Estimates up to this are replaced by the shortest of the first runs: processors and dtypes
+// differ.
+constexpr double kWorthTrials = 40'000;
+constexpr uint32_t kTrials = 3;
 // Copies of shorter rows are slower on several threads, which take them one by one.
 constexpr double kRowWorthThreads = 64;
 
@@ -138,9 +142,17 @@ Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
     const double work = Work(*runtime, op).estimate();
     if (work < kWorthThreads) continue;
     operators_[i].work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
+    const bool is_tried = work < kWorthTrials && pool->use() == ThreadPool::Use::kWhileItPays;
+    operators_[i].trials = is_tried ? kTrials : 0;
     pool_ = pool;
   }
   return Error();
+}
+
+void Invocation::end_trial(Operator& op, uint64_t took_ns) {
+  const bool is_first = op.trials == kTrials;
+  op.work_ns = is_first ? took_ns : std::min(op.work_ns, took_ns);
+  if (--op.trials == 0 && static_cast<double>(op.work_ns) < kWorthThreads) op.work_ns = 0;
 }
 
 xnn_status Invocation::run(xnn_runtime_t runtime) {
@@ -151,13 +163,17 @@ xnn_status Invocation::run(xnn_runtime_t runtime) {
     Operator& op = operators_[i];
     uint64_t start_ns = 0;
     bool in_parallel = false;
-    if (!rests && op.work_ns != 0) {
+    const bool is_trial = op.trials != 0;
+    if (is_trial) {
+      start_ns = platform::now_ns();
+    } else if (!rests && op.work_ns != 0) {
       start_ns = platform::now_ns();
       in_parallel = pool_->pays(start_ns, op.work_ns);
       rests = !in_parallel && pool_->rests(start_ns);
     }
     const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
     if (status != xnn_status_success) return status;
+    if (is_trial) end_trial(op, platform::now_ns() - start_ns);
     if (!in_parallel) continue;
     const uint64_t end_ns = platform::now_ns();
     const uint64_t took_ns = end_ns - start_ns;

@@ -24,9 +24,11 @@ class Invocation {
  private:
   [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
   struct Operator {
-    uint64_t work_ns = 0;   // of one thread, estimated; 0: too little for several
+    uint64_t work_ns = 0;   // of one thread, estimated, then measured; 0: too little for several
     uint64_t usual_ns = 0;  // on all threads; 0: not known yet
+    uint32_t trials = 0;    // runs on one thread that are still to be timed
   };
+  static void end_trial(Operator& op, uint64_t took_ns);
   CheckedVector<Operator> operators_;  // empty: XNNPACK's own way
 };
 
