@@ -40,6 +40,9 @@ struct EmitOptions {
     bool greedy = true;  // false: naive, no reuse
     // The smaller of ExecuTorch's plan and another one, if `greedy`.
     bool tight = false;
+    // Element-wise calls write over an operand that nothing reads later, if the plan takes no more
+    // memory for it.
+    bool in_place = false;
     bool alloc_graph_input = true;
     bool alloc_graph_output = true;
     size_t alignment = 16;

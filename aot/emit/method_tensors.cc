@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "aot/emit/control_flow.h"
-#include "aot/emit/memory_plan.h"
 #include "aot/graph/node_error.h"
 #include "runtime/core/checked_math.h"
 
@@ -70,19 +69,6 @@ void check_data(const Node& node, const MethodTensor& tensor) {
   }
 }
 
-// Bytes behind the memory of a graph that its delegates may read, those in branches too: they read
-// what lies in the memory of the graph around them.
-uint64_t padding_of(const Graph& graph) {
-  uint64_t padding = 0;
-  for (const Node& node : graph.nodes()) {
-    if (is_delegate_call(node)) padding = std::max(padding, lowered_module_of(node).input_padding);
-  }
-  for (const auto& [name, subgraph] : graph.subgraphs()) {
-    padding = std::max(padding, padding_of(*subgraph));
-  }
-  return padding;
-}
-
 // In bytes, of a view of a part.
 std::optional<uint64_t> begin_of_part(const Node& view) {
   const Argument* given = view.arg(2);
@@ -97,13 +83,12 @@ std::optional<uint64_t> begin_of_part(const Node& view) {
   return bytes;
 }
 
-// A call whose result is its first argument, changed.
+}  // namespace
+
 bool is_write(const Node& node) {
   const Operator* op = node.is_call() ? operator_of(node.target()) : nullptr;
   return op != nullptr && !op->kernel.empty() && op->is_in_place();
 }
-
-}  // namespace
 
 bool is_delegate_call(const Node& node) {
   return node.is_call() && node.target().is("executorch_call_delegate");
@@ -140,6 +125,7 @@ MethodTensors::MethodTensors(const ExportedProgram& program,
   }
   plan(graph, false, naive_bytes_);
   plan(graph, options.greedy, planned_bytes_);
+  if (options.in_place) work_in_place(graph);
   for (MethodTensor& tensor : tensors_) {
     const MethodStorage& storage = storages_[tensor.storage];
     if (!storage.shared_at) continue;
@@ -332,78 +318,6 @@ size_t MethodTensors::new_tensor(const Node& node, const TensorSpec& spec) {
                        .shared_at = {}});
   tensors_.push_back(std::move(tensor));
   return tensors_.size() - 1;
-}
-
-// The lifetimes of the storages of a graph that the plan has to place.
-std::vector<MethodTensors::Lifetime> MethodTensors::lifetimes(const Graph& graph) const {
-  std::vector<Lifetime> found;  // as they appear
-  std::unordered_map<size_t, size_t> place_of;
-  const size_t last_node = graph.nodes().size() - 1;
-  size_t position = 0;
-  for (const Node& node : graph.nodes()) {
-    const bool is_input = node.kind() == Node::Kind::kPlaceholder;
-    const auto mention = [&](const Node& mentioned) {
-      for (const size_t id : of(mentioned)) {
-        if (id == kNoTensor) continue;
-        const MethodStorage& storage = storage_of(id);
-        if (storage.graph != &graph || !storage.is_planned || storage.shared_at) continue;
-        const auto [place, is_new] = place_of.try_emplace(tensors_[id].storage, found.size());
-        if (is_new) found.push_back({tensors_[id].storage, position, position});
-        Lifetime& lifetime = found[place->second];
-        if (is_input) lifetime.first = 0;
-        // A buffer keeps its numbers for the next run.
-        lifetime.last = is_input && tensors_[id].weight != nullptr
-                            ? last_node
-                            : std::max(lifetime.last, position);
-      }
-    };
-    mention(node);
-    for (const Node* input : node.inputs()) mention(*input);
-    ++position;
-  }
-  return found;
-}
-
-// Branches first, each from the same start: only one of them runs. `end` is the largest so far.
-void MethodTensors::plan(const Graph& graph, bool greedy, uint64_t& end) {
-  uint64_t begin = 0;
-  for (const auto& [name, subgraph] : graph.subgraphs()) plan(*subgraph, greedy, begin);
-
-  const std::vector<Lifetime> planned = lifetimes(graph);
-  std::vector<Allocation> allocations;
-  allocations.reserve(planned.size());
-  for (const Lifetime& each : planned) {
-    allocations.push_back({storages_[each.storage].bytes, each.first, each.last, 0});
-  }
-  // ExecuTorch's plans reserve room, at the end, for the results of writes to buffers, although
-  // these are in the buffers. It costs nothing: the written values are no longer in use then.
-  const size_t last_node = graph.nodes().size() - 1;
-  for (const Node* result : graph.output()->inputs()) {
-    if (!is_write(*result)) continue;
-    for (const size_t id : of(*result)) {
-      if (storage_of(id).shared_at) continue;
-      allocations.push_back({storage_of(id).bytes, last_node, last_node, 0});
-    }
-  }
-  const auto algorithm = greedy ? plan_greedy : plan_naive;
-  uint64_t used = algorithm(allocations, begin, options_.alignment);
-  if (greedy && options_.tight) {
-    std::vector<Allocation> others = allocations;
-    const uint64_t tight = plan_tight(others, begin, options_.alignment);
-    if (tight < used) {
-      used = tight;
-      allocations = std::move(others);
-    }
-  }
-  end = std::max(end, used + padding_of(graph));
-  std::vector<uint64_t> offsets(storages_.size());
-  for (size_t i = 0; i < planned.size(); ++i) offsets[planned[i].storage] = allocations[i].offset;
-  for (MethodTensor& tensor : tensors_) {
-    const MethodStorage& storage = storages_[tensor.storage];
-    if (storage.graph == &graph && storage.is_planned) {
-      tensor.value.offset = offsets[tensor.storage] + tensor.begin;
-    }
-  }
 }
 
 }  // namespace vitrine::aot

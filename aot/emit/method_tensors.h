@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +70,18 @@ class MethodTensors {
   };
   std::vector<Lifetime> lifetimes(const Graph& graph) const;
   void plan(const Graph& graph, bool greedy, uint64_t& end);
+  // Plans again, with results of element-wise calls in the memory of operands; undone if that
+  // takes more.
+  void work_in_place(const Graph& graph);
+  struct Place {
+    size_t storage;
+    uint64_t begin;
+  };
+  void share_with_operands(const Graph& graph);
+  // Whether the result of an element-wise call may be written over the operand, if nothing reads
+  // that later. `places` has that of each storage.
+  bool may_take_memory_of(const Node& operand, const Node& call,
+                          std::span<const Place> places) const;
 
   const ExportedProgram& program_;
   const EmitOptions::MemoryPlanning& options_;
@@ -84,5 +97,7 @@ class MethodTensors {
 const LoweredBackendModule& lowered_module_of(const Node& call);
 bool is_delegate_call(const Node& node);
 bool is_memory_view(const Node& node);
+// A call whose result is its first argument, changed.
+bool is_write(const Node& node);
 
 }  // namespace vitrine::aot

@@ -112,6 +112,7 @@ class Lowering {
  public:
   Lowering(Methods exported, const LowerOptions& options) : options_(options), emit_(options.emit) {
     emit_.memory_planning.tight |= options.optimise;
+    emit_.memory_planning.in_place |= options.optimise;
     for (const auto& partitioner : options.partitioners) {
       partitioners_.push_back(filtered(partitioner, options.filter));
     }
