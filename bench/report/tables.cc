@@ -207,7 +207,7 @@ PageTable counts_table(const Results& results) {
     }
     if (!is_first) continue;
     table.rows.push_back({result.name, result.variant, fmt::format("{:.0f}", *result.instructions),
-                          fmt::format("{:.0f}", *result.delegates),
+                          fmt::format("{:.0f}", result.delegates.value_or(0)),
                           optional_bytes(result.planned_bytes), optional_bytes(result.file_bytes),
                           agreement_text(result, least)});
   }

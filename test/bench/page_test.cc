@@ -31,6 +31,25 @@ TEST(BenchPage, DifferencesWithinNoiseAreInParentheses) {
   EXPECT_THAT(page_markdown(results), HasSubstr("(1.10)"));
 }
 
+// One line for all numbers of threads, with the worst of their agreements.
+TEST(BenchPage, CountsAreThoseOfAModelAndVariant) {
+  Results results;
+  for (const size_t threads : {1, 2}) {
+    Result& result =
+        results.results.emplace_back(test::made_result("models", "net", "xnnpack", 1e6, 0.1));
+    result.threads = threads;
+    result.instructions = 152;
+    result.delegates = 3;
+    result.planned_bytes = 6e5;
+    result.sqnr_db = threads == 1 ? 120 : 110.4;
+  }
+  results.results.push_back(test::made_result("models", "net", "portable", 1e6, 0.1));
+  results.results.back().instructions = 7;
+  const std::string page = with_results("<!-- bench counts -->\n<!-- end -->", results);
+  EXPECT_THAT(page, HasSubstr("| net | xnnpack | 152 | 3 | 600 kB |  | 110 dB |\n"
+                              "| net | portable | 7 |"));
+}
+
 TEST(BenchPage, HtmlIsOneFileWithPlots) {
   const std::string page = page_html(test::made_results());
   EXPECT_THAT(page, HasSubstr("<svg"));
