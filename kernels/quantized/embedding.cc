@@ -1,24 +1,23 @@
-#include "kernels/quantized/embedding.h"
+// Embedding tables of quantised rows.
+#include <cstdint>
+#include <optional>
 
 #include "kernels/quantized/affine.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/indexing.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::quantized {
 
 namespace {
 
-int64_t values_per_byte(Packing packing) {
-  switch (packing) {
-    case Packing::kBits4:
-      return 2;
-    case Packing::kBits2:
-      return 4;
-    default:
-      return 1;
-  }
-}
+// How many values a byte holds.
+enum class Packing : uint8_t {
+  kByte = 1,   // as the table's dtype says
+  kBits4 = 2,  // the high nibble first, each plus 8
+  kBits2 = 4,  // the lowest bits first, each plus 2
+};
 
 // The value in `column` of a row of bytes.
 int32_t unpack(const uint8_t* row, int64_t column, Packing packing, bool is_signed) {
@@ -43,8 +42,9 @@ float real(const Tensor& tensor, int64_t index) {
   return value;
 }
 
-}  // namespace
-
+// out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or
+// [rows, groups], each group as many columns; zero points are of the same shape, null for none.
+// Both may be of any floating dtype; indices are Int or Long. Resizes `out`, FLOATHBF16.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {
@@ -59,7 +59,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
     return;
   }
   const int64_t rows = weight.size(0);
-  const int64_t columns = weight.size(1) * values_per_byte(packing);
+  const int64_t columns = weight.size(1) * static_cast<int64_t>(packing);
   const bool grouped = scales.rank() == 2;
   const int64_t groups = grouped ? scales.size(1) : 1;
   if ((scales.rank() != 1 && !grouped) || scales.size(0) != rows || groups < 1 ||
@@ -109,5 +109,37 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
     }
   });
 }
+
+template <Packing packing>
+void embedding_dtype_out(KernelContext& context, const Tensor& weight, const Tensor& weight_scales,
+                         const Tensor* weight_zero_points, int64_t weight_quant_min,
+                         int64_t weight_quant_max, const Tensor& indices,
+                         std::optional<ScalarType> dtype, Tensor& out) {
+  look_up(context, weight, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max,
+          indices, dtype, packing, out);
+}
+
+template <Packing packing>
+void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& weight_scales,
+                   const Tensor* weight_zero_points, int64_t weight_quant_min,
+                   int64_t weight_quant_max, const Tensor& indices, Tensor& out) {
+  look_up(context, weight, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max,
+          indices, std::nullopt, packing, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(embedding_2bit_dtype_out, "quantized_decomposed::embedding_2bit.dtype_out",
+               embedding_dtype_out<Packing::kBits2>);
+VITRINE_KERNEL(embedding_2bit_out, "quantized_decomposed::embedding_2bit.out",
+               embedding_out<Packing::kBits2>);
+VITRINE_KERNEL(embedding_4bit_dtype_out, "quantized_decomposed::embedding_4bit.dtype_out",
+               embedding_dtype_out<Packing::kBits4>);
+VITRINE_KERNEL(embedding_4bit_out, "quantized_decomposed::embedding_4bit.out",
+               embedding_out<Packing::kBits4>);
+VITRINE_KERNEL(embedding_byte_dtype_out, "quantized_decomposed::embedding_byte.dtype_out",
+               embedding_dtype_out<Packing::kByte>);
+VITRINE_KERNEL(embedding_byte_out, "quantized_decomposed::embedding_byte.out",
+               embedding_out<Packing::kByte>);
 
 }  // namespace vitrine::quantized

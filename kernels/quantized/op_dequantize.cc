@@ -23,6 +23,23 @@ void dequantize_per_tensor_out(KernelContext& context, const Tensor& input, doub
                                    out_dtype, out);
 }
 
+void dequantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                                const Tensor* zero_points, int64_t axis, int64_t quant_min,
+                                int64_t quant_max, ScalarType dtype,
+                                std::optional<ScalarType> out_dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  if (!dim) return;
+  dequantize(context, input, scales, zero_points, along(input, *dim), quant_min, quant_max, dtype,
+             out_dtype, out);
+}
+
+void dequantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
+                              ScalarType dtype, ScalarType output_dtype, Tensor& out) {
+  dequantize(context, input, scales, &zero_points, by_token(input), quant_min, quant_max, dtype,
+             output_dtype, out);
+}
+
 }  // namespace
 
 VITRINE_KERNEL(dequantize_per_tensor_Tensor_out,
@@ -30,5 +47,9 @@ VITRINE_KERNEL(dequantize_per_tensor_Tensor_out,
                dequantize_per_tensor_Tensor_out);
 VITRINE_KERNEL(dequantize_per_tensor_out, "quantized_decomposed::dequantize_per_tensor.out",
                dequantize_per_tensor_out);
+VITRINE_KERNEL(dequantize_per_channel_out, "quantized_decomposed::dequantize_per_channel.out",
+               dequantize_per_channel_out);
+VITRINE_KERNEL(dequantize_per_token_out, "quantized_decomposed::dequantize_per_token.out",
+               dequantize_per_token_out);
 
 }  // namespace vitrine::quantized

@@ -1,6 +1,4 @@
 // Maxima over windows with the places where they are.
-#pragma once
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,8 +6,11 @@
 
 #include "kernels/util/checks.h"
 #include "kernels/util/pooling.h"
+#include "vitrine/kernel.h"
 
-namespace vitrine {
+namespace vitrine::portable {
+
+namespace {
 
 // out = the largest element of each window, indices = its row-major number in the H x W plane. The
 // first of equals wins; NaN wins over all. Resizes both outputs, of which `indices` is Long.
@@ -55,4 +56,26 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
   });
 }
 
-}  // namespace vitrine
+void adaptive_max_pool2d_out(KernelContext& context, const Tensor& self,
+                             std::span<const int64_t> output_size, Tensor& out, Tensor& indices) {
+  const auto window = read_adaptive_window(context, self, output_size);
+  if (window) max_pool(context, self, *window, out, indices);
+}
+
+void max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
+                                 std::span<const int64_t> kernel_size,
+                                 std::span<const int64_t> stride, std::span<const int64_t> padding,
+                                 std::span<const int64_t> dilation, bool ceil_mode, Tensor& out,
+                                 Tensor& indices) {
+  const auto window =
+      read_pool_window(context, self, kernel_size, stride, padding, dilation, ceil_mode);
+  if (window) max_pool(context, self, *window, out, indices);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(adaptive_max_pool2d_out, "aten::adaptive_max_pool2d.out", adaptive_max_pool2d_out);
+VITRINE_KERNEL(max_pool2d_with_indices_out, "aten::max_pool2d_with_indices.out",
+               max_pool2d_with_indices_out);
+
+}  // namespace vitrine::portable

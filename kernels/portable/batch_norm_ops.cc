@@ -1,3 +1,4 @@
+// Batch normalisation with statistics that are given, or those of the batch.
 #include <array>
 
 #include "kernels/util/batch_norm.h"
@@ -25,10 +26,19 @@ void no_stats_out(KernelContext& context, const Tensor& input, const Tensor* wei
   batch_norm_of_batch(context, input, weight, bias, eps, out, save_mean, save_invstd);
 }
 
+void no_training_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+                     const Tensor* bias, const Tensor& running_mean, const Tensor& running_var,
+                     double /*momentum*/, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+  batch_norm_no_training(context, {input, weight, bias, running_mean, running_var, eps}, out0, out1,
+                         out2, scale_and_shift);
+}
+
 }  // namespace
 
 VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_legit.no_stats_out",
                no_stats_out);
 VITRINE_KERNEL(native_batch_norm_legit_out, "aten::_native_batch_norm_legit.out", legit_out);
+VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
+               "aten::_native_batch_norm_legit_no_training.out", no_training_out);
 
 }  // namespace vitrine::portable

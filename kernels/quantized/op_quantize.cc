@@ -22,6 +22,21 @@ void quantize_per_tensor_out(KernelContext& context, const Tensor& input, double
                                  out);
 }
 
+void quantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t axis, int64_t quant_min,
+                              int64_t quant_max, ScalarType dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  if (!dim) return;
+  quantize(context, input, scales, zero_points, along(input, *dim), quant_min, quant_max, dtype,
+           out);
+}
+
+void quantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                            const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
+                            ScalarType dtype, Tensor& out) {
+  quantize_tokens(context, input, scales, zero_points, quant_min, quant_max, dtype, out);
+}
+
 }  // namespace
 
 VITRINE_KERNEL(quantize_per_tensor_Tensor_out,
@@ -29,5 +44,9 @@ VITRINE_KERNEL(quantize_per_tensor_Tensor_out,
                quantize_per_tensor_Tensor_out);
 VITRINE_KERNEL(quantize_per_tensor_out, "quantized_decomposed::quantize_per_tensor.out",
                quantize_per_tensor_out);
+VITRINE_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
+               quantize_per_channel_out);
+VITRINE_KERNEL(quantize_per_token_out, "quantized_decomposed::quantize_per_token.out",
+               quantize_per_token_out);
 
 }  // namespace vitrine::quantized

@@ -1,0 +1,108 @@
+// Elements where a mask, broadcast against the tensor, is true.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "kernels/util/broadcast.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/indexing.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// Both layouts have the common sizes. Offsets count elements; mask bytes other than zero are true.
+struct Masked {
+  Layout self;
+  Layout mask;
+
+  // element(offset in self) where the mask is true, in row-major order.
+  template <class Element>
+  void each_true(const uint8_t* mask_data, Element&& element) const {
+    const BoxLoop<2> loop(mask.size_span(), {mask.strides.data(), self.strides.data()},
+                          LoopOrder::kRowMajor);
+    loop.run({0, 0}, [&](const auto& first, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        if (mask_data[first[0] + i * loop.row_stride(0)] != 0) {
+          element(first[1] + i * loop.row_stride(1));
+        }
+      }
+    });
+  }
+};
+
+// Fails on a mask that is not Bool or Byte, on shapes that do not broadcast, without memory.
+std::optional<Masked> broadcast_mask(KernelContext& context, const Tensor& self,
+                                     const Tensor& mask) {
+  if (mask.dtype() != ScalarType::kBool && mask.dtype() != ScalarType::kByte) {
+    context.fail(ErrorCode::kInvalidArgument, "mask is of dtype %s, not bool",
+                 scalar_type_name(mask.dtype()));
+    return std::nullopt;
+  }
+  std::array<int32_t, kMaxRank> storage;
+  const std::array<const Tensor*, 2> tensors{&self, &mask};
+  const auto sizes = broadcast_sizes(context, tensors, storage);
+  if (!sizes || !check_data(context, {&self, &mask})) return std::nullopt;
+  std::array<int64_t, kMaxRank> wide;
+  std::ranges::copy(*sizes, wide.begin());
+  Masked result{Layout(self), Layout(mask)};
+  const std::span<const int64_t> target(wide.data(), sizes->size());
+  if (!result.self.broadcast_to(target) || !result.mask.broadcast_to(target)) return std::nullopt;
+  return result;
+}
+
+void masked_select_out(KernelContext& context, const Tensor& self, const Tensor& mask,
+                       Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  const std::optional<Masked> masked = broadcast_mask(context, self, mask);
+  if (!masked) return;
+  int64_t count = 0;
+  masked->each_true(mask.data<uint8_t>(), [&](int64_t) { ++count; });
+  if (!resize_to(context, out, std::array{count}) || !check_data(context, {&out}) ||
+      !check_no_overlap(context, out, {&self, &mask})) {
+    return;
+  }
+  const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
+  if (!mover) return;
+  int64_t to = 0;
+  masked->each_true(mask.data<uint8_t>(), [&](int64_t from) {
+    mover->move(self.raw_data(), from, 1, out.mutable_raw_data(), to++, 1, 1);
+  });
+}
+
+// out = self, broadcast with the mask, with the next element of source wherever the mask is true.
+void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor& mask,
+                        const Tensor& source, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !check_dtype(context, source, self.dtype(), "source") || !check_data(context, {&source})) {
+    return;
+  }
+  const std::optional<Masked> shape = broadcast_mask(context, self, mask);
+  if (!shape || !resize_to(context, out, shape->self.size_span()) ||
+      !copy_broadcast(context, self, out, Layout(out))) {
+    return;
+  }
+  const std::optional<Masked> masked = broadcast_mask(context, out, mask);
+  const auto mover = ElementMover::make(context, source.dtype(), out.dtype());
+  if (!masked || !mover) return;
+  const Layout layout(source);
+  int64_t used = 0;
+  masked->each_true(mask.data<uint8_t>(), [&](int64_t to) {
+    if (used < source.numel()) {
+      mover->move(source.raw_data(), layout.offset_of(used), 1, out.mutable_raw_data(), to, 1, 1);
+    }
+    ++used;
+  });
+  if (used > source.numel()) {
+    context.fail(ErrorCode::kInvalidArgument, "the mask selects %lld elements, but source has %lld",
+                 static_cast<long long>(used), static_cast<long long>(source.numel()));
+  }
+}
+
+}  // namespace
+
+VITRINE_KERNEL(masked_select_out, "aten::masked_select.out", masked_select_out);
+VITRINE_KERNEL(masked_scatter_out, "aten::masked_scatter.out", masked_scatter_out);
+
+}  // namespace vitrine::portable

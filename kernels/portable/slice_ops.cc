@@ -1,0 +1,207 @@
+// Parts of a tensor along one dimension: copies of them, and copies of the whole with a part
+// replaced.
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+#include "kernels/util/layout.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// The dimension, of a tensor that has at least one.
+std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, int64_t dim) {
+  if (self.rank() == 0) {
+    context.fail(ErrorCode::kInvalidArgument, "self must have at least one dimension");
+    return std::nullopt;
+  }
+  return normalize_dim(context, dim, self.rank());
+}
+
+// Each layout is that of a part of `self`; without one the context has failed. Indices count from
+// the end where negative.
+
+// Python's self[..., start:end:step, ...]: bounds are clamped, `step` is positive.
+std::optional<Layout> slice_layout(KernelContext& context, const Tensor& self, int64_t dim,
+                                   std::optional<int64_t> start, std::optional<int64_t> end,
+                                   int64_t step) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return std::nullopt;
+  if (step <= 0) {
+    context.fail(ErrorCode::kInvalidArgument, "step %lld is not positive",
+                 static_cast<long long>(step));
+    return std::nullopt;
+  }
+  const int64_t size = self.size(*place);
+  const auto clamped = [size](int64_t bound) {
+    return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
+  };
+  const int64_t first = clamped(start.value_or(0));
+  const int64_t last = std::max(first, clamped(end.value_or(size)));
+  Layout view(self);
+  view.narrow(*place, first, (last - first) / step + ((last - first) % step != 0 ? 1 : 0), step);
+  return view;
+}
+
+// self[..., index, ...]: without the dimension.
+std::optional<Layout> select_layout(KernelContext& context, const Tensor& self, int64_t dim,
+                                    int64_t index) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return std::nullopt;
+  const int64_t size = self.size(*place);
+  if (index < -size || index >= size) {
+    context.fail(ErrorCode::kInvalidArgument, "index %lld is out of range of %lld elements",
+                 static_cast<long long>(index), static_cast<long long>(size));
+    return std::nullopt;
+  }
+  Layout view(self);
+  view.select(*place, index < 0 ? index + size : index);
+  return view;
+}
+
+// self[..., start:start+length, ...], all of which must be there.
+std::optional<Layout> narrow_layout(KernelContext& context, const Tensor& self, int64_t dim,
+                                    int64_t start, int64_t length) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return std::nullopt;
+  const int64_t size = self.size(*place);
+  if (start >= -size && start < 0) start += size;
+  if (start < 0 || length < 0 || start > size || length > size - start) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "%lld elements from %lld on are not all among %lld elements",
+                 static_cast<long long>(length), static_cast<long long>(start),
+                 static_cast<long long>(size));
+    return std::nullopt;
+  }
+  Layout view(self);
+  view.narrow(*place, start, length);
+  return view;
+}
+
+void copy_part(KernelContext& context, const Tensor& self, const std::optional<Layout>& part,
+               Tensor& out) {
+  if (part) copy_view(context, self, *part, out);
+}
+
+void narrow_copy_out(KernelContext& context, const Tensor& self, int64_t dim, int64_t start,
+                     int64_t length, Tensor& out) {
+  copy_part(context, self, narrow_layout(context, self, dim, start, length), out);
+}
+
+void select_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim, int64_t index,
+                         Tensor& out) {
+  copy_part(context, self, select_layout(context, self, dim, index), out);
+}
+
+void slice_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t dim,
+                           std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
+                           Tensor& out) {
+  copy_part(context, self, slice_layout(context, self, dim, start, end, step), out);
+}
+
+// out = self with src at the place that place_in(out) gives.
+template <class PlaceIn>
+void scatter_part(KernelContext& context, const Tensor& self, const Tensor& src, Tensor& out,
+                  PlaceIn place_in) {
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  copy_tensor(context, self, out);
+  if (context.failed()) return;
+  const std::optional<Layout> place = place_in(out);
+  if (place) (void)copy_exact(context, src, out, *place);
+}
+
+void select_scatter_out(KernelContext& context, const Tensor& self, const Tensor& src, int64_t dim,
+                        int64_t index, Tensor& out) {
+  scatter_part(context, self, src, out,
+               [&](const Tensor& whole) { return select_layout(context, whole, dim, index); });
+}
+
+void slice_scatter_out(KernelContext& context, const Tensor& self, const Tensor& src, int64_t dim,
+                       std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
+                       Tensor& out) {
+  scatter_part(context, self, src, out, [&](const Tensor& whole) {
+    return slice_layout(context, whole, dim, start, end, step);
+  });
+}
+
+// outs[i] = the next length_of(i) elements of self along `dim`. Fails unless the parts are as many
+// as the outs and together all of self. Lengths may be anything.
+template <class LengthOf>
+void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
+                  std::span<Tensor* const> outs, int64_t parts, LengthOf length_of) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return;
+  if (parts != static_cast<int64_t>(outs.size())) {
+    context.fail(ErrorCode::kInvalidArgument, "%lld parts do not go into %zu outs",
+                 static_cast<long long>(parts), outs.size());
+    return;
+  }
+  int64_t start = 0;
+  for (int64_t i = 0; i < parts && !context.failed(); ++i) {
+    const int64_t length = length_of(i);
+    const std::optional<Layout> view =
+        narrow_layout(context, self, static_cast<int64_t>(*place), start, length);
+    if (!view) return;
+    copy_view(context, self, *view, *outs[static_cast<size_t>(i)]);
+    start += length;
+  }
+  if (!context.failed() && start != self.size(*place)) {
+    context.fail(ErrorCode::kInvalidArgument, "the parts hold %lld of %d elements",
+                 static_cast<long long>(start), self.size(*place));
+  }
+}
+
+void split_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t split_size,
+                           int64_t dim, std::span<Tensor* const> out) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return;
+  const int64_t size = self.size(*place);
+  if (split_size < 0 || (split_size == 0 && size != 0)) {
+    context.fail(ErrorCode::kInvalidArgument, "split_size %lld cannot cut %lld elements",
+                 static_cast<long long>(split_size), static_cast<long long>(size));
+    return;
+  }
+  const int64_t parts = size == 0 ? 1 : (size - 1) / split_size + 1;
+  split_tensor(context, self, dim, out, parts, [&](int64_t i) {
+    return i + 1 < parts ? split_size : size - split_size * (parts - 1);
+  });
+}
+
+void split_with_sizes_copy_out(KernelContext& context, const Tensor& self,
+                               std::span<const int64_t> split_sizes, int64_t dim,
+                               std::span<Tensor* const> out) {
+  split_tensor(context, self, dim, out, static_cast<int64_t>(split_sizes.size()),
+               [&](int64_t i) { return split_sizes[static_cast<size_t>(i)]; });
+}
+
+void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim,
+                         std::span<Tensor* const> out) {
+  const std::optional<size_t> place = existing_dim(context, self, dim);
+  if (!place) return;
+  if (static_cast<int64_t>(out.size()) != self.size(*place)) {
+    context.fail(ErrorCode::kInvalidArgument, "%d slices do not go into %zu outs",
+                 self.size(*place), out.size());
+    return;
+  }
+  for (size_t i = 0; i < out.size() && !context.failed(); ++i) {
+    select_copy_int_out(context, self, dim, static_cast<int64_t>(i), *out[i]);
+  }
+}
+
+}  // namespace
+
+VITRINE_KERNEL(narrow_copy_out, "aten::narrow_copy.out", narrow_copy_out);
+VITRINE_KERNEL(select_copy_int_out, "aten::select_copy.int_out", select_copy_int_out);
+VITRINE_KERNEL(select_scatter_out, "aten::select_scatter.out", select_scatter_out);
+VITRINE_KERNEL(slice_copy_Tensor_out, "aten::slice_copy.Tensor_out", slice_copy_Tensor_out);
+VITRINE_KERNEL(slice_scatter_out, "aten::slice_scatter.out", slice_scatter_out);
+VITRINE_KERNEL(split_copy_Tensor_out, "aten::split_copy.Tensor_out", split_copy_Tensor_out);
+VITRINE_KERNEL(split_with_sizes_copy_out, "aten::split_with_sizes_copy.out",
+               split_with_sizes_copy_out);
+VITRINE_KERNEL(unbind_copy_int_out, "aten::unbind_copy.int_out", unbind_copy_int_out);
+
+}  // namespace vitrine::portable
