@@ -55,10 +55,10 @@ class ComparisonTable {
     write_rows();
     out_ += '\n';
     write_largest();
-    write_outputs();
-    for (const std::string& note : comparison_.notes) write_note(note);
-    for (const std::string& note : a_.notes) write_note("A: " + note);
-    for (const std::string& note : b_.notes) write_note("B: " + note);
+    out_ += output_lines(comparison_.outputs, width_);
+    out_ += wrap_notes(comparison_.notes, width_);
+    for (const std::string& note : a_.notes) out_ += wrap_notes({"A: " + note}, width_);
+    for (const std::string& note : b_.notes) out_ += wrap_notes({"B: " + note}, width_);
     return std::move(out_);
   }
 
@@ -83,24 +83,20 @@ class ComparisonTable {
                               a_.rows.size(), comparison_.aligned_rows_b, b_.rows.size()),
                   comparison_.is_paired ? "runs in turn, ratios of neighbours: median, middle 80 %"
                                         : "ratios of all pairs of runs: median, middle 80 %"},
-                 " · ", width_);
+                 kDot, width_);
   }
 
   void write_side(std::string_view label, const Profile& profile, size_t used) {
-    std::vector<std::string> parts;
-    if (!profile.run.model.empty()) parts.push_back(printable(profile.run.model));
-    parts.push_back(printable(profile.method));
     size_t delegated = 0, kernels = 0;
     for (const ProfileRow& row : profile.rows) {
       delegated += row.where == Where::kDelegate ? 1 : 0;
       kernels += row.where == Where::kKernel ? 1 : 0;
     }
-    parts.push_back(fmt::format("{} delegated operators, {} kernels", delegated, kernels));
-    parts.push_back(used == profile.runs ? fmt::format("{} runs", used)
-                                         : fmt::format("{} of {} runs", used, profile.runs));
-    parts.push_back("names: " + (profile.run.record.empty() ? std::string("from the program alone")
-                                                            : printable(profile.run.record)));
-    out_ += wrap(label, parts, " · ", width_);
+    out_ += side_line(label, profile,
+                      {fmt::format("{} delegated operators, {} kernels", delegated, kernels),
+                       used == profile.runs ? fmt::format("{} runs", used)
+                                            : fmt::format("{} of {} runs", used, profile.runs)},
+                      width_);
   }
 
   // ---- Rows
@@ -224,16 +220,6 @@ class ComparisonTable {
     if (count == 0) return;
     out_ += fmt::format("{}{} row{}, {}\n", label, count, count == 1 ? "" : "s",
                         unit_for(sum).with_name(sum));
-  }
-
-  void write_outputs() {
-    for (const OutputDifference& output : comparison_.outputs) {
-      out_ += wrap("", output_facts(output), " · ", width_);
-    }
-  }
-
-  void write_note(const std::string& note) {
-    out_ += wrap_words("note: ", printable(note), width_);
   }
 
   const Comparison& comparison_;

@@ -419,9 +419,7 @@ class TableReport {
       legend.emplace_back("\"~\": named by its kernel, not in the record");
     }
     if (!legend.empty()) out_ += wrap("", legend, kDot, width_);
-    for (const std::string& note : profile_.notes) {
-      out_ += wrap_words("note: ", printable(note), width_);
-    }
+    out_ += wrap_notes(profile_.notes, width_);
   }
 
   const Profile& profile_;

@@ -55,24 +55,14 @@ class ValueTable {
     out_ += '\n';
     write_rows();
     write_verdict();
-    for (const OutputDifference& output : comparison_.outputs) {
-      out_ += wrap("", output_facts(output), kDot, width_);
-    }
-    for (const std::string& note : comparison_.notes) {
-      out_ += wrap_words("note: ", printable(note), width_);
-    }
+    out_ += output_lines(comparison_.outputs, width_);
+    out_ += wrap_notes(comparison_.notes, width_);
     return std::move(out_);
   }
 
  private:
   void write_side(std::string_view label, const Profile& profile, size_t recorded) {
-    std::vector<std::string> parts;
-    if (!profile.run.model.empty()) parts.push_back(printable(profile.run.model));
-    parts.push_back(printable(profile.method));
-    parts.push_back("recorded " + counted(recorded, "output"));
-    parts.push_back("names: " + (profile.run.record.empty() ? std::string("from the program alone")
-                                                            : printable(profile.run.record)));
-    out_ += wrap(label, parts, kDot, width_);
+    out_ += side_line(label, profile, {"recorded " + counted(recorded, "output")}, width_);
   }
 
   void write_rows() {

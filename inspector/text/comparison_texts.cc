@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "inspector/text/row_texts.h"
+#include "inspector/text/text_layout.h"
 
 namespace vitrine::inspector {
 namespace {
@@ -71,6 +72,17 @@ ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profi
   texts.place_a = place_of(op.rows_a, a);
   texts.place_b = place_of(op.rows_b, b);
   return texts;
+}
+
+std::string side_line(std::string_view label, const Profile& profile,
+                      const std::vector<std::string>& facts, size_t width) {
+  std::vector<std::string> parts;
+  if (!profile.run.model.empty()) parts.push_back(printable(profile.run.model));
+  parts.push_back(printable(profile.method));
+  parts.insert(parts.end(), facts.begin(), facts.end());
+  parts.push_back("names: " + (profile.run.record.empty() ? std::string("from the program alone")
+                                                          : printable(profile.run.record)));
+  return wrap(label, parts, kDot, width);
 }
 
 nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts) {

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "inspector/compare/comparison.h"
 
@@ -16,6 +18,11 @@ struct ComparedTexts {
   std::string place_a, place_b;  // "xnn 0", "portable x3"; empty if nothing ran there
 };
 ComparedTexts compared_texts(const ComparedOp& op, const Profile& a, const Profile& b);
+
+// A line of a report's head, of `width` cells: the profile's model and method, `facts`, and where
+// its names are from.
+std::string side_line(std::string_view label, const Profile& profile,
+                      const std::vector<std::string>& facts, size_t width);
 
 // {"op", "module", "rows_a", "rows_b"}
 nlohmann::ordered_json compared_json(const ComparedOp& op, const ComparedTexts& texts);

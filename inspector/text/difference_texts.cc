@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-}  // namespace
-
 std::vector<std::string> output_facts(const OutputDifference& output) {
   std::vector<std::string> parts = {fmt::format("output {}", output.index),
                                     printable(output.a.empty() ? output.b : output.a)};
@@ -29,6 +27,16 @@ std::vector<std::string> output_facts(const OutputDifference& output) {
     parts.push_back(fmt::format("{} of {} elements differ", figures.mismatches, figures.elements));
   }
   return parts;
+}
+
+}  // namespace
+
+std::string output_lines(const std::vector<OutputDifference>& outputs, size_t width) {
+  std::string lines;
+  for (const OutputDifference& output : outputs) {
+    lines += wrap("", output_facts(output), kDot, width);
+  }
+  return lines;
 }
 
 Json output_json(const OutputDifference& output) {

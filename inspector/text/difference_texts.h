@@ -9,8 +9,8 @@
 
 namespace vitrine::inspector {
 
-// "output 0", "f32[1,10]", "max diff 0.341", "SQNR 32.2 dB", ...: parts of a line.
-std::vector<std::string> output_facts(const OutputDifference& output);
+// A line for each: "output 0 · f32[1,10] · max diff 0.341 · SQNR 32.2 dB ...".
+std::string output_lines(const std::vector<OutputDifference>& outputs, size_t width);
 
 // Figures that are infinite are null.
 nlohmann::ordered_json output_json(const OutputDifference& output);

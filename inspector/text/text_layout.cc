@@ -160,6 +160,12 @@ std::string wrap_words(std::string_view first, std::string_view text, size_t wid
   return wrap(first, words, " ", width);
 }
 
+std::string wrap_notes(const std::vector<std::string>& notes, size_t width) {
+  std::string text;
+  for (const std::string& note : notes) text += wrap_words("note: ", printable(note), width);
+  return text;
+}
+
 std::string bar(double share, size_t width) {
   constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double bounded = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;

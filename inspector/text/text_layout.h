@@ -37,6 +37,9 @@ std::string wrap(std::string_view first, const std::vector<std::string>& parts,
 // The same for running text: broken at its spaces.
 std::string wrap_words(std::string_view first, std::string_view text, size_t width);
 
+// Each note as "note: ..." in lines of its own, whatever it holds.
+std::string wrap_notes(const std::vector<std::string>& notes, size_t width);
+
 // `share` of `width` cells in blocks, in eighths.
 std::string bar(double share, size_t width);
 

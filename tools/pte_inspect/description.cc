@@ -1,5 +1,7 @@
 #include "tools/pte_inspect/description.h"
 
+#include <algorithm>
+
 #include "base/zip_archive.h"
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
@@ -13,27 +15,19 @@
 namespace vitrine::tools {
 namespace {
 
-using Describe = void (*)(const OpenedFile& file, Json& json);
-
-Describe describer(FileKind kind) {
-  switch (kind) {
-    case FileKind::kProgram:
-      return describe_program;
-    case FileKind::kBundledProgram:
-      return describe_bundle;
-    case FileKind::kNamedData:
-      return describe_named_data;
-    case FileKind::kTrace:
-      return describe_trace;
-    case FileKind::kXnnpackBlob:
-      return describe_blob;
-    case FileKind::kRecord:
-      return describe_record;
-    case FileKind::kExportedModel:
-      return describe_exported_model;
-  }
-  return nullptr;
-}
+struct Describer {
+  FileKind kind;
+  void (*describe)(const OpenedFile& file, Json& json);
+};
+constexpr Describer kDescribers[] = {
+    {FileKind::kProgram, describe_program},
+    {FileKind::kBundledProgram, describe_bundle},
+    {FileKind::kNamedData, describe_named_data},
+    {FileKind::kTrace, describe_trace},
+    {FileKind::kXnnpackBlob, describe_blob},
+    {FileKind::kRecord, describe_record},
+    {FileKind::kExportedModel, describe_exported_model},
+};
 
 }  // namespace
 
@@ -43,7 +37,7 @@ Json describe_file(const OpenedFile& file) {
                {"file", file.name},
                {"kind", kind_name(kind)},
                {"bytes", file.bytes.size()}};
-  describer(kind)(file, json);
+  std::ranges::find(kDescribers, kind, &Describer::kind)->describe(file, json);
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "inspector/text/number_texts.h"
 #include "inspector/text/text_layout.h"
 #include "inspector/text/text_table.h"
 
@@ -27,12 +28,8 @@ std::string text(const Json& value) {
   return value.is_string() ? printable(value.get_ref<const std::string&>()) : value.dump();
 }
 
-std::string counted(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string counted(const Json& count, std::string_view noun) {
-  return counted(count.get<uint64_t>(), noun);
+  return inspector::counted(count.get<size_t>(), noun);
 }
 
 std::string bytes_of(const Json& value) { return bytes_text(value.get<uint64_t>()); }
