@@ -9,6 +9,13 @@ namespace vitrine::portable {
 
 namespace {
 
+bool check_can_hold(KernelContext& context, const Tensor& input, const Tensor& out) {
+  if (can_cast(input.dtype(), out.dtype())) return true;
+  context.fail(ErrorCode::kInvalidArgument, "an input of dtype %s cannot be stored in out, of %s",
+               scalar_type_name(input.dtype()), scalar_type_name(out.dtype()));
+  return false;
+}
+
 // PyTorch allows an empty one-dimensional tensor among tensors of any shape.
 bool is_skipped(const Tensor& tensor) { return tensor.rank() == 1 && tensor.numel() == 0; }
 
@@ -30,11 +37,7 @@ void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int
   Layout result(first);
   result.sizes[*place] = 0;
   for (const Tensor* const& tensor : tensors) {
-    if (!can_cast(tensor->dtype(), out.dtype())) {
-      context.fail(ErrorCode::kInvalidArgument, "an input of dtype %s does not go into out, of %s",
-                   scalar_type_name(tensor->dtype()), scalar_type_name(out.dtype()));
-      return;
-    }
+    if (!check_can_hold(context, *tensor, out)) return;
     if (is_skipped(*tensor)) continue;
     bool fits = tensor->rank() == first.rank();
     for (size_t i = 0; fits && i < first.rank(); ++i) {
@@ -59,8 +62,29 @@ void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int
   }
 }
 
+void stack_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,
+               Tensor& out) {
+  if (tensors.empty()) {
+    context.fail(ErrorCode::kInvalidArgument, "there are no tensors to stack");
+    return;
+  }
+  const Tensor& first = *tensors[0];
+  const std::optional<size_t> place = normalize_dim(context, dim, first.rank() + 1);
+  if (!place) return;
+  Layout result(first);
+  result.insert(*place, static_cast<int64_t>(tensors.size()), 0);
+  if (!resize_to(context, out, result.size_span())) return;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!check_can_hold(context, *tensors[i], out)) return;
+    Layout part(out);
+    part.select(*place, static_cast<int64_t>(i));
+    if (!copy_exact(context, *tensors[i], out, part)) return;
+  }
+}
+
 }  // namespace
 
 VITRINE_KERNEL(cat_out, "aten::cat.out", cat_out);
+VITRINE_KERNEL(stack_out, "aten::stack.out", stack_out);
 
 }  // namespace vitrine::portable

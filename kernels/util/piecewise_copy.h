@@ -37,12 +37,4 @@ struct SegmentList {
 void copy_segments(KernelContext& context, const Tensor& self,
                    std::span<const SegmentList> dimensions, Tensor& out);
 
-// The padding before and after the input's elements in a dimension.
-enum class PadMode : uint8_t { kReflection, kReplication };
-
-// reflection_pad and replication_pad of the last `spatial` dimensions; `padding` has a pair for
-// each, last dimension first. Negative padding crops. Resizes `out`.
-void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
-               size_t spatial, PadMode mode, Tensor& out);
-
 }  // namespace vitrine

@@ -1,0 +1,123 @@
+// Elements put around a tensor: a constant, or what its edges give.
+#include <algorithm>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/piecewise_copy.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+void refuse_padding(KernelContext& context, int64_t before, int64_t after, int64_t size,
+                    size_t dim) {
+  context.fail(ErrorCode::kInvalidArgument,
+               "padding %lld, %lld does not suit the %lld elements of dimension %zu",
+               static_cast<long long>(before), static_cast<long long>(after),
+               static_cast<long long>(size), dim);
+}
+
+// `pad` has a pair for each of the last dimensions, last dimension first; negative ones crop.
+void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<const int64_t> pad,
+                         const Scalar& value, Tensor& out) {
+  const size_t rank = self.rank();
+  if (pad.size() % 2 != 0 || pad.size() > 2 * rank) {
+    context.fail(ErrorCode::kInvalidArgument, "%zu paddings do not suit a tensor of rank %zu",
+                 pad.size(), rank);
+    return;
+  }
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  std::array<SegmentList, kMaxRank> dimensions{};
+  std::array<int64_t, kMaxRank> sizes;
+  bool fills = false;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t pair = 2 * (rank - 1 - i);
+    const int64_t before = pair < pad.size() ? pad[pair] : 0;
+    const int64_t after = pair < pad.size() ? pad[pair + 1] : 0;
+    const int64_t size = self.size(i);
+    if (before < -INT32_MAX || before > INT32_MAX || after < -INT32_MAX || after > INT32_MAX ||
+        size + before + after < 0) {
+      return refuse_padding(context, before, after, size, i);
+    }
+    sizes[i] = size + before + after;
+    fills = fills || before > 0 || after > 0;
+    const int64_t first = std::max<int64_t>(-before, 0);
+    dimensions[i].add({first + before, first, std::min(size, size + after) - first, 1});
+  }
+  if (!resize_to(context, out, std::span(sizes).first(rank)) ||
+      (fills && !fill_elements(context, value, out, Layout(out)))) {
+    return;
+  }
+  copy_segments(context, self, std::span(dimensions).first(rank), out);
+}
+
+enum class PadMode : uint8_t { kReflection, kReplication };
+
+// The last `spatial` dimensions are padded; `padding` has a pair for each, last dimension first.
+// Negative padding crops.
+void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
+               size_t spatial, PadMode mode, Tensor& out) {
+  const size_t rank = self.rank();
+  if (padding.size() != 2 * spatial || (rank != spatial + 1 && rank != spatial + 2)) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "%zu paddings of a tensor of rank %zu: %zu and a rank of %zu or %zu are needed",
+                 padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
+    return;
+  }
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  std::array<SegmentList, kMaxRank> dimensions{};
+  std::array<int64_t, kMaxRank> sizes;
+  const int64_t mirrored = mode == PadMode::kReflection ? 1 : 0;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t size = self.size(i);
+    sizes[i] = size;
+    if (i < rank - spatial) {
+      dimensions[i].add({0, 0, size, 1});
+      continue;
+    }
+    const int64_t before = padding[2 * (rank - 1 - i)];
+    const int64_t after = padding[2 * (rank - 1 - i) + 1];
+    // Mirroring needs one element more than it adds: the edge itself is not repeated.
+    const int64_t most = mirrored != 0 ? size - 1 : INT32_MAX;
+    if (size < 1 || before > most || after > most || before < -size || after < -size ||
+        size + before + after < 1) {
+      return refuse_padding(context, before, after, size, i);
+    }
+    sizes[i] = size + before + after;
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t last = std::min(size, size + after);
+    // With both paddings negative and positive in turn, the parts are cropped by each other's end.
+    const int64_t left = std::min(before, sizes[i]);
+    const int64_t right_start = std::max<int64_t>(size + before, 0);
+    dimensions[i].add({0, mirrored * before, left, -mirrored});
+    dimensions[i].add({first + before, first, last - first, 1});
+    dimensions[i].add({right_start, size - 1 - mirrored, sizes[i] - right_start, -mirrored});
+  }
+  if (resize_to(context, out, std::span(sizes).first(rank))) {
+    copy_segments(context, self, std::span(dimensions).first(rank), out);
+  }
+}
+
+template <PadMode mode, size_t spatial>
+void pad_out(KernelContext& context, const Tensor& self, std::span<const int64_t> padding,
+             Tensor& out) {
+  pad_edges(context, self, padding, spatial, mode, out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(constant_pad_nd_out, "aten::constant_pad_nd.out", constant_pad_nd_out);
+VITRINE_KERNEL(reflection_pad1d_out, "aten::reflection_pad1d.out",
+               (pad_out<PadMode::kReflection, 1>));
+VITRINE_KERNEL(reflection_pad2d_out, "aten::reflection_pad2d.out",
+               (pad_out<PadMode::kReflection, 2>));
+VITRINE_KERNEL(reflection_pad3d_out, "aten::reflection_pad3d.out",
+               (pad_out<PadMode::kReflection, 3>));
+VITRINE_KERNEL(replication_pad1d_out, "aten::replication_pad1d.out",
+               (pad_out<PadMode::kReplication, 1>));
+VITRINE_KERNEL(replication_pad2d_out, "aten::replication_pad2d.out",
+               (pad_out<PadMode::kReplication, 2>));
+VITRINE_KERNEL(replication_pad3d_out, "aten::replication_pad3d.out",
+               (pad_out<PadMode::kReplication, 3>));
+
+}  // namespace vitrine::portable
