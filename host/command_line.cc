@@ -71,4 +71,8 @@ bool parse_command_line(CLI::App& app, int argc, char** argv, const std::functio
   }
 }
 
+CLI::Option* as_files(CLI::Option* option) {
+  return option->delimiter(',')->allow_extra_args(false)->type_name("FILES");
+}
+
 }  // namespace vitrine::tools

@@ -12,4 +12,7 @@ namespace vitrine::tools {
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
 
+// Makes an option take files, separated by commas.
+CLI::Option* as_files(CLI::Option* option);
+
 }  // namespace vitrine::tools

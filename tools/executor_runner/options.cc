@@ -103,19 +103,13 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("FILE");
   const OptionGroup run(app, "Running");
   run.add_option("--method_name", options.method, "method")->capture_default_str();
-  run.add_option("--inputs", line.inputs,
-                 "raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
+  as_files(run.add_option("--inputs", line.inputs,
+                          "raw row-major tensors: a.bin,b.bin; a.bin:2x16 for a dynamic shape"));
   run.add_option("--seed", options.seed, "seed of the random inputs, which replace missing ones")
       ->capture_default_str();
   run.add_option("--test_set", options.test_set, "test set of a .bpte to run with (default: 0)")
       ->type_name("N");
-  run.add_option("--data_path", options.data, "external weights (.ptd)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
+  as_files(run.add_option("--data_path", options.data, "external weights (.ptd)"));
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
       ->type_name("BASE");
   run.add_option("--print_output", options.print_output,
@@ -180,22 +174,14 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
       .add_option("--compare_etrecord", options.compare_etrecord, "record of the second program")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
-  compare
-      .add_option("--compare_data", options.compare_data,
-                  "external weights of the second program (.ptd)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
+  as_files(compare.add_option("--compare_data", options.compare_data,
+                              "external weights of the second program (.ptd)"));
   add_fail_above(compare, options.fail_above);
   const OptionGroup verify(app, "Checking");
   verify.add_flag("--verify", options.verify,
                   "compare the outputs of every test set; exit code 2 if they differ");
-  verify
-      .add_option("--expected_output", options.expected,
-                  "expected outputs of a .pte, in the form of --inputs")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
+  as_files(verify.add_option("--expected_output", options.expected,
+                             "expected outputs of a .pte, in the form of --inputs"));
   verify.add_option("--rtol", options.rtol, "relative tolerance (default: by dtype)")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("X");

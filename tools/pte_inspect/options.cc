@@ -27,29 +27,19 @@ std::optional<InspectOptions> parse_inspect_options(int argc, char** argv, int* 
   app.add_flag("--compare", compare, "compare two traces, old and new, aligned by source op");
   app.add_flag("--json", options.json, "print JSON (docs/inspecting.md)");
   app.add_flag("--all", options.all, "print all rows of long tables");
-  app.add_option("--data_path", options.data, "external weights (.ptd), for --verify")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("FILES");
-  app.add_option(
-         "--etrecord", options.etrecords,
-         "record of a trace, or the program that carries it; with --compare one for both, or "
-         "old,new")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::ExistingFile.description(""))
-      ->type_name("FILES");
+  as_files(app.add_option("--data_path", options.data, "external weights (.ptd), for --verify"));
+  as_files(app.add_option(
+               "--etrecord", options.etrecords,
+               "record of a trace, or the program that carries it; with --compare one for both, or "
+               "old,new"))
+      ->check(CLI::ExistingFile.description(""));
   app.add_option("--method_name", options.method, "method of a trace")->capture_default_str();
   const OptionGroup report(app, "Profiles and comparisons");
   add_report_options(report, options.report);
-  report
-      .add_option(
-          "--debug_buffer", options.debug_buffers,
-          "with --compare: the ops' outputs, old,new (default: the traces' names plus .data)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::ExistingFile.description(""))
-      ->type_name("FILES");
+  as_files(report.add_option(
+               "--debug_buffer", options.debug_buffers,
+               "with --compare: the ops' outputs, old,new (default: the traces' names plus .data)"))
+      ->check(CLI::ExistingFile.description(""));
   add_fail_above(report, options.fail_above);
   report
       .add_option("--min_sqnr", options.min_sqnr,
