@@ -62,7 +62,7 @@ void check_fits_comparison(const ReportOptions& options) {
       !options.costs) {
     return;
   }
-  throw CLI::ValidationError("--group_by, --filter and --costs", "do not go with --compare");
+  throw CLI::ValidationError("--group_by, --filter and --costs", "cannot be used with --compare");
 }
 
 }  // namespace vitrine::tools

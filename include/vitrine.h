@@ -5,10 +5,10 @@
  *   if (error != NULL) { puts(vitrine_error_message(error)); ... }
  *
  * Functions that can fail return NULL on success, else an error that the caller frees. What a
- * function gives by an out parameter is the caller's to free with the matching `_free`, which takes
- * NULL too; on failure out parameters stay untouched. Pointers that are only returned belong to the
- * object that they were asked of. One thread at a time uses a module and its arrays; several
- * modules are independent.
+ * function returns by an out parameter belongs to the caller, who frees it with the matching
+ * `_free` (NULL is allowed); on failure out parameters stay unchanged. Pointers that are returned
+ * directly belong to the object that returned them. One thread at a time uses a module and its
+ * arrays; several modules are independent.
  */
 #ifndef VITRINE_H
 #define VITRINE_H
@@ -63,7 +63,7 @@ typedef struct vitrine_array vitrine_array;
 /* Owns its memory, which is zero. */
 VITRINE_API vitrine_error* vitrine_array_new(vitrine_dtype dtype, const int32_t* sizes, size_t rank,
                                              vitrine_array** out);
-/* Of the caller's memory, which outlives the array: exactly its bytes, aligned for the dtype. */
+/* Uses the caller's memory, which outlives the array: exactly its bytes, aligned for the dtype. */
 VITRINE_API vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes,
                                                 size_t rank, void* data, size_t nbytes,
                                                 vitrine_array** out);
@@ -124,10 +124,10 @@ VITRINE_API vitrine_error* vitrine_module_load_memory(const void* program, size_
 VITRINE_API void vitrine_module_free(vitrine_module* module);
 
 VITRINE_API size_t vitrine_module_num_methods(const vitrine_module* module);
-/* NULL if there are not so many. */
+/* NULL if `index` is too large. */
 VITRINE_API const char* vitrine_module_method_name(const vitrine_module* module, size_t index);
 
-/* What a method takes or gives at one place. */
+/* One input or output of a method. */
 typedef struct vitrine_info {
   vitrine_kind kind;
   vitrine_dtype dtype; /* this and the rest of arrays only */

@@ -191,8 +191,7 @@ void MethodTensors::add_input(const Node& node) {
   }
   tensor.weight = spec;
   tensor.data = program_.data_of(*spec);
-  if (tensor.data == nullptr)
-    fail_at(node, fmt::format("there are no numbers for {}", spec->target));
+  if (tensor.data == nullptr) fail_at(node, fmt::format("there are no data for {}", spec->target));
   storage.is_planned = program_.is_mutated(*spec);
   const auto shared = shared_.offsets.find(spec->target);
   if (storage.is_planned && spec->kind == InputSpec::Kind::kBuffer &&

@@ -35,7 +35,7 @@ SharedBuffers share_buffers(const Methods& methods, size_t alignment) {
       if (input.kind != InputSpec::Kind::kBuffer || !program.is_mutated(input)) continue;
       const Seen here{program.data_of(input), &method};
       if (here.data == nullptr)
-        throw AotError(fmt::format("there are no numbers for {}", input.target));
+        throw AotError(fmt::format("there are no data for {}", input.target));
       const auto [first, is_new] = seen.emplace(input.target, here);
       if (!is_new) {
         check_same(input.target, first->second, here);

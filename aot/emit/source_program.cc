@@ -248,7 +248,7 @@ class SourceProgramWriter {
 
   // The module's inputs are what the call gives, its results what is taken from the call.
   void add_delegate(const Node& node, Parts& parts) {
-    if (!options_.flat) fail_at(node, "is a delegate's: a record is of programs before lowering");
+    if (!options_.flat) fail_at(node, "is a delegate call: make the record before lowering");
     const ExportedProgram& original = lowered_module_of(node).original;
     size_t next = 1;
     for (const Node& taken : original.graph->nodes()) {

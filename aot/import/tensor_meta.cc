@@ -14,20 +14,22 @@ constexpr size_t kMaxRank = 64;
 ScalarType read_dtype(const JsonValue& value) {
   const int64_t number = value.integer();
   const std::optional<ScalarType> dtype = dtype_of_number(DtypeNumbering::kTorchExport, number);
-  if (!dtype) value.fail(fmt::format("is {}, no known dtype", number));
+  if (!dtype) value.fail(fmt::format("is {}, which is not a known dtype", number));
   return *dtype;
 }
 
 MemoryFormat read_memory_format(const JsonValue& value) {
   const int64_t number = value.integer();
-  if (number < 1 || number > 4) value.fail(fmt::format("is {}, no known memory format", number));
+  if (number < 1 || number > 4)
+    value.fail(fmt::format("is {}, which is not a known memory format", number));
   return static_cast<MemoryFormat>(number - 1);
 }
 
 Layout read_layout(const JsonValue& value) {
   constexpr int64_t kStrided = 7;
   const int64_t number = value.integer();
-  if (number < 1 || number > kStrided) value.fail(fmt::format("is {}, no known layout", number));
+  if (number < 1 || number > kStrided)
+    value.fail(fmt::format("is {}, which is not a known layout", number));
   return number == kStrided ? Layout::kStrided : static_cast<Layout>(number);
 }
 

@@ -249,7 +249,7 @@ void element_by_rank(Decomposition& to) {
     x = to.reshape(x, {1});
     keepdim = false;
   }
-  if (!x->tensor()->sizes[at].is_static()) to.refuse("it sorts no known size");
+  if (!x->tensor()->sizes[at].is_static()) to.refuse("it sorts a dim of unknown size");
   const int64_t length = x->tensor()->sizes[at].value();
   const int64_t rank = is_median ? (length + 1) / 2 : to.integer("k");
   if (rank < 1 || rank > length) to.refuse("there is no such element");
@@ -293,7 +293,9 @@ void quantile(Decomposition& to) {
     rest.assign(keepdim ? rest.size() : 0, SymInt(1));
   }
   const SymInt length = size_at(x, at);
-  if (!length.is_static() || length.value() == 0) to.refuse("it sorts no known size");
+  if (!length.is_static() || length.value() == 0) {
+    to.refuse("it sorts an empty dim, or one of unknown size");
+  };
 
   const Argument asked = to.arg("q");
   const bool is_tensor = asked.node() != nullptr && asked.node()->tensor() != nullptr;

@@ -58,7 +58,7 @@ void stack(Decomposition& to) {
   const TensorSpec spec = to.spec();
   const int64_t dim = to.integer("dim");
   const size_t at = wrapped(dim, spec.rank());
-  if (tensors.list() == nullptr) to.refuse("it stacks no list");
+  if (tensors.list() == nullptr) to.refuse("it stacks something that is not a list");
   if (at + 1 < spec.rank()) {
     // One after another in the next dim, which then splits.
     std::vector<SymInt> joined = spec.sizes;
@@ -256,7 +256,7 @@ void roll(Decomposition& to) {
 // Views of the inputs that repeat along the others' dims.
 void meshgrid(Decomposition& to) {
   const Argument list = to.arg("tensors");
-  if (list.list() == nullptr) to.refuse("it takes no list");
+  if (list.list() == nullptr) to.refuse("it takes something that is not a list");
   const Argument indexing = to.arg("indexing", "ij");
   const bool swaps = indexing.get<std::string>() != nullptr &&
                      *indexing.get<std::string>() == "xy" && list.list()->size() >= 2;
@@ -293,14 +293,14 @@ void broadcast_together(Decomposition& to) {
 // hstack, vstack, dstack: tensors get the dims that they lack, and are joined.
 void stack_along(Decomposition& to) {
   const Argument list = to.arg("tensors");
-  if (list.list() == nullptr) to.refuse("it joins no list");
+  if (list.list() == nullptr) to.refuse("it joins something that is not a list");
   const std::string_view op = to.node().target().op();
   ArgumentList parts;
   int64_t dim = 0;
   for (const Argument& item : *list.list()) {
     Node* node = item.node();
     if (node == nullptr || node->tensor() == nullptr)
-      to.refuse("it joins something else than tensors");
+      to.refuse("it joins something that is not a tensor");
     std::vector<SymInt> sizes = node->tensor()->sizes;
     if (op == "hstack") {
       if (sizes.empty()) sizes = {1};

@@ -38,13 +38,13 @@ class Sizes {
 
 class Array {
  public:
-  // Empty: only to be assigned to.
+  // Empty; it can only be assigned to.
   Array() = default;
 
   // All makers: InvalidArgument for negative sizes, more than kMaxRank of them, an unknown dtype,
   // or a product that overflows; MemoryAllocationFailed.
   static Result<Array> zeros(ScalarType dtype, Sizes sizes);
-  // InvalidArgument also if `elements` are not as many as `sizes` say.
+  // InvalidArgument also if the number of `elements` is not the product of `sizes`.
   template <class T>
   static Result<Array> copy_of(std::span<const T> elements, Sizes sizes) {
     return copy_of(scalar_type_of<T>, std::as_bytes(elements), sizes);
@@ -61,7 +61,7 @@ class Array {
 
   bool is_empty() const { return state_ == nullptr; }
 
-  // The rest not of an empty Array.
+  // The functions below must not be called on an empty Array.
   ScalarType dtype() const { return tensor().dtype(); }
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
@@ -80,7 +80,7 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // As the runtime takes it; lives as long as the memory.
+  // The tensor that the runtime takes; it lives as long as the memory.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 

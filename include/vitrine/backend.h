@@ -23,7 +23,7 @@ struct CompileSpec {
   std::span<const std::byte> value;
 };
 
-// A setting for loading, by the names that the backend's documentation gives.
+// A setting for loading. The backend's documentation lists its keys and values.
 using OptionValue = std::variant<bool, int64_t, std::string_view>;
 struct BackendOption {
   std::string_view backend;  // its id
@@ -62,9 +62,10 @@ struct BackendInitContext {
   const NamedDataMap* named_data = nullptr;  // outlives the delegate; may be null
   ThreadPool* pool = nullptr;                // outlives the delegate; may be null
   EventTracer* tracer = nullptr;             // may be null
-  // Tells programs apart while they live; null for a delegate without one. To compare only.
+  // Identifies the program while it lives; null for a delegate without one. For comparison only.
   const void* program = nullptr;
-  // All that was given for loading, for other backends too; the last of a key holds.
+  // All options given for loading, those of other backends too. If a key is repeated, the last one
+  // applies.
   std::span<const BackendOption> options = {};
   // The first instruction that calls this delegate: events about loading are logged under it.
   int32_t chain_index = 0;

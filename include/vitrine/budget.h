@@ -10,7 +10,7 @@ class Budget {
  public:
   explicit Budget(uint64_t limit = UINT64_MAX) : limit_(limit) {}
 
-  // False, and nothing taken, beyond the limit.
+  // Beyond the limit, returns false and takes nothing.
   [[nodiscard]] bool take(uint64_t amount) {
     if (amount > left()) return false;
     used_ += amount;

@@ -17,7 +17,7 @@ class DataBuffer {
   // A view; the source outlives it.
   explicit DataBuffer(std::span<const std::byte> view, bool has_slack = false)
       : bytes_(view), has_slack_(has_slack) {}
-  // Out of line, since many hand buffers on.
+  // Out of line, because many callers pass buffers on.
   DataBuffer(DataBuffer&& other) noexcept;
   DataBuffer& operator=(DataBuffer&& other) noexcept;
   ~DataBuffer();

@@ -64,7 +64,7 @@ class [[nodiscard]] Error {
   // Never null; empty for success.
   const char* message() const;
 
-  // The same error with "`place`: " before its text: callers that know more say more.
+  // The same error with "`place`: " before its text: callers add it when they know it.
   [[gnu::format(printf, 2, 3)]] Error in(const char* format, ...) &&;
 
  private:

@@ -25,9 +25,9 @@
 // (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other
 // parameter of type const EValue& takes whatever is there.
 //
-// A value of another kind than the parameter's is the program's error: the kernel is not called.
-// Nor is it when an input has no memory, or an output has none or is a constant: behind the door
-// kernels need not ask. An output may be an input of the same call, but then keeps its shape.
+// The kernel is not called if the program passes a value of another kind than the parameter's, an
+// input without memory, or an output without memory or in constant memory. Kernels need not check
+// these. An output may be an input of the same call, but then keeps its shape.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ struct Kernel {
 
 namespace boxing {
 
-// Unbox<T>::read(value, &storage) gives false if `value` is of another kind. The numbers that an
+// Unbox<T>::read(value, &storage) returns false if `value` is of another kind. The numbers that an
 // operator takes as `int` may come as Bool and the like only where PyTorch's schema says Scalar.
 template <class T>
 struct Unbox;

@@ -21,14 +21,15 @@ class KernelContext {
   // `temp` is reset by the executor after each instruction. `pool` may be null. Neither is owned.
   explicit KernelContext(HeapArena* temp, ThreadPool* pool = nullptr) : temp_(temp), pool_(pool) {}
 
-  // The kernel returns right after; the executor stops at this instruction. The first error stays.
+  // The kernel must return after this call; the executor stops at this instruction. Of several
+  // errors the first is kept.
   [[gnu::format(printf, 3, 4)]] void fail(ErrorCode code, const char* format, ...);
   void fail(Error error);
   bool failed() const { return failed_; }
   // Leaves the context without a failure.
   Error take_error();
 
-  // Resizes an output; false (and fail) if its shape may not become this one. A tensor that is an
+  // Resizes an output; fails and returns false if it cannot take this shape. A tensor that is an
   // input of the same call as well keeps its shape, which the kernel may have read already.
   [[nodiscard]] bool resize(Tensor& out, std::span<const int32_t> sizes) {
     return out.has_sizes(sizes) || resize_to_other(out, sizes);
@@ -42,9 +43,9 @@ class KernelContext {
   // Uninitialised memory until the end of the instruction. If none is left, fails and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
   // As many bytes as the product of `factors`, in checked arithmetic: sizes and sizeof(an element).
-  // No product of sizes goes to the function above. One byte for a product of zero.
+  // Products of sizes must not be passed to the function above. One byte for a product of zero.
   void* allocate_temp(std::initializer_list<int64_t> factors);
-  // Value-initialised; empty (and fail) on exhaustion. `count` > 0.
+  // Value-initialised; fails and returns an empty span if no memory is left. `count` > 0.
   template <class T>
   std::span<T> allocate_temp_array(size_t count) {
     std::span<T> result = temp_->allocate_array<T>(count);

@@ -24,7 +24,7 @@ struct KernelTable {
 
   static constexpr uint32_t kAllDtypes = UINT32_MAX;
   std::span<const Kernel* const> kernels;
-  // Bit n: the kernels take ScalarType n, as far as the operator does. Loading a method that hands
+  // Bit n: the kernels take ScalarType n, if the operator does. Loading a method that passes
   // them a tensor of another dtype fails.
   uint32_t dtypes = kAllDtypes;
 };

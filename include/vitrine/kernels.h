@@ -1,5 +1,5 @@
 // The tables of kernels that come with Vitrine, for KernelRegistry::add(). A registry asks its
-// tables in order: the optimised kernels go before the portable ones, on which they fall back.
+// tables in order: add the optimised kernels before the portable ones, to which they fall back.
 #pragma once
 
 #include "vitrine/kernel_registry.h"
@@ -17,7 +17,7 @@ namespace quantized {
 KernelTable kernels();
 }  // namespace quantized
 
-// llama: attention, its caches, and what else decoders call. Component `kernels`.
+// llama: attention, its caches, and other operators of decoders. Component `kernels`.
 namespace llm {
 KernelTable kernels();
 }  // namespace llm

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -37,12 +36,12 @@ class MemoryAllocator {
   void* allocate_items(size_t count, size_t bytes, size_t alignment);
 };
 
-// Bump allocation in chunks taken from the heap. After a reset() of several chunks the next one is
-// as large as they were together, so that a user who repeats the same allocations soon stops
-// touching the heap.
+// Bump allocation in chunks from the heap. After a reset() of several chunks, the next chunk is as
+// large as all of them together. A user who repeats the same allocations therefore soon stops
+// allocating from the heap.
 class HeapArena final : public MemoryAllocator {
  public:
-  // What is held is taken from `budget`, which outlives the arena; null: no bound.
+  // Memory is taken from `budget`, which outlives the arena; null: no bound.
   explicit HeapArena(size_t chunk_bytes = 16384, Budget* budget = nullptr)
       : chunk_bytes_(chunk_bytes), budget_(budget) {}
   ~HeapArena() override;

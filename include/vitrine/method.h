@@ -6,9 +6,9 @@
 //   (*method)->execute();
 //   const Tensor& result = (*method)->output(0).tensor();
 //
-// Loading takes all memory and finds every kernel and backend; nothing after it allocates on
-// success, looks a name up or parses; but temporary memory that kernels ask for is taken once, by
-// the first executions that need it. Several Methods of one Program are independent and may run in
+// Loading allocates all memory and finds every kernel and backend. Successful executions do not
+// allocate, look up names or parse; only the first ones may allocate the temporary memory that
+// kernels request. Several Methods of one Program are independent and may run in
 // several threads at once, unless they share state; one Method serves one thread at a time.
 #pragma once
 
@@ -31,10 +31,10 @@ namespace vitrine {
 class MethodLoader;  // runtime/executor/method_loader.h
 class ThreadPool;
 
-// For MethodOptions::check_plan. InvalidProgram if planned memory gives a value's bytes to another
-// one while the value is still needed; the error names both, their bytes and the instructions
-// (docs/trust.md). Its time is that of sorting the values; its memory, taken from the method's
-// budget, is given back.
+// For MethodOptions::check_plan. InvalidProgram if the memory plan gives a value's bytes to another
+// value while the first is still needed; the error names both, their bytes and the instructions
+// (docs/trust.md). It takes the time of sorting the values. Its memory is taken from the method's
+// budget and returned.
 Error refuse_overlaps(MethodLoader& loader);
 
 // Pointers are not owned and outlive the Method. Null means "none of these".
@@ -52,18 +52,18 @@ struct MethodOptions {
   // Method takes zeroed memory of its own. With kReadableSlack bytes more at each buffer's end
   // delegates need no copies of what lies there.
   std::span<const std::span<std::byte>> planned_memory = {};
-  // Stands for the planned buffer that methods of the program share (planned_memory[1] is not
-  // looked at). Of this program. Null: the method has a state of its own.
+  // Replaces the planned buffer that methods of the program share (planned_memory[1] is ignored).
+  // It must be of this program. Null: the method has its own state.
   SharedState* shared_state = nullptr;
   // Bounds on what a hostile file can ask for (docs/trust.md).
-  // All that loading and running may take: activations, values, kernels' temporary memory,
+  // Limit of the memory for loading and running: activations, values, kernels' temporary memory,
   // delegates and what they pack. 0: as much as the machine has.
   uint64_t max_memory_bytes = 0;
   // Work of loading, in items looked at. 0: 16 a byte of the files, and a million.
   uint64_t max_load_steps = 0;
   uint64_t max_instructions_per_run = 10'000'000;
-  // refuse_overlaps, as the facade and the tools have it, for plans that may be wrong. Null: each
-  // kernel refuses the overlaps that it cannot work with, and nothing else looks for them.
+  // refuse_overlaps, which the facade and the tools use, for plans that may be wrong. Null: each
+  // kernel refuses the overlaps that it cannot work with, and nothing else checks for them.
   Error (*check_plan)(MethodLoader& loader) = nullptr;
 };
 
@@ -106,21 +106,22 @@ class Method {
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
   // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on,
-  // and so lives until other memory is set or the Method is destroyed. With kReadableSlack bytes
-  // more delegates need no copy of it.
+  // and so must live until other memory is set or the Method is destroyed. With kReadableSlack more
+  // bytes, delegates need not copy it.
   Error set_output_data(size_t index, std::span<std::byte> memory);
 
   // Fails at the first instruction that fails, and names it. InvalidState if an input is not set,
   // or if the last execution may have written over it: inputs that share planned memory with what
   // the program writes must be set before each execution, others keep their values. InvalidState,
-  // and nothing done, while another method is at work on the state that they share.
+  // without any effect, while another method uses the state that they share.
   Error execute();
 
-  // What went wrong in loading without stopping it, e.g. a cache that cannot be written; a success
-  // if nothing did.
+  // An error that did not stop loading, e.g. a cache that cannot be written; success if there was
+  // none.
   const Error& warning() const { return warning_; }
 
-  // Not during an execution. Temporary memory and workspaces may be taken by the first one.
+  // Must not be called during an execution. The first execution may allocate temporary memory and
+  // workspaces.
   MemoryUsage memory_usage() const;
   // Adds it to that of other methods: what they share counts once.
   void add_memory_usage(MemoryUsage& sum) const;

@@ -1,4 +1,4 @@
-// A method's inputs, outputs and memory, known without loading it.
+// Describes the inputs, outputs and memory of a method, which need not be loaded.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct TensorInfo {
   bool is_memory_planned;  // or a constant. false: the caller gives the memory
 };
 
-// A view of a verified program; lives no longer than it. Thread-safe.
+// A view of a verified program, which outlives it. Thread-safe.
 class MethodMeta {
  public:
   explicit MethodMeta(const schema::program::ExecutionPlan& plan) : plan_(&plan) {}

@@ -7,7 +7,7 @@
 //   if (!outputs.ok()) return fail(outputs.error().message());
 //   auto logits = outputs->at(0).array()->data<float>();
 //
-// Methods that the program was exported with to share state (vitrine/shared_state.h) do.
+// Methods share state if the program was exported so (vitrine/shared_state.h).
 //
 // A Module runs with all kernels and backends that it was built with. Errors say what is wrong and
 // where; nothing throws. One thread at a time uses a Module; several Modules are independent.
@@ -61,7 +61,7 @@ class Value {
 struct ModuleOptions {
   size_t threads = 0;  // the caller's included; 0: as many as performing cores
   bool optimized_kernels = true;
-  // .ptd files; a name may stand in one of them only.
+  // .ptd files; each name may occur in one of them only.
   std::vector<std::string> data_files = {};
   // Keys and strings outlive the Module.
   std::vector<BackendOption> backend_options = {};
@@ -83,13 +83,13 @@ class Module {
   size_t num_methods() const;
   // `index` < num_methods().
   std::string_view method_name(size_t index) const;
-  // Inputs and outputs: kinds, dtypes, sizes. InvalidArgument names the methods that there are.
+  // Inputs and outputs: kinds, dtypes, sizes. InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
-  // Loads a method before its first call. OperatorMissing names all that is missing.
+  // Loads a method before its first call. OperatorMissing names all missing operators and backends.
   Error load_method(std::string_view name);
-  // Arrays are given and come back row-major, whatever the layout in the program is. Outputs have
-  // memory of their own. InvalidArgument says which input does not fit, and how.
+  // Arrays are row-major in both directions, whatever the layout in the program is. Outputs own
+  // their memory. InvalidArgument says which input does not fit, and how.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));

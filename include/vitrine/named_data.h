@@ -33,7 +33,7 @@ class NamedDataMap {
   // As DataSource::stamp and DataSource::release; unknown keys are ignored.
   virtual uint64_t stamp() const { return 0; }
   virtual void release(std::string_view /*key*/) const {}
-  // The size of all files behind it; 0 if there are none.
+  // The total size of its files; 0 if it has no files.
   virtual uint64_t file_bytes() const { return 0; }
 };
 
@@ -51,7 +51,7 @@ class MergedNamedData final : public NamedDataMap {
   uint64_t file_bytes() const override;
 
  private:
-  // Which is to be asked for the key; null only if both are.
+  // The map to ask for the key; null only if both are.
   const NamedDataMap* map_of(std::string_view key) const;
   static Error no_data(std::string_view key);
 

@@ -24,7 +24,7 @@ namespace vitrine {
 
 enum class Verification : uint8_t {
   kFull,  // flatbuffer structure and meaning
-  kNone,  // the caller vouches for the file: a damaged one is undefined behaviour
+  kNone,  // the caller guarantees that the file is sound; a damaged one is undefined behaviour
 };
 
 class Program {
@@ -47,7 +47,7 @@ class Program {
   // The rest serves the executor and tools.
 
   const schema::program::Program& root() const { return *root_; }
-  // Initial bytes of constant or mutable tensor `index`; `nbytes` of them are there.
+  // The first `nbytes` initial bytes of constant or mutable tensor `index`.
   Result<std::span<const std::byte>> constant_data(uint32_t index, size_t nbytes) const;
   bool constants_have_slack() const { return constants_.has_slack(); }
   Result<DataBuffer> mutable_data(uint32_t index, size_t nbytes) const;

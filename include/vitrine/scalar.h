@@ -19,9 +19,9 @@ class Scalar {
   bool is_floating() const { return kind_ == Kind::kDouble; }
   bool is_bool() const { return kind_ == Kind::kBool; }
 
-  // The value in T, as static_cast would give it from the kind that it has. For an integer T a
-  // double is taken to int64_t first, where it saturates and NaN gives 0, so that no value from a
-  // file is undefined; like an int it is then reduced modulo 2^bits.
+  // The value converted to T as by static_cast. For an integer T, a double is first converted to
+  // int64_t, saturating and with 0 for NaN, so that no value from a file is undefined behaviour. It
+  // is then reduced modulo 2^bits, as an int is.
   template <class T>
   T to() const {
     if (kind_ != Kind::kDouble) return static_cast<T>(int_);

@@ -6,9 +6,9 @@
 //   auto prefill = Method::load(program, "prefill", {.shared_state = state->get()});
 //   auto decode = Method::load(program, "decode", {.shared_state = state->get()});
 //
-// Each buffer begins with what the first loaded method that has it brings: the value in the file,
-// else zeros. Loading other methods leaves it as it is. One of the methods loads or executes at a
-// time; a second one is refused.
+// The first loaded method that has a buffer sets its initial value: that of the file, else zeros.
+// Loading other methods does not change it. Only one of the methods may load or execute at a time;
+// a second one gets an error.
 #pragma once
 
 #include <atomic>
@@ -62,7 +62,7 @@ class SharedState {
   struct FreeMemory {
     void operator()(std::byte* memory) const;
   };
-  // While it lives, no other method loads or executes. It is false if another one does.
+  // While it lives, no other method can load or execute. It is false if another one already does.
   class Turn {
    public:
     explicit Turn(SharedState* state);

@@ -18,7 +18,7 @@ namespace vitrine {
 inline constexpr size_t kMaxRank = 16;
 
 // Vector code may load a whole register at the end of a tensor, and so read this many bytes past
-// it; their values mean nothing. Memory of which that is allowed is said to have slack.
+// it; their values mean nothing. Memory that allows this is said to have slack.
 inline constexpr size_t kReadableSlack = 128;
 
 enum class ShapeDynamism : uint8_t {
@@ -102,12 +102,12 @@ class Tensor {
   // Constants: their memory may be a file, mapped read-only.
   bool is_read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
-  // Becomes a tensor of `sizes` in the memory of `other`, and takes with it what may be done there:
-  // whether it may be written, how many elements it holds and whether it has slack. Errors as of
-  // resize(), for which the bound at construction counts; InvalidArgument if `other` has less room.
-  // On error nothing changes.
+  // Becomes a tensor of `sizes` in the memory of `other`, with that memory's properties: whether it
+  // may be written, how many elements it holds and whether it has slack. Errors as in resize(),
+  // with the bound at construction; InvalidArgument if `other` has less room. On error nothing
+  // changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
-  // Whether the elements that sizes promise are there to be read; to be written up to max_numel().
+  // Whether the memory can be read for all elements of `sizes`; and written up to max_numel().
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }
 

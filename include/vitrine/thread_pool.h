@@ -3,9 +3,9 @@
 // One parallel region runs at a time; a second caller waits. Create one per process and share it.
 //
 // Callers work alone while that is faster. Workers sleep 20 microseconds after the last region at
-// the latest, and waking them takes as long. And a worker whose core the system gives to another
-// process keeps its caller waiting for milliseconds: if that costs more than the workers save,
-// there is a pause.
+// the latest, and waking them takes as long. A worker whose core the system gives to another
+// process keeps its caller waiting for milliseconds. If that costs more than the workers save, the
+// pool pauses: callers work alone.
 #pragma once
 
 #include <atomic>
@@ -41,15 +41,15 @@ class ThreadPool {
   // Calls task(argument, i) once for every i < count, by all threads or by the caller's alone, and
   // returns when all are done. One thread takes about `work_ns` for all. Tasks must not call run().
   using Task = void (*)(void* argument, size_t i);
-  // Virtual, so that kernels that call it do not link it: a program without a pool needs none.
+  // Virtual, so that kernels can call it without linking it into programs without a pool.
   virtual void run(size_t count, Task task, void* argument, uint64_t work_ns = kMuchWork);
   static constexpr uint64_t kMuchWork = 1'000'000'000;
 
   // Null for one thread: pthreadpool takes that as "run in the caller".
   pthreadpool* handle() const { return pool_; }
 
-  // For those who give handle() away; run() does this by itself. Times are those of
-  // CLOCK_MONOTONIC; any thread may call.
+  // For callers that pass handle() on; run() does this by itself. Times are of CLOCK_MONOTONIC.
+  // Thread-safe.
   //
   // Whether all threads are expected to be faster than the caller's alone for a region that begins
   // now. The caller follows the answer, and calls account() after a region on all threads.
@@ -57,7 +57,7 @@ class ThreadPool {
   // A region ended now. It took `took_ns` on all threads; `own_ns` is what it takes if no worker
   // keeps the caller waiting.
   void account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns);
-  // There is a pause.
+  // Whether the pool pauses.
   bool rests(uint64_t now_ns) const { return now_ns < resume_ns_.load(std::memory_order_relaxed); }
 
  private:

@@ -9,9 +9,9 @@ namespace vitrine {
 
 class ValueTracer : public EventTracer {
  public:
-  // Asked at each step; record_value() is called only where it holds.
+  // Called at each step; record_value() is called only where this returns true.
   virtual bool wants_values() const = 0;
-  // The value is gone after the call: the next instruction may use its memory.
+  // The value is valid during the call only: the next instruction may reuse its memory.
   virtual void record_value(const TracedValue& value) = 0;
 
   // Records the last argument of a kernel call (a list if there are several results), and every
@@ -27,7 +27,7 @@ class ValueTracer : public EventTracer {
   }
 
  private:
-  // Not virtual: code with RTTI may derive from this class, whose own code has none.
+  // Not virtual: this class is compiled without RTTI, but code with RTTI may derive from it.
   void give_results(const TraceRecord& step, std::span<EValue* const> arguments,
                     const Delegate* delegate);
   void give_outputs(std::span<EValue* const> outputs);

@@ -1,4 +1,4 @@
-// All that a program needs to run models: vitrine/module.h has the example.
+// Everything that a program needs to run models; vitrine/module.h has an example.
 #pragma once
 
 #include "vitrine/array.h"

@@ -136,7 +136,7 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
   const std::optional<size_t> place = existing_dim(context, self, dim);
   if (!place) return;
   if (parts != static_cast<int64_t>(outs.size())) {
-    context.fail(ErrorCode::kInvalidArgument, "%lld parts do not go into %zu outs",
+    context.fail(ErrorCode::kInvalidArgument, "%lld parts need as many outs, not %zu",
                  static_cast<long long>(parts), outs.size());
     return;
   }
@@ -183,7 +183,7 @@ void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim
   const std::optional<size_t> place = existing_dim(context, self, dim);
   if (!place) return;
   if (static_cast<int64_t>(out.size()) != self.size(*place)) {
-    context.fail(ErrorCode::kInvalidArgument, "%d slices do not go into %zu outs",
+    context.fail(ErrorCode::kInvalidArgument, "%d slices need as many outs, not %zu",
                  self.size(*place), out.size());
     return;
   }

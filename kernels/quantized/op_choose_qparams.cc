@@ -24,7 +24,7 @@ void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int6
       quant_min >= quant_max) {
     context.fail(
         ErrorCode::kInvalidArgument,
-        "needed are elements of input, quant_min below quant_max, and outs of one element");
+        "input needs elements, quant_min must be below quant_max, and each out needs one element");
     return;
   }
   if (!check_data(context, {&input, &scale_out, &zero_point_out})) return;

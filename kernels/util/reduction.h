@@ -1,10 +1,11 @@
 // Reductions: an accumulator makes a kernel.
 //
-//   struct Count {
-//     using In = bool;                        // elements are converted to it (REALHBBF16 as a
-//     type) using Results = TypeList<int64_t>;      // one type an output, at most two int64_t seen
-//     = 0;                       // trivially copyable: copied anew for each output void
-//     add(std::span<const bool> values); void result(int64_t& count) const;
+//   struct Count {                          // trivially copyable: copied anew for each output
+//     using In = bool;                      // elements are converted to it (REALHBBF16)
+//     using Results = TypeList<int64_t>;    // one type an output, at most two
+//     int64_t seen = 0;
+//     void add(std::span<const bool> values);
+//     void result(int64_t& count) const;
 //   };
 //   reduce(context, Count{}, self, mask, keepdim, {&out});
 //

@@ -29,10 +29,11 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
   const bool is_list =
       value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
   if (list && is_list) {
-    return context.fail(ErrorCode::kInvalidProgram,
-                        "argument %zu is a list of which a tensor has no memory, is a constant to "
-                        "be written, or is None where it must not",
-                        index);
+    return context.fail(
+        ErrorCode::kInvalidProgram,
+        "argument %zu is a list in which a tensor has no memory, is a constant that "
+        "the operator writes, or is None where None is not allowed",
+        index);
   }
   if (value.is_int()) {
     return context.fail(ErrorCode::kInvalidProgram,

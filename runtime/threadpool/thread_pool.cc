@@ -88,7 +88,7 @@ size_t performing_core_count() {
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(size_t threads, Use use) {
   if (threads == 0) threads = std::min(performing_core_count(), kMaxThreads);
   if (threads > kMaxThreads) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu threads; at most %zu make sense", threads,
+    return Error::make(ErrorCode::kInvalidArgument, "%zu threads: at most %zu are allowed", threads,
                        kMaxThreads);
   }
   pthreadpool_t pool = nullptr;

@@ -74,7 +74,7 @@ InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std:
 InputSet::InputSet(const Method& method, const InputSet& same)
     : others_(same.others_), constants_(same.constants_) {
   if (method.num_inputs() != same.tensors_.size()) {
-    throw ToolError(fmt::format("A takes {} inputs and B {}: they cannot have the same",
+    throw ToolError(fmt::format("A takes {} inputs and B {}: they cannot share inputs",
                                 same.tensors_.size(), method.num_inputs()));
   }
   for (size_t i = 0; i < method.num_inputs(); ++i) {
@@ -89,7 +89,7 @@ InputSet::InputSet(const Method& method, const InputSet& same)
     const TensorInfo info = method.meta().input_tensor(i);
     const Tensor& values = same.tensors_[i]->tensor();
     if (info.dtype != values.dtype() || info.sizes.size() != values.rank()) {
-      throw ToolError(fmt::format("input {} is {} in A and {} in B: they cannot have the same", i,
+      throw ToolError(fmt::format("input {} is {} in A and {} in B: they cannot share inputs", i,
                                   describe(values), describe(info.dtype, info.sizes)));
     }
     tensors_.push_back(std::make_unique<HostTensor>(info.dtype, values.sizes(), info.dim_order));

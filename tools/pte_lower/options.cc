@@ -70,7 +70,8 @@ aot::ConstantMethod parse_constant_method(const std::string& text) try {
 
 std::vector<std::string> checked_backends(const std::vector<std::string>& names) {
   const bool none = std::ranges::count(names, "none") != 0;
-  if (none && names.size() > 1) throw ToolError("--backend none goes with no other backend");
+  if (none && names.size() > 1)
+    throw ToolError("--backend none cannot be combined with other backends");
   if (none) return {};
   for (const std::string& name : names) lowering_backend(name);
   return names;

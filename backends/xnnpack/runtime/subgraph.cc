@@ -39,7 +39,7 @@ Result<SubgraphHandle> create_subgraph(size_t external_count) {
   const xnn_status status =
       xnn_create_subgraph(static_cast<uint32_t>(external_count), /*flags=*/0, &subgraph);
   if (status != xnn_status_success) {
-    return Error::make(code_of(status), "XNNPACK makes no subgraph: %s", status_text(status));
+    return Error::make(code_of(status), "XNNPACK cannot make a subgraph: %s", status_text(status));
   }
   return SubgraphHandle(subgraph);
 }
@@ -130,7 +130,7 @@ Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
     const xnn_status own = create_runtime(trial->get(), request, 0, runtime);
     if (own != xnn_status_success) return refused(graph, i, own);
   }
-  return Error::make(code_of(status), "XNNPACK makes no runtime of the graph: %s",
+  return Error::make(code_of(status), "XNNPACK cannot make a runtime of the graph: %s",
                      status_text(status));
 }
 

@@ -71,7 +71,7 @@ TEST_F(Damaged, MissingField) {
 
 TEST_F(Damaged, UnknownDtype) {
   graph()["tensor_values"]["add"]["dtype"] = 99;
-  expect("graph_module.graph.tensor_values.add.dtype: is 99, no known dtype");
+  expect("graph_module.graph.tensor_values.add.dtype: is 99, which is not a known dtype");
 }
 
 TEST_F(Damaged, UnknownKinds) {

@@ -256,7 +256,7 @@ TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
   EXPECT_TRUE(in_thread.ok());
   EXPECT_EQ(refused.code(), ErrorCode::kInvalidState);
   EXPECT_STREQ(refused.message(),
-               "forward has to wait: another method is at work on the state that they share");
+               "forward cannot run now: another method is using on the state that they share");
   ASSERT_FALSE(loaded.ok());
   EXPECT_THAT(loaded.error().message(), HasSubstr("forward has to wait"));
   EXPECT_TRUE((*first)->execute().ok());

@@ -189,10 +189,10 @@ TEST_F(BoxingTest, RefusesWrongTensorsInLists) {
   for (const EValue& bad :
        {tensors({tensor_without_memory()}), tensors({EValue(int64_t{1})}), tensors({EValue()})}) {
     EXPECT_THAT(refusal(kernel_tensor_lists, {bad, good, good}),
-                HasSubstr("argument 0 is a list of which a tensor"));
+                HasSubstr("argument 0 is a list in which a tensor"));
   }
   EXPECT_THAT(refusal(kernel_tensor_lists, {good, good, tensors({constant()})}),
-              HasSubstr("argument 2 is a list of which a tensor"));
+              HasSubstr("argument 2 is a list in which a tensor"));
   EXPECT_THAT(refusal(kernel_tensor_lists, {tensors({tensor()}, true), good, good}),
               HasSubstr("argument 0"));
   EXPECT_THAT(refusal(kernel_tensor_lists, {tensor(), good, good}),
