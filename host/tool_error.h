@@ -1,8 +1,6 @@
 // The exception for tools, and the conversion of device-side errors to it.
 #pragma once
 
-#include <string>
-
 #include "base/host_error.h"
 #include "vitrine/error.h"
 

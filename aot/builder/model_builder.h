@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>

@@ -1,6 +1,5 @@
 #include "aot/emit/record.h"
 
-#include <utility>
 #include <variant>
 
 #include "aot/emit/source_program.h"

@@ -1,10 +1,8 @@
 // A whole exported model: graph, signature, weights.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "aot/import/import_error.h"
 #include "aot/import/node_metadata.h"
 #include "aot/import/tensor_meta.h"
 

@@ -1,7 +1,6 @@
 #include "aot/import/program_reader.h"
 
 #include "aot/import/graph_reader.h"
-#include "aot/import/import_error.h"
 #include "aot/import/signature_reader.h"
 
 namespace vitrine::aot {

@@ -1,7 +1,6 @@
 // The GraphSignature struct of torch.export's schema.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "aot/graph/exported_program.h"

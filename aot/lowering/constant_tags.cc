@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "aot/graph/aot_error.h"
-#include "aot/lowering/fx_order.h"
 
 namespace vitrine::aot {
 namespace {

@@ -3,9 +3,7 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "aot/graph/exported_program.h"
 

@@ -1,6 +1,7 @@
 #include "aot/optimise/rewriting.h"
 #include "aot/optimise/rules.h"
 #include "aot/shapes/infer.h"
+#include "aot/shapes/strides.h"
 
 namespace vitrine::aot {
 namespace {

@@ -6,7 +6,6 @@
 //                          _all_bases=[cache]) -> (results..., the bases as they end)
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "aot/graph/node.h"

@@ -5,7 +5,6 @@
 
 #include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
-#include "aot/shapes/promotion.h"
 
 namespace vitrine::aot::decompositions {
 

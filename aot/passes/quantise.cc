@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "aot/graph/tensor_data.h"
 

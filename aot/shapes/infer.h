@@ -1,9 +1,7 @@
 // Infers a call's results: dtypes, sizes and strides, as PyTorch's operators produce them.
 #pragma once
 
-#include <array>
 #include <span>
-#include <string_view>
 
 #include "aot/shapes/call.h"
 

@@ -1,7 +1,6 @@
 // The dtype that operands of several dtypes are computed in.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "aot/graph/argument.h"

@@ -4,7 +4,6 @@
 //
 // sets the method's first input (f32) to these numbers and prints its first output.
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "examples/custom_op/my_ops.h"

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/layout.h"
 #include "kernels/util/resampling.h"

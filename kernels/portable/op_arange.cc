@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "kernels/util/arithmetic.h"
-#include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "vitrine/kernel.h"
 

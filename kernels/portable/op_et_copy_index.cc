@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "kernels/util/checks.h"
-#include "runtime/core/checked_math.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {

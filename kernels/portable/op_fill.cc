@@ -1,4 +1,3 @@
-#include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/fill.h"
 #include "vitrine/kernel.h"

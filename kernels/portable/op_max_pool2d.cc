@@ -1,5 +1,4 @@
 // Maxima over windows with the places where they are.
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>

@@ -1,6 +1,5 @@
 #include <cstring>
 
-#include "kernels/util/arithmetic.h"
 #include "kernels/util/checks.h"
 #include "kernels/util/pooling.h"
 #include "vitrine/kernel.h"

@@ -1,4 +1,3 @@
-#include "kernels/util/checks.h"
 #include "kernels/util/element_copy.h"
 #include "vitrine/kernel.h"
 

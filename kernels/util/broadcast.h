@@ -1,7 +1,6 @@
 // Broadcasting: shapes are aligned at their last dimensions; sizes agree or one of them is 1.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -4,7 +4,6 @@
 
 #include "kernels/util/box_loop.h"
 #include "kernels/util/broadcast.h"
-#include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 
 namespace vitrine {

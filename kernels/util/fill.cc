@@ -1,6 +1,5 @@
 #include "kernels/util/fill.h"
 
-#include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/scalar_value.h"
 

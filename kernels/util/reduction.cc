@@ -5,7 +5,6 @@
 
 #include "kernels/util/box_loop.h"
 #include "kernels/util/convert.h"
-#include "kernels/util/promotion.h"
 
 namespace vitrine {
 

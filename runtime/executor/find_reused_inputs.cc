@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "runtime/core/sort.h"
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {

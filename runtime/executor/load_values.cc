@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "runtime/core/checked_math.h"
-#include "runtime/data/vector_size.h"
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {

@@ -5,7 +5,6 @@
 // find_reused_inputs.cc, refuse_overlaps.cc; the rest in method_loader.cc.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 

@@ -10,7 +10,6 @@
 #include "host/tool_error.h"
 #include "schema/flat_tensor_generated.h"
 #include "tools/pte_inspect/loading.h"
-#include "vitrine/flat_tensor.h"
 
 namespace vitrine::tools {
 namespace {

@@ -1,7 +1,6 @@
 // Runs all checks that loading a file makes, and reports each.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

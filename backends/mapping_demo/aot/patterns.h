@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "aot/graph/exported_program.h"
 #include "aot/lowering/partitioner.h"

@@ -1,7 +1,6 @@
 // The operators of XNNPACK, from backends/xnnpack/format/operators.inc.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 

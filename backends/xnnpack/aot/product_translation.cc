@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "aot/graph/aot_error.h"
 #include "backends/xnnpack/aot/translations.h"
 #include "backends/xnnpack/aot/translator.h"
 #include "backends/xnnpack/aot/weights.h"

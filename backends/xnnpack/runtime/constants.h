@@ -5,8 +5,6 @@
 // allow neither are copied.
 #pragma once
 
-#include <cstddef>
-
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/weights_cache.h"

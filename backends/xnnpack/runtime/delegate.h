@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "backends/xnnpack/runtime/constants.h"
 #include "backends/xnnpack/runtime/graph.h"

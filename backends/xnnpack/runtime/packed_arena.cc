@@ -1,6 +1,5 @@
 #include "backends/xnnpack/runtime/packed_arena.h"
 
-#include <cstdint>
 #include <new>
 
 #include "runtime/core/checked_math.h"
