@@ -1,15 +1,53 @@
+// p-norms of the differences between rows.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
+#include "kernels/util/arithmetic.h"
 #include "kernels/util/box_loop.h"
 #include "kernels/util/broadcast.h"
-#include "kernels/util/distance.h"
+#include "kernels/util/checks.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 
 namespace {
+
+// Both of one floating dtype, out too, and p >= 0 (infinity included).
+bool check_distance(KernelContext& context, const Tensor& x1, const Tensor& x2, double p,
+                    const Tensor& out) {
+  if (!(p >= 0)) {
+    context.fail(ErrorCode::kInvalidArgument, "p is %g, not 0 or more", p);
+    return false;
+  }
+  return check_dtype_in<FloatHBF16Types>(context, x1) &&
+         check_dtype(context, x2, x1.dtype(), "x2") && check_dtype(context, out, x1.dtype(), "out");
+}
+
+// The p-norm of a - b: for p = 0 the number of differences, for infinity the largest.
+template <class T>
+T distance(const T* a, const T* b, int64_t length, double p) {
+  double sum = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    const double difference = std::fabs(static_cast<double>(static_cast<Compute<T>>(a[i])) -
+                                        static_cast<double>(static_cast<Compute<T>>(b[i])));
+    if (p == 0) {
+      sum += difference != 0 ? 1 : 0;
+    } else if (p == 1) {
+      sum += difference;
+    } else if (p == 2) {
+      sum += difference * difference;
+    } else if (std::isinf(p)) {
+      sum = larger(sum, difference);
+    } else {
+      sum += std::pow(difference, p);
+    }
+  }
+  const bool has_root = p != 0 && p != 1 && !std::isinf(p);
+  const double norm = !has_root ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+  return static_cast<T>(static_cast<Compute<T>>(norm));
+}
 
 struct Batches {
   std::array<int64_t, kMaxRank> sizes;
@@ -75,8 +113,34 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
                             [&]<class T>() { distances<T>(batches, x1, x2, p, out); });
 }
 
+void pdist_forward_out(KernelContext& context, const Tensor& self, double p, Tensor& out) {
+  if (!check_rank(context, self, 2, "self") || !check_contiguous(context, self, "self") ||
+      !check_distance(context, self, self, p, out)) {
+    return;
+  }
+  const int64_t rows = self.size(0);
+  const int64_t length = self.size(1);
+  const int64_t pairs = rows * (rows - 1) / 2;
+  if (pairs > INT32_MAX) {
+    return context.fail(ErrorCode::kInvalidArgument, "%lld pairs of rows are too many",
+                        static_cast<long long>(pairs));
+  }
+  const std::array<int32_t, 1> sizes{static_cast<int32_t>(pairs)};
+  if (!context.resize(out, sizes)) return;
+  dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
+    const T* data = self.data<T>();
+    T* result = out.mutable_data<T>();
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = i + 1; j < rows; ++j) {
+        *result++ = distance(data + i * length, data + j * length, length, p);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 VITRINE_KERNEL(cdist_forward_out, "aten::_cdist_forward.out", cdist_forward_out);
+VITRINE_KERNEL(pdist_forward_out, "aten::_pdist_forward.out", pdist_forward_out);
 
 }  // namespace vitrine::portable
