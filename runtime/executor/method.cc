@@ -245,7 +245,7 @@ Error Method::execute() {
 
 Error Method::no_turn() const {
   return Error::make(ErrorCode::kInvalidState,
-                     "%s cannot run now: another method is using the state that they share",
+                     "%s must wait: another method is using the state that they share",
                      meta_.plan().name()->c_str());
 }
 

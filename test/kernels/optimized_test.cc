@@ -404,7 +404,7 @@ TEST(OptimizedConvolution, SizeOfTemporaryMemoryThatOverflowsIsRefused) {
   EXPECT_TRUE(fails(call.run("aten::convolution.out", image, image, KernelCall::none(),
                              call.ints({1, 1}), call.ints({kHeight - 1, kWidth - 1}),
                              call.ints({1, 1}), true, call.ints({0, 0}), 1, out),
-                    ErrorCode::kMemoryAllocationFailed, "more bytes than can be counted"));
+                    ErrorCode::kMemoryAllocationFailed, "the size of temporary memory overflows"));
   munmap(zeros, kBytes);
 }
 

@@ -256,9 +256,9 @@ TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
   EXPECT_TRUE(in_thread.ok());
   EXPECT_EQ(refused.code(), ErrorCode::kInvalidState);
   EXPECT_STREQ(refused.message(),
-               "forward cannot run now: another method is using on the state that they share");
+               "forward must wait: another method is using the state that they share");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message(), HasSubstr("forward has to wait"));
+  EXPECT_THAT(loaded.error().message(), HasSubstr("forward must wait"));
   EXPECT_TRUE((*first)->execute().ok());
   EXPECT_EQ(output(**first)[0], 2);
 }

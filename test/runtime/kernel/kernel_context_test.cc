@@ -66,7 +66,7 @@ TEST(KernelContext, MultipliesSizesOfTemporaryMemoryWithChecks) {
     EXPECT_EQ(context.allocate_temp(factors), nullptr);
     const Error error = context.take_error();
     EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
-    EXPECT_THAT(error.message(), HasSubstr("more bytes than can be counted"));
+    EXPECT_THAT(error.message(), HasSubstr("the size of temporary memory overflows"));
   }
 }
 
