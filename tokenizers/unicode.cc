@@ -1,6 +1,7 @@
 #include "tokenizers/unicode.h"
 
 #include <fmt/format.h>
+#include <unicode/brkiter.h>
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "vitrine/tokenizer.h"
@@ -143,6 +145,25 @@ std::string lower_case(std::string_view text) {
     }
   }
   return out;
+}
+
+void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit) {
+  UErrorCode status = U_ZERO_ERROR;
+  const std::unique_ptr<icu::BreakIterator> breaks(
+      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
+  const std::unique_ptr<UText, decltype(&utext_close)> source(
+      utext_openUTF8(nullptr, text.data(), static_cast<int64_t>(text.size()), &status),
+      &utext_close);
+  if (U_SUCCESS(status)) breaks->setText(source.get(), status);
+  if (U_FAILURE(status)) {
+    throw TokenizerError(std::string("the text cannot be split into characters: ") +
+                         u_errorName(status));
+  }
+  auto begin = static_cast<size_t>(breaks->first());
+  for (int32_t end = breaks->next(); end != icu::BreakIterator::DONE; end = breaks->next()) {
+    visit(text.substr(begin, static_cast<size_t>(end) - begin));
+    begin = static_cast<size_t>(end);
+  }
 }
 
 bool is_white_space(char32_t c) { return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,9 @@ enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
 std::string normalized(std::string_view text, NormalForm form);
 // Character by character: no rule looks at neighbours.
 std::string lower_case(std::string_view text);
+
+// Extended grapheme clusters of well-formed text: what a reader takes for one character.
+void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit);
 
 bool is_white_space(char32_t character);
 bool is_punctuation(char32_t character);  // category P, or ASCII that is neither letter nor digit

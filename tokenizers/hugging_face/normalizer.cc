@@ -4,7 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "tokenizers/byte_tokens.h"
 #include "tokenizers/hugging_face/byte_level.h"
+#include "tokenizers/hugging_face/precompiled.h"
 #include "tokenizers/hugging_face/replacement.h"
 #include "tokenizers/unicode.h"
 #include "vitrine/tokenizer.h"
@@ -54,6 +56,14 @@ Normalizer make_prepend_normalizer(const JsonValue& step, const std::string&) {
   return [content = read_content(step.at("prepend"))](std::string& text) {
     if (!text.empty()) text.insert(0, content);
   };
+}
+
+Normalizer make_precompiled_normalizer(const JsonValue& step, const std::string& place) {
+  const JsonValue json = step.at("precompiled_charsmap");
+  const std::optional<std::string> bytes = base64_bytes(json.string());
+  if (!bytes) json.fail("is not base64");
+  const auto table = std::make_shared<const PrecompiledTable>(*bytes, place + ": normalizer");
+  return [table](std::string& text) { text = table->apply(text); };
 }
 
 Normalizer make_replace_normalizer(const JsonValue& step, const std::string& place) {
@@ -139,6 +149,7 @@ const std::map<std::string_view, MakeNormalizer>& normalizer_makers() {
       {"NFD", make_form_normalizer<NormalForm::kNfd>},
       {"NFKC", make_form_normalizer<NormalForm::kNfkc>},
       {"NFKD", make_form_normalizer<NormalForm::kNfkd>},
+      {"Precompiled", make_precompiled_normalizer},
       {"Prepend", make_prepend_normalizer},
       {"Replace", make_replace_normalizer},
       {"Sequence", make_sequence_normalizer},
