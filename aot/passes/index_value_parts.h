@@ -13,13 +13,13 @@ namespace vitrine::aot {
 using Conditions = std::vector<LinearSum>;
 
 inline IndexValue whole_value(LinearSum sum) {
-  return {IndexValue::Kind::kWhole, std::move(sum), {}, 0};
+  return {IndexValue::Kind::kWhole, std::move(sum), {}, 0, false};
 }
 inline IndexValue number_value(double number) {
-  return {IndexValue::Kind::kNumber, {}, {}, number};
+  return {IndexValue::Kind::kNumber, {}, {}, number, false};
 }
 inline IndexValue conditions_value(IndexValue::Kind kind, Conditions conditions) {
-  return {kind, {}, std::move(conditions), 0};
+  return {kind, {}, std::move(conditions), 0, false};
 }
 inline IndexValue seen_value(Conditions conditions) {
   return conditions_value(IndexValue::Kind::kSeen, std::move(conditions));
@@ -56,6 +56,11 @@ std::optional<IndexValue> value_with_axes(IndexValue value, const MapAxis& map_a
 inline bool is_single(const SymInt& size) { return size == SymInt(1); }
 
 inline size_t from_last(size_t dim, size_t rank) { return rank - 1 - dim; }
+
+inline bool is_float(const TensorSpec& spec) {
+  return spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf ||
+         spec.dtype == ScalarType::kBFloat16;
+}
 
 inline bool is_integer(ScalarType dtype) {
   return dtype == ScalarType::kLong || dtype == ScalarType::kInt;

@@ -6,11 +6,6 @@
 #include "aot/passes/index_values.h"
 
 namespace vitrine::aot {
-namespace {
-
-constexpr size_t kMostConditions = 8;  // masks have one or two
-
-}  // namespace
 
 IndexValues::Result IndexValues::arange(const Node& node, const Call& call) {
   if (!is_integer(node.tensor()->dtype)) return std::nullopt;
@@ -24,6 +19,7 @@ IndexValues::Result IndexValues::arange(const Node& node, const Call& call) {
 IndexValues::Result IndexValues::add_or_subtract(const Node& node, const Call& call) {
   const std::optional<LinearSum> a = whole(*call.find("self"));
   const std::optional<LinearSum> b = whole(call.value("other"));
+  if (node.target().op() == "add" && is_float(*node.tensor())) return add_masks(node, call);
   const bool is_plain = is_integer(node.tensor()->dtype) && call.real("alpha", 1) == 1;
   const int64_t sign = node.target().op() == "sub" ? -1 : 1;
   const auto sum = a && b && is_plain ? combined(*a, *b, sign) : std::nullopt;
@@ -43,78 +39,11 @@ IndexValues::Result IndexValues::compare(const Node& node, const Call& call) {
   return sum ? Result(seen_value({*sum})) : std::nullopt;
 }
 
-IndexValues::Result IndexValues::negate(const Node&, const Call& call) {
-  const Result value = of(&call.node("self"));
-  if (!value || value->kind != IndexValue::Kind::kSeen) return std::nullopt;
-  std::optional<Conditions> conditions = opposite(value->conditions);
-  return conditions ? Result(seen_value(std::move(*conditions))) : std::nullopt;
-}
-
-IndexValues::Result IndexValues::both(const Node&, const Call& call) {
-  Result a = of(call.value("self").node());
-  const Result b = of(call.value("other").node());
-  constexpr auto kSeen = IndexValue::Kind::kSeen;
-  if (!a || !b || a->kind != kSeen || b->kind != kSeen) return std::nullopt;
-  for (const LinearSum& each : b->conditions) {
-    if (std::ranges::find(a->conditions, each) == a->conditions.end()) {
-      a->conditions.push_back(each);
-    }
-  }
-  return a->conditions.size() > kMostConditions ? std::nullopt : a;
-}
-
-namespace {
-
-// 0 where the conditions hold, else what hides; or the other way around.
-std::optional<IndexValue> added_mask(const Conditions& conditions, std::optional<double> where_true,
-                                     std::optional<double> where_false) {
-  if (!where_true || !where_false) return std::nullopt;
-  if (*where_true == 0 && hides(*where_false)) {
-    return conditions_value(IndexValue::Kind::kAdded, conditions);
-  }
-  if (!hides(*where_true) || *where_false != 0) return std::nullopt;
-  std::optional<Conditions> seen = opposite(conditions);
-  if (!seen) return std::nullopt;
-  return conditions_value(IndexValue::Kind::kAdded, std::move(*seen));
-}
-
-std::optional<double> number_of(const Argument& argument, IndexValues& values) {
-  if (const double* number = argument.get<double>()) return *number;
-  if (const int64_t* number = argument.get<int64_t>()) return static_cast<double>(*number);
-  const std::optional<IndexValue> value = values.of(argument.node());
-  if (!value || value->kind != IndexValue::Kind::kNumber) return std::nullopt;
-  return value->number;
-}
-
-bool is_float(const TensorSpec& spec) {
-  return spec.dtype == ScalarType::kFloat || spec.dtype == ScalarType::kHalf ||
-         spec.dtype == ScalarType::kBFloat16;
-}
-
-}  // namespace
-
-IndexValues::Result IndexValues::choose(const Node& node, const Call& call) {
-  const Result condition = of(&call.node("condition"));
-  if (!condition || condition->kind != IndexValue::Kind::kSeen || !is_float(*node.tensor())) {
-    return std::nullopt;
-  }
-  return added_mask(condition->conditions, number_of(call.value("self"), *this),
-                    number_of(call.value("other"), *this));
-}
-
-IndexValues::Result IndexValues::fill(const Node& node, const Call& call) {
-  const Result condition = of(&call.node("mask"));
-  if (!condition || condition->kind != IndexValue::Kind::kSeen || !is_float(*node.tensor())) {
-    return std::nullopt;
-  }
-  return added_mask(condition->conditions, number_of(call.value("value"), *this),
-                    number_of(call.value("self"), *this));
-}
-
 IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
   const std::string_view op = node.target().op();
-  Argument value = int64_t{op == "ones"};
-  if (op == "full") value = call.value("fill_value");
+  Argument value = int64_t{0};
+  if (op.starts_with("ones") || op == "new_ones") value = int64_t{1};
+  if (op.starts_with("full") || op == "new_full") value = call.value("fill_value");
   if (op == "scalar_tensor") value = call.value("s");
   if (const bool* flag = value.get<bool>()) value = Argument(int64_t{*flag});
   const TensorSpec& spec = *node.tensor();
@@ -123,7 +52,7 @@ IndexValues::Result IndexValues::uniform(const Node& node, const Call& call) {
     return sum ? Result(whole_value(*sum)) : std::nullopt;
   }
   if (value.node() != nullptr) return std::nullopt;
-  const std::optional<double> number = number_of(value, *this);
+  const std::optional<double> number = number_of(value);
   if (!number) return std::nullopt;
   if (spec.dtype == ScalarType::kBool && *number == 1) return seen_value({});
   return is_float(spec) ? Result(number_value(*number)) : std::nullopt;
@@ -136,6 +65,13 @@ IndexValues::Result IndexValues::same(const Node& node, const Call& call) {
   if (!value) return std::nullopt;
   const TensorSpec& to = *node.tensor();
   const ScalarType from = self.tensor()->dtype;
+  using Kind = IndexValue::Kind;
+  if (value->kind == Kind::kSeen && is_float(to)) {
+    return conditions_value(Kind::kOneWhere, value->conditions);
+  }
+  if (value->kind == Kind::kOneWhere && to.dtype == ScalarType::kBool) {
+    return seen_value(value->conditions);
+  }
   const bool keeps = to.dtype == from || (is_integer(to.dtype) && is_integer(from)) ||
                      (is_float(to) && is_float(*self.tensor()));
   return keeps ? value : std::nullopt;

@@ -89,6 +89,7 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
   static const std::vector<Rule> kRules = {
       {"arange", &V::arange},
       {"add", &V::add_or_subtract},
+      {"add_", &V::add_masks},
       {"sub", &V::add_or_subtract},
       {"le", &V::compare},
       {"lt", &V::compare},
@@ -101,10 +102,28 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
       {"__and__", &V::both},
       {"where", &V::choose},
       {"masked_fill", &V::fill},
+      {"masked_fill_", &V::fill},
+      {"eq", &V::equal},
+      {"ne", &V::equal},
+      {"rsub", &V::subtract_from},
+      {"mul", &V::multiply},
+      {"mul_", &V::multiply},
+      {"triu", &V::triangle},
+      {"triu_", &V::triangle},
+      {"tril", &V::triangle},
+      {"tril_", &V::triangle},
+      {"cat", &V::join},
+      {"hstack", &V::join},
       {"full", &V::uniform},
       {"scalar_tensor", &V::uniform},
       {"zeros", &V::uniform},
       {"ones", &V::uniform},
+      {"full_like", &V::uniform},
+      {"zeros_like", &V::uniform},
+      {"ones_like", &V::uniform},
+      {"new_full", &V::uniform},
+      {"new_zeros", &V::uniform},
+      {"new_ones", &V::uniform},
       {"to", &V::same},
       {"_to_copy", &V::same},
       {"clone", &V::same},
@@ -127,6 +146,18 @@ const std::vector<IndexValues::Rule>& IndexValues::rules() {
       {"index", &V::index},
   };
   return kRules;
+}
+
+IndexValues::IndexValues(const ExportedProgram& program) : program_(program) {
+  for (Node& node : program.graph->nodes()) {
+    if (!node.is_call() || node.meta.value.number() == nullptr) continue;
+    const SymInt& value = node.meta.value.number()->value;
+    const bool is_item = node.target().is("aten.item.default") ||
+                         node.target().is("aten._local_scalar_dense.default");
+    if (is_item && !value.is_static() && value.expression().kind() == Expression::Kind::kSymbol) {
+      items_.emplace(value.expression().name(), &node);
+    }
+  }
 }
 
 std::optional<IndexValue> IndexValues::of(const Node* node) {
@@ -184,10 +215,43 @@ IndexValues::Result IndexValues::number_node(const Node& node) {
       if (made) return whole_value(*made);
     }
   }
-  const bool is_symbol = !is_item && !number.value.is_static() &&
-                         number.value.expression().kind() == Expression::Kind::kSymbol;
-  sum.terms[is_symbol ? number.value.expression().name() : "%" + node.name()] = 1;
+  if (!is_item && !number.value.is_static()) {
+    if (const std::optional<LinearSum> of_symbols = size_sum(number.value)) {
+      return whole_value(*of_symbols);
+    }
+  }
+  sum.terms["%" + node.name()] = 1;
   return whole_value(sum);
+}
+
+std::optional<LinearSum> IndexValues::size_sum(const SymInt& size) {
+  return expression_sum(*size.as_expression());
+}
+
+// Of symbols and whole numbers; a symbol that stands for a tensor's number is that number.
+std::optional<LinearSum> IndexValues::expression_sum(const Expression& expression) {
+  LinearSum sum;
+  switch (expression.kind()) {
+    case Expression::Kind::kInteger:
+      sum.constant = expression.integer_value();
+      return is_small(sum.constant) ? std::optional(sum) : std::nullopt;
+    case Expression::Kind::kSymbol: {
+      const auto item = items_.find(expression.name());
+      if (item != items_.end()) return whole(Argument(item->second));
+      sum.terms[expression.name()] = 1;
+      return sum;
+    }
+    default:
+      break;
+  }
+  if (expression.name() != "Add") return std::nullopt;
+  for (const Expression::Pointer& argument : expression.arguments()) {
+    const std::optional<LinearSum> part = expression_sum(*argument);
+    const std::optional<LinearSum> next = part ? combined(sum, *part, 1) : std::nullopt;
+    if (!next) return std::nullopt;
+    sum = *next;
+  }
+  return sum;
 }
 
 // A position that the caller gives, or a table.
@@ -234,9 +298,16 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
     if (is_bool) return (value != 0) == (column <= row);
     return column <= row ? value == 0 : hides(value);
   });
-  if (!is_causal) return std::nullopt;
+  const bool is_triangle =
+      !is_causal && !is_bool && holds([](size_t row, size_t column, double value) {
+        return value == (column <= row ? 1 : 0);
+      });
+  if (!is_causal && !is_triangle) return std::nullopt;
   const auto condition = combined(LinearSum::axis(1), LinearSum::axis(0), -1);
-  return conditions_value(is_bool ? IndexValue::Kind::kSeen : IndexValue::Kind::kAdded,
+  using Kind = IndexValue::Kind;
+  return conditions_value(is_bool       ? Kind::kSeen
+                          : is_triangle ? Kind::kOneWhere
+                                        : Kind::kAdded,
                           {*condition});
 }
 
@@ -244,16 +315,16 @@ IndexValues::Result IndexValues::call(const Node& node) {
   const Target target = node.target();
   if (target.dialect() != Dialect::kAten || target.name_space() != "aten") return std::nullopt;
   const auto rule = std::ranges::find(rules(), target.op(), &Rule::op);
-  if (rule == rules().end() || operator_of(target) == nullptr) return std::nullopt;
+  const bool is_known =
+      operator_of(target) != nullptr || find_functional(target.name()) != nullptr;
+  if (rule == rules().end() || !is_known) return std::nullopt;
   return (this->*rule->compute)(node, Call(node));
 }
 
 std::optional<LinearSum> IndexValues::causal_from(const Node* mask) {
   Result value = of(mask);
-  if (!value || value->kind == IndexValue::Kind::kWhole ||
-      value->kind == IndexValue::Kind::kNumber) {
-    return std::nullopt;
-  }
+  using Kind = IndexValue::Kind;
+  if (!value || (value->kind != Kind::kSeen && value->kind != Kind::kAdded)) return std::nullopt;
   std::erase_if(value->conditions,
                 [](const LinearSum& each) { return each.terms.empty() && each.constant >= 0; });
   if (value->conditions.size() != 1) return std::nullopt;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "aot/passes/auto_functionalized.h"
+#include "aot/passes/attention_rows.h"
 #include "aot/passes/call_builder.h"
 #include "aot/passes/kv_caches.h"
 #include "aot/passes/pass.h"
@@ -14,150 +14,23 @@
 namespace vitrine::aot {
 namespace {
 
-// Operands are [batch, head, position, value].
-constexpr int kBatch = 0;
-constexpr int kHead = 1;
-constexpr int kPosition = 2;
-constexpr int kValue = 3;
-constexpr size_t kRank = 4;
-
 struct Attention {
   Node* query = nullptr;
   Node* key = nullptr;
   Node* value = nullptr;
-  // The whole caches that keys and values are, if both are.
+  // The caches that keys and values are, if both are.
   const KvCache* key_cache = nullptr;
   const KvCache* value_cache = nullptr;
-  Node* mask = nullptr;  // null: none
+  const Node* prefix = nullptr;  // takes the first positions of the cache; null: all are taken
+  Node* mask = nullptr;          // null: none
   bool is_causal = false;
   Argument start = 0;  // what custom_sdpa counts queries from
 };
 
-// Whether something between the two, in order of execution, may write to memory.
-bool writes_between(const Node* from, const Node& to) {
-  for (const Node* node = from->next(); node != nullptr && node != &to; node = node->next()) {
-    if (node->is_call() && (is_in_place(node->target()) || writes_arguments(*node) ||
-                            has_unknown_effects(node->target()))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool is_whole_slice(const Node& node) {
-  const Node* source = node.need(0).node();
-  return node.target().is("aten.slice.Tensor") && source != nullptr &&
-         source->tensor() != nullptr && same(source->tensor()->sizes, node.tensor()->sizes);
-}
-
-// Where rows of keys or values come from.
-struct Rows {
-  Node* source = nullptr;
-  const Node* taken = nullptr;  // the first call that takes them from there; null: none
-  bool is_transposed = false;   // heads and positions
-  bool is_repeated = false;     // each head for neighbouring query heads
-};
-
-// One step back from rows; false: the source is where they come from.
-class RowsTrace {
- public:
-  Rows trace(Node* node) {
-    rows_.source = node;
-    while (rows_.source->is_call() && rows_.source->tensor() != nullptr && step(*rows_.source)) {
-    }
-    return rows_;
-  }
-
- private:
-  int64_t head() const { return rows_.is_transposed ? kPosition : kHead; }
-
-  bool step(Node& node) {
-    const std::string& target = node.target().name();
-    Node* input = node.args().empty() ? nullptr : node.need(0).node();
-    if (input == nullptr || input->tensor() == nullptr) return false;
-    const bool is_same = input->tensor()->dtype == node.tensor()->dtype &&
-                         (target == "aten.to.dtype" || target == "aten.contiguous.default" ||
-                          target == "aten.clone.default" || target == "aten.alias.default" ||
-                          target == "aten.detach.default" || is_whole_slice(node));
-    if (is_same) return go(node, input);
-    if (target == "aten.transpose.int" || target == "aten.permute.default")
-      return swap(node, input);
-    if (rows_.is_repeated) return false;
-    if (target == "aten.repeat_interleave.self_int") {
-      const Call call(node);
-      const Argument* dim = call.find("dim");
-      if (dim == nullptr || wrapped(call.integer("dim"), kRank) != static_cast<size_t>(head())) {
-        return false;
-      }
-      rows_.is_repeated = true;
-      return go(node, input);
-    }
-    return is_op(node, {"reshape", "view", "_unsafe_view", "flatten"}) && join(node, input);
-  }
-
-  static bool is_op(const Node& node, std::initializer_list<std::string_view> ops) {
-    return node.is_call() && node.target().name_space() == "aten" &&
-           std::ranges::count(ops, node.target().op()) != 0;
-  }
-  bool go(const Node& from, Node* to) {
-    rows_.taken = &from;
-    rows_.source = to;
-    return true;
-  }
-
-  bool swap(const Node& node, Node* input) {
-    if (input->tensor()->rank() != kRank) return false;
-    const Call call(node);
-    std::vector<int64_t> dims = {kBatch, kHead, kPosition, kValue};
-    if (node.target().is("aten.permute.default")) {
-      dims = call.integers("dims", kRank);
-      for (int64_t& dim : dims) dim = static_cast<int64_t>(wrapped(dim, kRank));
-    } else {
-      std::swap(dims[wrapped(call.integer("dim0"), kRank)],
-                dims[wrapped(call.integer("dim1"), kRank)]);
-    }
-    if (dims != std::vector<int64_t>{kBatch, kPosition, kHead, kValue}) return false;
-    rows_.is_transposed = !rows_.is_transposed;
-    return go(node, input);
-  }
-
-  // [.., heads, 1, ..] expanded to [.., heads, times, ..] and joined to [.., heads * times, ..]
-  bool join(const Node& node, Node* joined) {
-    const Node* expanded = joined;
-    while (is_op(*expanded, {"clone", "contiguous"})) expanded = expanded->need(0).node();
-    if (!is_op(*expanded, {"expand"}) || node.tensor()->rank() != kRank) return false;
-    const Node* single = expanded->need(0).node();
-    while (is_op(*single, {"slice"}) && is_whole_slice(*single)) single = single->need(0).node();
-    if (!is_op(*single, {"unsqueeze"})) return false;
-    Node* source = single->need(0).node();
-    if (source->tensor()->rank() != kRank) return false;
-    const auto at = static_cast<size_t>(head());
-    const std::vector<SymInt>& sizes = source->tensor()->sizes;
-    const std::vector<SymInt>& wide = expanded->tensor()->sizes;
-    if (wrapped(Call(*single).integer("dim"), kRank + 1) != at + 1 || wide.size() != kRank + 1) {
-      return false;
-    }
-    std::vector<SymInt> repeated = sizes;
-    repeated[at] = sizes[at] * wide[at + 1];
-    std::vector<SymInt> before = sizes;
-    before.insert(before.begin() + static_cast<std::ptrdiff_t>(at) + 1, wide[at + 1]);
-    if (!same(repeated, node.tensor()->sizes) || !same(before, wide)) return false;
-    rows_.is_repeated = true;
-    return go(*single, source);
-  }
-
-  Rows rows_;
-};
-
-// Whether the source still has, at the call, the values that were taken from it.
-bool are_unchanged(const Rows& rows, const Node& call) {
-  return rows.taken == nullptr || !writes_between(rows.taken, call);
-}
-
 // Keys or values before they are repeated for each query head; itself if they are not.
 Node* unrepeated(Node* node, const Node& call) {
-  const Rows rows = RowsTrace().trace(node);
-  const bool is_plain = rows.is_repeated && !rows.is_transposed;
+  const AttentionRows rows = trace_rows(node);
+  const bool is_plain = rows.is_repeated && !rows.is_transposed && rows.prefix == nullptr;
   return is_plain && are_unchanged(rows, call) ? rows.source : node;
 }
 
@@ -165,7 +38,7 @@ std::string why_not_operands(const Attention& of, bool shares_heads) {
   const TensorSpec& query = *of.query->tensor();
   for (const Node* node : {of.query, of.key, of.value}) {
     const TensorSpec& spec = *node->tensor();
-    if (spec.rank() != kRank) return "its operands do not have 4 dims";
+    if (spec.rank() != kAttentionRank) return "its operands do not have 4 dims";
     if (spec.dtype != query.dtype || !(spec.sizes[kValue] == query.sizes[kValue]) ||
         !(spec.sizes[kBatch] == query.sizes[kBatch])) {
       return "its operands differ in dtype, batch or the length of a head";
@@ -215,6 +88,12 @@ std::string find_start(Attention& of) {
   return "";
 }
 
+// Sums that queries of a call count from, as far as the graph shows them.
+struct Starts {
+  std::optional<LinearSum> of_mask;  // query i sees the keys up to this + i
+  std::optional<LinearSum> of_keys;  // the keys that are taken end with the last query's
+};
+
 class Replacing {
  public:
   explicit Replacing(ExportedProgram& program) : program_(program), caches_(program) {}
@@ -229,9 +108,7 @@ class Replacing {
           continue;
         }
         calls.push_back(&node);
-        if (const Node* mask = Call(node).optional_node("attn_mask")) {
-          causal_from_[&node] = values.causal_from(mask);
-        }
+        starts_[&node] = starts_of(node, values);
       }
       caches_.find(values, result_.kept);
     }
@@ -296,47 +173,101 @@ class Replacing {
     shared.key = unrepeated(found.key, to.node());
     shared.value = unrepeated(found.value, to.node());
     if (why_not_operands(shared, true).empty()) found = shared;
+    drop_causal_mask(found, to.node());
+    if (found.is_causal && found.start != Argument(0)) return "";
     return found.mask != nullptr ? why_not_mask(found) : find_start(found);
   }
 
-  const KvCache* cache_of(Node* rows, const Node& call) const {
-    const Rows from = RowsTrace().trace(rows);
+  const KvCache* cache_of(const AttentionRows& from, const Node& call) const {
     const KvCache* cache = caches_.cache_of(from.source);
     const bool fits = cache != nullptr && cache->positions_first == from.is_transposed;
     return fits && are_unchanged(from, call) ? cache : nullptr;
   }
 
   void find_caches(Attention& found, const Node& call) const {
-    const KvCache* key = cache_of(found.key, call);
-    const KvCache* value = cache_of(found.value, call);
+    const AttentionRows keys = trace_rows(found.key);
+    const AttentionRows values = trace_rows(found.value);
+    const KvCache* key = cache_of(keys, call);
+    const KvCache* value = cache_of(values, call);
     if (key == nullptr || value == nullptr || key->positions_first != value->positions_first ||
-        key->heads != value->heads) {
+        key->heads != value->heads || (keys.prefix == nullptr) != (values.prefix == nullptr)) {
       return;
     }
     found.key_cache = key;
     found.value_cache = value;
+    found.prefix = keys.prefix;
   }
 
-  // Whether the mask shows just the rows written now and all before, so that the position suffices.
+  // What the graph shows of the position that the first query has.
+  static Starts starts_of(const Node& node, IndexValues& values) {
+    const Call call(node);
+    Starts starts;
+    if (const Node* mask = call.optional_node("attn_mask")) {
+      starts.of_mask = values.causal_from(mask);
+    }
+    const auto before_end = [&](Node& rows) -> std::optional<LinearSum> {
+      const AttentionRows from = trace_rows(&rows);
+      if (from.prefix == nullptr) return std::nullopt;
+      const bool is_slice = from.prefix->target().op() == "slice";
+      const auto end = values.whole(Call(*from.prefix).value(is_slice ? "end" : "length"));
+      const auto count = values.size_sum(call.tensor("query").sizes[kPosition]);
+      return end && count ? combined(*end, *count, -1) : std::nullopt;
+    };
+    if (call.tensor("query").rank() != kAttentionRank) return starts;
+    starts.of_keys = before_end(call.node("key"));
+    if (starts.of_keys != before_end(call.node("value"))) starts.of_keys = std::nullopt;
+    return starts;
+  }
+
+  // Where the queries begin, if they see just the rows written now and all before: by the mask, or
+  // by the end of the keys that are taken.
+  std::optional<LinearSum> causal_start(const Attention& found, const Node& call) {
+    const Starts& starts = starts_[&call];
+    if (found.is_causal) return std::nullopt;
+    if (found.mask == nullptr) return found.prefix != nullptr ? starts.of_keys : std::nullopt;
+    const bool has_all = found.prefix == nullptr || starts.of_keys == starts.of_mask;
+    return has_all ? starts.of_mask : std::nullopt;
+  }
+
+  // Whether the position suffices in the place of mask and prefix.
   bool find_causal_start(Attention& found, const Node& call) {
-    if (found.mask == nullptr || found.is_causal) return false;
-    const std::optional<LinearSum>& from = causal_from_[&call];
+    const std::optional<LinearSum> from = causal_start(found, call);
     const SymInt& count = found.query->tensor()->sizes[kPosition];
     const auto start_of = [&](const KvCache& cache) {
       return from ? caches_.start_of_write(cache, *from, count, call) : std::nullopt;
     };
     const std::optional<Argument> start = start_of(*found.key_cache);
-    if (!start || start_of(*found.value_cache) != start) {
+    if (start && start_of(*found.value_cache) == start) {
+      found.is_causal = found.mask != nullptr;
+      found.mask = nullptr;
+      found.start = *start;
+      return true;
+    }
+    if (found.prefix != nullptr) {  // what is taken is not the whole cache
+      found.key_cache = found.value_cache = nullptr;
+      return false;
+    }
+    if (found.mask != nullptr && !found.is_causal) {
       result_.kept.push_back(fmt::format(
           "mask stays: node {}: the graph does not show that it is causal by the position of the "
           "cache's write, so all of the cache is read",
           call.name()));
-      return false;
+    }
+    return false;
+  }
+
+  // A causal mask over keys that are in no cache.
+  void drop_causal_mask(Attention& found, const Node& call) {
+    const std::optional<LinearSum>& from = starts_[&call].of_mask;
+    const bool is_known = found.key_cache == nullptr && found.mask != nullptr && !found.is_causal &&
+                          from && from->terms.empty() && from->constant >= 0;
+    const SymInt& queries = found.query->tensor()->sizes[kPosition];
+    if (!is_known || !(found.key->tensor()->sizes[kPosition] == queries + SymInt(from->constant))) {
+      return;
     }
     found.mask = nullptr;
     found.is_causal = true;
-    found.start = *start;
-    return true;
+    found.start = from->constant;
   }
 
   static void replace(Decomposition& to, const Attention& of) {
@@ -405,8 +336,7 @@ class Replacing {
 
   ExportedProgram& program_;
   KvCaches caches_;
-  // By call: what IndexValues::causal_from says of its mask.
-  std::unordered_map<const Node*, std::optional<LinearSum>> causal_from_;
+  std::unordered_map<const Node*, Starts> starts_;  // by call
   std::unordered_map<const Node*, Node*> spelled_;  // calls -> products that they stand for
   AttentionResult result_;
 };

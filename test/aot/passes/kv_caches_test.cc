@@ -27,9 +27,20 @@ using testing::Not;
 
 constexpr int64_t kLength = 6;
 constexpr int64_t kWidth = 4;
+constexpr double kLowest = -3.4028234663852886e38;
 
 enum class Write { kIndexPut, kIndexCopy, kNarrowCopy, kSliceCopy, kSelectCopy, kCopyOfIndexCopy };
-enum class Mask { kTable, kCompared, kAddedTable, kNarrowedTable, kInverted, kWindow, kNone };
+enum class Mask {
+  kTable,
+  kCompared,
+  kAddedTable,
+  kNarrowedTable,
+  kInverted,
+  kMultiplied,
+  kJoined,
+  kWindow,
+  kNone
+};
 enum class Repeat { kInterleave, kExpand, kShared, kNone };
 
 struct Form {
@@ -43,9 +54,10 @@ struct Form {
   int64_t key_heads = 2;
   int64_t count = 1;  // positions of a call
   bool is_symbolic = false;
-  bool counted = false;      // positions are arange(count) + the first one
-  bool is_spelled = false;   // attention is products around a softmax
-  double fill = -kInfinity;  // of spelled attention, where keys are hidden
+  bool counted = false;       // positions are arange(count) + the first one
+  bool is_spelled = false;    // attention is products around a softmax
+  bool takes_prefix = false;  // only positions up to the last query's
+  double fill = -kInfinity;   // of spelled attention, where keys are hidden
 };
 
 TensorData causal_table(bool added) {
@@ -82,6 +94,11 @@ class Step {
     Node* mask = make_mask();
     Node* keys = write("keys", key);
     Node* values = write("values", value);
+    if (f_.takes_prefix) {
+      keys = prefix(keys, f_.positions_first ? 1 : 2, false);
+      values = prefix(values, f_.positions_first ? 1 : 2, true);
+      if (mask != nullptr && f_.mask != Mask::kJoined) mask = prefix(mask, -1, true);
+    }
     keys = repeated(keys);
     values = repeated(values);
     Node* made =
@@ -104,6 +121,20 @@ class Step {
       first_ = number("aten.item.default", {one}, build_.dynamic_size(0, kLength - 1));
     }
     return first_;
+  }
+  // The end of what this call writes.
+  Node* end() {
+    if (end_ != nullptr) return end_;
+    Node* begin = first();
+    return end_ =
+               number("_operator.add", {begin, size()}, begin->meta.value.number()->value + count_);
+  }
+  Node* prefix(Node* rows, int64_t dim, bool slices) {
+    if (!slices) return build_.call("aten.narrow.default", {rows, dim, 0, end()});
+    TensorSpec spec = *rows->tensor();
+    spec.sizes[dim < 0 ? spec.rank() - 1 : static_cast<size_t>(dim)] =
+        end()->meta.value.number()->value;
+    return build_.call_as("aten.slice.Tensor", {rows, dim, 0, end()}, {}, spec);
   }
   Argument size() const { return size_ != nullptr ? Argument(size_) : Argument(f_.count); }
   // The positions of the queries, [count, 1].
@@ -144,17 +175,38 @@ class Step {
     Node* keys = build_.call("aten.arange.default", {kLength}, {{"dtype", ScalarType::kLong}});
     if (f_.mask == Mask::kInverted) {
       Node* hidden = build_.call("aten.gt.Tensor", {keys, rows()});
-      Node* lowest = build_.call("aten.scalar_tensor.default", {-3.4028234663852886e38});
+      Node* lowest = build_.call("aten.scalar_tensor.default", {kLowest});
       Node* none = build_.call("aten.scalar_tensor.default", {0.0});
       Node* added = build_.call("aten.where.self", {hidden, lowest, none});
       added = build_.call("aten.unsqueeze.default", {added, 0});
       return build_.call("aten.unsqueeze.default", {added, 0});
     }
+    if (f_.mask == Mask::kMultiplied) return multiplied(keys);
+    if (f_.mask == Mask::kJoined) return joined();
     Node* seen = build_.call("aten.le.Tensor", {keys, rows()});
     if (f_.mask != Mask::kWindow) return seen;
     Node* near = build_.call("aten.add.Tensor", {keys, 2});
     near = build_.call("aten.gt.Tensor", {near, rows()});
     return build_.call("aten.bitwise_and.Tensor", {seen, near});
+  }
+
+  // As older models of Hugging Face's transformers make it, in place.
+  Node* multiplied(Node* keys) {
+    Node* added = build_.call("aten.full.default", {Argument::list({size(), kLength}), kLowest});
+    if (f_.is_symbolic || f_.count > 1) added = build_.call("aten.triu.default", {added, 1});
+    Node* hidden = build_.call(
+        "aten.gt.Tensor",
+        {keys, build_.call("aten.reshape.default", {position_, std::vector<int64_t>{-1, 1}})});
+    added = build_.call("aten.mul_.Tensor", {added, hidden});
+    for (int i = 0; i < 2; ++i) added = build_.call("aten.unsqueeze.default", {added, i});
+    return added;
+  }
+  // As Meta's Llama makes it: zeros for the keys before, a triangle for those of this call.
+  Node* joined() {
+    Node* zeros = build_.call("aten.zeros.default", {Argument::list({size(), first()})});
+    Node* added = build_.call("aten.full.default", {Argument::list({size(), size()}), -kInfinity});
+    added = build_.call("aten.triu.default", {added, 1});
+    return build_.call("aten.cat.default", {Argument::list({zeros, added}), -1});
   }
 
   Node* write(const char* name, Node* row) {
@@ -215,6 +267,7 @@ class Step {
   Node* size_ = nullptr;
   Node* position_ = nullptr;
   Node* first_ = nullptr;
+  Node* end_ = nullptr;
 };
 
 std::vector<TensorData> inputs_of(const Form& form, int64_t start) {
@@ -279,8 +332,40 @@ std::vector<Form> causal_forms() {
       {.name = "EachItsKeyHead", .repeat = Repeat::kNone, .heads = 3, .key_heads = 3},
       {.name = "Batch", .batch = 2},
       {.name = "Spelled", .is_spelled = true},
-      {.name = "SpelledWithTheLowestNumber", .is_spelled = true, .fill = -3.4028234663852886e38},
+      {.name = "SpelledWithTheLowestNumber", .is_spelled = true, .fill = kLowest},
       {.name = "SpelledWithAddedMask", .mask = Mask::kInverted, .is_spelled = true},
+      {.name = "Multiplied", .mask = Mask::kMultiplied},
+      {.name = "MultipliedTriangle",
+       .write = Write::kIndexCopy,
+       .mask = Mask::kMultiplied,
+       .repeat = Repeat::kExpand,
+       .count = 3,
+       .is_symbolic = true,
+       .counted = true},
+      {.name = "PrefixOfOneQuery",
+       .write = Write::kNarrowCopy,
+       .mask = Mask::kNone,
+       .takes_prefix = true},
+      {.name = "PrefixWithATable",
+       .write = Write::kNarrowCopy,
+       .mask = Mask::kNarrowedTable,
+       .positions_first = true,
+       .count = 2,
+       .is_symbolic = true,
+       .takes_prefix = true},
+      {.name = "PrefixWithAJoinedMask",
+       .write = Write::kNarrowCopy,
+       .mask = Mask::kJoined,
+       .repeat = Repeat::kShared,
+       .count = 3,
+       .takes_prefix = true},
+      {.name = "PrefixSpelled",
+       .write = Write::kNarrowCopy,
+       .mask = Mask::kJoined,
+       .positions_first = true,
+       .count = 2,
+       .is_spelled = true,
+       .takes_prefix = true},
       {.name = "BatchPositionsFirst", .positions_first = true, .batch = 3},
       {.name = "BatchInOneCall",
        .write = Write::kNarrowCopy,
@@ -297,6 +382,12 @@ TEST_P(CausalCache, GivesTheSame) {
   Form plain = GetParam();
   // Lowering alone does not support a write to a place that is a number of the graph.
   if (plain.write == Write::kSelectCopy) plain.write = Write::kIndexPut;
+  // Nor tensors whose sizes are such numbers: all keys are the same, where a table hides the
+  // others.
+  if (plain.takes_prefix) {
+    plain.takes_prefix = false;
+    plain.mask = Mask::kNarrowedTable;
+  }
   ExportedProgram own = Step(plain).build();
   const AttentionResult result = replace_attention(replaced);
   EXPECT_EQ(result.replaced, 1U);
@@ -369,8 +460,7 @@ TEST(KvCaches, WritesAtAFixedPlace) {
 
 // Of a row that is hidden wholly, the lowest number makes a mean.
 TEST(KvCaches, LeavesSpelledAttentionThatMayHideAll) {
-  const Form form = {
-      .name = "", .mask = Mask::kWindow, .is_spelled = true, .fill = -3.4028234663852886e38};
+  const Form form = {.name = "", .mask = Mask::kWindow, .is_spelled = true, .fill = kLowest};
   ExportedProgram program = Step(form).build();
   const AttentionResult result = replace_attention(program);
   EXPECT_EQ(result.replaced, 0U);
