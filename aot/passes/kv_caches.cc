@@ -14,11 +14,6 @@ namespace {
 
 constexpr size_t kCacheRank = 4;
 
-bool is_cached(ScalarType dtype) {
-  return dtype == ScalarType::kFloat || dtype == ScalarType::kHalf ||
-         dtype == ScalarType::kBFloat16;
-}
-
 bool precedes(const Node& a, const Node& b) {
   for (const Node* node = a.next(); node != nullptr; node = node->next()) {
     if (node == &b) return true;
@@ -174,7 +169,6 @@ std::string KvCaches::visit(Node& node, IndexValues& values) {
       !spec->is_static() || program_.data_of(*input) == nullptr) {
     return "";
   }
-  if (!is_cached(spec->dtype)) return "the buffer is not f32, f16 or bf16";
   if (part->dim != 1 && part->dim != 2) return "it is not along dim 1 or 2";
   CacheWrite write;
   write.call = &node;
