@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 
 #include "vitrine/half.h"
@@ -35,6 +36,16 @@ bool takes(const TensorInfo& input, const Method& feeder) {
   const bool is_exact =
       given.dynamism == ShapeDynamism::kStatic && input.dynamism == ShapeDynamism::kStatic;
   return !is_exact || std::ranges::equal(given.sizes, input.sizes);
+}
+
+// Whether a method gives rows like an input's, so that they can stand among these.
+bool gives_rows_of(const Method& feeder, const TensorInfo& input) {
+  if (feeder.num_outputs() != 1 || feeder.meta().output_tag(0) != EValue::Tag::kTensor) {
+    return false;
+  }
+  const TensorInfo given = feeder.meta().output_tensor(0);
+  return given.dtype == input.dtype && given.sizes.size() >= 2 &&
+         given.sizes.back() == input.sizes.back();
 }
 
 }  // namespace
@@ -76,7 +87,10 @@ DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
     throw GenerationError(
         fmt::format("method {} is not a decoder: none of its inputs is ids", name()));
   }
-  if (feeders_.encoder != nullptr && !encoded_) {
+  const bool is_fed = feeders_.encoder == nullptr || encoded_ ||
+                      (feeders_.embedding != nullptr &&
+                       gives_rows_of(*feeders_.encoder, method.meta().input_tensor(*ids_input_)));
+  if (!is_fed) {
     throw GenerationError(fmt::format("no input of method {} takes what method {} gives", name(),
                                       feeders_.encoder->meta().name()));
   }
@@ -174,8 +188,9 @@ void DecoderCall::read_output() {
       name()));
 }
 
-std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_t position) {
-  set_ids(tokens);
+std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_t position,
+                                         std::span<const int64_t> rows) {
+  set_ids(tokens, rows);
   if (position_) set_position(tokens.size(), position);
   if (encoded_) {
     check_call(method_.set_input(*encoded_, feeders_.encoder->output(0)), "what the encoder gives");
@@ -184,8 +199,10 @@ std::span<const float> DecoderCall::feed(std::span<const TokenId> tokens, int64_
   return logits_of(tokens.size() - 1);
 }
 
-void DecoderCall::set_ids(std::span<const TokenId> tokens) {
+void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows) {
   ids_.assign(tokens.begin(), tokens.end());
+  // The embedding need not know an id that stands for a row.
+  for (size_t i = 0; i < rows.size(); ++i) ids_[i] = rows[i] < 0 ? ids_[i] : 0;
   if (is_exact_) ids_.resize(static_cast<size_t>(most_ids_));
   if (feeders_.embedding == nullptr) {
     set_ids_input(method_, *ids_input_, ids_);
@@ -193,7 +210,41 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens) {
   }
   set_ids_input(*feeders_.embedding, 0, ids_);
   check_call(feeders_.embedding->execute(), "embedding");
+  if (!rows.empty()) {
+    set_rows(rows);
+    return;
+  }
   check_call(method_.set_input(*ids_input_, feeders_.embedding->output(0)), "embedding");
+}
+
+// What the embedding gave, with rows of the encoder's in their places.
+void DecoderCall::set_rows(std::span<const int64_t> rows) {
+  const Tensor& embedded = feeders_.embedding->output(0).tensor();
+  const Tensor& encoded = feeders_.encoder->output(0).tensor();
+  const size_t row_bytes =
+      static_cast<size_t>(embedded.size(embedded.rank() - 1)) * embedded.element_size();
+  const auto bytes_of = [](const Tensor& tensor) {
+    return std::span(tensor.data<std::byte>(),
+                     static_cast<size_t>(tensor.numel()) * tensor.element_size());
+  };
+  const auto from = bytes_of(encoded);
+  const auto all = bytes_of(embedded);
+  embedded_.assign(all.begin(), all.end());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < 0) continue;
+    const size_t at = static_cast<size_t>(rows[i]) * row_bytes;
+    if (at + row_bytes > from.size() || (i + 1) * row_bytes > embedded_.size()) {
+      throw GenerationError(fmt::format("method {} gave no row {}, which a prompt wants",
+                                        feeders_.encoder->meta().name(), rows[i]));
+    }
+    std::memcpy(embedded_.data() + i * row_bytes, from.data() + at, row_bytes);
+  }
+  std::array<int32_t, 3> sizes{};
+  std::array<uint8_t, 3> order = {0, 1, 2};
+  std::array<int64_t, 3> strides{};
+  std::ranges::copy(embedded.sizes(), sizes.begin());
+  Tensor tensor(embedded.dtype(), sizes, order, strides, embedded_.data());
+  check_call(method_.set_input(*ids_input_, EValue(&tensor)), "embedding");
 }
 
 void DecoderCall::set_position(size_t count, int64_t position) {

@@ -1,6 +1,7 @@
 // A method that gives logits: what each of its inputs is fed with, and its calls.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,7 +13,8 @@
 
 namespace vitrine {
 
-// Whose results are inputs of the method; not owned. Null: there is none.
+// Whose results are inputs of the method; not owned. Null: there is none. If no input takes what
+// the encoder gives, its rows stand among those of the embedding.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;
@@ -31,12 +33,15 @@ class DecoderCall {
   bool is_exact() const { return is_exact_; }     // it takes no fewer
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
+  bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
   bool gives_all_logits() const { return gives_all_logits_; }  // else of the last id
 
   // Returns the vocabulary() logits of the last id, valid until the next call. The encoder has been
   // executed.
   // Without a position, ids are filled up to the number that the method takes.
-  std::span<const float> feed(std::span<const TokenId> tokens, int64_t position);
+  // `rows`: for each token the row of the encoder's that it stands for, or -1; empty: none does.
+  std::span<const float> feed(std::span<const TokenId> tokens, int64_t position,
+                              std::span<const int64_t> rows = {});
 
  private:
   bool can_be(size_t index, DecoderInput input) const;
@@ -46,7 +51,8 @@ class DecoderCall {
   void read_output();
   std::string input_text(size_t index) const;
 
-  void set_ids(std::span<const TokenId> tokens);
+  void set_ids(std::span<const TokenId> tokens, std::span<const int64_t> rows);
+  void set_rows(std::span<const int64_t> rows);
   void set_position(size_t count, int64_t position);
   std::span<const float> logits_of(size_t last);
 
@@ -58,6 +64,7 @@ class DecoderCall {
   bool gives_all_logits_ = false;
   size_t vocabulary_ = 0;
   std::vector<int64_t> ids_;
+  std::vector<std::byte> embedded_;  // an embedding's rows, with the encoder's among them
   std::vector<int64_t> positions_;
   std::vector<float> logits_;
 };

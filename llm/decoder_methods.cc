@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "vitrine/text_generator.h"
 
@@ -14,8 +15,14 @@ namespace {
 // The names that exporters use, the likeliest first.
 constexpr std::string_view kDecodeNames[] = {"forward", "decode", "text_decoder", "decoder"};
 constexpr std::string_view kPrefillNames[] = {"prefill"};
-constexpr std::string_view kEncoderNames[] = {"encoder"};
+constexpr std::string_view kEncoderNames[] = {"encoder", "vision_encoder", "audio_encoder"};
 constexpr std::string_view kEmbeddingNames[] = {"token_embedding"};
+
+// What stands for an image or for sound in the prompts of models, the likeliest first.
+constexpr std::string_view kImageTokens[] = {"<image>",   "<|image_pad|>", "<image_soft_token>",
+                                             "<|image|>", "[IMG]",         "<IMG_CONTEXT>"};
+constexpr std::string_view kAudioTokens[] = {"<audio>",   "<|audio_pad|>", "<audio_soft_token>",
+                                             "<|audio|>", "[AUDIO]",       "<|AUDIO|>"};
 
 constexpr std::array<std::pair<std::string_view, DecoderInput>, 3> kInputNames = {
     {{"ids", DecoderInput::kIds},
@@ -77,6 +84,23 @@ DecoderMethodNames find_decoder_methods(const Program& program, DecoderMethodNam
     if (given.embedding.empty()) given.embedding = first_of(kEmbeddingNames, names);
   }
   return given;
+}
+
+std::optional<TokenId> find_row_id(const Tokenizer* tokenizer, std::string_view encoder,
+                                   std::string_view name) {
+  if (!name.empty()) {
+    if (const auto id = tokenizer == nullptr ? std::nullopt : tokenizer->id_of(name)) return id;
+    TokenId id = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (error == std::errc() && end == name.data() + name.size() && id >= 0) return id;
+    throw GenerationError(fmt::format("\"{}\" is neither a token nor an id", name));
+  }
+  if (tokenizer == nullptr) return std::nullopt;
+  const bool is_sound = encoder.find("audio") != std::string_view::npos;
+  for (const std::string_view token : is_sound ? kAudioTokens : kImageTokens) {
+    if (const auto id = tokenizer->id_of(token)) return id;
+  }
+  return std::nullopt;
 }
 
 DecoderInput parse_decoder_input(std::string_view name) {

@@ -32,6 +32,8 @@ MethodDecoder::MethodDecoder(const std::shared_ptr<const Program>& program,
 
 MethodDecoder::~MethodDecoder() = default;
 
+bool MethodDecoder::inserts_rows() const { return decode_->inserts_rows(); }
+
 // Whether calls of these shapes can continue texts of any length.
 void MethodDecoder::read_calls() const {
   const DecoderCall& decode = *decode_;
@@ -73,7 +75,7 @@ void MethodDecoder::read_encoder() {
                     meta.num_inputs()));
   }
   const TensorInfo input = meta.input_tensor(0);
-  info_.encodes_prompt = input.dtype == ScalarType::kLong;
+  info_.encodes_prompt = input.dtype == ScalarType::kLong && !decode_->inserts_rows();
   if (!info_.encodes_prompt) return;
   if (input.sizes.size() != 2 || input.sizes[0] != 1) {
     throw GenerationError(fmt::format("method {} takes {}, which is not ids, int64 [1, n]",
@@ -114,6 +116,7 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
   if (prefill_ && longest.is_exact()) info_.min_tokens_per_call = longest.most_ids();
   info_.eos_ids = metadata.eos_ids;
   info_.start_id = options.start_id ? options.start_id : metadata.start_id;
+  if (decode_->inserts_rows()) info_.row_id = options.row_id;
   for (const TokenId id : metadata.eos_ids) {
     if (static_cast<size_t>(id) >= info_.vocabulary) {
       contradiction(fmt::format("the end id {} is beyond the {} logits", id, info_.vocabulary));
@@ -177,6 +180,11 @@ void MethodDecoder::encode(Tensor& features) {
   if (encoder_ == nullptr || info_.encodes_prompt) {
     throw GenerationError("the program has no encoder that takes features");
   }
+  if (decode_->inserts_rows() && !info_.row_id) {
+    throw GenerationError(
+        fmt::format("which token of prompts stands for the rows of method {} is to be given",
+                    encoder_->meta().name()));
+  }
   encoding_ = Encoding::kMissing;
   check_call(encoder_->set_input(0, EValue(&features)),
              fmt::format("method {}", encoder_->meta().name()));
@@ -195,6 +203,40 @@ void MethodDecoder::run_encoder() {
   encoding_ = Encoding::kDone;
 }
 
+// As many as it gives, or gave: an encoder of any shape has to run first.
+size_t MethodDecoder::count_rows() {
+  const TensorInfo given = encoder_->meta().output_tensor(0);
+  if (encoding_ == Encoding::kMissing || given.dynamism != ShapeDynamism::kStatic) run_encoder();
+  const Tensor& encoded = encoder_->output(0).tensor();
+  return static_cast<size_t>(encoded.numel() / std::max(given.sizes.back(), 1));
+}
+
+std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
+  next_row_ = rows_ = 0;
+  const auto places = info_.row_id ? std::ranges::count(prompt, *info_.row_id) : 0;
+  if (places == 0) {
+    if (info_.row_id && encoding_ == Encoding::kWaiting) {
+      throw GenerationError(
+          fmt::format("the prompt has no token {}, which stands for the rows of method {}",
+                      *info_.row_id, encoder_->meta().name()));
+    }
+    return {prompt.begin(), prompt.end()};
+  }
+  rows_ = count_rows();
+  const auto given = static_cast<size_t>(places);
+  if (given != 1 && given != rows_) {
+    throw GenerationError(fmt::format(
+        "the prompt has {} tokens {} for the {} rows that method {} gives: one, or one for each "
+        "row, is wanted",
+        given, *info_.row_id, rows_, encoder_->meta().name()));
+  }
+  std::vector<TokenId> fed;
+  for (const TokenId id : prompt) {
+    fed.insert(fed.end(), id == *info_.row_id && given == 1 ? rows_ : 1, id);
+  }
+  return fed;
+}
+
 std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int64_t position) {
   const auto count = static_cast<int64_t>(tokens.size());
   DecoderCall& call = prefill_ && count > 1 ? *prefill_ : *decode_;
@@ -207,8 +249,18 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
     throw GenerationError(fmt::format("{} ids at position {} do not fit into a context of {}",
                                       count, position, info_.max_context));
   }
-  run_encoder();
-  return call.feed(tokens, position);
+  if (!call.inserts_rows()) {
+    run_encoder();
+    return call.feed(tokens, position);
+  }
+  std::vector<int64_t> rows;  // of the encoder's, by token
+  for (size_t i = 0; i < tokens.size() && next_row_ < rows_; ++i) {
+    if (tokens[i] != info_.row_id) continue;
+    rows.resize(tokens.size(), -1);
+    rows[i] = static_cast<int64_t>(next_row_++);
+  }
+  if (!rows.empty()) run_encoder();
+  return call.feed(tokens, position, rows);
 }
 
 }  // namespace vitrine

@@ -36,6 +36,10 @@ void DecoderModel::encode(std::span<const TokenId>) {
   throw GenerationError("the model has no encoder that takes ids");
 }
 
+std::vector<TokenId> DecoderModel::with_rows(std::span<const TokenId> prompt) {
+  return {prompt.begin(), prompt.end()};
+}
+
 TextGenerator::TextGenerator(DecoderModel& model, const Tokenizer* tokenizer)
     : model_(model),
       tokenizer_(tokenizer),
@@ -168,17 +172,23 @@ std::vector<TokenId> TextGenerator::tokens_to_feed(std::span<const TokenId> prom
     reset();
     return {model_.info().start_id.value()};
   }
-  std::vector<TokenId> tokens;
-  if (pending_) tokens.push_back(*pending_);
-  tokens.insert(tokens.end(), prompt.begin(), prompt.end());
-  if (tokens.empty()) throw GenerationError("the prompt is empty");
-  check_ids(tokens);
+  if (prompt.empty() && !pending_) throw GenerationError("the prompt is empty");
+  check_ids(prompt);
+  std::vector<TokenId> tokens = model_.with_rows(prompt);
+  if (!pending_) return tokens;
+  const std::optional<TokenId> row_id = model_.info().row_id;
+  if (pending_ == row_id && std::ranges::count(prompt, *row_id) != 0) {
+    throw GenerationError(
+        fmt::format("the answer before ended with {}, which stands for an encoder's row", *row_id));
+  }
+  tokens.insert(tokens.begin(), *pending_);
   return tokens;
 }
 
 void TextGenerator::check_ids(std::span<const TokenId> ids) const {
   const size_t vocabulary = model_.info().vocabulary;
   for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == model_.info().row_id) continue;
     if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= vocabulary) {
       throw GenerationError(fmt::format("token {} of the prompt is {}, of a vocabulary of {}", i,
                                         ids[i], vocabulary));

@@ -30,10 +30,12 @@ struct DecoderMethods {
 struct MethodDecoderOptions {
   int64_t max_context = 0;               // positions; 0: as the program says
   std::optional<TokenId> start_id = {};  // of a decoder behind an encoder
+  std::optional<TokenId> row_id = {};    // stands in prompts for an encoder's rows
 };
 
 // Inputs of decode and prefill: ids, int64 [1, n]; with a cache also the position, int64 [1], or
-// one for each id; behind an encoder also what it gives. Output: logits of f32, f16 or bf16, [1,
+// one for each id; behind an encoder also what it gives, unless its rows stand among those of an
+// embedding. Output: logits of f32, f16 or bf16, [1,
 // vocabulary] of the last token or [1, n, vocabulary] of all. An encoder takes ids, int64 [1, n],
 // or one tensor of features.
 class MethodDecoder final : public DecoderModel {
@@ -49,11 +51,15 @@ class MethodDecoder final : public DecoderModel {
   const DecoderInfo& info() const override { return info_; }
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) override;
   void encode(std::span<const TokenId> tokens) override;
+  std::vector<TokenId> with_rows(std::span<const TokenId> prompt) override;
   // Features (speech, images) for the encoder, which runs when tokens are fed next: `features`
   // lives until then. Later tokens go with them. Throws GenerationError if the program has no
   // encoder or it does not take them.
   void encode(Tensor& features);
 
+  // Whether the encoder's rows stand among the prompt's, in place of info().row_id: prompts without
+  // it need no features.
+  bool inserts_rows() const;
   // What the metadata leave out or overstate, and what is done instead.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -65,12 +71,15 @@ class MethodDecoder final : public DecoderModel {
   void read_context(const ModelMetadata& metadata, const MethodDecoderOptions& options);
   const DecoderCall& longest_call() const { return prefill_ ? *prefill_ : *decode_; }
   void run_encoder();
+  size_t count_rows();
 
   std::unique_ptr<DecoderCall> decode_;
   std::unique_ptr<DecoderCall> prefill_;  // null: decode takes all
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;
+  size_t next_row_ = 0;  // of the encoder's, for the next token that stands for one
+  size_t rows_ = 0;      // of the prompt
   DecoderInfo info_;
   std::vector<std::string> notes_;
 };

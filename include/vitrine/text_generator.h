@@ -38,6 +38,9 @@ struct DecoderInfo {
   // own.
   bool encodes_prompt = false;
   std::optional<TokenId> start_id = {};
+  // Stands in prompts for the rows that an encoder gives (an image, sound): once for all of them,
+  // or once for each.
+  std::optional<TokenId> row_id = {};
 };
 
 // A model that continues a row of tokens. One thread at a time.
@@ -51,6 +54,9 @@ class DecoderModel {
   virtual std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) = 0;
   // Where info().encodes_prompt: what tokens fed from now on refer to. Throws GenerationError.
   virtual void encode(std::span<const TokenId> tokens);
+  // A prompt as it will be fed: with info().row_id for each row of what an encoder gives. Throws
+  // GenerationError.
+  virtual std::vector<TokenId> with_rows(std::span<const TokenId> prompt);
 };
 
 struct SamplerOptions {

@@ -67,7 +67,11 @@ class LlmRunner {
     const DecoderMethods methods = load_methods();
     init_ns_ = platform::now_ns() - start_ns;
     load_end_ms_ = wall_ms();
-    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods, options.decoder);
+    MethodDecoderOptions decoding = options.decoder;
+    if (encoder_ != nullptr) {
+      decoding.row_id = find_row_id(tokenizer_.get(), encoder_->meta().name(), options.row_token);
+    }
+    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods, decoding);
     for (const std::string& note : decoder_->notes()) {
       fmt::print(stderr, "llm_runner: {}\n", note);
     }
@@ -119,6 +123,8 @@ class LlmRunner {
   void read_features() {
     prompt_ids_ = options_.prompt_ids;
     const bool takes_features = encoder_ != nullptr && !decoder_->info().encodes_prompt;
+    const bool may_lack = decoder_->inserts_rows();  // a text without images
+    if (may_lack && !options_.features) return;
     if (takes_features != options_.features.has_value()) {
       throw GenerationError(takes_features
                                 ? "the program has an encoder: give its input, --encoder_input"

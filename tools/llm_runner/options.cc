@@ -81,7 +81,8 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
   group.add_option("--prefill_method", options.methods.prefill,
                    "takes the prompt, over the cache of the one that decodes (default: prefill)");
   group.add_option("--encoder_method", options.methods.encoder,
-                   "its result goes to each call (default: encoder)");
+                   "its result goes to each call, or among the prompt's rows (default: encoder, "
+                   "vision_encoder, audio_encoder)");
   group.add_option("--embedding_method", options.methods.embedding,
                    "its rows are fed in place of ids (default: token_embedding)");
   group
@@ -93,6 +94,9 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
                   "raw features for the encoder, with their shape where it may differ: "
                   "speech.bin:1x80x3000")
       ->type_name("FILE");
+  group.add_option("--encoder_token", options.row_token,
+                   "token of the prompt, or its id, in whose place the encoder's rows stand "
+                   "(default: <image>, <audio> or what the tokenizer has for these)");
   group.add_option("--start_id", line.start_id,
                    "begins what follows an encoder (default: the program's)");
   group

@@ -20,6 +20,7 @@ struct LlmOptions {
   DecoderMethodNames methods;
   MethodDecoderOptions decoder;
   std::optional<InputSpec> features;  // for the encoder
+  std::string row_token;              // stands for its rows in prompts; empty: by the tokenizer
   std::string prompt;
   std::vector<TokenId> prompt_ids;  // instead of the prompt
   bool chat = false;

@@ -1,0 +1,223 @@
+// What an encoder gives, an image or sound, among the tokens of a prompt.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "aot/builder/model_builder.h"
+#include "host/files.h"
+#include "host/host_tensor.h"
+#include "host/session.h"
+#include "test/llm/lowered_models.h"
+#include "test/support/corpus.h"
+#include "test/support/scratch_folder.h"
+#include "vitrine/method_decoder.h"
+
+namespace vitrine {
+namespace {
+
+using aot::ModelBuilder;
+using aot::Node;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using Ids = std::vector<TokenId>;
+using Floats = std::vector<float>;
+
+constexpr int64_t kWords = 6;
+constexpr int64_t kMostRows = 4;
+constexpr int64_t kContext = 32;
+constexpr TokenId kImage = 9;  // no word of the vocabulary
+
+// Logits: the sum of all rows so far, and twice the last one. An embedding is 1 at the word.
+aot::Methods adding_model(bool any_number) {
+  aot::Methods methods;
+  ModelBuilder encoder("Encoder");
+  const aot::SymInt rows = any_number ? encoder.dynamic_size(1, kMostRows) : aot::SymInt(2);
+  Node* features = encoder.input("features", ScalarType::kFloat, {1, rows, kWords});
+  methods.emplace("vision_encoder",
+                  encoder.finish({encoder.call("aten.mul.Tensor", {features, 10.0})}));
+  ModelBuilder embedding("Embedding");
+  Node* ids = embedding.input("ids", ScalarType::kLong, {1, embedding.dynamic_size(1, 8)});
+  Floats ones(kWords * kWords);
+  for (size_t i = 0; i < kWords; ++i) ones[i * (kWords + 1)] = 1;
+  const auto table = [](const Floats& values, std::vector<int64_t> sizes) {
+    std::vector<std::byte> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return aot::make_tensor_data(ScalarType::kFloat, std::move(sizes), std::move(bytes));
+  };
+  Node* words = embedding.parameter("words", table(ones, {kWords, kWords}));
+  methods.emplace("token_embedding",
+                  embedding.finish({embedding.call("aten.embedding.default", {words, ids})}));
+  ModelBuilder decoder("Decoder");
+  Node* in = decoder.input("rows", ScalarType::kFloat, {1, decoder.dynamic_size(1, 8), kWords});
+  Node* position = decoder.input("position", ScalarType::kLong, {1});
+  Node* sum = decoder.buffer("sum", table(Floats(kWords), {1, kWords}));
+  decoder.call("aten.add_.Tensor",
+               {sum, decoder.call("aten.sum.dim_IntList", {in, std::vector<int64_t>{1}})});
+  Node* last = decoder.call("aten.select.int", {in, 1, -1});
+  Node* logits = decoder.call("aten.add.Tensor", {sum, decoder.call("aten.mul.Tensor", {last, 2})});
+  Node* nothing = decoder.call("aten.mul.Tensor", {position, 0});
+  methods.emplace("text_decoder",
+                  decoder.finish({decoder.call("aten.add.Tensor", {logits, nothing})}));
+  return methods;
+}
+
+class RowsInPrompts : public testing::Test {
+ protected:
+  void load(const std::filesystem::path& file, const MethodDecoderOptions& options) {
+    session_ = std::make_unique<tools::Session>(tools::SessionOptions{file, {}, 1});
+    const DecoderMethodNames names = find_decoder_methods(*session_->program());
+    const auto method = [this](const std::string& name) {
+      methods_.push_back(session_->load_method(name));
+      return methods_.back().get();
+    };
+    DecoderMethods found;
+    found.decode = method(names.decode);
+    found.encoder = method(names.encoder);
+    found.embedding = method(names.embedding);
+    decoder_ = std::make_unique<MethodDecoder>(session_->program(), found, options);
+  }
+  void load_adding(bool any_number, std::optional<TokenId> row_id = kImage) {
+    aot::EmitOptions options;
+    options.constant_methods = {{"get_max_seq_len", {int64_t{8}}},
+                                {"get_max_context_len", {kContext}}};
+    const auto bytes = test::lower_methods(adding_model(any_number), false, options);
+    tools::write_file(folder_ / "model.pte", std::span(bytes));
+    load(folder_ / "model.pte", {.row_id = row_id});
+  }
+  // Rows of one word each, a tenth of what the encoder gives.
+  void show(const Ids& words) {
+    Floats values(words.size() * kWords);
+    for (size_t i = 0; i < words.size(); ++i) {
+      values[i * kWords + static_cast<size_t>(words[i])] = static_cast<float>(i + 1);
+    }
+    features_ = std::make_unique<tools::HostTensor>(
+        ScalarType::kFloat,
+        std::vector<int32_t>{1, static_cast<int32_t>(words.size()), static_cast<int32_t>(kWords)},
+        std::vector<uint8_t>{0, 1, 2});
+    features_->set_from_logical(std::as_bytes(std::span(values)));
+    decoder_->encode(features_->tensor());
+  }
+  // The logits after all tokens of a prompt, in chunks.
+  Floats feed(const Ids& prompt, size_t chunk, int64_t position = 0) {
+    const Ids tokens = decoder_->with_rows(prompt);
+    Floats logits;
+    for (size_t i = 0; i < tokens.size(); i += chunk) {
+      const auto part = std::span(tokens).subspan(i, std::min(chunk, tokens.size() - i));
+      const auto found = decoder_->feed(part, position + static_cast<int64_t>(i));
+      logits.assign(found.begin(), found.end());
+    }
+    return logits;
+  }
+
+  test::ScratchFolder folder_;
+  std::unique_ptr<tools::Session> session_;
+  std::vector<std::unique_ptr<Method>> methods_;
+  std::unique_ptr<tools::HostTensor> features_;
+  std::unique_ptr<MethodDecoder> decoder_;
+};
+
+TEST_F(RowsInPrompts, StandInThePlaceOfTheirToken) {
+  for (const bool any_number : {false, true}) {
+    for (const size_t chunk : {1, 2, 3, 8}) {
+      load_adding(any_number);
+      EXPECT_TRUE(decoder_->inserts_rows());
+      show({4, 2});
+      // words 1, 10 x 4, 20 x 2, 3: the last one counts three times
+      EXPECT_THAT(feed({1, kImage, 3}, chunk), ElementsAre(0, 1, 20, 3, 10, 0)) << chunk;
+      // A later prompt without one, then another image: all is added.
+      EXPECT_THAT(feed({5}, chunk, 4), ElementsAre(0, 1, 20, 1, 10, 3));
+      show({0, 0});
+      EXPECT_THAT(feed({kImage}, chunk, 5), ElementsAre(30 + 40, 1, 20, 1, 10, 1));
+    }
+  }
+}
+
+TEST_F(RowsInPrompts, MayHaveATokenEach) {
+  load_adding(true);
+  show({4, 2, 0});
+  EXPECT_THAT(feed({kImage, 1, kImage, kImage}, 3), ElementsAre(90, 1, 20, 0, 10, 0));
+  show({4, 2, 0});
+  EXPECT_THAT(
+      [&] {
+        feed({kImage, kImage}, 3);
+      },
+      ThrowsMessage<GenerationError>(
+          "the prompt has 2 tokens 9 for the 3 rows that method vision_encoder gives: one, "
+          "or one for each row, is wanted"));
+}
+
+TEST_F(RowsInPrompts, GoThroughTheGenerator) {
+  load_adding(true);
+  show({4, 4, 4});
+  TextGenerator generator(*decoder_, nullptr);
+  const Generation first =
+      generator.generate(Ids{1, kImage}, {.max_new_tokens = 2, .sampling = {.temperature = 0}});
+  EXPECT_THAT(first.ids, ElementsAre(4, 4));
+  EXPECT_EQ(first.statistics.prompt_tokens, 4);
+  EXPECT_EQ(generator.position(), 5);
+  EXPECT_THROW(generator.generate(Ids{kWords}, {}), GenerationError) << "ids are checked";
+}
+
+TEST_F(RowsInPrompts, WantAnEncodersInputAndItsToken) {
+  load_adding(true);
+  EXPECT_THAT(
+      [&] {
+        feed({1, kImage}, 8);
+      },
+      ThrowsMessage<GenerationError>(
+          HasSubstr("needs the result of method vision_encoder, which was given no input")));
+  show({1});
+  EXPECT_THAT([&] { feed({1}, 8); },
+              ThrowsMessage<GenerationError>("the prompt has no token 9, which stands for the rows "
+                                             "of method vision_encoder"));
+  load_adding(true, std::nullopt);
+  EXPECT_THAT(feed({1}, 8), ElementsAre(0, 3, 0, 0, 0, 0)) << "text alone";
+  EXPECT_THAT([&] { show({1}); },
+              ThrowsMessage<GenerationError>(
+                  "which token of prompts stands for the rows of method vision_encoder is to be "
+                  "given"));
+}
+
+TEST(FindRowId, TakesATextAnIdOrWhatModelsUse) {
+  const auto tokenizer = load_tokenizer(test::sample("tokenizers/byte_level.json"));
+  EXPECT_EQ(find_row_id(tokenizer.get(), "vision_encoder", "ab"), tokenizer->id_of("ab"));
+  EXPECT_EQ(find_row_id(tokenizer.get(), "vision_encoder", "17"), 17);
+  EXPECT_EQ(find_row_id(nullptr, "vision_encoder", "17"), 17);
+  EXPECT_EQ(find_row_id(nullptr, "vision_encoder", ""), std::nullopt);
+  EXPECT_EQ(find_row_id(tokenizer.get(), "audio_encoder", ""), std::nullopt);
+  EXPECT_THAT([&] { find_row_id(tokenizer.get(), "vision_encoder", "<picture>"); },
+              ThrowsMessage<GenerationError>("\"<picture>\" is neither a token nor an id"));
+}
+
+// An image of 16 rows, four words, a word: PyTorch's logits after each, whatever the chunks.
+TEST_F(RowsInPrompts, GivePyTorchsLogits) {
+  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  const auto folder = test::corpus_llm_dir() / "multimodal_three_methods";
+  const auto floats = [&](const char* name) {
+    const std::vector<std::byte> bytes = tools::read_file(folder / name);
+    Floats values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  };
+  const auto expect_near = [](const Floats& found, const Floats& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-3) << i;
+  };
+  constexpr TokenId kStandsForImage = 63;
+  for (const size_t chunk : {1, 5, 20}) {
+    load(folder / "model.pte", {.row_id = kStandsForImage});
+    tools::HostTensor image(ScalarType::kFloat, std::vector<int32_t>{1, 3, 32, 32},
+                            std::vector<uint8_t>{0, 1, 2, 3});
+    const Floats pixels = floats("input_0.bin");
+    image.set_from_logical(std::as_bytes(std::span(pixels)));
+    decoder_->encode(image.tensor());
+    expect_near(feed({kStandsForImage, 10, 38, 55, 46}, chunk), floats("expected_0_c3.bin"));
+    expect_near(feed({7}, chunk, 20), floats("expected_0_c5.bin"));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine
