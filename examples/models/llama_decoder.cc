@@ -186,9 +186,14 @@ class Llama {
   Node* cache(const char* name) {
     const std::vector<int64_t> sizes = {1, o_.length, o_.key_heads, width()};
     const auto count = static_cast<size_t>(o_.length * o_.key_heads * width());
-    return build_.buffer(name,
-                         aot::make_tensor_data(ScalarType::kFloat, sizes,
-                                               std::vector<std::byte>(count * sizeof(float))));
+    return build_.buffer(
+        name, aot::make_tensor_data(o_.cache, sizes,
+                                    std::vector<std::byte>(count * element_size(o_.cache))));
+  }
+
+  Node* converted(Node* x, ScalarType dtype) {
+    if (x->tensor()->dtype == dtype) return x;
+    return build_.call("aten.to.dtype", {x, dtype});
   }
 
   Node* attention(Node* x) {
@@ -197,15 +202,18 @@ class Llama {
     Node* query = rotate(linear("wq", x, o_.features), o_.heads);
     Node* key = rotate(linear("wk", x, keys), o_.key_heads);
     Node* value = view(linear("wv", x, keys), {1, tokens_, o_.key_heads, width()});
+    query = converted(query, o_.cache);
+    key = converted(key, o_.cache);
+    value = converted(value, o_.cache);
     Node* key_cache = cache("k_cache");
     Node* value_cache = cache("v_cache");
     for (const auto& [row, to] : {std::pair(key, key_cache), {value, value_cache}}) {
-      call_as("llama.update_cache.default", {row, to, start_},
-              aot::contiguous_spec(ScalarType::kFloat, {1}));
+      call_as("llama.update_cache.default", {row, to, start_}, aot::contiguous_spec(o_.cache, {1}));
     }
     Node* mixed =
         call_as("llama.custom_sdpa.default",
                 {query, key_cache, value_cache, start_, Argument(), 0.0, true}, *query->tensor());
+    mixed = converted(mixed, ScalarType::kFloat);
     return linear("wo", view(mixed, {1, tokens_, o_.features}), o_.features);
   }
 

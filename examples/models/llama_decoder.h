@@ -19,10 +19,11 @@ struct LlamaOptions {
   // has 4-bit weights. 0: all in f32.
   int64_t group = 32;
   uint64_t seed = 1;
+  ScalarType cache = ScalarType::kFloat;  // or f16, bf16: attention is computed in it, too
 };
 
 // Inputs tokens: i64[1, n], 1 <= n < length, and position: i64[1], that of the first of them;
-// result: f32[1, words], of the last token. Keys and values are in buffers, f32[1, length,
+// result: f32[1, words], of the last token. Keys and values are in buffers, [1, length,
 // key_heads, features / heads].
 aot::ExportedProgram llama_decoder(const LlamaOptions& options = {});
 

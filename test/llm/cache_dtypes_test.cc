@@ -1,0 +1,159 @@
+// Caches of other dtypes than f32, from the program to the text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "examples/models/llama_decoder.h"
+#include "host/files.h"
+#include "host/session.h"
+#include "llm/profile/method_bytes.h"
+#include "test/llm/lowered_models.h"
+#include "test/support/corpus.h"
+#include "test/support/read_json.h"
+#include "test/support/scratch_folder.h"
+#include "vitrine/half.h"
+#include "vitrine/method_decoder.h"
+
+namespace vitrine {
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+// A program of one method.
+class OneMethod {
+ public:
+  explicit OneMethod(const std::filesystem::path& file)
+      : session({file, {}, 1}),
+        method(session.load_method("forward")),
+        decoder(session.program(), *method) {}
+
+  tools::Session session;
+  std::unique_ptr<Method> method;
+  MethodDecoder decoder;
+};
+
+class HalfCaches : public testing::Test {
+ protected:
+  std::unique_ptr<OneMethod> load(ScalarType cache) {
+    aot::Methods methods;
+    methods.emplace("forward", examples::llama_decoder({.length = 16, .group = 0, .cache = cache}));
+    const auto bytes = test::lower_methods(std::move(methods), false);
+    const auto file = folder_ / (std::string(scalar_type_name(cache)) + ".pte");
+    tools::write_file(file, std::span(bytes));
+    return std::make_unique<OneMethod>(file);
+  }
+  test::ScratchFolder folder_;
+};
+
+// Logits are those of f32 but for the rounding of keys, values and weights of attention; tokens
+// are the same but where two are that close.
+TEST_F(HalfCaches, AnswerAsF32Does) {
+  const auto exact = load(ScalarType::kFloat);
+  for (const auto& [dtype, tolerance] :
+       {std::pair(ScalarType::kHalf, 4e-3F), std::pair(ScalarType::kBFloat16, 3e-2F)}) {
+    SCOPED_TRACE(scalar_type_name(dtype));
+    const auto half = load(dtype);
+    TextGenerator generator(half->decoder, nullptr);
+    const Ids prompt = {3, 200, 17, 88, 5};
+    const Ids answer =
+        generator.generate(prompt, {.max_new_tokens = 8, .sampling = {.temperature = 0}}).ids;
+    ASSERT_EQ(answer.size(), 8U);
+    // The same tokens through both, a prefill and then one by one.
+    Ids fed = prompt;
+    int64_t position = 0;
+    bool differs = false;
+    for (const TokenId next : answer) {
+      const auto expected = exact->decoder.feed(fed, position);
+      const auto found = half->decoder.feed(fed, position);
+      ASSERT_EQ(found.size(), expected.size());
+      float most = expected[0];
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i], expected[i], tolerance);
+        differs = differs || found[i] != expected[i];
+        most = std::max(most, expected[i]);
+      }
+      EXPECT_GE(expected[static_cast<size_t>(next)], most - 2 * tolerance);
+      position += static_cast<int64_t>(fed.size());
+      fed = {next};
+    }
+    EXPECT_TRUE(differs) << "a half cache rounds";
+  }
+}
+
+// Two layers, keys and values [1, 16, 2, 16].
+TEST_F(HalfCaches, CountTheirBytes) {
+  for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf, ScalarType::kBFloat16}) {
+    const auto model = load(dtype);
+    const MethodMeta meta = *model->session.program()->method_meta("forward");
+    const auto bytes = llm::read_method_bytes(*model->session.program(), std::span(&meta, 1));
+    ASSERT_EQ(bytes.size(), 1U);
+    ASSERT_EQ(bytes[0].caches.size(), 4U);
+    const size_t element = dtype == ScalarType::kFloat ? 4 : 2;
+    for (const llm::CacheBuffer& cache : bytes[0].caches) {
+      EXPECT_EQ(cache.type, std::string(scalar_type_name(dtype)) + "[1,16,2,16]");
+      EXPECT_EQ(cache.bytes, 16 * 2 * 16 * element);
+    }
+    double a_position = 0;
+    for (const auto& [at, kernel] : bytes[0].kernels) {
+      if (kernel.is_attention) a_position += kernel.cache_a_position;
+    }
+    EXPECT_EQ(a_position, static_cast<double>(2 * 2 * 2 * 16 * element)) << "of both layers";
+  }
+}
+
+// Stock programs with f16 and int8 caches, a sliding window in a ring, positions one by one: all
+// calls give PyTorch's logits, to within the case's tolerance.
+class CorpusCaches : public testing::TestWithParam<const char*> {};
+
+TEST_P(CorpusCaches, GivePyTorchsLogits) {
+  if (test::corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  const auto folder = test::corpus_llm_dir() / GetParam();
+  const auto numbers = [&](const std::string& file, const std::string& dtype) {
+    const std::vector<std::byte> bytes = tools::read_file(folder / file);
+    std::vector<double> values;
+    const auto read = [&]<class T>(T value) {
+      for (size_t at = 0; at + sizeof value <= bytes.size(); at += sizeof value) {
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        values.push_back(static_cast<double>(value));
+      }
+    };
+    if (dtype == "int64") {
+      read(int64_t{});
+    } else if (dtype == "float16") {
+      read(Half{});
+    } else {
+      read(float{});
+    }
+    return values;
+  };
+  const nlohmann::json which = test::read_json(folder / "case.json");
+  const double rtol = which.at("tolerance").at("rtol");
+  const double atol = which.at("tolerance").at("atol");
+  OneMethod model(folder / "model.pte");
+  for (const nlohmann::json& call : which.at("calls")) {
+    const auto values_of = [&](const nlohmann::json& tensor) {
+      return numbers(tensor.at("file"), tensor.at("dtype"));
+    };
+    const std::vector<double> given = values_of(call.at("inputs").at(0));
+    const Ids ids(given.begin(), given.end());
+    const double position = values_of(call.at("inputs").at(1)).at(0);
+    const auto logits = model.decoder.feed(ids, static_cast<int64_t>(position));
+    const std::vector<double> expected = values_of(call.at("outputs").at(0));
+    ASSERT_GE(expected.size(), logits.size());
+    const size_t last = expected.size() - logits.size();  // of all tokens' logits
+    for (size_t i = 0; i < logits.size(); ++i) {
+      EXPECT_NEAR(logits[i], expected[last + i], atol + rtol * std::abs(expected[last + i]));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, CorpusCaches,
+                         testing::Values("llama_f16_custom_sdpa", "llama_qkv_8da4w",
+                                         "llama_ring_sliding", "hf_qwen3_custom_sdpa_8da4w"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace vitrine
