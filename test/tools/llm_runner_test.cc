@@ -144,6 +144,10 @@ TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
               HasSubstr("method forward: input 0, i64[1,255], is not a position"));
   EXPECT_THAT(refusal("--method_inputs ids,mask"), HasSubstr("not mask"));
   EXPECT_THAT(refusal("--encoder_input model.pte"), HasSubstr("no encoder of features"));
+  EXPECT_THAT(refusal("--encoder_token 9"),
+              HasSubstr("--encoder_token: the program has no encoder"));
+  EXPECT_THAT(refusal("--context 0"), HasSubstr("not in range 1 to 2147483647"));
+  EXPECT_THAT(refusal("--top_k -1"), HasSubstr("not in range 0 to 2147483647"));
   EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is asked for; the program has one of 256"));
 }
 

@@ -68,6 +68,9 @@ class LlmRunner {
     init_ns_ = platform::now_ns() - start_ns;
     load_end_ms_ = wall_ms();
     MethodDecoderOptions decoding = options.decoder;
+    if (encoder_ == nullptr && !options.row_token.empty()) {
+      throw GenerationError("--encoder_token: the program has no encoder");
+    }
     if (encoder_ != nullptr) {
       decoding.row_id = find_row_id(tokenizer_.get(), encoder_->meta().name(), options.row_token);
     }

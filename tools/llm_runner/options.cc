@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 
 #include "host/files.h"
 #include "host/report_options.h"
@@ -59,7 +60,9 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
   SamplerOptions& sampling = options.generate.sampling;
   app.add_option("--top_p", sampling.top_p, "sample of the most probable tokens with this sum")
       ->capture_default_str();
-  app.add_option("--top_k", sampling.top_k, "or of so many; 0: by --top_p")->capture_default_str();
+  app.add_option("--top_k", sampling.top_k, "or of so many; 0: by --top_p")
+      ->check(CLI::Range(0, std::numeric_limits<int32_t>::max()))
+      ->capture_default_str();
   app.add_option("--seed", line.seed, "same seed, same text (default: the time)");
   app.add_option("--prompt_ids", options.prompt_ids, "ids instead of a prompt: 1,15043")
       ->delimiter(',')
@@ -102,7 +105,7 @@ void add_method_flags(CLI::App& app, LlmCommandLine& line) {
   group
       .add_option("--context", options.decoder.max_context,
                   "positions of the cache, where the program does not say")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int32_t>::max()));
 }
 
 void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
