@@ -15,7 +15,13 @@ class SentencePieceTokenizer final : public Tokenizer {
  public:
   SentencePieceTokenizer(std::string_view bytes, const std::string& place) : place_(place) {
     form_ = "SentencePiece";
-    check(processor_.LoadFromSerializedProto({bytes.data(), bytes.size()}));
+    if (const auto status = processor_.LoadFromSerializedProto({bytes.data(), bytes.size()});
+        !status.ok()) {
+      throw TokenizerError(
+          fmt::format("{}: SentencePiece cannot read these {} bytes as its model: cut off or "
+                      "damaged? ({})",
+                      place, bytes.size(), status.ToString()));
+    }
     const auto known = [](int id) { return id < 0 ? std::nullopt : std::optional<TokenId>(id); };
     bos_ = known(processor_.bos_id());
     eos_ = known(processor_.eos_id());

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "test/support/corpus.h"
+#include "test/support/read_text.h"
 #include "test/tokenizers/small_files.h"
 #include "vitrine/tokenizer.h"
 
@@ -159,6 +161,17 @@ TEST(DamagedFiles, RandomDamage) {
   }
   EXPECT_GT(refused, 1000U);
   EXPECT_LT(refused, 6000U);
+}
+
+// The reader is SentencePiece's own; builds without it refuse the whole model, too.
+TEST(DamagedFiles, ACutSentencePieceModelIsNamed) {
+  std::string model = test::read_text(test::sample("kjv_8da4w/tokenizer.model"));
+  model.resize(model.size() / 2);
+  const std::string text = refusal(model);
+  EXPECT_THAT(text, testing::HasSubstr("the file"));
+  EXPECT_THAT(text, testing::HasSubstr("SentencePiece"));
+  EXPECT_THAT(text, testing::AnyOf(testing::HasSubstr("cut off or damaged?"),
+                                   testing::HasSubstr("without its library")));
 }
 
 TEST(DamagedFiles, AreNamedByPath) {
