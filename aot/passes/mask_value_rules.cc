@@ -1,6 +1,7 @@
 // What calls make of masks: index values that say which keys are seen.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "aot/passes/index_value_parts.h"
 #include "aot/passes/index_values.h"
