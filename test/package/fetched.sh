@@ -1,10 +1,14 @@
-# By FetchContent, from this repository.
+# By FetchContent, from a repository whose only commit is this tree as it is; with the kernels of one operator: a
+# small build.
 . "$(dirname "$0")/common.sh"
-if ! commit=$(git -C "$SOURCE" rev-parse HEAD 2>/dev/null); then
-  echo "the source tree is no repository: nothing to fetch"
-  exit 0
-fi
 rm -rf "$OUT/fetched" "$OUT/origin.git"
-git clone -q --bare "$SOURCE" "$OUT/origin.git"
-"$CMAKE" -S "$SOURCE/test/package/fetch" -B "$OUT/fetched" -G Ninja -DVITRINE_DEPS_DIR="$DEPS" \
-  -DREPOSITORY="file://$OUT/origin.git" -DCOMMIT="$commit"
+repository() {
+  git --git-dir="$OUT/origin.git" --work-tree="$SOURCE" -c user.name=test -c user.email=test@localhost "$@"
+}
+repository init -q
+repository add :/
+repository commit -qm "This tree"
+build consumer "$OUT/fetched" -DFROM=repository -DREPOSITORY="file://$OUT/origin.git" \
+  -DCOMMIT="$(repository rev-parse HEAD)" -DVITRINE_SELECT_OPS=aten::add.out \
+  -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0
+check_programs "$OUT/fetched"

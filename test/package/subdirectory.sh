@@ -1,5 +1,5 @@
-# As a subfolder, with the kernels of one operator: a small build.
+# As a subfolder. This configures; what the subfolder builds is what the fetched one does.
 . "$(dirname "$0")/common.sh"
-build consumer "$OUT/subdirectory" -DFROM=subdirectory -DVITRINE_SOURCE="$SOURCE" -DVITRINE_SELECT_OPS=aten::add.out \
-  -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0
-check_programs "$OUT/subdirectory"
+rm -rf "$OUT/subdirectory"
+"$CMAKE" -S "$SOURCE/test/package/consumer" -B "$OUT/subdirectory" -G Ninja -DREADME="$readme" \
+  -DFROM=subdirectory -DVITRINE_SOURCE="$SOURCE" -DVITRINE_DEPS_DIR="$DEPS"
