@@ -4,6 +4,7 @@ a folder that looks like a device."""
 import json
 import os
 import pathlib
+import platform
 import shutil
 import struct
 import subprocess
@@ -130,6 +131,19 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("deep/er is there already", "--ssh", "board", "--results", "deep/er")
         self.fails("Could not resolve hostname other", "--ssh", "other")
         self.fails("not a host", "--ssh=-oProxyCommand=true")
+
+    def test_an_emulated_processor(self):
+        emulator = shutil.which(f"qemu-{platform.machine()}")
+        if emulator is None:
+            self.skipTest("qemu-user is not installed")
+        command(self.device / "bin/taskset", f'echo "$1" > "$FAKE_DEVICE/mask"; shift; exec {emulator} "$@"\n')
+        for shell in (("--adb",), ("--ssh", "board")):
+            with self.subTest(shell[0]):
+                (self.device / "mask").unlink(missing_ok=True)
+                self.run_tool(*shell, "--results", shell[0].strip("-"), "--etrecord", SAMPLE / "etrecord.bin")
+                self.assertEqual((self.device / "mask").read_text(), "c\n")
+                profile = json.loads((self.folder / shell[0].strip("-") / "profile.json").read_text())
+                self.assertEqual((profile["runs"], profile["rows"][0]["source_ops"]), (5, ["aten.linear.default"]))
 
     def test_two_runs_within_a_second(self):
         name = str(self.folder / "model-20260101-000000")
