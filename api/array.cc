@@ -1,5 +1,6 @@
 #include "vitrine/array.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 

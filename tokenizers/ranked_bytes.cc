@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tokenizers/pair_merging.h"
 #include "tokenizers/pattern.h"
 #include "tokenizers/prefix_index.h"

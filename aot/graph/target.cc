@@ -1,5 +1,6 @@
 #include "aot/graph/target.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "vitrine/program.h"
 
+#include <cstdio>
 #include <cstring>
 #include <new>
 
