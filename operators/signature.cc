@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/core/parse_real.h"
+
 namespace vitrine {
 namespace {
 
@@ -99,7 +101,7 @@ class Parser {
     if (!take("[")) return argument;
     argument.is_list = true;
     argument.has_optional_items = argument.is_optional;
-    if (!starts_with("]")) length = number<int64_t>(until("]"));
+    if (!starts_with("]")) length = integer(until("]"));
     expect("]");
     argument.is_optional = take("?");
     return argument;
@@ -109,7 +111,7 @@ class Parser {
     if (take("[")) {
       std::vector<int64_t> items;
       while (!take("]")) {
-        items.push_back(number<int64_t>(until(",]")));
+        items.push_back(integer(until(",]")));
         take(", ");
       }
       return items;
@@ -127,15 +129,19 @@ class Parser {
     if (!is_number) return value;
     const bool is_float = argument.type == ArgumentType::kFloat ||
                           value.find_first_of(".e") != std::string_view::npos;
-    if (is_float) return number<double>(value);
-    const auto integer = number<int64_t>(value);
-    if (argument.is_list) return std::vector<int64_t>(static_cast<size_t>(length), integer);
-    return integer;
+    if (is_float) return real(value);
+    const int64_t whole = integer(value);
+    if (argument.is_list) return std::vector<int64_t>(static_cast<size_t>(length), whole);
+    return whole;
   }
 
-  template <class T>
-  T number(std::string_view text) {
-    T value = 0;
+  double real(std::string_view text) {
+    double value = 0;
+    if (!parse_real(text, value)) fail("a number is wrong");
+    return value;
+  }
+  int64_t integer(std::string_view text) {
+    int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) fail("a number is wrong");
     return value;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aot/import/import_error.h"
+#include "runtime/core/parse_real.h"
 
 namespace vitrine::aot {
 namespace {
@@ -92,10 +93,8 @@ class Parser {
     } else if (name == "Integer") {
       made = Expression::integer(number<int64_t>());
     } else if (name == "Float") {
-      const std::string_view digits = quoted();
       double value = 0;
-      const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (parsed.ec != std::errc()) fail("has no number that fits");
+      if (!parse_real(quoted(), value)) fail("has no number that fits");
       made = Expression::real(value);
       skip_options();
     } else if (name == "Rational") {

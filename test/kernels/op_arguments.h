@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/core/parse_real.h"
 #include "vitrine/scalar_type.h"
 
 namespace vitrine::test {
@@ -176,9 +177,9 @@ class ArgumentParser {
     Number result;
     result.is_real = text.find('.') != text.npos;
     const char* end = text.data() + text.size();
-    const auto parsed = result.is_real ? std::from_chars(text.data(), end, result.real)
-                                       : std::from_chars(text.data(), end, result.integer);
-    if (parsed.ptr != end || text.empty()) {
+    if (result.is_real
+            ? !parse_real(text, result.real)
+            : text.empty() || std::from_chars(text.data(), end, result.integer).ptr != end) {
       ADD_FAILURE() << "no number: " << text;
       std::abort();
     }

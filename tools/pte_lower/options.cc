@@ -8,6 +8,7 @@
 
 #include "host/command_line.h"
 #include "host/tool_error.h"
+#include "runtime/core/parse_real.h"
 #include "tools/pte_lower/backends.h"
 
 namespace vitrine::tools {
@@ -37,14 +38,13 @@ void add_method(const std::string& text, LoweringOptions& options) {
 // "1", "-0.5", "true".
 std::variant<int64_t, bool, double> parse_constant(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
-  const auto parse = [&](auto& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-  };
   int64_t integer = 0;
   double real = 0;
-  if (parse(integer)) return integer;
-  if (!parse(real)) throw ToolError(fmt::format("\"{}\" is neither a number nor a bool", text));
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, integer);
+  if (error == std::errc() && stop == end) return integer;
+  if (!parse_real(text, real))
+    throw ToolError(fmt::format("\"{}\" is neither a number nor a bool", text));
   return real;
 }
 

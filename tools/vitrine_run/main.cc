@@ -3,10 +3,10 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "runtime/core/parse_real.h"
 #include "tools/vitrine_run/options.h"
 #include "vitrine/vitrine.h"
 
@@ -66,11 +66,9 @@ Result<Value> read_integer(const std::string& text) {
   return Value(number);
 }
 
-// libc++ has no from_chars for them before its version 20.
 Result<Value> read_real(const std::string& text) {
-  char* stop = nullptr;
-  const double number = std::strtod(text.c_str(), &stop);
-  if (text.empty() || *stop != '\0') return wrong_input(text, kNotThatKind);
+  double number = 0;
+  if (!parse_real(text, number)) return wrong_input(text, kNotThatKind);
   return Value(number);
 }
 

@@ -1,0 +1,30 @@
+// Text to double, as std::from_chars: the same in every locale.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace vitrine {
+
+// Whether `text` is a number from its first character to its last, which then is in `number`.
+inline bool parse_real(std::string_view text, double& number) {
+#ifdef __cpp_lib_to_chars
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+#else  // libc++ before its version 20
+  char copy[64];
+  if (text.empty() || text.size() >= sizeof copy) return false;
+  // What strtod reads and from_chars does not.
+  if (text.front() <= ' ' || text.front() == '+') return false;
+  if (text.find_first_of("xX") != std::string_view::npos) return false;
+  *std::copy(text.begin(), text.end(), copy) = '\0';
+  char* stop = nullptr;
+  number = std::strtod(copy, &stop);
+  return stop == copy + text.size();
+#endif
+}
+
+}  // namespace vitrine
