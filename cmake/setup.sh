@@ -16,6 +16,7 @@ for argument in "$@"; do
     fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
+    riscv64) architecture=riscv64 packages="$packages g++-riscv64-linux-gnu" ;;
     coverage) packages="$packages gcovr" ;;
     lint) packages="$packages clang-format clang-tidy" ;;
     python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
@@ -31,6 +32,10 @@ fi
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2
   exit 0
+fi
+if [ "$architecture" = riscv64 ] && grep -qs '^VERSION_ID="1[0-2]"' /etc/os-release; then
+  echo "setup: the preset riscv64 needs Debian 13 or newer, which has libraries for it" >&2
+  exit 1
 fi
 missing=''
 for package in $packages; do

@@ -16,7 +16,7 @@ RUNS = {
     "arm64-v8a": ("aarch64",), "armeabi-v7a": ("arm",), "x86": ("x86",),
 }
 PRESETS = {
-    ("linux", "aarch64"): ("aarch64",), ("linux", "arm"): ("armv7",),
+    ("linux", "aarch64"): ("aarch64",), ("linux", "arm"): ("armv7",), ("linux", "riscv64"): ("riscv64",),
     ("linux", "x86_64"): ("release", "package", "dev"),
     ("android", "aarch64"): ("android-arm64-v8a",), ("android", "arm"): ("android-armeabi-v7a",),
     ("android", "x86_64"): ("android-x86_64",),

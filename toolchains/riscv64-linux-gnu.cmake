@@ -1,0 +1,6 @@
+# 64-bit RISC-V Linux (rv64gc). XNNPACK's vector kernels are built and are used where the processor has vectors.
+set(VITRINE_TARGET riscv64-linux-gnu)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR riscv64)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-riscv64)
+include(${CMAKE_CURRENT_LIST_DIR}/debian_multiarch.cmake)
