@@ -5,6 +5,7 @@
 
 #include "aot/passes/index_value_parts.h"
 #include "aot/passes/index_values.h"
+#include "aot/passes/passes.h"
 
 namespace vitrine::aot {
 namespace {
