@@ -315,8 +315,7 @@ IndexValues::Result IndexValues::call(const Node& node) {
   const Target target = node.target();
   if (target.dialect() != Dialect::kAten || target.name_space() != "aten") return std::nullopt;
   const auto rule = std::ranges::find(rules(), target.op(), &Rule::op);
-  const bool is_known =
-      operator_of(target) != nullptr || find_functional(target.name()) != nullptr;
+  const bool is_known = operator_of(target) != nullptr || find_functional(target.name()) != nullptr;
   if (rule == rules().end() || !is_known) return std::nullopt;
   return (this->*rule->compute)(node, Call(node));
 }
