@@ -11,7 +11,9 @@
 #include "host/host_tensor.h"
 #include "llm/cache_operators.h"
 #include "runtime/data/vector_size.h"
+#include "runtime/executor/load_steps.h"
 #include "schema/program_generated.h"
+#include "vitrine/budget.h"
 
 namespace vitrine::llm {
 namespace {
@@ -64,7 +66,10 @@ double value_bytes(const xnnpack::Value& value) {
 class Reader {
  public:
   Reader(const Program& program, const MethodMeta& method, std::set<std::string>& seen)
-      : program_(program), plan_(method.plan()), seen_(seen) {}
+      : program_(program),
+        plan_(method.plan()),
+        seen_(seen),
+        steps_(default_load_steps(program.file_bytes())) {}
 
   MethodBytes read() {
     for_each_instruction([this](int32_t id, const fbs::Instruction& from) {
@@ -179,8 +184,7 @@ class Reader {
     if (!payload.ok()) return;
     const Result<xnnpack::Blob> blob = xnnpack::open_blob(payload->bytes());
     if (!blob.ok()) return;
-    Budget steps(uint64_t{16} * payload->bytes().size());
-    const Result<xnnpack::Graph> graph = xnnpack::read_graph(*blob->graph, steps);
+    const Result<xnnpack::Graph> graph = xnnpack::read_graph(*blob->graph, steps_);
     if (!graph.ok()) return;
     const bool is_new = delegates_.insert(call.delegate_index()).second;
     for (const xnnpack::Value& value : graph->values) {
@@ -208,6 +212,7 @@ class Reader {
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
   std::set<std::string>& seen_;     // constants, of all methods
+  Budget steps_;                    // payloads may count scales that lie outside of them
   std::map<Place, size_t> caches_;  // to MethodBytes::caches
   std::set<int32_t> delegates_;
   MethodBytes bytes_;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "runtime/executor/load_steps.h"
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
@@ -15,10 +16,6 @@ namespace vitrine {
 namespace {
 
 using Kind = TraceRecord::Kind;
-
-// A sound file has at most one item a byte.
-constexpr uint64_t kLoadStepsPerByte = 16;
-constexpr uint64_t kLeastLoadSteps = 1'000'000;
 
 // A Bool, or a bool tensor of which every element is true.
 Result<bool> condition_holds(const EValue& value) {
@@ -133,7 +130,7 @@ Method::Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
   if (options.max_load_steps != 0) return;
   const uint64_t external =
       options.external_data != nullptr ? options.external_data->file_bytes() : 0;
-  load_steps_ = Budget((program_->file_bytes() + external) * kLoadStepsPerByte + kLeastLoadSteps);
+  load_steps_ = Budget(default_load_steps(program_->file_bytes() + external));
 }
 
 Method::~Method() {

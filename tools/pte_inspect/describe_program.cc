@@ -13,6 +13,7 @@
 #include "schema/program_generated.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
+#include "vitrine/budget.h"
 #include "vitrine/extended_header.h"
 
 namespace vitrine::tools {
@@ -53,7 +54,10 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
 class MethodDescriber {
  public:
   MethodDescriber(const Program& program, const fbs::ExecutionPlan& plan)
-      : program_(program), plan_(plan), meta_(plan) {}
+      : program_(program),
+        plan_(plan),
+        meta_(plan),
+        steps_(default_load_steps(program.file_bytes())) {}
 
   Json describe() {
     read_instructions();
@@ -185,9 +189,9 @@ class MethodDescriber {
   }
 
   // An error in one delegate must not hide the rest; --verify fails on it.
-  static Json graph_json(std::span<const std::byte> bytes) {
+  Json graph_json(std::span<const std::byte> bytes) {
     try {
-      return {{"xnnpack", xnnpack_json(load_xnnpack_graph(bytes, "payload"))}};
+      return {{"xnnpack", xnnpack_json(load_xnnpack_graph(bytes, "payload", steps_))}};
     } catch (const ToolError& error) {
       return {{"error", error.what()}};
     }
@@ -217,6 +221,7 @@ class MethodDescriber {
   std::map<uint32_t, uint64_t> planned_bytes_;
   std::vector<std::string> external_;
   std::map<std::pair<fbs::DataLocation, uint32_t>, Json> graphs_;  // of payloads, each read once
+  Budget steps_;                                                   // to read payloads
   size_t arguments_ = 0;
   size_t constants_ = 0, states_ = 0;
   uint64_t constant_bytes_ = 0, state_bytes_ = 0;

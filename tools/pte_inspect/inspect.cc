@@ -197,7 +197,7 @@ std::vector<ProgramGraph> graphs_of(const OpenedFile& file) {
       return graphs_of_program(*load_program({file.name + ": program", program.bytes()}));
     }
     case FileKind::kXnnpackBlob:
-      return {graph_of_xnnpack(load_xnnpack_graph(file.bytes, file.name))};
+      return {graph_of_xnnpack(load_xnnpack_graph(file))};
     default:
       throw ToolError(fmt::format(
           "{}: --graph is for programs (.pte, .bpte) and XNNPACK payloads; this is a {}", file.name,

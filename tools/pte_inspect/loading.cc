@@ -40,12 +40,17 @@ std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file) {
   return check_at(file.name, load_flat_tensor(check(view_buffer(file.bytes))));
 }
 
-XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place) {
+XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place,
+                                Budget& steps) {
   XnnpackGraph result;
   result.blob = check_at(place, xnnpack::open_blob(bytes));
-  Budget steps(uint64_t{16} * bytes.size());
   result.graph = check_at(place, xnnpack::read_graph(*result.blob.graph, steps));
   return result;
+}
+
+XnnpackGraph load_xnnpack_graph(const OpenedFile& payload) {
+  Budget steps(default_load_steps(payload.bytes.size()));
+  return load_xnnpack_graph(payload.bytes, payload.name, steps);
 }
 
 std::string describe_value(const xnnpack::Value& value) {
@@ -89,7 +94,7 @@ Json members_json(const ZipArchive& archive) {
 }
 
 void describe_blob(const OpenedFile& file, Json& json) {
-  json["xnnpack"] = xnnpack_json(load_xnnpack_graph(file.bytes, file.name));
+  json["xnnpack"] = xnnpack_json(load_xnnpack_graph(file));
 }
 
 }  // namespace vitrine::tools

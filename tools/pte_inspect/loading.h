@@ -8,7 +8,9 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "base/zip_archive.h"
+#include "runtime/executor/load_steps.h"
 #include "tools/pte_inspect/description.h"
+#include "vitrine/budget.h"
 #include "vitrine/data_source.h"
 #include "vitrine/named_data.h"
 #include "vitrine/program.h"
@@ -35,8 +37,11 @@ struct XnnpackGraph {
   xnnpack::Blob blob;
   xnnpack::Graph graph;
 };
-// Throws ToolError that begins with `place`.
-XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place);
+// Throws ToolError that begins with `place`. `steps` are those of the whole file
+// (default_load_steps): a payload may count scales that lie outside of it.
+XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place,
+                                Budget& steps);
+XnnpackGraph load_xnnpack_graph(const OpenedFile& payload);
 // "f32[1,3,224,224]"
 std::string describe_value(const xnnpack::Value& value);
 Json xnnpack_json(const XnnpackGraph& graph);

@@ -12,6 +12,7 @@
 #include "host/tool_error.h"
 #include "inspector/text/text_layout.h"
 #include "schema/program_generated.h"
+#include "vitrine/budget.h"
 
 namespace vitrine::tools {
 namespace {
@@ -27,7 +28,7 @@ std::string value_name(size_t number) { return fmt::format("%{}", number); }
 class MethodGraph {
  public:
   MethodGraph(const Program& program, const fbs::ExecutionPlan& plan)
-      : program_(program), plan_(plan) {}
+      : program_(program), plan_(plan), steps_(default_load_steps(program.file_bytes())) {}
 
   ProgramGraph make() {
     graph_.name = plan_.name()->str();
@@ -204,7 +205,8 @@ class MethodGraph {
     if (step.name != xnnpack::kBackendId) return;
     try {
       const DataBuffer data = check(program_.delegate_data(*delegate.processed()));
-      const ProgramGraph inside = graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload"));
+      const ProgramGraph inside =
+          graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload", steps_));
       for (const GraphStep& node : inside.steps) {
         std::string line =
             fmt::format("[{}] {}({})", node.id, node.name, fmt::join(node.arguments, ", "));
@@ -221,6 +223,7 @@ class MethodGraph {
 
   const Program& program_;
   const fbs::ExecutionPlan& plan_;
+  Budget steps_;  // to read payloads
   ProgramGraph graph_;
   std::set<size_t> made_;  // tensors that have a value by now
   size_t spent_ = 0;

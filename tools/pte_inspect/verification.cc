@@ -74,6 +74,7 @@ class Verifier {
               [&] { program = load_program(file); })) {
       return;
     }
+    Budget steps(default_load_steps(program->file_bytes()));
     for (size_t m = 0; m < program->num_methods(); ++m) {
       const std::string name(program->method_name(m));
       const auto& plan = *program->root().execution_plan()->Get(static_cast<uint32_t>(m));
@@ -82,7 +83,7 @@ class Verifier {
         if (delegate.id()->string_view() != xnnpack::kBackendId) continue;
         step(fmt::format("method {}: delegate {}: payload", name, i), [&] {
           const DataBuffer data = check(program->delegate_data(*delegate.processed()));
-          load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i));
+          load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i), steps);
         });
       }
       step(fmt::format("method {}: loads with this build's kernels and backends", name), [&] {
