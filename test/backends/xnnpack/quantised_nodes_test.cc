@@ -42,8 +42,8 @@ void QuantisedNodesTest::run_dynamically_quantised(Tag tag) {
     Tensor& in = factory.make<float>(sizes, std::vector<float>(count, 1));
     Tensor& out = factory.make(ScalarType::kFloat, sizes);
     run({&in, &out});
-    const auto covered = [size = size](size_t at) {
-      return at == 0 || at == static_cast<size_t>(size) - 1 ? 2 : 3;
+    const auto covered = [last = static_cast<size_t>(size) - 1](size_t at) {
+      return at == 0 || at == last ? 2 : 3;
     };
     const auto side = static_cast<size_t>(size);
     for (size_t i = 0; i < count; ++i) {
