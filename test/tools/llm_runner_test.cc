@@ -146,8 +146,8 @@ TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
   EXPECT_THAT(refusal("--encoder_input model.pte"), HasSubstr("no encoder of features"));
   EXPECT_THAT(refusal("--encoder_token 9"),
               HasSubstr("--encoder_token: the program has no encoder"));
-  EXPECT_THAT(refusal("--context 0"), HasSubstr("not in range 1 to 2147483647"));
-  EXPECT_THAT(refusal("--top_k -1"), HasSubstr("not in range 0 to 2147483647"));
+  EXPECT_THAT(refusal("--context 0"), HasSubstr("--context: Value 0 not in range"));
+  EXPECT_THAT(refusal("--top_k -1"), HasSubstr("--top_k: Value -1 not in range"));
   EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is asked for; the program has one of 256"));
 }
 
