@@ -18,17 +18,29 @@ namespace {
 
 constexpr size_t kMaxRows = 64;  // that are packed together
 
-// Eight halves of bytes to the low halves of eight bytes.
-uint64_t spread(uint64_t nibbles) {
-  uint64_t x = nibbles;
-  x = (x | x << 16) & 0x0000FFFF0000FFFF;
-  x = (x | x << 8) & 0x00FF00FF00FF00FF;
-  return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
+// A unit is what a row has in one place of the packed weights: as many bytes as columns are read
+// at a time, with the first columns in their low halves and the next ones in their high halves.
+// Weights that lie two by two in bytes become one, by exchanges of neighbours: 0 1 2 3 | 4 5 6 7,
+// then 0 1 4 5 | 2 3 6 7, then 0 4 1 5 | 2 6 3 7.
+uint32_t interleave(uint32_t x) {
+  x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
+  return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
 }
 
-uint32_t sum_of_nibbles(uint64_t x) {
-  constexpr uint64_t kLow = 0x0F0F0F0F0F0F0F0F;
-  return static_cast<uint32_t>(((x & kLow) + ((x >> 4) & kLow)) * 0x0101010101010101 >> 56);
+uint64_t interleave(uint64_t x) {
+  x = (x & 0xFFFF00000000FFFF) | (x & 0x00000000FFFF0000) << 16 | (x >> 16 & 0x00000000FFFF0000);
+  x = (x & 0xFF0000FFFF0000FF) | (x & 0x0000FF000000FF00) << 8 | (x >> 8 & 0x0000FF000000FF00);
+  return (x & 0xF00FF00FF00FF00F) | (x & 0x00F000F000F000F0) << 4 | (x >> 4 & 0x00F000F000F000F0);
+}
+
+constexpr uint32_t every_byte(uint32_t, uint32_t byte) { return byte * 0x01010101; }
+constexpr uint64_t every_byte(uint64_t, uint64_t byte) { return byte * 0x0101010101010101; }
+
+template <class Unit>
+int32_t sum_of_nibbles(Unit x) {
+  const Unit low = every_byte(x, 0x0F);
+  const Unit pairs = (x & low) + (x >> 4 & low);
+  return static_cast<int32_t>(pairs * every_byte(x, 1) >> (8 * (sizeof(Unit) - 1)));
 }
 
 float from_bf16(const uint16_t* scales, size_t i) {
@@ -46,30 +58,37 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Rows first .. first + count, of which `kKr` columns and the next `kKr` share bytes.
-template <size_t kKr>
+// Rows first .. first + count. One loop does one thing, so that the compiler uses vectors.
+template <class Unit>
 uint8_t* pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
-  static_assert(kKr == 4 || kKr == 8);
+  constexpr size_t kColumns = 2 * sizeof(Unit);
   float sums[kMaxRows];
+  float scales[kMaxRows];
+  Unit units[kMaxRows];
   uint8_t* const packed_sums = packed;
   std::memcpy(sums, packed_sums, count * sizeof(float));
   packed += m.nr * sizeof(float);
-  const size_t blocks = m.columns / m.block;
-  for (size_t column = 0; column < m.columns; column += 2 * kKr) {
-    for (size_t n = 0; n < count; ++n) {
-      uint64_t numbers = 0;
-      std::memcpy(&numbers, m.kernel + ((first + n) * m.columns + column) / 2, kKr);
-      const uint64_t low = numbers & ((uint64_t{1} << (4 * kKr)) - 1);
-      const uint64_t bytes = (spread(low) | spread(numbers >> (4 * kKr)) << 4) ^ 0x8888888888888888;
-      std::memcpy(packed + n * kKr, &bytes, kKr);
-      const auto sum =
-          static_cast<int32_t>(sum_of_nibbles(numbers)) - static_cast<int32_t>(16 * kKr);
-      // The product is exact, so that it does not matter whether it is fused.
-      sums[n] -= static_cast<float>(sum) * m.input_zero_point *
-                 from_bf16(m.scales, (first + n) * blocks + column / m.block);
+  const uint8_t* const kernel = m.kernel + first * m.columns / 2;
+  const uint16_t* const all_scales = m.scales + first * (m.columns / m.block);
+  for (size_t column = 0; column < m.columns; column += kColumns) {
+    if (column % m.block == 0) {
+      for (size_t n = 0; n < count; ++n) {
+        scales[n] = m.input_zero_point *
+                    from_bf16(all_scales, n * (m.columns / m.block) + column / m.block);
+      }
     }
-    packed += m.nr * kKr;
-    if ((column + 2 * kKr) % m.block == 0) packed += m.extra_of_block;
+    for (size_t n = 0; n < count; ++n) {
+      std::memcpy(&units[n], kernel + (n * m.columns + column) / 2, sizeof(Unit));
+    }
+    for (size_t n = 0; n < count; ++n) {
+      // The product is exact, so that it does not matter whether it is fused.
+      const int32_t sum = sum_of_nibbles(units[n]) - static_cast<int32_t>(8 * kColumns);
+      sums[n] -= static_cast<float>(sum) * scales[n];
+      units[n] = interleave(units[n]) ^ every_byte(Unit{}, 0x88);
+    }
+    std::memcpy(packed, units, count * sizeof(Unit));
+    packed += m.nr * sizeof(Unit);
+    if ((column + kColumns) % m.block == 0) packed += m.extra_of_block;
   }
   std::memcpy(packed_sums, sums, count * sizeof(float));
   return packed;
@@ -97,7 +116,8 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
   auto* to = static_cast<uint8_t*>(packed);
   for (size_t first = 0; first < rows; first += nr) {
     const size_t count = std::min(nr, rows - first);
-    to = kr == 8 ? pack_rows<8>(matrix, first, count, to) : pack_rows<4>(matrix, first, count, to);
+    to = kr == 8 ? pack_rows<uint64_t>(matrix, first, count, to)
+                 : pack_rows<uint32_t>(matrix, first, count, to);
     to += extra_bytes_of_row;
   }
 }

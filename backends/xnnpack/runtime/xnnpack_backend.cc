@@ -5,6 +5,7 @@
 #include "backends/xnnpack/runtime/delegate.h"
 #include "backends/xnnpack/runtime/memory_reserve.h"
 #include "backends/xnnpack/runtime/nibble_packing.h"
+#include "backends/xnnpack/runtime/nibble_products.h"
 
 namespace vitrine {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 xnn_status initialize_once() {
   static const xnn_status status = [] {
     const xnn_status made = xnn_initialize(&xnnpack::reserving_allocator());
-    if (made == xnn_status_success) xnnpack::use_fast_nibble_packing();
+    if (made == xnn_status_success) {
+      xnnpack::use_fast_nibble_packing();
+      xnnpack::use_fast_nibble_products();
+    }
     return made;
   }();
   return status;
