@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -22,7 +24,6 @@ uint64_t seed_of(const SamplerOptions& options) {
 }
 
 // The greatest; NaN if one is NaN.
-// can.
 float highest_of(std::span<const float> logits) {
   constexpr size_t kLanes = 4;  // what every instruction set has
   using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
@@ -53,10 +54,16 @@ float highest_of(std::span<const float> logits) {
 
 // Of the most probable token, below which a weight adds nothing to a sum of floats: 2^-25.
 constexpr float kLeastLogWeight = -17.4F;
+constexpr float kLeastWeight = 0x1p-26F;
+
+// Weights by their upper bits: those of one bucket differ by less than a hundredth.
+uint32_t upper_bits(float weight) { return std::bit_cast<uint32_t>(weight) >> 16; }
+constexpr uint32_t kLeastBits = std::bit_cast<uint32_t>(kLeastWeight) >> 16;
+constexpr size_t kBuckets = (std::bit_cast<uint32_t>(1.0F) >> 16) - kLeastBits + 1;
 
 // Of equal ones the first.
 constexpr auto is_more_probable = [](const auto& a, const auto& b) {
-  return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
+  return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 };
 
 }  // namespace
@@ -78,34 +85,30 @@ TokenId Sampler::sample(std::span<const float> logits) {
   if (options_.temperature == 0 || logits.size() == 1) {
     return static_cast<TokenId>(std::ranges::find(logits, highest) - logits.begin());
   }
-  compute_probabilities(logits, highest);
+  compute_weights(logits, highest);
   if (options_.top_k > 0) {
     keep_top_k();
   } else if (options_.top_p < 1) {
-    keep_top_p(logits.size());
+    return draw_of_top_p();
   }
   const float sum = std::accumulate(candidates_.begin(), candidates_.end(), 0.0F,
-                                    [](float s, const Candidate& c) { return s + c.probability; });
+                                    [](float s, const Candidate& c) { return s + c.weight; });
   const float wanted = coin() * sum;
   float reached = 0;
   for (const Candidate& candidate : candidates_) {
-    reached += candidate.probability;
+    reached += candidate.weight;
     if (wanted < reached) return candidate.id;
   }
   return candidates_.back().id;  // rounding
 }
 
-void Sampler::compute_probabilities(std::span<const float> logits, float highest) {
+void Sampler::compute_weights(std::span<const float> logits, float highest) {
   candidates_.clear();
-  float sum = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
     const float log_weight = (logits[i] - highest) / options_.temperature;
     if (log_weight < kLeastLogWeight) continue;
-    const float weight = std::exp(log_weight);
-    candidates_.push_back({weight, static_cast<TokenId>(i)});
-    sum += weight;
+    candidates_.push_back({std::exp(log_weight), static_cast<TokenId>(i)});
   }
-  for (Candidate& candidate : candidates_) candidate.probability /= sum;
 }
 
 void Sampler::keep_top_k() {
@@ -115,27 +118,28 @@ void Sampler::keep_top_k() {
   candidates_.resize(count);
 }
 
-void Sampler::keep_top_p(size_t vocabulary) {
-  // Less probable ones cannot be among them.
-  const float least = (1 - options_.top_p) / static_cast<float>(vocabulary - 1);
-  std::erase_if(candidates_, [least](const Candidate& c) { return c.probability < least; });
-  // Few tokens have most of the probability: no more are sorted than it takes.
-  constexpr size_t kFirst = 256;
-  const auto begin = candidates_.begin();
-  size_t sorted = 0;
-  size_t count = 0;
-  float sum = 0;
-  while (count < candidates_.size() && sum <= options_.top_p) {
-    if (count == sorted) {
-      sorted = std::min(std::max(kFirst, 4 * sorted), candidates_.size());
-      const auto from = begin + static_cast<std::ptrdiff_t>(count);
-      const auto to = begin + static_cast<std::ptrdiff_t>(sorted);
-      std::nth_element(from, to, candidates_.end(), is_more_probable);
-      std::sort(from, to, is_more_probable);
-    }
-    sum += candidates_[count++].probability;
+TokenId Sampler::draw_of_top_p() {
+  buckets_.assign(kBuckets, 0);
+  for (const Candidate& c : candidates_) buckets_[upper_bits(c.weight) - kLeastBits] += c.weight;
+  const double sum = std::accumulate(buckets_.begin(), buckets_.end(), 0.0);
+  const double kept = first_beyond(options_.top_p * sum).sum;
+  return first_beyond(coin() * kept).id;
+}
+
+Sampler::Place Sampler::first_beyond(double limit) {
+  size_t bucket = kBuckets - 1;
+  double sum = 0;
+  while (bucket > 0 && sum + buckets_[bucket] <= limit) sum += buckets_[bucket--];
+  sorted_.clear();
+  std::ranges::copy_if(candidates_, std::back_inserter(sorted_), [&](const Candidate& c) {
+    return upper_bits(c.weight) - kLeastBits == bucket;
+  });
+  std::ranges::sort(sorted_, is_more_probable);
+  for (const Candidate& candidate : sorted_) {
+    sum += candidate.weight;
+    if (sum > limit) return {candidate.id, sum};
   }
-  candidates_.resize(count);
+  return {sorted_.empty() ? candidates_.back().id : sorted_.back().id, sum};  // rounding
 }
 
 float Sampler::coin() {

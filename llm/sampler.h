@@ -19,19 +19,28 @@ class Sampler {
 
  private:
   struct Candidate {
-    float probability;
+    float weight;  // its probability in parts of the greatest one
     TokenId id;
   };
 
-  void compute_probabilities(std::span<const float> logits, float highest);
+  struct Place {
+    TokenId id;
+    double sum;  // of the weights up to it, from the greatest one
+  };
+
+  void compute_weights(std::span<const float> logits, float highest);
   void keep_top_k();
-  void keep_top_p(size_t vocabulary);
+  // Sorts only the weights next to the limit: it adds up the others by buckets.
+  TokenId draw_of_top_p();
+  Place first_beyond(double limit);
   // Uniform in [0, 1): xorshift64*, its upper 24 bits, as ExecuTorch's sampler.
   float coin();
 
   SamplerOptions options_;
   uint64_t state_;
   std::vector<Candidate> candidates_;
+  std::vector<double> buckets_;
+  std::vector<Candidate> sorted_;
 };
 
 }  // namespace vitrine
