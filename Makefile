@@ -4,7 +4,7 @@
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short or --check)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
 #   make coverage   the lines that the tests run, by room, against the limits of test/coverage
-#   make packages   tests of what is installed: programs against it, the Python module
+#   make packages   tests of what is installed: programs against it, the Python module, the fleet's reduction
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
@@ -55,7 +55,7 @@ packages:
 	@cmake/setup.sh $(PRESET) python
 	cmake --preset $(PRESET) -DVITRINE_BUILD_PACKAGE_TESTS=ON -DVITRINE_BUILD_PYTHON=ON
 	cmake --build --preset $(PRESET)
-	ctest --preset $(PRESET) --parallel $$(nproc) --tests-regex '^package_|^python_'
+	ctest --preset $(PRESET) --parallel $$(nproc) --tests-regex '^package_|^python_|^fleet_test'
 
 sizes: configure
 	cmake --preset $(PRESET) -DVITRINE_BUILD_SIZE_CHECKS=ON

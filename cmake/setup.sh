@@ -2,7 +2,7 @@
 # Installs the distribution's packages that the build needs, only those that are missing.
 # Works offline, and without root, when nothing is missing.
 # Arguments add to these: the name of a preset what that build needs, `python` what the Python module
-# needs, `lint` the two that read the code.
+# and the reduction of many profiles need, `lint` the two that read the code.
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
@@ -19,7 +19,7 @@ for argument in "$@"; do
     riscv64) architecture=riscv64 packages="$packages g++-riscv64-linux-gnu" ;;
     coverage) packages="$packages gcovr" ;;
     lint) packages="$packages clang-format clang-tidy" ;;
-    python) packages="$packages python3-dev python3-numpy pybind11-dev" ;;
+    python) packages="$packages python3-dev python3-numpy pybind11-dev python3-distributed python3-pandas" ;;
   esac
 done
 if [ -n "$architecture" ]; then
