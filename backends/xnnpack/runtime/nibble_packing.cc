@@ -5,6 +5,7 @@
 #include <xnnpack.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -18,29 +19,17 @@ namespace {
 
 constexpr size_t kMaxRows = 64;  // that are packed together
 
-// A unit is what a row has in one place of the packed weights: as many bytes as columns are read
-// at a time, with the first columns in their low halves and the next ones in their high halves.
-// Weights that lie two by two in bytes become one, by exchanges of neighbours: 0 1 2 3 | 4 5 6 7,
-// then 0 1 4 5 | 2 3 6 7, then 0 4 1 5 | 2 6 3 7.
-uint32_t interleave(uint32_t x) {
-  x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
-  return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
+// Eight halves of bytes to the low halves of eight bytes.
+uint64_t spread(uint64_t nibbles) {
+  uint64_t x = nibbles;
+  x = (x | x << 16) & 0x0000FFFF0000FFFF;
+  x = (x | x << 8) & 0x00FF00FF00FF00FF;
+  return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
 }
 
-uint64_t interleave(uint64_t x) {
-  x = (x & 0xFFFF00000000FFFF) | (x & 0x00000000FFFF0000) << 16 | (x >> 16 & 0x00000000FFFF0000);
-  x = (x & 0xFF0000FFFF0000FF) | (x & 0x0000FF000000FF00) << 8 | (x >> 8 & 0x0000FF000000FF00);
-  return (x & 0xF00FF00FF00FF00F) | (x & 0x00F000F000F000F0) << 4 | (x >> 4 & 0x00F000F000F000F0);
-}
-
-constexpr uint32_t every_byte(uint32_t, uint32_t byte) { return byte * 0x01010101; }
-constexpr uint64_t every_byte(uint64_t, uint64_t byte) { return byte * 0x0101010101010101; }
-
-template <class Unit>
-int32_t sum_of_nibbles(Unit x) {
-  const Unit low = every_byte(x, 0x0F);
-  const Unit pairs = (x & low) + (x >> 4 & low);
-  return static_cast<int32_t>(pairs * every_byte(x, 1) >> (8 * (sizeof(Unit) - 1)));
+uint32_t sum_of_nibbles(uint64_t x) {
+  constexpr uint64_t kLow = 0x0F0F0F0F0F0F0F0F;
+  return static_cast<uint32_t>(((x & kLow) + ((x >> 4) & kLow)) * 0x0101010101010101 >> 56);
 }
 
 float from_bf16(const uint16_t* scales, size_t i) {
@@ -58,39 +47,98 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Rows first .. first + count. One loop does one thing, so that the compiler uses vectors.
-template <class Unit>
+// Rows first .. first + count, of which `kKr` columns and the next `kKr` share bytes.
+template <size_t kKr>
 uint8_t* pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
-  constexpr size_t kColumns = 2 * sizeof(Unit);
+  static_assert(kKr == 4 || kKr == 8);
   float sums[kMaxRows];
-  float scales[kMaxRows];
-  Unit units[kMaxRows];
   uint8_t* const packed_sums = packed;
   std::memcpy(sums, packed_sums, count * sizeof(float));
   packed += m.nr * sizeof(float);
-  const uint8_t* const kernel = m.kernel + first * m.columns / 2;
-  const uint16_t* const all_scales = m.scales + first * (m.columns / m.block);
-  for (size_t column = 0; column < m.columns; column += kColumns) {
-    if (column % m.block == 0) {
-      for (size_t n = 0; n < count; ++n) {
-        scales[n] = m.input_zero_point *
-                    from_bf16(all_scales, n * (m.columns / m.block) + column / m.block);
-      }
-    }
+  const size_t blocks = m.columns / m.block;
+  for (size_t column = 0; column < m.columns; column += 2 * kKr) {
     for (size_t n = 0; n < count; ++n) {
-      std::memcpy(&units[n], kernel + (n * m.columns + column) / 2, sizeof(Unit));
-    }
-    for (size_t n = 0; n < count; ++n) {
+      uint64_t numbers = 0;
+      std::memcpy(&numbers, m.kernel + ((first + n) * m.columns + column) / 2, kKr);
+      const uint64_t low = numbers & ((uint64_t{1} << (4 * kKr)) - 1);
+      const uint64_t bytes = (spread(low) | spread(numbers >> (4 * kKr)) << 4) ^ 0x8888888888888888;
+      std::memcpy(packed + n * kKr, &bytes, kKr);
+      const auto sum =
+          static_cast<int32_t>(sum_of_nibbles(numbers)) - static_cast<int32_t>(16 * kKr);
       // The product is exact, so that it does not matter whether it is fused.
-      const int32_t sum = sum_of_nibbles(units[n]) - static_cast<int32_t>(8 * kColumns);
-      sums[n] -= static_cast<float>(sum) * scales[n];
-      units[n] = interleave(units[n]) ^ every_byte(Unit{}, 0x88);
+      sums[n] -= static_cast<float>(sum) * m.input_zero_point *
+                 from_bf16(m.scales, (first + n) * blocks + column / m.block);
     }
-    std::memcpy(packed, units, count * sizeof(Unit));
-    packed += m.nr * sizeof(Unit);
-    if ((column + kColumns) % m.block == 0) packed += m.extra_of_block;
+    packed += m.nr * kKr;
+    if ((column + 2 * kKr) % m.block == 0) packed += m.extra_of_block;
   }
   std::memcpy(packed_sums, sums, count * sizeof(float));
+  return packed;
+}
+
+// Four rows of 32 columns at a time, of which a vector has what is in one place of each row.
+constexpr size_t kVectorRows = 4;
+constexpr size_t kVectorColumns = 32;
+using Words [[gnu::vector_size(16)]] = uint32_t;
+using Numbers [[gnu::vector_size(16)]] = int32_t;
+using Floats [[gnu::vector_size(16)]] = float;
+
+std::array<Words, 4> transpose(const std::array<Words, 4>& rows) {
+  const Words a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  const Words b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  const Words c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  const Words d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  return {__builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+          __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+}
+
+// Of eight numbers, the first four to the low halves of bytes: 0 1 2 3 | 4 5 6 7 become
+// 0 1 4 5 | 2 3 6 7, and then 0 4 1 5 | 2 6 3 7.
+Words interleave(Words x) {
+  x = (x & 0xFF0000FF) | (x & 0x0000FF00) << 8 | (x >> 8 & 0x0000FF00);
+  return (x & 0xF00FF00F) | (x & 0x00F000F0) << 4 | (x >> 4 & 0x00F000F0);
+}
+
+Floats sums_of_nibbles(Words x) {
+  x = (x & 0x0F0F0F0F) + (x >> 4 & 0x0F0F0F0F);
+  x += x >> 16;
+  x += x >> 8;
+  return __builtin_convertvector(reinterpret_cast<Numbers>(x & 0xFF), Floats);
+}
+
+// As pack_rows<4>, of all rows of a tile.
+uint8_t* pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
+  const size_t blocks = m.columns / m.block;
+  const uint8_t* const kernel = m.kernel + first * m.columns / 2;
+  const uint16_t* const scales = m.scales + first * blocks;
+  Floats sums[kMaxRows / kVectorRows];
+  Floats factors[kMaxRows / kVectorRows] = {};
+  uint8_t* const packed_sums = packed;
+  std::memcpy(sums, packed_sums, m.nr * sizeof(float));
+  packed += m.nr * sizeof(float);
+  for (size_t column = 0; column < m.columns; column += kVectorColumns) {
+    for (size_t n = 0; n < m.nr; n += kVectorRows) {
+      std::array<Words, 4> rows;
+      for (size_t i = 0; i < kVectorRows; ++i) {
+        std::memcpy(&rows[i], kernel + ((n + i) * m.columns + column) / 2, sizeof(Words));
+        if (column % m.block == 0) {
+          factors[n / kVectorRows][i] =
+              m.input_zero_point * from_bf16(scales, (n + i) * blocks + column / m.block);
+        }
+      }
+      uint8_t* to = packed + n * sizeof(uint32_t);
+      for (const Words units : transpose(rows)) {
+        // Each has 8 too much. The products are exact: it does not matter whether they are fused.
+        sums[n / kVectorRows] -= (sums_of_nibbles(units) - 8 * 8) * factors[n / kVectorRows];
+        const Words bytes = interleave(units) ^ 0x88888888;
+        std::memcpy(to, &bytes, sizeof(bytes));
+        to += m.nr * sizeof(uint32_t);
+      }
+    }
+    packed += m.nr * kVectorColumns / 2;
+    if ((column + kVectorColumns) % m.block == 0) packed += m.extra_of_block;
+  }
+  std::memcpy(packed_sums, sums, m.nr * sizeof(float));
   return packed;
 }
 
@@ -116,8 +164,13 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
   auto* to = static_cast<uint8_t*>(packed);
   for (size_t first = 0; first < rows; first += nr) {
     const size_t count = std::min(nr, rows - first);
-    to = kr == 8 ? pack_rows<uint64_t>(matrix, first, count, to)
-                 : pack_rows<uint32_t>(matrix, first, count, to);
+    if (kr == 8) {
+      to = pack_rows<8>(matrix, first, count, to);
+    } else if (count == nr && nr % kVectorRows == 0 && block % kVectorColumns == 0) {
+      to = pack_tile(matrix, first, to);
+    } else {
+      to = pack_rows<4>(matrix, first, count, to);
+    }
     to += extra_bytes_of_row;
   }
 }
