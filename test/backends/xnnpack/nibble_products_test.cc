@@ -33,7 +33,7 @@ struct ProductCase {
 
   double weight(size_t column, size_t k) const {
     const uint8_t pair = weights[(column * shape.depth + k) / 2];
-    const int number = (k % 2 == 0 ? pair & 15 : pair >> 4) - 8;
+    const double number = (k % 2 == 0 ? pair & 15 : pair >> 4) - 8;
     return number * from_bf16(scales[(column * shape.depth + k) / shape.block]);
   }
 };
