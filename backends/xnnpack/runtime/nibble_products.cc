@@ -166,7 +166,6 @@ struct RowsAtOnce {
   void (*multiply)(const Product&);
 };
 constexpr RowsAtOnce kRowsAtOnce[] = {{kNibbleProductRows, &multiply_rows<kNibbleProductRows>},
-                                      {8, &multiply_rows<8>},
                                       {4, &multiply_rows<4>},
                                       {2, &multiply_rows<2>},
                                       {1, &multiply_rows<1>}};
