@@ -16,6 +16,7 @@
 #include "test/support/file_bytes.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
+#include "test/support/wide_decoder.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/description_text.h"
 #include "tools/pte_inspect/inspect.h"
@@ -120,6 +121,17 @@ TEST(PteInspectTest, CountsOpsOfAProgram) {
   const std::string text =
       tools::graph_text(tools::graphs_of_program(*tools::load_program({"a.pte", bytes})).at(0));
   EXPECT_THAT(text, HasSubstr("[0] test::scale.out(%0 f32[2,3], 2) -> %1 f32[2,3]"));
+}
+
+TEST(PteInspectTest, ReadsPayloadsWhoseScalesLieOutside) {
+  const AlignedBytes bytes = wide_decoder();
+  const tools::OpenedFile file{"wide.pte", bytes};
+  for (const tools::VerifiedStep& step : tools::verify_file(file, nullptr)) {
+    EXPECT_EQ(step.error, "") << step.what;
+  }
+  EXPECT_THAT(tools::graph_text(tools::graphs_of_program(*tools::load_program(file)).at(0)),
+              HasSubstr("4096"));
+  EXPECT_THAT(tools::describe_file(file).dump(), HasSubstr("4096"));
 }
 
 TEST(PteInspectTest, VerifyFindsMistakesOfMemoryPlanners) {
