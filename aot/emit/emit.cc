@@ -1,6 +1,7 @@
 #include "aot/emit/emit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>

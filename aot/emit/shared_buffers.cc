@@ -1,6 +1,7 @@
 #include "aot/emit/shared_buffers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 #include <utility>

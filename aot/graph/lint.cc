@@ -1,6 +1,7 @@
 #include "aot/graph/lint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>

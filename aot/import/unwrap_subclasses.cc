@@ -1,6 +1,7 @@
 #include "aot/import/unwrap_subclasses.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>

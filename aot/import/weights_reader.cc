@@ -1,6 +1,7 @@
 #include "aot/import/weights_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "aot/import/tensor_meta.h"
 #include "base/json.h"

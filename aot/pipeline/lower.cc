@@ -1,6 +1,7 @@
 #include "aot/pipeline/lower.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 #include <utility>

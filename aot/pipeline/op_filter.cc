@@ -1,6 +1,7 @@
 #include "aot/pipeline/op_filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "inspector/report/report_csv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "inspector/report/report_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "inspector/report/report_timeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,6 @@
 // corpus_check: runs cases of the corpus and prints one line per case.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
