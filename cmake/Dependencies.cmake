@@ -26,6 +26,11 @@ if(VITRINE_BUILD_HOST)
     target_include_directories(vitrine_sentencepiece SYSTEM INTERFACE $<BUILD_INTERFACE:${SENTENCEPIECE_INCLUDE_DIR}>)
     target_link_libraries(vitrine_sentencepiece INTERFACE
       $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>)
+    file(STRINGS ${SENTENCEPIECE_INCLUDE_DIR}/sentencepiece_processor.h uses_abseil REGEX "include <absl/" LIMIT_COUNT 1)
+    if(uses_abseil)  # from 0.2.2 on
+      find_package(absl REQUIRED)
+      target_link_libraries(vitrine_sentencepiece INTERFACE $<BUILD_INTERFACE:absl::status> $<INSTALL_INTERFACE:absl_status>)
+    endif()
   elseif(NOT CMAKE_CROSSCOMPILING)
     message(FATAL_ERROR "SentencePiece is missing: install libsentencepiece-dev, or run cmake/setup.sh")
   endif()

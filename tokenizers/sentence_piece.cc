@@ -54,7 +54,9 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   bool has(TokenId id) const { return id >= 0 && id < processor_.GetPieceSize(); }
 
-  void check(const sentencepiece::util::Status& status) const {
+  // Of SentencePiece's own type, or Abseil's from 0.2.2 on.
+  template <class Status>
+  void check(const Status& status) const {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
@@ -69,14 +71,20 @@ class SentencePieceTokenizer final : public Tokenizer {
       if (is_plain && piece.starts_with(kSpace) && piece.size() > kSpace.size()) word = id;
     }
     if (!word) return;
-    std::string text;
-    check(processor_.Decode(std::vector<int>{*word}, &text));
-    drops_space_ = !text.starts_with(' ');
+    drops_space_ = !decode({*word}).starts_with(' ');
     if (const auto space = id_of(kSpace)) {
-      check(processor_.Decode(std::vector<int>{*space, *word}, &text));
-      drops_all_spaces_ = drops_space_ && !text.starts_with(' ');
+      drops_all_spaces_ = drops_space_ && !decode({*space, *word}).starts_with(' ');
     }
   }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // from 0.2.2 on for Abseil's spans
+  std::string decode(const std::vector<int>& ids) const {
+    std::string text;
+    check(processor_.Decode(ids, &text));
+    return text;
+  }
+#pragma GCC diagnostic pop
 
   class Stream final : public DecodeStream {
    public:
