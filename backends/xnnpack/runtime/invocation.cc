@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/row_copies.h"
 #include "runtime/platform/clock.h"
 
 extern "C" {
@@ -131,6 +132,7 @@ xnn_status run_operator(xnn_runtime_t runtime, size_t i, pthreadpool_t threads) 
 }  // namespace
 
 Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
+  use_fast_row_copies(runtime);
   operators_.clear();
   pool_ = nullptr;
   if (runtime->threadpool == nullptr) return Error();
