@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
 
@@ -351,6 +352,30 @@ TEST_F(NodesTest, ConcatenatesThreeToFive) {
     std::vector<float> expected;
     for (uint32_t i = 0; i < count; ++i) expected.insert(expected.end(), {1, 2});
     EXPECT_EQ(run_one(b, {1, 2}, {1, 2}, {static_cast<int32_t>(count), 2}), expected);
+  }
+}
+
+// Rows of 1 to 16 bytes are copied by a loop of ours, others by XNNPACK.
+TEST_F(NodesTest, ConcatenatesShortRows) {
+  for (const int32_t width : {1, 2, 3, 4, 5}) {
+    BlobBuilder b;
+    const auto size = static_cast<uint32_t>(width);
+    const uint32_t x = b.input({9, size}), y = b.output({9, 3 * size});
+    b.concatenate(Tag::XNNConcatenate3, 1, {x, x, x}, y);
+    load(b);
+    ASSERT_TRUE(delegate);
+    for (const int32_t rows : {7, 9, 1}) {
+      SCOPED_TRACE(testing::Message() << rows << " rows of " << width);
+      std::vector<float> in(static_cast<size_t>(rows * width));
+      std::iota(in.begin(), in.end(), 1.0F);
+      std::vector<float> expected;
+      for (auto row = in.begin(); row != in.end(); row += width) {
+        for (int copy = 0; copy < 3; ++copy) expected.insert(expected.end(), row, row + width);
+      }
+      Tensor& out = factory.make(ScalarType::kFloat, {rows, 3 * width});
+      run({&factory.make<float>({rows, width}, in), &out});
+      EXPECT_EQ(values_of<float>(out), expected);
+    }
   }
 }
 
