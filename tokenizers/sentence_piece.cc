@@ -107,9 +107,7 @@ class SentencePieceTokenizer final : public Tokenizer {
       std::string text = bytes_.finish();
       if (processor.IsUnknown(id)) {
         at_start_ = false;
-        std::string surface;
-        tokenizer_.check(processor.Decode(std::vector<int>{id}, &surface));
-        return text + surface;
+        return text + tokenizer_.decode({id});
       }
       return text += with_spaces(piece);
     }
