@@ -54,10 +54,19 @@ std::string hints(const CLI::App& app) {
   return text;
 }
 
+// Later versions of CLI11 would make one paragraph of a description and its examples.
+template <class Formatter>
+void keep_lines(Formatter& formatter) {
+  if constexpr (requires { formatter.enable_description_formatting(false); }) {
+    formatter.enable_description_formatting(false);
+  }
+}
+
 }  // namespace
 
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code) {
+  keep_lines(*app.get_formatter());
   try {
     app.parse(argc, argv);
     check();

@@ -12,12 +12,12 @@ def escaped(text: str) -> str:
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
-def parts_of(text: str) -> tuple[list[str], str, list[tuple[str, list[str]]]]:
-    """The description, what follows "Usage:", and the lines of each titled list."""
-    before, usage, after = text.partition("Usage: ")
+def parts_of(tool: str, text: str) -> tuple[list[str], str, list[tuple[str, list[str]]]]:
+    """The description, what follows the tool's name in the usage, and the lines of each titled list."""
+    usage = re.search(rf"^(?:Usage: )?(?:\S*/)?{tool} (\[OPTIONS\].*)$", text, re.MULTILINE)
     if not usage:
-        raise ValueError('there is no "Usage: "')
-    synopsis, _, rest = after.partition("\n")
+        raise ValueError("there is no usage")
+    before, synopsis, rest = text[:usage.start()], usage[1], text[usage.end():]
     sections: list[tuple[str, list[str]]] = []
     for line in rest.splitlines():
         if re.fullmatch(r"[A-Z].*:", line):
@@ -33,8 +33,8 @@ def entries(lines: list[str]) -> list[tuple[str, list[str]]]:
     """Each option (or positional) and the lines that describe it."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
-        if re.match(r" {1,2}\S", line):
-            # "-h,     --help  text" in later versions of CLI11.
+        if re.match(r" {1,12}\S", line):
+            # "-h,     --help  text" in later versions of CLI11, and long options below "--help".
             name, *text = re.split(r" {2,}", re.sub(r", +(?=--)", ",", line.strip()), maxsplit=1)
             found.append((name, text))
         elif found:
@@ -45,13 +45,13 @@ def entries(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def page(tool: str, version: str, text: str) -> str:
-    description, synopsis, sections = parts_of(text)
+    description, synopsis, sections = parts_of(tool, text)
     examples = [line.strip() for line in description if line.startswith(" ")]
     purpose, *more = [line for line in description if not line.startswith(" ")]
     brief = re.sub(r"\.$", "", purpose)
     out = [f'.TH {tool.upper()} 1 "" "Vitrine {version}" "User Commands"',
            ".SH NAME", f"{tool} \\- {escaped(brief[0].lower() + brief[1:])}",
-           ".SH SYNOPSIS", f".B {tool}", escaped(synopsis.removeprefix(tool).strip())]
+           ".SH SYNOPSIS", f".B {tool}", escaped(synopsis.strip())]
     if more:
         out += [".SH DESCRIPTION", *map(escaped, more)]
     for title, lines in sections:
