@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -54,11 +55,16 @@ std::string hints(const CLI::App& app) {
   return text;
 }
 
-// Later versions of CLI11 would make one paragraph of a description and its examples.
+// Later versions of CLI11 would make one paragraph of a description and its examples, break lines
+// anew and start long options in the middle of their column.
 template <class Formatter>
-void keep_lines(Formatter& formatter) {
+void keep_layout(Formatter& formatter) {
   if constexpr (requires { formatter.enable_description_formatting(false); }) {
+    constexpr size_t kIndentation = 2;
     formatter.enable_description_formatting(false);
+    formatter.right_column_width(SIZE_MAX);
+    formatter.long_option_alignment_ratio(static_cast<float>(kIndentation) /
+                                          static_cast<float>(formatter.get_column_width()));
   }
 }
 
@@ -66,7 +72,7 @@ void keep_lines(Formatter& formatter) {
 
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code) {
-  keep_lines(*app.get_formatter());
+  keep_layout(*app.get_formatter());
   try {
     app.parse(argc, argv);
     check();
