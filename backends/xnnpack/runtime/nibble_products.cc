@@ -74,9 +74,11 @@ VITRINE_VNNI void find_starts(const Product& p, size_t rows, size_t first, size_
         sums = _mm256_dpbusd_epi32(sums, ones,
                                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + k)));
       }
-      int32_t parts[8];
+      uint32_t parts[8];
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(parts), sums);
-      starts[i * kBlocksAtOnce + b] = -8 * 16 * std::accumulate(parts, parts + 8, 0);
+      // Blocks that are too long wrap around, as all sums do.
+      const uint32_t excess = 8 * 16 * std::accumulate(parts, parts + 8, uint32_t{0});
+      starts[i * kBlocksAtOnce + b] = static_cast<int32_t>(-excess);
     }
   }
 }
