@@ -110,14 +110,16 @@ class Instance {
     std::array<uint8_t, kMaxRank> dim_order{};
     std::array<int64_t, kMaxRank> strides{};
     const size_t rank = info.sizes.size();
+    const bool keep = info.dynamism == ShapeDynamism::kStatic && random.below(16) != 0;
     std::ranges::copy(info.dim_order, dim_order.begin());
     int64_t count = 1;
     for (size_t d = 0; d < rank; ++d) {
-      const int32_t size = info.sizes[d];
-      const int32_t others[] = {size, size, size, size, size, 1, size / 2, 0, size - 1, size + 1};
-      sizes[d] = std::max(others[random.below(10)], 0);
+      const int64_t size = info.sizes[d];
+      const int64_t others[] = {size, size, size, size, size, 1, size / 2, 0, size - 1, size + 1};
+      sizes[d] = static_cast<int32_t>(
+          std::clamp<int64_t>(others[keep ? 0 : random.below(10)], 0, INT32_MAX));
       count *= sizes[d];
-      if (count > static_cast<int64_t>(kLargestBlock / 8)) return;
+      if (count > static_cast<int64_t>(kLargestBlock / 16)) return;
     }
     Tensor tensor(info.dtype, {sizes.data(), rank}, {dim_order.data(), rank},
                   {strides.data(), rank}, nullptr, ShapeDynamism::kStatic);

@@ -7,6 +7,7 @@
 #include "aot/builder/layers.h"
 #include "aot/builder/model_builder.h"
 #include "aot/graph/aot_error.h"
+#include "test/support/choices.h"
 
 namespace vitrine::test {
 namespace {
@@ -20,23 +21,6 @@ using Integers = std::vector<int64_t>;
 constexpr int64_t kMaxElements = 8192;
 constexpr int64_t kMaxBatch = 3;
 constexpr size_t kMaxSteps = 14;
-
-// 0 once all are made.
-class Choices {
- public:
-  explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-  size_t below(size_t bound) {
-    if (bytes_.empty()) return 0;
-    const size_t value = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return value % bound;
-  }
-  bool one_in(size_t count) { return below(count) == count - 1; }
-  bool left() const { return !bytes_.empty(); }
-
- private:
-  std::span<const uint8_t> bytes_;
-};
 
 class Maker {
  public:

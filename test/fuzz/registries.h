@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "kernels/llm/llm_kernels.h"
+#include "kernels/optimized/optimized_kernels.h"
 #include "kernels/portable/portable_kernels.h"
 #include "kernels/quantized/quantized_kernels.h"
 #include "test/corruption/blob_attempt.h"
@@ -15,12 +16,16 @@ namespace vitrine::test {
 
 struct Registries {
   Registries() : backend(kBlobLimits) {
-    const bool added = kernels.add("portable", portable::kernels()).ok() &&
-                       kernels.add("quantized", quantized::kernels()).ok() &&
-                       kernels.add("llm", llm::kernels()).ok() && backends.add(&backend).ok();
-    if (!added) std::abort();
+    bool added = optimized_kernels.add("optimized", optimized::kernels()).ok();
+    for (KernelRegistry* registry : {&kernels, &optimized_kernels}) {
+      added = added && registry->add("portable", portable::kernels()).ok() &&
+              registry->add("quantized", quantized::kernels()).ok() &&
+              registry->add("llm", llm::kernels()).ok();
+    }
+    if (!added || !backends.add(&backend).ok()) std::abort();
   }
   KernelRegistry kernels;
+  KernelRegistry optimized_kernels;  // those where there are some, else as above
   XnnpackBackend backend;
   BackendRegistry backends;
 };

@@ -90,6 +90,10 @@ class Values : public KernelCall {
     const std::span<const int32_t> sizes = values_[index].tensor().sizes();
     return {sizes.begin(), sizes.end()};
   }
+  std::span<const std::byte> bytes_of(size_t index) const {
+    const Tensor& tensor = values_[index].tensor();
+    return {static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()};
+  }
 
   // Whether the operator's read-only arguments are unchanged.
   bool inputs_intact() const {

@@ -1,0 +1,268 @@
+#include "test/corruption/random_program.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/xnnpack/runtime/datatype.h"
+#include "test/corruption/sample_blobs.h"
+#include "test/kernels/argument_values.h"
+#include "test/kernels/hostile_values.h"
+#include "test/kernels/op_arguments.h"
+#include "test/support/choices.h"
+
+namespace vitrine::test {
+namespace {
+
+using schema::program::InstructionArguments;
+using schema::program::TensorShapeDynamism;
+
+constexpr size_t kMaxSteps = 12;
+constexpr uint64_t kMaxArena = uint64_t{1} << 17;  // bytes; run_sequence gives twice that
+
+const std::vector<OpCall>& calls() {
+  static const std::vector<OpCall> all = all_op_calls();
+  return all;
+}
+
+struct Payload {
+  Bytes bytes;
+  std::vector<BlobValue> arguments;  // in the order of the delegate's call
+};
+
+const std::vector<Payload>& payloads() {
+  static const auto all = [] {
+    std::vector<Payload> result;
+    std::vector<SampleBlob> samples = sample_blobs();
+    for (SampleBlob& sample : samples) {
+      Payload& payload = result.emplace_back();
+      payload.bytes = sample.builder.build();
+      std::ranges::copy_if(sample.builder.values, std::back_inserter(payload.arguments),
+                           [](const BlobValue& value) { return value.external_id != kInvalidId; });
+      std::ranges::sort(payload.arguments, {}, &BlobValue::external_id);
+    }
+    return result;
+  }();
+  return all;
+}
+
+class MethodMaker {
+ public:
+  MethodMaker(Choices& choose, ProgramBuilder& builder, MethodSpec& method,
+              const KernelRegistry& kernels)
+      : choose_(choose), builder_(builder), method_(method), kernels_(kernels) {
+    condition_ = method_.boolean(choose_.one_in(2));
+    last_ = method_.none();
+  }
+
+  void make() {
+    const size_t steps = 1 + choose_.below(kMaxSteps);
+    for (size_t i = 0; i < steps && (i == 0 || choose_.left()); ++i) step();
+    std::vector<InstructionSpec>& chain = method_.chains.back();
+    for (InstructionSpec& instruction : chain) {
+      const bool jumps = instruction.kind == InstructionArguments::JumpFalseCall;
+      if (jumps && !choose_.one_in(16)) instruction.second %= static_cast<int32_t>(chain.size());
+    }
+    if (choose_.one_in(3)) exchange_an_argument(chain);
+    // Its room is what the plan needs, or, in few programs, a little less.
+    const uint64_t missing = choose_.one_in(16) ? 16 : 0;
+    method_.buffer_sizes = {0, static_cast<int64_t>(arena_ - std::min(arena_, missing))};
+    const size_t count = std::min<size_t>(written_.size(), 1 + choose_.below(3));
+    method_.outputs.assign(written_.end() - static_cast<ptrdiff_t>(count), written_.end());
+  }
+
+ private:
+  using Kind = Argument::Kind;
+
+  struct Made {
+    int index;
+    Argument argument;
+    Planned place;
+  };
+
+  void step() {
+    switch (choose_.below(10)) {
+      case 6:
+        return call_delegate();
+      case 7:  // forwards or backwards
+        return method_.jump_false(choose_.one_in(2) ? condition_ : any_value(),
+                                  static_cast<int>(choose_.below(kMaxSteps)));
+      case 8:
+        return method_.move(any_value(), any_value());
+      case 9:
+        return method_.free(any_value());
+      default:
+        return call_kernel();
+    }
+  }
+
+  void call_kernel() {
+    OpCall call = calls()[choose_.below(calls().size())];
+    while (choose_.one_in(4)) damage(call.arguments);
+    std::vector<int32_t> args;
+    for (const Argument& argument : call.arguments) {
+      args.push_back(argument.kind == Kind::kSame ? last_ : value(argument));
+    }
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (call.arguments[i].kind == Kind::kSame) {
+        args[i] = args[static_cast<size_t>(call.arguments[i].integer)];
+      }
+    }
+    // What it returns is its first output, or a value of its own.
+    const auto output = std::ranges::find_if(call.arguments, &Argument::output);
+    const int32_t returned = output == call.arguments.end()
+                                 ? method_.none()
+                                 : args[static_cast<size_t>(output - call.arguments.begin())];
+    const Kernel* kernel = kernels_.find(call.name).kernel;
+    while (kernel != nullptr && args.size() < kernel->num_arguments) args.push_back(returned);
+    const size_t dot = call.name.find('.');
+    const std::string overload(dot == call.name.npos ? "" : call.name.substr(dot + 1));
+    method_.kernel_call(method_.op(std::string(call.name.substr(0, dot)), overload), args);
+  }
+
+  void damage(std::vector<Argument>& arguments) {
+    if (arguments.empty()) return;
+    const Mutator mutator(arguments);
+    const size_t index = choose_.below(arguments.size());
+    std::vector<Argument> variants = mutator.variants(index);
+    Argument changed = std::move(variants[choose_.below(variants.size())]);
+    arguments[index] = std::move(changed);
+  }
+
+  void call_delegate() {
+    const Payload& payload = payloads()[choose_.below(payloads().size())];
+    DelegateSpec spec{.id = "XnnpackBackend", .payload = payload.bytes};
+    if (choose_.one_in(2)) spec.location = schema::program::DataLocation::SEGMENT;
+    std::vector<int32_t> args;
+    for (const BlobValue& blob_value : payload.arguments) {
+      Argument tensor;
+      tensor.kind = Kind::kTensor;
+      tensor.dtype = xnnpack::find_datatype(blob_value.type)->argument.value_or(ScalarType::kFloat);
+      tensor.sizes.assign(blob_value.dims.begin(), blob_value.dims.end());
+      // XNN_VALUE_FLAG_EXTERNAL_OUTPUT
+      tensor.output = (blob_value.flags & 2u) != 0;
+      args.push_back(value(tensor));
+    }
+    method_.delegate_call(method_.delegate(std::move(spec)), args);
+  }
+
+  int any_value() { return static_cast<int>(choose_.below(method_.values.size())); }
+
+  void exchange_an_argument(std::vector<InstructionSpec>& chain) {
+    std::vector<int32_t>& args = chain[choose_.below(chain.size())].args;
+    if (!args.empty()) args[choose_.below(args.size())] = any_value();
+  }
+
+  int value(const Argument& argument) {
+    switch (argument.kind) {
+      case Kind::kNone:
+      case Kind::kSame:
+        return method_.none();
+      case Kind::kInt:
+      case Kind::kScalarType:
+        return method_.integer(argument.integer);
+      case Kind::kDouble:
+        return method_.real(argument.real);
+      case Kind::kBool:
+        return method_.boolean(argument.integer != 0);
+      case Kind::kString:
+        return method_.string(argument.text);
+      case Kind::kInts: {
+        std::vector<int64_t> items;
+        for (const int64_t number : argument.ints) items.push_back(method_.integer(number));
+        return method_.int_list(std::move(items));
+      }
+      case Kind::kDoubles:
+        return method_.double_list(argument.doubles);
+      case Kind::kBools:
+        return method_.bool_list({argument.bools.begin(), argument.bools.end()});
+      case Kind::kTensor:
+        return last_ = tensor(argument);
+      case Kind::kTensors:
+      case Kind::kOptionalTensors: {
+        const bool optional = argument.kind == Kind::kOptionalTensors;
+        std::vector<int64_t> items;
+        for (const Argument& item : argument.items) {
+          items.push_back(optional && !item.is_tensor() ? -1 : value(item));
+        }
+        return optional ? method_.optional_tensor_list(std::move(items))
+                        : method_.tensor_list(std::move(items));
+      }
+    }
+    return last_;
+  }
+
+  // One that a former call has, where it fits and is chosen, or a new one.
+  int tensor(const Argument& argument) {
+    if (choose_.one_in(2)) {
+      std::vector<const Made*> fitting;
+      for (const Made& made : made_) {
+        if (made.argument.dtype == argument.dtype && made.argument.sizes == argument.sizes) {
+          fitting.push_back(&made);
+        }
+      }
+      if (!fitting.empty()) return fitting[choose_.below(fitting.size())]->index;
+    }
+    TensorSpec spec{.dtype = argument.dtype, .sizes = argument.sizes};
+    if (argument.dim_order.size() == argument.sizes.size()) spec.dim_order = argument.dim_order;
+    if (argument.output ? !argument.is_static : choose_.one_in(3))
+      spec.dynamism = TensorShapeDynamism::DYNAMIC_BOUND;
+    if (argument.no_memory) return method_.tensor(std::move(spec));
+    const bool constant = !argument.output && (!argument.elements.empty() || choose_.one_in(3));
+    if (constant) {
+      const Values values({argument});
+      const auto bytes = values.bytes_of(0);
+      spec.data = builder_.constant({bytes.begin(), bytes.end()});
+      return method_.tensor(std::move(spec));
+    }
+    const Planned place = place_of(argument);
+    spec.planned = place;
+    const int index = method_.tensor(std::move(spec));
+    made_.push_back({index, argument, place});
+    (argument.output ? written_ : method_.inputs).push_back(index);
+    return index;
+  }
+
+  // Memory of its own, or that of another tensor, from its begin or some elements later.
+  Planned place_of(const Argument& argument) {
+    size_t bytes = element_size(argument.dtype);
+    for (const int32_t size : argument.sizes) bytes *= static_cast<size_t>(size);
+    if (!made_.empty() && choose_.one_in(5)) {
+      Planned place = made_[choose_.below(made_.size())].place;
+      place.offset += 16 * choose_.below(4);
+      arena_ = std::max(arena_, place.offset + bytes);
+      return place;
+    }
+    if (bytes > kMaxArena || arena_ + bytes > kMaxArena) return {1, 0};
+    const Planned place{1, arena_};
+    arena_ = (arena_ + bytes + 15) / 16 * 16;
+    return place;
+  }
+
+  Choices& choose_;
+  ProgramBuilder& builder_;
+  MethodSpec& method_;
+  const KernelRegistry& kernels_;
+  uint64_t arena_ = 0;
+  int condition_;
+  int last_;
+  std::vector<Made> made_;
+  std::vector<int32_t> written_;
+};
+
+}  // namespace
+
+AlignedBytes random_program(std::span<const uint8_t> choices, const KernelRegistry& kernels) {
+  Choices choose(choices);
+  ProgramBuilder builder;
+  const size_t methods = choose.one_in(3) ? 2 : 1;
+  for (size_t i = 0; i < methods; ++i) {
+    MethodMaker(choose, builder, builder.method(i == 0 ? "forward" : "second"), kernels).make();
+  }
+  return builder.build();
+}
+
+}  // namespace vitrine::test
