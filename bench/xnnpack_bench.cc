@@ -119,7 +119,7 @@ void bm_traced_over_untraced(benchmark::State& state, const fs::path& model) {
 void load_and_run(const fs::path& model, const std::string& weights_cache, bool run) {
   const BackendOption option{xnnpack::kBackendId, "packed_cache_path", weights_cache};
   tools::SessionOptions options{model, {}, 1};
-  if (!weights_cache.empty()) options.backend_options = {&option, 1};
+  if (!weights_cache.empty()) options.backend_options = {option};
   tools::Session session(options);
   const std::unique_ptr<Method> method = session.load_method("forward");
   if (!run) return;

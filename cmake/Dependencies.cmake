@@ -62,7 +62,7 @@ else()
   target_compile_definitions(vitrine_highway INTERFACE HWY_COMPILE_ONLY_STATIC
     "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(vitrine_highway INTERFACE -mfp16-format=ieee)  # else GCC has no __fp16
+    add_compile_options(-mfp16-format=ieee)  # else GCC has no __fp16; for all, as precompiled headers want
   endif()
 endif()
 find_program(VITRINE_FLATC flatc REQUIRED)

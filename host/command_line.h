@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <utility>
 
 namespace vitrine::tools {
 
@@ -11,6 +12,25 @@ namespace vitrine::tools {
 // options nearest to those that are unknown.
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
+
+// Options under a heading of the help.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& app, const char* heading) : app_(app), heading_(heading) {}
+
+  template <class... Arguments>
+  CLI::Option* add_option(Arguments&&... arguments) const {
+    return app_.add_option(std::forward<Arguments>(arguments)...)->group(heading_);
+  }
+  template <class... Arguments>
+  CLI::Option* add_flag(Arguments&&... arguments) const {
+    return app_.add_flag(std::forward<Arguments>(arguments)...)->group(heading_);
+  }
+
+ private:
+  CLI::App& app_;
+  const char* heading_;
+};
 
 // Makes an option take files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);

@@ -21,10 +21,10 @@ namespace vitrine::tools {
 extern const char* const kDefaultBackend;
 
 struct SessionOptions {
-  std::filesystem::path model;                          // .pte or .bpte
-  std::vector<std::filesystem::path> data;              // .ptd files
-  size_t threads = 0;                                   // 0: as many as performing cores
-  std::span<const BackendOption> backend_options = {};  // must outlive the session
+  std::filesystem::path model;                      // .pte or .bpte
+  std::vector<std::filesystem::path> data;          // .ptd files
+  size_t threads = 0;                               // 0: as many as performing cores
+  std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
   bool optimized_kernels = true;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session makes one of `threads`
 };
@@ -55,7 +55,7 @@ class Session {
   std::shared_ptr<const Program> program_;
   std::unique_ptr<SharedState> shared_state_;
   std::vector<std::unique_ptr<HostTensor>> outputs_;
-  std::span<const BackendOption> backend_options_;
+  std::vector<BackendOption> backend_options_;
   bool optimized_kernels_;
   uint64_t load_ns_ = 0;
 };

@@ -20,7 +20,7 @@ struct CaseResult {
 // As in tools::SessionOptions.
 struct RunOptions {
   size_t threads = 0;
-  std::span<const BackendOption> backend_options = {};
+  std::vector<BackendOption> backend_options = {};
   bool optimized_kernels = true;
 };
 CaseResult run_case(const Case& which, const RunOptions& options);

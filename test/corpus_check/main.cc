@@ -96,7 +96,7 @@ CaseResult run(const vitrine::corpus::Case& which, vitrine::corpus::RunOptions o
   const vitrine::test::ScratchFolder folder;
   const std::string path = (folder / "weights").string();
   const vitrine::BackendOption option{"XnnpackBackend", "packed_cache_path", path};
-  options.backend_options = {&option, 1};
+  options.backend_options = {option};
   const CaseResult cold = vitrine::corpus::run_case(which, options);
   if (cold.status != CaseResult::Status::kPassed) return cold;
   return vitrine::corpus::run_case(which, options);

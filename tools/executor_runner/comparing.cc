@@ -125,14 +125,11 @@ int report_value_comparison(const Traced& a, const Traced& b, uint64_t dropped,
 }  // namespace
 
 int run_comparison(const RunnerOptions& options) {
-  std::vector<BackendOption> backend_options;
-  for (const std::string& option : options.backend_options) {
-    backend_options.push_back(parse_backend_option(option));
-  }
   // Both share a pool, since idle workers of another one would spin during the runs.
-  Side a({options.model, options.data, options.threads, backend_options, !options.portable},
-         options);
-  Side b({options.compare, options.compare_data, options.threads, backend_options,
+  Side a(
+      {options.model, options.data, options.threads, options.backend.parsed(), !options.portable},
+      options);
+  Side b({options.compare, options.compare_data, options.threads, options.backend.parsed(),
           !options.portable, a.session.pool()},
          options);
   a.inputs.emplace(make_inputs(a.session, *a.method, options, a.trace));

@@ -87,12 +87,8 @@ void run_method(Session& session, const RunnerOptions& options) {
 }
 
 int run(const RunnerOptions& options) {
-  std::vector<BackendOption> backend_options;
-  for (const std::string& option : options.backend_options) {
-    backend_options.push_back(parse_backend_option(option));
-  }
   Session session(
-      {options.model, options.data, options.threads, backend_options, !options.portable});
+      {options.model, options.data, options.threads, options.backend.parsed(), !options.portable});
   if (options.verify) return run_verification(session, options);
   run_method(session, options);
   return 0;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -15,29 +14,6 @@
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
-BackendOption parse_backend_option(std::string_view text) {
-  const size_t equals = text.find('=');
-  const size_t colon = text.substr(0, equals).find(':');
-  const size_t key = colon == std::string_view::npos ? 0 : colon + 1;
-  if (equals == std::string_view::npos || equals == key) {
-    throw ToolError(fmt::format("--backend_option {}: expected KEY=VALUE", text));
-  }
-  BackendOption option;
-  option.backend = key == 0 ? kDefaultBackend : text.substr(0, colon);
-  option.key = text.substr(key, equals - key);
-  const std::string_view value = text.substr(equals + 1);
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (value == "true" || value == "false") {
-    option.value = value == "true";
-  } else if (error == std::errc() && end == value.data() + value.size()) {
-    option.value = number;
-  } else {
-    option.value = value;
-  }
-  return option;
-}
-
 namespace {
 
 // Options that need or exclude another option.
@@ -89,7 +65,6 @@ struct CommandLine {
   RunnerOptions options;
   std::string model;
   std::vector<std::string> inputs;
-  std::string weights_cache;
   std::vector<std::string> labels;
 };
 
@@ -127,13 +102,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
                  "number of threads (default: the performance cores)")
       ->type_name("N");
   run.add_flag("--portable", options.portable, "run without the optimised kernels");
-  run.add_option("--backend_option", options.backend_options,
-                 "option of a backend, e.g. workspace_sharing_mode=2 (docs/xnnpack.md)")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  run.add_option("--weights_cache", line.weights_cache,
-                 "file that keeps packed weights, so that later loads need not pack them")
-      ->type_name("FILE");
+  add_backend_flags(run, options.backend);
 }
 
 void add_profile_options(CLI::App& app, CommandLine& line) {
@@ -217,11 +186,8 @@ void take_apart(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
   options.report.costs |= options.roofline;
-  if (!line.weights_cache.empty()) {
-    options.backend_options.push_back("packed_cache_path=" + line.weights_cache);
-  }
   for (const std::string& label : line.labels) options.report.labels.insert(parse_label(label));
-  for (const std::string& option : options.backend_options) parse_backend_option(option);
+  (void)options.backend.parsed();  // so that a wrong one ends the program before it runs
   for (const std::string& input : line.inputs)
     options.inputs.push_back(parse_input_spec(input, "--inputs"));
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/backend_flags.h"
 #include "host/input_file.h"
 #include "host/profile_report.h"
 #include "vitrine/backend.h"
@@ -48,12 +49,8 @@ struct RunnerOptions {
   std::filesystem::path debug_buffer;  // empty: beside the trace
   size_t debug_buffer_bytes;
   size_t trace_records;
-  std::vector<std::string> backend_options;  // checked; see parse_backend_option
+  BackendFlags backend;
 };
-
-// "workspace_sharing_mode=2", "packed_cache_path=/tmp/x", "SomeBackend:key=true": an option without
-// a backend is XNNPACK's. The result refers to `text`. Throws ToolError.
-BackendOption parse_backend_option(std::string_view text);
 
 // Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
 // stderr).

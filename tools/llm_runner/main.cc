@@ -59,7 +59,8 @@ class LlmRunner {
  public:
   explicit LlmRunner(const LlmOptions& options)
       : options_(options),
-        session_({options.model, options.data, options.threads, {}, !options.portable}),
+        session_({options.model, options.data, options.threads, options.backend.parsed(),
+                  !options.portable}),
         profile_(RunnerProfile::make(options)) {
     if (!options.tokenizer.empty()) tokenizer_ = load_tokenizer(options.tokenizer);
     load_start_ms_ = wall_ms();

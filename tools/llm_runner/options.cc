@@ -76,6 +76,7 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
   app.add_flag("--add_template", options.generate.encode.add_template,
                "also the tokens that a tokenizer.json puts around a text");
   app.add_flag("--portable", options.portable, "run without the optimised kernels");
+  add_backend_flags(OptionGroup(app, "Backends"), options.backend);
 }
 
 void add_method_flags(CLI::App& app, LlmCommandLine& line) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/backend_flags.h"
 #include "host/input_file.h"
 #include "host/profile_report.h"
 #include "vitrine/method_decoder.h"
@@ -29,6 +30,7 @@ struct LlmOptions {
   bool warmup = false;
   bool portable = false;
   size_t threads = 0;
+  BackendFlags backend;
   bool profile = false;
   std::filesystem::path etdump;    // for the kept steps; empty: none
   std::filesystem::path etrecord;  // empty: the program's own

@@ -1,7 +1,6 @@
 #include "backends/xnnpack/runtime/constants.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "backends/xnnpack/runtime/invalid_blob.h"
@@ -119,21 +118,26 @@ Result<Constant> fetch(const Request& request) {
   return constant;
 }
 
-bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
+// Whether all are positive and normal. Large models have millions of scales: the loop has no exit,
+// so that it becomes vectors.
+template <class Bits>
+bool are_positive_normal(const std::byte* scales, size_t count, Bits smallest, Bits infinity) {
+  Bits wrong = 0;
+  for (size_t i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, scales + i * sizeof bits, sizeof bits);
+    // One comparison: what is below the smallest, or negative, wraps around.
+    const bool right = static_cast<Bits>(bits - smallest) < static_cast<Bits>(infinity - smallest);
+    wrong = static_cast<Bits>(wrong | (right ? 0 : 1));
+  }
+  return wrong == 0;
+}
 
 bool are_scales(const Value& value) {
-  for (size_t i = 0; i < value.scale_count; ++i) {
-    float scale;
-    if (value.datatype->quantization == Quantization::kPerBlock) {
-      BFloat16 stored;
-      std::memcpy(&stored, value.scales + i * sizeof stored, sizeof stored);
-      scale = stored;
-    } else {
-      std::memcpy(&scale, value.scales + i * sizeof scale, sizeof scale);
-    }
-    if (!is_scale(scale)) return false;
+  if (value.datatype->quantization == Quantization::kPerBlock) {
+    return are_positive_normal<uint16_t>(value.scales, value.scale_count, 0x0080, 0x7F80);
   }
-  return true;
+  return are_positive_normal<uint32_t>(value.scales, value.scale_count, 0x00800000, 0x7F800000);
 }
 
 // Values that some node reads otherwise than as weights to be packed.
