@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/memory_reserve.h"
+#include "backends/xnnpack/runtime/nibble_packing.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/slack.h"
@@ -97,6 +98,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
   self->workspace_ = std::move(shared.workspace);
   const std::lock_guard lock(self->workspace_->mutex);
+  const PackingThreads packing(context.pool);
   VITRINE_ASSIGN_OR_RETURN(
       BuiltRuntime built,
       build_runtime(

@@ -14,6 +14,8 @@ extern "C" {
 #include "xnnpack/pack.h"
 }
 
+#include "vitrine/thread_pool.h"
+
 namespace vitrine::xnnpack {
 namespace {
 
@@ -47,9 +49,9 @@ struct Matrix {
   float input_zero_point;
 };
 
-// Rows first .. first + count, of which `kKr` columns and the next `kKr` share bytes.
+// Rows `first` .. first + count, of which `kKr` columns and the next `kKr` share bytes.
 template <size_t kKr>
-uint8_t* pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
+void pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed) {
   static_assert(kKr == 4 || kKr == 8);
   float sums[kMaxRows];
   uint8_t* const packed_sums = packed;
@@ -73,7 +75,6 @@ uint8_t* pack_rows(const Matrix& m, size_t first, size_t count, uint8_t* packed)
     if ((column + 2 * kKr) % m.block == 0) packed += m.extra_of_block;
   }
   std::memcpy(packed_sums, sums, count * sizeof(float));
-  return packed;
 }
 
 // Four rows of 32 columns at a time, of which a vector has what is in one place of each row.
@@ -107,7 +108,7 @@ Floats sums_of_nibbles(Words x) {
 }
 
 // As pack_rows<4>, of all rows of a tile.
-uint8_t* pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
+void pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
   const size_t blocks = m.columns / m.block;
   const uint8_t* const kernel = m.kernel + first * m.columns / 2;
   const uint16_t* const scales = m.scales + first * blocks;
@@ -139,8 +140,35 @@ uint8_t* pack_tile(const Matrix& m, size_t first, uint8_t* packed) {
     if ((column + kVectorColumns) % m.block == 0) packed += m.extra_of_block;
   }
   std::memcpy(packed_sums, sums, m.nr * sizeof(float));
-  return packed;
 }
+
+// A matrix that is packed by tiles of `nr` rows.
+struct Packing {
+  Matrix matrix;
+  size_t rows;
+  size_t kr;
+  uint8_t* packed;
+  size_t tile_bytes;
+
+  void pack_one(size_t tile) const {
+    const size_t first = tile * matrix.nr;
+    const size_t count = std::min(matrix.nr, rows - first);
+    uint8_t* const to = packed + tile * tile_bytes;
+    if (kr == 8) {
+      pack_rows<8>(matrix, first, count, to);
+    } else if (count == matrix.nr && matrix.nr % kVectorRows == 0 &&
+               matrix.block % kVectorColumns == 0) {
+      pack_tile(matrix, first, to);
+    } else {
+      pack_rows<4>(matrix, first, count, to);
+    }
+  }
+};
+
+constexpr size_t kNumbersPerNs = 4;  // of one thread, about
+
+// XNNPACK hands packers nothing of its caller's.
+thread_local ThreadPool* packing_pool = nullptr;
 
 void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size_t sr, size_t block,
           const void* kernel, const void* bias, const void* scales, void* packed,
@@ -154,25 +182,23 @@ void pack(size_t groups, size_t rows, size_t columns, size_t nr, size_t kr, size
     return;
   }
   const auto& points = *static_cast<const xnn_qs8_qc4w_packing_params*>(params);
-  const Matrix matrix{columns,
-                      nr,
-                      block,
-                      static_cast<const uint8_t*>(kernel),
-                      static_cast<const uint16_t*>(scales),
-                      extra_bytes_of_block,
-                      static_cast<float>(points.input_zero_point)};
-  auto* to = static_cast<uint8_t*>(packed);
-  for (size_t first = 0; first < rows; first += nr) {
-    const size_t count = std::min(nr, rows - first);
-    if (kr == 8) {
-      to = pack_rows<8>(matrix, first, count, to);
-    } else if (count == nr && nr % kVectorRows == 0 && block % kVectorColumns == 0) {
-      to = pack_tile(matrix, first, to);
-    } else {
-      to = pack_rows<4>(matrix, first, count, to);
-    }
-    to += extra_bytes_of_row;
+  const size_t tile_bytes = nr * (sizeof(float) + columns / 2) +
+                            columns / block * extra_bytes_of_block + extra_bytes_of_row;
+  const Packing packing{{columns, nr, block, static_cast<const uint8_t*>(kernel),
+                         static_cast<const uint16_t*>(scales), extra_bytes_of_block,
+                         static_cast<float>(points.input_zero_point)},
+                        rows,
+                        kr,
+                        static_cast<uint8_t*>(packed),
+                        tile_bytes};
+  const size_t tiles = (rows + nr - 1) / nr;
+  if (packing_pool == nullptr) {
+    for (size_t i = 0; i < tiles; ++i) packing.pack_one(i);
+    return;
   }
+  packing_pool->run(
+      tiles, [](void* self, size_t i) { static_cast<const Packing*>(self)->pack_one(i); },
+      const_cast<Packing*>(&packing), rows * columns / kNumbersPerNs);
 }
 
 }  // namespace
@@ -181,6 +207,9 @@ PackNibbles xnnpack_nibble_packing() {
   return reinterpret_cast<PackNibbles>(&xnn_pack_qs8_qb4w_gemm_goi_w);
 }
 PackNibbles fast_nibble_packing() { return &pack; }
+
+PackingThreads::PackingThreads(ThreadPool* pool) { packing_pool = pool; }
+PackingThreads::~PackingThreads() { packing_pool = nullptr; }
 
 // Configurations are variables of XNNPACK, which it hands out as constants.
 void use_fast_nibble_packing() {
@@ -200,6 +229,8 @@ namespace vitrine::xnnpack {
 PackNibbles xnnpack_nibble_packing() { return nullptr; }
 PackNibbles fast_nibble_packing() { return nullptr; }
 void use_fast_nibble_packing() {}
+PackingThreads::PackingThreads(ThreadPool*) {}
+PackingThreads::~PackingThreads() = default;
 
 }  // namespace vitrine::xnnpack
 

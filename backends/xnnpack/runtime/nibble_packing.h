@@ -4,6 +4,10 @@
 
 #include <cstddef>
 
+namespace vitrine {
+class ThreadPool;
+}
+
 namespace vitrine::xnnpack {
 
 // As xnn_packw_gemm_goi_bl_ukernel_fn. `kernel` has `rows` of `columns` numbers for each group, two
@@ -18,6 +22,15 @@ using PackNibbles = void (*)(size_t groups, size_t rows, size_t columns, size_t 
 // without XNNPACK's private headers.
 PackNibbles xnnpack_nibble_packing();
 PackNibbles fast_nibble_packing();
+
+// While it lives, the calling thread packs with the threads of `pool`; null: alone.
+class PackingThreads {
+ public:
+  explicit PackingThreads(ThreadPool* pool);
+  ~PackingThreads();
+  PackingThreads(const PackingThreads&) = delete;
+  PackingThreads& operator=(const PackingThreads&) = delete;
+};
 
 // Makes XNNPACK use it. XNNPACK is initialised, and no other thread uses it yet.
 void use_fast_nibble_packing();

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "vitrine/thread_pool.h"
+
 namespace vitrine::xnnpack {
 namespace {
 
@@ -15,6 +17,8 @@ struct Shape {
 
 TEST(NibblePacking, GivesTheBytesThatXnnpackGives) {
   if (fast_nibble_packing() == nullptr) GTEST_SKIP() << "XNNPACK's own is unknown to this build";
+  const auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
+  ASSERT_TRUE(pool.ok());
   std::mt19937 random(3);
   const auto bytes = [&](size_t count) {
     std::vector<uint8_t> result(count);
@@ -41,13 +45,17 @@ TEST(NibblePacking, GivesTheBytesThatXnnpackGives) {
     const size_t size = row_groups * (s.nr * (sizeof(float) + s.columns / 2) +
                                       s.columns / s.block * extra_of_block + extra_of_row);
     std::vector<uint8_t> expected(size);
-    std::vector<uint8_t> packed(size);
-    for (const auto& [pack, to] : {std::pair(xnnpack_nibble_packing(), &expected),
-                                   std::pair(fast_nibble_packing(), &packed)}) {
-      pack(1, s.rows, s.columns, s.nr, s.kr, 1, s.block, kernel.data(), nullptr, scales.data(),
-           to->data(), extra_of_block, extra_of_row, kParams);
+    const auto pack = [&](PackNibbles packer, std::vector<uint8_t>& to) {
+      packer(1, s.rows, s.columns, s.nr, s.kr, 1, s.block, kernel.data(), nullptr, scales.data(),
+             to.data(), extra_of_block, extra_of_row, kParams);
+    };
+    pack(xnnpack_nibble_packing(), expected);
+    for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), pool->get()}) {
+      const PackingThreads packing(threads);
+      std::vector<uint8_t> packed(size);
+      pack(fast_nibble_packing(), packed);
+      EXPECT_EQ(packed, expected) << (threads == nullptr ? 1 : threads->threads()) << " threads";
     }
-    EXPECT_EQ(packed, expected);
   }
 }
 
