@@ -13,6 +13,11 @@ namespace vitrine::test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+#if defined(__arm__)
+constexpr int kSmallestExponent = -126;  // NEON of 32 bits takes subnormal numbers as zero
+#else
+constexpr int kSmallestExponent = -149;
+#endif
 
 struct Function {
   const char* name;
@@ -50,7 +55,7 @@ class Sine : public testing::TestWithParam<Function> {
 
 TEST_P(Sine, OfEveryExponent) {
   std::vector<float> angles;
-  for (int exponent = -149; exponent < 128; ++exponent) {
+  for (int exponent = kSmallestExponent; exponent < 128; ++exponent) {
     for (int i = 0; i < 500; ++i) {
       const auto angle = static_cast<float>(std::ldexp(1 + i / 500.0, exponent));
       angles.push_back(i % 2 == 0 ? angle : -angle);
