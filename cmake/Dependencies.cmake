@@ -66,6 +66,7 @@ else()
   endif()
 endif()
 find_program(VITRINE_FLATC flatc REQUIRED)
+find_program(VITRINE_PYTHON3 python3 REQUIRED)
 find_path(FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
 
 if(DEFINED ENV{XDG_CACHE_HOME})

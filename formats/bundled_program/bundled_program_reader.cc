@@ -6,7 +6,9 @@
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/bundled_program/tensor_check.h"
+#include "runtime/data/table_verifier.h"
 #include "schema/bundled_program_generated.h"
+#include "schema/bundled_program_shapes.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine::bundled {
@@ -68,13 +70,11 @@ class Reader {
       fail("identifier", "no \"BP08\" at byte 4: this is not a bundled program");
     }
     if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) fail("size", "is 2 GiB or more");
-    const auto* data = reinterpret_cast<const uint8_t*>(bytes_.data());
-    const auto max_tables = static_cast<fb::uoffset_t>(bytes_.size() / kMinTableBytes);
-    fb::Verifier verifier(data, bytes_.size(), 64, max_tables);
-    if (!wire::VerifyBundledProgramBuffer(verifier)) {
+    Budget steps(bytes_.size() / kMinTableBytes);
+    if (!verify_tables(bytes_, wire::kTableShapes, steps)) {
       fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
-    return *wire::GetBundledProgram(data);
+    return *wire::GetBundledProgram(bytes_.data());
   }
 
   TestSuite read_suite(const wire::BundledMethodTestSuite& from, const std::string& place) const {

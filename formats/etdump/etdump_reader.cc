@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/table_verifier.h"
 #include "schema/etdump_generated.h"
+#include "schema/etdump_shapes.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine::etdump {
@@ -136,15 +138,13 @@ class Reader {
       fail("identifier", "no \"ED00\" at byte 8 or 4: this is not an ETDump");
     }
     if (buffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) fail("size", "is 2 GiB or more");
-    const auto* data = reinterpret_cast<const uint8_t*>(buffer.data());
-    const auto max_tables = static_cast<fb::uoffset_t>(buffer.size() / kMinTableBytes);
-    fb::Verifier verifier(data, buffer.size(), 64, max_tables);
+    Budget steps(buffer.size() / kMinTableBytes);
     // Fields are aligned relative to the start of the file, so the prefix must stay.
-    if (!(has_prefix ? wire::VerifySizePrefixedETDumpBuffer(verifier)
-                     : wire::VerifyETDumpBuffer(verifier))) {
+    if (!verify_tables(buffer, wire::kTableShapes, steps, has_prefix ? kPrefixBytes : 0)) {
       fail("flatbuffer", "does not verify: the file is damaged or truncated");
     }
-    return has_prefix ? *wire::GetSizePrefixedETDump(data) : *wire::GetETDump(data);
+    return has_prefix ? *wire::GetSizePrefixedETDump(buffer.data())
+                      : *wire::GetETDump(buffer.data());
   }
 
   Block block(const wire::RunData& data, size_t index) const {

@@ -6,7 +6,9 @@
 #include "runtime/core/checked_math.h"
 #include "runtime/data/key_index.h"
 #include "runtime/data/little_endian.h"
+#include "runtime/data/table_verifier.h"
 #include "schema/flat_tensor_generated.h"
+#include "schema/flat_tensor_shapes.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine {
@@ -63,8 +65,11 @@ class FlatTensorMap final : public NamedDataMap {
 
   // Everything that later calls rely on.
   Error verify() {
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(body_.data()), body_.size());
-    if (!fbs::VerifyFlatTensorBuffer(verifier)) return invalid("its flatbuffer is damaged");
+    // An entry takes four bytes, a table eight, a key its length: only what is shared takes more.
+    Budget steps(body_.size());
+    if (!verify_tables(body_.bytes(), fbs::kTableShapes, steps)) {
+      return invalid("its flatbuffer is damaged");
+    }
     if (root_->named_data() == nullptr || root_->segments() == nullptr) {
       return invalid(
           "named_data or segments is missing (the layout of ExecuTorch 0.6 is not read)");
@@ -80,8 +85,6 @@ class FlatTensorMap final : public NamedDataMap {
     for (uint32_t i = 0; i < root_->named_data()->size(); ++i) {
       VITRINE_RETURN_IF_ERROR(verify_entry(*root_->named_data()->Get(i)), "named_data[%u]", i);
     }
-    // An entry takes four bytes, and a key its length: only what is shared takes more.
-    Budget steps(body_.size());
     return index_.build(*this, steps);
   }
 

@@ -62,7 +62,8 @@ class Walk {
         return tables(target, shape.argument);
       default: {
         const uint8_t type = before != kNowhere ? read<uint8_t>(before) : 0;
-        return type == 0 || type > shape.count || table(target, size_t{shape.argument} + type - 1);
+        return type == 0 || type > shape.count ||
+               table(target, shapes_.unions[size_t{shape.argument} + type - 1]);
       }
     }
   }
@@ -105,12 +106,12 @@ class Walk {
 
 }  // namespace
 
-bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, uint8_t root,
-                   Budget& steps) {
+bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
+                   size_t start) {
   if (bytes.size() >= kMaxBytes) return false;
   Walk walk(bytes, shapes, steps);
-  const uint64_t position = walk.follow(0);
-  return position != kNowhere && walk.table(position, root);
+  const uint64_t position = walk.follow(start);
+  return position != kNowhere && walk.table(position, shapes.root);
 }
 
 }  // namespace vitrine

@@ -1,6 +1,6 @@
 // Checks that a flatbuffer's offsets stay inside it, as flatbuffers' own verifier does, but driven
-// by tables that describe a schema: a tenth of the code that flatc generates for this. Format:
-// https://flatbuffers.dev/internals.
+// by tables that describe a schema: a tenth of the code that flatc generates for this.
+// schema/table_shapes.py writes them. Format: https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct FieldShape {
     kVector,  // of scalars; argument: bytes of one
     kTable,   // argument: number of the table
     kTables,  // vector of tables; likewise
-    // The field before is its type; argument: number of the table of type 1, the others follow. One
-    // of a type beyond `count` is not looked at.
+    // The field before is its type; argument: where TableShapes::unions has the number of the table
+    // of type 1, the others follow. One of a type beyond `count` is not looked at.
     kUnion,
   };
   Kind kind = kNoField;
@@ -33,14 +33,16 @@ struct FieldShape {
 // Nesting is bounded by the schema: no table may contain itself.
 struct TableShapes {
   const FieldShape* fields;
-  const uint8_t* starts;
+  const uint16_t* starts;
+  const uint8_t* unions;
+  uint8_t root;
 };
 
-// Whether the table that the buffer's first offset leads to, and all below it, lie inside the
-// buffer, scalars aligned; vectors are aligned at their length only. Each table that is met takes a
-// step, as often as it is met: false also if there are none left. `bytes` is aligned for every
-// scalar.
-bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, uint8_t root,
-                   Budget& steps);
+// Whether the root table, to which the offset at byte `start` leads, and all below it lie inside
+// the buffer, scalars aligned; vectors are aligned at their length only. Each table that is met
+// takes a step, as often as it is met: false also if there are none left. `bytes` is aligned for
+// every scalar.
+bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
+                   size_t start = 0);
 
 }  // namespace vitrine

@@ -5,8 +5,8 @@
 #include "runtime/core/checked_math.h"
 #include "runtime/data/table_verifier.h"
 #include "runtime/data/vector_size.h"
-#include "runtime/program/program_shapes.h"
 #include "schema/program_generated.h"
+#include "schema/program_shapes.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine {
@@ -411,7 +411,7 @@ class ProgramVerifier {
 
 Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes, Budget& steps) {
   if (!fbs::ProgramBufferHasIdentifier(flatbuffer.data()) ||
-      !verify_tables(flatbuffer, program_shapes(), program_shape::kProgram, steps)) {
+      !verify_tables(flatbuffer, fbs::kTableShapes, steps)) {
     if (steps.left() == 0) return too_much_work(steps);
     return invalid("the flatbuffer is damaged: an offset leads outside it (truncated?)");
   }

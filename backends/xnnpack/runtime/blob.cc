@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "runtime/core/checked_math.h"
+#include "runtime/data/table_verifier.h"
+#include "schema/xnnpack_graph_shapes.h"
 
 namespace vitrine::xnnpack {
 namespace {
@@ -79,13 +81,12 @@ Result<Blob> open_blob(std::span<const std::byte> bytes) {
     std::ranges::copy(flatbuffer, blob.aligned_copy.owned_data());
     flatbuffer = blob.aligned_copy.bytes();
   }
-  const auto* start = reinterpret_cast<const uint8_t*>(flatbuffer.data());
-  flatbuffers::Verifier verifier(start, flatbuffer.size());
-  if (!verifier.VerifyBuffer<schema::xnnpack::XNNGraph>(nullptr)) {
+  Budget steps(flatbuffer.size());  // a table takes eight bytes: only shared ones take more
+  if (!verify_tables(flatbuffer, schema::xnnpack::kTableShapes, steps)) {
     return Error::make(ErrorCode::kDelegateInvalidCompatibility,
                        "the flatbuffer of %zu bytes is damaged", flatbuffer.size());
   }
-  blob.graph = schema::xnnpack::GetXNNGraph(start);
+  blob.graph = schema::xnnpack::GetXNNGraph(flatbuffer.data());
   return blob;
 }
 
