@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "host/command_line.h"
 #include "host/session.h"
 #include "host/tool_error.h"
 

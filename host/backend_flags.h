@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "host/command_line.h"
 #include "vitrine/backend.h"
 
 namespace vitrine::tools {
+
+class OptionGroup;
 
 struct BackendFlags {
   // --backend_option: "workspace_sharing_mode=2", or "SomeBackend:key=true" for another backend
