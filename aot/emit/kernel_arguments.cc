@@ -38,7 +38,7 @@ Argument argument_for(const Node& node, const Argument* given, const OperatorArg
   if (given == nullptr && !to.has_default && !to.is_optional) {
     fail_at(node, fmt::format("gives no {}", to.name));
   }
-  const Argument argument = given == nullptr ? default_of(to) : *given;
+  Argument argument = given == nullptr ? default_of(to) : *given;
   // The order of the result as it is stored, which may be simpler than that of the export.
   const std::vector<size_t>& results = tensors.of(node);
   if (to.name != "dim_order" || argument.list() == nullptr || results.size() != 1) return argument;
