@@ -84,6 +84,18 @@ TEST(LlmRunnerTest, WritesEveryFormat) {
 }
 
 // Prefill and decode have one set of weights, and XNNPACK's packed copies of them are one too.
+TEST(LlmRunnerTest, KeepsPackedWeightsInAFile) {
+  const ScratchFolder scratch;
+  const std::string arguments = "--prompt_ids 1,43 --max_new_tokens 4 --profile --format json " +
+                                ("--weights_cache " + (scratch / "weights").string());
+  const json first = json::parse(llm_runner(arguments).out).at("memory");
+  const json later = json::parse(llm_runner(arguments).out).at("memory");
+  EXPECT_GT(first.at("packed_weights"), 500'000);
+  EXPECT_EQ(first.at("mapped_weights"), 0);
+  EXPECT_EQ(later.at("packed_weights"), 0);
+  EXPECT_EQ(later.at("mapped_weights"), first.at("packed_weights"));
+}
+
 TEST(LlmRunnerTest, WeightsThatMethodsShareCountOnce) {
   if (corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
   const std::string model = corpus_llm_dir() / "llama_prefill_decode_shared_kv/model.pte";
