@@ -9,5 +9,7 @@ for package in libvitrine0.1 vitrine-tools; do
   expect libc6 dpkg-deb -f "$OUT"/deb/${package}_*.deb Depends
 done
 "$OUT/deb/root/usr/bin/pte_inspect" "$sample/model.pte" > /dev/null
-build consumer "$OUT/deb/build" -DFROM=package -DCMAKE_PREFIX_PATH="$OUT/deb/root/usr" -DBUILD_SHARED_LIBS=ON
-check_programs "$OUT/deb/build"
+for shared in ON OFF; do
+  build consumer "$OUT/deb/build" -DFROM=package -DCMAKE_PREFIX_PATH="$OUT/deb/root/usr" -DBUILD_SHARED_LIBS=$shared
+  check_programs "$OUT/deb/build"
+done
