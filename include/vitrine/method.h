@@ -24,6 +24,7 @@
 #include "vitrine/kernel_registry.h"
 #include "vitrine/memory_allocator.h"
 #include "vitrine/program.h"
+#include "vitrine/run_trial.h"
 #include "vitrine/shared_state.h"
 
 namespace vitrine {
@@ -155,6 +156,7 @@ class Method {
     return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
   }
   Error no_turn() const;
+  uint64_t shape_of_inputs() const;  // one number: inputs of another size mostly give another
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
@@ -170,6 +172,7 @@ class Method {
   HeapArena arena_;  // values, tensors, steps, argument lists
   HeapArena temp_;   // kernels' temporary memory, reset after each step
   KernelContext kernel_context_;
+  RunTrial trial_;
   MergedNamedData named_data_;
   std::unique_ptr<std::byte, FreePlanned> planned_;
   std::span<EValue> values_;

@@ -2,7 +2,8 @@
 //
 // One parallel region runs at a time; a second caller waits. Create one per process and share it.
 //
-// Callers work alone while that is faster. Workers sleep 20 microseconds after the last region at
+// Callers work alone while that is faster: for little work, and in runs that were tried both ways
+// (run_trial.h). Workers sleep 20 microseconds after the last region at
 // the latest, and waking them takes as long. A worker whose core the system gives to another
 // process keeps its caller waiting for milliseconds. If that costs more than the workers save, the
 // pool pauses: callers work alone.
@@ -14,6 +15,7 @@
 #include <memory>
 
 #include "vitrine/error.h"
+#include "vitrine/run_trial.h"
 
 struct pthreadpool;
 
@@ -45,6 +47,11 @@ class ThreadPool {
   virtual void run(size_t count, Task task, void* argument, uint64_t work_ns = kMuchWork);
   static constexpr uint64_t kMuchWork = 1'000'000'000;
 
+  // Around a run of a Method, by the thread that runs it; end_run() takes what begin_run()
+  // returned. Virtual for the same reason.
+  virtual uint64_t begin_run(RunTrial& trial, uint64_t shape);
+  virtual void end_run(RunTrial& trial, uint64_t start_ns);
+
   // Null for one thread: pthreadpool takes that as "run in the caller".
   pthreadpool* handle() const { return pool_; }
 
@@ -57,8 +64,8 @@ class ThreadPool {
   // A region ended now. It took `took_ns` on all threads; `own_ns` is what it takes if no worker
   // keeps the caller waiting.
   void account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns);
-  // Whether the pool pauses.
-  bool rests(uint64_t now_ns) const { return now_ns < resume_ns_.load(std::memory_order_relaxed); }
+  // Whether the pool pauses, or the caller's run is one on its thread alone.
+  bool rests(uint64_t now_ns) const;
 
  private:
   ThreadPool(pthreadpool* pool, size_t threads, Use use);

@@ -11,6 +11,7 @@
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
 #include "schema/program_generated.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine {
 namespace {
@@ -231,13 +232,25 @@ Error Method::execute() {
                            : "input %zu is not set",
                        i);
   }
+  ThreadPool* const pool = kernel_context_.pool();
+  const uint64_t start_ns = pool != nullptr ? pool->begin_run(trial_, shape_of_inputs()) : 0;
   Error error = run();
+  if (pool != nullptr) pool->end_run(trial_, start_ns);
   for (Input& input : inputs_) {
     if (!input.is_reused) continue;
     input.is_set = false;
     input.was_reused = true;
   }
   return error;
+}
+
+uint64_t Method::shape_of_inputs() const {
+  uint64_t shape = 0;
+  for (const Input& input : inputs_) {
+    if (!input.value->is_tensor()) continue;
+    shape = shape * 31 + static_cast<uint64_t>(input.value->tensor().numel());
+  }
+  return shape;
 }
 
 Error Method::no_turn() const {

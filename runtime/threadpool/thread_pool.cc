@@ -43,6 +43,9 @@ constexpr uint64_t kLongestPauseNs = 500'000'000;
 // A loss within so many pauses after the last one doubles the next.
 constexpr uint64_t kQuietPauses = 8;
 
+// The run that the thread makes is to be on it alone.
+thread_local bool works_alone = false;
+
 // Cores of the cluster whose frequency is highest; all cores where frequencies are unknown or
 // equal.
 size_t fastest_cores() {
@@ -115,6 +118,10 @@ ThreadPool::ThreadPool(pthreadpool* pool, size_t threads, Use use)
 ThreadPool::~ThreadPool() { pthreadpool_destroy(pool_); }
 
 // Callers on several threads may lose each other's sums here and below, which is no harm.
+bool ThreadPool::rests(uint64_t now_ns) const {
+  return works_alone || now_ns < resume_ns_.load(std::memory_order_relaxed);
+}
+
 bool ThreadPool::pays(uint64_t now_ns, uint64_t work_ns) {
   if (use_ == Use::kAlways) return true;
   if (rests(now_ns)) return false;
@@ -146,9 +153,23 @@ void ThreadPool::account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns) {
   resume_ns_.store(now_ns + pause, std::memory_order_relaxed);
 }
 
+uint64_t ThreadPool::begin_run(RunTrial& trial, uint64_t shape) {
+  if (threads_ == 1 || use_ == Use::kAlways) return 0;
+  trial.begin(shape);
+  works_alone = trial.is_alone();
+  return trial.is_timed() ? platform::now_ns() : 0;
+}
+
+void ThreadPool::end_run(RunTrial& trial, uint64_t start_ns) {
+  works_alone = false;
+  if (threads_ == 1 || use_ == Use::kAlways) return;
+  trial.end(trial.is_timed() ? platform::now_ns() - start_ns : 0);
+}
+
 void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) {
-  const uint64_t start_ns = pool_ == nullptr ? 0 : platform::now_ns();
-  if (pool_ == nullptr || !pays(start_ns, work_ns)) {
+  const bool alone = pool_ == nullptr || works_alone;
+  const uint64_t start_ns = alone ? 0 : platform::now_ns();
+  if (alone || !pays(start_ns, work_ns)) {
     for (size_t i = 0; i < count; ++i) task(argument, i);
     return;
   }

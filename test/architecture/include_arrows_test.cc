@@ -30,7 +30,6 @@ constexpr Ban kBans[] = {
     {"runtime/executor", "kernels/portable"},
     {"runtime/executor", "backends/xnnpack/runtime"},
     {"runtime/executor", "formats/etdump"},
-    {"runtime/executor", "runtime/threadpool"},
     {"kernels/portable", "backends/xnnpack/runtime"},
     {"kernels/portable", "kernels/optimized"},
     {"kernels/optimized", "backends/xnnpack/runtime"},

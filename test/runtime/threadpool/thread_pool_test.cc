@@ -58,6 +58,19 @@ TEST(ThreadPool, WakesWorkersForMuchWork) {
   EXPECT_TRUE(pool->pays(now, ThreadPool::kMuchWork));
 }
 
+TEST(ThreadPool, LeavesRunsThatAreToBeAloneToTheirThread) {
+  const auto pool = two_threads();
+  RunTrial trial;
+  for (uint64_t i = 1; i <= 40; ++i) {
+    const uint64_t now = i * 100 * kMillisecond;
+    const uint64_t start_ns = pool->begin_run(trial, 1);
+    EXPECT_EQ(pool->pays(now, ThreadPool::kMuchWork), !trial.is_alone());
+    EXPECT_EQ(pool->rests(now), trial.is_alone());
+    pool->end_run(trial, start_ns);
+    EXPECT_FALSE(pool->rests(now));
+  }
+}
+
 TEST(ThreadPool, UsesAllThreadsAlwaysIfAsked) {
   const auto pool = ThreadPool::create(2, ThreadPool::Use::kAlways);
   ASSERT_TRUE(pool.ok());

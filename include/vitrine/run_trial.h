@@ -1,0 +1,34 @@
+// Finds by trying whether runs of one kind are faster on all threads of a pool or on the caller's
+// alone. What single operators gain does not tell: what several threads wrote has to come from
+// their caches later.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace vitrine {
+
+// What the runs of one Method took. After the first few, seven are on all threads and seven on the
+// caller's alone, twice. Then the way with the lower median is taken, until inputs have another
+// shape or some thousand runs are over. Long runs end the trial: they gain from threads.
+class RunTrial {
+ public:
+  // A run begins. `shape` tells inputs of one size from others.
+  void begin(uint64_t shape);
+  // Whether this run is to be on the caller's thread alone.
+  bool is_alone() const { return is_alone_; }
+  // Whether end() needs the time.
+  bool is_timed() const;
+  void end(uint64_t took_ns);
+
+ private:
+  static constexpr size_t kTimed = 14;  // runs of each way
+
+  uint64_t shape_ = 0;
+  uint32_t runs_ = 0;
+  bool is_alone_ = false;
+  std::array<std::array<uint32_t, kTimed>, 2> times_ns_ = {};  // on all threads; alone
+};
+
+}  // namespace vitrine
