@@ -156,7 +156,6 @@ class Method {
     return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
   }
   Error no_turn() const;
-  uint64_t shape_of_inputs() const;  // one number: inputs of another size mostly give another
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;

@@ -28,7 +28,8 @@ class RunTrial {
   uint64_t shape_ = 0;
   uint32_t runs_ = 0;
   bool is_alone_ = false;
-  std::array<std::array<uint32_t, kTimed>, 2> times_ns_ = {};  // on all threads; alone
+  std::array<std::array<uint32_t, kTimed>, 2>
+      times_ns_;  // on all threads; alone; set before they are read
 };
 
 }  // namespace vitrine

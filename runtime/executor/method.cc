@@ -224,7 +224,10 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
 Error Method::execute() {
   const SharedState::Turn turn(shared_state_);
   if (!turn) return no_turn();
+  uint64_t shape = 0;  // inputs of other sizes mostly give another number
   for (size_t i = 0; i < inputs_.size(); ++i) {
+    const EValue& value = *inputs_[i].value;
+    if (value.is_tensor()) shape = shape * 32 + static_cast<uint64_t>(value.tensor().numel());
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
                        inputs_[i].was_reused
@@ -233,7 +236,7 @@ Error Method::execute() {
                        i);
   }
   ThreadPool* const pool = kernel_context_.pool();
-  const uint64_t start_ns = pool != nullptr ? pool->begin_run(trial_, shape_of_inputs()) : 0;
+  const uint64_t start_ns = pool != nullptr ? pool->begin_run(trial_, shape) : 0;
   Error error = run();
   if (pool != nullptr) pool->end_run(trial_, start_ns);
   for (Input& input : inputs_) {
@@ -242,15 +245,6 @@ Error Method::execute() {
     input.was_reused = true;
   }
   return error;
-}
-
-uint64_t Method::shape_of_inputs() const {
-  uint64_t shape = 0;
-  for (const Input& input : inputs_) {
-    if (!input.value->is_tensor()) continue;
-    shape = shape * 31 + static_cast<uint64_t>(input.value->tensor().numel());
-  }
-  return shape;
 }
 
 Error Method::no_turn() const {
@@ -279,7 +273,9 @@ Error Method::run() {
   return error;
 }
 
-Error Method::run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget) {
+// By itself: inlined into every caller it would cost bytes and save nothing.
+[[gnu::noinline]] Error Method::run_chain(int32_t chain_index, const ChainSteps& chain,
+                                          uint64_t* budget) {
   const std::span<Step> steps = steps_.subspan(chain.first, chain.count);
   // One clock read a step: a step's end is the next one's start.
   EventTracer* const tracer = tracer_;
