@@ -1,16 +1,14 @@
 #include "aot/emit/lowered_module_buffer.h"
 
-#include <utility>
-
 #include "aot/lowering/lowered_modules.h"
 #include "aot/passes/pipelines.h"
 
 namespace vitrine::aot {
 
-EmittedProgram lowered_module_buffer(std::shared_ptr<const LoweredBackendModule> module,
+EmittedProgram lowered_module_buffer(const std::shared_ptr<const LoweredBackendModule>& module,
                                      const EmitOptions& options) {
   Methods methods;
-  to_executable(methods.emplace("forward", delegate_program(std::move(module))).first->second);
+  to_executable(methods.emplace("forward", delegate_program(module)).first->second);
   return emit(methods, options);
 }
 

@@ -136,6 +136,7 @@ class ProgramWriter {
       segment.pieces.emplace_back(0, contents.entries()[i].bytes);
     }
     std::vector<fb::Offset<fbs::NamedData>> named;
+    named.reserve(content_of_key.size());
     for (const auto& [key, content] : content_of_key) {
       named.push_back(fbs::CreateNamedData(builder_, builder_.CreateString(key),
                                            first + static_cast<uint32_t>(content)));

@@ -65,11 +65,7 @@ class Folder {
 
   size_t run() {
     for (Node& node : program_.graph->nodes()) {
-      if (is_weight(program_, node)) {
-        known_.insert(&node);
-      } else if (may_fold(node)) {
-        known_.insert(&node);
-      }
+      if (is_weight(program_, node) || may_fold(node)) known_.insert(&node);
     }
     drop_what_grows();
     find_results();

@@ -72,7 +72,7 @@ uint32_t max_debug_handle(const Graph& graph) {
   return highest;
 }
 
-ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> module) {
+ExportedProgram delegate_program(const std::shared_ptr<const LoweredBackendModule>& module) {
   const ExportedProgram& original = module->original;
   ExportedProgram program;
   program.range_constraints = original.range_constraints;

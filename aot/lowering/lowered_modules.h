@@ -37,6 +37,6 @@ uint32_t max_debug_handle(const Graph& graph);
 // ExecuTorch's LoweredBackendModule.program(): a program that is one call of this delegate, with
 // the user inputs and user outputs of the module's original program. Emitting it gives a program
 // file that runs only this delegate.
-ExportedProgram delegate_program(std::shared_ptr<const LoweredBackendModule> module);
+ExportedProgram delegate_program(const std::shared_ptr<const LoweredBackendModule>& module);
 
 }  // namespace vitrine::aot

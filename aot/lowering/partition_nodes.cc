@@ -55,6 +55,7 @@ class Units {
   bool join(const std::vector<size_t>& positions) {
     if (positions.size() == 1) return true;
     std::vector<size_t> before;
+    before.reserve(positions.size());
     const size_t unit = unit_of_[positions.front()];
     for (const size_t position : positions) {
       before.push_back(std::exchange(unit_of_[position], unit));
@@ -146,6 +147,7 @@ std::vector<std::vector<size_t>> disjoint_groups(const Units& units,
     if (is_grouped[at]) by_root[root(at)].push_back(at);
   }
   std::vector<std::vector<size_t>> found;
+  found.reserve(by_root.size());
   for (auto& [at, members] : by_root) found.push_back(std::move(members));
   return found;
 }
