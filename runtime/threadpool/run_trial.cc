@@ -9,7 +9,7 @@ constexpr uint32_t kUntimed = 4;
 constexpr uint32_t kBlock = 7;     // runs of one way
 constexpr uint32_t kDecided = 32;  // after two blocks of each way
 constexpr uint32_t kValid = 4096;
-constexpr uint64_t kLongRunNs = 2'000'000;
+constexpr uint64_t kLongRunNs = 5'000'000;
 
 template <size_t count>
 uint32_t median(std::array<uint32_t, count>& times) {

@@ -42,10 +42,10 @@ TEST(RunTrial, FewStallsDecideNothing) {
 
 TEST(RunTrial, LongRunsUseTheThreads) {
   RunTrial trial;
-  EXPECT_EQ(run(trial, 100, 2'000'001, 1'000'000), 0);
+  EXPECT_EQ(run(trial, 100, 5'000'001, 1'000'000), 0);
   // Also where the run alone is the long one.
   RunTrial other;
-  EXPECT_EQ(run(other, 100, 1'900'000, 2'100'000), 1);
+  EXPECT_EQ(run(other, 100, 4'900'000, 5'100'000), 1);
 }
 
 TEST(RunTrial, BeginsAnewForAnotherShapeAndAfterThousandsOfRuns) {
