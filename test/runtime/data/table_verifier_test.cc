@@ -131,7 +131,7 @@ TEST_P(TableVerifier, BoundsTheNumberOfTables) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, TableVerifier, testing::ValuesIn(kFormats),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace vitrine
