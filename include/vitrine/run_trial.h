@@ -10,11 +10,12 @@
 namespace vitrine {
 
 // What the runs of one Method took. After the first few, seven are on all threads and seven on the
-// caller's alone, twice. Then the way with the lower median is taken, until inputs have another
-// shape or some thousand runs are over. Long runs end the trial: they gain from threads.
+// caller's alone, twice; fewer if being alone takes a quarter longer. Then the way with the lower
+// median is taken for inputs of this shape, until some thousand runs are over. Long runs end the
+// trial: they gain from threads.
 class RunTrial {
  public:
-  // A run begins. `shape` tells inputs of one size from others.
+  // A run begins. `shape` tells inputs of one size from others; the last few are remembered.
   void begin(uint64_t shape);
   // Whether this run is to be on the caller's thread alone.
   bool is_alone() const { return is_alone_; }
@@ -24,12 +25,19 @@ class RunTrial {
 
  private:
   static constexpr size_t kTimed = 14;  // runs of each way
+  struct Kind {
+    uint64_t shape = 0;
+    uint32_t runs = 0;
+    bool is_alone = false;  // once decided
+  };
 
-  uint64_t shape_ = 0;
-  uint32_t runs_ = 0;
+  void decide(bool alone);
+
+  std::array<Kind, 4> kinds_;
+  size_t current_ = 0;
+  size_t next_ = 1;  // to be forgotten
   bool is_alone_ = false;
-  std::array<std::array<uint32_t, kTimed>, 2>
-      times_ns_;  // on all threads; alone; set before they are read
+  std::array<std::array<uint32_t, kTimed>, 2> times_ns_;  // on all threads; alone; set before read
 };
 
 }  // namespace vitrine
