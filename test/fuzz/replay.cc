@@ -1,7 +1,9 @@
-// Stands for libFuzzer where it is not linked: runs a target on the files that it is given.
+// Stands for libFuzzer where it is not linked: runs a target on the files that it is given, and on
+// those in folders.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -9,6 +11,18 @@
 #include "test/corruption/sample_blobs.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+// False if the file cannot be read.
+static bool replay(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    std::fprintf(stderr, "%s cannot be read\n", file.c_str());
+    return false;
+  }
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  return true;
+}
 
 int main(int argc, char** argv) {
   int count = 0;
@@ -21,14 +35,15 @@ int main(int argc, char** argv) {
       }
       continue;
     }
-    std::ifstream stream(argv[i], std::ios::binary);
-    if (!stream) {
-      std::fprintf(stderr, "%s cannot be read\n", argv[i]);
-      return 1;
+    std::vector<std::filesystem::path> files{argv[i]};
+    if (std::filesystem::is_directory(argv[i])) {
+      const std::filesystem::directory_iterator folder(argv[i]);
+      files.assign(begin(folder), end(folder));
     }
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-    ++count;
+    for (const std::filesystem::path& file : files) {
+      if (!replay(file)) return 1;
+      ++count;
+    }
   }
   std::printf("%d inputs\n", count);
   return count > 0 ? 0 : 1;
