@@ -7,9 +7,9 @@ namespace vitrine {
 namespace {
 
 constexpr uint32_t kUntimed = 4;
-constexpr uint32_t kBlock = 7;     // runs of one way
+constexpr size_t kBlock = 7;       // runs of one way
 constexpr uint32_t kDecided = 32;  // after two blocks of each way
-constexpr uint32_t kFew = 3;       // runs alone after which it may be clear
+constexpr size_t kFew = 3;         // runs alone after which it may be clear
 constexpr uint32_t kValid = 4096;
 constexpr uint64_t kLongRunNs = 5'000'000;
 
@@ -52,7 +52,7 @@ void RunTrial::end(uint64_t took_ns) {
   if (run >= kDecided) return;
   if (took_ns > kLongRunNs) return decide(false);
   if (run < kUntimed) return;
-  const uint32_t timed = run - kUntimed;
+  const size_t timed = run - kUntimed;
   times_ns_[is_alone_ ? 1 : 0][timed / (2 * kBlock) * kBlock + timed % kBlock] =
       static_cast<uint32_t>(took_ns);
   if (timed + 1 == kBlock + kFew) {

@@ -20,7 +20,6 @@ enum class PrintOutput : uint8_t { kNone, kSummary, kAll };
 struct RunnerOptions {
   std::filesystem::path model;
   std::string method = "forward";
-  bool method_is_given = false;
   std::vector<InputSpec> inputs;
   std::optional<size_t> test_set;  // of a bundled program
   std::vector<std::filesystem::path> data;
@@ -28,28 +27,29 @@ struct RunnerOptions {
   std::optional<size_t> executions;
   std::optional<size_t> warmup;
   size_t threads = 0;
+  BackendFlags backend;
   bool portable = false;  // run without optimised kernels
-  uint64_t seed = 0;
+  bool method_is_given = false;
   std::optional<PrintOutput> print_output;
-  std::filesystem::path etdump;
-  std::filesystem::path etrecord;
   bool profile = false;
   bool roofline = false;  // shows the machine's limits, measured or cached
+  bool verify = false;
+  bool debug_outputs = false;
+  uint64_t seed = 0;
+  std::filesystem::path etdump;
+  std::filesystem::path etrecord;
   ReportOptions report;
   std::filesystem::path compare;  // the other program; empty: none
   std::filesystem::path compare_etrecord;
   std::vector<std::filesystem::path> compare_data;
   std::optional<double> fail_above;
-  bool verify = false;
   std::vector<std::filesystem::path> expected;  // files of expected outputs
   std::optional<double> rtol;
   std::optional<double> atol;
-  std::optional<double> min_sqnr;  // dB
-  bool debug_outputs = false;
+  std::optional<double> min_sqnr;      // dB
   std::filesystem::path debug_buffer;  // empty: beside the trace
   size_t debug_buffer_bytes;
   size_t trace_records;
-  BackendFlags backend;
 };
 
 // Empty if the program must end with *exit_code: after --help, or a wrong command line (reported on
