@@ -15,6 +15,9 @@ namespace vitrine {
 // trial: they gain from threads.
 class RunTrial {
  public:
+  static constexpr uint32_t kRuns = 32;  // of a whole trial
+  static constexpr uint64_t kLongRunNs = 5'000'000;
+
   // A run begins. `shape` tells inputs of one size from others; the last few are remembered.
   void begin(uint64_t shape);
   // Whether this run is to be on the caller's thread alone.

@@ -7,11 +7,9 @@ namespace vitrine {
 namespace {
 
 constexpr uint32_t kUntimed = 4;
-constexpr size_t kBlock = 7;       // runs of one way
-constexpr uint32_t kDecided = 32;  // after two blocks of each way
-constexpr size_t kFew = 3;         // runs alone after which it may be clear
+constexpr size_t kBlock = 7;  // runs of one way
+constexpr size_t kFew = 3;    // runs alone after which it may be clear
 constexpr uint32_t kValid = 4096;
-constexpr uint64_t kLongRunNs = 5'000'000;
 
 uint32_t median(std::span<uint32_t> times) {
   const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
@@ -39,17 +37,17 @@ void RunTrial::begin(uint64_t shape) {
                          : kind.is_alone;
 }
 
-bool RunTrial::is_timed() const { return kinds_[current_].runs < kDecided; }
+bool RunTrial::is_timed() const { return kinds_[current_].runs < kRuns; }
 
 void RunTrial::decide(bool alone) {
-  kinds_[current_].runs = kDecided;
+  kinds_[current_].runs = kRuns;
   kinds_[current_].is_alone = alone;
 }
 
 void RunTrial::end(uint64_t took_ns) {
-  static_assert(kDecided == kUntimed + 2 * kTimed && kTimed == 2 * kBlock);
+  static_assert(kRuns == kUntimed + 2 * kTimed && kTimed == 2 * kBlock);
   const uint32_t run = kinds_[current_].runs++;
-  if (run >= kDecided) return;
+  if (run >= kRuns) return;
   if (took_ns > kLongRunNs) return decide(false);
   if (run < kUntimed) return;
   const size_t timed = run - kUntimed;
@@ -59,7 +57,7 @@ void RunTrial::end(uint64_t took_ns) {
     const uint32_t alone_ns = *std::min_element(times_ns_[1].begin(), times_ns_[1].begin() + kFew);
     const uint32_t threads_ns = median(std::span(times_ns_[0]).first(kBlock));
     if (alone_ns > threads_ns + threads_ns / 4) decide(false);
-  } else if (run + 1 == kDecided) {
+  } else if (run + 1 == kRuns) {
     // Alone where it is clearly faster.
     const uint32_t threads_ns = median(times_ns_[0]);
     decide(median(times_ns_[1]) < threads_ns - threads_ns / 32);

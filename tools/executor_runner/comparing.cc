@@ -91,7 +91,7 @@ size_t run_in_turn(Side& a, Side& b, const RunnerOptions& options) {
   uint64_t last = 0;
   for (size_t i = 0; i < warmup; ++i) {
     last = a.run(nullptr) + b.run(nullptr);
-    if (i == 0 && !options.warmup) warmup = runs_that_fit(0.5 * kSecond, last, 1, 5);
+    if (i == 0 && !options.warmup) warmup = warm_ups_for(last);
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);
   const size_t runs = options.executions.value_or(runs_that_fit(3 * kSecond, last, 5, 50));

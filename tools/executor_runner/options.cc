@@ -96,7 +96,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->check(CLI::PositiveNumber.description(""))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,
-                 "number of untimed runs before (default: 0; with --profile 1 to 5)")
+                 "number of untimed runs before (default: 0; with --profile 1 to 32)")
       ->type_name("N");
   run.add_option("--cpu_threads", options.threads,
                  "number of threads (default: the performance cores)")

@@ -6,6 +6,7 @@
 #include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
+#include "vitrine/run_trial.h"
 
 namespace vitrine::tools {
 namespace {
@@ -43,6 +44,11 @@ size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t mos
       std::clamp(fit, static_cast<double>(least), static_cast<double>(most)));
 }
 
+size_t warm_ups_for(uint64_t run_ns) {
+  return run_ns > RunTrial::kLongRunNs ? runs_that_fit(0.5 * kSecond, run_ns, 1, 5)
+                                       : RunTrial::kRuns;
+}
+
 ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
                           const RunnerOptions& options) {
   ProfiledRuns result;
@@ -50,7 +56,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
   result.warmup = options.warmup.value_or(1);
   for (size_t i = 0; i < result.warmup; ++i) {
     last = i == 0 ? timed_cold_run(method, inputs, trace) : timed_run(method, inputs, nullptr);
-    if (i == 0 && !options.warmup) result.warmup = runs_that_fit(0.5 * kSecond, last, 1, 5);
+    if (i == 0 && !options.warmup) result.warmup = warm_ups_for(last);
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);  // no estimate without a warm-up: few runs
   const size_t runs = options.executions.value_or(runs_that_fit(2 * kSecond, last, 5, 50));

@@ -17,6 +17,9 @@ inline constexpr double kSecond = 1e9;  // in nanoseconds
 // As many runs of `run_ns` as fit into `budget_ns`, within bounds.
 size_t runs_that_fit(double budget_ns, uint64_t run_ns, size_t least, size_t most);
 
+// Warm-ups for runs of `run_ns`: enough for a trial of threads (run_trial.h) to be over.
+size_t warm_ups_for(uint64_t run_ns);
+
 struct ProfiledRuns {
   size_t warmup = 0;
   double trace_overhead = 0;        // median traced / median untraced - 1

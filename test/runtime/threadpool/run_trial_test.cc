@@ -6,7 +6,7 @@ namespace vitrine {
 namespace {
 
 constexpr uint64_t kShape = 7;
-constexpr int kTrialRuns = 32;
+constexpr int kTrialRuns = RunTrial::kRuns;
 
 // Runs of `shape` that take so long on all threads and alone. Returns how many were alone.
 int run(RunTrial& trial, int count, uint64_t threads_ns, uint64_t alone_ns,
