@@ -138,7 +138,7 @@ inspector::MachineLimits machine_limits(uint32_t threads, const std::filesystem:
               .machine = machine_name()};
     }
   }
-  const inspector::MachineLimits limits = measure_machine_limits(threads);
+  inspector::MachineLimits limits = measure_machine_limits(threads);
   if (!cache_file.empty()) {
     cache["machines"][key] = {{"flops_per_s", limits.flops_per_s},
                               {"bytes_per_s", limits.bytes_per_s}};

@@ -270,6 +270,7 @@ void meshgrid(Decomposition& to) {
   }
   if (swaps) std::swap(inputs[0], inputs[1]);
   std::vector<SymInt> sizes;
+  sizes.reserve(inputs.size());
   for (const Node* input : inputs) {
     sizes.push_back(input->tensor()->rank() == 0 ? SymInt(1) : input->tensor()->sizes[0]);
   }

@@ -53,13 +53,14 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
   if (!(size_at(all, 2) == SymInt(3) * SymInt(width)))
     to.refuse("the weights have the wrong width");
   std::array<Node*, 3> parts = {};
+  const int64_t head_width = width / heads;
   for (size_t i = 0; i < 3; ++i) {
     const auto begin = static_cast<int64_t>(i) * width;
     Node* part = f.slice(all, 2, begin, begin + width);
-    part = to.reshape(part, {batch, length, SymInt(heads), SymInt(width / heads)});
+    part = to.reshape(part, {batch, length, SymInt(heads), SymInt(head_width)});
     parts[i] = to.permute(part, {0, 2, 1, 3});
   }
-  Node* query = f.mul(parts[0], 1 / std::sqrt(static_cast<double>(width / heads)));
+  Node* query = f.mul(parts[0], 1 / std::sqrt(static_cast<double>(head_width)));
   Node* scores = to.make("aten.matmul.default", {query, to.transpose(parts[1], 2, 3)});
   if (hidden != nullptr) {
     scores = f.where(hidden, -std::numeric_limits<double>::infinity(), scores);

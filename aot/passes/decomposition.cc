@@ -13,9 +13,9 @@
 
 namespace vitrine::aot {
 
-Argument Decomposition::arg(std::string_view name, Argument fallback) const {
+Argument Decomposition::arg(std::string_view name, const Argument& fallback) const {
   const Argument* found = call().find(name);
-  return found == nullptr ? std::move(fallback) : *found;
+  return found == nullptr ? fallback : *found;
 }
 
 Argument Decomposition::operand(size_t index) const {

@@ -40,7 +40,7 @@ class Decomposition {
     return call().integers(name, count);
   }
   // As it is given; `fallback` if it is not.
-  Argument arg(std::string_view name, Argument fallback = {}) const;
+  Argument arg(std::string_view name, const Argument& fallback = {}) const;
   // That which stands in this place of the signature, whatever its name. None if it is not given.
   Argument operand(size_t index) const;
   Node* self() const;  // the first argument, which is a tensor

@@ -119,7 +119,7 @@ class Reader {
 // A mask [.., query, key] that is true where keys are seen.
 Node* mask_of_seen(Decomposition& to, Node* hidden) {
   const bool is_negated = calls_any(hidden, {"logical_not", "bitwise_not"});
-  Node* seen = is_negated ? hidden->need(0).node() : to.make("aten.logical_not.default", {hidden});
+  Node* seen = is_negated ? &hidden->need_node(0) : to.make("aten.logical_not.default", {hidden});
   return rank_of(seen) == 1 ? to.make("aten.unsqueeze.default", {seen, 0}) : seen;
 }
 

@@ -91,7 +91,7 @@ Node* from_select(Node& at, const Node& view, Node& input, Node& value) {
 }
 // A piece of split_with_sizes.
 Node* from_piece(Node& at, const Node& view, Node& input, Node& value) {
-  const Node& tuple = *view.need(0).node();
+  const Node& tuple = view.need_node(0);
   const Call of_tuple(tuple);
   const std::vector<int64_t> sizes = of_tuple.integers("split_sizes");
   const auto* taken = view.need(1).get<int64_t>();
@@ -130,7 +130,7 @@ constexpr std::array kInverses = {
 }  // namespace
 
 Inverse inverse_of(const Node& view) {
-  const Node& op = view.target() == getitem() ? *view.need(0).node() : view;
+  const Node& op = view.target() == getitem() ? view.need_node(0) : view;
   const auto row = std::ranges::find(kInverses, op.target().name(), &InverseRow::view);
   if (row == kInverses.end()) {
     fail_at(view, fmt::format("a write through {} is not supported", op.target().name()));

@@ -77,7 +77,8 @@ class Llama {
     std::vector<std::byte> bytes(static_cast<size_t>(o_.length * half) * sizeof(float));
     for (int64_t i = 0; i < o_.length * half; ++i) {
       const double share = static_cast<double>(i % half) / static_cast<double>(half);
-      const auto angle = static_cast<double>(i / half) * std::pow(10000.0, -share);
+      const int64_t position = i / half;
+      const auto angle = static_cast<double>(position) * std::pow(10000.0, -share);
       const auto value = static_cast<float>(function(angle));
       std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof value, &value, sizeof value);
     }

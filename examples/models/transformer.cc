@@ -82,8 +82,8 @@ Node* cached_attention(ModelBuilder& build, const TransformerOptions& options, N
   Node* future = build.call("aten.gt.Tensor", {places, position});
   Node* scores = build.call("aten.matmul.default",
                             {of.query, build.call("aten.transpose.int", {keys, -2, -1})});
-  const auto width = static_cast<double>(options.features / options.heads);
-  scores = build.call("aten.div.Tensor", {scores, std::sqrt(width)});
+  const int64_t width = options.features / options.heads;
+  scores = build.call("aten.div.Tensor", {scores, std::sqrt(static_cast<double>(width))});
   scores = build.call("aten.masked_fill.Scalar",
                       {scores, future, -std::numeric_limits<double>::infinity()});
   Node* weights = build.call("aten.softmax.int", {scores, -1});

@@ -28,11 +28,13 @@ class Writer {
   std::vector<std::byte> write(const BundledProgram& from) {
     if (from.program.empty()) fail("program", "is missing");
     std::vector<const TestSuite*> suites;
+    suites.reserve(from.suites.size());
     for (const TestSuite& suite : from.suites) suites.push_back(&suite);
     std::sort(suites.begin(), suites.end(),
               [](const auto* a, const auto* b) { return a->method < b->method; });
     check(from, suites);
     std::vector<fb::Offset<wire::BundledMethodTestSuite>> written;
+    written.reserve(suites.size());
     for (const TestSuite* suite : suites) written.push_back(write_suite(*suite));
     const auto program = write_bytes(from.program, kProgramAlignment);
     builder_.Finish(
@@ -93,6 +95,7 @@ class Writer {
   fb::Offset<fb::Vector<fb::Offset<wire::Value>>> write_values(
       const std::vector<BundledValue>& values) {
     std::vector<fb::Offset<wire::Value>> written;
+    written.reserve(values.size());
     for (const BundledValue& value : values) {
       written.push_back(std::visit([this](const auto& held) { return write_value(held); }, value));
     }

@@ -42,6 +42,7 @@ class CountedRuns {
   std::vector<double> unattributed() const { return kept({&profile_.unattributed_samples}); }
   std::vector<double> of(const std::vector<size_t>& rows) const {
     std::vector<const RunSamples*> samples;
+    samples.reserve(rows.size());
     for (const size_t row : rows) samples.push_back(&profile_.rows[row].samples);
     return kept(samples);
   }

@@ -218,12 +218,14 @@ class Joiner {
       return;
     }
     std::vector<std::string_view> kernels;
+    kernels.reserve(call.operators.size());
     for (const size_t row : call.operators) {
       const TraceRow& traced = trace_.rows[row];
       kernels.push_back(traced.delegate_name.empty() ? traced.kernel : traced.delegate_name);
     }
     const std::vector<size_t> nodes = nodes_of(handles);
     std::vector<std::string_view> ops;
+    ops.reserve(nodes.size());
     for (const size_t node : nodes) ops.push_back(base_name(record_->graph.nodes[node].target));
     const std::vector<OrderMatch> matches = match_in_order(kernels, ops, *call.profile);
     for (size_t k = 0; k < call.operators.size(); ++k) {

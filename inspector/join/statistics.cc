@@ -67,13 +67,9 @@ TimeStatistics statistics_of(const RunSamples& samples, const RunWindow& window)
   if (!window.outliers.empty()) time.avg = average_of_usual(samples, window);
   if (!samples.empty() && samples.front().run == 0) time.first = samples.front().ns;
   const size_t steady_from = std::max<size_t>(window.cold, 1);
-  if (window.all <= steady_from) {
-    time.steady = time.p50;
-  } else if (steady_from == window.cold) {
-    time.steady = time.p50;
-  } else {
-    time.steady = statistics_of(from(steady_from), window.all - steady_from).p50;
-  }
+  const bool all_are_steady = window.all <= steady_from || steady_from == window.cold;
+  time.steady =
+      all_are_steady ? time.p50 : statistics_of(from(steady_from), window.all - steady_from).p50;
   return time;
 }
 

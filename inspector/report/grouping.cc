@@ -134,7 +134,9 @@ class Grouper {
     for (const std::string& label : group_path(profile_, row, view_.by)) {
       // The model itself is not part of its modules' names.
       const bool is_top = name.empty() || name == kWholeModel;
-      name = is_top ? label : name + (view_.by == GroupBy::kModule ? "." : " ") + label;
+      if (is_top) name.clear();
+      if (!is_top) name += view_.by == GroupBy::kModule ? '.' : ' ';
+      name += label;
       const auto [found, is_new] = by_label->try_emplace(label, nodes_.size());
       node = found->second;
       if (is_new) {

@@ -114,7 +114,7 @@ Json texts_json(const Profile& profile) {
 }
 
 // Within a script element nothing may look like a tag.
-std::string without_tags(std::string json) {
+std::string without_tags(std::string_view json) {
   std::string safe;
   safe.reserve(json.size());
   for (const char c : json) {

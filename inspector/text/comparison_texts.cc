@@ -25,6 +25,7 @@ std::string counted_list(const std::vector<std::string>& items) {
 
 std::string place_of(const std::vector<size_t>& rows, const Profile& profile) {
   std::vector<std::string> places;
+  places.reserve(rows.size());
   for (const size_t row : rows) places.push_back(row_texts(profile.rows[row]).place);
   return counted_list(places);
 }

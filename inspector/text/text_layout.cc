@@ -17,7 +17,7 @@ struct CodePoint {
 
 struct Encoding {
   uint8_t mask, lead;
-  size_t bytes;
+  uint16_t bytes;
   uint32_t least;  // what needs so many bytes
 };
 constexpr Encoding kEncodings[] = {

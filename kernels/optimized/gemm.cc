@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMinBandRows = 32;
 // A panel's size, unless one tile needs more, and its width: an odd number of tiles, so that its
 // rows do not fall onto the same places of a cache.
-constexpr int64_t kPanelBytes = 192 * 1024;
+constexpr int64_t kPanelBytes = int64_t{192} * 1024;
 constexpr int64_t kMaxPanelTiles = 5;
 // Tasks of each worker, for slower cores.
 constexpr int64_t kTasks = 4;

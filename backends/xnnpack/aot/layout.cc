@@ -44,6 +44,7 @@ Need need_of(NodeKind kind) {
 
 std::vector<uint32_t> as_channels_last(const std::vector<uint32_t>& by_dim) {
   std::vector<uint32_t> moved;
+  moved.reserve(std::size(kToChannelsLast));
   for (const uint32_t dim : kToChannelsLast) moved.push_back(by_dim[dim]);
   return moved;
 }

@@ -80,10 +80,10 @@ constexpr NodeKind convolution(const char* name, std::span<const Signature> sign
           .signatures = signatures,
           .infer_shape = infer_shape,
           .define = define,
+          .nonbatch_dims = 3,
           .takes_bounds = true,
           .has_weights = true,
           .weights_must_be_constant = true,
-          .nonbatch_dims = 3,
           .has_window = true};
 }
 

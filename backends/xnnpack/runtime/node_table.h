@@ -38,14 +38,14 @@ struct NodeKind {
   DefineNode define;
   int operation = 0;           // xnn_unary_operator or xnn_binary_operator, where `define` asks
   uint32_t allowed_flags = 0;  // of the blob's
-  bool takes_bounds = false;   // output_min_max
+  // How many dimensions of a dynamically quantised input share their parameters: a row of a
+  // matrix, an image of a batch.
+  uint32_t nonbatch_dims = 1;
+  bool takes_bounds = false;  // output_min_max
   // The second input is a filter, the third a bias or missing. XNNPACK packs them when both are
   // constants, and reads them no more.
   bool has_weights = false;
   bool weights_must_be_constant = false;
-  // How many dimensions of a dynamically quantised input share their parameters: a row of a
-  // matrix, an image of a batch.
-  uint32_t nonbatch_dims = 1;
   bool has_window = false;  // convolutions and poolings
 };
 

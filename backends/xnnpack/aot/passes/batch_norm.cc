@@ -31,8 +31,7 @@ ChannelStatistics channel_statistics(const Preprocessing& p, const Node& norm) {
 
 void replace_batch_norm(Preprocessing& p, Node& norm, Node& by) {
   p.absorb(by, norm);
-  const std::vector<Node*> users = norm.users();
-  for (Node* user : users) {
+  for (Node* user : norm.users()) {
     p.absorb(by, *user);
     // Where the pass goes on may be this very node: it is left without users, for dead code.
     for (OutputSpec& output : p.program().signature.outputs) {
