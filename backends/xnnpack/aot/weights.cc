@@ -85,7 +85,7 @@ Bytes packed_int4(const Bytes& bytes, size_t columns) {
   Bytes packed(rows * row_bytes);
   const auto half = [&](size_t row, size_t column) {
     if (column >= columns) return 8u;
-    const auto number = static_cast<int>(std::bit_cast<int8_t>(bytes[row * columns + column]));
+    const auto number = std::bit_cast<int8_t>(bytes[row * columns + column]);
     if (number < -8 || number > 7) {
       throw AotError(fmt::format("a 4-bit weight has the number {}", number));
     }
