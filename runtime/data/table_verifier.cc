@@ -69,8 +69,10 @@ class Walk {
   }
 
   bool vector(uint64_t position, uint64_t element_bytes) const {
-    return holds(position, 4, 4) &&
-           holds(position, 4 + read<uint32_t>(position) * element_bytes, 4);
+    if (!holds(position, 4, 4)) return false;
+    const uint64_t count = read<uint32_t>(position);
+    return holds(position, 4 + count * element_bytes, 4) &&
+           (count == 0 || (position + 4) % element_bytes == 0);
   }
   bool string(uint64_t position) const {
     if (!vector(position, 1)) return false;

@@ -1,6 +1,7 @@
-// Checks that a flatbuffer's offsets stay inside it, as flatbuffers' own verifier does, but driven
-// by tables that describe a schema: a tenth of the code that flatc generates for this.
-// schema/table_shapes.py writes them. Format: https://flatbuffers.dev/internals.
+// Checks that a flatbuffer's offsets stay inside it, as flatbuffers' own verifier does, and also
+// that elements of 8 bytes are aligned. It is driven by tables that describe a schema: a tenth of
+// the code that flatc generates for this. schema/table_shapes.py writes them. Format:
+// https://flatbuffers.dev/internals.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +40,8 @@ struct TableShapes {
 };
 
 // Whether the root table, to which the offset at byte `start` leads, and all below it lie inside
-// the buffer, scalars aligned; vectors are aligned at their length only. Each table that is met
-// takes a step, as often as it is met: false also if there are none left. `bytes` is aligned for
-// every scalar.
+// the buffer, scalars and elements of vectors aligned. Each table that is met takes a step, as
+// often as it is met: false also if there are none left. `bytes` is aligned for every scalar.
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
 
