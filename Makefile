@@ -6,7 +6,7 @@
 #   make coverage   the lines that the tests run, by room, against the limits of test/coverage
 #   make packages   tests of what is installed: programs against it, the Python module, the fleet's reduction
 #   make sizes   tests of sizes and of selected kernels: the core, built once more
-# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
+# PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
 BUILD  := build/$(PRESET)

@@ -17,6 +17,7 @@ for argument in "$@"; do
     sanitize) packages="$packages libclang-rt-dev lld" ;;
     fuzz) packages="$packages libclang-rt-dev" ;;
     aarch64) architecture=arm64 packages="$packages g++-aarch64-linux-gnu" ;;
+    aarch64-kleidiai) architecture=arm64 packages="$packages g++-aarch64-linux-gnu libkleidiai-dev:arm64" ;;
     armv7) architecture=armhf packages="$packages g++-arm-linux-gnueabihf" ;;
     riscv64) architecture=riscv64 packages="$packages g++-riscv64-linux-gnu" ;;
     coverage) packages="$packages gcovr" ;;
@@ -35,10 +36,13 @@ if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; see docs/dependencies.md for what is needed" >&2
   exit 0
 fi
-if [ "$architecture" = riscv64 ] && grep -qs '^VERSION_ID="1[0-2]"' /etc/os-release; then
-  echo "setup: the preset riscv64 needs Debian 13 or newer, which has libraries for it" >&2
-  exit 1
-fi
+for preset in riscv64 aarch64-kleidiai; do
+  case " $* " in *" $preset "*) ;; *) continue ;; esac
+  if grep -qs '^VERSION_ID="1[0-2]"' /etc/os-release; then
+    echo "setup: the preset $preset needs Debian 13 or newer, which has libraries for it" >&2
+    exit 1
+  fi
+done
 missing=''
 for package in $packages; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -17,10 +17,12 @@ set(VITRINE_PINS
 # clang 15 and GCC 13 do not build these.
 # It checks the scales of blocks of 4-bit weights twice, one by one, after the backend has done so
 # (backends/xnnpack/runtime/constants.cc): most of a load whose packed weights are mapped.
+# For 64-bit ARM, GCC 13 and newer would get its _Float16 in C++, which XNNPACK does not compile with.
 set(VITRINE_SOURCE_FIXES
   "XNNPACK|include/xnnpack.h|#define XNN_EXTRA_QUANTIZATION_PARAMS 10|#define XNN_EXTRA_QUANTIZATION_PARAMS 16"
   "XNNPACK|src/tensor.c|size_t block = 0|size_t block = block_count"
   "XNNPACK|src/operators/fully-connected-nc.c|size_t block_index=0|size_t block_index = num_blocks"
+  "XNNPACK|src/xnnpack/math.h|(XNN_GNUC_ACTUAL >= 13)|(XNN_GNUC_ACTUAL >= 1000)"
 )
 foreach(family gemm igemm)
   foreach(rows 1 7)

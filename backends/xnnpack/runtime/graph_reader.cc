@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/xnnpack/runtime/invalid_blob.h"
+#include "backends/xnnpack/runtime/node_definition.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 
@@ -15,6 +16,12 @@ namespace {
 namespace fb = schema::xnnpack;
 
 constexpr uint32_t kMaxExternals = 4096;
+
+// Flags of conversions, which XNNPACK's public header lacks: the result goes to KleidiAI's products
+// with weights of 4 bits, one scale a channel or a block, and is packed as these read it. Without
+// KleidiAI, or a CPU that it has kernels for, they change nothing.
+constexpr uint32_t kPackForChannels = 0x80;  // XNN_FLAG_MAYBE_PACK_FOR_GEMM
+constexpr uint32_t kPackForBlocks = 0x100;   // XNN_FLAG_MAYBE_PACK_FOR_QB4W_GEMM
 
 // The ids that nodes use, resolved to indices.
 class ValueIds {
@@ -273,6 +280,40 @@ Error find_live_nodes(Graph& graph) {
   return Error();
 }
 
+// The packing that `node` takes of its input `value`; 0 if it reads numbers in their order.
+uint32_t packing_for(const Graph& graph, const Node& node, uint32_t value) {
+  if (node.kind->define != &define_fully_connected || node.inputs[0] != value ||
+      (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0 ||
+      graph.values[node.outputs[0]].datatype->xnn != xnn_datatype_fp32) {
+    return 0;
+  }
+  const Value& filter = graph.values[node.inputs[1]];
+  if (filter.shape.rank != 2 || filter.shape.back(1) % 2 != 0) return 0;  // a row ends in a byte
+  if (filter.datatype->xnn == xnn_datatype_qcint4) return kPackForChannels;
+  return filter.datatype->xnn == xnn_datatype_qbint4 ? kPackForBlocks : 0;
+}
+
+// A conversion may pack its result only if all who read it take the same packing.
+Error pack_conversions(Graph& graph) {
+  CheckedVector<uint32_t> packings;  // of each value, as its readers want it
+  VITRINE_RETURN_IF_ERROR(packings.assign(graph.values.size(), kPackForChannels | kPackForBlocks));
+  for (const Node& node : graph.nodes) {
+    if (!node.live) continue;
+    for (const uint32_t value : node.input_values()) {
+      packings[value] &= packing_for(graph, node, value);
+    }
+  }
+  for (Node& node : graph.nodes) {
+    const Value& to = graph.values[node.outputs[0]];
+    if (!node.live || to.is_output || to.datatype->xnn != xnn_datatype_qdint8 ||
+        graph.values[node.inputs[0]].datatype->xnn != xnn_datatype_fp32) {
+      continue;
+    }
+    node.flags |= packings[node.outputs[0]];
+  }
+  return Error();
+}
+
 }  // namespace
 
 Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
@@ -291,6 +332,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
     }
   }
   VITRINE_RETURN_IF_ERROR(find_live_nodes(graph));
+  VITRINE_RETURN_IF_ERROR(pack_conversions(graph));
   return graph;
 }
 

@@ -1,0 +1,91 @@
+// Conversions are told to pack for KleidiAI's products only where every reader is such a product.
+// Without KleidiAI the flags change nothing; conformance_test runs such graphs in either build.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "backends/xnnpack/runtime/blob.h"
+#include "backends/xnnpack/runtime/graph_reader.h"
+#include "test/backends/xnnpack/blob_builder.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr uint32_t kForChannels = 0x80;
+constexpr uint32_t kForBlocks = 0x100;
+constexpr uint32_t kColumns = 4;
+
+uint32_t by_channel(BlobBuilder& b, uint32_t length, Type type = Type::xnn_datatype_qcint4) {
+  const size_t bytes = type == Type::xnn_datatype_qcint4 ? (length + 1) / 2 : length;
+  const uint32_t filter =
+      b.constant<uint8_t>({kColumns, length}, std::vector<uint8_t>(kColumns * bytes, 0x88), type);
+  b.values[filter].per_channel = PerChannel{std::vector<float>(kColumns, 0.5f)};
+  return filter;
+}
+
+uint32_t by_block(BlobBuilder& b) {
+  const uint32_t filter = b.constant<uint8_t>(
+      {kColumns, 32}, std::vector<uint8_t>(kColumns * 16, 0x88), Type::xnn_datatype_qbint4);
+  b.values[filter].per_block = PerBlock{32};
+  b.values[filter].scale_count = kColumns;
+  b.values[filter].scale_constant = b.add_constant(std::vector<uint16_t>(kColumns, 0x3f00));
+  return filter;
+}
+
+// A product of the converted input `x` into an output of the graph.
+void product(BlobBuilder& b, uint32_t x, uint32_t filter, Type out = Type::xnn_datatype_fp32) {
+  b.fully_connected(x, filter, kInvalidId, b.output({2, kColumns}, out));
+}
+
+// The flags of the conversion, the first node of a graph with the readers that `add` adds.
+uint32_t flags_with(const std::function<void(BlobBuilder&, uint32_t x)>& add, uint32_t length = 32,
+                    Type in = Type::xnn_datatype_fp32) {
+  BlobBuilder b;
+  const uint32_t input = b.input({2, length}, in);
+  const uint32_t x = b.internal({2, length}, Type::xnn_datatype_qdint8);
+  b.values[x].nonbatch_dims = 1;
+  b.unary(Tag::XNNConvert, input, x);
+  add(b, x);
+  const std::vector<std::byte> payload = b.build();
+  const auto blob = xnnpack::open_blob(payload);
+  EXPECT_TRUE(blob.ok());
+  Budget steps(1'000'000);
+  const auto graph = xnnpack::read_graph(*blob->graph, steps);
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message());
+  return graph.ok() ? graph->nodes[0].flags : ~0u;
+}
+
+TEST(PackedConversions, AreForProductsWithWeightsOf4Bits) {
+  EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_channel(b, 32)); }),
+            kForChannels);
+  EXPECT_EQ(flags_with([](auto& b, uint32_t x) { product(b, x, by_block(b)); }), kForBlocks);
+  EXPECT_EQ(flags_with([](auto& b, uint32_t x) {
+              product(b, x, by_block(b));
+              product(b, x, by_block(b));
+            }),
+            kForBlocks);
+}
+
+TEST(PackedConversions, AreNotForReadersOfOtherKinds) {
+  const auto by_channel8 = [](BlobBuilder& b) {
+    return by_channel(b, 32, Type::xnn_datatype_qcint8);
+  };
+  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_channel8(b)); }), 0u);
+  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) {
+              product(b, x, by_block(b));
+              product(b, x, by_channel8(b));
+            }),
+            0u);
+  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) {
+              product(b, x, by_block(b));
+              product(b, x, by_channel(b, 32));
+            }),
+            0u);
+  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_channel(b, 7)); }, 7), 0u);
+  const Type half = Type::xnn_datatype_fp16;
+  EXPECT_EQ(flags_with([&](auto& b, uint32_t x) { product(b, x, by_block(b), half); }, 32, half),
+            0u);
+}
+
+}  // namespace
+}  // namespace vitrine::test
