@@ -42,7 +42,8 @@ uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 Result<File> File::open(const char* path) {
-  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer would block.
+  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     const int reason = errno;
     return Error::make(reason == ENOENT ? ErrorCode::kNotFound : ErrorCode::kAccessFailed, "%s: %s",

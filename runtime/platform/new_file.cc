@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string_view>
@@ -21,6 +23,12 @@ timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 }  // namespace
 
 Result<NewFile> NewFile::create(const char* path) {
+  struct stat there;
+  if (::stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+    return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: not a regular file", path);
+  }
+  char target[PATH_MAX];  // the file itself is replaced, not the link to it
+  if (::realpath(path, target) != nullptr) path = target;
   const std::string_view name = path;
   NewFile file;
   VITRINE_RETURN_IF_ERROR(file.path_.append({path, name.size() + 1}));

@@ -2,6 +2,7 @@
 
 #include <cpuinfo.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -113,6 +114,20 @@ Row read_row(std::span<const std::byte> file, size_t index) {
   return row;
 }
 
+// Only a weights cache may be replaced, damaged or not: a wrong path could name somebody's file.
+Error check_replaceable(const char* path) {
+  Result<platform::File> file = platform::File::open(path);
+  if (!file.ok()) {
+    return file.error().code() == ErrorCode::kNotFound ? Error() : file.take_error();
+  }
+  std::array<char, sizeof kMagic> begin{};
+  const auto size = static_cast<size_t>(std::min<uint64_t>(file->size(), begin.size()));
+  VITRINE_RETURN_IF_ERROR(file->read(0, std::as_writable_bytes(std::span(begin)).first(size)));
+  if (std::memcmp(begin.data(), kMagic, size) == 0) return Error();
+  return Error::make(ErrorCode::kAccessFailed,
+                     "%s is not a weights cache and stays as it is: choose another path", path);
+}
+
 }  // namespace
 
 std::shared_ptr<const PackedBlock> make_block(std::span<const std::byte> bytes,
@@ -156,6 +171,7 @@ Result<WeightsFile> WeightsFile::open(const char* path) {
 }
 
 Error write_weights_file(const char* path, const WeightsFileContent& content) {
+  VITRINE_RETURN_IF_ERROR(check_replaceable(path));
   const size_t rows = content.blocks.size() + content.contents.size();
   const size_t data_offset = round_up(sizeof(Header) + rows * sizeof(BlockRow), kDataAlignment);
   CheckedVector<std::byte> tables;

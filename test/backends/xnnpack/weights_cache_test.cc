@@ -104,9 +104,9 @@ TEST_F(WeightsCacheTest, ADamagedFileIsReplaced) {
   const size_t size = good.size();
   std::vector<std::pair<std::string, std::vector<std::byte>>> damaged;
   const std::vector<std::byte> bytes(good.begin(), good.end());
-  for (const size_t at : {size_t{0}, size_t{8}, size_t{12}, size_t{24}, size_t{40}, size_t{48},
-                          size_t{56}, size_t{64}, size_t{72}, size_t{88}, size_t{104}, size_t{120},
-                          size_t{140}, size_t{3000}, size / 2, size - 1}) {
+  for (const size_t at : {size_t{8}, size_t{12}, size_t{24}, size_t{40}, size_t{48}, size_t{56},
+                          size_t{64}, size_t{72}, size_t{88}, size_t{104}, size_t{120}, size_t{140},
+                          size_t{3000}, size / 2, size - 1}) {
     std::vector<std::byte>& copy = damaged.emplace_back("byte " + std::to_string(at), bytes).second;
     copy[at] ^= std::byte{0x40};
   }
@@ -210,13 +210,41 @@ TEST_F(WeightsCacheTest, SaysWhyAFileCannotBeWritten) {
   };
   EXPECT_EQ(without.warning, "");
   expect_warning((folder_ / "no such folder" / "weights").string(), "No such file or directory");
-  expect_warning(path_.parent_path().string(), "Is a directory");
+  expect_warning(path_.parent_path().string(), "not a regular file");
   write(folder_ / "file", {});
   expect_warning((folder_ / "file" / "weights").string(), "Not a directory");
   expect_warning("/proc/weights", "");  // a folder in which nobody may make a file
   for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
     EXPECT_EQ(entry.path(), folder_ / "file");  // no half-made files are left
   }
+}
+
+// A wrong path may name the model itself, a note, a device or a pipe.
+TEST_F(WeightsCacheTest, ReplacesNothingButWeightsCaches) {
+  const AlignedBytes model = read_file_bytes(samples_dir() / "linear_relu" / "model.pte");
+  const fs::path other = folder_ / "other";
+  write(other, model);
+  EXPECT_THAT(load(model_, other).warning, HasSubstr("is not a weights cache and stays as it is"));
+  EXPECT_EQ(read_file_bytes(other), model);
+  const fs::path shorter = folder_ / "shorter";
+  write(shorter, std::vector(3, std::byte{'a'}));
+  EXPECT_NE(load(model_, shorter).warning, "");
+  EXPECT_EQ(fs::file_size(shorter), 3u);
+
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(load(model_, pipe).warning, HasSubstr("not a regular file"));
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST_F(WeightsCacheTest, AreWrittenThroughLinks) {
+  const fs::path link = folder_ / "link";
+  write(path_, {});
+  fs::create_symlink(path_, link);
+  const Loaded cold = load(model_, link);
+  EXPECT_EQ(cold.warning, "");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(load(model_, path_).mapped, cold.packed);
 }
 
 // Runs several at once, as separate processes would, each with a separate backend.
