@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace vitrine::tools {
@@ -34,5 +37,15 @@ class OptionGroup {
 
 // Makes an option take files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);
+
+// Makes an option take one of the names, each for a value.
+template <class Value>
+CLI::Option* as_choice(CLI::Option* option, const std::map<std::string, Value>& choices) {
+  std::set<std::string> names;
+  for (const auto& choice : choices) names.insert(choice.first);
+  // The one added last is asked first. The other alone would also take, and print, values.
+  return option->transform(CLI::CheckedTransformer(choices).description(""))
+      ->transform(CLI::IsMember(std::move(names)).description(""));
+}
 
 }  // namespace vitrine::tools

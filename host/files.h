@@ -11,7 +11,7 @@
 
 namespace vitrine::tools {
 
-// Throws ToolError naming the file.
+// Also what a pipe or a device gives, up to 256 MiB. Throws ToolError naming the file.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 // Writes to a temporary file beside it and renames that. Readers never see a partial file, and a
@@ -19,6 +19,12 @@ std::vector<std::byte> read_file(const std::filesystem::path& path);
 // /dev/null or a pipe, is written to as it is.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+// Throws ToolError if an output is also an input, or two outputs are one file: a slip on the
+// command line must not cost a model. Empty paths stand for nothing; devices and pipes may be given
+// twice.
+void check_outputs(std::span<const std::filesystem::path> outputs,
+                   std::span<const std::filesystem::path> inputs);
 
 // Writes what is buffered for standard output. Throws ToolError if that, or an earlier write to it,
 // fails: a full disk must not look like success.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -18,21 +21,23 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
                                                     {"delegate", GroupBy::kDelegate},
                                                     {"module", GroupBy::kModule},
                                                     {"line", GroupBy::kLine}};
-  group
-      .add_option("--format", options.format,
-                  "table, json, jsonl (a line an op), csv, html or timeline (ui.perfetto.dev)")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
+  as_choice(group.add_option(
+                "--format", options.format,
+                "table, json, jsonl (a line an op), csv, html or timeline (ui.perfetto.dev)"),
+            formats)
       ->type_name("FORMAT");
   group.add_option("--output", options.file, "file for the report (default: standard output)")
       ->type_name("FILE");
   group.add_option("--width", options.width, "columns of tables (default: the terminal's, or 100)")
       ->type_name("N");
-  group.add_option("--group_by", options.view.by, "sum by module, op, delegate or line; or none")
-      ->transform(CLI::CheckedTransformer(groupings).description(""))
+  as_choice(group.add_option("--group_by", options.view.by,
+                             "sum by module, op, delegate or line; or none"),
+            groupings)
       ->type_name("WHAT");
   group
       .add_option("--top", options.view.top,
                   "show only the N rows that took longest, or with --compare differ most")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()).description(""))
       ->type_name("N");
   group
       .add_option("--filter", options.view.filter,
@@ -47,7 +52,12 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {
   group
       .add_option("--fail_above,--fail-above", limit,
                   "exit code 2 if B takes more than RATIO times as long as A")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check([](const std::string& text) {
+        char* end = nullptr;
+        const double ratio = std::strtod(text.c_str(), &end);
+        const bool is_good = *end == '\0' && std::isfinite(ratio) && ratio > 0;
+        return is_good ? std::string() : fmt::format("{} is not a positive number", text);
+      })
       ->type_name("RATIO");
 }
 

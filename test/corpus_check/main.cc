@@ -168,6 +168,10 @@ int main(int argc, char** argv) {
     const auto* prefix = std::ranges::find_if(
         kPrefixes, [&](const Prefix& each) { return given.starts_with(each.text); });
     if (prefix == std::end(kPrefixes)) {
+      if (!fs::is_directory(given)) {
+        fmt::print(stderr, "corpus_check: {}: not a folder\n", given);
+        return 1;
+      }
       collect(given, folders);
       continue;
     }

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "host/tool_error.h"
 #include "test/support/read_text.h"
@@ -57,6 +60,35 @@ size_t files_in(const ScratchFolder& scratch) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
+TEST(FilesTest, OutputsAreNeitherInputsNorTheSame) {
+  const ScratchFolder scratch;
+  using Paths = std::vector<std::filesystem::path>;
+  const auto error = [](const Paths& outputs, const Paths& inputs) {
+    return error_of([&] { check_outputs(outputs, inputs); });
+  };
+  const auto model = scratch / "model.pte";
+  const auto other = scratch / "other.pte";
+  write_file(model, std::string_view("model"));
+  std::filesystem::create_symlink(model, scratch / "link");
+  EXPECT_THAT(error({model}, {other, model}), HasSubstr("model.pte: is read, and would be"));
+  EXPECT_THAT(error({scratch / "link"}, {model}), HasSubstr("is read, and would be"));
+  EXPECT_THAT(error({other, scratch / "." / "other.pte"}, {model}), HasSubstr("of two outputs"));
+  EXPECT_EQ(error({other, "", ""}, {model, ""}), "(none)");
+  EXPECT_EQ(error({"/dev/null", "/dev/null"}, {"/dev/null"}), "(none)");
+}
+
+TEST(FilesTest, ReadsPipesToTheirEnd) {
+  const ScratchFolder scratch;
+  const std::filesystem::path pipe = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string text(200'000, 'x');
+  std::thread writer([&] { std::ofstream(pipe) << text; });
+  const std::vector<std::byte> bytes = read_file(pipe);
+  writer.join();
+  EXPECT_EQ(bytes.size(), text.size());
+  EXPECT_THAT(error_of([] { read_file("/dev/zero"); }), HasSubstr("gives more than"));
+}
+
 TEST(FilesTest, AWriteThatFailsLeavesTheFormerFileAndNothingElse) {
   const ScratchFolder scratch;
   const auto path = scratch / "report";
@@ -92,7 +124,7 @@ TEST(FilesTest, LinksAreFollowed) {
 TEST(FilesTest, AFolderThatIsMissingIsNamed) {
   const ScratchFolder scratch;
   EXPECT_THAT(error_of([&] { write_file(scratch / "none" / "file", ""); }),
-              HasSubstr("No such file or directory"));
+              HasSubstr("none/file: cannot create: No such file or directory"));
 }
 
 }  // namespace

@@ -151,7 +151,20 @@ INSTANTIATE_TEST_SUITE_P(
                    sample("linear_relu/model.pte") + " --inputs " +
                        sample("linear_relu/input_0.bin") + ":2y3",
                    "shape"},
-        BadCommand{"BadFormat", "--profile --format xml " + sample("add_mul/model.pte"), "format"},
+        BadCommand{"BadFormat", "--profile --format xml " + sample("add_mul/model.pte"),
+                   "--format: xml not in {csv,html,json,jsonl,table,timeline}"},
+        BadCommand{"NoRuns", "--num_executions 0 " + sample("add_mul/model.pte"),
+                   "Value 0 not in range 1 to"},
+        BadCommand{"ReportOfNothing", "--output report " + sample("add_mul/model.pte"),
+                   "--output: needs --profile"},
+        BadCommand{"EndlessRatio",
+                   "--profile --fail_above nan --compare " + sample("add_mul/model.pte") + " " +
+                       sample("add_mul/model.pte"),
+                   "nan is not a positive number"},
+        BadCommand{
+            "OutputOverTheModel",
+            "--etdump_path " + sample("add_mul/model.pte") + " " + sample("add_mul/model.pte"),
+            "model.pte: is read, and would be overwritten"},
         BadCommand{"NotARecord",
                    "--profile --etrecord " + sample("add_mul/model.pte") + " " +
                        sample("add_mul/model.pte"),
@@ -184,7 +197,7 @@ TEST(ExecutorRunnerTest, AFullDiskIsAnError) {
     std::filesystem::remove(log);
   };
   if (std::filesystem::exists("/dev/full")) {
-    expect_told(run + " --profile >/dev/full", "standard output: cannot write: No space left");
+    expect_told(run + " --profile >/dev/full", "standard output: cannot write");
     expect_told(run + " --etdump_path /dev/full", "/dev/full: cannot write: No space left");
   }
   // A block of 512 or 1024 bytes: enough for the message, not for the trace.

@@ -163,8 +163,29 @@ TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
   EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is asked for; the program has one of 256"));
 }
 
+// One dash or two, the last of equal ones, no data where the list is empty.
+TEST(LlmRunnerTest, TakesFlagsAsTheStockRunnerDoes) {
+  const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
+  const CommandResult result =
+      llm_runner("-prompt_ids=1,43 --data_paths '' --max_new_tokens 9 -max_new_tokens 4");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto ids = [](const std::string& out) { return out.substr(0, out.find("PyTorch")); };
+  EXPECT_EQ(ids(result.out), ids(expected));
+  EXPECT_THAT(expected, HasSubstr("answer: "));
+}
+
+TEST(LlmRunnerTest, RefusesIdsThatAreNone) {
+  for (const char* ids : {"''", "1,,2", "1,", "1,x", "99999999999999999999"}) {
+    const CommandResult result = llm_runner(fmt::format("--prompt_ids {}", ids));
+    EXPECT_EQ(result.exit_code, 1) << ids;
+    EXPECT_THAT(result.err, HasSubstr("is not an id; expected 1,15043")) << ids;
+  }
+}
+
 TEST(LlmRunnerTest, OptionsThatDoNothingAreRefused) {
   EXPECT_NE(llm_runner("--prompt_ids 1 --roofline").exit_code, 0);
+  EXPECT_NE(llm_runner("--prompt_ids 1 --format json").exit_code, 0);
+  EXPECT_NE(llm_runner("--prompt_ids 1 --chat").exit_code, 0);
   EXPECT_NE(llm_runner("--prompt_ids 1 --profile --costs").exit_code, 0);
 }
 

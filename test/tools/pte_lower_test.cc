@@ -298,6 +298,23 @@ struct BadCommand {
 
 class BadLoweringTest : public testing::TestWithParam<BadCommand> {};
 
+TEST(PteLowerTest, OverwritesNeitherItsModelNorItsOtherOutputs) {
+  const ScratchFolder scratch;
+  const auto copy = scratch / "model.pt2";
+  std::filesystem::copy_file(model(), copy);
+  const auto size = std::filesystem::file_size(copy);
+  const CommandResult result = pte_lower(copy.string() + " -o " + copy.string());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("model.pt2: is read, and would be overwritten"));
+  EXPECT_EQ(std::filesystem::file_size(copy), size);
+
+  const std::string program = (scratch / "m.pte").string();
+  const CommandResult twice =
+      pte_lower(copy.string() + " -o " + program + " --etrecord " + program);
+  EXPECT_THAT(twice.err, HasSubstr("m.pte: is the file of two outputs"));
+  EXPECT_FALSE(std::filesystem::exists(program));
+}
+
 // A run that fails leaves no program.
 TEST_P(BadLoweringTest, FailsAndSaysWhy) {
   const ScratchFolder scratch;

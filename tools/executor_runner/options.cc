@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "formats/etdump/trace_buffer.h"
 #include "host/command_line.h"
+#include "host/files.h"
 #include "host/report_options.h"
 #include "host/session.h"
 #include "host/tool_error.h"
@@ -29,6 +31,16 @@ const std::vector<Need>& needs() {
       {"--min_sqnr", {"--verify", "--debug_outputs"}},
       {"--compare", {"--profile", "--debug_outputs"}},
       {"--label", {"--profile"}},
+      {"--format", {"--profile", "--verify", "--compare"}},
+      {"--output", {"--profile", "--verify", "--compare"}},
+      {"--width", {"--profile", "--verify", "--compare"}},
+      {"--top", {"--profile", "--compare"}},
+      {"--etrecord", {"--profile", "--compare"}},
+      {"--group_by", {"--profile"}},
+      {"--filter", {"--profile"}},
+      {"--costs", {"--profile"}},
+      {"--ids", {"--profile"}},
+      {"--roofline", {"--profile"}},
       {"--compare_etrecord", {"--compare"}},
       {"--compare_data", {"--compare"}},
       {"--fail_above", {"--compare"}},
@@ -87,13 +99,13 @@ void add_run_options(CLI::App& app, CommandLine& line) {
   as_files(run.add_option("--data_path", options.data, "external weights (.ptd)"));
   run.add_option("--output_file", options.output_base, "write outputs to BASE-0.bin, ...")
       ->type_name("BASE");
-  run.add_option("--print_output", options.print_output,
-                 "none, summary or all (default: summary; none with --profile)")
-      ->transform(CLI::CheckedTransformer(prints).description(""))
+  as_choice(run.add_option("--print_output", options.print_output,
+                           "none, summary or all (default: summary; none with --profile)"),
+            prints)
       ->type_name("WHAT");
   run.add_option("--num_executions", options.executions,
                  "number of runs (default: 1; with --profile 5 to 50, as many as fit in 2 s)")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()).description(""))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,
                  "number of untimed runs before (default: 0; with --profile 1 to 32)")
@@ -182,6 +194,18 @@ std::pair<std::string, std::string> parse_label(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+void check_files(const RunnerOptions& options) {
+  std::vector<std::filesystem::path> read = {options.model, options.etrecord, options.compare,
+                                             options.compare_etrecord};
+  for (const auto* files : {&options.data, &options.compare_data, &options.expected}) {
+    read.insert(read.end(), files->begin(), files->end());
+  }
+  for (const InputSpec& input : options.inputs) read.push_back(input.file);
+  const std::filesystem::path written[] = {options.report.file, options.etdump,
+                                           options.debug_buffer};
+  check_outputs(written, read);
+}
+
 void take_apart(CommandLine& line) {
   RunnerOptions& options = line.options;
   options.model = line.model;
@@ -190,6 +214,7 @@ void take_apart(CommandLine& line) {
   (void)options.backend.parsed();  // so that a wrong one ends the program before it runs
   for (const std::string& input : line.inputs)
     options.inputs.push_back(parse_input_spec(input, "--inputs"));
+  check_files(options);
 }
 
 }  // namespace

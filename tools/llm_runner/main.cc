@@ -49,6 +49,17 @@ class InterruptGuard {
   struct sigaction before_ = {};
 };
 
+// `format` with `line` in place of each {}.
+std::string formatted_turn(std::string_view format, std::string_view line) {
+  std::string turn;
+  for (size_t at = 0; (at = format.find("{}")) != std::string_view::npos;) {
+    turn += format.substr(0, at);
+    turn += line;
+    format.remove_prefix(at + 2);
+  }
+  return turn += format;
+}
+
 int64_t wall_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
@@ -84,7 +95,7 @@ class LlmRunner {
   }
 
   void run() {
-    if (options_.warmup) {
+    if (options_.warmup && !options_.chat) {  // a chat's first turn comes later
       generate(options_.prompt, {});
       generator_->reset();
     }
@@ -145,9 +156,15 @@ class LlmRunner {
   void continue_prompt() {
     const bool prints_text = tokenizer_ != nullptr && !options_.print_ids;
     if (prints_text) write(options_.prompt);
-    const Generation result = generate(options_.prompt, [&](const NewToken& token) {
-      if (prints_text) write(token.text);
-    });
+    Generation result;
+    try {
+      result = generate(options_.prompt, [&](const NewToken& token) {
+        if (prints_text) write(token.text);
+      });
+    } catch (...) {
+      if (prints_text) write("\n");  // the error begins a line
+      throw;
+    }
     if (!prints_text) {
       fmt::print(text_file(), "prompt: {}\nanswer: {}", fmt::join(result.prompt, " "),
                  fmt::join(result.ids, " "));
@@ -179,8 +196,9 @@ class LlmRunner {
     GenerateOptions options = options_.generate;
     std::string line;
     while (std::getline(std::cin, line)) {
-      std::string turn = options_.chat_format;
-      turn.replace(turn.find("{}"), 2, line);
+      if (line.ends_with('\r')) line.pop_back();
+      if (line.empty()) continue;
+      const std::string turn = formatted_turn(options_.chat_format, line);
       const InterruptGuard guard(*generator_);
       const Generation result =
           generator_->generate(turn, options, [this](const NewToken& token) { write(token.text); });

@@ -1,10 +1,15 @@
 #include "tools/llm_runner/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <sstream>
 
 #include "host/files.h"
+#include "host/input_file.h"
 #include "host/report_options.h"
 
 namespace vitrine::tools {
@@ -14,6 +19,7 @@ namespace {
 struct LlmCommandLine {
   LlmOptions options;
   std::string prompt_file;
+  std::string prompt_ids;
   int threads = -1;
   int64_t seq_len = 128;
   uint64_t seed = 0;
@@ -64,12 +70,15 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->check(CLI::Range(0, std::numeric_limits<int32_t>::max()))
       ->capture_default_str();
   app.add_option("--seed", line.seed, "same seed, same text (default: the time)");
-  app.add_option("--prompt_ids", options.prompt_ids, "ids instead of a prompt: 1,15043")
-      ->delimiter(',')
+  app.add_option("--prompt_ids", line.prompt_ids, "ids instead of a prompt: 1,15043")
       ->excludes("--prompt")
       ->excludes("--prompt_file");
   app.add_flag("--print_ids", options.print_ids, "ids of prompt and answer, not text");
-  app.add_flag("--chat", options.chat, "each line of the standard input is a turn");
+  CLI::Option* chat =
+      app.add_flag("--chat", options.chat, "each line of the standard input is a turn");
+  for (const char* other : {"--prompt", "--prompt_file", "--prompt_ids", "--print_ids"}) {
+    chat->excludes(other);
+  }
   options.chat_format = "{}";
   app.add_option("--chat_format", options.chat_format, "what a turn becomes; {} is the line")
       ->needs("--chat");
@@ -130,7 +139,44 @@ void add_profiling_flags(CLI::App& app, LlmCommandLine& line) {
   add_report_options(group, options.report);
 }
 
-void check_profiling_flags(const LlmOptions& options) {
+std::vector<TokenId> parse_ids(const std::string& text) {
+  std::vector<TokenId> ids;
+  std::istringstream items(text + ',');
+  for (std::string item; std::getline(items, item, ',');) {
+    TokenId& id = ids.emplace_back();
+    const auto [end, failed] = std::from_chars(item.data(), item.data() + item.size(), id);
+    if (failed == std::errc() && end == item.data() + item.size()) continue;
+    throw CLI::ValidationError("--prompt_ids",
+                               fmt::format("\"{}\" is not an id; expected 1,15043", item));
+  }
+  return ids;
+}
+
+// As ExecuTorch's flags are read: one dash or two, and the last of equal ones counts.
+void read_like_stock_flags(CLI::App& app, std::vector<std::string>& arguments) {
+  for (std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    const bool has_one_dash = name.size() > 2 && name[0] == '-' && name[1] != '-';
+    if (has_one_dash && app.get_option_no_throw("-" + name) != nullptr) argument.insert(0, 1, '-');
+  }
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 1 && option->get_delimiter() == '\0') {
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
+}
+
+void check_files(const LlmOptions& options, const std::string& prompt_file) {
+  std::vector<std::filesystem::path> read = {options.model, options.tokenizer, options.etrecord,
+                                             prompt_file};
+  read.insert(read.end(), options.data.begin(), options.data.end());
+  read.insert(read.end(), options.compare.begin(), options.compare.end());
+  if (options.features) read.push_back(options.features->file);
+  const std::filesystem::path written[] = {options.report.file, options.etdump};
+  check_outputs(written, read);
+}
+
+void check_profiling_flags(const CLI::App& app, const LlmOptions& options) {
   if (options.report.costs || options.report.ids) {
     throw CLI::ValidationError("--costs and --ids", "do not go with a profile of tokens");
   }
@@ -138,8 +184,13 @@ void check_profiling_flags(const LlmOptions& options) {
     throw CLI::ValidationError("--format", "jsonl does not go with a profile of tokens");
   }
   const bool has_report = options.profile || !options.compare.empty();
-  if ((!options.profile && options.roofline) || (!has_report && !options.report.file.empty())) {
-    throw CLI::ValidationError("--roofline and --output", "want --profile");
+  for (const char* flag : {"--roofline", "--etrecord"}) {
+    if (!options.profile && app.count(flag) != 0)
+      throw CLI::ValidationError(flag, "needs --profile");
+  }
+  for (const char* flag : {"--output", "--format", "--width", "--group_by", "--top", "--filter"}) {
+    if (has_report || app.count(flag) == 0) continue;
+    throw CLI::ValidationError(flag, "needs --profile or --compare");
   }
   if (options.compare.empty()) return;
   check_is_table_or_json(options.report, "with --compare");
@@ -161,13 +212,18 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   add_method_flags(app, line);
   add_profiling_flags(app, line);
   try {
-    app.parse(argc, argv);
-    check_profiling_flags(line.options);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    read_like_stock_flags(app, arguments);
+    std::ranges::reverse(arguments);  // as parse() takes them
+    app.parse(std::move(arguments));
+    check_profiling_flags(app, line.options);
+    if (app.count("--prompt_ids") != 0) line.options.prompt_ids = parse_ids(line.prompt_ids);
+    std::erase(line.options.data, "");  // the stock default
     if (line.options.chat_format.find("{}") == std::string::npos) {
       throw CLI::ValidationError("--chat_format", "has no {}");
     }
   } catch (const CLI::ParseError& error) {
-    *exit_code = app.exit(error);
+    *exit_code = app.exit(error) == 0 ? 0 : 1;
     return std::nullopt;
   }
   LlmOptions options = std::move(line.options);
@@ -183,6 +239,7 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
   if (!line.encoder_input.empty()) {
     options.features = parse_input_spec(line.encoder_input, "--encoder_input");
   }
+  check_files(options, line.prompt_file);
   options.threads = static_cast<size_t>(std::max(line.threads, 0));
   if (!line.prompt_file.empty()) {
     const std::vector<std::byte> bytes = read_file(line.prompt_file);

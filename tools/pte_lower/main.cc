@@ -59,6 +59,10 @@ void run(const LoweringOptions& options) {
   const ProgressLine progress;
   lowering.progress = [&](auto step, auto method) { progress.show(step, method); };
 
+  std::vector<std::filesystem::path> models;
+  for (const auto& model : options.models) models.push_back(model.second);
+  const std::filesystem::path written[] = {options.output, options.record, options.graphviz};
+  check_outputs(written, models);
   NewFile program(options.output);
   lowering.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
 
