@@ -48,6 +48,26 @@ class HalfCaches : public testing::Test {
   test::ScratchFolder folder_;
 };
 
+TEST(CacheLength, BoundsTheContextOfMetadata) {
+  const test::ScratchFolder folder;
+  const auto refusal = [&](int64_t context) -> std::string {
+    aot::Methods methods;
+    methods.emplace("forward", examples::llama_decoder({.length = 16, .group = 0}));
+    aot::EmitOptions options;
+    options.constant_methods = {{"get_max_seq_len", {context}}};
+    const auto bytes = test::lower_methods(std::move(methods), false, options);
+    tools::write_file(folder / "model.pte", std::span(bytes));
+    try {
+      const OneMethod loaded(folder / "model.pte");
+    } catch (const GenerationError& error) {
+      return error.what();
+    }
+    return "(none)";
+  };
+  EXPECT_EQ(refusal(16), "(none)");
+  EXPECT_THAT(refusal(17), testing::HasSubstr("get_max_seq_len gives 17, the cache has 16"));
+}
+
 // Logits are those of f32 but for the rounding of keys, values and weights of attention; tokens
 // are the same but where two are that close.
 TEST_F(HalfCaches, AnswerAsF32Does) {
