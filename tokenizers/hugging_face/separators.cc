@@ -22,7 +22,6 @@ SeparatorFinder characters_that(bool (*is_separator)(char32_t)) {
 SeparatorFinder occurrences_of(std::string literal) {
   return [literal = std::move(literal)](std::string_view text) {
     std::vector<TextRange> found;
-    if (literal.empty()) return found;
     for (size_t at = text.find(literal); at != std::string_view::npos;
          at = text.find(literal, at + literal.size())) {
       found.push_back({at, at + literal.size()});
@@ -35,8 +34,11 @@ SeparatorFinder matches_of(const std::string& expression, const std::string& pla
   const auto pattern = std::make_shared<const Pattern>(expression, place, true);
   return [pattern](std::string_view text) {
     std::vector<TextRange> found;
+    if (text.empty()) return found;
     pattern->each_match(text, [&](size_t begin, size_t end) {
-      if (begin < end) found.push_back({begin, end});
+      // As in the reference, no empty match follows another match at once.
+      const bool is_accepted = begin < end || found.empty() || begin != found.back().end;
+      if (is_accepted) found.push_back({begin, end});
     });
     return found;
   };
@@ -44,8 +46,9 @@ SeparatorFinder matches_of(const std::string& expression, const std::string& pla
 
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place) {
   const auto [kind, value] = json.variant();
-  if (kind == "String") return occurrences_of(value.string());
-  if (kind != "Regex") json.fail("is neither a String nor a Regex");
+  // An empty string is between all characters, as an empty expression is.
+  if (kind == "String" && !value.string().empty()) return occurrences_of(value.string());
+  if (kind != "Regex" && kind != "String") json.fail("is neither a String nor a Regex");
   return matches_of(value.string(), place);
 }
 

@@ -15,14 +15,15 @@ struct TextRange {
   size_t end;
 };
 
-// Finds the separators in a well-formed text: ranges from left to right that do not overlap and are
-// not empty. Thread-safe.
+// Finds the separators in a well-formed text: ranges from left to right that do not overlap. Those
+// of a regular expression may be empty, and none of an empty text. Thread-safe.
 using SeparatorFinder = std::function<std::vector<TextRange>(std::string_view text)>;
 
 // Single characters.
 SeparatorFinder characters_that(bool (*is_separator)(char32_t));
-SeparatorFinder occurrences_of(std::string literal);
-// Matches of a regular expression. `place` names the file and the step, here and below.
+SeparatorFinder occurrences_of(std::string literal);  // not empty
+// Matches of a regular expression in Oniguruma's syntax. `place` names the file and the step, here
+// and below.
 SeparatorFinder matches_of(const std::string& expression, const std::string& place);
 // {"String": ...} or {"Regex": ...}.
 SeparatorFinder read_pattern(const JsonValue& json, const std::string& place);

@@ -10,20 +10,20 @@ struct Part {
   bool separates;
 };
 
-// The whole text, in separators and what lies between them.
+// The whole text, in separators, which may be empty, and what lies between them.
 std::vector<Part> parts_of(std::string_view text, const std::vector<TextRange>& separators,
                            bool invert) {
   std::vector<Part> parts;
   size_t end = 0;
-  const auto add = [&](size_t begin, size_t stop, bool separates) {
-    if (begin < stop) parts.push_back({{begin, stop}, separates != invert});
+  const auto add_between = [&](size_t stop) {
+    if (end < stop) parts.push_back({{end, stop}, invert});
   };
   for (const TextRange& separator : separators) {
-    add(end, separator.begin, false);
-    add(separator.begin, separator.end, true);
+    add_between(separator.begin);
+    parts.push_back({separator, !invert});
     end = separator.end;
   }
-  add(end, text.size(), false);
+  add_between(text.size());
   return parts;
 }
 
@@ -67,6 +67,7 @@ void split_pieces(TextPieces& pieces, const SeparatorFinder& find, SplitBehavior
       merge_neighbours(parts, behavior);
     }
     for (const auto& [range, separates] : parts) {
+      if (range.begin == range.end) continue;
       split.push_back({.text = piece.text.substr(range.begin, range.end - range.begin),
                        .at_start = piece.at_start && range.begin == 0});
     }
