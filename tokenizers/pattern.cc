@@ -9,7 +9,6 @@
 namespace vitrine {
 namespace {
 
-constexpr size_t kMostExpressionBytes = 64 << 10;
 constexpr int32_t kStackBytes = 64 << 20;
 // ICU counts in units of 10,000 steps. Patterns of tokenizers take tens of steps a character.
 constexpr size_t kFreeUnits = 2000;
@@ -34,18 +33,17 @@ struct Pattern::Compiled {
   std::string place;
 };
 
-Pattern::Pattern(const std::string& expression, const std::string& place, bool multiline)
+Pattern::Pattern(const std::string& expression, const std::string& place)
     : compiled_(std::make_unique<Compiled>()) {
   compiled_->place = place;
-  if (expression.size() > kMostExpressionBytes) {
+  if (expression.size() > kMostBytes) {
     throw TokenizerError(fmt::format("{}: a pattern of {} bytes is longer than the {} accepted",
-                                     place, expression.size(), kMostExpressionBytes));
+                                     place, expression.size(), kMostBytes));
   }
   UErrorCode status = U_ZERO_ERROR;
   UParseError where{};
-  const uint32_t flags = multiline ? UREGEX_MULTILINE | UREGEX_UNIX_LINES : 0;
   compiled_->pattern.reset(
-      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(expression), flags, where, status));
+      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(expression), 0, where, status));
   if (U_FAILURE(status)) {
     throw TokenizerError(fmt::format("{}: is not a pattern: {} at character {}", place,
                                      u_errorName(status), where.offset));

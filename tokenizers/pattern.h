@@ -10,9 +10,10 @@ namespace vitrine {
 
 class Pattern {
  public:
-  // `multiline`: ^ and $ match at each line, as in Oniguruma, which Hugging Face's files are
-  // written for. Throws TokenizerError naming `place` if it is not a pattern.
-  Pattern(const std::string& expression, const std::string& place, bool multiline);
+  static constexpr size_t kMostBytes = 64 << 10;  // of an expression
+
+  // Throws TokenizerError naming `place` if it is not a pattern of ICU's.
+  Pattern(const std::string& expression, const std::string& place);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

@@ -16,7 +16,7 @@ namespace {
 class RankedBytesTokenizer final : public Tokenizer {
  public:
   RankedBytesTokenizer(RankedBytes from, const std::string& place)
-      : place_(place), pattern_(from.pattern, place + ": the pattern", false) {
+      : place_(place), pattern_(from.pattern, place + ": the pattern") {
     form_ = from.form;
     special_tokens_ = std::move(from.special_tokens);
     std::vector<TokenTable::Entry> entries;

@@ -56,7 +56,7 @@ const Lie kLies[] = {
     {"byte_level.json", "/added_tokens/0/content", "\"ab\"", "has the id 20, but 9"},
     {"byte_level.json", "/added_tokens/0/content", "7", "added_tokens[0].content: is not a string"},
     {"byte_level.json", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "\"(\"",
-     "is not a pattern"},
+     "the pattern is not supported: a ( without its )"},
     {"byte_level.json", "/pre_tokenizer/pretokenizers/0/behavior", "\"Eaten\"", "behavior"},
     {"byte_level.json", "/post_processor/single/0/SpecialToken/id", "\"<x>\"", "<x>"},
     {"byte_level.json", "/post_processor/single/1", "{\"Pair\": 1}", "post_processor.single[1]"},

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "tokenizers/hugging_face/oniguruma.h"
 #include "tokenizers/pattern.h"
 #include "tokenizers/unicode.h"
 
@@ -31,7 +32,7 @@ SeparatorFinder occurrences_of(std::string literal) {
 }
 
 SeparatorFinder matches_of(const std::string& expression, const std::string& place) {
-  const auto pattern = std::make_shared<const Pattern>(expression, place, true);
+  const auto pattern = std::make_shared<const Pattern>(icu_expression(expression, place), place);
   return [pattern](std::string_view text) {
     std::vector<TextRange> found;
     if (text.empty()) return found;
