@@ -164,6 +164,7 @@ def find_inspect(given):
     if given:
         if not given.is_file():
             raise DeviceError(f"--pte_inspect {given}: no such file")
+        run([str(given), "--help"], 60)  # fails now, not after the device has worked
         return given
     for preset in ("release", "package", "dev"):
         path = runner.ROOT / "build" / preset / "bin" / "pte_inspect"
@@ -285,7 +286,10 @@ def main():
             options.results = new_folder(time.strftime(f"{options.model.stem}-%Y%m%d-%H%M%S"))
         if options.results.exists():
             raise DeviceError(f"{options.results} is there already; name a new folder")
-        options.results.absolute().parent.mkdir(parents=True, exist_ok=True)
+        try:
+            options.results.absolute().parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DeviceError(f"--results {options.results}: {error.filename}: {error.strerror}") from None
         device = Ssh(options.ssh) if options.ssh is not None else Adb(options.adb or None)
         profile_on(device, options, files)
         write_html(inspect, options.results)
@@ -293,7 +297,7 @@ def main():
         if options.compare is not None:
             return compare(inspect, options.compare, options.results, options.fail_above)
         return 0
-    except DeviceError as error:
+    except (DeviceError, OSError) as error:
         print(f"profile_on_device: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -19,6 +19,8 @@ def run(command, timeout):
                               errors="replace", timeout=timeout)
     except subprocess.TimeoutExpired:
         raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}") from None
+    except OSError as error:
+        raise DeviceError(f"{command[0]} cannot be executed: {error.strerror}") from None
     return done.returncode, done.stdout, done.stderr.strip()
 
 

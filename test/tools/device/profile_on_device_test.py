@@ -198,6 +198,17 @@ class ProfileOnDevice(unittest.TestCase):
         self.assertIn("neither governor nor temperature can be read", out)
         self.fails("core 9 is off, or there is none", "--adb", "--cores", "9")
 
+    def test_what_this_machine_lacks(self):
+        self.fails("profile_on_device: --results /proc/no/folder: /proc/no: No such file or directory",
+                   "--adb", "--results", "/proc/no/folder")
+        file = write(self.folder / "a file", "")
+        self.fails("a file: File exists", "--adb", "--results", file / "results")
+        broken = write(self.folder / "inspect", "no program")
+        self.fails(f"{broken} cannot be executed: Permission denied", "--adb", "--pte_inspect", broken)
+        broken.chmod(0o755)
+        self.fails(f"{broken} cannot be executed: Exec format error", "--adb", "--pte_inspect", broken)
+        self.assertEqual(list(self.folder.glob("model-*")), [], "the device has worked")
+
     def test_what_a_failing_run_leaves(self):
         self.fails("no method absent", "--adb", "--results", "failed", more=("--method_name", "absent"))
         self.assertFalse((self.folder / "failed").exists())
