@@ -13,13 +13,17 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import hosts  # noqa: E402  (after the path)
 
 
 def run(arguments):
     from concurrent.futures import ThreadPoolExecutor
 
-    import hosts
-
+    for name in arguments.host:
+        hosts.host(name)  # a wrong name ends this before any work, as does a missing file
+    for file in (arguments.runner, *arguments.models):
+        if not file.is_file():
+            raise hosts.HostError(f"{file}: no such file")
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     def on_host(name):
@@ -33,7 +37,7 @@ def run(arguments):
                 labels["device_class"] = arguments.device_class
             try:
                 rows = hosts.profile(where, arguments.runner, model, labels, arguments.executions)
-            except hosts.HostError as error:
+            except (hosts.HostError, OSError) as error:
                 failures.append(f"{name}, {model}: {error}")
                 continue
             plain = "".join(c if c.isalnum() else "_" for c in f"{name}_{model}")
@@ -43,8 +47,6 @@ def run(arguments):
             print(f"{file}: {rows.count(chr(10))} rows", flush=True)
         return failures
 
-    for name in arguments.host:
-        hosts.host(name)  # a wrong name ends this before any work
     with ThreadPoolExecutor(len(arguments.host)) as pool:
         failures = sum(pool.map(on_host, arguments.host), [])
     for failure in failures:
@@ -142,6 +144,14 @@ def parser():
     return top
 
 
+def main():
+    arguments = parser().parse_args()
+    try:
+        return arguments.run(arguments)
+    except (hosts.HostError, OSError) as error:
+        print(f"fleet.py: {error}", file=sys.stderr)
+        return 1
+
+
 if __name__ == "__main__":
-    parsed = parser().parse_args()
-    sys.exit(parsed.run(parsed))
+    sys.exit(main())

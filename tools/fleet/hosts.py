@@ -16,7 +16,12 @@ def _run(command, timeout):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     except FileNotFoundError as error:
-        raise HostError(f"{command[0]} is not installed") from error
+        is_path = "/" in command[0]
+        raise HostError(f"{command[0]}: no such file" if is_path and not pathlib.Path(command[0]).exists()
+                        else f"{command[0]}: its interpreter is missing" if is_path
+                        else f"{command[0]} is not installed") from error
+    except OSError as error:
+        raise HostError(f"{command[0]} cannot be executed: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
         raise HostError(f"no answer within {timeout} s: {shlex.join(command)}") from error
     if done.returncode != 0:

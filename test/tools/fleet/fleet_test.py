@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -96,10 +97,32 @@ class Hosts(unittest.TestCase):
             hosts.host("telnet:x")
 
     def test_missing_programs_and_failures_are_told(self):
-        with self.assertRaisesRegex(hosts.HostError, "is not installed"):
-            hosts.host("local").run(["/no/such/program"], 10)
+        for program, text in (("no_such_program", "no_such_program is not installed"),
+                              ("/no/such/program", "/no/such/program: no such file"),
+                              (__file__, "cannot be executed: Permission denied")):
+            with self.subTest(program), self.assertRaisesRegex(hosts.HostError, text):
+                hosts.host("local").run([program], 10)
         with self.assertRaises(hosts.HostError):
             hosts.host("local").run(["false"], 10)
+
+    def test_wrong_command_lines_are_told(self):
+        tool = pathlib.Path(hosts.__file__).resolve().with_name("fleet.py")
+        model = os.path.abspath(__file__)
+        with tempfile.TemporaryDirectory() as folder:
+            def told(*arguments):
+                done = subprocess.run([sys.executable, "-B", tool, *arguments],
+                                      capture_output=True, text=True, cwd=folder)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(list(pathlib.Path(folder).iterdir()), [], "it has begun to work")
+                return done.stderr
+            run = ("run", "--runner", sys.executable, "--host")
+            self.assertEqual(told(*run, "telnet:x", model),
+                             "fleet.py: telnet:x: expected one of local, qemu, ssh, adb\n")
+            self.assertEqual(told(*run, "local", "absent.pte"), "fleet.py: absent.pte: no such file\n")
+            self.assertEqual(told("run", "--runner", "/absent", "--host", "local", model),
+                             "fleet.py: /absent: no such file\n")
+            self.assertIn("fleet.py: [Errno 2] No such file or directory: '/proc/no",
+                          told(*run, "local", "--out", "/proc/no/folder", model))
 
     @unittest.skipUnless(RUNNER and MODEL, "needs executor_runner")
     def test_a_profile_of_this_machine_becomes_rows(self):
