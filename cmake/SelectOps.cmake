@@ -5,7 +5,8 @@
 #   dtype:FLOAT     a dtype, named as in schema/scalar_type.fbs
 #   ops.txt         a file with one such item per line; # begins a comment
 #   model.pte       a program: the operators of all its methods, and the dtypes of their tensors
-# All dtypes stay if no item names one. Files are found from the root of the source tree.
+# All dtypes stay if no item names one. Files are found from the folder of the CMakeLists.txt that
+# selects, then from the root of these sources.
 
 # An installed package has this file too, with the sources of kernels beside it.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
@@ -130,6 +131,19 @@ function(_vitrine_read_room room)
   endforeach()
 endfunction()
 
+# The path of a file that an item names; empty if there is none.
+function(_vitrine_find_file item out)
+  set(${out} "" PARENT_SCOPE)
+  foreach(folder IN ITEMS ${CMAKE_CURRENT_SOURCE_DIR} ${VITRINE_SELECT_ROOT})
+    set(path ${item})
+    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${folder})
+    if(EXISTS ${path} AND NOT IS_DIRECTORY ${path})
+      set(${out} ${path} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
 # vitrine_write_selection(<folder> FROM <item>... [ROOMS <room>...] [SOURCES <variable>])
 #
 # Writes kernels/<room>/kernel_list.inc and kernels/util/selected_dtypes.h into <folder>. They
@@ -137,9 +151,13 @@ endfunction()
 # Sets <variable> to the list of source files to compile, including all of kernels/util. ROOMS are
 # folders of kernels/, by default all; an operator that several have is taken from each, since one
 # may fall back on another.
-# Fails if no room has a name, and lists all such names.
+# Fails if no room has a name, and lists all such names; if a file is missing; or without items.
 function(vitrine_write_selection folder)
   cmake_parse_arguments(arg "" "SOURCES" "FROM;ROOMS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_FROM)
+    list(JOIN ARGN " " given)
+    message(FATAL_ERROR "selected kernels: expected FROM <item>... [ROOMS <room>...], not \"${given}\"")
+  endif()
   set(kernels ${VITRINE_SELECT_ROOT}/kernels)
   if(NOT arg_ROOMS)
     file(GLOB arg_ROOMS RELATIVE ${kernels} ${kernels}/*/kernel_list.inc)
@@ -151,14 +169,16 @@ function(vitrine_write_selection folder)
   set(inputs "")
   while(arg_FROM)
     list(POP_FRONT arg_FROM item)
-    set(path ${item})
-    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${VITRINE_SELECT_ROOT})
+    _vitrine_find_file(${item} path)
     if(item MATCHES "^dtype:(.+)$")
       list(APPEND dtypes ${CMAKE_MATCH_1})
-    elseif(item MATCHES "\\.pte$" AND EXISTS ${path})
+    elseif(NOT path AND item MATCHES "\\.(pte|txt)$|^[^:]*/")
+      message(FATAL_ERROR "selected kernels: ${item}: no such file, from ${CMAKE_CURRENT_SOURCE_DIR} or "
+                          "${VITRINE_SELECT_ROOT}")
+    elseif(path MATCHES "\\.pte$")
       list(APPEND inputs ${path})
       _vitrine_read_program(${path} ${folder}/program operators dtypes)
-    elseif(EXISTS ${path} AND NOT IS_DIRECTORY ${path})
+    elseif(path)
       list(APPEND inputs ${path})
       file(STRINGS ${path} lines)
       foreach(line IN LISTS lines)
@@ -200,7 +220,7 @@ function(vitrine_write_selection folder)
   endforeach()
   if(missing)
     list(JOIN missing "\n  " missing)
-    message(FATAL_ERROR "VITRINE_SELECT_OPS: there is no kernel for\n  ${missing}")
+    message(FATAL_ERROR "selected kernels: there is no kernel for\n  ${missing}")
   endif()
 
   foreach(room IN LISTS arg_ROOMS)

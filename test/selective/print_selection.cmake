@@ -1,7 +1,10 @@
-# Prints what is selected by ${items}.
+# Prints what is selected by ${items}, given with ${keyword} or as FROM ${items}.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/SelectOps.cmake)
-vitrine_write_selection(${folder} FROM ${items} ROOMS portable quantized)
+if(NOT keyword)
+  set(keyword FROM)
+endif()
+vitrine_write_selection(${folder} ${keyword} ${items} ROOMS portable quantized)
 set(line "")
 foreach(room portable quantized)
   file(STRINGS ${folder}/kernels/${room}/kernel_list.inc rows REGEX "^[A-Z]+\\(")
