@@ -52,15 +52,13 @@ ZipArchive::ZipArchive(SharedBytes bytes, std::string source)
 }
 
 ZipArchive ZipArchive::open(const std::filesystem::path& file) {
-  const auto check = [&]<class T>(Result<T> result) {
-    if (!result.ok()) {
-      throw FormatError(fmt::format("{}: {}", file.string(), result.error().message()));
-    }
-    return std::move(*result);
-  };
-  const platform::File opened = check(platform::File::open(file.c_str()));
-  const auto mapping =
-      std::make_shared<const platform::Mapping>(check(platform::Mapping::map(opened)));
+  const Result<platform::File> opened = platform::File::open(file.c_str());
+  if (!opened.ok()) throw FormatError(opened.error().message());  // which names the file
+  Result<platform::Mapping> mapped = platform::Mapping::map(*opened);
+  if (!mapped.ok()) {
+    throw FormatError(fmt::format("{}: {}", file.string(), mapped.error().message()));
+  }
+  const auto mapping = std::make_shared<const platform::Mapping>(std::move(*mapped));
   return {{mapping->bytes(), mapping}, file.string()};
 }
 

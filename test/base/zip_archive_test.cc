@@ -52,6 +52,11 @@ TEST(ZipArchive, RefusesWhatIsTooLarge) {
               ThrowsMessage<FormatError>(HasSubstr("test.zip: c: is not in the archive")));
 }
 
+TEST(ZipArchive, NamesAFileThatIsMissingOnce) {
+  EXPECT_THAT([] { ZipArchive::open("/nowhere"); },
+              ThrowsMessage<FormatError>(testing::StrEq("/nowhere: No such file or directory")));
+}
+
 TEST(ZipArchive, RefusesBombs) {
   const std::vector<std::byte> bytes =
       test::write_zip({{"bomb", std::string(size_t{1} << 22, '\0')}}, true);

@@ -30,9 +30,7 @@ namespace {
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-    auto source = map_file(path.c_str());
-    if (!source.ok()) throw ToolError(source.take_error().in("%s", path.c_str()));
-    source_ = std::move(*source);
+    source_ = check(map_file(path.c_str()));
     bytes_ = check(source_->read(0, source_->size()));
   }
   OpenedFile opened() const { return {name_, bytes_.bytes()}; }
