@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -68,7 +70,29 @@ void keep_layout(Formatter& formatter) {
   }
 }
 
+// `fits` of the option's value. Texts that are no numbers are left to the conversion.
+template <class Fits>
+CLI::Validator number_check(Fits fits, const std::string& expected) {
+  return {[fits, expected](std::string& text) {
+            char* end = nullptr;
+            const double number = std::strtod(text.c_str(), &end);
+            if (*end != '\0' || fits(number)) return std::string();
+            return fmt::format("{}: expected {}", text, expected);
+          },
+          ""};
+}
+
 }  // namespace
+
+CLI::Validator at_least(int least) {
+  return number_check([least](double number) { return number >= least; },
+                      fmt::format("{} or more", least));
+}
+
+CLI::Validator positive() {
+  return number_check([](double number) { return number > 0 && std::isfinite(number); },
+                      "a number above 0");
+}
 
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code) {

@@ -35,6 +35,11 @@ class OptionGroup {
   const char* heading_;
 };
 
+// Checks that a number is not below `least`, in words that name no other limit.
+CLI::Validator at_least(int least);
+// Checks that a number is above 0.
+CLI::Validator positive();
+
 // Makes an option take files, separated by commas.
 CLI::Option* as_files(CLI::Option* option);
 

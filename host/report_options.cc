@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <map>
 #include <string>
 
@@ -37,7 +34,7 @@ void add_report_options(const OptionGroup& group, ReportOptions& options) {
   group
       .add_option("--top", options.view.top,
                   "show only the N rows that took longest, or with --compare differ most")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()).description(""))
+      ->check(at_least(1))
       ->type_name("N");
   group
       .add_option("--filter", options.view.filter,
@@ -52,12 +49,7 @@ void add_fail_above(const OptionGroup& group, std::optional<double>& limit) {
   group
       .add_option("--fail_above,--fail-above", limit,
                   "exit code 2 if B takes more than RATIO times as long as A")
-      ->check([](const std::string& text) {
-        char* end = nullptr;
-        const double ratio = std::strtod(text.c_str(), &end);
-        const bool is_good = *end == '\0' && std::isfinite(ratio) && ratio > 0;
-        return is_good ? std::string() : fmt::format("{} is not a positive number", text);
-      })
+      ->check(positive())
       ->type_name("RATIO");
 }
 

@@ -17,8 +17,12 @@ std::string error_of(std::vector<std::string> arguments) {
   CLI::App app("A tool.", "tool");
   std::string file;
   int width = 0;
+  size_t runs = 1;
+  double ratio = 1;
   app.add_option("--output", file)->required();
   app.add_option("--width,--columns", width);
+  app.add_option("--runs", runs)->check(at_least(1));
+  app.add_option("--ratio", ratio)->check(positive());
   arguments.insert(arguments.begin(), "tool");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -50,6 +54,18 @@ TEST(CommandLine, NothingIsNamedWhereNothingIsNear) {
   EXPECT_THAT(error_of({"--output", "x", "--width", "-1"}),
               AllOf(HasSubstr("is negative"), Not(HasSubstr("did you mean"))));
   EXPECT_EQ(error_of({"--output", "x", "--width", "80"}), "");
+}
+
+TEST(CommandLine, LimitsOfNumbersAreNamedInFewWords) {
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "0"}),
+              HasSubstr("--runs: 0: expected 1 or more"));
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "-1"}),
+              HasSubstr("--runs: -1: expected 1 or more"));
+  EXPECT_THAT(error_of({"--output", "x", "--ratio", "0"}),
+              HasSubstr("--ratio: 0: expected a number above 0"));
+  EXPECT_THAT(error_of({"--output", "x", "--ratio", "nan"}), HasSubstr("expected a number"));
+  EXPECT_THAT(error_of({"--output", "x", "--runs", "many"}), HasSubstr("--runs"));
+  EXPECT_EQ(error_of({"--output", "x", "--runs", "1", "--ratio", "1e-9"}), "");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -105,7 +104,7 @@ void add_run_options(CLI::App& app, CommandLine& line) {
       ->type_name("WHAT");
   run.add_option("--num_executions", options.executions,
                  "number of runs (default: 1; with --profile 5 to 50, as many as fit in 2 s)")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()).description(""))
+      ->check(at_least(1))
       ->type_name("N");
   run.add_option("--warmup", options.warmup,
                  "number of untimed runs before (default: 0; with --profile 1 to 32)")
@@ -164,10 +163,10 @@ void add_check_options(CLI::App& app, RunnerOptions& options) {
   as_files(verify.add_option("--expected_output", options.expected,
                              "expected outputs of a .pte, in the form of --inputs"));
   verify.add_option("--rtol", options.rtol, "relative tolerance (default: by dtype)")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(at_least(0))
       ->type_name("X");
   verify.add_option("--atol", options.atol, "absolute tolerance (default: by dtype)")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(at_least(0))
       ->type_name("X");
   verify
       .add_option("--min_sqnr", options.min_sqnr,

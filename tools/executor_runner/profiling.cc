@@ -60,6 +60,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
   }
   if (last == 0) last = static_cast<uint64_t>(kSecond);  // no estimate without a warm-up: few runs
   const size_t runs = options.executions.value_or(runs_that_fit(2 * kSecond, last, 5, 50));
+  if (runs == 0) throw ToolError("a profile takes at least one run");
   std::vector<uint64_t> traced;
   std::vector<uint64_t> untraced;
   for (size_t i = 0; i < runs; ++i) {
