@@ -29,12 +29,14 @@ Session::Session(const SessionOptions& options)
   pool_ = options.pool;
   if (!pool_) pool_ = check(ThreadPool::create(options.threads));
   const uint64_t start = platform::now_ns();
-  program_ = check_file(options.model, Program::load(open_model(options.model)));
+  program_ = check_file(options.model, Program::load(open_model(options)));
   load_ns_ = platform::now_ns() - start;
 }
 
 // For a bundle, the program inside.
-std::unique_ptr<DataSource> Session::open_model(const std::filesystem::path& path) {
+std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
+  if (!options.program.empty()) return check(view_buffer(options.program));
+  const std::filesystem::path& path = options.model;
   std::unique_ptr<DataSource> file = check(map_file(path.c_str()));
   const DataBuffer all = check(file->read(0, file->size()));
   if (!bundled::is_bundled_program(all.bytes())) return file;

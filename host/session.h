@@ -27,6 +27,8 @@ struct SessionOptions {
   std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
   bool optimized_kernels = true;
   std::shared_ptr<ThreadPool> pool = {};  // null: the session makes one of `threads`
+  // If not empty, the program: `model` is only its name in messages. Outlives the session.
+  std::span<const std::byte> program = {};
 };
 
 // Program, external data and thread pool of one model file. Throws ToolError.
@@ -46,7 +48,7 @@ class Session {
   std::unique_ptr<Method> load_method(const std::string& name, EventTracer* tracer = nullptr);
 
  private:
-  std::unique_ptr<DataSource> open_model(const std::filesystem::path& path);
+  std::unique_ptr<DataSource> open_model(const SessionOptions& options);
 
   std::unique_ptr<DataSource> bundle_file_;  // the bundle's spans point into it
   std::optional<bundled::BundledProgram> bundle_;

@@ -28,10 +28,24 @@ std::string inspect_json(const std::filesystem::path& file) {
   return tools::inspect(options).text;
 }
 
+std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
+                                                 const ProgramSettings& settings) {
+  const py::buffer_info memory = program.request();
+  const std::span bytes(static_cast<const std::byte*>(memory.ptr),
+                        static_cast<size_t>(memory.size * memory.itemsize));
+  return std::make_unique<PythonProgram>(bytes, settings);
+}
+
 void define_program(py::module_& module) {
-  using Paths = std::vector<std::filesystem::path>;
+  py::class_<ProgramSettings>(module, "ProgramSettings")
+      .def(py::init())
+      .def_readwrite("threads", &ProgramSettings::threads)
+      .def_readwrite("optimized_kernels", &ProgramSettings::optimized_kernels)
+      .def_readwrite("data", &ProgramSettings::data)
+      .def_readwrite("backend_options", &ProgramSettings::backend_options);
   py::class_<PythonProgram>(module, "Program")
-      .def(py::init<const std::filesystem::path&, size_t, bool, const Paths&>())
+      .def(py::init(&program_in_memory))  // first: bytes can be paths, too
+      .def(py::init<const std::filesystem::path&, const ProgramSettings&>())
       .def("path", &PythonProgram::path)
       .def("methods", &PythonProgram::methods)
       .def("inputs", &PythonProgram::inputs)

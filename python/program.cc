@@ -1,5 +1,8 @@
 #include "python/program.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etdump/trace_buffer.h"
 #include "host/tool_error.h"
@@ -10,11 +13,10 @@ namespace {
 
 using tools::check;
 
-ModuleOptions module_options(size_t threads, bool optimized_kernels,
-                             const std::vector<std::filesystem::path>& data) {
-  ModuleOptions options{.threads = threads, .optimized_kernels = optimized_kernels};
-  for (const auto& file : data) options.data_files.push_back(file.string());
-  return options;
+DataBuffer copy_of(std::span<const std::byte> bytes) {
+  DataBuffer copy = check(DataBuffer::allocate(bytes.size()));
+  std::ranges::copy(bytes, copy.owned_data());
+  return copy;
 }
 
 py::tuple describe(EValue::Tag tag, const TensorInfo* info) {
@@ -27,13 +29,47 @@ py::tuple describe(EValue::Tag tag, const TensorInfo* info) {
 
 }  // namespace
 
-PythonProgram::PythonProgram(const std::filesystem::path& path, size_t threads,
-                             bool optimized_kernels, const std::vector<std::filesystem::path>& data)
+PythonProgram::PythonProgram(const std::filesystem::path& path, ProgramSettings settings)
+    : PythonProgram(std::nullopt, path, std::move(settings)) {}
+
+PythonProgram::PythonProgram(std::span<const std::byte> program, ProgramSettings settings)
+    : PythonProgram(copy_of(program), {}, std::move(settings)) {}
+
+PythonProgram::PythonProgram(std::optional<DataBuffer> memory, const std::filesystem::path& path,
+                             ProgramSettings settings)
     : path_(path),
-      data_(data),
-      threads_(threads),
-      optimized_kernels_(optimized_kernels),
-      module_(check(Module::load(path.c_str(), module_options(threads, optimized_kernels, data)))) {
+      file_(memory ? path : std::filesystem::absolute(path)),
+      settings_(std::move(settings)),
+      memory_(std::move(memory)),
+      module_(load()) {
+  for (std::filesystem::path& file : settings_.data) file = std::filesystem::absolute(file);
+}
+
+// The texts are those of `settings_`.
+std::vector<BackendOption> PythonProgram::backend_options() const {
+  std::vector<BackendOption> options;
+  for (const auto& [name, value] : settings_.backend_options) {
+    const std::string_view text = name;
+    const size_t colon = text.find(':');
+    const bool is_default = colon == std::string_view::npos;
+    options.push_back({.backend = is_default ? tools::kDefaultBackend : text.substr(0, colon),
+                       .key = is_default ? text : text.substr(colon + 1),
+                       .value = std::visit([](const auto& of) { return OptionValue(of); }, value)});
+  }
+  return options;
+}
+
+ModuleOptions PythonProgram::module_options() const {
+  ModuleOptions options{.threads = settings_.threads,
+                        .optimized_kernels = settings_.optimized_kernels,
+                        .backend_options = backend_options()};
+  for (const auto& file : settings_.data) options.data_files.push_back(file.string());
+  return options;
+}
+
+Module PythonProgram::load() const {
+  return check(memory_ ? Module::load(memory_->bytes(), module_options())
+                       : Module::load(path_.c_str(), module_options()));
 }
 
 MethodMeta PythonProgram::meta(const std::string& method) const {
@@ -89,15 +125,17 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
 
   const py::gil_scoped_release others_run;
   tools::RunnerOptions options;
-  options.model = path_;
+  options.model = memory_ ? "program in memory" : file_;
   options.method = settings.method;
   options.executions = settings.runs;
   options.warmup = settings.warmup;
   options.etrecord = settings.record;
-  tools::Session session({.model = path_,
-                          .data = data_,
-                          .threads = threads_,
-                          .optimized_kernels = optimized_kernels_});
+  tools::Session session({.model = options.model,
+                          .data = settings_.data,
+                          .threads = settings_.threads,
+                          .backend_options = backend_options(),
+                          .optimized_kernels = settings_.optimized_kernels,
+                          .program = memory_ ? memory_->bytes() : std::span<const std::byte>()});
   TraceBuffer trace;
   const std::unique_ptr<Method> loaded = session.load_method(settings.method, &trace);
   tools::InputSet set = inputs.empty() ? tools::make_inputs(session, *loaded, options, trace)

@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
@@ -27,6 +29,34 @@ __all__ = ["Error", "Lowered", "DelegationInfo", "Profile", "Program", "Spec",
            "delegation_info", "inspect", "lower"]
 
 PathLike = Union[str, "os.PathLike[str]"]
+Bytes = Union[bytes, bytearray, memoryview]
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it takes an int") from None
+    if count < least:
+        raise ValueError(f"{name} is {count}; it takes {least} or more")
+    if count > sys.maxsize:
+        raise ValueError(f"{name} is {count}; it takes at most {sys.maxsize}")
+    return count
+
+
+def _items(name: str, value: Any) -> list[Any]:
+    """A list of strings or paths. One alone would be taken for a list of letters."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name} is {value!r}; it takes a list: [{value!r}]")
+    return list(value)
+
+
+def _option(name: str, value: Any) -> tuple[str, Union[bool, int, str]]:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, (bool, int, str)):
+        raise TypeError(f"backend option {name} is {value!r}; it takes a bool, an int or a str")
+    return name, value
 
 
 @dataclass(frozen=True)
@@ -40,20 +70,31 @@ class Spec:
 
 
 class Program:
-    """A .pte file, mapped into memory: it must not be truncated while this lives.
+    """A .pte file, or its bytes: `Lowered.program`.
 
+    A file is mapped into memory: it must not be truncated while this lives. Bytes are copied.
     `threads` counts the caller's; 0 means as many as the machine has performing cores. `data` are
-    .ptd files. Errors are `vitrine.Error`, and TypeError or ValueError for wrong inputs.
+    .ptd files. `backend_options` are as `executor_runner --backend_option` has them: those of
+    XNNPACK by name, {"workspace_sharing_mode": 2}, others as "Backend:name" (docs/xnnpack.md).
+    Errors are `vitrine.Error`, and TypeError or ValueError for wrong inputs.
     """
 
-    def __init__(self, path: PathLike, *, threads: int = 0, optimized_kernels: bool = True,
-                 data: Sequence[PathLike] = ()) -> None:
-        self._program = _vitrine.Program(os.fspath(path), threads, optimized_kernels,
-                                         [os.fspath(file) for file in data])
+    def __init__(self, program: Union[PathLike, Bytes], *, threads: int = 0,
+                 optimized_kernels: bool = True, data: Sequence[PathLike] = (),
+                 backend_options: Optional[Mapping[str, Union[bool, int, PathLike]]] = None) -> None:
+        settings = _vitrine.ProgramSettings()
+        settings.threads = _count("threads", threads, 0)
+        settings.optimized_kernels = optimized_kernels
+        settings.data = [os.fspath(file) for file in _items("data", data)]
+        settings.backend_options = [_option(*option) for option in (backend_options or {}).items()]
+        self._program = _vitrine.Program(
+            bytes(program) if isinstance(program, (bytes, bytearray, memoryview)) else os.fspath(program),
+            settings)
 
     @property
-    def path(self) -> str:
-        return self._program.path()
+    def path(self) -> Optional[str]:
+        """As it was given; None for a program of bytes."""
+        return self._program.path() or None
 
     @property
     def methods(self) -> list[str]:
@@ -73,7 +114,8 @@ class Program:
         """Calls a method with arrays and numbers.
 
         Arrays are of exactly the dtype that the method takes, in row-major order, and are not
-        copied on their way to it. Outputs are arrays with memory of their own.
+        copied on their way to it. Numbers are of the kind that it takes, or ints for floats:
+        nothing is rounded. Outputs are arrays with memory of their own.
         """
         return self._program.call(method, *inputs)
 
@@ -81,13 +123,16 @@ class Program:
                 warmup: Optional[int] = None, record: Optional[PathLike] = None) -> "Profile":
         """Runs a method, as `executor_runner --profile` does, and tells where the time goes.
 
-        Without inputs, they are random. `record` is an ETRecord, for programs that do not carry
-        their own.
+        Without inputs, they are random. `runs` is 1 or more, by default as many as fit into two
+        seconds, 5 to 50. `warmup` runs come before; by default enough for times to settle.
+        `record` is an ETRecord, for programs that do not carry their own.
         """
+        runs = None if runs is None else _count("runs", runs, 1)
+        warmup = None if warmup is None else _count("warmup", warmup, 0)
         return Profile(self._program.profile(method, runs, warmup, os.fspath(record or ""), *inputs))
 
     def __repr__(self) -> str:
-        return f"vitrine.Program({self.path!r})"
+        return f"vitrine.Program({self.path!r})" if self.path else "<vitrine.Program of bytes>"
 
 
 class Profile:
@@ -200,6 +245,12 @@ class Lowered:
 Number = Union[int, float, bool]
 
 
+def _bounds(name: str, bounds: Any) -> str:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise TypeError(f"dynamic {name!r} is {bounds!r}; it takes two ints, the least and the greatest")
+    return f"{name}={bounds[0]}:{bounds[1]}"
+
+
 def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           backend: Union[str, Sequence[str], None] = "xnnpack",
           only_ops: Sequence[str] = (), exclude_ops: Sequence[str] = (),
@@ -212,7 +263,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           debug_maps: bool = True, record: bool = False) -> Lowered:
     """Lowers what torch.export.save wrote: a .pt2 file, or a file for each method.
 
-    `backend` is "xnnpack", "mapping_demo", several in order of preference, or None; `only_ops` and
+    `backend` is "xnnpack", "mapping-demo", several in order of preference, or None; `only_ops` and
     `exclude_ops` say what it is offered.
     `attention="custom_sdpa"` computes attention, and writes to caches, by the operators of language
     models.
@@ -227,14 +278,14 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     models = dict(model) if isinstance(model, Mapping) else {"forward": model}
     settings = _vitrine.LowerSettings()
     settings.backends = [] if backend is None else [backend] if isinstance(backend, str) else list(backend)
-    settings.only_ops = list(only_ops)
-    settings.exclude_ops = list(exclude_ops)
+    settings.only_ops = _items("only_ops", only_ops)
+    settings.exclude_ops = _items("exclude_ops", exclude_ops)
     settings.attention = attention or ""
     settings.quantize = quantize or ""
     settings.fold_constants = fold_constants
     settings.optimize = optimize
     settings.metadata = dict(metadata or {})
-    settings.dynamic = [f"{name}={low}:{high}" for name, (low, high) in (dynamic or {}).items()]
+    settings.dynamic = [_bounds(*item) for item in (dynamic or {}).items()]
     settings.share_mutable_buffers = share_mutable_buffers
     settings.external_constants = external_constants
     settings.plan_inputs = plan_inputs

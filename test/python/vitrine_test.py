@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import sys
 import tempfile
 import threading
@@ -100,6 +101,50 @@ class Calls(unittest.TestCase):
         self.assertEqual(program.outputs()[0].shape, (2, 3))
 
 
+    def test_programs_in_memory(self):
+        with open(sample("add_mul"), "rb") as file:
+            content = file.read()
+        inputs = [floats("add_mul", f"input_{i}.bin", (2, 3)) for i in range(2)]
+        for offset in range(4):  # wherever the bytes lie
+            memory = memoryview(bytearray(offset) + content)[offset:]
+            program = vitrine.Program(memory)
+            memory.release()
+            (sums,) = program(*inputs)
+            numpy.testing.assert_allclose(sums, floats("add_mul", "expected_0.bin", (2, 3)), atol=1e-6)
+        self.assertIsNone(program.path)
+        self.assertEqual(repr(program), "<vitrine.Program of bytes>")
+        self.assertEqual(program.profile(*inputs, runs=2).data["model"], "program in memory")
+        for wrong in (b"", b"no program"):
+            with self.assertRaisesRegex(vitrine.Error, "program in memory"):
+                vitrine.Program(bytearray(wrong))
+
+    def test_lowered_programs_need_no_file(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"))
+        program = vitrine.Program(lowered.program)
+        (spec,) = program.inputs()
+        (output,) = program(floats("linear_relu", "input_0.bin", spec.shape))
+        expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
+        numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+        self.assertTrue(any("linear" in op for row in program.profile(runs=2).rows for op in row["source_ops"]))
+
+    def test_backend_options(self):
+        image = floats("mv2_025_xnnpack", "input_0.bin", (1, 3, 128, 128))
+        expected = floats("mv2_025_xnnpack", "expected_0.bin", (1, 100))
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "weights")
+            program = vitrine.Program(sample("mv2_025_xnnpack"), backend_options={
+                "packed_cache_path": file, "XnnpackBackend:workspace_sharing_mode": 0})
+            program.profile(image, runs=2)
+            self.assertGreater(file.stat().st_size, 0)
+            file.unlink()
+            numpy.testing.assert_allclose(program(image)[0], expected, atol=1e-4)
+            self.assertGreater(file.stat().st_size, 0)
+        program = vitrine.Program(sample("mv2_025_xnnpack"), backend_options={"workspace_sharing_mode": 7})
+        with self.assertRaisesRegex(vitrine.Error, "workspace_sharing_mode"):
+            program(image)
+        with self.assertRaisesRegex(TypeError, "backend option a is 0.5; it takes a bool, an int or a str"):
+            vitrine.Program(sample("add_mul"), backend_options={"a": 0.5})
+
 class WrongInputs(unittest.TestCase):
     def setUp(self):
         self.program = vitrine.Program(sample("add_mul"))
@@ -137,6 +182,27 @@ class WrongInputs(unittest.TestCase):
         self.expect(TypeError, "forward takes 2 inputs, not 1", self.good)
         self.expect(TypeError, r"input 0 of forward is a list; it takes a NumPy array", [[1.0]], self.good)
 
+    def test_one_string_is_no_list(self):
+        for call in (lambda: vitrine.Program(sample("add_mul"), data="x.ptd"),
+                     lambda: vitrine.Program(sample("add_mul"), data=pathlib.Path("x.ptd")),
+                     lambda: vitrine.lower(sample("linear_relu", "model.pt2"), only_ops="addmm"),
+                     lambda: vitrine.lower(sample("linear_relu", "model.pt2"), exclude_ops="addmm")):
+            with self.assertRaisesRegex(TypeError, r"is .*; it takes a list: \["):
+                call()
+
+    def test_threads(self):
+        with self.assertRaisesRegex(ValueError, "threads is -1; it takes 0 or more"):
+            vitrine.Program(sample("add_mul"), threads=-1)
+
+    def test_paths_are_named_once(self):
+        for call in (lambda: vitrine.Program("/nowhere"), lambda: vitrine.lower("/nowhere"),
+                     lambda: vitrine.inspect("/nowhere"),
+                     lambda: vitrine.Program(sample("add_mul")).profile(record="/nowhere")):
+            with self.assertRaises(vitrine.Error) as caught:
+                call()
+            self.assertEqual(str(caught.exception).count("/nowhere"), 1, caught.exception)
+            self.assertIn("No such file", str(caught.exception))
+
     def test_files_and_methods(self):
         with self.assertRaisesRegex(vitrine.Error, "nowhere.pte"):
             vitrine.Program("nowhere.pte")
@@ -167,6 +233,26 @@ class Profiles(unittest.TestCase):
         with self.assertRaises(ValueError):
             vitrine.Program(sample("add_mul")).profile(numpy.ones((1, 1), numpy.float32),
                                                        numpy.ones((2, 3), numpy.float32))
+
+    def test_numbers_of_runs(self):
+        program = vitrine.Program(sample("add_mul"))
+        for name, value, error, text in (("runs", 0, ValueError, "runs is 0; it takes 1 or more"),
+                                         ("runs", -1, ValueError, "runs is -1; it takes 1 or more"),
+                                         ("runs", 2.5, TypeError, "runs is 2.5; it takes an int"),
+                                         ("runs", 1 << 70, ValueError, "at most"),
+                                         ("warmup", -1, ValueError, "warmup is -1; it takes 0 or more")):
+            with self.subTest(name=name, value=value), self.assertRaisesRegex(error, text):
+                program.profile(**{name: value})
+        self.assertEqual(program.profile(runs=numpy.int64(1), warmup=0).data["runs"], 1)
+
+    def test_in_another_folder(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(os.path.dirname(sample("add_mul")))
+        program = vitrine.Program("model.pte")
+        os.chdir(before)
+        self.assertEqual(program.path, "model.pte")
+        self.assertEqual(program.profile(runs=1).data["model"], "model.pte")
 
     def test_pandas(self):
         try:
@@ -200,6 +286,12 @@ class Lowering(unittest.TestCase):
     def test_without_a_backend(self):
         info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
         self.assertEqual(info.subgraphs, 0)
+
+    def test_backends_of_the_docstring(self):
+        names = [word.strip('",') for word in vitrine.lower.__doc__.split() if word.startswith('"')]
+        self.assertIn("mapping-demo", names)
+        for name in names[:names.index("mapping-demo") + 1]:
+            vitrine.lower(sample("linear_relu", "model.pt2"), backend=name)
 
     def test_graphs_are_optimized(self):
         lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None, optimize=True)
@@ -268,6 +360,8 @@ class Lowering(unittest.TestCase):
             vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
         with self.assertRaisesRegex(vitrine.Error, "model.pte"):
             vitrine.lower(sample("linear_relu", "model.pte"))
+        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' is 3; it takes two ints"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": 3})
         with self.assertRaisesRegex(ValueError, "no method 'encode'; there are forward"):
             vitrine.lower(sample("linear_relu", "model.pt2")).delegation_info("encode")
 
