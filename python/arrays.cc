@@ -4,6 +4,7 @@
 
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "host/tool_error.h"
 
@@ -15,20 +16,42 @@ struct DtypeRow {
   const char* numpy;
 };
 constexpr std::array kDtypes = {
-    DtypeRow{ScalarType::kByte, "uint8"},    DtypeRow{ScalarType::kChar, "int8"},
-    DtypeRow{ScalarType::kShort, "int16"},   DtypeRow{ScalarType::kInt, "int32"},
-    DtypeRow{ScalarType::kLong, "int64"},    DtypeRow{ScalarType::kHalf, "float16"},
-    DtypeRow{ScalarType::kFloat, "float32"}, DtypeRow{ScalarType::kDouble, "float64"},
-    DtypeRow{ScalarType::kBool, "bool"},     DtypeRow{ScalarType::kBFloat16, "uint16"},
-    DtypeRow{ScalarType::kUInt16, "uint16"}, DtypeRow{ScalarType::kUInt32, "uint32"},
+    DtypeRow{ScalarType::kByte, "uint8"},
+    DtypeRow{ScalarType::kChar, "int8"},
+    DtypeRow{ScalarType::kShort, "int16"},
+    DtypeRow{ScalarType::kInt, "int32"},
+    DtypeRow{ScalarType::kLong, "int64"},
+    DtypeRow{ScalarType::kHalf, "float16"},
+    DtypeRow{ScalarType::kFloat, "float32"},
+    DtypeRow{ScalarType::kDouble, "float64"},
+    DtypeRow{ScalarType::kBool, "bool"},
+    DtypeRow{ScalarType::kBFloat16, "uint16"},
+    DtypeRow{ScalarType::kUInt16, "uint16"},
+    DtypeRow{ScalarType::kUInt32, "uint32"},
     DtypeRow{ScalarType::kUInt64, "uint64"},
+    DtypeRow{ScalarType::kComplexFloat, "complex64"},
+    DtypeRow{ScalarType::kComplexDouble, "complex128"},
 };
 
 const char* numpy_name(ScalarType dtype) {
   for (const DtypeRow& row : kDtypes) {
     if (row.dtype == dtype) return row.numpy;
   }
-  throw py::type_error(fmt::format("NumPy has no dtype for {}", scalar_type_name(dtype)));
+  throw py::type_error(
+      fmt::format("arrays of {} are not supported in Python", scalar_type_name(dtype)));
+}
+
+// Python that makes `x` an array of `dtype`.
+std::string conversion(ScalarType dtype, bool is_array) {
+  const bool is_bfloat16 = dtype == ScalarType::kBFloat16;
+  // NumPy 1.24 to 1.26 have no numpy.bool.
+  const char* name = is_bfloat16                  ? "float32"
+                     : dtype == ScalarType::kBool ? "bool_"
+                                                  : numpy_name(dtype);
+  const std::string converted =
+      fmt::format("{}numpy.{})", is_array ? "x.astype(" : "numpy.asarray(x, ", name);
+  if (!is_bfloat16) return converted;
+  return fmt::format("({}.view(numpy.uint32) >> 16).astype(numpy.uint16)", converted);
 }
 
 // "float32 (1, 3, 224, 224)"
@@ -55,20 +78,29 @@ bool fits(const py::array& array, const TensorInfo& info) {
   return true;
 }
 
+bool is_masked(const py::handle& argument) {
+  return py::isinstance(argument, py::module_::import("numpy.ma").attr("MaskedArray"));
+}
+
 Value to_array(const py::handle& argument, const TensorInfo& info, const std::string& place) {
   if (!py::isinstance<py::array>(argument)) {
+    throw py::type_error(fmt::format("{} is a {}; it takes a NumPy array: {}", place,
+                                     Py_TYPE(argument.ptr())->tp_name,
+                                     conversion(info.dtype, /*is_array=*/false)));
+  }
+  if (is_masked(argument)) {
     throw py::type_error(
-        fmt::format("{} is a {}; it takes a NumPy array: numpy.asarray(x, numpy.{})", place,
-                    Py_TYPE(argument.ptr())->tp_name, numpy_name(info.dtype)));
+        fmt::format("{} is a masked array, whose mask would be lost: x.filled(value)", place));
   }
   auto array = py::reinterpret_borrow<py::array>(argument);
   const bool is_dynamic = info.dynamism != ShapeDynamism::kStatic;
-  const std::string wanted =
-      (is_dynamic ? "at most " : "") + text_of(numpy_name(info.dtype), info.sizes);
+  const std::string wanted = (is_dynamic ? "at most " : "") +
+                             text_of(numpy_name(info.dtype), info.sizes) +
+                             (info.dtype == ScalarType::kBFloat16 ? ", the bits of bfloat16" : "");
   // Another byte order is another dtype.
   if (!array.dtype().equal(numpy_dtype(info.dtype))) {
-    throw py::type_error(fmt::format("{} is {}; it takes {}: x.astype(numpy.{})", place,
-                                     text_of(array), wanted, numpy_name(info.dtype)));
+    throw py::type_error(fmt::format("{} is {}; it takes {}: {}", place, text_of(array), wanted,
+                                     conversion(info.dtype, /*is_array=*/true)));
   }
   if (!fits(array, info)) {
     throw py::value_error(fmt::format("{} is {}; it takes {}: reshape, crop or pad it", place,
@@ -90,28 +122,77 @@ Value to_array(const py::handle& argument, const TensorInfo& info, const std::st
   return tools::check(Array::borrow(info.dtype, memory, sizes));
 }
 
+// NumPy's scalars, and arrays without dimensions, as Python's numbers.
+py::object plain(const py::handle& argument) {
+  const bool is_scalar = py::isinstance(argument, py::module_::import("numpy").attr("generic")) ||
+                         (py::isinstance<py::array>(argument) && !is_masked(argument) &&
+                          py::reinterpret_borrow<py::array>(argument).ndim() == 0);
+  return is_scalar ? argument.attr("item")() : py::reinterpret_borrow<py::object>(argument);
+}
+
+// An int, or what stands for one. Arrays do with one element; their dimensions say they are none.
+py::object whole_number(const py::object& number) {
+  if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
+  auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
+  if (!whole) PyErr_Clear();
+  return whole;
+}
+
+// Empty if the number is of another kind: what would change it, as int(2.7) does, is refused.
+std::optional<Value> to_number(const py::object& number, EValue::Tag tag) {
+  PyObject* object = number.ptr();
+  switch (tag) {
+    case EValue::Tag::kInt:
+      if (const py::object whole = whole_number(number)) return whole.cast<int64_t>();
+      return std::nullopt;
+    case EValue::Tag::kDouble:
+      if (PyFloat_Check(object)) return number.cast<double>();
+      if (const py::object whole = whole_number(number)) return whole.cast<double>();
+      return std::nullopt;
+    case EValue::Tag::kBool:
+      if (!PyBool_Check(object)) return std::nullopt;
+      return number.cast<bool>();
+    case EValue::Tag::kString:
+      if (!PyUnicode_Check(object)) return std::nullopt;
+      return number.cast<std::string>();
+    case EValue::Tag::kNone:
+      if (!number.is_none()) return std::nullopt;
+      return Value();
+    default:
+      return std::nullopt;
+  }
+}
+
+const char* python_name(EValue::Tag tag) {
+  switch (tag) {
+    case EValue::Tag::kInt:
+      return "an int";
+    case EValue::Tag::kDouble:
+      return "a float";
+    case EValue::Tag::kBool:
+      return "a bool";
+    case EValue::Tag::kString:
+      return "a str";
+    case EValue::Tag::kNone:
+      return "None";
+    default:
+      return "a list, which is not supported in Python";
+  }
+}
+
 Value to_value(const py::handle& argument, const MethodMeta& meta, size_t index) {
   const std::string place = fmt::format("input {} of {}", index, meta.name());
   const EValue::Tag tag = meta.input_tag(index);
+  if (tag == EValue::Tag::kTensor) return to_array(argument, meta.input_tensor(index), place);
+  std::optional<Value> value;
   try {
-    switch (tag) {
-      case EValue::Tag::kTensor:
-        return to_array(argument, meta.input_tensor(index), place);
-      case EValue::Tag::kInt:
-        return argument.cast<int64_t>();
-      case EValue::Tag::kDouble:
-        return argument.cast<double>();
-      case EValue::Tag::kBool:
-        return argument.cast<bool>();
-      case EValue::Tag::kString:
-        return argument.cast<std::string>();
-      default:
-        return Value();
-    }
+    value = to_number(plain(argument), tag);
   } catch (const py::cast_error&) {
-    throw py::type_error(fmt::format("{} is a {}; it takes {}", place,
-                                     Py_TYPE(argument.ptr())->tp_name, tag_name(tag)));
+    throw py::value_error(fmt::format("{} is too large a number for 64 bits", place));
   }
+  if (value) return std::move(*value);
+  throw py::type_error(fmt::format("{} is a {}; it takes {}", place,
+                                   Py_TYPE(argument.ptr())->tp_name, python_name(tag)));
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 """Tests of the Python module: /usr/bin/python3 vitrine_test.py <folder of samples>"""
 
+import decimal
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -21,6 +24,34 @@ def sample(name, file="model.pte"):
 
 def floats(name, file, shape):
     return numpy.fromfile(sample(name, file), numpy.float32).reshape(shape)
+
+
+def with_more_inputs(name, *values):
+    """The bytes of a sample's program that takes these values too, and does nothing with them."""
+    flatc = os.environ.get("FLATC") or shutil.which("flatc")
+    if not flatc:
+        raise unittest.SkipTest("flatc is not installed")
+    schema = os.path.join(SAMPLES, "..", "..", "schema")
+    with tempfile.TemporaryDirectory() as folder:
+        def run(*arguments):
+            subprocess.run([flatc, "-I", schema, "-o", folder, *arguments], check=True)
+        schema_file = os.path.join(schema, "program.fbs")
+        shutil.copy(sample(name), folder)
+        run("--json", "--strict-json", "--defaults-json", "--raw-binary", schema_file, "--",
+            os.path.join(folder, "model.pte"))
+        file = pathlib.Path(folder, "model.json")
+        program = json.loads(file.read_text())
+        plan = program["execution_plan"][0]
+        for kind, value in values:
+            plan["inputs"].append(len(plan["values"]))
+            plan["values"].append({"val_type": kind, "val": value})
+        file.write_text(json.dumps(program))
+        run("--binary", schema_file, str(file))
+        return pathlib.Path(folder, "model.pte").read_bytes()
+
+
+def tensor(dtype, *sizes):
+    return "Tensor", {"scalar_type": dtype, "sizes": sizes, "dim_order": list(range(len(sizes)))}
 
 
 class Calls(unittest.TestCase):
@@ -145,6 +176,68 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "backend option a is 0.5; it takes a bool, an int or a str"):
             vitrine.Program(sample("add_mul"), backend_options={"a": 0.5})
 
+    def test_complex_numbers(self):
+        parts = numpy.arange(3) + 1j
+        half, single, double = 8, 9, 10  # which the schema does not name
+        program = vitrine.Program(with_more_inputs("add_mul", tensor(single, 3), tensor(double, 3)))
+        self.assertEqual([spec.dtype for spec in program.inputs()[2:]], ["complex64", "complex128"])
+        added = [numpy.ones((2, 3), numpy.float32)] * 2
+        program(*added, parts.astype(numpy.complex64), parts)
+        with self.assertRaisesRegex(TypeError, r"x.astype\(numpy.complex64\)"):
+            program(*added, parts, parts)
+        program = vitrine.Program(with_more_inputs("add_mul", tensor(half, 3)))
+        with self.assertRaisesRegex(TypeError, "arrays of c32 are not supported in Python"):
+            program.inputs()
+
+
+class Numbers(unittest.TestCase):
+    """Inputs that are not arrays: exactly of the kind that the method takes."""
+
+    def setUp(self):
+        arrays = [numpy.ones((2, 3), numpy.float32)] * 2
+        values = [("Int", {"int_val": 2}), ("Double", {"double_val": 2.0}), ("Bool", {"bool_val": True}),
+                  ("String", {"string_val": "ab"}), ("Null", {})]
+        self.good = [2, 2.0, True, "ab", None]
+        program = vitrine.Program(with_more_inputs("add_mul", *values))
+        self.call = lambda numbers: program(*arrays, *numbers)
+        self.call(self.good)
+
+    def changed(self, index, value):
+        return [*self.good[:index], value, *self.good[index + 1:]]
+
+    def test_what_stands_for_them(self):
+        for index, values in ((0, (numpy.int8(2), numpy.uint64(2), numpy.array(2))),
+                              (1, (2, numpy.int32(2), numpy.float16(2), numpy.float64(2), numpy.array(2.0))),
+                              (2, (numpy.bool_(True), numpy.array(True)))):
+            for value in values:
+                with self.subTest(index=index, value=repr(value)):
+                    self.call(self.changed(index, value))
+
+    def test_nothing_is_cut_off(self):
+        fractions = (2.7, 2.0, numpy.float32(2.7), numpy.array(2.7), numpy.array([2.7]), numpy.array([2]),
+                     decimal.Decimal("2.7"), "2", None)
+        for index, kind, values in (
+                (0, "an int", fractions),
+                (1, "a float", (numpy.array([2.0]), numpy.complex64(2 + 1j), decimal.Decimal(2), "2", None)),
+                (2, "a bool", (1, 0, None, "", numpy.array([True]), [True])),
+                (3, "a str", (b"ab", 2, None)),
+                (4, "None", (0, False, "", numpy.ones(2)))):
+            for value in values:
+                with self.subTest(index=index, value=repr(value)):
+                    with self.assertRaisesRegex(TypeError, f"input {index + 2} of forward is a .*; it takes {kind}"):
+                        self.call(self.changed(index, value))
+
+    def test_too_large(self):
+        for index, value in ((0, 1 << 63), (1, 10 ** 400)):
+            with self.assertRaisesRegex(ValueError, "is too large a number for 64 bits"):
+                self.call(self.changed(index, value))
+
+    def test_lists(self):
+        program = vitrine.Program(with_more_inputs("add_mul", ("DoubleList", {"items": [1.0]})))
+        with self.assertRaisesRegex(TypeError, "a list, which is not supported"):
+            program(*[numpy.ones((2, 3), numpy.float32)] * 2, [1.0])
+
+
 class WrongInputs(unittest.TestCase):
     def setUp(self):
         self.program = vitrine.Program(sample("add_mul"))
@@ -158,6 +251,24 @@ class WrongInputs(unittest.TestCase):
     def test_dtype(self):
         self.expect(TypeError, r"input 1 of forward is float64 \(2, 3\); it takes float32 \(2, 3\): "
                     r"x.astype\(numpy.float32\)", self.good, self.good.astype(numpy.float64))
+
+    def test_advice_on_dtypes(self):
+        # What the errors advise, for arrays and others, gives arrays that the method takes.
+        added = [self.good, self.good]
+        for dtype, value, bits in (("BFLOAT16", 0.5, 0x3F00), ("BOOL", 1, True), ("HALF", 0.5, 0.5)):
+            program = vitrine.Program(with_more_inputs("add_mul", tensor(dtype, 2)))
+            for x in (numpy.full(2, value), [value, value]):
+                with self.subTest(dtype=dtype, x=repr(x)):
+                    with self.assertRaises(TypeError) as caught:
+                        program(*added, x)
+                    advice = str(caught.exception).rpartition(": ")[2]
+                    converted = eval(advice, {"numpy": numpy, "x": x})
+                    self.assertEqual(converted.tolist(), [bits, bits])
+                    program(*added, converted)
+
+    def test_masks(self):
+        self.expect(TypeError, r"input 0 of forward is a masked array, whose mask would be lost: x.filled",
+                    numpy.ma.masked_all((2, 3), numpy.float32), self.good)
 
     def test_byte_order(self):
         self.expect(TypeError, r"is >f4 \(2, 3\); it takes float32", self.good, self.good.astype(">f4"))
