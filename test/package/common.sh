@@ -39,5 +39,6 @@ demo_class() { cat "$OUT/readme/class"; }
 # check_programs <build folder>: all programs of `consumer` run and are right.
 check_programs() {
   expect "100 outputs are PyTorch's" "$1/compare" "$sample"
+  expect "2 values, f32[3,2]" "$1/declared" "$SOURCE/test/samples/add_mul/model.pte"
   (cd "$readme" && expect "class $(demo_class)" "$1/classify" && expect "class $(demo_class)" "$1/classify_c")
 }

@@ -6,7 +6,7 @@ for form in vitrine vitrine-static; do
   mkdir "$folder"
   # Words of pkg-config are options.
   # shellcheck disable=SC2046
-  for source in "$readme/classify.cc" "$SOURCE/test/package/consumer/compare.cc"; do
+  for source in "$readme/classify.cc" "$SOURCE"/test/package/consumer/{compare,declared}.cc; do
     "$CXX" -std=c++20 "$source" $(pkg-config --cflags --libs $form) -o "$folder/$(basename "$source" .cc)"
   done
   # shellcheck disable=SC2046
