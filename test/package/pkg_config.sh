@@ -13,3 +13,9 @@ for form in vitrine vitrine-static; do
   "$CC" -std=c99 "$readme/classify.c" $(pkg-config --cflags --libs $form) -o "$folder/classify_c"
   LD_LIBRARY_PATH=$prefix/$LIBDIR check_programs "$folder"
 done
+# The README's own commands: the last of them, where `ldconfig` would have told the loader the folder.
+commands=$(sed -n '/^```sh$/,/^```$/p' "$SOURCE/README.md" | grep -v '^```')
+[[ $commands == *"cmake --install build/release --prefix /usr/local && sudo ldconfig"* ]] || fail "README.md does not install"
+line=$(grep '^c++ ' <<< "$commands")
+cd "$readme"
+LD_LIBRARY_PATH=$prefix/$LIBDIR expect "class $(demo_class)" eval "${line/#c++/$CXX}"
