@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "runtime/core/share.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine {
@@ -27,7 +28,7 @@ Result<Array> Array::make(ScalarType dtype, std::span<const int32_t> sizes,
                        kMaxRank);
   }
   VITRINE_RETURN_IF_ERROR(checked_numel(sizes).take_error());
-  std::shared_ptr<State> state(new (std::nothrow) State);
+  std::shared_ptr<State> state = share(std::unique_ptr<State>(new (std::nothrow) State));
   if (state == nullptr) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for an array");
   }
@@ -87,7 +88,7 @@ Result<Array> Array::copy_of(const Tensor& tensor) {
   return array;
 }
 
-bool Array::owns_memory() const { return state_->owned.is_owned(); }
+bool Array::owns_memory() const { return state_ != nullptr && state_->owned.is_owned(); }
 
 std::span<const std::byte> Array::bytes() const {
   return {static_cast<const std::byte*>(tensor().raw_data()), tensor().nbytes()};
@@ -97,10 +98,21 @@ std::span<std::byte> Array::mutable_bytes() {
   return {static_cast<std::byte*>(mutable_tensor().mutable_raw_data()), tensor().nbytes()};
 }
 
-const Tensor& Array::tensor() const { return state_->tensor; }
-Tensor& Array::mutable_tensor() { return state_->tensor; }
+const Tensor& Array::tensor() const {
+  static const Tensor kNone;
+  return state_ != nullptr ? state_->tensor : kNone;
+}
+
+Tensor& Array::mutable_tensor() {
+  if (state_ != nullptr) return state_->tensor;
+  // Of each thread, and new each time: nothing that is done to it has an effect elsewhere.
+  static thread_local Tensor none;
+  none = Tensor();
+  return none;
+}
 
 Error Array::check_dtype(ScalarType wanted) const {
+  if (is_empty()) return Error::make(ErrorCode::kInvalidState, "the array is empty");
   if (dtype() == wanted) return Error();
   return Error::make(ErrorCode::kInvalidType, "the array holds %s, not %s",
                      scalar_type_name(dtype()), scalar_type_name(wanted));

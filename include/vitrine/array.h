@@ -38,7 +38,7 @@ class Sizes {
 
 class Array {
  public:
-  // Empty; it can only be assigned to.
+  // Empty: of u8, rank 0 and numel() 0, without bytes.
   Array() = default;
 
   // All makers: InvalidArgument for negative sizes, more than kMaxRank of them, an unknown dtype,
@@ -61,14 +61,13 @@ class Array {
 
   bool is_empty() const { return state_ == nullptr; }
 
-  // The functions below must not be called on an empty Array.
   ScalarType dtype() const { return tensor().dtype(); }
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
-  // InvalidType if the elements are not of type T.
+  // InvalidType if the elements are not of type T, InvalidState if the Array is empty.
   template <class T>
   Result<std::span<const T>> data() const {
     VITRINE_RETURN_IF_ERROR(check_dtype(scalar_type_of<T>));
@@ -80,7 +79,8 @@ class Array {
     return std::span<T>(mutable_tensor().template mutable_data<T>(), static_cast<size_t>(numel()));
   }
 
-  // The tensor that the runtime takes; it lives as long as the memory.
+  // The tensor that the runtime takes; it lives as long as the memory. An empty Array gives one
+  // without data, which is not to be changed.
   const Tensor& tensor() const;
   Tensor& mutable_tensor();
 

@@ -96,5 +96,11 @@ template <>
 inline constexpr ScalarType scalar_type_of<bool> = ScalarType::kBool;
 template <>
 inline constexpr ScalarType scalar_type_of<BFloat16> = ScalarType::kBFloat16;
+template <>
+inline constexpr ScalarType scalar_type_of<uint16_t> = ScalarType::kUInt16;
+template <>
+inline constexpr ScalarType scalar_type_of<uint32_t> = ScalarType::kUInt32;
+template <>
+inline constexpr ScalarType scalar_type_of<uint64_t> = ScalarType::kUInt64;
 
 }  // namespace vitrine

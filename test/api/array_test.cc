@@ -85,6 +85,29 @@ TEST(Array, SaysWhatDoesNotFit) {
   EXPECT_THAT(message(array->data<int32_t>()), HasSubstr("f32, not i32"));
 }
 
+TEST(Array, AnEmptyOneHasNothingAndSaysSo) {
+  Array empty;
+  EXPECT_EQ(empty.numel(), 0);
+  EXPECT_EQ(empty.dtype(), ScalarType::kByte);
+  EXPECT_TRUE(empty.sizes().empty());
+  EXPECT_TRUE(empty.bytes().empty());
+  EXPECT_TRUE(empty.mutable_bytes().empty());
+  EXPECT_FALSE(empty.owns_memory());
+  EXPECT_EQ(empty.data<uint8_t>().error().code(), ErrorCode::kInvalidState);
+  EXPECT_EQ(empty.mutable_data<float>().error().code(), ErrorCode::kInvalidState);
+}
+
+TEST(Array, HoldsUnsignedNumbers) {
+  constexpr std::array<uint16_t, 2> kSmall = {1, 65535};
+  constexpr std::array<uint32_t, 2> kWide = {1, 4000000000};
+  constexpr std::array<uint64_t, 2> kLong = {1, 1ULL << 63};
+  EXPECT_EQ(Array::copy_of<uint16_t>(kSmall, {2})->dtype(), ScalarType::kUInt16);
+  EXPECT_EQ(Array::copy_of<uint64_t>(kLong, {2})->dtype(), ScalarType::kUInt64);
+  const auto wide = Array::copy_of<uint32_t>(kWide, {2});
+  EXPECT_EQ(wide->dtype(), ScalarType::kUInt32);
+  EXPECT_THAT(*wide->data<uint32_t>(), ElementsAre(1, 4000000000));
+}
+
 TEST(Array, MoreMemoryThanThereIsIsAnError) {
   const auto array = Array::zeros(ScalarType::kByte, {1 << 30, 1 << 28});
   ASSERT_FALSE(array.ok());
