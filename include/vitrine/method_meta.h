@@ -32,12 +32,14 @@ class MethodMeta {
   std::string_view name() const;
   size_t num_inputs() const;
   size_t num_outputs() const;
-  // `index` < the number of inputs or outputs.
+  // None if there are not so many inputs or outputs.
   EValue::Tag input_tag(size_t index) const;
   EValue::Tag output_tag(size_t index) const;
-  // Only for tensors.
+  // Zeroed (u8, no sizes, 0 bytes) if there is no such input or output, or if it is no tensor.
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
+
+  // Each `index` below is less than the number before it.
 
   // Memory that the caller may supply, in bytes; buffer i holds memory_id i + 1.
   size_t num_planned_buffers() const;

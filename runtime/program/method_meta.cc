@@ -8,23 +8,28 @@ namespace {
 
 namespace fbs = schema::program;
 
-const fbs::EValue& value_at(const fbs::ExecutionPlan& plan,
-                            const flatbuffers::Vector<int32_t>& list, size_t index) {
-  return *plan.values()->Get(static_cast<uint32_t>(list.Get(static_cast<uint32_t>(index))));
+// Null if there are not so many.
+const fbs::EValue* value_at(const fbs::ExecutionPlan& plan,
+                            const flatbuffers::Vector<int32_t>* list, size_t index) {
+  if (index >= size_of(list)) return nullptr;
+  return plan.values()->Get(static_cast<uint32_t>(list->Get(static_cast<uint32_t>(index))));
 }
 
-EValue::Tag tag_of(const fbs::EValue& value) {
+EValue::Tag tag_of(const fbs::EValue* value) {
+  if (value == nullptr) return EValue::Tag::kNone;
   constexpr EValue::Tag kTags[] = {
       EValue::Tag::kNone,     EValue::Tag::kNone,       EValue::Tag::kInt,
       EValue::Tag::kBool,     EValue::Tag::kDouble,     EValue::Tag::kTensor,
       EValue::Tag::kString,   EValue::Tag::kListInt,    EValue::Tag::kListDouble,
       EValue::Tag::kListBool, EValue::Tag::kListTensor, EValue::Tag::kListOptionalTensor};
-  return kTags[static_cast<size_t>(value.val_type())];
+  return kTags[static_cast<size_t>(value->val_type())];
 }
 
-TensorInfo tensor_of(const fbs::EValue& value) {
-  const fbs::Tensor& tensor = *value.val_as_Tensor();
+TensorInfo tensor_of(const fbs::EValue* value) {
   TensorInfo info{};
+  const fbs::Tensor* found = value == nullptr ? nullptr : value->val_as_Tensor();
+  if (found == nullptr) return info;
+  const fbs::Tensor& tensor = *found;
   info.dtype = static_cast<ScalarType>(tensor.scalar_type());
   info.sizes = {tensor.sizes()->data(), tensor.sizes()->size()};
   info.dim_order = {tensor.dim_order()->data(), tensor.dim_order()->size()};
@@ -47,16 +52,16 @@ size_t MethodMeta::num_inputs() const { return size_of(plan_->inputs()); }
 size_t MethodMeta::num_outputs() const { return size_of(plan_->outputs()); }
 
 EValue::Tag MethodMeta::input_tag(size_t index) const {
-  return tag_of(value_at(*plan_, *plan_->inputs(), index));
+  return tag_of(value_at(*plan_, plan_->inputs(), index));
 }
 EValue::Tag MethodMeta::output_tag(size_t index) const {
-  return tag_of(value_at(*plan_, *plan_->outputs(), index));
+  return tag_of(value_at(*plan_, plan_->outputs(), index));
 }
 TensorInfo MethodMeta::input_tensor(size_t index) const {
-  return tensor_of(value_at(*plan_, *plan_->inputs(), index));
+  return tensor_of(value_at(*plan_, plan_->inputs(), index));
 }
 TensorInfo MethodMeta::output_tensor(size_t index) const {
-  return tensor_of(value_at(*plan_, *plan_->outputs(), index));
+  return tensor_of(value_at(*plan_, plan_->outputs(), index));
 }
 
 size_t MethodMeta::num_planned_buffers() const {
