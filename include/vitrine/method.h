@@ -83,7 +83,8 @@ struct Step;  // runtime/executor/step.h
 
 class Method {
  public:
-  // OperatorMissing names every operator and backend that is missing, not only the first.
+  // OperatorMissing names every operator and backend that is missing, not only the first; NotFound
+  // if backends alone are missing.
   static Result<std::unique_ptr<Method>> load(std::shared_ptr<const Program> program,
                                               std::string_view name, const MethodOptions& options);
   ~Method();

@@ -103,9 +103,10 @@ Error MethodLoader::check_planned_memory() {
     const std::span<std::byte> given = options_.planned_memory[i];
     if (given.size() < method_.meta_.planned_buffer_size(i) ||
         reinterpret_cast<uintptr_t>(given.data()) % 16 != 0) {
-      return Error::make(ErrorCode::kMemoryAllocationFailed,
-                         "planned_memory[%zu] must have %zu bytes, 16-byte aligned; it has %zu", i,
-                         method_.meta_.planned_buffer_size(i), given.size());
+      return Error::make(ErrorCode::kInvalidArgument,
+                         "planned_memory[%zu] must be %zu bytes, 16-byte aligned; it is %zu at %p",
+                         i, method_.meta_.planned_buffer_size(i), given.size(),
+                         static_cast<const void*>(given.data()));
     }
     planned_[i] = {given.data(), given.size()};
   }

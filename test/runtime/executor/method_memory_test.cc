@@ -43,10 +43,10 @@ TEST_F(PlannedMemoryTest, MustFitTheProgram) {
   alignas(16) std::array<std::byte, 80> memory{};
   const std::span<std::byte> bytes(memory);
   const std::array small{bytes.first(63)};
-  EXPECT_STREQ(refusal({.planned_memory = small}, ErrorCode::kMemoryAllocationFailed).c_str(),
-               "planned_memory[0] must have 64 bytes, 16-byte aligned; it has 63");
+  EXPECT_THAT(refusal({.planned_memory = small}, ErrorCode::kInvalidArgument),
+              HasSubstr("planned_memory[0] must be 64 bytes, 16-byte aligned; it is 63 at "));
   const std::array misaligned{bytes.subspan(8)};
-  EXPECT_THAT(refusal({.planned_memory = misaligned}, ErrorCode::kMemoryAllocationFailed),
+  EXPECT_THAT(refusal({.planned_memory = misaligned}, ErrorCode::kInvalidArgument),
               HasSubstr("planned_memory[0]"));
   const std::array two{bytes, bytes};
   EXPECT_STREQ(refusal({.planned_memory = two}, ErrorCode::kInvalidArgument).c_str(),
