@@ -203,7 +203,11 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
                        "an earlier call failed inside XNNPACK: load the method again");
   }
   if (shapes_changed) {
-    VITRINE_RETURN_IF_ERROR(infer_shapes(graph_, shapes_, limits_));
+    // The program's own shapes were right at load.
+    if (const Error error = infer_shapes(graph_, shapes_, limits_); !error.ok()) {
+      return Error::make(ErrorCode::kInvalidArgument, "with the sizes of this call: %s",
+                         error.message());
+    }
     VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, has_empty_input());
     if (nothing_to_do) return resize_outputs(arguments);
   }
