@@ -121,7 +121,9 @@ TEST_P(TableVerifier, AgreesWithTheGeneratedOneOnDamagedFiles) {
   }
   EXPECT_GT(accepted, 1000u);
   EXPECT_GT(refused, 500u);
-  if (sizeof(size_t) == 8) EXPECT_LT(stricter_, (accepted + refused) / 100);
+  if (sizeof(size_t) == 8) {
+    EXPECT_LT(stricter_, (accepted + refused) / 100);
+  }
 }
 
 TEST_P(TableVerifier, AgreesWithTheGeneratedOneOnCutFiles) {
