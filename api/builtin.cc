@@ -38,4 +38,16 @@ const BackendRegistry& builtin_backends() {
   return kBackends;
 }
 
+Error check_backends(std::span<const BackendOption> options) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    const std::string_view id = options[i].backend;
+    if (builtin_backends().find(id) != nullptr) continue;
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "backend_options[%zu]: this build has no backend %.*s, but %s and %s", i,
+                       static_cast<int>(id.size()), id.data(), xnnpack_backend().id(),
+                       mapping_demo_backend().id());
+  }
+  return Error();
+}
+
 }  // namespace vitrine

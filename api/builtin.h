@@ -10,5 +10,7 @@ namespace vitrine {
 // alone. Thread-safe.
 const KernelRegistry& builtin_kernels(bool optimized = true);
 const BackendRegistry& builtin_backends();
+// InvalidArgument, with the ids that there are, if an option is for another backend.
+Error check_backends(std::span<const BackendOption> options);
 
 }  // namespace vitrine

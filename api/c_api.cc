@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
-#include <string>
 
 #include "api/call_profile.h"
+#include "api/module_input.h"
+#include "runtime/core/checked_vector.h"
 #include "vitrine.h"
 #include "vitrine/module.h"
 #include "vitrine/version.h"
@@ -72,33 +75,40 @@ vitrine_kind kind_of(EValue::Tag tag) {
   }
 }
 
-Result<Value> value_of(const vitrine_value& value) {
+bool has_content(const vitrine_value& value) {
+  if (value.kind == VITRINE_ARRAY) return value.as.array != nullptr;
+  if (value.kind == VITRINE_STRING) return value.as.string != nullptr;
+  return value.kind >= VITRINE_NONE && value.kind < VITRINE_OTHER;
+}
+
+// Of a value with content that is no array.
+EValue evalue_of(const vitrine_value& value) {
   switch (value.kind) {
-    case VITRINE_NONE:
-      return Value();
-    case VITRINE_ARRAY:
-      if (value.as.array == nullptr) break;
-      return Value(value.as.array->array);
     case VITRINE_STRING:
-      if (value.as.string == nullptr) break;
-      return Value(value.as.string);
+      return EValue(std::string_view(value.as.string));
     case VITRINE_REAL:
-      return Value(value.as.real);
+      return EValue(value.as.real);
     case VITRINE_INTEGER:
-      return Value(value.as.integer);
+      return EValue(value.as.integer);
     case VITRINE_BOOLEAN:
-      return Value(value.as.boolean != 0);
-    case VITRINE_OTHER:
-      break;
+      return EValue(value.as.boolean != 0);
+    default:
+      return EValue();
   }
-  return Error::make(ErrorCode::kInvalidArgument, "of kind %d, without a value",
-                     static_cast<int>(value.kind));
+}
+
+bool share_memory(std::span<const vitrine_value> inputs, std::span<const vitrine_value> outputs) {
+  const std::less<const vitrine_value*> before;
+  return !inputs.empty() && !outputs.empty() && before(inputs.data(), &outputs.back() + 1) &&
+         before(outputs.data(), &inputs.back() + 1);
 }
 
 // The text, for free(). Null if there is no memory.
-char* copy_of(const std::string& text) {
+char* copy_of(std::string_view text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  if (copy == nullptr) return nullptr;
+  if (!text.empty()) std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
   return copy;
 }
 
@@ -108,11 +118,6 @@ Error give_value(Value& value, vitrine_value* out) {
     if (made == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
     out->kind = VITRINE_ARRAY;
     out->as.array = made;
-  } else if (const std::string* text = value.string()) {
-    char* copy = copy_of(*text);
-    if (copy == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
-    out->kind = VITRINE_STRING;
-    out->as.string = copy;
   } else if (value.real() != nullptr) {
     out->kind = VITRINE_REAL;
     out->as.real = *value.real();
@@ -129,30 +134,97 @@ Error give_value(Value& value, vitrine_value* out) {
 }
 
 // Callers of an earlier version know fewer members.
-vitrine_options known_options(const vitrine_options* options) {
+Result<vitrine_options> known_options(const vitrine_options* options) {
   vitrine_options known = VITRINE_OPTIONS_INIT;
-  if (options != nullptr) {
-    std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
+  if (options == nullptr) return known;
+  constexpr size_t kFirstVersion = offsetof(vitrine_options, profile);
+  if (options->struct_size < kFirstVersion) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "vitrine_options.struct_size is %zu: begin with VITRINE_OPTIONS_INIT",
+                       options->struct_size);
+  }
+  std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
+  if (known.data_files == nullptr && known.num_data_files != 0) {
+    return Error::make(ErrorCode::kInvalidArgument, "vitrine_options.data_files is NULL");
+  }
+  for (size_t i = 0; i < known.num_data_files; ++i) {
+    if (known.data_files[i] == nullptr) {
+      return Error::make(ErrorCode::kInvalidArgument, "vitrine_options.data_files[%zu] is NULL", i);
+    }
   }
   return known;
 }
 
-// `program`: a path, or bytes.
-template <class Program>
-vitrine_error* load_module(Program program, const vitrine_options* options, vitrine_module** out) {
-  const vitrine_options known = known_options(options);
+}  // namespace
+
+// What the API for C does with modules, without lists and strings of C++.
+class CModule {
+ public:
+  static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
+                             const vitrine_options& options, EventTracer* tracer);
+  // The inputs have content. On failure the outputs stay unchanged.
+  static Error call(Module& module, const char* method, std::span<const vitrine_value> inputs,
+                    std::span<vitrine_value> outputs);
+
+ private:
+  static Error read_output(const Method& method, size_t index, vitrine_value* out);
+};
+
+Result<Module> CModule::load(Result<std::unique_ptr<DataSource>> source, const char* path,
+                             const vitrine_options& options, EventTracer* tracer) {
+  ModuleOptions made;
+  made.threads = options.threads;
+  made.optimized_kernels = options.portable_kernels_only == 0;
+  made.tracer = tracer;
+  return Module::load(std::move(source), path, std::move(made),
+                      std::span(options.data_files, options.num_data_files));
+}
+
+Error CModule::read_output(const Method& method, size_t index, vitrine_value* out) {
+  Value value;
+  Module::Text text;
+  VITRINE_RETURN_IF_ERROR(Module::read_output(method, index, &value, &text));
+  if (!text) return give_value(value, out);
+  char* copy = copy_of(*text);
+  if (copy == nullptr) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory");
+  out->kind = VITRINE_STRING;
+  out->as.string = copy;
+  return Error();
+}
+
+Error CModule::call(Module& module, const char* method, std::span<const vitrine_value> inputs,
+                    std::span<vitrine_value> outputs) {
+  CheckedVector<vitrine_value> made;
+  VITRINE_RETURN_IF_ERROR(made.resize(outputs.size()));
+  const auto read_input = [](const void* all, size_t index) {
+    const vitrine_value& value = static_cast<const vitrine_value*>(all)[index];
+    if (value.kind == VITRINE_ARRAY) return Module::Input{&value.as.array->array, EValue()};
+    return Module::Input{nullptr, evalue_of(value)};
+  };
+  VITRINE_ASSIGN_OR_RETURN(const Method* loaded,
+                           module.run(method, inputs.data(), inputs.size(), read_input));
+  for (size_t i = 0; i < made.size(); ++i) {
+    Error error = read_output(*loaded, i, &made[i]);
+    if (error.ok()) continue;
+    for (size_t k = 0; k < i; ++k) vitrine_value_clear(&made[k]);
+    return error;
+  }
+  std::copy(made.begin(), made.end(), outputs.begin());
+  return Error();
+}
+
+namespace {
+
+vitrine_error* load_module(Result<std::unique_ptr<DataSource>> source, const char* path,
+                           const vitrine_options* options, vitrine_module** out) {
+  Result<vitrine_options> known = known_options(options);
+  if (!known.ok()) return wrap(known.take_error());
   std::unique_ptr<CallProfile> profile;
-  if (known.profile != 0) {
+  if (known->profile != 0) {
     profile.reset(new (std::nothrow) CallProfile);
     if (profile == nullptr) return &kNoMemory;
   }
-  ModuleOptions made;
-  made.threads = known.threads;
-  for (size_t i = 0; i < known.num_data_files; ++i) {
-    made.data_files.emplace_back(known.data_files[i]);
-  }
-  made.tracer = profile.get();
-  Result<Module> module = Module::load(program, std::move(made));
+  Result<Module> module = CModule::load(std::move(source), path, *known, profile.get());
   if (!module.ok()) return wrap(module.take_error());
   auto* handle = new (std::nothrow) vitrine_module{std::move(profile), std::move(*module)};
   if (handle == nullptr) return &kNoMemory;
@@ -202,10 +274,12 @@ const char* vitrine_version(void) { return VITRINE_VERSION; }
 uint32_t vitrine_version_number(void) { return VITRINE_VERSION_NUMBER; }
 
 uint32_t vitrine_error_code(const vitrine_error* error) {
+  if (error == nullptr) return 0;
   if (error == &kNoMemory) return static_cast<uint32_t>(ErrorCode::kMemoryAllocationFailed);
   return static_cast<uint32_t>(error->error.code());
 }
 const char* vitrine_error_message(const vitrine_error* error) {
+  if (error == nullptr) return "";
   return error == &kNoMemory ? "out of memory" : error->error.message();
 }
 void vitrine_error_free(vitrine_error* error) {
@@ -234,18 +308,23 @@ vitrine_error* vitrine_array_borrow(vitrine_dtype dtype, const int32_t* sizes, s
 
 void vitrine_array_free(vitrine_array* array) { delete array; }
 vitrine_dtype vitrine_array_dtype(const vitrine_array* array) {
-  return static_cast<vitrine_dtype>(array->array.dtype());
+  return array == nullptr ? VITRINE_U8 : static_cast<vitrine_dtype>(array->array.dtype());
 }
-size_t vitrine_array_rank(const vitrine_array* array) { return array->array.sizes().size(); }
+size_t vitrine_array_rank(const vitrine_array* array) {
+  return array == nullptr ? 0 : array->array.sizes().size();
+}
 const int32_t* vitrine_array_sizes(const vitrine_array* array) {
-  return array->array.sizes().data();
+  return array == nullptr ? nullptr : array->array.sizes().data();
 }
-size_t vitrine_array_nbytes(const vitrine_array* array) { return array->array.bytes().size(); }
+size_t vitrine_array_nbytes(const vitrine_array* array) {
+  return array == nullptr ? 0 : array->array.bytes().size();
+}
 void* vitrine_array_data(const vitrine_array* array) {
-  return const_cast<std::byte*>(array->array.bytes().data());
+  return array == nullptr ? nullptr : const_cast<std::byte*>(array->array.bytes().data());
 }
 
 void vitrine_value_clear(vitrine_value* value) {
+  if (value == nullptr) return;
   if (value->kind == VITRINE_ARRAY) delete value->as.array;
   if (value->kind == VITRINE_STRING) std::free(value->as.string);
   *value = vitrine_value{};
@@ -254,24 +333,25 @@ void vitrine_value_clear(vitrine_value* value) {
 vitrine_error* vitrine_module_load_file(const char* path, const vitrine_options* options,
                                         vitrine_module** out) {
   if (path == nullptr || out == nullptr) return refuse_null("path or out");
-  return load_module(path, options, out);
+  return load_module(map_file(path), path, options, out);
 }
 
 vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
                                           const vitrine_options* options, vitrine_module** out) {
   if (program == nullptr || out == nullptr) return refuse_null("program or out");
-  return load_module(std::span(static_cast<const std::byte*>(program), nbytes), options, out);
+  return load_module(view_buffer({static_cast<const std::byte*>(program), nbytes}),
+                     "program in memory", options, out);
 }
 
 void vitrine_module_free(vitrine_module* module) { delete module; }
 
 size_t vitrine_module_num_methods(const vitrine_module* module) {
-  return module->module.num_methods();
+  return module == nullptr ? 0 : module->module.num_methods();
 }
 
 // Strings of a flatbuffer end with a zero.
 const char* vitrine_module_method_name(const vitrine_module* module, size_t index) {
-  return index < module->module.num_methods() ? module->module.method_name(index).data() : nullptr;
+  return module == nullptr ? nullptr : module->module.method_name(index).data();
 }
 
 vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
@@ -307,29 +387,32 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     return wrap(Error::make(ErrorCode::kInvalidArgument, "%s gives %zu outputs, not %zu", method,
                             meta->num_outputs(), num_outputs));
   }
-  std::vector<Value> given;
+  const std::span given(inputs, num_inputs);
   for (size_t i = 0; i < num_inputs; ++i) {
-    Result<Value> value = value_of(inputs[i]);
-    if (!value.ok()) return wrap(value.take_error().in("%s: input %zu", method, i));
-    given.push_back(std::move(*value));
+    if (has_content(given[i])) continue;
+    return wrap(Error::make(ErrorCode::kInvalidArgument,
+                            "%s: input %zu is of kind %d, without a value", method, i,
+                            static_cast<int>(given[i].kind)));
   }
-  if (module->profile != nullptr) module->profile->set_method(method);
-  Result<std::vector<Value>> results = module->module.call(method, given);
-  if (!results.ok()) return wrap(results.take_error());
-  for (size_t i = 0; i < num_outputs; ++i) {
-    outputs[i] = vitrine_value{};
-    if (Error error = give_value((*results)[i], &outputs[i]); !error.ok()) {
-      for (size_t k = 0; k < i; ++k) vitrine_value_clear(&outputs[k]);
-      return wrap(std::move(error).in("%s: output %zu", method, i));
+  // The input would be overwritten, and its array lost.
+  if (share_memory(given, std::span(outputs, num_outputs))) {
+    return wrap(Error::make(ErrorCode::kInvalidArgument,
+                            "%s: an input and an output are the same vitrine_value", method));
+  }
+  if (module->profile != nullptr) {
+    if (Error error = module->profile->set_method(method); !error.ok()) {
+      return wrap(std::move(error));
     }
   }
-  return nullptr;
+  return wrap(CModule::call(module->module, method, given, std::span(outputs, num_outputs)));
 }
 
 vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out) {
   if (module == nullptr || out == nullptr) return refuse_null("module or out");
   if (module->profile == nullptr) return refuse_unprofiled();
-  char* copy = copy_of(module->profile->json());
+  Result<CheckedVector<char>> text = module->profile->json();
+  if (!text.ok()) return wrap(text.take_error());
+  char* copy = copy_of({text->data(), text->size()});
   if (copy == nullptr) return &kNoMemory;
   *out = copy;
   return nullptr;

@@ -1,8 +1,12 @@
 #include "api/call_profile.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
 #include <tuple>
 
+#include "runtime/core/sort.h"
 #include "vitrine/version.h"
 
 namespace vitrine {
@@ -27,8 +31,41 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
+}  // namespace
+
+// Without memory it stays as it is, and take() says so.
+class JsonText {
+ public:
+  JsonText& operator+=(std::string_view added) {
+    if (error_.ok()) error_ = text_.append({added.data(), added.size()});
+    return *this;
+  }
+  JsonText& operator+=(char added) { return *this += std::string_view(&added, 1); }
+  // A field or element ends with a comma, which the last of them loses.
+  void finish(std::string_view brackets) {
+    if (!text_.empty() && text_.back() == ',') {
+      static_cast<void>(text_.resize(text_.size() - 1));  // shrinks: cannot fail
+    }
+    *this += brackets;
+  }
+  bool ok() const { return error_.ok(); }
+  void note(Error error) {
+    if (error_.ok()) error_ = std::move(error);
+  }
+  Result<CheckedVector<char>> take() {
+    if (!error_.ok()) return std::move(error_);
+    return std::move(text_);
+  }
+
+ private:
+  CheckedVector<char> text_;
+  Error error_;
+};
+
+namespace {
+
 // Names come from programs: any bytes. Those that are not UTF-8 become U+FFFD.
-void append_string(std::string& text, std::string_view value) {
+void append_string(JsonText& text, std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
   text += '"';
   while (!value.empty()) {
@@ -52,7 +89,7 @@ void append_string(std::string& text, std::string_view value) {
   text += '"';
 }
 
-void append_field(std::string& text, std::string_view name, std::string_view value) {
+void append_field(JsonText& text, std::string_view name, std::string_view value) {
   text += '"';
   text += name;
   text += "\":";
@@ -60,18 +97,25 @@ void append_field(std::string& text, std::string_view name, std::string_view val
   text += ',';
 }
 
-void append_field(std::string& text, std::string_view name, uint64_t value) {
+// A number as text, without an allocation.
+class Digits {
+ public:
+  template <std::integral T>
+  explicit Digits(T number)
+      : end_(std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr) {}
+  std::string_view text() const { return {digits_.data(), end_}; }
+
+ private:
+  std::array<char, 24> digits_;
+  char* end_;
+};
+
+void append_field(JsonText& text, std::string_view name, uint64_t value) {
   text += '"';
   text += name;
   text += "\":";
-  text += std::to_string(value);
+  text += Digits(value).text();
   text += ',';
-}
-
-// A field or element ends with a comma, which the last of them loses.
-void finish(std::string& text, std::string_view brackets) {
-  if (text.back() == ',') text.pop_back();
-  text += brackets;
 }
 
 std::string_view text_of(const char* name) { return name == nullptr ? "" : name; }
@@ -89,7 +133,7 @@ auto instruction(const TraceRecord& record) {
   return std::pair(record.chain_index, record.instruction_id);
 }
 
-void append_instruction(const TraceRecord& record, std::string& text) {
+void append_instruction(const TraceRecord& record, JsonText& text) {
   const bool is_kernel = record.kind == Kind::kKernelCall;
   const bool is_delegate = record.kind == Kind::kDelegateCall;
   append_field(text, "where", is_kernel ? "kernel" : is_delegate ? "delegate" : "control");
@@ -101,10 +145,9 @@ void append_instruction(const TraceRecord& record, std::string& text) {
   append_field(text, "library", metadata_of(record));
 }
 
-void append_operator(const TraceRecord& record, std::string& text) {
-  append_field(
-      text, "identifier",
-      record.name != nullptr ? std::string(record.name) : std::to_string(record.delegate_debug_id));
+void append_operator(const TraceRecord& record, JsonText& text) {
+  const Digits number(record.delegate_debug_id);
+  append_field(text, "identifier", record.name != nullptr ? record.name : number.text());
   append_field(text, "kernel", metadata_of(record));
 }
 
@@ -118,19 +161,20 @@ void CallProfile::Times::add(const TraceRecord& record) {
   ++calls;
 }
 
-void CallProfile::Times::append_to(std::string& text) const {
+void CallProfile::Times::append_to(JsonText& text) const {
   append_field(text, "calls", calls);
   append_field(text, "total_ns", total_ns);
   append_field(text, "min_ns", min_ns);
   append_field(text, "max_ns", max_ns);
 }
 
-void CallProfile::set_method(std::string_view name) {
-  const auto known = std::ranges::find(methods_, name, &MethodSums::name);
+Error CallProfile::set_method(std::string_view name) {
+  const auto* const known = std::ranges::find(methods_, name, &MethodSums::text);
   current_ = static_cast<size_t>(known - methods_.begin());
-  if (known != methods_.end()) return;
-  methods_.emplace_back();
-  methods_.back().name = name;
+  if (known != methods_.end()) return Error();
+  MethodSums method;
+  VITRINE_RETURN_IF_ERROR(method.name.append({name.data(), name.size()}));
+  return methods_.push_back(std::move(method));
 }
 
 void CallProfile::begin_block(const char* name) {
@@ -142,8 +186,8 @@ void CallProfile::begin_block(const char* name) {
 
 // Calls go through the same instructions in the same order, unless the program branches. Operators
 // may share an identifier (layout changes do), so their place in their delegate's call counts too.
-CallProfile::Row& CallProfile::row_of(MethodSums& method, const TraceRecord& record) {
-  std::vector<Row>& rows = method.rows;
+CallProfile::Row* CallProfile::row_of(MethodSums& method, const TraceRecord& record) {
+  CheckedVector<Row>& rows = method.rows;
   const bool is_operator = record.kind == Kind::kDelegateOperator;
   const size_t position = is_operator ? method.position++ : 0;
   if (!is_operator) method.position = 0;
@@ -154,9 +198,9 @@ CallProfile::Row& CallProfile::row_of(MethodSums& method, const TraceRecord& rec
   if (at >= rows.size() || !is_it(rows[at])) {
     at = static_cast<size_t>(std::ranges::find_if(rows, is_it) - rows.begin());
   }
-  if (at == rows.size()) rows.push_back({record, position, {}});
+  if (at == rows.size() && !rows.push_back({record, position, {}}).ok()) return nullptr;
   method.next = at + 1;
-  return rows[at];
+  return &rows[at];
 }
 
 void CallProfile::record(const TraceRecord& record) {
@@ -167,7 +211,9 @@ void CallProfile::record(const TraceRecord& record) {
       method.load_ns = record.end_ns - record.start_ns;
     }
   } else if (record.kind != Kind::kScope) {
-    row_of(method, record).times.add(record);
+    Row* const row = row_of(method, record);
+    if (row != nullptr) row->times.add(record);
+    has_lost_ = has_lost_ || row == nullptr;
   } else if (text_of(record.name) == "Method::execute") {
     if (method.times.calls == 0) method.first_ns = record.end_ns - record.start_ns;
     method.times.add(record);
@@ -175,6 +221,7 @@ void CallProfile::record(const TraceRecord& record) {
 }
 
 void CallProfile::reset() {
+  has_lost_ = false;
   for (MethodSums& method : methods_) {
     method.times = {};
     method.first_ns = 0;
@@ -184,17 +231,23 @@ void CallProfile::reset() {
   }
 }
 
-void CallProfile::append(const MethodSums& method, std::string& text) {
+void CallProfile::append(const MethodSums& method, JsonText& text) {
   text += '{';
-  append_field(text, "method", method.name);
+  append_field(text, "method", method.text());
   append_field(text, "load_ns", method.load_ns);
   method.times.append_to(text);
   append_field(text, "first_ns", method.first_ns);
   // By instruction, its operators behind it in the order of their run.
-  std::vector<const Row*> rows;
-  for (const Row& row : method.rows) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const Row* row) {
-    return std::tuple(instruction(row->of), row->of.kind == Kind::kDelegateOperator, row->position);
+  CheckedVector<const Row*> rows;
+  text.note(rows.reserve(method.rows.size()));
+  if (!text.ok()) return;
+  for (const Row& row : method.rows) static_cast<void>(rows.push_back(&row));
+  sort(std::span(rows.data(), rows.size()), [](const Row* a, const Row* b) {
+    const auto key = [](const Row* row) {  // the last: as they were first seen
+      return std::tuple(instruction(row->of), row->of.kind == Kind::kDelegateOperator,
+                        row->position, row);
+    };
+    return key(a) < key(b);
   });
   text += "\"rows\":[";
   for (size_t i = 0; i < rows.size();) {
@@ -210,17 +263,22 @@ void CallProfile::append(const MethodSums& method, std::string& text) {
         text += '{';
         append_operator(rows[i]->of, text);
         rows[i]->times.append_to(text);
-        finish(text, "},");
+        text.finish("},");
       }
-      finish(text, "]");
+      text.finish("]");
     }
-    finish(text, "},");
+    text.finish("},");
   }
-  finish(text, "]}");
+  text.finish("]}");
 }
 
-std::string CallProfile::json() const {
-  std::string text = "{";
+Result<CheckedVector<char>> CallProfile::json() const {
+  if (has_lost_) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed,
+                       "the profile is incomplete: there was no memory for a row; reset it");
+  }
+  JsonText text;
+  text += '{';
   append_field(text, "schema_version", 1);
   append_field(text, "vitrine_version", VITRINE_VERSION);
   text += "\"methods\":[";
@@ -228,8 +286,8 @@ std::string CallProfile::json() const {
     append(method, text);
     text += ',';
   }
-  finish(text, "]}");
-  return text;
+  text.finish("]}");
+  return text.take();
 }
 
 }  // namespace vitrine

@@ -1,29 +1,34 @@
 // Where the time of a module's calls goes: sums by method, instruction and delegate operator.
 //
 // Memory grows with the program's instructions, not with its calls. The strings of the records are
-// not copied: the module outlives the profile. Not thread-safe.
+// not copied: the module outlives the profile. Not thread-safe. A record for which there is no
+// memory is lost, which json() says.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <string_view>
 
+#include "runtime/core/checked_vector.h"
+#include "vitrine/error.h"
 #include "vitrine/event_tracer.h"
 
 namespace vitrine {
 
+class JsonText;  // call_profile.cc
+
 class CallProfile final : public EventTracer {
  public:
   // Names the method of the blocks that follow. The name is copied once.
-  void set_method(std::string_view name);
+  Error set_method(std::string_view name);
   void begin_block(const char* name) override;
   void record(const TraceRecord& record) override;
 
   // Forgets the calls, not how long methods took to load.
   void reset();
-  // docs/formats/call_profile.md
-  std::string json() const;
+  // docs/formats/call_profile.md. MemoryAllocationFailed, also if a record was lost since the last
+  // reset.
+  Result<CheckedVector<char>> json() const;
 
  private:
   struct Times {
@@ -33,7 +38,7 @@ class CallProfile final : public EventTracer {
     uint64_t max_ns = 0;
 
     void add(const TraceRecord& record);
-    void append_to(std::string& text) const;
+    void append_to(JsonText& text) const;
   };
   struct Row {
     TraceRecord of;       // the first record of it; its times count in `times`
@@ -41,21 +46,25 @@ class CallProfile final : public EventTracer {
     Times times;
   };
   struct MethodSums {
-    std::string name;
+    CheckedVector<char> name;
     uint64_t load_ns = 0;
     Times times;
     uint64_t first_ns = 0;
-    std::vector<Row> rows;  // in the order in which they were first seen
-    size_t next = 0;        // the row that the next record probably belongs to
-    size_t position = 0;    // of the next operator, if the next record is one
+    CheckedVector<Row> rows;  // in the order in which they were first seen
+    size_t next = 0;          // the row that the next record probably belongs to
+    size_t position = 0;      // of the next operator, if the next record is one
+
+    std::string_view text() const { return {name.data(), name.size()}; }
   };
 
-  static Row& row_of(MethodSums& method, const TraceRecord& record);
-  static void append(const MethodSums& method, std::string& text);
+  // Null if there is no memory for a new one.
+  static Row* row_of(MethodSums& method, const TraceRecord& record);
+  static void append(const MethodSums& method, JsonText& text);
 
-  std::vector<MethodSums> methods_;
+  CheckedVector<MethodSums> methods_;
   size_t current_ = 0;
   bool is_loading_ = false;
+  bool has_lost_ = false;
 };
 
 }  // namespace vitrine

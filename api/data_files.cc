@@ -14,24 +14,27 @@ Result<std::unique_ptr<NamedDataMap>> load_file(const char* path) {
 
 }  // namespace
 
-Result<DataFiles> DataFiles::load(std::span<const std::string> paths) {
+Result<DataFiles> DataFiles::load(std::span<const char* const> paths) {
   DataFiles files;
-  for (const std::string& path : paths) {
-    VITRINE_ASSIGN_OR_RETURN(auto map, load_file(path.c_str()));
+  for (const char* path : paths) {
+    VITRINE_ASSIGN_OR_RETURN(auto map, load_file(path));
     const NamedDataMap* before = files.all();
     const NamedDataMap* added = map.get();
     for (size_t i = 0; before != nullptr && i < added->size(); ++i) {
       const std::string_view key = added->key(i);
       if (before->layout(key).ok()) {
         return Error::make(ErrorCode::kInvalidExternalData,
-                           "%s: %.*s is in an earlier data file too", path.c_str(),
+                           "%s: %.*s is in an earlier data file too", path,
                            static_cast<int>(key.size()), key.data());
       }
     }
-    files.maps_.push_back(std::move(map));
-    if (before != nullptr) {
-      files.maps_.push_back(std::make_unique<MergedNamedData>(before, added));
+    VITRINE_RETURN_IF_ERROR(files.maps_.push_back(std::move(map)));
+    if (before == nullptr) continue;
+    std::unique_ptr<NamedDataMap> both(new (std::nothrow) MergedNamedData(before, added));
+    if (both == nullptr) {
+      return Error::make(ErrorCode::kMemoryAllocationFailed, "%s: no memory for its names", path);
     }
+    VITRINE_RETURN_IF_ERROR(files.maps_.push_back(std::move(both)));
   }
   return files;
 }

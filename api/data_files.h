@@ -3,9 +3,8 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
+#include "runtime/core/checked_vector.h"
 #include "vitrine/named_data.h"
 
 namespace vitrine {
@@ -14,14 +13,14 @@ namespace vitrine {
 class DataFiles {
  public:
   // InvalidExternalData if two files hold the same name; errors begin with the file's path.
-  static Result<DataFiles> load(std::span<const std::string> paths);
+  static Result<DataFiles> load(std::span<const char* const> paths);
 
   // Null without files. Lives as long as this, also when it is moved.
   const NamedDataMap* all() const { return maps_.empty() ? nullptr : maps_.back().get(); }
 
  private:
-  std::vector<std::unique_ptr<NamedDataMap>>
-      maps_;  // each file, followed by a merger from the second on
+  // Each file, followed by a merger from the second on.
+  CheckedVector<std::unique_ptr<NamedDataMap>> maps_;
 };
 
 }  // namespace vitrine

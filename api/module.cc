@@ -1,11 +1,19 @@
 #include "vitrine/module.h"
 
+#include <cstdio>
+
 #include "api/builtin.h"
 #include "api/data_files.h"
+#include "api/module_input.h"
+#include "runtime/core/checked_vector.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
 namespace {
+
+Error no_memory() {
+  return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a module");
+}
 
 EValue evalue_of(const Value& value) {
   if (value.integer() != nullptr) return EValue(*value.integer());
@@ -15,26 +23,79 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-Result<Value> value_of(const EValue& output) {
-  switch (output.tag()) {
-    case EValue::Tag::kNone:
-      return Value();
-    case EValue::Tag::kTensor: {
-      VITRINE_ASSIGN_OR_RETURN(Array array, Array::copy_of(output.tensor()));
-      return Value(std::move(array));
-    }
-    case EValue::Tag::kInt:
-      return Value(output.to_int());
-    case EValue::Tag::kDouble:
-      return Value(output.to_double());
-    case EValue::Tag::kBool:
-      return Value(output.to_bool());
-    case EValue::Tag::kString:
-      return Value(std::string(output.to_string()));
-    default:
-      return Error::make(ErrorCode::kNotSupported, "it is a %s; use Method for it",
-                         tag_name(output.tag()));
+// What a file that is no program seems to be, and what it is for; null if that is unknown.
+const char* other_format(const DataSource& source) {
+  struct Format {
+    size_t at;
+    std::string_view magic;
+    const char* what;
+  };
+  static constexpr Format kFormats[] = {
+      {0, "PK\x03\x04", "an archive, perhaps an exported program (.pt2): lower it with pte_lower"},
+      {4, "BP08", "a bundled program (.bpte): executor_runner runs it with its tests"},
+      {4, "FT01", "a data file (.ptd): give it in data_files, beside the program that it is for"},
+      {4, "ED00", "an ETDump: it holds what a run recorded"},
+  };
+  constexpr size_t kHeadBytes = 8;
+  const Result<DataBuffer> head = source.read(0, kHeadBytes);
+  if (!head.ok()) return nullptr;
+  const std::string_view text(reinterpret_cast<const char*>(head->data()), kHeadBytes);
+  for (const Format& format : kFormats) {
+    if (text.substr(format.at).starts_with(format.magic)) return format.what;
   }
+  return nullptr;
+}
+
+// "[16,12]"
+void write_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
+  size_t length = 0;
+  for (size_t i = 0; i < sizes.size() && length < size; ++i) {
+    const int written =
+        std::snprintf(text + length, size - length, "%c%d", i == 0 ? '[' : ',', sizes[i]);
+    length += written > 0 ? static_cast<size_t>(written) : 0;
+  }
+  if (length < size) std::snprintf(text + length, size - length, sizes.empty() ? "[]" : "]");
+}
+
+// What the program takes for an input of the right kind, for errors; empty if it cannot be said.
+void write_wanted(const Method& method, size_t index, char* text, size_t size) {
+  const EValue& planned = method.input(index);
+  text[0] = '\0';
+  switch (planned.tag()) {
+    case EValue::Tag::kInt:
+      std::snprintf(text, size, "it must be %lld", static_cast<long long>(planned.to_int()));
+      break;
+    case EValue::Tag::kDouble:
+      std::snprintf(text, size, "it must be %.17g", planned.to_double());
+      break;
+    case EValue::Tag::kBool:
+      std::snprintf(text, size, "it must be %s", planned.to_bool() ? "true" : "false");
+      break;
+    case EValue::Tag::kString:
+      std::snprintf(text, size, "it must be \"%.*s\"",
+                    static_cast<int>(std::min<size_t>(planned.to_string().size(), 100)),
+                    planned.to_string().data());
+      break;
+    case EValue::Tag::kTensor: {
+      const TensorInfo info = method.meta().input_tensor(index);
+      if (info.dynamism == ShapeDynamism::kStatic) break;  // the error says it
+      char sizes[200];
+      write_sizes(info.sizes, sizes, sizeof sizes);
+      std::snprintf(text, size, "the program takes at most %s", sizes);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+// The error of set_input() for a value of the right kind, with what is wanted.
+Error with_wanted(Error error, const Method& method, size_t index) {
+  if (error.code() != ErrorCode::kInvalidArgument) return error;
+  char wanted[256];
+  write_wanted(method, index, wanted, sizeof wanted);
+  if (wanted[0] == '\0') return error;
+  return Error::make(error.code(), "%s; %s", error.message(), wanted);
 }
 
 }  // namespace
@@ -43,9 +104,12 @@ struct Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
     // By input: a copy in the program's layout, made when it is first needed.
-    std::vector<Array> staged;
+    CheckedVector<Array> staged;
     // Memory of outputs that the program does not plan.
-    std::vector<Array> outputs;
+    CheckedVector<Array> outputs;
+
+    Error set_input(size_t index, const Input& input);
+    Error set_array(size_t index, const Array& array);
   };
 
   ModuleOptions options;
@@ -53,7 +117,7 @@ struct Module::State {
   std::unique_ptr<ThreadPool> pool;
   std::shared_ptr<const Program> program;
   std::unique_ptr<SharedState> shared_state;  // null also if the methods share nothing
-  std::vector<Loaded> methods;                // by the program's index; null until loaded
+  CheckedVector<Loaded> methods;              // by the program's index; null until loaded
 
   Result<Loaded*> find(std::string_view name);
   Error load(size_t index);
@@ -83,18 +147,54 @@ Error Module::State::load(size_t index) {
   how.check_plan = refuse_overlaps;
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
   Loaded loaded;
-  loaded.staged.resize(method->num_inputs());
+  VITRINE_RETURN_IF_ERROR(loaded.staged.resize(method->num_inputs()));
   const MethodMeta& meta = method->meta();
   for (size_t i = 0; i < method->num_outputs(); ++i) {
     if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;
     const TensorInfo info = meta.output_tensor(i);
     VITRINE_ASSIGN_OR_RETURN(Array memory, Array::zeros(info.dtype, info.sizes));
     VITRINE_RETURN_IF_ERROR(method->set_output_data(i, memory.mutable_bytes()));
-    loaded.outputs.push_back(std::move(memory));
+    VITRINE_RETURN_IF_ERROR(loaded.outputs.push_back(std::move(memory)));
   }
   loaded.method = std::move(method);
   methods[index] = std::move(loaded);
   return Error();
+}
+
+Error Module::State::Loaded::set_array(size_t index, const Array& array) {
+  if (array.is_empty()) {
+    return Error::make(ErrorCode::kInvalidArgument, "input %zu is an empty array", index);
+  }
+  Array given = array;
+  if (method->input(index).is_tensor()) {
+    const TensorInfo info = method->meta().input_tensor(index);
+    const bool has_layout = info.dim_order.size() != array.sizes().size() ||
+                            method->input(index).tensor().is_contiguous();
+    // Memory that is not planned is read in place: the borrowed may end where its page does.
+    if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
+      const auto order = has_layout ? std::span<const uint8_t>() : info.dim_order;
+      Array& copy = staged[index];
+      if (copy.is_empty() || !copy.tensor().same_sizes(array.tensor()) ||
+          copy.dtype() != array.dtype()) {
+        VITRINE_ASSIGN_OR_RETURN(copy, Array::allocate(array.dtype(), array.sizes(), order));
+      }
+      copy_elements(array.tensor(), copy.mutable_tensor());
+      given = copy;
+    }
+  }
+  Error error = method->set_input(index, EValue(&given.mutable_tensor()));
+  // An error of dtypes or ranks says it all.
+  if (error.ok() || !method->input(index).is_tensor()) return error;
+  const Tensor& planned = method->input(index).tensor();
+  if (array.dtype() != planned.dtype() || array.tensor().rank() != planned.rank()) return error;
+  return with_wanted(std::move(error), *method, index);
+}
+
+Error Module::State::Loaded::set_input(size_t index, const Input& input) {
+  if (input.array != nullptr) return set_array(index, *input.array);
+  Error error = method->set_input(index, input.value);
+  if (error.ok() || input.value.tag() != method->input(index).tag()) return error;
+  return with_wanted(std::move(error), *method, index);
 }
 
 Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -103,17 +203,33 @@ Module::Module(Module&& other) noexcept = default;
 Module& Module::operator=(Module&& other) noexcept = default;
 
 Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const char* path,
-                            ModuleOptions options) {
+                            ModuleOptions options, std::span<const char* const> data_files) {
   if (!source.ok()) return source.take_error();
-  auto state = std::make_unique<State>();
-  VITRINE_ASSIGN_OR_RETURN(state->data, DataFiles::load(options.data_files));
+  VITRINE_RETURN_IF_ERROR(check_backends(options.backend_options));
+  std::unique_ptr<State> state(new (std::nothrow) State);
+  if (state == nullptr) return no_memory();
+  VITRINE_ASSIGN_OR_RETURN(state->data, DataFiles::load(data_files));
   VITRINE_ASSIGN_OR_RETURN(state->pool, ThreadPool::create(options.threads));
+  const char* const other = other_format(**source);
   auto program = Program::load(std::move(*source));
-  if (!program.ok()) return program.take_error().in("%s", path);
+  if (!program.ok()) {
+    const Error error = program.take_error();
+    return Error::make(error.code(), other == nullptr ? "%s: %s" : "%s: %s; it is %s", path,
+                       error.message(), other);
+  }
   state->program = std::move(*program);
   state->options = std::move(options);
-  state->methods.resize(state->program->num_methods());
+  VITRINE_RETURN_IF_ERROR(state->methods.resize(state->program->num_methods()));
   return Module(std::move(state));
+}
+
+Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const char* path,
+                            ModuleOptions options) {
+  CheckedVector<const char*> files;
+  for (const std::string& file : options.data_files) {
+    VITRINE_RETURN_IF_ERROR(files.push_back(file.c_str()));
+  }
+  return load(std::move(source), path, std::move(options), std::span(files.data(), files.size()));
 }
 
 Result<Module> Module::load(const char* path, ModuleOptions options) {
@@ -124,72 +240,107 @@ Result<Module> Module::load(std::span<const std::byte> program, ModuleOptions op
   return load(view_buffer(program), "program in memory", std::move(options));
 }
 
-size_t Module::num_methods() const { return state_->program->num_methods(); }
+Error Module::check() const {
+  if (state_ != nullptr) return Error();
+  return Error::make(ErrorCode::kInvalidState, "the module was moved from");
+}
+
+size_t Module::num_methods() const {
+  return state_ == nullptr ? 0 : state_->program->num_methods();
+}
 std::string_view Module::method_name(size_t index) const {
-  return state_->program->method_name(index);
+  return index < num_methods() ? state_->program->method_name(index) : std::string_view();
 }
 Result<MethodMeta> Module::method_meta(std::string_view name) const {
+  VITRINE_RETURN_IF_ERROR(check());
   return state_->program->method_meta(name);
 }
 const Program& Module::program() const { return *state_->program; }
 
-Error Module::load_method(std::string_view name) { return state_->find(name).take_error(); }
-
-Error Module::set_inputs(Method& method, std::vector<Array>& staged,
-                         std::span<const Value> inputs) {
-  if (inputs.size() != method.num_inputs()) {
-    return Error::make(ErrorCode::kInvalidArgument, "it takes %zu inputs, not %zu",
-                       method.num_inputs(), inputs.size());
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Array* array = inputs[i].array();
-    if (array == nullptr) {
-      VITRINE_RETURN_IF_ERROR(method.set_input(i, evalue_of(inputs[i])));
-      continue;
-    }
-    if (array->is_empty()) {
-      return Error::make(ErrorCode::kInvalidArgument, "input %zu is an empty array", i);
-    }
-    Array given = *array;
-    if (method.input(i).is_tensor()) {
-      const TensorInfo info = method.meta().input_tensor(i);
-      const bool has_layout = info.dim_order.size() != array->sizes().size() ||
-                              method.input(i).tensor().is_contiguous();
-      // Memory that is not planned is read in place: the borrowed may end where its page does.
-      if (!has_layout || (!info.is_memory_planned && !array->owns_memory())) {
-        const auto order = has_layout ? std::span<const uint8_t>() : info.dim_order;
-        if (staged[i].is_empty() || !staged[i].tensor().same_sizes(array->tensor()) ||
-            staged[i].dtype() != array->dtype()) {
-          VITRINE_ASSIGN_OR_RETURN(staged[i],
-                                   Array::allocate(array->dtype(), array->sizes(), order));
-        }
-        copy_elements(array->tensor(), staged[i].mutable_tensor());
-        given = staged[i];
-      }
-    }
-    VITRINE_RETURN_IF_ERROR(method.set_input(i, EValue(&given.mutable_tensor())));
-  }
-  return Error();
+Error Module::load_method(std::string_view name) {
+  VITRINE_RETURN_IF_ERROR(check());
+  return state_->find(name).take_error();
 }
 
-Result<std::vector<Value>> Module::call(std::string_view name, std::span<const Value> inputs) {
-  VITRINE_ASSIGN_OR_RETURN(State::Loaded * loaded, state_->find(name));
-  Method& method = *loaded->method;
-  Error error = set_inputs(method, loaded->staged, inputs);
-  if (error.ok()) error = method.execute();
-  std::vector<Value> outputs;
-  for (size_t i = 0; error.ok() && i < method.num_outputs(); ++i) {
-    Result<Value> value = value_of(method.output(i));
-    if (value.ok()) {
-      outputs.push_back(std::move(*value));
-    } else {
-      error = value.take_error().in("output %zu", i);
+const Error& Module::warning() const {
+  static const Error kNone;
+  if (state_ == nullptr) return kNone;
+  for (const State::Loaded& loaded : state_->methods) {
+    if (loaded.method != nullptr && !loaded.method->warning().ok()) {
+      return loaded.method->warning();
     }
   }
-  if (!error.ok()) {
-    return std::move(error).in("%.*s", static_cast<int>(name.size()), name.data());
+  return kNone;
+}
+
+MemoryUsage Module::memory_usage() const {
+  MemoryUsage usage;
+  if (state_ == nullptr) return usage;
+  for (const State::Loaded& loaded : state_->methods) {
+    if (loaded.method != nullptr) loaded.method->add_memory_usage(usage);
   }
-  return outputs;
+  return usage;
+}
+
+Result<const Method*> Module::run(std::string_view name, const void* inputs, size_t count,
+                                  ReadInput read_input) {
+  VITRINE_RETURN_IF_ERROR(check());
+  VITRINE_ASSIGN_OR_RETURN(State::Loaded * loaded, state_->find(name));
+  Method& method = *loaded->method;
+  const auto length = static_cast<int>(name.size());
+  if (count != method.num_inputs()) {
+    return Error::make(ErrorCode::kInvalidArgument, "%.*s: it takes %zu inputs, not %zu", length,
+                       name.data(), method.num_inputs(), count);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    VITRINE_RETURN_IF_ERROR(loaded->set_input(i, read_input(inputs, i)), "%.*s", length,
+                            name.data());
+  }
+  VITRINE_RETURN_IF_ERROR(method.execute());  // names the method
+  return static_cast<const Method*>(&method);
+}
+
+Result<const Method*> Module::run(std::string_view name, std::span<const Value> inputs) {
+  return run(name, inputs.data(), inputs.size(), [](const void* all, size_t index) {
+    const Value& value = static_cast<const Value*>(all)[index];
+    return Input{value.array(), evalue_of(value)};
+  });
+}
+
+Error Module::read_output(const Method& method, size_t index, Value* value, Text* text) {
+  const EValue& output = method.output(index);
+  switch (output.tag()) {
+    case EValue::Tag::kNone:
+      *value = Value();
+      return Error();
+    case EValue::Tag::kTensor: {
+      Result<Array> array = Array::copy_of(output.tensor());
+      if (array.ok()) {
+        *value = std::move(*array);
+        return Error();
+      }
+      const std::string_view name = method.meta().name();
+      return array.take_error().in("%.*s: output %zu", static_cast<int>(name.size()), name.data(),
+                                   index);
+    }
+    case EValue::Tag::kInt:
+      *value = output.to_int();
+      return Error();
+    case EValue::Tag::kDouble:
+      *value = output.to_double();
+      return Error();
+    case EValue::Tag::kBool:
+      *value = output.to_bool();
+      return Error();
+    case EValue::Tag::kString:
+      *text = output.to_string();
+      return Error();
+    default: {
+      const std::string_view name = method.meta().name();
+      return Error::make(ErrorCode::kNotSupported, "%.*s: output %zu is a %s; use Method for it",
+                         static_cast<int>(name.size()), name.data(), index, tag_name(output.tag()));
+    }
+  }
 }
 
 }  // namespace vitrine

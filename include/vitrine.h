@@ -7,8 +7,9 @@
  * Functions that can fail return NULL on success, else an error that the caller frees. What a
  * function returns by an out parameter belongs to the caller, who frees it with the matching
  * `_free` (NULL is allowed); on failure out parameters stay unchanged. Pointers that are returned
- * directly belong to the object that returned them. One thread at a time uses a module and its
- * arrays; several modules are independent.
+ * directly belong to the object that returned them; for NULL instead of an object they are NULL,
+ * and numbers 0. Running out of memory is an error as well (0x21 MemoryAllocationFailed). One
+ * thread at a time uses a module and its arrays; several modules are independent.
  */
 #ifndef VITRINE_H
 #define VITRINE_H
@@ -34,7 +35,7 @@ VITRINE_API uint32_t vitrine_version_number(void);
 
 typedef struct vitrine_error vitrine_error;
 /* The code is ExecuTorch's where it has one: 0x12 InvalidArgument, 0x14 OperatorMissing, 0x23
- * InvalidProgram. */
+ * InvalidProgram. Of NULL, which means success: 0, and an empty message. */
 VITRINE_API uint32_t vitrine_error_code(const vitrine_error* error);
 VITRINE_API const char* vitrine_error_message(const vitrine_error* error);
 VITRINE_API void vitrine_error_free(vitrine_error* error);
@@ -97,27 +98,31 @@ typedef struct vitrine_value {
     int boolean;
   } as;
 } vitrine_value;
-/* Frees what an output holds, and makes it VITRINE_NONE. */
+/* Frees what an output holds, and makes it VITRINE_NONE. NULL is allowed. */
 VITRINE_API void vitrine_value_clear(vitrine_value* value);
 
 typedef struct vitrine_module vitrine_module;
 
-/* Begin with VITRINE_OPTIONS_INIT: later versions add members. */
+/* Begin with VITRINE_OPTIONS_INIT: later versions add members. InvalidArgument if `struct_size` is
+ * less than that of the first version. */
 typedef struct vitrine_options {
   size_t struct_size;
   size_t threads;                /* the caller's included; 0: as many as performing cores */
-  const char* const* data_files; /* .ptd */
+  const char* const* data_files; /* .ptd: paths, none of them NULL */
   size_t num_data_files;
   int profile; /* not 0: for vitrine_module_profile_json; a clock is read for each instruction */
+  /* Not 0: without the optimised kernels. A size_t, as an int would lie in what was padding. */
+  size_t portable_kernels_only;
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
-  { sizeof(vitrine_options), 0, NULL, 0, 0 }
+  { sizeof(vitrine_options), 0, NULL, 0, 0, 0 }
 
 /* The file is mapped: it must not be truncated while the module lives. `options` may be NULL. */
 VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
                                                     const vitrine_options* options,
                                                     vitrine_module** out);
-/* `program` outlives the module. */
+/* `program` outlives the module and is 16-byte aligned, as what malloc and mmap give is;
+ * InvalidArgument if not. */
 VITRINE_API vitrine_error* vitrine_module_load_memory(const void* program, size_t nbytes,
                                                       const vitrine_options* options,
                                                       vitrine_module** out);
@@ -143,7 +148,9 @@ VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, c
                                                  size_t index, vitrine_info* out);
 
 /* Calls a method, and loads it before its first call. `num_outputs` is exactly that of the method.
- */
+ * `outputs` are written without being freed before, so none of them may be one of `inputs`
+ * (InvalidArgument). An input that does not fit is InvalidArgument, or NotSupported (0x10) if it
+ * has other sizes than a static shape. */
 VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
                                                const vitrine_value* inputs, size_t num_inputs,
                                                vitrine_value* outputs, size_t num_outputs);

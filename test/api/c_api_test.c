@@ -214,6 +214,93 @@ static void check_older_options(const char* path) {
   vitrine_module_free(module);
 }
 
+static void check_options(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.struct_size = 0;
+  options.threads = 99999;
+  expect_error(vitrine_module_load_file(path, &options, &module), 0x12, "VITRINE_OPTIONS_INIT");
+  options.struct_size = offsetof(vitrine_options, profile) - 1;
+  expect_error(vitrine_module_load_file(path, &options, &module), 0x12, "struct_size");
+
+  vitrine_options files = VITRINE_OPTIONS_INIT;
+  files.num_data_files = 1;
+  expect_error(vitrine_module_load_file(path, &files, &module), 0x12, "data_files is NULL");
+  const char* const none[] = {NULL};
+  files.data_files = none;
+  expect_error(vitrine_module_load_file(path, &files, &module), 0x12, "data_files[0] is NULL");
+  expect(module == NULL, "nothing is given for wrong options");
+}
+
+/* Options of a program that was compiled before `portable_kernels_only` was there: what lies behind
+ * its members, padding included, means nothing. */
+static void check_padding(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options;
+  memset(&options, 0xFF, sizeof(options));
+  options.struct_size = offsetof(vitrine_options, portable_kernels_only);
+  options.threads = 1;
+  options.data_files = NULL;
+  options.num_data_files = 0;
+  options.profile = 1;
+  need(vitrine_module_load_file(path, &options, &module));
+  call_with_zeros(module);
+  char* json = NULL;
+  need(vitrine_module_profile_json(module, &json));
+  expect(strstr(json, "\"library\":\"optimized\"") != NULL, "optimised kernels");
+  vitrine_string_free(json);
+  vitrine_module_free(module);
+}
+
+static void check_portable_kernels(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options = VITRINE_OPTIONS_INIT;
+  options.threads = 1;
+  options.profile = 1;
+  options.portable_kernels_only = 1;
+  need(vitrine_module_load_file(path, &options, &module));
+  call_with_zeros(module);
+  char* json = NULL;
+  need(vitrine_module_profile_json(module, &json));
+  expect(strstr(json, "\"library\":\"portable\"") != NULL, "portable kernels");
+  expect(strstr(json, "\"library\":\"optimized\"") == NULL, "no optimised ones");
+  vitrine_string_free(json);
+  vitrine_module_free(module);
+}
+
+static void check_null(void) {
+  expect(vitrine_error_code(NULL) == 0, "no error has no code");
+  expect(strcmp(vitrine_error_message(NULL), "") == 0, "nor a message");
+  vitrine_error_free(NULL);
+  expect(vitrine_array_dtype(NULL) == 0, "no array's dtype");
+  expect(vitrine_array_rank(NULL) == 0, "rank");
+  expect(vitrine_array_sizes(NULL) == NULL, "sizes");
+  expect(vitrine_array_nbytes(NULL) == 0, "bytes");
+  expect(vitrine_array_data(NULL) == NULL, "data");
+  vitrine_array_free(NULL);
+  vitrine_value_clear(NULL);
+  expect(vitrine_module_num_methods(NULL) == 0, "no module's methods");
+  expect(vitrine_module_method_name(NULL, 0) == NULL, "and their names");
+  vitrine_module_free(NULL);
+  vitrine_string_free(NULL);
+}
+
+/* An output in the place of an input would lose the input's array. */
+static void check_in_place(vitrine_module* module) {
+  vitrine_info in;
+  vitrine_value values[2];
+  need(vitrine_method_input(module, "forward", 0, &in));
+  values[0].kind = VITRINE_ARRAY;
+  need(vitrine_array_new(in.dtype, in.sizes, in.rank, &values[0].as.array));
+  vitrine_array* const mine = values[0].as.array;
+  expect_error(vitrine_module_call(module, "forward", values, 1, values, 1), 0x12,
+               "the same vitrine_value");
+  expect(values[0].kind == VITRINE_ARRAY && values[0].as.array == mine, "the input is unchanged");
+  need(vitrine_module_call(module, "forward", values, 1, values + 1, 1));
+  vitrine_value_clear(&values[0]);
+  vitrine_value_clear(&values[1]);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   expect(vitrine_version_number() > 0 && strchr(vitrine_version(), '.') != NULL, "a version");
@@ -229,7 +316,10 @@ int main(int argc, char** argv) {
   check_outputs(module, argv[1], "digits_xnnpack");
   check_errors(module);
   check_no_profile(module);
+  check_in_place(module);
   vitrine_module_free(module);
+  check_null();
+  check_options(path);
   check_profile(path, "\"delegate\":\"XnnpackBackend\"");
   check_older_options(path);
 
@@ -241,5 +331,7 @@ int main(int argc, char** argv) {
   free(program);
   snprintf(path, sizeof(path), "%s/digits_portable/model.pte", argv[1]);
   check_profile(path, "\"where\":\"kernel\"");
+  check_padding(path);
+  check_portable_kernels(path);
   return failures == 0 ? 0 : 1;
 }

@@ -43,6 +43,16 @@ TraceRecord delegate(int32_t instruction, uint64_t ns) {
   return record;
 }
 
+void set_method(CallProfile& profile, std::string_view name) {
+  EXPECT_TRUE(profile.set_method(name).ok());
+}
+
+json parsed(const CallProfile& profile) {
+  const auto text = profile.json();
+  EXPECT_TRUE(text.ok());
+  return json::parse(text->begin(), text->end());
+}
+
 void run(CallProfile& profile, std::initializer_list<TraceRecord> records, uint64_t ns) {
   profile.begin_block("Execute");
   for (const TraceRecord& each : records) profile.record(each);
@@ -60,7 +70,7 @@ json joined(json row, const json& more) {
 
 TEST(CallProfile, SumsByInstructionAndOperator) {
   CallProfile profile;
-  profile.set_method("forward");
+  set_method(profile, "forward");
   profile.begin_block("Default");
   profile.record(record_of(Kind::kScope, "Method::init", "", 70));
   profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
@@ -68,7 +78,7 @@ TEST(CallProfile, SumsByInstructionAndOperator) {
   run(profile, {kernel(0, 5), inside(1, 7, 10), inside(1, 8, 20), delegate(1, 35)}, 50);
   run(profile, {kernel(0, 9), inside(1, 7, 30), inside(1, 8, 2), delegate(1, 33)}, 60);
 
-  const json made = json::parse(profile.json());
+  const json made = parsed(profile);
   EXPECT_EQ(made.at("schema_version"), 1);
   ASSERT_EQ(made.at("methods").size(), 1);
   json method = made.at("methods")[0];
@@ -96,10 +106,10 @@ TEST(CallProfile, SumsByInstructionAndOperator) {
 
 TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
   CallProfile profile;
-  profile.set_method("forward");
+  set_method(profile, "forward");
   run(profile, {kernel(0, 1), kernel(2, 2), kernel(3, 3)}, 6);
   run(profile, {kernel(0, 1), kernel(1, 4), kernel(3, 3), kernel(0, 5)}, 13);
-  const json method = json::parse(profile.json()).at("methods").at(0);
+  const json method = parsed(profile).at("methods").at(0);
   std::vector<uint64_t> totals;
   for (const json& row : method.at("rows")) totals.push_back(row.at("total_ns"));
   EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // by instruction
@@ -108,29 +118,29 @@ TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
 TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
   CallProfile profile;
   for (const char* name : {"encode", "decode", "encode"}) {
-    profile.set_method(name);
+    set_method(profile, name);
     profile.begin_block("Default");
     profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
     run(profile, {kernel(0, 1)}, 2);
   }
-  json methods = json::parse(profile.json()).at("methods");
+  json methods = parsed(profile).at("methods");
   ASSERT_EQ(methods.size(), 2);
   EXPECT_EQ(methods[0].at("calls"), 2);
   EXPECT_EQ(methods[1].at("method"), "decode");
   EXPECT_EQ(methods[1].at("calls"), 1);
 
   profile.reset();
-  methods = json::parse(profile.json()).at("methods");
+  methods = parsed(profile).at("methods");
   EXPECT_EQ(methods[0].at("load_ns"), 90);
   EXPECT_EQ(methods[0].at("calls"), 0);
   EXPECT_TRUE(methods[0].at("rows").empty());
   run(profile, {kernel(0, 3)}, 4);
-  EXPECT_EQ(json::parse(profile.json()).at("methods")[0].at("total_ns"), 4);
+  EXPECT_EQ(parsed(profile).at("methods")[0].at("total_ns"), 4);
 }
 
 TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
   CallProfile profile;
-  profile.set_method("forward");
+  set_method(profile, "forward");
   for (const uint64_t ns : {1, 3}) {
     // Twice in each run, as in a loop.
     run(profile,
@@ -138,7 +148,7 @@ TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
          inside(0, 9, 10 * ns), delegate(0, 20 * ns)},
         50 * ns);
   }
-  const json rows = json::parse(profile.json()).at("methods").at(0).at("rows");
+  const json rows = parsed(profile).at("methods").at(0).at("rows");
   ASSERT_EQ(rows.size(), 1);
   EXPECT_EQ(rows[0].at("total_ns"), 2 * (20 + 60));
   const json& operators = rows[0].at("operators");
@@ -150,17 +160,17 @@ TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
 
 TEST(CallProfile, OperatorsOfADelegateCallThatFailedHaveNoRow) {
   CallProfile profile;
-  profile.set_method("forward");
+  set_method(profile, "forward");
   run(profile, {kernel(0, 1), inside(1, 7, 10)}, 20);
-  EXPECT_EQ(json::parse(profile.json()).at("methods")[0].at("rows").size(), 1);
+  EXPECT_EQ(parsed(profile).at("methods")[0].at("rows").size(), 1);
 }
 
 TEST(CallProfile, IsJsonWhateverTheNamesAre) {
   const std::string names[] = {"a\"b\\c\n\x01", "caf\xC3\xA9 \xF0\x9F\x98\x80"};
   CallProfile profile;
-  for (const std::string& name : names) profile.set_method(name);
-  profile.set_method("\xFF|\xC3|\xE0\x80\x80");
-  const json methods = json::parse(profile.json()).at("methods");  // throws if it is not UTF-8
+  for (const std::string& name : names) set_method(profile, name);
+  set_method(profile, "\xFF|\xC3|\xE0\x80\x80");
+  const json methods = parsed(profile).at("methods");  // throws if it is not UTF-8
   EXPECT_EQ(methods.at(0).at("method"), names[0]);
   EXPECT_EQ(methods.at(1).at("method"), names[1]);
   const std::string bad = "\xEF\xBF\xBD";
@@ -170,7 +180,7 @@ TEST(CallProfile, IsJsonWhateverTheNamesAre) {
 TEST(CallProfile, IsEmptyBeforeTheFirstCall) {
   CallProfile profile;
   profile.record(kernel(0, 1));
-  EXPECT_TRUE(json::parse(profile.json()).at("methods").empty());
+  EXPECT_TRUE(parsed(profile).at("methods").empty());
 }
 
 }  // namespace

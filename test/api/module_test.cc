@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "test/support/corpus.h"
@@ -155,6 +157,167 @@ TEST(Module, SaysWhatDoesNotFitAndGoesOn) {
   ASSERT_TRUE(outputs.ok()) << outputs.error().message();
   EXPECT_THAT(floats_of(outputs->at(0)),
               Pointwise(IsNear(), read_floats(sample("add_mul/expected_0.bin"))));
+}
+
+static_assert(!std::is_constructible_v<Value, float*>);
+static_assert(!std::is_constructible_v<Value, const void*>);
+static_assert(!std::is_constructible_v<Value, void (*)()>);
+
+TEST(Value, IsOfTheKindThatItIsMadeFrom) {
+  EXPECT_TRUE(Value(static_cast<const char*>(nullptr)).is_none());
+  char text[] = "abc";
+  char* const pointer = text;
+  EXPECT_EQ(*Value(pointer).string(), "abc");
+  EXPECT_EQ(*Value(size_t{3}).integer(), 3);
+  EXPECT_EQ(*Value(uint32_t{4000000000}).integer(), 4000000000);
+  EXPECT_EQ(*Value(3L).integer(), 3);
+  EXPECT_EQ(*Value(3LL).integer(), 3);
+  EXPECT_EQ(*Value(0.5F).real(), 0.5);
+  EXPECT_TRUE(*Value(true).boolean());
+}
+
+// A method that wants 7, 0.5, true and "exactly this".
+test::AlignedBytes program_of_constants() {
+  test::ProgramBuilder builder;
+  test::MethodSpec& method = builder.method("forward");
+  method.inputs = {method.integer(7), method.real(0.5), method.boolean(true),
+                   method.string("exactly this")};
+  method.outputs = {method.integer(3)};
+  return builder.build();
+}
+
+TEST(Module, SaysWhichValueAnInputMustHave) {
+  const test::AlignedBytes file = program_of_constants();
+  auto module = Module::load(file);
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  const auto message = [&](std::initializer_list<Value> inputs) {
+    const auto outputs = module->forward(inputs);
+    EXPECT_EQ(outputs.error().code(), ErrorCode::kInvalidArgument);
+    return std::string(outputs.error().message());
+  };
+  EXPECT_THAT(message({8, 0.5, true, "exactly this"}), HasSubstr("input 0 was fixed when"));
+  EXPECT_THAT(message({8, 0.5, true, "exactly this"}), HasSubstr("; it must be 7"));
+  EXPECT_THAT(message({7, 1.5, true, "exactly this"}), HasSubstr("; it must be 0.5"));
+  EXPECT_THAT(message({7, 0.5, false, "exactly this"}), HasSubstr("; it must be true"));
+  EXPECT_THAT(message({7, 0.5, true, "else"}), HasSubstr("; it must be \"exactly this\""));
+  const std::vector<Value> right = {size_t{7}, 0.5, true, "exactly this"};
+  const auto outputs = module->forward(right);
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+  EXPECT_EQ(*outputs->at(0).integer(), 3);
+}
+
+TEST(Module, SaysWhichSizesTheProgramTakes) {
+  Module module = load("dynamic_batch_xnnpack");
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  const int32_t rows = info.sizes[0];
+  const int32_t width = info.sizes[1];
+  const auto error = [&](Sizes sizes) {
+    const auto outputs = module.forward({*Array::zeros(ScalarType::kFloat, sizes)});
+    EXPECT_EQ(outputs.error().code(), ErrorCode::kInvalidArgument);
+    return std::string(outputs.error().message());
+  };
+  ASSERT_TRUE(module.forward({*Array::zeros(ScalarType::kFloat, {1, width})}).ok());
+  const std::string bound = "[" + std::to_string(rows) + "," + std::to_string(width) + "]";
+  EXPECT_THAT(error({rows + 1, width}), HasSubstr("; the program takes at most " + bound));
+  // Within the bound: found by the delegate. It is the call that is wrong, not the program.
+  const std::string inside = error({1, width - 1});
+  EXPECT_THAT(inside, HasSubstr("with the sizes of this call"));
+  EXPECT_THAT(inside, testing::StartsWith("forward, chain 0"));
+}
+
+TEST(Module, OtherSizesThanAStaticShapesAreNotSupported) {
+  Module module = load("linear_relu");
+  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
+  std::vector<int32_t> sizes(info.sizes.begin(), info.sizes.end());
+  sizes.back() += 1;
+  const auto outputs = module.forward({*Array::zeros(ScalarType::kFloat, sizes)});
+  EXPECT_EQ(outputs.error().code(), ErrorCode::kNotSupported);
+  EXPECT_THAT(outputs.error().message(), HasSubstr("forward: input 0: "));
+}
+
+TEST(Module, WithoutStateIsAnError) {
+  Module module = load("add_mul");
+  EXPECT_EQ(module.method_name(1), "");
+  const Module kept = std::move(module);
+  // NOLINTBEGIN(bugprone-use-after-move): what is tested
+  EXPECT_EQ(module.num_methods(), 0U);
+  EXPECT_EQ(module.method_name(0), "");
+  EXPECT_EQ(module.method_meta("forward").error().code(), ErrorCode::kInvalidState);
+  EXPECT_EQ(module.load_method("forward").code(), ErrorCode::kInvalidState);
+  EXPECT_EQ(module.forward({}).error().code(), ErrorCode::kInvalidState);
+  EXPECT_TRUE(module.warning().ok());
+  EXPECT_EQ(module.memory_usage().planned, 0U);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST(Module, DescribesNoInputsThatAreNotThere) {
+  Module module = load("add_mul");
+  const auto meta = module.method_meta("forward");
+  EXPECT_EQ(meta->input_tag(2), EValue::Tag::kNone);
+  EXPECT_EQ(meta->output_tag(7), EValue::Tag::kNone);
+  EXPECT_TRUE(meta->input_tensor(2).sizes.empty());
+  EXPECT_EQ(meta->output_tensor(7).nbytes, 0U);
+  const test::AlignedBytes file = program_of_constants();
+  EXPECT_EQ(Module::load(file)->method_meta("forward")->input_tensor(0).nbytes, 0U);
+}
+
+TEST(Module, RefusesOptionsOfBackendsThatAreNotThere) {
+  const auto module = Module::load(
+      sample("add_mul/model.pte").c_str(),
+      {.backend_options = {{"XnnpackBackend", "weight_sharing", true}, {"xnnpack", "x", true}}});
+  EXPECT_EQ(module.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(module.error().message(),
+              HasSubstr("backend_options[1]: this build has no backend xnnpack, but "
+                        "XnnpackBackend and "));
+}
+
+TEST(Module, WarnsOfWhatDidNotStopLoadingAndCountsMemory) {
+  const std::string folder = sample("digits_xnnpack");  // no file
+  Module module = load(
+      "digits_xnnpack",
+      {.backend_options = {{"XnnpackBackend", "packed_cache_path", std::string_view(folder)}}});
+  EXPECT_TRUE(module.warning().ok());
+  EXPECT_EQ(module.memory_usage().metadata, 0U);
+  ASSERT_TRUE(module.load_method("forward").ok());
+  EXPECT_THAT(module.warning().message(), HasSubstr(folder));
+  EXPECT_GT(module.memory_usage().metadata, 0U);
+  Module well = load("digits_xnnpack");
+  ASSERT_TRUE(well.load_method("forward").ok());
+  EXPECT_TRUE(well.warning().ok());
+}
+
+TEST(Module, SaysWhatAFileIsThatIsNoProgram) {
+  const auto message = [](std::string_view head, size_t at) {
+    test::AlignedBytes file(256);
+    std::memcpy(file.data() + at, head.data(), head.size());
+    const auto module = Module::load(file);
+    EXPECT_EQ(module.error().code(), ErrorCode::kInvalidProgram);
+    return std::string(module.error().message());
+  };
+  EXPECT_THAT(message("PK\x03\x04", 0), HasSubstr("(.pt2): lower it with pte_lower"));
+  EXPECT_THAT(message("BP08", 4), HasSubstr("a bundled program (.bpte)"));
+  EXPECT_THAT(message("FT01", 4), HasSubstr("a data file (.ptd)"));
+  EXPECT_THAT(message("ED00", 4), HasSubstr("an ETDump"));
+  EXPECT_THAT(message("what", 4), testing::EndsWith("(.pte)"));
+}
+
+TEST(Module, NeedsAlignedPrograms) {
+  const std::string program = test::read_text(sample("add_mul/model.pte"));
+  test::AlignedBytes file(program.size() + 1);
+  std::memcpy(file.data() + 1, program.data(), program.size());
+  const auto module = Module::load(std::span<const std::byte>(file).subspan(1));
+  EXPECT_EQ(module.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(module.error().message(), HasSubstr("not aligned to"));
+}
+
+TEST(Module, BackendsThatAloneAreMissingAreNotFound) {
+  test::ProgramBuilder builder;
+  test::MethodSpec& method = builder.method("forward");
+  method.delegates.push_back({.id = "NoSuchBackend"});
+  const test::AlignedBytes file = builder.build();
+  auto module = Module::load(file);
+  ASSERT_TRUE(module.ok()) << module.error().message();
+  EXPECT_EQ(module->load_method("forward").code(), ErrorCode::kNotFound);
 }
 
 TEST(Module, LoadsFromMemory) {

@@ -1,0 +1,13 @@
+// An input as a Module hands it to a method.
+#pragma once
+
+#include "vitrine/module.h"
+
+namespace vitrine {
+
+struct Module::Input {
+  const Array* array = nullptr;  // else `value`, which is no tensor
+  EValue value;
+};
+
+}  // namespace vitrine
