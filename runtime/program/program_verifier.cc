@@ -21,16 +21,6 @@ bool in_range(std::integral auto index, uint32_t count) {
   return index >= 0 && static_cast<uint64_t>(index) < count;
 }
 
-// The flatbuffers verifier looks at the alignment of a vector's length only.
-template <class T>
-Error check_alignment(const flatbuffers::Vector<T>* vector, const char* field) {
-  if (size_of(vector) == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % sizeof(T) == 0) {
-    return Error();
-  }
-  return Error::make(ErrorCode::kInvalidProgram, "%s: is not aligned to %zu bytes", field,
-                     sizeof(T));
-}
-
 // Enumerations come as they are in the file.
 template <class Enum>
 bool is_known(Enum value) {
@@ -107,7 +97,6 @@ class ProgramVerifier {
 
   Error verify_offsets(const fbs::SubsegmentOffsets* table) const {
     if (table == nullptr) return Error();
-    VITRINE_RETURN_IF_ERROR(check_alignment(table->offsets(), "offsets"));
     if (size_of(table->offsets()) <= 1) return Error();
     if (!steps_.take(size_of(table->offsets()))) return too_much_work(steps_);
     if (!in_range(table->segment_index(), size_of(program_.segments()))) {
@@ -131,8 +120,6 @@ class ProgramVerifier {
     if (plan.name() == nullptr) return invalid("name: is missing");
     if (plan.values() == nullptr) return invalid("values: is missing");
     if (size_of(plan.chains()) == 0) return invalid("chains: is missing");
-    VITRINE_RETURN_IF_ERROR(
-        check_alignment(plan.non_const_buffer_sizes(), "non_const_buffer_sizes"));
     if (!steps_.take(size_of(plan.non_const_buffer_sizes()))) return too_much_work(steps_);
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_sizes()); ++i) {
       if (plan.non_const_buffer_sizes()->Get(i) < 0) {
@@ -180,9 +167,8 @@ class ProgramVerifier {
         return value.val_as_String()->string_val() != nullptr ? Error()
                                                               : invalid("string_val: is missing");
       case fbs::KernelTypes::DoubleList:
-        return value.val_as_DoubleList()->items() != nullptr
-                   ? check_alignment(value.val_as_DoubleList()->items(), "items")
-                   : invalid("items: is missing");
+        return value.val_as_DoubleList()->items() != nullptr ? Error()
+                                                             : invalid("items: is missing");
       case fbs::KernelTypes::BoolList:  // which loading copies
         if (value.val_as_BoolList()->items() == nullptr) return invalid("items: is missing");
         return steps_.take(value.val_as_BoolList()->items()->size()) ? Error()
@@ -190,7 +176,6 @@ class ProgramVerifier {
       case fbs::KernelTypes::IntList: {
         const auto* items = value.val_as_IntList()->items();
         if (items == nullptr) return invalid("items: is missing");
-        VITRINE_RETURN_IF_ERROR(check_alignment(items, "items"));
         if (!steps_.take(items->size())) return too_much_work(steps_);
         for (uint32_t i = 0; i < items->size(); ++i) {
           if (!in_range(items->Get(i), count) ||
@@ -413,7 +398,9 @@ Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_byt
   if (!fbs::ProgramBufferHasIdentifier(flatbuffer.data()) ||
       !verify_tables(flatbuffer, fbs::kTableShapes, steps)) {
     if (steps.left() == 0) return too_much_work(steps);
-    return invalid("the flatbuffer is damaged: an offset leads outside it (truncated?)");
+    return invalid(
+        "the flatbuffer is damaged: an offset leads outside it, or to a misaligned place "
+        "(truncated?)");
   }
   return ProgramVerifier(*fbs::GetProgram(flatbuffer.data()), segment_bytes, steps).verify();
 }

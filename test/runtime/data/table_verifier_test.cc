@@ -27,7 +27,6 @@ namespace vitrine {
 namespace {
 
 using flatbuffers::Verifier;
-using Plan = schema::program::ExecutionPlan;
 using test::AlignedBytes;
 
 AlignedBytes sample(const char* name) {
@@ -133,33 +132,6 @@ TEST_P(TableVerifier, AgreesWithTheGeneratedOneOnCutFiles) {
     if (GetParam().start != 0) std::memcpy(file.data(), &rest, sizeof rest);
     verify(file);
   }
-}
-
-// A vector that begins 4 bytes later: its first element's low half becomes the length.
-TEST(TableVerifierAlignment, RefusesElementsThatAreMisaligned) {
-  flatbuffers::FlatBufferBuilder out;
-  const std::vector<int64_t> sizes = {1, 7};
-  const auto plan = schema::program::CreateExecutionPlanDirect(
-      out, "forward", 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &sizes);
-  const std::vector plans = {plan};
-  out.Finish(schema::program::CreateProgramDirect(out, 0, &plans), "ET12");
-  const auto* bytes = reinterpret_cast<const std::byte*>(out.GetBufferPointer());
-  AlignedBytes file(bytes, bytes + out.GetSize());
-  const auto accepts = [&file] {
-    Budget steps;
-    return verify_tables(file, schema::program::kTableShapes, steps);
-  };
-  ASSERT_TRUE(accepts());
-
-  const auto* sound = schema::program::GetProgram(file.data())->execution_plan()->Get(0);
-  ASSERT_EQ(sound->non_const_buffer_sizes()->size(), 2u);
-  const auto* offset = reinterpret_cast<const flatbuffers::Table*>(sound)->GetAddressOf(
-      Plan::VT_NON_CONST_BUFFER_SIZES);
-  auto& low = file[static_cast<size_t>(offset - reinterpret_cast<const uint8_t*>(file.data()))];
-  low = static_cast<std::byte>(std::to_integer<uint8_t>(low) + 4);
-  Verifier generated(reinterpret_cast<const uint8_t*>(file.data()), file.size());
-  EXPECT_TRUE(schema::program::VerifyProgramBuffer(generated));
-  EXPECT_FALSE(accepts());
 }
 
 TEST_P(TableVerifier, BoundsTheNumberOfTables) {

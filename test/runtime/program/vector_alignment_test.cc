@@ -30,32 +30,24 @@ const flatbuffers::Table& as_table(const T& table) {
   return reinterpret_cast<const flatbuffers::Table&>(table);
 }
 
-// The flatbuffers verifier lets these pass.
+// flatbuffers' own verifier lets these pass.
 TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
-  struct Case {
-    void (*inflict)(const fbs::Program&);
-    const char* message;
-  };
-  const Case cases[] = {
-      {[](const fbs::Program& program) {
-         misalign(as_table(*program.execution_plan()->Get(0)),
-                  fbs::ExecutionPlan::VT_NON_CONST_BUFFER_SIZES);
-       },
-       "execution_plan[0]: non_const_buffer_sizes: is not aligned to 8 bytes"},
-      {[](const fbs::Program& program) {
-         const auto& values = *program.execution_plan()->Get(0)->values();
-         misalign(as_table(*values.Get(2)->val_as_IntList()), fbs::IntList::VT_ITEMS);
-       },
-       "execution_plan[0]: values[2]: items: is not aligned to 8 bytes"},
-      {[](const fbs::Program& program) {
-         const auto& values = *program.execution_plan()->Get(0)->values();
-         misalign(as_table(*values.Get(3)->val_as_DoubleList()), fbs::DoubleList::VT_ITEMS);
-       },
-       "execution_plan[0]: values[3]: items: is not aligned to 8 bytes"},
-      {[](const fbs::Program& program) {
-         misalign(as_table(*program.constant_segment()), fbs::SubsegmentOffsets::VT_OFFSETS);
-       },
-       "constant_segment: offsets: is not aligned to 8 bytes"},
+  constexpr void (*kDamages[])(const fbs::Program&) = {
+      [](const fbs::Program& program) {
+        misalign(as_table(*program.execution_plan()->Get(0)),
+                 fbs::ExecutionPlan::VT_NON_CONST_BUFFER_SIZES);
+      },
+      [](const fbs::Program& program) {
+        const auto& values = *program.execution_plan()->Get(0)->values();
+        misalign(as_table(*values.Get(2)->val_as_IntList()), fbs::IntList::VT_ITEMS);
+      },
+      [](const fbs::Program& program) {
+        const auto& values = *program.execution_plan()->Get(0)->values();
+        misalign(as_table(*values.Get(3)->val_as_DoubleList()), fbs::DoubleList::VT_ITEMS);
+      },
+      [](const fbs::Program& program) {
+        misalign(as_table(*program.constant_segment()), fbs::SubsegmentOffsets::VT_OFFSETS);
+      },
   };
   ProgramBuilder builder;
   builder.constant(test::Bytes(8));
@@ -69,12 +61,12 @@ TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
   const uint64_t bits = 1;
   std::memcpy(&one_element, &bits, sizeof bits);
   forward.double_list({one_element, 0});
-  for (const Case& damage : cases) {
+  for (const auto damage : kDamages) {
     AlignedBytes file = builder.build();
-    damage.inflict(*fbs::GetProgram(file.data()));
+    damage(*fbs::GetProgram(file.data()));
     const auto program = Program::load(std::move(*view_buffer(file)));
-    ASSERT_FALSE(program.ok()) << damage.message;
-    EXPECT_THAT(program.error().message(), HasSubstr(damage.message));
+    ASSERT_FALSE(program.ok());
+    EXPECT_THAT(program.error().message(), HasSubstr("to a misaligned place"));
   }
 }
 
