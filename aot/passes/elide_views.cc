@@ -36,7 +36,7 @@ class Elider {
     for (const Node* user : node.users()) {
       const bool is_alias = user->calls(view_copy_) || user->calls(view_) || writes(*user, node);
       last = std::max({last, position_.at(user), is_alias ? last_use_.at(user) : 0});
-      if (writes(*user, node)) writes_[&node].push_back(position_.at(user));
+      if (writes(*user, node)) writes_[root_of(&node)].push_back(position_.at(user));
     }
   }
 
@@ -71,6 +71,12 @@ class Elider {
     });
   }
 
+  // It lies where the branch that ran says, which is not known before.
+  static bool is_of_condition(const Node* tensor) {
+    if (tensor != nullptr && tensor->calls(getitem())) tensor = tensor->need(0).node();
+    return tensor != nullptr && tensor->is_call() && tensor->target().is("cond");
+  }
+
   void elide(Node& node) {
     // A view of a view is a view of the base; of a part, it is not.
     const Node* base = node.need(0).node();
@@ -81,7 +87,8 @@ class Elider {
     // An output needs separate memory, which the caller may provide.
     const bool is_result = std::ranges::any_of(
         node.users(), [](const Node* user) { return user->kind() == Node::Kind::kOutput; });
-    if (!is_result && lies_row_major(node.need(0).node()) && lies_row_major(&node) &&
+    if (!is_result && !is_of_condition(node.need(0).node()) &&
+        lies_row_major(node.need(0).node()) && lies_row_major(&node) &&
         !is_written_meanwhile(node)) {
       node.set_target(view_);
     }

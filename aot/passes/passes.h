@@ -75,6 +75,8 @@ void generate_debug_handles(ExportedProgram& program);
 void write_in_place(ExportedProgram& program);
 // What a loop carries from one place to another is copied in its body.
 void copy_carried(ExportedProgram& program);
+// Branches return memory of their own, which is copied if it is read after the next branch or loop.
+void copy_branch_results(ExportedProgram& program);
 // Mutated buffers are written by aten.copy_ at the end of the graph.
 void write_back_buffers(ExportedProgram& program);
 // index_put into something that nothing reads later -> index_put_, unless that is an input that the

@@ -40,6 +40,7 @@ void to_executable(ExportedProgram& program, const ExecutableOptions& options) {
   passes.push_back({"decompose_late", decompose_late});
   passes.push_back({"write_in_place", write_in_place});
   passes.push_back({"copy_carried", copy_carried});
+  passes.push_back({"copy_branch_results", copy_branch_results});
   if (options.reinplace) passes.push_back({"reinplace", reinplace});
   passes.push_back({"write_back_buffers", write_back_buffers});
   if (options.elide_views) passes.push_back({"elide_views", elide_views});

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "aot/passes/attention_rows.h"
 #include "aot/passes/auto_functionalized.h"
 #include "aot/passes/call_builder.h"
 #include "aot/passes/index_values.h"
 
 namespace vitrine::aot {
 namespace {
-
-constexpr size_t kAttentionRank = 4;
 
 bool calls_any(const Node* node, std::initializer_list<std::string_view> ops) {
   return node != nullptr && node->is_call() && node->tensor() != nullptr &&

@@ -1,0 +1,109 @@
+// A condition's result is the tensor of the branch that ran, wherever that lies. Branches and
+// bodies share memory, so that the next one overwrites it.
+#include <algorithm>
+#include <unordered_map>
+
+#include "aot/passes/pass.h"
+#include "aot/passes/passes.h"
+
+namespace vitrine::aot {
+namespace {
+
+bool runs_graph(const Node& node) {
+  return node.is_call() && node.target().dialect() == Dialect::kHigherOrder &&
+         !node.target().is("executorch_call_delegate");
+}
+
+// A branch that returns what it was given would return memory that others use by then.
+void copy_inputs(const Node& condition, Graph& branch) {
+  const Argument& given = branch.output()->need(0);
+  const bool is_list = given.list() != nullptr;
+  ArgumentList results = is_list ? *given.list() : ArgumentList{given};
+  bool changed = false;
+  for (Argument& result : results) {
+    Node* input = result.node();
+    if (input == nullptr || input->kind() != Node::Kind::kPlaceholder) continue;
+    if (input->tensor() == nullptr) continue;
+    Node* copy = insert_like(*branch.output(),
+                             Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
+                             {input}, {}, input->meta.value);
+    copy->meta.origin = condition.meta.origin;
+    result = copy;
+    changed = true;
+  }
+  if (!changed) return;
+  branch.output()->set_args({is_list ? Argument::tuple(std::move(results)) : results[0]});
+}
+
+class Copier {
+ public:
+  Copier(ExportedProgram& program, Graph& graph) : program_(program), graph_(graph) {
+    for (const Node& node : graph.nodes()) position_.emplace(&node, position_.size());
+  }
+
+  void run() {
+    size_t next = position_.size();  // where the next branch or body runs
+    std::vector<Node*> nodes;
+    for (Node& node : graph_.nodes()) nodes.push_back(&node);
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      if (!runs_graph(**node)) continue;
+      if ((*node)->target().is("cond")) {
+        for (const size_t which : {size_t{1}, size_t{2}}) copy_inputs_of_branch(**node, which);
+        for (Node* result : results_of(**node)) keep(**node, *result, next);
+      }
+      next = position_.at(*node);
+    }
+  }
+
+ private:
+  void copy_inputs_of_branch(const Node& condition, size_t which) {
+    const Node* getter = condition.arg(which) == nullptr ? nullptr : condition.arg(which)->node();
+    if (getter == nullptr) return;
+    const auto branch = graph_.subgraphs().find(getter->attribute());
+    if (branch != graph_.subgraphs().end()) copy_inputs(condition, *branch->second);
+  }
+
+  static std::vector<Node*> results_of(Node& condition) {
+    if (condition.tensor() != nullptr) return {&condition};
+    std::vector<Node*> results;
+    for (Node* user : condition.users()) {
+      if (user->calls(getitem()) && user->tensor() != nullptr) results.push_back(user);
+    }
+    return results;
+  }
+
+  // Copies a result that is still read when the next branch or body runs.
+  void keep(Node& condition, Node& result, size_t next) {
+    std::vector<Node*> late;
+    for (Node* user : result.users()) {
+      if (position_.at(user) >= next) late.push_back(user);
+    }
+    if (late.empty()) return;
+    Node* from = &result;
+    if (position_.at(&result) > next) {  // taken out of the tuple too late
+      from = insert_like(*condition.next(), getitem(), result.args(), {}, result.meta.value);
+      from->meta = result.meta;
+    }
+    Node* copy = insert_like(*from->next(),
+                             Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
+                             {from}, {}, result.meta.value);
+    copy->meta = result.meta;
+    for (Node* user : late) user->replace_input(&result, copy);
+    if (&graph_ != program_.graph.get()) return;
+    for (OutputSpec& output : program_.signature.outputs) {
+      if (output.name == result.name()) output.name = copy->name();
+    }
+  }
+
+  ExportedProgram& program_;
+  Graph& graph_;
+  std::unordered_map<const Node*, size_t> position_;
+};
+
+}  // namespace
+
+void copy_branch_results(ExportedProgram& program) {
+  for_each_graph(*program.graph, [&](Graph& graph) { Copier(program, graph).run(); });
+}
+
+}  // namespace vitrine::aot

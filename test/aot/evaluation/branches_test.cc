@@ -1,0 +1,123 @@
+// Conditions against their formulas: what branches return lies in memory that they share.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "aot/passes/pipelines.h"
+#include "test/aot/evaluation/lowered_call.h"
+
+namespace vitrine::aot {
+namespace {
+
+using Branch = std::function<Node*(Graph&, Node*)>;
+
+Node* call_in(Graph& graph, const char* target, ArgumentList args) {
+  Node* node = graph.call(Target::of(target), std::move(args));
+  node->meta.value = contiguous_spec(ScalarType::kFloat, {2});
+  return node;
+}
+// The factor times what the branch is given.
+Branch times(double factor) {
+  return [factor](Graph& graph, Node* x) { return call_in(graph, "aten.mul.Scalar", {x, factor}); };
+}
+Node* same(Graph& /*graph*/, Node* x) { return x; }
+
+// cond(p, yes, no, [operand]) in front of `place`.
+Node* condition(Graph& graph, Node* place, Node* p, const Branch& yes, const Branch& no,
+                Node* operand) {
+  ArgumentList args = {p};
+  for (const Branch& make : {yes, no}) {
+    Node* getter =
+        graph.get_attr("branch_graph_" + std::to_string(graph.subgraphs().size()), place);
+    auto branch = std::make_unique<Graph>();
+    Node* x = branch->placeholder("arg");
+    x->meta.value = contiguous_spec(ScalarType::kFloat, {2});
+    branch->set_output(Argument::tuple({make(*branch, x)}));
+    graph.subgraphs()[getter->attribute()] = std::move(branch);
+    args.emplace_back(getter);
+  }
+  args.push_back(Argument::list({operand}));
+  Node* chosen = graph.call(Target::of("cond", Dialect::kHigherOrder), std::move(args), {}, place);
+  chosen->meta.value = Value::Items{contiguous_spec(ScalarType::kFloat, {2})};
+  Node* item = graph.call(getitem(), {chosen, 0}, {}, place);
+  item->meta.value = contiguous_spec(ScalarType::kFloat, {2});
+  return item;
+}
+
+// What the graph gives for p and x = {1, 10}, where `make` adds calls in front of `place`.
+using Make = std::function<Node*(Graph& graph, Node* place, Node* p, Node* x)>;
+Values chosen(bool p, const Make& make) {
+  ModelBuilder build("Net");
+  Node* flag = build.input("p", ScalarType::kBool, {});
+  Node* x = build.input("x", ScalarType::kFloat, {2});
+  ExportedProgram program = build.finish({flag, x});
+  Graph& graph = *program.graph;
+  Node* result = make(graph, graph.output(), flag, x);
+  graph.output()->set_args({Argument::tuple({result})});
+  program.signature.outputs.assign(1, OutputSpec());
+  program.signature.outputs[0].name = result->name();
+  to_edge(program);
+  const std::vector<TensorData> inputs = {make_tensor_data(ScalarType::kBool, {}, {std::byte{p}}),
+                                          floats({2}, {1, 10})};
+  return values_of(evaluate(program, inputs).at(0));
+}
+
+Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
+              std::vector<SymInt> sizes = {2}) {
+  Node* node = graph.call(Target::of(target), std::move(args), {}, place);
+  node->meta.value = contiguous_spec(ScalarType::kFloat, std::move(sizes));
+  return node;
+}
+
+TEST(Branches, KeepResultsWhileOthersRun) {
+  const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
+    Node* first = condition(graph, place, p, times(2), times(3), x);
+    Node* second = condition(graph, place, p, times(5), times(7), x);
+    return call_at(graph, place, "aten.sub.Tensor", {first, second});
+  };
+  EXPECT_EQ(chosen(true, make), (Values{-3, -30}));
+  EXPECT_EQ(chosen(false, make), (Values{-4, -40}));
+}
+
+// A branch reads the result of another one after it has computed something else.
+TEST(Branches, ReadResultsOfOthers) {
+  const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
+    Node* first = condition(graph, place, p, times(2), times(3), x);
+    const Branch squares = [](Graph& branch, Node* given) {
+      Node* before = call_in(branch, "aten.mul.Scalar", {given, 10.0});
+      return call_in(branch, "aten.add.Tensor", {before, given});
+    };
+    return condition(graph, place, p, squares, times(1), first);
+  };
+  EXPECT_EQ(chosen(true, make), (Values{22, 220}));
+  EXPECT_EQ(chosen(false, make), (Values{3, 30}));
+}
+
+TEST(Branches, ResultsCanBeViewed) {
+  const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
+    Node* result = condition(graph, place, p, times(2), times(3), x);
+    Node* view =
+        call_at(graph, place, "aten.view.default", {result, std::vector<int64_t>{2, 1}}, {2, 1});
+    return call_at(graph, place, "aten.neg.default", {view}, {2, 1});
+  };
+  EXPECT_EQ(chosen(true, make), (Values{-2, -20}));
+  EXPECT_EQ(chosen(false, make), (Values{-3, -30}));
+}
+
+// The memory of what a branch was given is free after the condition, but not what it returned.
+TEST(Branches, MayReturnWhatTheyAreGiven) {
+  const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
+    Node* doubled = call_at(graph, place, "aten.mul.Scalar", {x, 2.0});
+    Node* result = condition(graph, place, p, same, times(-1), doubled);
+    Node* later = call_at(graph, place, "aten.mul.Scalar", {x, 100.0});
+    Node* last = call_at(graph, place, "aten.mul.Scalar", {later, 10.0});
+    return call_at(graph, place, "aten.add.Tensor", {result, last});
+  };
+  EXPECT_EQ(chosen(true, make), (Values{1002, 10020}));
+  EXPECT_EQ(chosen(false, make), (Values{998, 9980}));
+}
+
+}  // namespace
+}  // namespace vitrine::aot
