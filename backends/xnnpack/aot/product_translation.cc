@@ -148,11 +148,13 @@ uint32_t add_matrix(Translator& t, Node& node, const Weights& weights) {
 
 // ---- Convolutions
 
-std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback) {
+// Of a convolution over so many dims.
+std::vector<int64_t> pair_of(const Node& node, std::string_view name, int64_t fallback,
+                             size_t dims) {
   std::vector<int64_t> pair = Call(node).integers(name);
   if (pair.empty()) pair = {fallback};
-  // Over one dim: heights count, widths are 1.
-  if (pair.size() == 1) pair.push_back(fallback);
+  // One number counts for both dims. Over one dim: heights count, widths are 1.
+  if (pair.size() == 1) pair.push_back(dims == 2 ? pair[0] : fallback);
   return pair;
 }
 
@@ -234,7 +236,8 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   const TensorData& data = data_of(t, node, *weights.source);
   FilterShape shape;
   shape.dims = dims_of(data);
-  if (shape.dims.size() == 3) shape.dims.push_back(1);
+  const size_t dims = shape.dims.size() == 3 ? 1 : 2;
+  if (dims == 1) shape.dims.push_back(1);
   shape.is_transposed = Call(node).boolean("transposed");
   const int64_t groups = Call(node).integer("groups");
   const int64_t split = shape.dims.empty() ? 0 : static_cast<int64_t>(shape.dims[0]);
@@ -246,10 +249,10 @@ void translate_convolution(Translator& t, Node& node, const NodeKinds& kinds) {
   NodeKind kind = shape.is_transposed ? transposed : plain;
   if (shape.is_depthwise()) kind = depthwise;
 
-  const std::vector<int64_t> stride = pair_of(node, "stride", 1);
-  const std::vector<int64_t> padding = pair_of(node, "padding", 0);
-  const std::vector<int64_t> dilation = pair_of(node, "dilation", 1);
-  const std::vector<int64_t> adjustment = pair_of(node, "output_padding", 0);
+  const std::vector<int64_t> stride = pair_of(node, "stride", 1, dims);
+  const std::vector<int64_t> padding = pair_of(node, "padding", 0, dims);
+  const std::vector<int64_t> dilation = pair_of(node, "dilation", 1, dims);
+  const std::vector<int64_t> adjustment = pair_of(node, "output_padding", 0, dims);
   const auto size = [&](int64_t number) { return t.size_of(node, number); };
   const uint32_t image = add_image(t, node, t.input_of(node, *weights.product.activation));
   BlobNode made = t.make(node, kind);

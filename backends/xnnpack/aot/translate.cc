@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "aot/graph/aot_error.h"
+#include "aot/graph/node_error.h"
 #include "backends/xnnpack/aot/operator_table.h"
 #include "backends/xnnpack/aot/rules.h"
 #include "backends/xnnpack/aot/translator.h"
@@ -60,6 +61,10 @@ std::vector<uint32_t> Translator::dims_of(const Node& node) const {
     } else {
       const Range range = bounds(size.expression(), p_.program().range_constraints);
       largest = range.max.value_or(std::max<int64_t>(range.min.value_or(1), 1));
+      if (largest > std::numeric_limits<int32_t>::max()) {
+        fail_at(node, fmt::format("its size {} may be {}; programs count in 32 bits", to_text(size),
+                                  largest));
+      }
     }
     dims.push_back(size_of(node, largest));
   }

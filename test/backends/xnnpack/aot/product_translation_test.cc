@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "aot/graph/aot_error.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
@@ -31,6 +32,55 @@ TEST(Convolutions, OverOneDim) {
     expected.push_back(sum);
   }
   expect_near(run(*lowered(t), {in})[0], expected);
+}
+
+TEST(Translation, SaysWhichSizeIsTooLarge) {
+  TestProgram t;
+  Node* x = t.dynamic_input("x", {1, 4}, int64_t{1} << 31);
+  Node* call = t.call("aten.relu.default", {x}, {1, 4});
+  call->meta.value = *x->tensor();
+  t.output({call});
+  EXPECT_THAT([&] { lowered(t); },
+              testing::ThrowsMessage<AotError>(
+                  testing::HasSubstr("its size s0 may be 2147483648; programs count in 32 bits")));
+}
+
+// One stride, padding or dilation counts for both dims.
+TEST(Convolutions, OverTwoDimsWithOneNumber) {
+  struct Window {
+    int64_t stride, padding, dilation;
+  };
+  for (const Window& with : {Window{2, 0, 1}, Window{1, 1, 1}, Window{1, 0, 2}, Window{2, 1, 2}}) {
+    TestProgram t;
+    constexpr int64_t kHeight = 5;
+    constexpr int64_t kWidth = 7;
+    const auto length = [&](int64_t in) {
+      return (in + 2 * with.padding - 2 * with.dilation - 1) / with.stride + 1;
+    };
+    const std::vector<int64_t> result = {1, 1, length(kHeight), length(kWidth)};
+    Node* x = t.input("x", {1, 1, kHeight, kWidth});
+    const std::vector<float> weight = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const auto one = [](int64_t number) { return std::vector<int64_t>{number}; };
+    t.output({t.call("aten.convolution.default",
+                     {x, t.parameter("w", {1, 1, 3, 3}, weight), t.parameter("b", {1}, {0.5f}),
+                      one(with.stride), one(with.padding), one(with.dilation), false, one(0), 1},
+                     result)});
+    const std::vector<float> in = ramp(kHeight * kWidth);
+    std::vector<float> expected;
+    for (int64_t row = 0; row < result[2]; ++row) {
+      for (int64_t column = 0; column < result[3]; ++column) {
+        float sum = 0.5f;
+        for (int64_t i = 0; i < 9; ++i) {
+          const int64_t y = row * with.stride - with.padding + i / 3 * with.dilation;
+          const int64_t at = column * with.stride - with.padding + i % 3 * with.dilation;
+          if (y < 0 || y >= kHeight || at < 0 || at >= kWidth) continue;
+          sum += in[static_cast<size_t>(y * kWidth + at)] * weight[static_cast<size_t>(i)];
+        }
+        expected.push_back(sum);
+      }
+    }
+    expect_near(run(*lowered(t), {in})[0], expected);
+  }
 }
 
 }  // namespace
