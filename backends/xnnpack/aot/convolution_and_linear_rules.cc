@@ -151,6 +151,14 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
   return check_result(*product);
 }
 
+// XNNPACK adds one number to each column of the result.
+std::optional<Refusal> check_bias(const Product& product) {
+  if (product.bias == nullptr) return {};
+  const TensorSpec& bias = spec_of(*product.bias);
+  if (bias.rank() == 1 && bias.sizes[0] == spec_of(*product.node).sizes.back()) return {};
+  return Refusal{"its bias does not have one number for each output", "expand the bias"};
+}
+
 // Whether one call of the model became both, as linear becomes a transposition and a product. True
 // where the origin is unknown.
 bool are_of_one_call(const Node& a, const Node& b) {
@@ -214,6 +222,12 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
 std::optional<Refusal> check_linear(const Candidate& candidate) {
   if (auto refusal = check_product(candidate)) return refusal;
   const Product product = *product_of(candidate.node);
+  if (calls_op(candidate.node, "linear.default")) {
+    if (spec_of(*product.weight).rank() != 2) {
+      return Refusal{"its weight is not a matrix", "give the weight two dims"};
+    }
+    if (auto refusal = check_bias(product)) return refusal;
+  }
   if (is_taken_as_float(candidate, product)) return {};
   if (Node* dequantise = product.weight_dequantise()) {
     const QuantParams params = quant_params(*dequantise);
@@ -235,6 +249,7 @@ std::optional<Refusal> check_matrix_product(const Candidate& candidate) {
   if (product.bias != nullptr && spec_of(*product.bias).rank() != 1) {
     return Refusal{"the added operand is not a row of constants", "add it in a separate call"};
   }
+  if (auto refusal = check_bias(product)) return refusal;
   // To ExecuTorch this is a weight that is computed.
   if (product.transposition != nullptr && !are_of_one_call(*product.transposition, *product.node)) {
     return Refusal{"the model transposes the weight in a separate call",

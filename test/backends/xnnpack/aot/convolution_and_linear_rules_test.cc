@@ -177,6 +177,35 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return t.call("aten.linear.default", {matrix(t), t.input("w", {3, 4})}, {2, 3});
      },
      "its weight"},
+    {"LinearPlusOneForAll",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default",
+                     {matrix(t), t.parameter("w", {3, 4}), t.parameter("b", {1})}, {2, 3});
+     },
+     "one number for each output"},
+    {"LinearPlusAScalar",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default",
+                     {matrix(t), t.parameter("w", {3, 4}), t.parameter("b", {})}, {2, 3});
+     },
+     "one number for each output"},
+    {"LinearPlusOneForOne",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default",
+                     {matrix(t), t.parameter("w", {1, 4}), t.parameter("b", {1})}, {2, 1});
+     },
+     ""},
+    {"LinearByAVector",
+     [](TestProgram& t) {
+       return t.call("aten.linear.default", {matrix(t), t.parameter("w", {4})}, {2});
+     },
+     "not a matrix"},
+    {"AddmmPlusOneForAll",
+     [](TestProgram& t) {
+       return t.call("aten.addmm.default",
+                     {t.parameter("b", {1}), matrix(t), t.parameter("w", {4, 3})}, {2, 3});
+     },
+     "one number for each output"},
     {"DynamicLinearPerTensor",
      [](TestProgram& t) {
        Node* x = t.dynamically_quantised(matrix(t));
