@@ -45,7 +45,13 @@ void give_copy(ExportedProgram& program, Node& node, const UsersOfTag& group, si
   InputSpec spec = *place;
   spec.name = copy->name();
   program.signature.inputs.insert(place, std::move(spec));
-  for (Node* user : group.users) user->replace_input(&node, copy);
+  for (Node* user : group.users) {
+    user->replace_input(&node, copy);
+    if (user->kind() != Node::Kind::kOutput) continue;
+    for (OutputSpec& output : program.signature.outputs) {
+      if (output.name == node.name()) output.name = copy->name();
+    }
+  }
 }
 
 // The call that computes a buffer's new value; null if the buffer is not mutated.

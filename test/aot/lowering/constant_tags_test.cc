@@ -71,6 +71,23 @@ TEST(ConstantTags, SharedWeightsAreCopiedForEachTag) {
   EXPECT_EQ(left->args()[1].node()->name(), "p_copy_1");
 }
 
+// The copy that is left is the one that the signature names.
+TEST(ConstantTags, WeightsCanBeReturned) {
+  ProgramBuilder b;
+  Node* p = b.parameter("p");
+  Node* x = b.input("x");
+  b.returns(b.call("aten.add.Tensor", {x, p}));
+  b.returns(p);
+  ExportedProgram& program = b.finish();
+  to_backend(program, tagging({{"p", "t0"}, {"aten_add_tensor", "t0"}}));
+  EXPECT_THAT(input_names(program), ElementsAre("p_copy_0", "x"));
+  ASSERT_THAT(program.signature.outputs, SizeIs(2));
+  EXPECT_EQ(program.signature.outputs[1].name, "p_copy_0");
+  EXPECT_EQ(program.graph->output()->inputs()[1]->name(), "p_copy_0");
+  EXPECT_EQ(program.signature.inputs[0].target, "of.p");
+  EXPECT_THAT(input_names(module(program, "lowered_module_0").original), ElementsAre("p", "x"));
+}
+
 TEST(ConstantTags, SharedWeightsThatMustNotBeCopiedAreRefused) {
   ProgramBuilder b;
   Node* p = b.parameter("p");
