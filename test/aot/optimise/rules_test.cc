@@ -176,6 +176,27 @@ TEST(MergeScales, MultipliesOneSideOnly) {
   made.expect_same_results({ramp({2, 3, 4}), ramp({2, 5, 4})});
 }
 
+// The product of the scales would be infinite, or 0, in f32; and near these limits the product with
+// an operand.
+TEST(MergeScales, LeavesExtremes) {
+  struct Scales {
+    double left, right, x, y;  // the product is 4 each time
+  };
+  for (const Scales& each : {Scales{1e30, 1e30, 2e-30, 2e-30}, Scales{1e-30, 1e-30, 2e30, 2e30},
+                             Scales{1e19, 1e19, 2e-19, 2e-19}, Scales{1e19, 1e18, 1e2, 4e-39}}) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {1, 1, 1});
+    Node* y = build.input("y", ScalarType::kFloat, {1, 1, 1});
+    Node* left = build.call("aten.mul.Scalar", {x, each.left});
+    Node* right = build.call("aten.mul.Scalar", {y, each.right});
+    const OptimisedProgram made = optimised(build, {build.call("aten.bmm.default", {left, right})});
+    EXPECT_THAT(made.calls(), Contains("mul.Scalar").Times(2));
+    const std::vector<TensorData> inputs = {floats({1, 1, 1}, {each.x}),
+                                            floats({1, 1, 1}, {each.y})};
+    expect_near(evaluate(made.program, inputs)[0], {4});
+  }
+}
+
 // What another call takes must stay as it is.
 TEST(MergeScales, LeavesWhatOthersUse) {
   ModelBuilder build("Net");
