@@ -1,4 +1,5 @@
 // executor_runner's groupings and the other reports of a real model.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ namespace vitrine::test {
 namespace {
 
 using nlohmann::json;
+using testing::HasSubstr;
 
 std::string profile(const std::string& arguments) {
   const std::filesystem::path model = samples_dir() / "mv2_025_xnnpack";
@@ -40,6 +42,18 @@ TEST(ProfileReports, GroupFilterAndTop) {
   EXPECT_NE(modules.find("\n  features "), std::string::npos) << modules;
   const std::string lines = profile("--group_by line");
   EXPECT_NE(lines.find(".py:"), std::string::npos) << lines;
+}
+
+// One run, or a cold one, does not tell what tracing costs.
+TEST(ProfileReports, FewRunsDoNotTellWhatTracingCosts) {
+  const std::string model =
+      "--profile --warmup 0 " + (samples_dir() / "linear_relu/model.pte").string();
+  const CommandResult few = executor_runner(model + " --num_executions 1");
+  ASSERT_EQ(few.exit_code, 0) << few.err;
+  EXPECT_THAT(few.out, testing::Not(HasSubstr("tracing")));
+  const CommandResult more = executor_runner(model + " --num_executions 5");
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_THAT(more.out, HasSubstr("tracing "));
 }
 
 TEST(ProfileReports, JsonGroupsAddUp) {

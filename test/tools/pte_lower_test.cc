@@ -98,6 +98,24 @@ TEST(PteLowerTest, ProfilesJoinWithoutASecondFile) {
   EXPECT_THAT(run.out, HasSubstr("aten.linear.default"));
 }
 
+TEST(PteLowerTest, ComparisonsJoinWithoutOtherFiles) {
+  const ScratchFolder scratch;
+  const std::string a = (scratch / "a.pte").string();
+  const std::string b = (scratch / "b.pte").string();
+  ASSERT_EQ(pte_lower(model() + " -o " + a).exit_code, 0);
+  ASSERT_EQ(pte_lower(model() + " --backend xnnpack -o " + b).exit_code, 0);
+  const std::string both = a + " --compare " + b + " --cpu_threads 1 --width 200";
+  const CommandResult times = executor_runner("--profile --num_executions 2 " + both);
+  ASSERT_EQ(times.exit_code, 0) << times.err;
+  EXPECT_THAT(times.out, HasSubstr("names: a.pte"));
+  EXPECT_THAT(times.out, HasSubstr("names: b.pte"));
+  EXPECT_THAT(times.out, HasSubstr("aligned by op and module: 5 of 5 rows of A"));
+  const CommandResult values = executor_runner("--debug_outputs " + both);
+  ASSERT_EQ(values.exit_code, 0) << values.err;
+  EXPECT_THAT(values.out, HasSubstr("names: b.pte"));
+  EXPECT_THAT(values.out, testing::Not(HasSubstr("0 outputs compared")));
+}
+
 TEST(PteLowerTest, ProfilesJoinThroughTheRecord) {
   const ScratchFolder scratch;
   const std::string program = (scratch / "m.pte").string();

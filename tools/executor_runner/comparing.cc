@@ -8,6 +8,7 @@
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etrecord/etrecord.h"
 #include "host/delegate_profiles.h"
+#include "host/embedded_record.h"
 #include "host/output_difference.h"
 #include "host/session.h"
 #include "host/tool_error.h"
@@ -69,7 +70,8 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   Traced result;
   result.trace = etdump::parse_etdump(std::as_bytes(std::span(dump.data(), dump.size())));
   if (options.debug_outputs) etdump::attach_debug_data(result.trace, side.values.data());
-  if (!etrecord.empty()) result.record = etrecord::read_etrecord(etrecord);
+  result.record = etrecord.empty() ? embedded_record(*side.session.program())
+                                   : etrecord::read_etrecord(etrecord);
   inspector::ProfileOptions facts;
   facts.delegates = all_delegate_profiles();
   facts.method = options.method;
@@ -77,6 +79,7 @@ Traced profile_of(const Side& side, const std::string& name, const std::filesyst
   facts.run.inputs = side.inputs->descriptions();
   facts.run.outputs = describe_outputs(*side.method);
   facts.run.record = etrecord.filename().string();
+  if (result.record && facts.run.record.empty()) facts.run.record = name;
   facts.run.load_ns = side.session.load_ns();
   facts.run.warmup_runs = warmup;
   facts.run.threads = static_cast<uint32_t>(side.session.pool()->threads());

@@ -30,6 +30,9 @@ uint64_t timed_run(Method& method, InputSet& inputs, EventTracer* tracer) {
   return platform::now_ns() - start;
 }
 
+// With fewer, one disturbed or cold run decides.
+constexpr size_t kRunsToCompare = 5;
+
 double median(std::vector<uint64_t> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
@@ -67,7 +70,7 @@ ProfiledRuns run_profiled(Method& method, InputSet& inputs, TraceBuffer& trace,
     untraced.push_back(timed_run(method, inputs, nullptr));
     traced.push_back(timed_run(method, inputs, &trace));
   }
-  result.trace_overhead = median(traced) / median(untraced) - 1;
+  if (runs >= kRunsToCompare) result.trace_overhead = median(traced) / median(untraced) - 1;
   result.memory = platform::resident_memory();
   return result;
 }

@@ -3,6 +3,8 @@
 // the profile.
 #pragma once
 
+#include <optional>
+
 #include "formats/etdump/trace_buffer.h"
 #include "inspector/join/profile.h"
 #include "runtime/platform/memory.h"
@@ -22,7 +24,8 @@ size_t warm_ups_for(uint64_t run_ns);
 
 struct ProfiledRuns {
   size_t warmup = 0;
-  double trace_overhead = 0;        // median traced / median untraced - 1
+  // Median traced / median untraced - 1; unset after few runs.
+  std::optional<double> trace_overhead;
   platform::ResidentMemory memory;  // of the process, after the last run
 };
 
