@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "inspector/join/cost.h"
+#include "inspector/join/op_names.h"
 #include "inspector/join/source_join.h"
 #include "inspector/join/statistics.h"
 #include "inspector/join/trace_rows.h"
@@ -90,6 +91,7 @@ class ProfileMaker {
       add_cost(i < costs.size() ? costs[i] : std::nullopt);
     }
     name_served_rows();
+    find_instructions();
     for (const auto& [instruction, call] : trace_.calls) add_call(instruction, call);
     add_unattributed();
     add_timeline();
@@ -188,6 +190,33 @@ class ProfileMaker {
     }
   }
 
+  // Ops that share a debug handle run in several instructions: each is counted in one.
+  void find_instructions() {
+    if (method_ == nullptr) return;
+    for (size_t i = 0; i < trace_.rows.size(); ++i) {
+      const TraceRow& row = trace_.rows[i];
+      if (row.kind != TraceRow::Kind::kKernel) continue;
+      for (const size_t node : join_.rows[i].nodes) {
+        if (base_name(graph().nodes[node].target) != base_name(row.kernel)) continue;
+        if (instruction_of_node_.try_emplace(node, row.instruction).second) break;
+      }
+    }
+    for (size_t i = 0; i < trace_.rows.size(); ++i) {
+      const RowSource& source = join_.rows[i];
+      const int32_t instruction = trace_.rows[i].instruction;
+      if (!join_.calls.contains(instruction) || source.is_of_whole_call) continue;
+      if (source.main_node < source.nodes.size()) {
+        instruction_of_node_.try_emplace(source.nodes[source.main_node], instruction);
+      }
+      for (const size_t node : source.folded_nodes) {
+        instruction_of_node_.try_emplace(node, instruction);
+      }
+    }
+    for (const auto& [instruction, call] : join_.calls) {
+      for (const size_t node : call.nodes) instruction_of_node_.try_emplace(node, instruction);
+    }
+  }
+
   void add_call(int32_t instruction, const TraceCall& call) {
     const CallSource& source = join_.calls.at(instruction);
     DelegateCall out;
@@ -196,7 +225,10 @@ class ProfileMaker {
     out.instruction = instruction;
     out.operators = call.rows.size();
     out.derived_times = !source.derived_times.empty();
-    for (const size_t node : source.nodes) out.source_ops.push_back(graph().nodes[node].target);
+    for (const size_t node : source.nodes) {
+      if (instruction_of_node_.at(node) != instruction) continue;
+      out.source_ops.push_back(graph().nodes[node].target);
+    }
     out.calls = calls_a_run(call.times);
     out.samples = call.times.samples();
     out.time = statistics_of(out.samples, window_);
@@ -252,10 +284,12 @@ class ProfileMaker {
     for (const uint32_t run : profile_.outlier_runs) {
       ns += profile_.wall_samples[run].ns - profile_.wall.avg;
     }
+    const bool is_short = ns < 999'500;  // else "1e+03 us"
     profile_.notes.push_back(fmt::format(
-        "{} of {} runs took over twice the median, together {:.3g} ms more than the others: "
+        "{} of {} runs took over twice the median, together {:.3g} {} more than the others: "
         "averages, shares and ranks leave them out",
-        profile_.outlier_runs.size(), profile_.runs, ns / 1e6));
+        profile_.outlier_runs.size(), profile_.runs, ns / (is_short ? 1e3 : 1e6),
+        is_short ? "us" : "ms"));
   }
 
   // In order of initialisation: notes come from the members after it.
@@ -267,6 +301,7 @@ class ProfileMaker {
   std::map<int32_t, int> partitions_;
   RunWindow window_;
   std::map<int32_t, uint32_t> call_of_instruction_;
+  std::map<size_t, int32_t> instruction_of_node_;
 };
 
 }  // namespace

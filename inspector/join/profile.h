@@ -105,9 +105,10 @@ struct DelegateCall {
   std::string delegate;
   int partition = 0;
   int32_t instruction = 0;
-  size_t operators = 0;                 // rows
-  bool derived_times = false;           // the backend computed start times rather than measure them
-  std::vector<std::string> source_ops;  // of all nodes that it took, by the record
+  size_t operators = 0;        // rows
+  bool derived_times = false;  // the backend computed start times rather than measure them
+  std::vector<std::string>
+      source_ops;  // of the nodes that it took; each node is in one instruction
   double calls = 0;
   TimeStatistics time;
   RunSamples samples = {};

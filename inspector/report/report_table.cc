@@ -107,7 +107,7 @@ class TableReport {
       is_first = false;
     }
     if (kernels.empty()) {
-      part += "nothing";
+      part += has_delegates_ ? "nothing" : "no operators";
     } else if (has_delegates_) {
       part += fmt::format(", {} % of the time", percent(share));
     }
@@ -385,7 +385,8 @@ class TableReport {
     auto places = shares_by(place_type);
     places.emplace_back("unattributed", unattributed_share());
     out_ += wrap("ran in   ", with_percents(places), kBetween, width_);
-    out_ += wrap("op type  ", with_percents(without_small(shares_by(op_type))), kBetween, width_);
+    const auto types = without_small(shares_by(op_type));
+    if (!types.empty()) out_ += wrap("op type  ", with_percents(types), kBetween, width_);
 
     std::vector<size_t> order(profile_.rows.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;

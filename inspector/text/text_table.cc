@@ -72,6 +72,12 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
       width = std::max(width, display_width(abbreviate ? cell.brief : cell.text));
     }
   }
+  // Without rows, the labels of totals need a column all the same.
+  for (const Row& row : totals_) {
+    if (!rows_.empty() || row.label_column != column) continue;
+    const bool abbreviate = brief && !row.label.brief.empty();
+    width = std::max(width, display_width(abbreviate ? row.label.brief : row.label.text));
+  }
   return width == 0 ? 0 : std::max(width, display_width(columns_[column].title));
 }
 

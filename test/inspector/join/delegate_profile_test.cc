@@ -99,6 +99,36 @@ TEST(DelegateProfile, SaysWhichKernelMayRunAnOp) {
   EXPECT_TRUE(profile("TenfoldBackend", operators, {}).rows[0].is_of_whole_call);
 }
 
+// Two delegates and a kernel run the ops of one debug handle: each op counts once.
+TEST(DelegateProfile, OpsThatShareAHandleCountOnce) {
+  const std::vector<test::NodeText> nodes = {{"p", "aten.permute_copy.default", 1, {}, ""},
+                                             {"m", "aten.mul.Tensor", 1, {"p"}, ""},
+                                             {"a", "aten.add.Tensor", 1, {"m"}, ""},
+                                             {"r", "aten.relu.default", 2, {"p"}, ""},
+                                             {"s", "aten.sub.Tensor", 3, {"a"}, ""}};
+  const EtRecord names = etrecord::parse_etrecord(test::make_archive(
+      {{"ETRECORD_V0", ""},
+       {"edge_dialect_exported_program/forward", test::edge_program_json(nodes)},
+       {"debug_handle_map", R"({"forward": {"0": [1, 2], "1": 1, "2": [1, 3]}})"},
+       {"delegate_map",
+        R"({"forward": {"0": {"name": "TenfoldBackend", "delegate_map": {}},
+                                           "2": {"name": "TenfoldBackend", "delegate_map": {}}}})"}}));
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.delegate(0, "TenfoldBackend", {{.id = 10, .ns = 1}, {.id = 20, .ns = 2}});
+  trace.kernel(1, "aten::mul.out", 5);
+  trace.delegate(2, "TenfoldBackend", {{.id = 10, .ns = 3}, {.id = 30, .ns = 4}});
+  trace.end_run();
+  const std::array<const DelegateProfile*, 1> delegates = {&kTenfold};
+  ProfileOptions options;
+  options.delegates = delegates;
+  const Profile made = make_profile(trace.dump(), &names, options);
+  ASSERT_EQ(made.delegate_calls.size(), 2u);
+  EXPECT_THAT(made.delegate_calls[0].source_ops,
+              ElementsAre("aten.permute_copy.default", "aten.add.Tensor", "aten.relu.default"));
+  EXPECT_THAT(made.delegate_calls[1].source_ops, ElementsAre("aten.sub.Tensor"));
+}
+
 TEST(DelegateProfile, WithoutOneTheMapCounts) {
   const Profile made = profile("TenfoldBackend", {{.id = 10, .ns = 2}}, {}, R"({"10": [2]})");
   EXPECT_THAT(made.rows[0].source_ops, ElementsAre("aten.relu.default"));

@@ -19,6 +19,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using Kind = TraceRecord::Kind;
 
 double sum_of_rows(const Profile& profile) {
@@ -47,6 +48,29 @@ TEST(MakeProfile, StalledRunsDoNotChangeRanks) {
   EXPECT_THAT(profile.notes,
               Contains("1 of 10 runs took over twice the median, together 1 ms more than the "
                        "others: averages, shares and ranks leave them out"));
+}
+
+TEST(MakeProfile, CountsShortStallsInMicroseconds) {
+  TraceBuilder trace;
+  for (int run = 0; run < 10; ++run) {
+    trace.begin_run();
+    trace.kernel(0, "aten::add.out", run == 4 ? 5000 : 100);
+    trace.end_run();
+  }
+  EXPECT_THAT(make_profile(trace.dump(), nullptr).notes,
+              Contains(HasSubstr("together 4.9 us more than the others")));
+}
+
+// As of a program that returns its inputs.
+TEST(MakeProfile, NothingButTheWall) {
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.end_run();
+  const std::string table = report_table(make_profile(trace.dump(), nullptr));
+  EXPECT_THAT(table, HasSubstr("no operators"));
+  EXPECT_THAT(table, HasSubstr("\n  unattributed (dispatch)"));
+  EXPECT_THAT(table, HasSubstr("\n  wall  "));
+  EXPECT_THAT(table, Not(HasSubstr("op type")));
 }
 
 // Runs that took another branch are not outliers.

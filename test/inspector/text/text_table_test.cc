@@ -102,6 +102,25 @@ TEST(TextTable, AbbreviatesTheLabelOfATotal) {
             "sum   1\n");
 }
 
+TEST(TextTable, LabelsTotalsWithoutRows) {
+  TextTable table;
+  table.add_column("#", TextTable::Kind::kFigure);
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_total({"3 rows filtered out", "filtered out"}, 1, {"12"}, 2);
+  table.add_total({"wall"}, 1, {"345"}, 2);
+  EXPECT_EQ(table.text(80, false),
+            "  op                    us\n"
+            "──────────────────────────\n"
+            "  3 rows filtered out   12\n"
+            "  wall                 345\n");
+  EXPECT_EQ(table.text(24, false),
+            "  op                  us\n"
+            "────────────────────────\n"
+            "  filtered out        12\n"
+            "  wall               345\n");
+}
+
 TEST(TextTable, ColoursOnlyRowsThatStandOutAndOnlyIfAsked) {
   EXPECT_THAT(sample_table().text(80, false), testing::Not(testing::HasSubstr("\x1b")));
   const std::string text = sample_table().text(80, true);
