@@ -1,5 +1,7 @@
 #include "aot/import/program_reader.h"
 
+#include <cmath>
+
 #include "aot/import/graph_reader.h"
 #include "aot/import/signature_reader.h"
 
@@ -36,10 +38,17 @@ ModuleCallEntry read_module_call(const JsonValue& value) {
   return entry;
 }
 
+bool is_infinite(const JsonValue& value) {
+  return !value.is_integer() && std::isinf(value.number());
+}
+
+// No bound is null or infinite.
 Range read_range(const JsonValue& value) {
   Range range;
   if (value.holds("min_val")) range.min = value.at("min_val").integer();
-  if (value.holds("max_val")) range.max = value.at("max_val").integer();
+  if (value.holds("max_val") && !is_infinite(value.at("max_val"))) {
+    range.max = value.at("max_val").integer();
+  }
   return range;
 }
 

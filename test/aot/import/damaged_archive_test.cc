@@ -34,6 +34,19 @@ struct Damaged : testing::Test {
   }
 };
 
+// Sizes without a bound, as several versions of PyTorch write them.
+TEST_F(Damaged, NotByInfiniteBounds) {
+  for (const json& bound : {json("Infinity"), json(nullptr), json("a number")}) {
+    program["range_constraints"]["s0"] = {{"min_val", 2}, {"max_val", bound}};
+    std::string text = program.dump();
+    if (bound == "a number") text.replace(text.find("\"a number\""), 10, "Infinity");
+    const ExportedProgram imported = parse(test::write_zip(test::small_pt2(text)));
+    EXPECT_EQ(imported.range_constraints.at("s0"), (Range{2, std::nullopt}));
+  }
+  program["range_constraints"]["s0"] = {{"min_val", 2}, {"max_val", 2.5}};
+  expect("is not an integer");
+}
+
 TEST_F(Damaged, NotAtAll) {
   const std::vector<std::byte> bytes = test::write_zip(test::small_pt2(program.dump()));
   const ExportedProgram imported = parse(bytes);
