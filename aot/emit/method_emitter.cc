@@ -161,6 +161,11 @@ class MethodEmitter {
 
   static const Operator& kernel_of(const Node& node) {
     const Operator* op = operator_of(node.target());
+    if (op == nullptr && node.target().dialect() == Dialect::kHigherOrder) {
+      fail_at(node, fmt::format("{} runs other graphs in a way that programs cannot; cond, map and "
+                                "scan are supported",
+                                node.target().name()));
+    }
     if (op == nullptr || op->kernel.empty()) {
       fail_at(node,
               fmt::format("{} has no variant that writes to given memory: no kernel can run it, "

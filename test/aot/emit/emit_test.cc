@@ -225,6 +225,16 @@ TEST(EmitTest, SizesWithoutABoundAreErrors) {
               testing::AllOf(HasSubstr("node x"), HasSubstr("s0 has no upper bound")));
 }
 
+TEST(EmitTest, SaysWhichGraphsProgramsRun) {
+  ExportedProgram program;
+  Node* x = add_input(program, "x", {3});
+  Node* loop = program.graph->call(Target::of("while_loop", Dialect::kHigherOrder), {x});
+  loop->meta.value = x->meta.value;
+  set_outputs(program, {loop});
+  EXPECT_THAT(error_of(methods_of(std::move(program))),
+              testing::AllOf(HasSubstr("node while_loop"), HasSubstr("cond, map and scan")));
+}
+
 TEST(EmitTest, ErrorsNameMethodNodeAndLine) {
   ExportedProgram program;
   Node* x = add_input(program, "x", {3});
