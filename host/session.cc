@@ -24,7 +24,8 @@ const char* const kDefaultBackend = xnnpack::kBackendId;
 
 Session::Session(const SessionOptions& options)
     : backend_options_(options.backend_options), optimized_kernels_(options.optimized_kernels) {
-  const std::vector<std::string> data(options.data.begin(), options.data.end());
+  std::vector<const char*> data;
+  for (const std::filesystem::path& file : options.data) data.push_back(file.c_str());
   data_ = check(DataFiles::load(data));
   pool_ = options.pool;
   if (!pool_) pool_ = check(ThreadPool::create(options.threads));

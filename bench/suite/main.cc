@@ -165,7 +165,7 @@ int run(int argc, char** argv) {
   compare
       ->add_option("--bound", line.bound,
                    "how many times as long a figure of B may take as that of A")
-      ->check(positive())
+      ->check(tools::positive())
       ->capture_default_str();
   CLI::App* page = app.add_subcommand("page", "writes the page of results anew");
   page->add_option("RESULTS", line.a)->required()->check(CLI::ExistingFile);
