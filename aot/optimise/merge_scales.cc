@@ -10,8 +10,8 @@ namespace vitrine::aot {
 namespace {
 
 // A product of scales beyond these could overflow, or vanish, where each side by itself does not.
-constexpr double kLeast = 1.0 / 65536;
-constexpr double kMost = 65536;
+constexpr double kLeastFactor = 1.0 / 65536;
+constexpr double kMostFactor = 65536;
 
 // They keep the numbers, so that a factor may come before or after.
 constexpr std::array<std::string_view, 5> kMoves = {
@@ -51,7 +51,7 @@ void merge_scales(ExportedProgram& program, Changes& changes) {
     Node* source = tensor_arg(*right, 0);
     if (source == nullptr || !are_alike(*source->tensor(), *right->tensor())) return;
     const double factor = *left->arg(1)->get<double>() * *right->arg(1)->get<double>();
-    if (!(std::abs(factor) >= kLeast && std::abs(factor) <= kMost)) return;
+    if (!(std::abs(factor) >= kLeastFactor && std::abs(factor) <= kMostFactor)) return;
     changes.remove("scale merged into that of the other side of a product", *right);
     left->set_arg(1, factor);
     replace_node(program, *right, *source);
