@@ -101,13 +101,14 @@ void append_field(JsonText& text, std::string_view name, std::string_view value)
 class Digits {
  public:
   template <std::integral T>
-  explicit Digits(T number)
-      : end_(std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr) {}
+  explicit Digits(T number) {
+    end_ = std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr;
+  }
   std::string_view text() const { return {digits_.data(), end_}; }
 
  private:
-  std::array<char, 24> digits_;
-  char* end_;
+  std::array<char, 24> digits_{};
+  char* end_ = digits_.data();
 };
 
 void append_field(JsonText& text, std::string_view name, uint64_t value) {
