@@ -81,7 +81,7 @@ bool has_content(const vitrine_value& value) {
   return value.kind >= VITRINE_NONE && value.kind < VITRINE_OTHER;
 }
 
-// Of a value with content that is no array.
+// Of a value with content, but not of an array.
 EValue evalue_of(const vitrine_value& value) {
   switch (value.kind) {
     case VITRINE_STRING:

@@ -23,7 +23,7 @@ EValue evalue_of(const Value& value) {
   return EValue();
 }
 
-// What a file that is no program seems to be, and what it is for; null if that is unknown.
+// What a file of another format seems to be, and what it is for; null if that is unknown.
 const char* other_format(const DataSource& source) {
   struct Format {
     size_t at;

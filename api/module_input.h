@@ -6,7 +6,7 @@
 namespace vitrine {
 
 struct Module::Input {
-  const Array* array = nullptr;  // else `value`, which is no tensor
+  const Array* array = nullptr;  // else `value`, which is not a tensor
   EValue value;
 };
 

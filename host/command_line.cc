@@ -70,13 +70,13 @@ void keep_layout(Formatter& formatter) {
   }
 }
 
-// `fits` of the option's value. Texts that are no numbers are left to the conversion.
+// `fits` of the option's value. The conversion refuses texts that are not numbers.
 template <class Fits>
 CLI::Validator number_check(Fits fits, const std::string& expected) {
   return {[fits, expected](std::string& text) {
             char* end = nullptr;
             const double number = std::strtod(text.c_str(), &end);
-            if (*end != '\0' || fits(number)) return std::string();
+            if (end == text.c_str() || *end != '\0' || fits(number)) return std::string();
             return fmt::format("{}: expected {}", text, expected);
           },
           ""};

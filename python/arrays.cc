@@ -130,7 +130,8 @@ py::object plain(const py::handle& argument) {
   return is_scalar ? argument.attr("item")() : py::reinterpret_borrow<py::object>(argument);
 }
 
-// An int, or what stands for one. Arrays do with one element; their dimensions say they are none.
+// An int, or what stands for one. NumPy makes one of an array with one element, too: those with
+// dimensions are refused.
 py::object whole_number(const py::object& number) {
   if (PyIndex_Check(number.ptr()) == 0 || py::isinstance<py::array>(number)) return {};
   auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));

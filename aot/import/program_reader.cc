@@ -42,13 +42,14 @@ bool is_infinite(const JsonValue& value) {
   return !value.is_integer() && std::isinf(value.number());
 }
 
-// No bound is null or infinite.
+// A bound that is null or infinite is no limit.
 Range read_range(const JsonValue& value) {
+  const auto is_bounded = [&value](const char* name) {
+    return value.holds(name) && !is_infinite(value.at(name));
+  };
   Range range;
-  if (value.holds("min_val")) range.min = value.at("min_val").integer();
-  if (value.holds("max_val") && !is_infinite(value.at("max_val"))) {
-    range.max = value.at("max_val").integer();
-  }
+  if (is_bounded("min_val")) range.min = value.at("min_val").integer();
+  if (is_bounded("max_val")) range.max = value.at("max_val").integer();
   return range;
 }
 

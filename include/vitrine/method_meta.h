@@ -35,7 +35,7 @@ class MethodMeta {
   // None if there are not so many inputs or outputs.
   EValue::Tag input_tag(size_t index) const;
   EValue::Tag output_tag(size_t index) const;
-  // Zeroed (u8, no sizes, 0 bytes) if there is no such input or output, or if it is no tensor.
+  // Zeroed (u8, no sizes, 0 bytes) if there is no such input or output, or if it is not a tensor.
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
 

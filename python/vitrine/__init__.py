@@ -114,8 +114,8 @@ class Program:
         """Calls a method with arrays and numbers.
 
         Arrays are of exactly the dtype that the method takes, in row-major order, and are not
-        copied on their way to it. Numbers are of the kind that it takes, or ints for floats:
-        nothing is rounded. Outputs are arrays with memory of their own.
+        copied on their way to it. Numbers are of the kind that it takes, or ints for floats,
+        which become the nearest float. Outputs are arrays with memory of their own.
         """
         return self._program.call(method, *inputs)
 

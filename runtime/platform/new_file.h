@@ -15,8 +15,8 @@ namespace vitrine::platform {
 // may make the same file: the last to commit wins.
 class NewFile {
  public:
-  // AccessFailed with the system's reason, as for all calls, or if something else than a regular
-  // file is there; MemoryAllocationFailed. Links are followed.
+  // AccessFailed with the system's reason, as for all calls, or if anything but a regular file
+  // is there; MemoryAllocationFailed. Links to files are followed.
   static Result<NewFile> create(const char* path);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;

@@ -293,7 +293,7 @@ class WrongInputs(unittest.TestCase):
         self.expect(TypeError, "forward takes 2 inputs, not 1", self.good)
         self.expect(TypeError, r"input 0 of forward is a list; it takes a NumPy array", [[1.0]], self.good)
 
-    def test_one_string_is_no_list(self):
+    def test_one_string_is_not_a_list(self):
         for call in (lambda: vitrine.Program(sample("add_mul"), data="x.ptd"),
                      lambda: vitrine.Program(sample("add_mul"), data=pathlib.Path("x.ptd")),
                      lambda: vitrine.lower(sample("linear_relu", "model.pt2"), only_ops="addmm"),

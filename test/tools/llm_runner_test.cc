@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
+#include "host/files.h"
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
 #include "test/support/read_text.h"
@@ -163,6 +164,27 @@ TEST(LlmRunnerTest, SaysWhatDescriptionsOfMethodsLack) {
   EXPECT_THAT(refusal("--context 257"), HasSubstr("257 is asked for; the program has one of 256"));
 }
 
+// Lines may end in CR LF, and empty ones say nothing.
+TEST(LlmRunnerTest, TakesALineOfAChatAsATurn) {
+  const ScratchFolder scratch;
+  const std::string turns = (scratch / "turns").string();
+  tools::write_file(turns, std::string_view("And the LORD\r\n\nspake unto\n"));
+  const CommandResult result =
+      llm_runner("--tokenizer_path " + sample("kjv_8da4w/tokenizer.model") +
+                 " --chat --chat_format '{}' --max_new_tokens 4 --ignore_eos < " + turns);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::vector<int> prompts;
+  for (size_t at = 0; (at = result.out.find("PyTorchObserver ", at)) != std::string::npos; ++at) {
+    const size_t begin = at + std::string_view("PyTorchObserver ").size();
+    const json statistics =
+        json::parse(result.out.substr(begin, result.out.find('\n', at) - begin));
+    prompts.push_back(statistics.at("prompt_tokens"));
+    EXPECT_EQ(statistics.at("generated_tokens"), 4);
+  }
+  EXPECT_EQ(prompts.size(), 2u);
+  EXPECT_NE(llm_runner("--chat --warmup < " + turns).exit_code, 0);
+}
+
 // One dash or two, the last of equal ones, no data where the list is empty.
 TEST(LlmRunnerTest, TakesFlagsAsTheStockRunnerDoes) {
   const std::string expected = llm_runner("--prompt_ids 1,43 --max_new_tokens 4").out;
@@ -174,7 +196,7 @@ TEST(LlmRunnerTest, TakesFlagsAsTheStockRunnerDoes) {
   EXPECT_THAT(expected, HasSubstr("answer: "));
 }
 
-TEST(LlmRunnerTest, RefusesIdsThatAreNone) {
+TEST(LlmRunnerTest, RefusesWordsInPlaceOfIds) {
   for (const char* ids : {"''", "1,,2", "1,", "1,x", "99999999999999999999"}) {
     const CommandResult result = llm_runner(fmt::format("--prompt_ids {}", ids));
     EXPECT_EQ(result.exit_code, 1) << ids;

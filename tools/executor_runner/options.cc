@@ -200,8 +200,13 @@ void check_files(const RunnerOptions& options) {
     read.insert(read.end(), files->begin(), files->end());
   }
   for (const InputSpec& input : options.inputs) read.push_back(input.file);
-  const std::filesystem::path written[] = {options.report.file, options.etdump,
-                                           options.debug_buffer};
+  std::vector<std::filesystem::path> written = {options.report.file, options.etdump,
+                                                options.debug_buffer};
+  for (const std::filesystem::path& file : read) {  // those that --output_file BASE may mean
+    const std::string name = file.string();
+    if (options.output_base.empty() || !name.starts_with(options.output_base + "-")) continue;
+    if (name.ends_with(".bin")) written.push_back(file);
+  }
   check_outputs(written, read);
 }
 

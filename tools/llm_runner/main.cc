@@ -95,7 +95,7 @@ class LlmRunner {
   }
 
   void run() {
-    if (options_.warmup && !options_.chat) {  // a chat's first turn comes later
+    if (options_.warmup) {
       generate(options_.prompt, {});
       generator_->reset();
     }

@@ -74,9 +74,11 @@ void add_own_flags(CLI::App& app, LlmCommandLine& line) {
       ->excludes("--prompt")
       ->excludes("--prompt_file");
   app.add_flag("--print_ids", options.print_ids, "ids of prompt and answer, not text");
+  app.get_option("--prompt")->excludes("--prompt_file");
   CLI::Option* chat =
       app.add_flag("--chat", options.chat, "each line of the standard input is a turn");
-  for (const char* other : {"--prompt", "--prompt_file", "--prompt_ids", "--print_ids"}) {
+  for (const char* other :
+       {"--prompt", "--prompt_file", "--prompt_ids", "--print_ids", "--warmup"}) {
     chat->excludes(other);
   }
   options.chat_format = "{}";
@@ -227,7 +229,9 @@ std::optional<LlmOptions> parse_llm_options(int argc, char** argv, int* exit_cod
     return std::nullopt;
   }
   LlmOptions options = std::move(line.options);
-  if (options.generate.max_new_tokens < 0) options.generate.seq_len = line.seq_len;
+  // The stock default bounds one text: a chat goes on to the end of the context.
+  const bool has_bound = !options.chat || app.count("--seq_len") != 0;
+  if (options.generate.max_new_tokens < 0 && has_bound) options.generate.seq_len = line.seq_len;
   if (options.tokenizer.empty() && options.prompt_ids.empty() && line.encoder_input.empty()) {
     options.tokenizer = "tokenizer.bin";
   }

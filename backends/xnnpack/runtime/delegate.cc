@@ -205,8 +205,9 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   if (shapes_changed) {
     // The program's own shapes were right at load.
     if (const Error error = infer_shapes(graph_, shapes_, limits_); !error.ok()) {
-      return Error::make(ErrorCode::kInvalidArgument, "with the sizes of this call: %s",
-                         error.message());
+      const bool is_blamed = error.code() == ErrorCode::kInvalidProgram;
+      return Error::make(is_blamed ? ErrorCode::kInvalidArgument : error.code(),
+                         "with the sizes of this call: %s", error.message());
     }
     VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, has_empty_input());
     if (nothing_to_do) return resize_outputs(arguments);

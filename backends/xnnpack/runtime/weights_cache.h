@@ -30,7 +30,7 @@ struct ConstantOrigin {
 class WeightsCache {
  public:
   // Without a path, in memory only. A file that is missing or of no use is replaced by save(),
-  // unless it is something else than a weights cache. Null if there is no memory for the cache.
+  // unless it is anything but a weights cache. Null if there is no memory for the cache.
   static std::shared_ptr<WeightsCache> open(std::string_view path);
   // Empty without a file.
   std::string_view path() const { return {path_.data(), path_.empty() ? 0 : path_.size() - 1}; }

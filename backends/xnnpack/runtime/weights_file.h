@@ -47,8 +47,8 @@ struct WeightsFileContent {
   CheckedVector<std::pair<Digest, Digest>> contents;
 };
 
-// Replaces the file at once and whole. AccessFailed with the system's reason, or if something else
-// than a weights cache is at the path.
+// Replaces the file at once and whole. AccessFailed with the system's reason, or if anything but a
+// weights cache is at the path.
 Error write_weights_file(const char* path, const WeightsFileContent& content);
 
 }  // namespace vitrine::xnnpack

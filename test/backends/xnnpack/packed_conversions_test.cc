@@ -1,4 +1,4 @@
-// Conversions are told to pack for KleidiAI's products only where every reader is such a product.
+// Conversions pack for KleidiAI's products only where every reader is such a product.
 // Without KleidiAI the flags change nothing; conformance_test runs such graphs in either build.
 #include <gtest/gtest.h>
 

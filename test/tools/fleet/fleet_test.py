@@ -96,7 +96,7 @@ class Hosts(unittest.TestCase):
         with self.assertRaisesRegex(hosts.HostError, "expected one of local"):
             hosts.host("telnet:x")
 
-    def test_missing_programs_and_failures_are_told(self):
+    def test_names_missing_programs_and_failures(self):
         for program, text in (("no_such_program", "no_such_program is not installed"),
                               ("/no/such/program", "/no/such/program: no such file"),
                               (__file__, "cannot be executed: Permission denied")):
@@ -105,7 +105,7 @@ class Hosts(unittest.TestCase):
         with self.assertRaises(hosts.HostError):
             hosts.host("local").run(["false"], 10)
 
-    def test_wrong_command_lines_are_told(self):
+    def test_refuses_wrong_command_lines(self):
         tool = pathlib.Path(hosts.__file__).resolve().with_name("fleet.py")
         model = os.path.abspath(__file__)
         with tempfile.TemporaryDirectory() as folder:
