@@ -21,7 +21,7 @@ namespace vitrine::python {
 struct ProfileSettings {
   std::string method;
   std::optional<size_t> runs;    // unset: as many as fit into two seconds, 5 to 50
-  std::optional<size_t> warmup;  // unset: 1 to 5
+  std::optional<size_t> warmup;  // unset: 1 to 32
   std::filesystem::path record;  // empty: the program's own
 };
 
