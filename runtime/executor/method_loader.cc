@@ -82,8 +82,8 @@ Error MethodLoader::take_planned_memory() {
   method_.planned_.reset(static_cast<std::byte*>(
       std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
   if (!method_.planned_) return no_memory("planned memory");
-  auto* next = reinterpret_cast<std::byte*>(
-      round_up(reinterpret_cast<uintptr_t>(method_.planned_.get()), kPlannedAlignment));
+  const auto address = reinterpret_cast<uintptr_t>(method_.planned_.get());
+  std::byte* next = method_.planned_.get() + (round_up(address, kPlannedAlignment) - address);
   const std::byte* end = next + total + kReadableSlack;
   for (size_t i = 0; i < count; ++i) {
     if (method_.is_shared(i)) continue;

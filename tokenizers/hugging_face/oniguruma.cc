@@ -66,15 +66,15 @@ constexpr std::string_view kLineBegin = R"((?:\A|(?<=\x0A)(?!\z)))";
 constexpr std::string_view kLineEnd = R"((?=\x0A|\z))";
 
 struct Meaning {
-  char letter;
   std::string_view icu;
+  char letter;
   bool repeats;
 };
 // Outside of classes.
 constexpr Meaning kMeanings[] = {
-    {'A', R"(\A)", false}, {'N', kNotNewline, true}, {'O', kAny, true},
-    {'R', R"(\R)", true},  {'X', R"(\X)", true},     {'Z', R"((?=\x0A?\z))", false},
-    {'z', R"(\z)", false},
+    {R"(\A)", 'A', false}, {kNotNewline, 'N', true}, {kAny, 'O', true},
+    {R"(\R)", 'R', true},  {R"(\X)", 'X', true},     {R"((?=\x0A?\z))", 'Z', false},
+    {R"(\z)", 'z', false},
 };
 constexpr std::string_view kRefused = "CGKMYcgky";
 
