@@ -24,9 +24,7 @@ void copy_inputs(const Node& condition, Graph& branch) {
     Node* input = result.node();
     if (input == nullptr || input->kind() != Node::Kind::kPlaceholder) continue;
     if (input->tensor() == nullptr) continue;
-    Node* copy = insert_like(*branch.output(),
-                             Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
-                             {input}, {}, input->meta.value);
+    Node* copy = insert_like(*branch.output(), clone_target(), {input}, {}, input->meta.value);
     copy->meta.origin = condition.meta.origin;
     result = copy;
     changed = true;
@@ -84,9 +82,7 @@ class Copier {
       from = insert_like(*condition.next(), getitem(), result.args(), {}, result.meta.value);
       from->meta = result.meta;
     }
-    Node* copy = insert_like(*from->next(),
-                             Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
-                             {from}, {}, result.meta.value);
+    Node* copy = insert_like(*from->next(), clone_target(), {from}, {}, result.meta.value);
     copy->meta = result.meta;
     for (Node* user : late) user->replace_input(&result, copy);
     if (&graph_ != program_.graph.get()) return;

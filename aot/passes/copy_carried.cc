@@ -16,9 +16,7 @@ void copy_carried(const Node& loop, Graph& body) {
     Node* result = results[i].node();
     const bool is_input = result != nullptr && result->kind() == Node::Kind::kPlaceholder;
     if (!is_input || (i < inputs.size() && result == inputs[i])) continue;
-    Node* copy = insert_like(*body.output(),
-                             Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
-                             {result}, {}, result->meta.value);
+    Node* copy = insert_like(*body.output(), clone_target(), {result}, {}, result->meta.value);
     copy->meta.origin = loop.meta.origin;
     results[i] = copy;
   }

@@ -35,6 +35,10 @@ void run_at_node(const std::string& node, const std::function<void()>& work) {
   }
 }
 
+Target clone_target() {
+  return Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge);
+}
+
 Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value) {
   Node* node = at.graph().call(target, std::move(args), std::move(kwargs), &at);
   node->meta = at.meta;

@@ -41,6 +41,8 @@ void for_each_call(Graph& graph, Visit&& visit) {
   });
 }
 
+// What copies a tensor in the edge dialect.
+Target clone_target();
 // Inserts a call before `at`, with the same source.
 Node* insert_like(Node& at, Target target, ArgumentList args, ArgumentMap kwargs, Value value);
 // Replaces `node` by `other`, for its users and in the signature, and removes it.

@@ -124,8 +124,7 @@ class WritesBack {
   }
 
   Node* clone(Node& value) {
-    Node* copy = graph_.call(Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
-                             {&value}, {}, &result_);
+    Node* copy = graph_.call(clone_target(), {&value}, {}, &result_);
     copy->meta.value = value.meta.value;
     return copy;
   }

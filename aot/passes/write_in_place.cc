@@ -35,9 +35,7 @@ class Writer {
     position_[&call] = position_.at(&node);
     for (Node*& base : bases) {
       if (can_write(*base, node, std::ranges::count(bases, base))) continue;
-      Node* copy =
-          insert_like(call, Target::of("dim_order_ops._clone_dim_order.default", Dialect::kEdge),
-                      {base}, {}, base->meta.value);
+      Node* copy = insert_like(call, clone_target(), {base}, {}, base->meta.value);
       position_[copy] = position_.at(&node);
       call.replace_input(base, copy);
       base = copy;
