@@ -3,7 +3,12 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -42,6 +47,42 @@ TEST(LlmRunnerTest, GivesTheIdsThatPyTorchGives) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr(fmt::format("answer: {}\n", fmt::join(ids, " "))));
   }
+}
+
+// Texts of all prompts, to the last character, as they are streamed.
+void expect_pytorchs_texts(const std::string& model, const std::filesystem::path& folder) {
+  const ScratchFolder scratch;
+  const std::string prompt = (scratch / "prompt").string();
+  for (const json& generated : read_json(folder / "generate.json")) {
+    tools::write_file(prompt, generated.at("prompt").get<std::string>());
+    const CommandResult result =
+        run_tool(VITRINE_LLM_RUNNER,
+                 fmt::format("--model_path {} --tokenizer_path {} --prompt_file {} --temperature 0 "
+                             "--num_bos 1 --ignore_eos --max_new_tokens {}",
+                             model, (folder / "tokenizer.model").string(), prompt,
+                             generated.at("ids").size()));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out.substr(0, result.out.find("\nPyTorchObserver")),
+              generated.at("prompt").get<std::string>() +
+                  generated.at("continuation").get<std::string>());
+  }
+}
+
+TEST(LlmRunnerTest, StreamsTheTextThatPyTorchGives) {
+  if (corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  expect_pytorchs_texts(corpus_llm_dir() / "kjv_f32/model.pte", corpus_llm_dir() / "kjv_f32");
+}
+
+// XNNPACK rounds the scales of 4-bit weights to bfloat16; the kernels use those of the model.
+TEST(LlmRunnerTest, StreamsTheTextOfAQuantisedModel) {
+  if (corpus_llm_dir().empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  const ScratchFolder scratch;
+  const std::filesystem::path folder = corpus_llm_dir() / "kjv_8da4w";
+  const std::string model = (scratch / "model.pte").string();
+  const CommandResult lowered =
+      run_tool(VITRINE_PTE_LOWER, (folder / "model.pt2").string() + " -o " + model);
+  ASSERT_EQ(lowered.exit_code, 0) << lowered.err;
+  expect_pytorchs_texts(model, folder);
 }
 
 TEST(LlmRunnerTest, AProfileDoesNotChangeTheIds) {
@@ -183,6 +224,62 @@ TEST(LlmRunnerTest, TakesALineOfAChatAsATurn) {
   }
   EXPECT_EQ(prompts.size(), 2u);
   EXPECT_NE(llm_runner("--chat --warmup < " + turns).exit_code, 0);
+}
+
+// What the tool printed, and how it ended, where it gets a Ctrl-C once its answer has begun.
+struct Interrupted {
+  std::string out;
+  bool exited_well;
+};
+
+Interrupted interrupt_answer() {
+  const std::string command = "exec " VITRINE_LLM_RUNNER " --model_path " +
+                              sample("kjv_8da4w/model.pte") + " --tokenizer_path " +
+                              sample("kjv_8da4w/tokenizer.model") +
+                              " --prompt And --max_new_tokens 240 --ignore_eos";
+  std::array<int, 2> ends = {};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  Interrupted result;
+  std::array<char, 256> bytes = {};
+  bool was_sent = false;
+  for (ssize_t count = 0; (count = ::read(ends[0], bytes.data(), bytes.size())) > 0;) {
+    result.out.append(bytes.data(), static_cast<size_t>(count));
+    if (!was_sent && result.out.size() > std::string_view("And").size()) {
+      ::kill(child, SIGINT);
+      was_sent = true;
+    }
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  result.exited_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return result;
+}
+
+// The signal may come after the last token on a busy machine: then there is nothing to see.
+TEST(LlmRunnerTest, EndsTheAnswerAtCtrlC) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const Interrupted result = interrupt_answer();
+    const std::string_view label = "PyTorchObserver ";
+    const size_t at = result.out.find(label);
+    if (!result.exited_well || at == std::string::npos) continue;
+    const json statistics = json::parse(result.out.substr(at + label.size()));
+    const int generated = statistics.at("generated_tokens");
+    if (generated == 239) continue;  // all: the first one is not counted
+    EXPECT_LT(generated, 239);
+    EXPECT_THAT(result.out, testing::StartsWith("And"));
+    return;
+  }
+  FAIL() << "Ctrl-C ended no answer";
 }
 
 // One dash or two, the last of equal ones, no data where the list is empty.

@@ -148,5 +148,16 @@ TEST(LoweredProfileTest, LeadsToTheSourceOfEachOperator) {
   EXPECT_GT(cases, 100U);
 }
 
+TEST(LoweredProfileTest, LeadsToTheSourceOfLanguageModels) {
+  const fs::path corpus = corpus_llm_dir();
+  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  size_t operators = 0;
+  for (const auto& entry : fs::directory_iterator(corpus)) {
+    if (!entry.is_directory() || exported_methods(entry.path()).empty()) continue;
+    operators += check_case(entry.path(), "--backend xnnpack-dynamic --backend xnnpack");
+  }
+  EXPECT_GT(operators, 1000U);
+}
+
 }  // namespace
 }  // namespace vitrine::test

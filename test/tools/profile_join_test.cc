@@ -151,5 +151,53 @@ TEST(ProfileJoinTest, HoldsForSmallerShapesOfADynamicModel) {
                          ":" + shape);
 }
 
+// Language models have no reference of their nodes. Each row of a delegate has its source ops where
+// there is a record, which serve all delegated handles; else the names that the program has.
+void check_language_model(const fs::path& folder) {
+  SCOPED_TRACE(folder.string());
+  const bool has_record = fs::exists(folder / "etrecord.bin");
+  std::string arguments = "--profile --format json --num_executions 2 ";
+  if (has_record) arguments += "--etrecord " + (folder / "etrecord.bin").string() + " ";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".ptd") arguments += "--data_path " + entry.path().string();
+  }
+  const json methods = read_json(folder / "debug_handle_map.json");
+  for (const auto& [method, instructions] : methods.items()) {
+    const CommandResult run = executor_runner(arguments + " --method_name " + method + " " +
+                                              (folder / "model.pte").string());
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    std::map<std::string, std::set<int>> handles;  // by instruction
+    const json result = json::parse(run.out);
+    check_sums(result);
+    for (const json& row : result.at("rows")) {
+      if (row.at("where") != "delegate") continue;
+      const bool is_inserted = row.contains("inserted_for") && !row["inserted_for"].empty();
+      EXPECT_EQ(row.at("join"), has_record || is_inserted ? "exact" : "inferred") << row;
+      EXPECT_NE(is_inserted, !row.at("source_ops").empty()) << row;
+      auto& of_call = handles[std::to_string(row.at("instruction").get<int>())];
+      for (const json& handle : row.at("debug_handles")) of_call.insert(handle.get<int>());
+    }
+    if (!has_record) continue;
+    for (const auto& [instruction, found] : handles) {
+      for (const json& handle : instructions.at(instruction)) {
+        EXPECT_TRUE(found.contains(handle.get<int>())) << handle << " of call " << instruction;
+      }
+    }
+  }
+}
+
+TEST(ProfileJoinTest, HoldsForLanguageModels) {
+  const fs::path corpus = corpus_llm_dir();
+  if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
+  size_t models = 0;
+  for (const auto& entry : fs::directory_iterator(corpus)) {
+    if (!fs::exists(entry.path() / "model.pte")) continue;
+    if (entry.path().filename() == "linear_4w_only") continue;  // refused: wrong on XNNPACK
+    check_language_model(entry.path());
+    ++models;
+  }
+  EXPECT_GT(models, 20U);
+}
+
 }  // namespace
 }  // namespace vitrine::test
