@@ -82,9 +82,9 @@ endfunction()
 set(VITRINE_TEST_OPTIONS ${VITRINE_LIBRARY_WARNINGS} $<$<CONFIG:RelWithDebInfo,Release>:-O1> $<$<CONFIG:Debug>:-O0>)
 
 # One executable per room of tests; sources mirror the tree of the code. ctest runs each test
-# separately, or all as one (AS_ONE) if there are thousands of short ones.
+# separately, all as one (AS_ONE) if there are thousands of short ones, or none (BY_HAND).
 function(vitrine_test name)
-  cmake_parse_arguments(arg "AS_ONE" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "AS_ONE;BY_HAND" "" "SOURCES;LINK" ${ARGN})
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -97,6 +97,9 @@ function(vitrine_test name)
   target_include_directories(${name} PRIVATE ${VITRINE_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE ${VITRINE_TEST_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM vitrine_test_headers)
+  if(arg_BY_HAND)
+    return()
+  endif()
   if(arg_AS_ONE)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES TIMEOUT 900 COST 100)  # long ones start first
