@@ -1,15 +1,16 @@
 // Times a token of a decoder over a growing cache, beside the time that reading its bytes takes.
 //
-//   llm_bench [--rounds=N] [--keep=FILE] [model.pte]
+//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [model.pte]
 //
 // Without a model: 768 features in 12 layers, 12 heads of queries on 4 of keys, 2048 hidden, 32,000
-// words, weights of 4 bits in groups of 32, a cache of 2048 positions in f32; its file may be kept.
+// words, weights of 4 bits in groups of 32, a cache of 2048 positions; its file may be kept.
 // Figures are medians over rounds that visit all positions in turn, in a new process for each
 // number of threads. A model's inputs are tokens i64[1, n] and position i64[1].
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -38,8 +39,16 @@ using tools::check;
 constexpr int32_t kPrompt = 128;
 constexpr int64_t kPositions[] = {0, 512, 1900};
 
-examples::LlamaOptions shape() {
+struct Arguments {
+  fs::path model;
+  fs::path keep;
+  int rounds = 20;
+  ScalarType cache = ScalarType::kFloat;
+};
+
+examples::LlamaOptions shape(ScalarType cache = ScalarType::kFloat) {
   examples::LlamaOptions options;
+  options.cache = cache;
   options.layers = 12;
   options.features = 768;
   options.heads = 12;
@@ -58,18 +67,22 @@ double weight_bytes() {
   const auto weights = static_cast<double>(o.layers * a_layer + o.features * o.words);
   return weights * (0.5 + 2.0 / static_cast<double>(o.group));
 }
-double cache_bytes(int64_t position) {
+// Of 8-bit numbers also the scale and the zero point of each row.
+double cache_bytes(int64_t position, ScalarType dtype) {
   const examples::LlamaOptions o = shape();
-  return 8.0 * static_cast<double>(o.layers * (position + 1) * o.features / o.heads * o.key_heads);
+  const double width = static_cast<double>(o.features) / static_cast<double>(o.heads);
+  const double row = width * static_cast<double>(element_size(dtype)) +
+                     (dtype == ScalarType::kChar ? sizeof(float) + 1 : 0);
+  return 2 * row * static_cast<double>(o.layers * (position + 1) * o.key_heads);
 }
 
-void lower_to(const fs::path& file) {
+void lower_to(const fs::path& file, ScalarType cache) {
   aot::LowerOptions options;
   options.partitioners.push_back(tools::lowering_backend("xnnpack").make_partitioner());
   tools::NewFile program(file);
   options.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
   aot::Methods methods;
-  methods.emplace("forward", examples::llama_decoder(shape()));
+  methods.emplace("forward", examples::llama_decoder(shape(cache)));
   aot::lower(std::move(methods), options);
   program.commit();
 }
@@ -155,7 +168,8 @@ class Decoder {
 
 double milliseconds(std::vector<uint64_t> times) { return median_ns(std::move(times)) * 1e-6; }
 
-void measure(const fs::path& model, size_t threads, int rounds, double bandwidth) {
+// The limit is known for a bandwidth above 0.
+void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   Decoder decoder(model, threads);
   const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
@@ -164,7 +178,7 @@ void measure(const fs::path& model, size_t threads, int rounds, double bandwidth
   std::vector<uint64_t> steps[kPlaces];
   // The whole cache is written, as it is when a text has become so long.
   for (int64_t at = 0; at < 1920; at += kPrompt) decoder.run(kPrompt, at);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < arguments.rounds; ++round) {
     if (round % 4 == 0) prompts.push_back(decoder.run(kPrompt, 0));
     for (int64_t i = 0; i < kPlaces; ++i) {
       decoder.run(1, kPositions[i]);  // shapes have changed after a prompt
@@ -180,24 +194,18 @@ void measure(const fs::path& model, size_t threads, int rounds, double bandwidth
                 static_cast<double>(*std::ranges::min_element(steps[i])) * 1e-6);
     if (bandwidth > 0) {
       std::printf("; reading its bytes takes %.2f",
-                  (weight_bytes() + cache_bytes(kPositions[i])) / bandwidth * 1e3);
+                  (weight_bytes() + cache_bytes(kPositions[i], arguments.cache)) / bandwidth * 1e3);
     }
     std::printf("\n");
   }
 }
-
-struct Arguments {
-  fs::path model;
-  fs::path keep;
-  int rounds = 20;
-};
 
 void run(const Arguments& arguments) {
   const test::ScratchFolder scratch;
   fs::path model = arguments.model;
   if (model.empty()) {
     model = arguments.keep.empty() ? scratch / "decoder.pte" : arguments.keep;
-    in_new_process([&] { lower_to(model); });
+    in_new_process([&] { lower_to(model, arguments.cache); });
     std::printf("built %s: %.1f MB\n", model.filename().c_str(),
                 static_cast<double>(fs::file_size(model)) * 1e-6);
   }
@@ -205,9 +213,8 @@ void run(const Arguments& arguments) {
     const double bandwidth = read_bandwidth(threads);
     std::printf("%zu thread%s, which read memory at %.1f GB/s\n", threads, threads == 1 ? "" : "s",
                 bandwidth * 1e-9);
-    const uint64_t peak = in_new_process([&] {
-      measure(model, threads, arguments.rounds, arguments.model.empty() ? bandwidth : 0);
-    });
+    const uint64_t peak = in_new_process(
+        [&] { measure(model, threads, arguments, arguments.model.empty() ? bandwidth : 0); });
     std::printf("  peak memory of the process: %.1f MB\n", static_cast<double>(peak) * 1e-6);
   }
 }
@@ -217,17 +224,18 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   vitrine::bench::Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    constexpr std::string_view kRounds = "--rounds=";
-    constexpr std::string_view kKeep = "--keep=";
-    if (argument.starts_with(kRounds)) {
-      arguments.rounds = std::max(1, std::atoi(argv[i] + kRounds.size()));
-    } else if (argument.starts_with(kKeep)) {
-      arguments.keep = argument.substr(kKeep.size());
-    } else {
-      arguments.model = argument;
-    }
+  CLI::App app("Times a token of a decoder over a growing cache.");
+  app.add_option("model", arguments.model, "program with inputs tokens i64[1, n], position i64[1]");
+  app.add_option("--rounds", arguments.rounds)->check(CLI::PositiveNumber);
+  app.add_option("--keep", arguments.keep, "file for the program that is built");
+  std::string cache = "f32";
+  app.add_option("--cache", cache, "dtype of its cache")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "i8"}))
+      ->excludes("model");
+  CLI11_PARSE(app, argc, argv);
+  for (const auto dtype :
+       {vitrine::ScalarType::kHalf, vitrine::ScalarType::kBFloat16, vitrine::ScalarType::kChar}) {
+    if (cache == vitrine::scalar_type_name(dtype)) arguments.cache = dtype;
   }
   try {
     vitrine::bench::run(arguments);

@@ -184,17 +184,68 @@ class Llama {
     return build_.call("aten.flatten.using_ints", {turned, 3});
   }
 
-  Node* cache(const char* name) {
-    const std::vector<int64_t> sizes = {1, o_.length, o_.key_heads, width()};
-    const auto count = static_cast<size_t>(o_.length * o_.key_heads * width());
-    return build_.buffer(
-        name, aot::make_tensor_data(o_.cache, sizes,
-                                    std::vector<std::byte>(count * element_size(o_.cache))));
+  // A cache of rows like `row`, which the rows of this call are written to.
+  Node* cached(const char* name, Node* row) {
+    const ScalarType dtype = row->tensor()->dtype;
+    const int64_t columns = row->tensor()->sizes.back().value();
+    const auto count = static_cast<size_t>(o_.length * o_.key_heads * columns);
+    Node* cache = build_.buffer(
+        name, aot::make_tensor_data(dtype, {1, o_.length, o_.key_heads, columns},
+                                    std::vector<std::byte>(count * element_size(dtype))));
+    call_as("llama.update_cache.default", {row, cache, start_}, aot::contiguous_spec(dtype, {1}));
+    return cache;
   }
 
   Node* converted(Node* x, ScalarType dtype) {
     if (x->tensor()->dtype == dtype) return x;
     return build_.call("aten.to.dtype", {x, dtype});
+  }
+
+  // 8-bit numbers with a scale and a zero point for each token and head.
+  struct Bytes {
+    Node* numbers;
+    Node* scales;
+    Node* zero_points;
+  };
+  Bytes quantised(Node* x) {
+    std::vector<SymInt> sizes = x->tensor()->sizes;
+    sizes.back() = 1;
+    aot::Value::Items chosen = {aot::contiguous_spec(ScalarType::kDouble, sizes),
+                                aot::contiguous_spec(ScalarType::kLong, sizes)};
+    Node* choice =
+        build_.call_as("quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+                       {x, ScalarType::kChar}, {}, std::move(chosen));
+    Node* scales = build_.item(choice, 0);
+    Node* zero_points = build_.item(choice, 1);
+    Node* numbers = call_as("quantized_decomposed.quantize_per_token.default",
+                            {x, scales, zero_points, -128, 127, ScalarType::kChar},
+                            aot::contiguous_spec(ScalarType::kChar, x->tensor()->sizes));
+    return {numbers, converted(scales, ScalarType::kFloat),
+            converted(zero_points, ScalarType::kChar)};
+  }
+
+  Node* attention_in_bytes(Node* query, Node* key, Node* value) {
+    const TensorSpec result = *query->tensor();
+    const Bytes q = quantised(query);
+    Bytes k = quantised(key);
+    Bytes v = quantised(value);
+    k = {cached("k_cache", k.numbers), cached("k_cache_scales", k.scales),
+         cached("k_cache_zero_points", k.zero_points)};
+    v = {cached("v_cache", v.numbers), cached("v_cache_scales", v.scales),
+         cached("v_cache_zero_points", v.zero_points)};
+    return call_as("llama.custom_quantized_sdpa.default",
+                   {q.numbers, k.numbers, v.numbers, start_, Argument(), 0.0, true, Argument(),
+                    q.zero_points, q.scales, k.zero_points, k.scales, v.zero_points, v.scales},
+                   result);
+  }
+
+  Node* attention_in_floats(Node* query, Node* key, Node* value) {
+    query = converted(query, o_.cache);
+    Node* keys = cached("k_cache", converted(key, o_.cache));
+    Node* values = cached("v_cache", converted(value, o_.cache));
+    Node* mixed = call_as("llama.custom_sdpa.default",
+                          {query, keys, values, start_, Argument(), 0.0, true}, *query->tensor());
+    return converted(mixed, ScalarType::kFloat);
   }
 
   Node* attention(Node* x) {
@@ -203,18 +254,8 @@ class Llama {
     Node* query = rotate(linear("wq", x, o_.features), o_.heads);
     Node* key = rotate(linear("wk", x, keys), o_.key_heads);
     Node* value = view(linear("wv", x, keys), {1, tokens_, o_.key_heads, width()});
-    query = converted(query, o_.cache);
-    key = converted(key, o_.cache);
-    value = converted(value, o_.cache);
-    Node* key_cache = cache("k_cache");
-    Node* value_cache = cache("v_cache");
-    for (const auto& [row, to] : {std::pair(key, key_cache), {value, value_cache}}) {
-      call_as("llama.update_cache.default", {row, to, start_}, aot::contiguous_spec(o_.cache, {1}));
-    }
-    Node* mixed =
-        call_as("llama.custom_sdpa.default",
-                {query, key_cache, value_cache, start_, Argument(), 0.0, true}, *query->tensor());
-    mixed = converted(mixed, ScalarType::kFloat);
+    Node* mixed = o_.cache == ScalarType::kChar ? attention_in_bytes(query, key, value)
+                                                : attention_in_floats(query, key, value);
     return linear("wo", view(mixed, {1, tokens_, o_.features}), o_.features);
   }
 

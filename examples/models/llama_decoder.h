@@ -19,7 +19,10 @@ struct LlamaOptions {
   // has 4-bit weights. 0: all in f32.
   int64_t group = 32;
   uint64_t seed = 1;
-  ScalarType cache = ScalarType::kFloat;  // or f16, bf16: attention is computed in it, too
+  // Or f16, bf16: attention is computed in it, too. Or i8: queries, keys and values are quantised by
+  // token and head, as ExecuTorch's quantize_kv_cache does, with scales and zero points as caches of
+  // their own, [1, length, key_heads, 1].
+  ScalarType cache = ScalarType::kFloat;
 };
 
 // Inputs tokens: i64[1, n], 1 <= n < length, and position: i64[1], that of the first of them;

@@ -73,7 +73,8 @@ TEST(CacheLength, BoundsTheContextOfMetadata) {
 TEST_F(HalfCaches, AnswerAsF32Does) {
   const auto exact = load(ScalarType::kFloat);
   for (const auto& [dtype, tolerance] :
-       {std::pair(ScalarType::kHalf, 4e-3F), std::pair(ScalarType::kBFloat16, 3e-2F)}) {
+       {std::pair(ScalarType::kHalf, 4e-3F), std::pair(ScalarType::kBFloat16, 3e-2F),
+        std::pair(ScalarType::kChar, 3e-2F)}) {
     SCOPED_TRACE(scalar_type_name(dtype));
     const auto half = load(dtype);
     TextGenerator generator(half->decoder, nullptr);
