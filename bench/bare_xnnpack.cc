@@ -5,7 +5,7 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "host/tool_error.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 
 namespace vitrine::bench {
 
@@ -14,8 +14,8 @@ using tools::ToolError;
 
 std::vector<DataBuffer> delegate_payloads(const Program& program) {
   std::vector<DataBuffer> payloads;
-  for (const auto* delegate : *program.root().execution_plan()->Get(0)->delegates()) {
-    payloads.push_back(check(program.delegate_data(*delegate->processed())));
+  for (const auto* delegate : *ProgramAccess::root(program).execution_plan()->Get(0)->delegates()) {
+    payloads.push_back(check(ProgramAccess::delegate_data(program, *delegate->processed())));
   }
   return payloads;
 }

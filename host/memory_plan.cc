@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/host_tensor.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 
 namespace vitrine::tools {
 namespace {
@@ -130,7 +130,7 @@ class PlanReader {
 }  // namespace
 
 inspector::MemoryPlan memory_plan(const MethodMeta& method) {
-  return PlanReader(method.plan()).read();
+  return PlanReader(ProgramAccess::plan(method)).read();
 }
 
 }  // namespace vitrine::tools

@@ -1,7 +1,7 @@
 #include "llm/cache_operators.h"
 
 #include "runtime/data/vector_size.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 
 namespace vitrine {
 namespace {
@@ -21,7 +21,7 @@ std::optional<int64_t> positions_of(const fbs::ExecutionPlan& plan, const fbs::K
 }  // namespace
 
 std::optional<int64_t> cache_length(const MethodMeta& method) {
-  const fbs::ExecutionPlan& plan = method.plan();
+  const fbs::ExecutionPlan& plan = ProgramAccess::plan(method);
   std::optional<int64_t> least;
   for (uint32_t chain = 0; chain < size_of(plan.chains()); ++chain) {
     const auto* instructions = plan.chains()->Get(chain)->instructions();

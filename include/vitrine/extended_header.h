@@ -18,8 +18,9 @@ struct ExtendedHeader {
   uint64_t segment_data_size;  // 0: unknown (before ExecuTorch 1.0)
 };
 
-// `head`: the first kProgramHeadBytes of the file. Empty if the magic is not there: then the whole
-// file is the flatbuffer. InvalidProgram if it is there but too short.
-Result<std::optional<ExtendedHeader>> read_extended_header(std::span<const std::byte> head);
+// `head`: the beginning of the file. Empty if the magic is not there: then the whole file is the
+// flatbuffer. InvalidProgram if it is there but too short.
+Result<std::optional<ExtendedHeader>> read_extended_header(
+    std::span<const std::byte, kProgramHeadBytes> head);
 
 }  // namespace vitrine

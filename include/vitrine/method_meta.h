@@ -8,10 +8,6 @@
 
 #include "vitrine/evalue.h"
 
-namespace vitrine::schema::program {
-struct ExecutionPlan;
-}  // namespace vitrine::schema::program
-
 namespace vitrine {
 
 // Describes an input or output that is a tensor. Views belong to the program.
@@ -27,8 +23,6 @@ struct TensorInfo {
 // A view of a verified program, which outlives it. Thread-safe.
 class MethodMeta {
  public:
-  explicit MethodMeta(const schema::program::ExecutionPlan& plan) : plan_(&plan) {}
-
   std::string_view name() const;
   size_t num_inputs() const;
   size_t num_outputs() const;
@@ -39,7 +33,7 @@ class MethodMeta {
   TensorInfo input_tensor(size_t index) const;
   TensorInfo output_tensor(size_t index) const;
 
-  // Each `index` below is less than the number before it.
+  // For an `index` beyond their number: 0, or empty.
 
   // Memory that the caller may supply, in bytes; buffer i holds memory_id i + 1.
   size_t num_planned_buffers() const;
@@ -52,10 +46,11 @@ class MethodMeta {
   std::string_view delegate_id(size_t index) const;
   size_t num_instructions() const;
 
-  const schema::program::ExecutionPlan& plan() const { return *plan_; }
-
  private:
-  const schema::program::ExecutionPlan* plan_;
+  friend struct ProgramAccess;  // runtime/program/program_access.h
+  explicit MethodMeta(const void* plan) : plan_(plan) {}
+
+  const void* plan_;  // the method's table in the file
 };
 
 }  // namespace vitrine

@@ -24,7 +24,7 @@ class NamedDataMap {
  public:
   virtual ~NamedDataMap() = default;
   virtual size_t size() const = 0;
-  // `index` < size().
+  // Empty if there are not so many.
   virtual std::string_view key(size_t index) const = 0;
   // The bytes live as long as the buffer and the map. NotFound for an unknown key.
   virtual Result<DataBuffer> get(std::string_view key) const = 0;

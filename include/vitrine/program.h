@@ -14,12 +14,6 @@
 #include "vitrine/method_meta.h"
 #include "vitrine/named_data.h"
 
-// The file's schema: for the executor and tools, which include schema/program_generated.h.
-namespace vitrine::schema::program {
-struct Program;
-struct BackendDelegateDataReference;
-}  // namespace vitrine::schema::program
-
 namespace vitrine {
 
 enum class Verification : uint8_t {
@@ -36,7 +30,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   size_t num_methods() const;
-  // `index` < num_methods(). Views live as long as the program.
+  // Empty if there are not so many. Views live as long as the program.
   std::string_view method_name(size_t index) const;
   // InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
@@ -44,30 +38,18 @@ class Program {
   // Named data of the file itself. Lives as long as the program.
   const NamedDataMap& named_data() const { return *named_data_; }
 
-  // The rest serves the executor and tools.
-
-  const schema::program::Program& root() const { return *root_; }
-  // The first `nbytes` initial bytes of constant or mutable tensor `index`.
-  Result<std::span<const std::byte>> constant_data(uint32_t index, size_t nbytes) const;
-  bool constants_have_slack() const { return constants_.has_slack(); }
-  Result<DataBuffer> mutable_data(uint32_t index, size_t nbytes) const;
-  // A delegate's payload, 16-byte aligned.
-  Result<DataBuffer> delegate_data(
-      const schema::program::BackendDelegateDataReference& reference) const;
-  Result<DataBuffer> segment(uint32_t index) const;
   uint64_t file_bytes() const { return source_->size(); }
-  // As DataSource::stamp and DataSource::release, of the program's file.
+  // As DataSource::stamp, of the program's file.
   uint64_t stamp() const { return source_->stamp(); }
-  void release_segment(uint32_t index) const;
-  void release_delegate_data(const schema::program::BackendDelegateDataReference& reference) const;
 
  private:
+  friend struct ProgramAccess;  // runtime/program/program_access.h
   Program(std::unique_ptr<DataSource> source, DataBuffer flatbuffer, uint64_t segment_base);
   Error load_constants();
 
   std::unique_ptr<DataSource> source_;
   DataBuffer flatbuffer_;
-  const schema::program::Program* root_;
+  const void* root_;  // of flatbuffer_
   uint64_t segment_base_;
   DataBuffer constants_;
   std::unique_ptr<NamedDataMap> named_data_;

@@ -12,7 +12,7 @@
 #include "llm/cache_operators.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/load_steps.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "vitrine/budget.h"
 
 namespace vitrine::llm {
@@ -67,7 +67,7 @@ class Reader {
  public:
   Reader(const Program& program, const MethodMeta& method, std::set<std::string>& seen)
       : program_(program),
-        plan_(method.plan()),
+        plan_(ProgramAccess::plan(method)),
         seen_(seen),
         steps_(default_load_steps(program.file_bytes())) {}
 
@@ -180,7 +180,8 @@ class Reader {
   void read_delegate(int32_t id, const fbs::DelegateCall& call) {
     const auto* delegate = plan_.delegates()->Get(static_cast<uint32_t>(call.delegate_index()));
     if (delegate->id()->string_view() != xnnpack::kBackendId) return;
-    const Result<DataBuffer> payload = program_.delegate_data(*delegate->processed());
+    const Result<DataBuffer> payload =
+        ProgramAccess::delegate_data(program_, *delegate->processed());
     if (!payload.ok()) return;
     const Result<xnnpack::Blob> blob = xnnpack::open_blob(payload->bytes());
     if (!blob.ok()) return;

@@ -90,6 +90,7 @@ class FlatTensorMap final : public NamedDataMap {
 
   size_t size() const override { return root_->named_data()->size(); }
   std::string_view key(size_t index) const override {
+    if (index >= size()) return {};
     return root_->named_data()->Get(static_cast<uint32_t>(index))->key()->string_view();
   }
   Result<DataBuffer> get(std::string_view key) const override {

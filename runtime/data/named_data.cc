@@ -10,7 +10,8 @@ size_t MergedNamedData::size() const {
 
 std::string_view MergedNamedData::key(size_t index) const {
   const size_t in_first = first_ != nullptr ? first_->size() : 0;
-  return index < in_first ? first_->key(index) : second_->key(index - in_first);
+  if (index < in_first) return first_->key(index);
+  return second_ != nullptr ? second_->key(index - in_first) : std::string_view();
 }
 
 const NamedDataMap* MergedNamedData::map_of(std::string_view key) const {

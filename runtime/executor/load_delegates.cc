@@ -35,7 +35,7 @@ Error MethodLoader::load_delegates() {
 Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::BackendDelegate& delegate,
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer processed,
-                           program_.delegate_data(*delegate.processed()));
+                           ProgramAccess::delegate_data(program_, *delegate.processed()));
   const uint32_t num_specs = size_of(delegate.compile_specs());
   const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);
   if (specs.size() != num_specs) return no_memory("compile specs");
@@ -55,7 +55,7 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
   context.load_steps = &method_.load_steps_;
   const BackendInterface* backend = options_.backends->find(delegate.id()->string_view());
   Result<std::unique_ptr<Delegate>> made = backend->init(context, processed.bytes(), specs);
-  program_.release_delegate_data(*delegate.processed());
+  ProgramAccess::release_delegate_data(program_, *delegate.processed());
   return made;
 }
 

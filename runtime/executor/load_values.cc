@@ -146,11 +146,12 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
   if (index == 0) return Error();
   if (from.allocation_info() != nullptr) {
     VITRINE_ASSIGN_OR_RETURN(const DataBuffer initial,
-                             program_.mutable_data(index, tensor.nbytes()));
+                             ProgramAccess::mutable_data(program_, index, tensor.nbytes()));
     return copy_initial(initial.bytes(), tensor);
   }
-  VITRINE_ASSIGN_OR_RETURN(const auto bytes, program_.constant_data(index, tensor.nbytes()));
-  return set_constant(bytes, program_.constants_have_slack(), tensor);
+  VITRINE_ASSIGN_OR_RETURN(const auto bytes,
+                           ProgramAccess::constant_data(program_, index, tensor.nbytes()));
+  return set_constant(bytes, ProgramAccess::constants_have_slack(program_), tensor);
 }
 
 Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slack, Tensor& tensor) {

@@ -10,7 +10,7 @@
 #include "runtime/executor/step.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine {
@@ -250,7 +250,7 @@ Error Method::execute() {
 Error Method::no_turn() const {
   return Error::make(ErrorCode::kInvalidState,
                      "%s must wait: another method is using the state that they share",
-                     meta_.plan().name()->c_str());
+                     ProgramAccess::plan(meta_).name()->c_str());
 }
 
 Error Method::run() {
@@ -341,9 +341,9 @@ Error Method::run() {
 }
 
 Error Method::at(const Step& step, int32_t chain_index, size_t position, Error error) const {
-  return std::move(error).in("%s, chain %d, instruction %zu (%s %s)", meta_.plan().name()->c_str(),
-                             chain_index, position, kind_name(step.kind),
-                             step.name != nullptr ? step.name : "");
+  return std::move(error).in("%s, chain %d, instruction %zu (%s %s)",
+                             ProgramAccess::plan(meta_).name()->c_str(), chain_index, position,
+                             kind_name(step.kind), step.name != nullptr ? step.name : "");
 }
 
 }  // namespace vitrine

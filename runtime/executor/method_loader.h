@@ -9,7 +9,7 @@
 #include <span>
 
 #include "runtime/executor/step.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "vitrine/method.h"
 
 namespace vitrine {
@@ -21,7 +21,7 @@ class MethodLoader {
   MethodLoader(Method& method, const MethodOptions& options)
       : method_(method),
         options_(options),
-        plan_(method.meta_.plan()),
+        plan_(ProgramAccess::plan(method.meta_)),
         program_(*method.program_),
         arena_(method.arena_),
         scratch_(64, &method.memory_) {}

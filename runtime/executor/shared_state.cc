@@ -10,7 +10,7 @@
 #include "runtime/core/sort.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/platform/memory.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "vitrine/tensor.h"
 
 namespace vitrine {
@@ -68,7 +68,7 @@ SharedState::Turn::~Turn() {
 size_t SharedState::shared_bytes(const Program& program) {
   uint64_t bytes = 0;
   size_t sharing = 0;
-  for (const fbs::ExecutionPlan* plan : *program.root().execution_plan()) {
+  for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
     if (size_of(plan->non_const_buffer_sizes()) <= kSharedMemoryId) continue;  // e.g. constants
     const uint64_t size = shared_size(*plan);
     if (size == 0 || (sharing != 0 && size != bytes) || has_shared_input(*plan)) return 0;
@@ -82,7 +82,7 @@ size_t SharedState::shared_bytes(const Program& program) {
 // no state.
 Result<SharedState::Places> SharedState::find_places(const Program& program) {
   const auto for_each = [&program](auto&& visit) {
-    for (const fbs::ExecutionPlan* plan : *program.root().execution_plan()) {
+    for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
       for (const fbs::EValue* value : *plan->values()) {
         const fbs::Tensor* tensor = shared_tensor(*value);
         if (tensor != nullptr) visit(Place{offset_of(*tensor), bytes_of(*tensor), false});

@@ -12,7 +12,8 @@ constexpr uint32_t kLengthWithSegmentSize = 32;
 
 }  // namespace
 
-Result<std::optional<ExtendedHeader>> read_extended_header(std::span<const std::byte> head) {
+Result<std::optional<ExtendedHeader>> read_extended_header(
+    std::span<const std::byte, kProgramHeadBytes> head) {
   if (std::memcmp(head.data() + 8, "eh00", 4) != 0) return std::optional<ExtendedHeader>();
   const auto length = load_little<uint32_t>(head.data() + 12);
   if (length < kMinLength) {

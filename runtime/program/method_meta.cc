@@ -1,7 +1,7 @@
 #include "vitrine/method_meta.h"
 
 #include "runtime/data/vector_size.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 
 namespace vitrine {
 namespace {
@@ -45,47 +45,52 @@ TensorInfo tensor_of(const fbs::EValue* value) {
   return info;
 }
 
+const fbs::ExecutionPlan& plan_of(const MethodMeta& method) { return ProgramAccess::plan(method); }
+
 }  // namespace
 
-std::string_view MethodMeta::name() const { return plan_->name()->string_view(); }
-size_t MethodMeta::num_inputs() const { return size_of(plan_->inputs()); }
-size_t MethodMeta::num_outputs() const { return size_of(plan_->outputs()); }
+std::string_view MethodMeta::name() const { return plan_of(*this).name()->string_view(); }
+size_t MethodMeta::num_inputs() const { return size_of(plan_of(*this).inputs()); }
+size_t MethodMeta::num_outputs() const { return size_of(plan_of(*this).outputs()); }
 
 EValue::Tag MethodMeta::input_tag(size_t index) const {
-  return tag_of(value_at(*plan_, plan_->inputs(), index));
+  return tag_of(value_at(plan_of(*this), plan_of(*this).inputs(), index));
 }
 EValue::Tag MethodMeta::output_tag(size_t index) const {
-  return tag_of(value_at(*plan_, plan_->outputs(), index));
+  return tag_of(value_at(plan_of(*this), plan_of(*this).outputs(), index));
 }
 TensorInfo MethodMeta::input_tensor(size_t index) const {
-  return tensor_of(value_at(*plan_, plan_->inputs(), index));
+  return tensor_of(value_at(plan_of(*this), plan_of(*this).inputs(), index));
 }
 TensorInfo MethodMeta::output_tensor(size_t index) const {
-  return tensor_of(value_at(*plan_, plan_->outputs(), index));
+  return tensor_of(value_at(plan_of(*this), plan_of(*this).outputs(), index));
 }
 
 size_t MethodMeta::num_planned_buffers() const {
-  const size_t entries = size_of(plan_->non_const_buffer_sizes());
+  const size_t entries = size_of(plan_of(*this).non_const_buffer_sizes());
   return entries == 0 ? 0 : entries - 1;  // entry 0 is reserved
 }
 size_t MethodMeta::planned_buffer_size(size_t index) const {
-  return static_cast<size_t>(
-      plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(index + 1)));
+  if (index >= num_planned_buffers()) return 0;
+  const auto& sizes = *plan_of(*this).non_const_buffer_sizes();
+  return static_cast<size_t>(sizes.Get(static_cast<uint32_t>(index + 1)));
 }
 
-size_t MethodMeta::num_operators() const { return size_of(plan_->operators()); }
+size_t MethodMeta::num_operators() const { return size_of(plan_of(*this).operators()); }
 std::pair<std::string_view, std::string_view> MethodMeta::operator_name(size_t index) const {
-  const fbs::Operator& op = *plan_->operators()->Get(static_cast<uint32_t>(index));
+  if (index >= num_operators()) return {};
+  const fbs::Operator& op = *plan_of(*this).operators()->Get(static_cast<uint32_t>(index));
   return {op.name()->string_view(),
           op.overload() != nullptr ? op.overload()->string_view() : std::string_view()};
 }
-size_t MethodMeta::num_delegates() const { return size_of(plan_->delegates()); }
+size_t MethodMeta::num_delegates() const { return size_of(plan_of(*this).delegates()); }
 std::string_view MethodMeta::delegate_id(size_t index) const {
-  return plan_->delegates()->Get(static_cast<uint32_t>(index))->id()->string_view();
+  if (index >= num_delegates()) return {};
+  return plan_of(*this).delegates()->Get(static_cast<uint32_t>(index))->id()->string_view();
 }
 size_t MethodMeta::num_instructions() const {
   size_t count = 0;
-  for (const fbs::Chain* chain : *plan_->chains()) count += size_of(chain->instructions());
+  for (const fbs::Chain* chain : *plan_of(*this).chains()) count += size_of(chain->instructions());
   return count;
 }
 

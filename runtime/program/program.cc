@@ -8,8 +8,8 @@
 #include "runtime/core/share.h"
 #include "runtime/data/key_index.h"
 #include "runtime/data/vector_size.h"
+#include "runtime/program/program_access.h"
 #include "runtime/program/program_verifier.h"
-#include "schema/program_generated.h"
 
 namespace vitrine {
 namespace {
@@ -21,14 +21,15 @@ class ProgramNamedData final : public NamedDataMap {
  public:
   explicit ProgramNamedData(const Program& program) : program_(program) {}
   Error build(Budget& steps) { return index_.build(*this, steps); }
-  size_t size() const override { return size_of(program_.root().named_data()); }
+  size_t size() const override { return size_of(entries()); }
   std::string_view key(size_t index) const override {
-    return program_.root().named_data()->Get(static_cast<uint32_t>(index))->key()->string_view();
+    if (index >= size()) return {};
+    return entries()->Get(static_cast<uint32_t>(index))->key()->string_view();
   }
   Result<DataBuffer> get(std::string_view key) const override {
     const fbs::NamedData* entry = find(key);
     if (entry == nullptr) return missing(key);
-    return program_.segment(entry->segment_index());
+    return ProgramAccess::segment(program_, entry->segment_index());
   }
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
     if (find(key) == nullptr) return missing(key);
@@ -36,14 +37,19 @@ class ProgramNamedData final : public NamedDataMap {
   }
   uint64_t stamp() const override { return program_.stamp(); }
   void release(std::string_view key) const override {
-    if (const fbs::NamedData* entry = find(key)) program_.release_segment(entry->segment_index());
+    if (const fbs::NamedData* entry = find(key)) {
+      ProgramAccess::release_segment(program_, entry->segment_index());
+    }
   }
 
  private:
+  const flatbuffers::Vector<flatbuffers::Offset<fbs::NamedData>>* entries() const {
+    return ProgramAccess::root(program_).named_data();
+  }
   const fbs::NamedData* find(std::string_view key) const {
     const size_t at = index_.find(key);
     if (at == KeyIndex::kNotFound) return nullptr;
-    return program_.root().named_data()->Get(static_cast<uint32_t>(at));
+    return entries()->Get(static_cast<uint32_t>(at));
   }
   static Error missing(std::string_view key) {
     return Error::make(ErrorCode::kNotFound, "the program has no named data for key %.*s",
@@ -89,7 +95,8 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
   {
     VITRINE_ASSIGN_OR_RETURN(const DataBuffer head, source->read(0, kProgramHeadBytes));
     VITRINE_RETURN_IF_ERROR(check_identifier(head.bytes()));
-    VITRINE_ASSIGN_OR_RETURN(const auto extended, read_extended_header(head.bytes()));
+    VITRINE_ASSIGN_OR_RETURN(const auto extended,
+                             read_extended_header(head.bytes().first<kProgramHeadBytes>()));
     if (extended) header = *extended;
   }
   if (header.program_size < kProgramHeadBytes || header.program_size > file_size ||
@@ -133,31 +140,34 @@ Result<std::shared_ptr<const Program>> Program::load(std::unique_ptr<DataSource>
 }
 
 Error Program::load_constants() {
-  const fbs::SubsegmentOffsets* constants = root_->constant_segment();
+  const fbs::SubsegmentOffsets* constants = ProgramAccess::root(*this).constant_segment();
   // Entry 0 stands for "not a constant": a lone one means that there are none.
   if (constants == nullptr || constants->offsets() == nullptr ||
       constants->offsets()->size() <= 1) {
     return Error();
   }
-  Result<DataBuffer> data = segment(constants->segment_index());
+  Result<DataBuffer> data = ProgramAccess::segment(*this, constants->segment_index());
   if (!data.ok()) return data.take_error().in("constant_segment");
   constants_ = std::move(*data);
   return Error();
 }
 
-size_t Program::num_methods() const { return root_->execution_plan()->size(); }
+size_t Program::num_methods() const { return ProgramAccess::root(*this).execution_plan()->size(); }
 
 std::string_view Program::method_name(size_t index) const {
-  return root_->execution_plan()->Get(static_cast<uint32_t>(index))->name()->string_view();
+  if (index >= num_methods()) return {};
+  const auto& plans = *ProgramAccess::root(*this).execution_plan();
+  return plans.Get(static_cast<uint32_t>(index))->name()->string_view();
 }
 
 Result<MethodMeta> Program::method_meta(std::string_view name) const {
-  for (const fbs::ExecutionPlan* plan : *root_->execution_plan()) {
-    if (plan->name()->string_view() == name) return MethodMeta(*plan);
+  const auto& plans = *ProgramAccess::root(*this).execution_plan();
+  for (const fbs::ExecutionPlan* plan : plans) {
+    if (plan->name()->string_view() == name) return ProgramAccess::method_meta(*plan);
   }
   char names[512] = "";
   size_t length = 0;
-  for (const fbs::ExecutionPlan* plan : *root_->execution_plan()) {
+  for (const fbs::ExecutionPlan* plan : plans) {
     const int written = std::snprintf(names + length, sizeof names - length, "%s%s",
                                       length == 0 ? "" : ", ", plan->name()->c_str());
     if (written < 0 || length + static_cast<size_t>(written) >= sizeof names) break;
@@ -167,44 +177,51 @@ Result<MethodMeta> Program::method_meta(std::string_view name) const {
                      static_cast<int>(name.size()), name.data(), names);
 }
 
-Result<DataBuffer> Program::segment(uint32_t index) const {
-  const fbs::DataSegment* segment = root_->segments()->Get(index);
-  Result<DataBuffer> data = source_->read(segment_base_ + segment->offset(), segment->size());
+Result<DataBuffer> ProgramAccess::segment(const Program& program, uint32_t index) {
+  const fbs::DataSegment* segment = root(program).segments()->Get(index);
+  Result<DataBuffer> data =
+      program.source_->read(program.segment_base_ + segment->offset(), segment->size());
   if (!data.ok()) return data.take_error().in("segments[%u]", index);
   return data;
 }
 
-void Program::release_segment(uint32_t index) const {
-  const fbs::DataSegment* segment = root_->segments()->Get(index);
-  source_->release(segment_base_ + segment->offset(), segment->size());
+void ProgramAccess::release_segment(const Program& program, uint32_t index) {
+  const fbs::DataSegment* segment = root(program).segments()->Get(index);
+  program.source_->release(program.segment_base_ + segment->offset(), segment->size());
 }
 
-void Program::release_delegate_data(const fbs::BackendDelegateDataReference& reference) const {
-  if (reference.location() == fbs::DataLocation::SEGMENT) release_segment(reference.index());
+void ProgramAccess::release_delegate_data(const Program& program,
+                                          const fbs::BackendDelegateDataReference& reference) {
+  if (reference.location() == fbs::DataLocation::SEGMENT)
+    release_segment(program, reference.index());
 }
 
-Result<std::span<const std::byte>> Program::constant_data(uint32_t index, size_t nbytes) const {
-  const fbs::SubsegmentOffsets* constants = root_->constant_segment();
+Result<std::span<const std::byte>> ProgramAccess::constant_data(const Program& program,
+                                                                uint32_t index, size_t nbytes) {
+  const fbs::SubsegmentOffsets* constants = root(program).constant_segment();
   if (constants != nullptr && constants->offsets() != nullptr && constants->offsets()->size() > 0) {
     const uint64_t offset = constants->offsets()->Get(index);
-    return constants_.bytes().subspan(static_cast<size_t>(offset), nbytes);
+    return program.constants_.bytes().subspan(static_cast<size_t>(offset), nbytes);
   }
-  const auto* storage = root_->constant_buffer()->Get(index)->storage();
+  const auto* storage = root(program).constant_buffer()->Get(index)->storage();
   if (storage == nullptr) return std::span<const std::byte>();
   return as_bytes(*storage).subspan(0, nbytes);
 }
 
-Result<DataBuffer> Program::mutable_data(uint32_t index, size_t nbytes) const {
-  const fbs::SubsegmentOffsets* initial = root_->mutable_data_segments()->Get(0);
-  const fbs::DataSegment* segment = root_->segments()->Get(initial->segment_index());
-  return source_->read(segment_base_ + segment->offset() + initial->offsets()->Get(index), nbytes);
+Result<DataBuffer> ProgramAccess::mutable_data(const Program& program, uint32_t index,
+                                               size_t nbytes) {
+  const fbs::SubsegmentOffsets* initial = root(program).mutable_data_segments()->Get(0);
+  const fbs::DataSegment* segment = root(program).segments()->Get(initial->segment_index());
+  return program.source_->read(
+      program.segment_base_ + segment->offset() + initial->offsets()->Get(index), nbytes);
 }
 
-Result<DataBuffer> Program::delegate_data(
-    const fbs::BackendDelegateDataReference& reference) const {
+Result<DataBuffer> ProgramAccess::delegate_data(
+    const Program& program, const fbs::BackendDelegateDataReference& reference) {
   Result<DataBuffer> data = [&]() -> Result<DataBuffer> {
-    if (reference.location() == fbs::DataLocation::SEGMENT) return segment(reference.index());
-    const auto* bytes = root_->backend_delegate_data()->Get(reference.index())->data();
+    if (reference.location() == fbs::DataLocation::SEGMENT)
+      return segment(program, reference.index());
+    const auto* bytes = root(program).backend_delegate_data()->Get(reference.index())->data();
     return DataBuffer(bytes != nullptr ? as_bytes(*bytes) : std::span<const std::byte>());
   }();
   if (!data.ok()) return data;

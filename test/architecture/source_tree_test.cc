@@ -148,6 +148,23 @@ TEST(SourceTree, TheDeviceSideNeitherThrowsNorCasts) {
   }
 }
 
+// Users build against the public headers without the types that flatc generates.
+TEST(SourceTree, PublicHeadersNameNoGeneratedTypes) {
+  size_t looked_at = 0;
+  for (const fs::path& path : files()) {
+    if (*path.begin() != "include") continue;
+    ++looked_at;
+    std::istringstream lines(contents(path));
+    for (std::string line; std::getline(lines, line);) {
+      line.resize(std::min(line.find("//"), line.size()));
+      for (const char* word : {"schema", "flatbuffers", "_generated"}) {
+        EXPECT_EQ(line.find(word), std::string::npos) << path << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(looked_at, 30U);
+}
+
 // What a backend needs of lowering and reports it says through aot/lowering/backend.h and
 // inspector/join/delegate_profile.h.
 TEST(SourceTree, LoweringAndTheInspectorNameNoBackend) {

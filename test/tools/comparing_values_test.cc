@@ -9,7 +9,7 @@
 
 #include "host/files.h"
 #include "host/tool_error.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
 #include "test/support/record_builder.h"
@@ -40,8 +40,8 @@ Constant constant_of_instruction(const fs::path& model, uint32_t index) {
   const AlignedBytes bytes = read_file_bytes(model);
   const auto program = tools::check(Program::load(tools::check(view_buffer(bytes))));
   const auto header = tools::check(
-      read_extended_header(std::span<const std::byte>(bytes).first(kProgramHeadBytes)));
-  const fbs::Program& root = program->root();
+      read_extended_header(std::span<const std::byte>(bytes).first<kProgramHeadBytes>()));
+  const fbs::Program& root = ProgramAccess::root(*program);
   const fbs::ExecutionPlan& plan = *root.execution_plan()->Get(0);
   const auto* call = plan.chains()->Get(0)->instructions()->Get(index)->instr_args_as_KernelCall();
   const auto* weight =
@@ -60,7 +60,7 @@ Constant constant_of_instruction(const fs::path& model, uint32_t index) {
 std::vector<uint32_t> convolutions_of(const fs::path& model) {
   const AlignedBytes bytes = read_file_bytes(model);
   const auto program = tools::check(Program::load(tools::check(view_buffer(bytes))));
-  const fbs::ExecutionPlan& plan = *program->root().execution_plan()->Get(0);
+  const fbs::ExecutionPlan& plan = *ProgramAccess::root(*program).execution_plan()->Get(0);
   const auto& instructions = *plan.chains()->Get(0)->instructions();
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < instructions.size(); ++i) {

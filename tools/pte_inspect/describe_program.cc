@@ -10,7 +10,7 @@
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "runtime/data/vector_size.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "tools/pte_inspect/description.h"
 #include "tools/pte_inspect/loading.h"
 #include "vitrine/budget.h"
@@ -164,7 +164,7 @@ class MethodDescriber {
     for (size_t i = 0; i < meta_.num_delegates(); ++i) {
       const auto& delegate = *plan_.delegates()->Get(static_cast<uint32_t>(i));
       const auto calls = delegate_calls_.find(static_cast<int32_t>(i));
-      const DataBuffer data = check(program_.delegate_data(*delegate.processed()));
+      const DataBuffer data = check(ProgramAccess::delegate_data(program_, *delegate.processed()));
       Json json = {{"backend", delegate.id()->string_view()},
                    {"calls", calls != delegate_calls_.end() ? calls->second : 0},
                    {"bytes", data.size()},
@@ -229,7 +229,7 @@ class MethodDescriber {
 
 // The uses of each segment; several may share one.
 std::vector<std::vector<std::string>> segment_uses(const Program& program) {
-  const fbs::Program& root = program.root();
+  const fbs::Program& root = ProgramAccess::root(program);
   std::vector<std::vector<std::string>> uses(size_of(root.segments()));
   const auto add = [&uses](uint32_t segment, std::string use) {
     if (segment < uses.size()) uses[segment].push_back(std::move(use));
@@ -260,8 +260,8 @@ std::vector<std::vector<std::string>> segment_uses(const Program& program) {
 
 void describe_program(const OpenedFile& file, Json& json) {
   const std::shared_ptr<const Program> program = load_program(file);
-  const fbs::Program& root = program->root();
-  const auto header = check(read_extended_header(file.bytes.first(kProgramHeadBytes)));
+  const fbs::Program& root = ProgramAccess::root(*program);
+  const auto header = check(read_extended_header(file.bytes.first<kProgramHeadBytes>()));
   json["version"] = root.version();
   json["flatbuffer_bytes"] = header ? header->program_size : file.bytes.size();
   json["methods"] = Json::array();

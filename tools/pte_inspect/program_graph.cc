@@ -11,7 +11,7 @@
 #include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "inspector/text/text_layout.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "vitrine/budget.h"
 
 namespace vitrine::tools {
@@ -146,7 +146,7 @@ class MethodGraph {
   void read(const fbs::Instruction& instruction, GraphStep& step) {
     if (const auto* call = instruction.instr_args_as_KernelCall()) {
       const auto [name, overload] =
-          MethodMeta(plan_).operator_name(static_cast<size_t>(call->op_index()));
+          ProgramAccess::method_meta(plan_).operator_name(static_cast<size_t>(call->op_index()));
       step.name =
           printable(overload.empty() ? std::string(name) : fmt::format("{}.{}", name, overload));
       read_kernel_arguments(arguments_of(*call), name.ends_with('_'), step);
@@ -204,7 +204,7 @@ class MethodGraph {
     }
     if (step.name != xnnpack::kBackendId) return;
     try {
-      const DataBuffer data = check(program_.delegate_data(*delegate.processed()));
+      const DataBuffer data = check(ProgramAccess::delegate_data(program_, *delegate.processed()));
       const ProgramGraph inside =
           graph_of_xnnpack(load_xnnpack_graph(data.bytes(), "payload", steps_));
       for (const GraphStep& node : inside.steps) {
@@ -242,7 +242,7 @@ std::string dot_string(std::string_view text) {
 
 std::vector<ProgramGraph> graphs_of_program(const Program& program) {
   std::vector<ProgramGraph> graphs;
-  for (const fbs::ExecutionPlan* plan : *program.root().execution_plan()) {
+  for (const fbs::ExecutionPlan* plan : *ProgramAccess::root(program).execution_plan()) {
     graphs.push_back(MethodGraph(program, *plan).make());
   }
   return graphs;

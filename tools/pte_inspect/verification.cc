@@ -12,7 +12,7 @@
 #include "host/session.h"
 #include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "tools/pte_inspect/loading.h"
 #include "vitrine/method.h"
 
@@ -77,12 +77,14 @@ class Verifier {
     Budget steps(default_load_steps(program->file_bytes()));
     for (size_t m = 0; m < program->num_methods(); ++m) {
       const std::string name(program->method_name(m));
-      const auto& plan = *program->root().execution_plan()->Get(static_cast<uint32_t>(m));
+      const auto& plan =
+          *ProgramAccess::root(*program).execution_plan()->Get(static_cast<uint32_t>(m));
       for (uint32_t i = 0; plan.delegates() != nullptr && i < plan.delegates()->size(); ++i) {
         const auto& delegate = *plan.delegates()->Get(i);
         if (delegate.id()->string_view() != xnnpack::kBackendId) continue;
         step(fmt::format("method {}: delegate {}: payload", name, i), [&] {
-          const DataBuffer data = check(program->delegate_data(*delegate.processed()));
+          const DataBuffer data =
+              check(ProgramAccess::delegate_data(*program, *delegate.processed()));
           load_xnnpack_graph(data.bytes(), fmt::format("{}: delegate {}", file.name, i), steps);
         });
       }

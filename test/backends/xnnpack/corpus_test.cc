@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "schema/program_generated.h"
+#include "runtime/program/program_access.h"
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/support/corpus.h"
 #include "test/support/f16_products.h"
@@ -41,7 +41,7 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
   void check_delegate(const Program& program,
                       const schema::program::BackendDelegate& delegate_table,
                       const nlohmann::json& expected) {
-    Result<DataBuffer> payload = program.delegate_data(*delegate_table.processed());
+    Result<DataBuffer> payload = ProgramAccess::delegate_data(program, *delegate_table.processed());
     ASSERT_TRUE(payload.ok()) << payload.error().message();
     RecordingTracer recorded;
     tracer = &recorded;
@@ -78,7 +78,7 @@ TEST_P(CorpusTest, PlansListTheNodes) {
   const auto program = Program::load(std::move(*source));
   ASSERT_TRUE(program.ok()) << program.error().message();
   size_t checked = 0;
-  for (const auto* plan : *(*program)->root().execution_plan()) {
+  for (const auto* plan : *ProgramAccess::root(**program).execution_plan()) {
     for (const nlohmann::json& delegate_nodes : expected.at("methods").at(plan->name()->str())) {
       const auto index = delegate_nodes.at("delegate_index").get<uint32_t>();
       check_delegate(**program, *plan->delegates()->Get(index), delegate_nodes);

@@ -116,6 +116,7 @@ TEST(FlatTensor, GivesTensorsAndLayouts) {
   ASSERT_TRUE(map.ok()) << map.error().message();
   ASSERT_EQ((*map)->size(), 1u);
   EXPECT_EQ((*map)->key(0), "w");
+  EXPECT_EQ((*map)->key((*map)->size()), "");
   const auto layout = (*map)->layout("w");
   ASSERT_TRUE(layout.ok() && layout->has_value());
   EXPECT_EQ((*layout)->dtype, ScalarType::kFloat);

@@ -21,6 +21,7 @@ class FakeMap final : public NamedDataMap {
       : entries_(std::move(entries)), dtype_(dtype) {}
   size_t size() const override { return entries_.size(); }
   std::string_view key(size_t index) const override {
+    if (index >= size()) return {};
     return std::next(entries_.begin(), static_cast<ptrdiff_t>(index))->first;
   }
   Result<DataBuffer> get(std::string_view key) const override {
@@ -66,6 +67,7 @@ TEST_F(MergedNamedDataTest, ListsBoth) {
   ASSERT_EQ(merged.size(), 5u);
   EXPECT_EQ(merged.key(0), "a");
   EXPECT_EQ(merged.key(3), "b");
+  EXPECT_EQ(merged.key(5), "");
 }
 
 TEST_F(MergedNamedDataTest, DoesNotHideAFailureBehindTheSecond) {
@@ -80,6 +82,7 @@ TEST_F(MergedNamedDataTest, EitherMayBeMissing) {
   EXPECT_EQ(MergedNamedData(nullptr, &second_).key(1), "b");
   const MergedNamedData none(nullptr, nullptr);
   EXPECT_EQ(none.size(), 0u);
+  EXPECT_EQ(none.key(0), "");
   EXPECT_THAT(none.get("x").error().message(), HasSubstr("x"));
   EXPECT_EQ(none.layout("x").error().code(), ErrorCode::kNotFound);
 }

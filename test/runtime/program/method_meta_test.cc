@@ -102,6 +102,23 @@ TEST_F(MethodMetaTest, DescribesWhatTheMethodNeeds) {
   EXPECT_EQ(meta.num_instructions(), 2u);
 }
 
+TEST_F(MethodMetaTest, DescribesNothingThatIsNotThere) {
+  const auto program = Program::load(std::move(*view_buffer(file_)));
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  const MethodMeta meta = *(*program)->method_meta("forward");
+  for (const size_t past : {size_t{7}, SIZE_MAX}) {
+    EXPECT_EQ(meta.input_tag(past), Tag::kNone);
+    EXPECT_EQ(meta.output_tag(past), Tag::kNone);
+    EXPECT_EQ(meta.input_tensor(past).nbytes, 0u);
+    EXPECT_EQ(meta.output_tensor(past).nbytes, 0u);
+  }
+  for (const size_t past : {size_t{2}, SIZE_MAX}) {
+    EXPECT_EQ(meta.planned_buffer_size(past), 0u);
+    EXPECT_THAT(meta.operator_name(past), Pair("", ""));
+    EXPECT_EQ(meta.delegate_id(past - 1), "");
+  }
+}
+
 TEST(MethodMeta, ConstantMethodsNeedNothing) {
   ProgramBuilder builder;
   MethodSpec& spec = builder.method("get_version");

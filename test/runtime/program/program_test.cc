@@ -1,4 +1,5 @@
 #include "vitrine/program.h"
+#include "runtime/program/program_access.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,6 +48,8 @@ TEST(Program, ListsItsMethods) {
   ASSERT_EQ((*program)->num_methods(), 2u);
   EXPECT_EQ((*program)->method_name(0), "forward");
   EXPECT_EQ((*program)->method_name(1), "encode");
+  EXPECT_EQ((*program)->method_name(2), "");
+  EXPECT_EQ((*program)->method_name(SIZE_MAX), "");
   EXPECT_EQ((*program)->method_meta("encode")->name(), "encode");
 }
 
@@ -64,15 +67,18 @@ TEST(Program, GivesDataOfEveryKind) {
   const auto loaded = load(file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
   const Program& program = **loaded;
-  EXPECT_EQ(text_of(*program.constant_data(1, 8)), "constant");
-  EXPECT_EQ(text_of(program.mutable_data(2, 5)->bytes()), "state");
+  EXPECT_EQ(text_of(*ProgramAccess::constant_data(program, 1, 8)), "constant");
+  EXPECT_EQ(text_of(ProgramAccess::mutable_data(program, 2, 5)->bytes()), "state");
   const auto reference = [&program](uint32_t plan) -> const auto& {
-    return *program.root().execution_plan()->Get(plan)->delegates()->Get(0)->processed();
+    const auto& plans = *ProgramAccess::root(program).execution_plan();
+    return *plans.Get(plan)->delegates()->Get(0)->processed();
   };
-  EXPECT_EQ(text_of(program.delegate_data(reference(0))->bytes()), "seg");
-  EXPECT_EQ(text_of(program.delegate_data(reference(1))->bytes()), "inline payload");
+  EXPECT_EQ(text_of(ProgramAccess::delegate_data(program, reference(0))->bytes()), "seg");
+  EXPECT_EQ(text_of(ProgramAccess::delegate_data(program, reference(1))->bytes()),
+            "inline payload");
   ASSERT_EQ(program.named_data().size(), 1u);
   EXPECT_EQ(program.named_data().key(0), "weights");
+  EXPECT_EQ(program.named_data().key(1), "");
   EXPECT_EQ(text_of(program.named_data().get("weights")->bytes()), "named");
   EXPECT_FALSE(program.named_data().layout("weights")->has_value());
   EXPECT_THAT(program.named_data().get("other").error().message(), HasSubstr("other"));
@@ -84,7 +90,7 @@ TEST(Program, LoadsFromFilesAndMappedFiles) {
   for (const auto open : {open_file, map_file}) {
     const auto program = Program::load(std::move(*open(temporary.path())));
     ASSERT_TRUE(program.ok()) << program.error().message();
-    EXPECT_EQ(text_of(*(*program)->constant_data(1, 8)), "constant");
+    EXPECT_EQ(text_of(*ProgramAccess::constant_data(**program, 1, 8)), "constant");
     EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
   }
 }
@@ -109,7 +115,7 @@ TEST(Program, ReadsConstantsWithoutASegment) {
   const AlignedBytes file = builder.build();
   const auto program = load(file);
   ASSERT_TRUE(program.ok()) << program.error().message();
-  EXPECT_EQ(text_of(*(*program)->constant_data(1, 8)), "constant");
+  EXPECT_EQ(text_of(*ProgramAccess::constant_data(**program, 1, 8)), "constant");
 }
 
 TEST(Program, AlignsPayloads) {
@@ -123,8 +129,8 @@ TEST(Program, AlignsPayloads) {
   const auto program = load(file);
   ASSERT_TRUE(program.ok()) << program.error().message();
   const auto& reference =
-      *(*program)->root().execution_plan()->Get(0)->delegates()->Get(0)->processed();
-  const auto payload = (*program)->delegate_data(reference);
+      *ProgramAccess::root(**program).execution_plan()->Get(0)->delegates()->Get(0)->processed();
+  const auto payload = ProgramAccess::delegate_data(**program, reference);
   ASSERT_TRUE(payload.ok());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(payload->data()) % 16, 0u);
   EXPECT_EQ(text_of(payload->bytes()), "seg");

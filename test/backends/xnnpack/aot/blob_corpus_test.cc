@@ -11,6 +11,7 @@
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "host/host_tensor.h"
+#include "runtime/program/program_access.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
 #include "test/backends/xnnpack/aot/named_data_view.h"
@@ -75,12 +76,13 @@ TEST(XnnpackBlobCorpus, HoldsTheNodesThatExecuTorchWrites) {
       EXPECT_TRUE(is_known) << error.what();
       continue;
     }
-    for (const auto* plan : *(*written)->root().execution_plan()) {
+    for (const auto* plan : *ProgramAccess::root(**written).execution_plan()) {
       if (plan->name()->str() != each.method) continue;
       ASSERT_EQ(plan->delegates()->size(), modules.size());
       for (uint32_t i = 0; i < modules.size(); ++i) {
         SCOPED_TRACE(i);
-        const auto payload = (*written)->delegate_data(*plan->delegates()->Get(i)->processed());
+        const auto payload =
+            ProgramAccess::delegate_data(**written, *plan->delegates()->Get(i)->processed());
         ASSERT_TRUE(payload.ok()) << payload.error().message();
         const BlobText expected = describe_blob(payload->bytes());
         const BlobText found = describe_blob(*modules[i]->processed_bytes);
