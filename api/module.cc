@@ -63,18 +63,18 @@ void write_wanted(const Method& method, size_t index, char* text, size_t size) {
   text[0] = '\0';
   switch (planned.tag()) {
     case EValue::Tag::kInt:
-      std::snprintf(text, size, "it must be %lld", static_cast<long long>(planned.to_int()));
+      std::snprintf(text, size, "it must be %lld", static_cast<long long>(planned.unchecked_int()));
       break;
     case EValue::Tag::kDouble:
-      std::snprintf(text, size, "it must be %.17g", planned.to_double());
+      std::snprintf(text, size, "it must be %.17g", planned.unchecked_double());
       break;
     case EValue::Tag::kBool:
-      std::snprintf(text, size, "it must be %s", planned.to_bool() ? "true" : "false");
+      std::snprintf(text, size, "it must be %s", planned.unchecked_bool() ? "true" : "false");
       break;
     case EValue::Tag::kString:
       std::snprintf(text, size, "it must be \"%.*s\"",
-                    static_cast<int>(std::min<size_t>(planned.to_string().size(), 100)),
-                    planned.to_string().data());
+                    static_cast<int>(std::min<size_t>(planned.unchecked_string().size(), 100)),
+                    planned.unchecked_string().data());
       break;
     case EValue::Tag::kTensor: {
       const TensorInfo info = method.meta().input_tensor(index);
@@ -169,7 +169,7 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
   if (method->input(index).is_tensor()) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
-                            method->input(index).tensor().is_contiguous();
+                            method->input(index).unchecked_tensor().is_contiguous();
     // Memory that is not planned is read in place: the borrowed may end where its page does.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
       const auto order = has_layout ? std::span<const uint8_t>() : info.dim_order;
@@ -185,7 +185,7 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
   Error error = method->set_input(index, EValue(&given.mutable_tensor()));
   // An error of dtypes or ranks says it all.
   if (error.ok() || !method->input(index).is_tensor()) return error;
-  const Tensor& planned = method->input(index).tensor();
+  const Tensor& planned = method->input(index).unchecked_tensor();
   if (array.dtype() != planned.dtype() || array.tensor().rank() != planned.rank()) return error;
   return with_wanted(std::move(error), *method, index);
 }
@@ -314,7 +314,7 @@ Error Module::read_output(const Method& method, size_t index, Value* value, Text
       *value = Value();
       return Error();
     case EValue::Tag::kTensor: {
-      Result<Array> array = Array::copy_of(output.tensor());
+      Result<Array> array = Array::copy_of(output.unchecked_tensor());
       if (array.ok()) {
         *value = std::move(*array);
         return Error();
@@ -324,16 +324,16 @@ Error Module::read_output(const Method& method, size_t index, Value* value, Text
                                    index);
     }
     case EValue::Tag::kInt:
-      *value = output.to_int();
+      *value = output.unchecked_int();
       return Error();
     case EValue::Tag::kDouble:
-      *value = output.to_double();
+      *value = output.unchecked_double();
       return Error();
     case EValue::Tag::kBool:
-      *value = output.to_bool();
+      *value = output.unchecked_bool();
       return Error();
     case EValue::Tag::kString:
-      *text = output.to_string();
+      *text = output.unchecked_string();
       return Error();
     default: {
       const std::string_view name = method.meta().name();

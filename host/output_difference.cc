@@ -12,7 +12,7 @@ namespace {
 using inspector::OutputDifference;
 
 std::string describe_output(const EValue& value) {
-  return value.is_tensor() ? describe(value.tensor()) : tag_name(value.tag());
+  return value.is_tensor() ? describe(value.unchecked_tensor()) : tag_name(value.tag());
 }
 
 void compare_tensors(const Tensor& a, const Tensor& b, OutputDifference& result) {
@@ -34,7 +34,7 @@ OutputDifference compare_values(const EValue& a, const EValue& b) {
   result.a = describe_output(a);
   result.b = describe_output(b);
   if (a.is_tensor() && b.is_tensor()) {
-    compare_tensors(a.tensor(), b.tensor(), result);
+    compare_tensors(a.unchecked_tensor(), b.unchecked_tensor(), result);
   } else {
     result.why_not = "not a tensor";
   }

@@ -219,12 +219,12 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
 
 // What the embedding gave, with rows of the encoder's in their places.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
-  const Tensor& embedded = feeders_.embedding->output(0).tensor();
-  const Tensor& encoded = feeders_.encoder->output(0).tensor();
+  const Tensor& embedded = feeders_.embedding->output(0).unchecked_tensor();
+  const Tensor& encoded = feeders_.encoder->output(0).unchecked_tensor();
   const size_t row_bytes =
       static_cast<size_t>(embedded.size(embedded.rank() - 1)) * embedded.element_size();
   const auto bytes_of = [](const Tensor& tensor) {
-    return std::span(tensor.data<std::byte>(),
+    return std::span(tensor.unchecked_data<std::byte>(),
                      static_cast<size_t>(tensor.numel()) * tensor.element_size());
   };
   const auto from = bytes_of(encoded);
@@ -259,7 +259,7 @@ void DecoderCall::set_position(size_t count, int64_t position) {
 }
 
 std::span<const float> DecoderCall::logits_of(size_t last) {
-  const Tensor& output = method_.output(0).tensor();
+  const Tensor& output = method_.output(0).unchecked_tensor();
   const size_t rows = static_cast<size_t>(output.numel()) / vocabulary_;
   const size_t row = gives_all_logits_ ? last : 0;
   if (row >= rows) {

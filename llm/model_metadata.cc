@@ -31,9 +31,9 @@ std::vector<int64_t> constants(const std::shared_ptr<const Program>& program, co
   for (size_t i = 0; i < (*method)->num_outputs(); ++i) {
     const EValue& value = (*method)->output(i);
     if (value.tag() == EValue::Tag::kInt) {
-      values.push_back(value.to_int());
+      values.push_back(value.unchecked_int());
     } else if (value.tag() == EValue::Tag::kBool) {
-      values.push_back(value.to_bool() ? 1 : 0);
+      values.push_back(value.unchecked_bool() ? 1 : 0);
     } else {
       fail(name, "gives neither an integer nor a boolean");
     }

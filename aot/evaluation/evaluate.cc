@@ -84,7 +84,7 @@ void set_inputs(Method& method, std::span<const TensorData> inputs, std::deque<I
     }
     if (next == inputs.size()) throw AotError("evaluation: too few inputs");
     Input& input = memory.emplace_back();
-    const Tensor& planned = method.input(i).tensor();
+    const Tensor& planned = method.input(i).unchecked_tensor();
     if (planned.rank() != inputs[next].sizes.size()) {
       throw AotError(fmt::format("evaluation: input {} has the wrong rank", next));
     }
@@ -124,7 +124,7 @@ std::vector<TensorData> evaluate(const ExportedProgram& program,
   const size_t count = method->num_outputs();
   for (size_t i = count - std::min(count, user_outputs); i < count; ++i) {
     const EValue& output = method->output(i);
-    if (output.is_tensor()) results.push_back(copy_of(output.tensor()));
+    if (output.is_tensor()) results.push_back(copy_of(output.unchecked_tensor()));
   }
   return results;
 }

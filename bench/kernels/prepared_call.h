@@ -40,7 +40,7 @@ class PreparedCall : public test::TensorFactory {
       const int64_t value = i * 7919 % modulus;
       if (dtype == ScalarType::kLong) tensor.mutable_data<int64_t>()[i] = value;
       if (tensor.element_size() == 1)
-        tensor.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(value);
+        tensor.unchecked_mutable_data<uint8_t>()[i] = static_cast<uint8_t>(value);
     }
     return tensor;
   }

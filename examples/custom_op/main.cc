@@ -31,7 +31,7 @@ Error run(const char* path, std::vector<float>& numbers) {
                        path);
   }
   // The input that the method expects, but in our memory.
-  Tensor input = method->input(0).tensor();
+  Tensor input = method->input(0).unchecked_tensor();
   if (static_cast<size_t>(input.numel()) != numbers.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: takes %lld numbers, not %zu", path,
                        static_cast<long long>(input.numel()), numbers.size());
@@ -41,10 +41,10 @@ Error run(const char* path, std::vector<float>& numbers) {
   VITRINE_RETURN_IF_ERROR(method->execute());
 
   if (!method->output(0).is_tensor() ||
-      method->output(0).tensor().dtype() != vitrine::ScalarType::kFloat) {
+      method->output(0).unchecked_tensor().dtype() != vitrine::ScalarType::kFloat) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: the output is not an f32 tensor", path);
   }
-  const Tensor& output = method->output(0).tensor();
+  const Tensor& output = method->output(0).unchecked_tensor();
   for (int64_t i = 0; i < output.numel(); ++i) {
     std::printf("%s%g", i == 0 ? "" : " ", static_cast<double>(output.data<float>()[i]));
   }

@@ -36,19 +36,19 @@ void ValueBuffer::add(const TracedValue& value, size_t record) {
   const size_t num_entries = num_entries_;
   bool fits = true;
   if (from.is_tensor()) {
-    fits = add_tensor(entry, from.tensor());
+    fits = add_tensor(entry, from.unchecked_tensor());
   } else if (is_tensor_list(from)) {
     fits = add_list(entry, from);
   } else if (from.is_int()) {
-    entry.integer = from.to_int();
+    entry.integer = from.unchecked_int();
     fits = add_entry(entry);
   } else if (from.is_double()) {
     entry.kind = Kind::kDouble;
-    entry.real = from.to_double();
+    entry.real = from.unchecked_double();
     fits = add_entry(entry);
   } else if (from.is_bool()) {
     entry.kind = Kind::kBool;
-    entry.boolean = from.to_bool();
+    entry.boolean = from.unchecked_bool();
     fits = add_entry(entry);
   }
   if (fits) return;

@@ -2,7 +2,7 @@
 //
 // An EValue owns nothing: tensors and list bodies live in the arena of the Method (or test) that
 // made them. Copying an EValue aliases. Of each kind there are two accessors: as_*() checks the tag
-// and gives an error, to_*() is for callers that have checked it.
+// and gives an error, unchecked_*() is for callers that have checked it.
 #pragma once
 
 #include <cstdint>
@@ -99,15 +99,16 @@ class EValue {
   Result<std::span<Tensor* const>> as_tensor_list() const;
 
   // Undefined if the tag is another one.
-  Tensor& tensor() const { return *body_.tensor; }
-  int64_t to_int() const { return body_.integer; }
-  double to_double() const { return body_.real; }
-  bool to_bool() const { return body_.boolean; }
-  std::string_view to_string() const { return {body_.chars, size_}; }
-  std::span<const double> to_double_list() const { return {body_.doubles, size_}; }
-  std::span<const bool> to_bool_list() const { return {body_.bools, size_}; }
-  // For an int list only. The numbers are put into its scratch and stay valid until the next
-  // reading. False if an item is not an Int.
+  Tensor& unchecked_tensor() const { return *body_.tensor; }
+  int64_t unchecked_int() const { return body_.integer; }
+  double unchecked_double() const { return body_.real; }
+  bool unchecked_bool() const { return body_.boolean; }
+  std::string_view unchecked_string() const { return {body_.chars, size_}; }
+  std::span<const double> unchecked_double_list() const { return {body_.doubles, size_}; }
+  std::span<const bool> unchecked_bool_list() const { return {body_.bools, size_}; }
+
+  // The numbers are put into the list's scratch and stay valid until the next reading. False if
+  // this is not an int list, or an item is not an Int.
   bool read_int_list(std::span<const int64_t>* out) const;
   // The same for tensors; null stands for None, which only an optional list may hold.
   bool read_tensor_list(std::span<Tensor* const>* out) const;

@@ -69,15 +69,15 @@ namespace boxing {
 template <class T>
 struct Unbox;
 
-// `value` is a list of tensors. Null items stay null.
+// False if `value` is not a list of tensors that can be read. Null items stay null.
 bool read_inputs(const EValue& value, std::span<const Tensor* const>& out);
 
 template <>
 struct Unbox<const Tensor&> {
   using Storage = const Tensor*;
   static bool read(const EValue& value, Storage& out) {
-    if (!value.is_tensor() || !value.tensor().is_readable()) return false;
-    out = &value.tensor();
+    if (!value.is_tensor() || !value.unchecked_tensor().is_readable()) return false;
+    out = &value.unchecked_tensor();
     return true;
   }
   static const Tensor& get(Storage storage) { return *storage; }
@@ -86,8 +86,8 @@ template <>
 struct Unbox<Tensor&> {
   using Storage = Tensor*;
   static bool read(const EValue& value, Storage& out) {
-    if (!value.is_tensor() || !value.tensor().is_writable()) return false;
-    out = &value.tensor();
+    if (!value.is_tensor() || !value.unchecked_tensor().is_writable()) return false;
+    out = &value.unchecked_tensor();
     return true;
   }
   static Tensor& get(Storage storage) { return *storage; }
@@ -96,7 +96,7 @@ template <>
 struct Unbox<const Tensor*> {
   using Storage = const Tensor*;
   static bool read(const EValue& value, Storage& out) {
-    out = value.is_tensor() ? &value.tensor() : nullptr;
+    out = value.is_tensor() ? &value.unchecked_tensor() : nullptr;
     return value.is_tensor() ? out->is_readable() : value.is_none();
   }
   static const Tensor* get(Storage storage) { return storage; }
@@ -110,58 +110,59 @@ struct UnboxValue {
 template <>
 struct Unbox<TensorSlot> : UnboxValue<TensorSlot> {
   static bool read(const EValue& value, TensorSlot& out) {
-    if (value.is_tensor()) out.tensor = &value.tensor();
+    if (value.is_tensor()) out.tensor = &value.unchecked_tensor();
     return value.is_tensor();
   }
 };
 template <>
 struct Unbox<int64_t> : UnboxValue<int64_t> {
   static bool read(const EValue& value, int64_t& out) {
-    out = value.is_int() ? value.to_int() : 0;
+    out = value.is_int() ? value.unchecked_int() : 0;
     return value.is_int();
   }
 };
 template <>
 struct Unbox<double> : UnboxValue<double> {
   static bool read(const EValue& value, double& out) {
-    if (value.is_double()) out = value.to_double();
-    if (value.is_int()) out = static_cast<double>(value.to_int());
+    if (value.is_double()) out = value.unchecked_double();
+    if (value.is_int()) out = static_cast<double>(value.unchecked_int());
     return value.is_double() || value.is_int();
   }
 };
 template <>
 struct Unbox<bool> : UnboxValue<bool> {
   static bool read(const EValue& value, bool& out) {
-    out = value.is_bool() && value.to_bool();
+    out = value.is_bool() && value.unchecked_bool();
     return value.is_bool();
   }
 };
 template <>
 struct Unbox<ScalarType> : UnboxValue<ScalarType> {
   static bool read(const EValue& value, ScalarType& out) {
-    if (!value.is_int() || value.to_int() < 0 || value.to_int() >= kNumScalarTypes) return false;
-    out = static_cast<ScalarType>(value.to_int());
+    if (!value.is_int() || value.unchecked_int() < 0 || value.unchecked_int() >= kNumScalarTypes)
+      return false;
+    out = static_cast<ScalarType>(value.unchecked_int());
     return true;
   }
 };
 template <>
 struct Unbox<std::string_view> : UnboxValue<std::string_view> {
   static bool read(const EValue& value, std::string_view& out) {
-    if (value.is_string()) out = value.to_string();
+    if (value.is_string()) out = value.unchecked_string();
     return value.is_string();
   }
 };
 template <>
 struct Unbox<std::span<const int64_t>> : UnboxValue<std::span<const int64_t>> {
   static bool read(const EValue& value, std::span<const int64_t>& out) {
-    return value.tag() == EValue::Tag::kListInt && value.read_int_list(&out);
+    return value.read_int_list(&out);
   }
 };
 template <>
 struct Unbox<std::span<const double>> : UnboxValue<std::span<const double>> {
   static bool read(const EValue& value, std::span<const double>& out) {
     if (value.tag() != EValue::Tag::kListDouble) return false;
-    out = value.to_double_list();
+    out = value.unchecked_double_list();
     return true;
   }
 };
@@ -169,7 +170,7 @@ template <>
 struct Unbox<std::span<const bool>> : UnboxValue<std::span<const bool>> {
   static bool read(const EValue& value, std::span<const bool>& out) {
     if (value.tag() != EValue::Tag::kListBool) return false;
-    out = value.to_bool_list();
+    out = value.unchecked_bool_list();
     return true;
   }
 };
@@ -192,10 +193,6 @@ struct Unbox<std::span<const Tensor* const>> : UnboxValue<std::span<const Tensor
 template <>
 struct Unbox<OptionalTensorList> : UnboxValue<OptionalTensorList> {
   static bool read(const EValue& value, OptionalTensorList& out) {
-    if (value.tag() != EValue::Tag::kListOptionalTensor &&
-        value.tag() != EValue::Tag::kListTensor) {
-      return false;
-    }
     return read_inputs(value, out.tensors);
   }
 };
@@ -204,11 +201,11 @@ struct Unbox<const Scalar&> {
   using Storage = Scalar;
   static bool read(const EValue& value, Scalar& out) {
     if (value.is_int()) {
-      out = Scalar(value.to_int());
+      out = Scalar(value.unchecked_int());
     } else if (value.is_double()) {
-      out = Scalar(value.to_double());
+      out = Scalar(value.unchecked_double());
     } else if (value.is_bool()) {
-      out = Scalar(value.to_bool());
+      out = Scalar(value.unchecked_bool());
     } else {
       return false;
     }

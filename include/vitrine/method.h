@@ -4,7 +4,7 @@
 //   auto method = Method::load(*program, "forward", {.kernels = &kernels, .backends = &backends});
 //   (*method)->set_input(0, EValue(&tensor));
 //   (*method)->execute();
-//   const Tensor& result = (*method)->output(0).tensor();
+//   Result<Tensor*> result = (*method)->output(0).as_tensor();
 //
 // Loading allocates all memory and finds every kernel and backend. Successful executions do not
 // allocate, look up names or parse; only the first ones may allocate the temporary memory that
@@ -96,9 +96,13 @@ class Method {
 
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  // `index` < num_inputs() or num_outputs(). Outputs are valid until the next execution.
-  const EValue& input(size_t index) const { return *inputs_[index].value; }
-  const EValue& output(size_t index) const { return *outputs_[index]; }
+  // None if there are not so many. Outputs are valid until the next execution.
+  const EValue& input(size_t index) const {
+    return index < inputs_.size() ? *inputs_[index].value : kNone;
+  }
+  const EValue& output(size_t index) const {
+    return index < outputs_.size() ? *outputs_[index] : kNone;
+  }
 
   // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
   // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
@@ -134,6 +138,7 @@ class Method {
 
  private:
   friend class MethodLoader;
+  static constexpr EValue kNone{};
   struct FreePlanned {
     void operator()(std::byte* memory) const;
   };

@@ -50,7 +50,8 @@ class Tensor {
   ScalarType dtype() const { return dtype_; }
   size_t rank() const { return rank_; }
   std::span<const int32_t> sizes() const { return {sizes_, rank_}; }
-  int32_t size(size_t dim) const { return sizes_[dim]; }
+  // 0 if there is no such dimension.
+  int32_t size(size_t dim) const { return dim < rank_ ? sizes_[dim] : 0; }
   std::span<const uint8_t> dim_order() const { return {dim_order_, rank_}; }
   std::span<const int64_t> strides() const { return {strides_, rank_}; }
   int64_t numel() const { return numel_; }
@@ -82,13 +83,24 @@ class Tensor {
   }
 
   const void* raw_data() const { return data_; }
-  void* mutable_raw_data() { return data_; }
+  void* mutable_raw_data() { return data_; }  // a constant's must not be written
+  // Null if the elements are not of type T, or there is no memory. mutable_data() is null for a
+  // constant, too.
   template <class T>
   const T* data() const {
-    return static_cast<const T*>(data_);
+    return dtype_ == scalar_type_of<T> ? unchecked_data<T>() : nullptr;
   }
   template <class T>
   T* mutable_data() {
+    return dtype_ == scalar_type_of<T> && !read_only_ ? unchecked_mutable_data<T>() : nullptr;
+  }
+  // For callers that have checked the dtype, or that read the elements as another type.
+  template <class T>
+  const T* unchecked_data() const {
+    return static_cast<const T*>(data_);
+  }
+  template <class T>
+  T* unchecked_mutable_data() {
     return static_cast<T*>(data_);
   }
   // `data` holds bound_nbytes(). `has_slack`: kReadableSlack bytes past these are readable, too.

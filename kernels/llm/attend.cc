@@ -16,8 +16,8 @@ constexpr float kNever = -std::numeric_limits<float>::infinity();
 void read_row(const Rows& rows, int64_t offset, float* out) {
   const Tensor& tensor = *rows.tensor;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
-      tensor.data<std::byte>() + offset * static_cast<int64_t>(tensor.element_size()), 1, out, 1,
-      rows.width);
+      tensor.unchecked_data<std::byte>() + offset * static_cast<int64_t>(tensor.element_size()), 1,
+      out, 1, rows.width);
   if (rows.scales == nullptr) return;
   const int64_t row = offset / rows.width;
   for (int64_t d = 0; d < rows.width; ++d) {
@@ -94,7 +94,7 @@ void attend_row(const Attention& a, int64_t batch, int64_t token, int64_t head,
   Tensor& out = *a.out;
   convert_run(ScalarType::kFloat, out.dtype())(
       memory.sums, 1,
-      out.mutable_data<std::byte>() +
+      out.unchecked_mutable_data<std::byte>() +
           a.query.offset(batch, token, head) * static_cast<int64_t>(out.element_size()),
       1, a.width);
 }

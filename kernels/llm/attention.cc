@@ -50,8 +50,8 @@ bool add_parameters(KernelContext& context, const Tensor* zero_points, const Ten
       !check_data(context, {zero_points, scales})) {
     return false;
   }
-  rows.scales = scales->data<float>();
-  rows.zero_points = zero_points->data<int8_t>();
+  rows.scales = scales->unchecked_data<float>();
+  rows.zero_points = zero_points->unchecked_data<int8_t>();
   return true;
 }
 
@@ -145,7 +145,7 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
                    make_rows(call.key, where),
                    make_rows(call.value, where),
                    &out,
-                   call.attn_mask == nullptr ? nullptr : call.attn_mask->data<float>(),
+                   call.attn_mask == nullptr ? nullptr : call.attn_mask->unchecked_data<float>(),
                    call.is_causal,
                    call.start_pos,
                    static_cast<float>(call.scale.value_or(1 / std::sqrt(width)))};

@@ -19,9 +19,10 @@ void copy_tokens(const Tensor& value, Tensor& cache, int64_t batch, int64_t toke
                  int64_t count) {
   const int64_t bytes = token_bytes(value);
   if (count * bytes == 0) return;
-  std::memmove(cache.mutable_data<std::byte>() + (batch * cache.size(1) + position) * bytes,
-               value.data<std::byte>() + (batch * value.size(1) + token) * bytes,
-               static_cast<size_t>(count * bytes));
+  std::memmove(
+      cache.unchecked_mutable_data<std::byte>() + (batch * cache.size(1) + position) * bytes,
+      value.unchecked_data<std::byte>() + (batch * value.size(1) + token) * bytes,
+      static_cast<size_t>(count * bytes));
 }
 
 }  // namespace

@@ -80,11 +80,13 @@ void channelwise_gated_delta_rule_out(KernelContext& context, const Tensor& quer
   if (beta.numel() == 0 || values == 0) return;
   const int64_t lines = int64_t{in[0]} * in[1];
   for (int64_t line = 0; line < lines; ++line) {
-    float* const line_state = final_state_out.mutable_data<float>() + line * keys * values;
+    float* const line_state =
+        final_state_out.unchecked_mutable_data<float>() + line * keys * values;
     for (int64_t i = line * tokens; i < (line + 1) * tokens; ++i) {
-      step({query.data<float>() + i * keys, key.data<float>() + i * keys,
-            value.data<float>() + i * values, decay.data<float>() + i * keys, beta.data<float>()[i],
-            out.mutable_data<float>() + i * values, keys, values},
+      step({query.unchecked_data<float>() + i * keys, key.unchecked_data<float>() + i * keys,
+            value.unchecked_data<float>() + i * values, decay.unchecked_data<float>() + i * keys,
+            beta.unchecked_data<float>()[i], out.unchecked_mutable_data<float>() + i * values, keys,
+            values},
            line_state, missing.data());
     }
   }

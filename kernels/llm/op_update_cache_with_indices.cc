@@ -21,7 +21,7 @@ void update_cache_with_indices_out(KernelContext& context, const Tensor& value, 
       !check_no_overlap(context, cache, {&indices})) {
     return;
   }
-  const auto* const positions = indices.data<int64_t>();
+  const auto* const positions = indices.unchecked_data<int64_t>();
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (positions[i] >= 0 && positions[i] < cache.size(1)) continue;
     return context.fail(ErrorCode::kInvalidArgument,

@@ -24,9 +24,9 @@ bool FloatCopy::make(KernelContext& context, const Tensor& like, FloatCopy& copy
 
 void FloatCopy::read(KernelContext& context, const Tensor& from) {
   const simd::Convert convert = simd::to_float(from.dtype());
-  const auto* const source = from.data<std::byte>();
+  const auto* const source = from.unchecked_data<std::byte>();
   const auto size = static_cast<int64_t>(from.element_size());
-  auto* const target = tensor_.mutable_data<float>();
+  auto* const target = tensor_.unchecked_mutable_data<float>();
   parallel_ranges(context, from.numel(), kGrain, 6, [&](int64_t begin, int64_t end) {
     convert(source + begin * size, target + begin, end - begin);
   });
@@ -34,8 +34,8 @@ void FloatCopy::read(KernelContext& context, const Tensor& from) {
 
 void FloatCopy::write(KernelContext& context, Tensor& to) const {
   const simd::Convert convert = simd::from_float(to.dtype());
-  const auto* const source = tensor_.data<float>();
-  auto* const target = to.mutable_data<std::byte>();
+  const auto* const source = tensor_.unchecked_data<float>();
+  auto* const target = to.unchecked_mutable_data<std::byte>();
   const auto size = static_cast<int64_t>(to.element_size());
   parallel_ranges(context, to.numel(), kGrain, 6, [&](int64_t begin, int64_t end) {
     convert(source + begin, target + begin * size, end - begin);

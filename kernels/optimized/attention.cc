@@ -31,7 +31,7 @@ using simd::RunningSoftmax;
 constexpr int64_t kRowsToWiden = 8;  // from so many on, floats are made of a block once for all
 
 const std::byte* element(const Rows& rows, int64_t offset) {
-  return rows.tensor->data<std::byte>() +
+  return rows.tensor->unchecked_data<std::byte>() +
          offset * static_cast<int64_t>(rows.tensor->element_size());
 }
 
@@ -174,7 +174,7 @@ class BlockedAttention {
       simd::to_float(query.tensor->dtype())(element(query, offset), to, a_.width);
     } else {
       const int64_t vector = offset / a_.width;
-      simd::dequantize(query.tensor->data<int8_t>() + offset, query.zero_points[vector],
+      simd::dequantize(query.tensor->unchecked_data<int8_t>() + offset, query.zero_points[vector],
                        query.scales[vector], to, a_.width);
     }
     for (int64_t d = 0; d < a_.width; ++d) to[d] *= a_.scale;
@@ -338,7 +338,8 @@ class BlockedAttention {
         // A row that attends to nothing gets 0 times infinity.
         const float factor = 1 / sums.softmax[row(at, head, r)].total;
         for (int64_t d = 0; d < a_.width; ++d) values[d] *= factor;
-        convert(values, out.mutable_data<std::byte>() + query_offset(at, head, r) * size, a_.width);
+        convert(values, out.unchecked_mutable_data<std::byte>() + query_offset(at, head, r) * size,
+                a_.width);
       }
     }
   }

@@ -29,10 +29,10 @@ bool convolve_floats(KernelContext& context, const Convolution& convolution) {
 }  // namespace
 
 ConvolutionShape make_shape(const Convolution& c) {
-  ConvolutionShape shape{c.input.data<float>(),
-                         c.weight.data<float>(),
-                         c.bias == nullptr ? nullptr : c.bias->data<float>(),
-                         c.out.mutable_data<float>(),
+  ConvolutionShape shape{c.input.unchecked_data<float>(),
+                         c.weight.unchecked_data<float>(),
+                         c.bias == nullptr ? nullptr : c.bias->unchecked_data<float>(),
+                         c.out.unchecked_mutable_data<float>(),
                          {},
                          {},
                          {},

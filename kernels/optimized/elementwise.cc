@@ -143,7 +143,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
     // An output that is also an input has changed its shape by now.
     if (!check_broadcastable(context, *operand.tensor, out.sizes())) return true;
     broadcast_strides(*operand.tensor, rank, strides[k]);
-    task.sources[k - 1].data = operand.tensor->data<std::byte>();
+    task.sources[k - 1].data = operand.tensor->unchecked_data<std::byte>();
   }
   if (out.numel() == 0) return true;
   const Loop loop(std::span<const int64_t>(box.data(), rank),
@@ -152,7 +152,7 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   for (size_t k = 1; k <= task.inputs; ++k) {
     if (loop.row_stride(k) != 0 && loop.row_stride(k) != 1) return false;
   }
-  task.out = out.mutable_data<std::byte>();
+  task.out = out.unchecked_mutable_data<std::byte>();
   task.out_size = static_cast<int64_t>(out.element_size());
   task.whole = out.numel();
   if (reduced && !op.gives_bool) task.convert_out = simd::from_float(common);

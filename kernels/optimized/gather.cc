@@ -58,9 +58,9 @@ bool gather_out(KernelContext& context, const Tensor& self, int64_t dim, const T
   std::atomic<bool> inside{true};
   parallel_ranges(context, index.numel() / length, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const bool fine = line(self.data<std::byte>() + row * from_length * size, from_length,
-                             index.data<int64_t>() + row * length, length,
-                             out.mutable_data<std::byte>() + row * length * size);
+      const bool fine = line(self.unchecked_data<std::byte>() + row * from_length * size,
+                             from_length, index.unchecked_data<int64_t>() + row * length, length,
+                             out.unchecked_mutable_data<std::byte>() + row * length * size);
       if (!fine) inside.store(false, std::memory_order_relaxed);
     }
   });

@@ -63,9 +63,9 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t worker) {
     const float* const plane =
-        self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
+        self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const PoolRange rows = window.range(0, line % window.output[0]);
-    float* const best = out.mutable_data<float>() + line * width;
+    float* const best = out.unchecked_mutable_data<float>() + line * width;
     int32_t* const places = scratch + worker * width;
     std::fill_n(best, width, -std::numeric_limits<float>::infinity());
     const auto first = static_cast<int32_t>(rows.begin * window.input[1]);
@@ -79,7 +79,7 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
                           part.end - part.begin, best + part.begin, places + part.begin);
       }
     }
-    std::copy_n(places, width, indices.mutable_data<int64_t>() + line * width);
+    std::copy_n(places, width, indices.unchecked_mutable_data<int64_t>() + line * width);
   });
   return true;
 }
@@ -110,9 +110,9 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
-        self.data<float>() + line / window.output[0] * window.input[0] * window.input[1];
+        self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
     const PoolRange rows = window.range(0, line % window.output[0]);
-    float* const sums = out.mutable_data<float>() + line * width;
+    float* const sums = out.unchecked_mutable_data<float>() + line * width;
     std::fill_n(sums, width, 0.0F);
     for (int64_t y = rows.begin; y < rows.end; ++y) {
       for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
@@ -161,7 +161,7 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   const int64_t width_out = out_width;
   parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
     float* const stretched = memory + worker * stretched_size;
-    const float* from = input.data<float>() + plane * height_in * width_in;
+    const float* from = input.unchecked_data<float>() + plane * height_in * width_in;
     for (int64_t y = 0; y < height_in; ++y, from += width_in) {
       float* const line = stretched + y * width_out;
       for (int64_t x = 0; x < width_out; ++x) {
@@ -169,7 +169,7 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
         line[x] = (1.0F - place.weight) * from[place.first] + place.weight * from[place.second];
       }
     }
-    float* to = out.mutable_data<float>() + plane * height_out * width_out;
+    float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
     for (int64_t y = 0; y < height_out; ++y, to += width_out) {
       const auto row = linear_place(y, row_scale, align_corners, height_in);
       const float* const first = stretched + row.first * width_out;
@@ -200,8 +200,8 @@ bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
     columns[static_cast<size_t>(x)] = nearest_place(x, column_scale, width_in);
   }
   parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t) {
-    const float* const from = input.data<float>() + plane * height_in * width_in;
-    float* to = out.mutable_data<float>() + plane * height_out * width_out;
+    const float* const from = input.unchecked_data<float>() + plane * height_in * width_in;
+    float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
     int64_t last = -1;
     for (int64_t y = 0; y < height_out; ++y, to += width_out) {
       const int64_t row = nearest_place(y, row_scale, height_in);

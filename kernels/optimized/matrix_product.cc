@@ -115,14 +115,14 @@ class MatrixOperands final : public GemmOperands {
 // A view of a Float tensor in place; one of Half or BFloat16 as a row-major copy in temporary
 // memory. Its data are null (and the context has failed) without memory.
 FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Layout& layout) {
-  FloatMatrix matrix{tensor.data<float>() + layout.offset, layout.sizes[0], layout.sizes[1],
-                     layout.strides[0], layout.strides[1]};
+  FloatMatrix matrix{tensor.unchecked_data<float>() + layout.offset, layout.sizes[0],
+                     layout.sizes[1], layout.strides[0], layout.strides[1]};
   if (tensor.dtype() == ScalarType::kFloat) return matrix;
   auto* const copy =
       static_cast<float*>(context.allocate_temp({matrix.rows, matrix.columns, sizeof(float)}));
   if (copy == nullptr) return {};
   const ConvertRun convert = convert_run(tensor.dtype(), ScalarType::kFloat);
-  const auto* const from = tensor.data<uint16_t>() + layout.offset;
+  const auto* const from = tensor.unchecked_data<uint16_t>() + layout.offset;
   for (int64_t r = 0; r < matrix.rows && matrix.columns > 0; ++r) {
     float* const row = copy + r * matrix.columns;
     if (layout.strides[1] == 1) {
@@ -137,7 +137,7 @@ FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Lay
 // The way back, from a row-major copy.
 void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
   const ConvertRun convert = convert_run(ScalarType::kFloat, tensor.dtype());
-  auto* const to = tensor.mutable_data<uint16_t>() + layout.offset;
+  auto* const to = tensor.unchecked_mutable_data<uint16_t>() + layout.offset;
   for (int64_t r = 0; r < layout.sizes[0] && layout.sizes[1] > 0; ++r) {
     const float* const row = from + r * layout.sizes[1];
     if (layout.strides[1] == 1) {

@@ -26,11 +26,11 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
                     [&](int64_t begin, int64_t end) {
                       for (int64_t plane = begin; plane < end; ++plane) {
                         const int64_t channel = plane % channels;
-                        const float parameters[] = {scale.data<float>()[channel],
-                                                    shift.data<float>()[channel], 0};
-                        const void* const from = input.data<float>() + plane * inner;
-                        run(&from, parameters, out.mutable_data<float>() + plane * inner, inner,
-                            inner * input.size(0) * channels);
+                        const float parameters[] = {scale.unchecked_data<float>()[channel],
+                                                    shift.unchecked_data<float>()[channel], 0};
+                        const void* const from = input.unchecked_data<float>() + plane * inner;
+                        run(&from, parameters, out.unchecked_mutable_data<float>() + plane * inner,
+                            inner, inner * input.size(0) * channels);
                       }
                     });
     return;
@@ -74,7 +74,7 @@ bool all_float(const Arguments& a) {
 }
 
 const float* data_or_null(const Tensor* tensor) {
-  return tensor == nullptr ? nullptr : tensor->data<float>();
+  return tensor == nullptr ? nullptr : tensor->unchecked_data<float>();
 }
 
 void normalize_rows(KernelContext& context, const LayerNorm& a) {
@@ -82,12 +82,12 @@ void normalize_rows(KernelContext& context, const LayerNorm& a) {
   const int64_t length = a.row_length;
   parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const float* const from = a.input.data<float>() + row * length;
+      const float* const from = a.input.unchecked_data<float>() + row * length;
       const Statistics s = statistics(from, length, a.epsilon);
-      a.mean.mutable_data<float>()[row] = s.mean;
-      a.rstd.mutable_data<float>()[row] = s.rstd;
+      a.mean.unchecked_mutable_data<float>()[row] = s.mean;
+      a.rstd.unchecked_mutable_data<float>()[row] = s.rstd;
       simd::normalize(from, s.mean, s.rstd, data_or_null(a.weight), data_or_null(a.bias),
-                      a.out.mutable_data<float>() + row * length, length);
+                      a.out.unchecked_mutable_data<float>() + row * length, length);
     }
   });
 }
@@ -104,16 +104,16 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
   const int64_t length = a.channels * a.plane;
   parallel_ranges(context, a.rows, 1, 8 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const float* const from = a.input.data<float>() + row * length;
-      float* const to = a.out.mutable_data<float>() + row * length;
+      const float* const from = a.input.unchecked_data<float>() + row * length;
+      float* const to = a.out.unchecked_mutable_data<float>() + row * length;
       const Statistics s = statistics(from, length, a.epsilon);
-      a.mean.mutable_data<float>()[row] = s.mean;
-      a.rstd.mutable_data<float>()[row] = s.rstd;
+      a.mean.unchecked_mutable_data<float>()[row] = s.mean;
+      a.rstd.unchecked_mutable_data<float>()[row] = s.rstd;
       for (int64_t c = 0; c < a.channels; ++c) {
         const int64_t channel = row % a.groups * a.channels + c;
         const float scale =
-            s.rstd * (a.weight == nullptr ? 1.0F : a.weight->data<float>()[channel]);
-        const float shift = a.bias == nullptr ? 0.0F : a.bias->data<float>()[channel];
+            s.rstd * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
+        const float shift = a.bias == nullptr ? 0.0F : a.bias->unchecked_data<float>()[channel];
         const float parameters[] = {scale, shift - s.mean * scale, 0};
         const void* const plane = from + c * a.plane;
         simd::affine()(&plane, parameters, to + c * a.plane, a.plane, a.rows * length);
@@ -144,7 +144,8 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
   if (!self.same_dim_order(out) || self.dim_order().back() != along) return false;
   parallel_ranges(context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      line(self.data<float>() + row * length, out.mutable_data<float>() + row * length, length);
+      line(self.unchecked_data<float>() + row * length,
+           out.unchecked_mutable_data<float>() + row * length, length);
     }
   });
   return true;

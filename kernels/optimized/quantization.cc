@@ -61,11 +61,11 @@ bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& s
   if (!zero_points_fit(*parameters, shape.channels)) return false;
   if (!context.resize(out, input.sizes())) return true;
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
-    simd::quantize(input.data<float>() + first,
+    simd::quantize(input.unchecked_data<float>() + first,
                    {quantized::inverse_of(parameters->scale(channel)),
                     static_cast<int32_t>(parameters->zero_point(channel)),
                     static_cast<int32_t>(lowest), static_cast<int32_t>(highest)},
-                   out.mutable_data<uint8_t>() + first, count);
+                   out.unchecked_mutable_data<uint8_t>() + first, count);
   });
   return true;
 }
@@ -85,11 +85,11 @@ bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor&
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     const auto scale = static_cast<float>(parameters->scale(channel));
     const auto zero_point = static_cast<int32_t>(parameters->zero_point(channel));
-    float* const to = out.mutable_data<float>() + first;
+    float* const to = out.unchecked_mutable_data<float>() + first;
     if (dtype == ScalarType::kByte) {
-      simd::dequantize(input.data<uint8_t>() + first, zero_point, scale, to, count);
+      simd::dequantize(input.unchecked_data<uint8_t>() + first, zero_point, scale, to, count);
     } else {
-      simd::dequantize(input.data<int8_t>() + first, zero_point, scale, to, count);
+      simd::dequantize(input.unchecked_data<int8_t>() + first, zero_point, scale, to, count);
     }
   });
   return true;

@@ -80,8 +80,8 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   const std::optional<Block> block = make_block(self, *mask);
   if (!block || out.dtype() != ScalarType::kFloat || !out.is_contiguous()) return false;
   if (!resize(context, self, *mask, keepdim, out)) return true;
-  const auto* const from = self.data<float>();
-  auto* const to = out.mutable_data<float>();
+  const auto* const from = self.unchecked_data<float>();
+  auto* const to = out.unchecked_mutable_data<float>();
   if (block->inner == 1) {
     parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -140,8 +140,8 @@ bool arg_extremum_out(KernelContext& context, const Tensor& self, std::optional<
   if (!resize(context, self, *mask, keepdim, out)) return true;
   parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const float* const line = self.data<float>() + i * block->reduced;
-      out.mutable_data<int64_t>()[i] =
+      const float* const line = self.unchecked_data<float>() + i * block->reduced;
+      out.unchecked_mutable_data<int64_t>()[i] =
           simd::find_first(line, extremum(line, block->reduced), block->reduced);
     }
   });
@@ -162,9 +162,9 @@ bool variance(KernelContext& context, const Tensor& self,
   const double divisor = std::fmax(count - correction, 0.0);
   parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const float* const line = self.data<float>() + i * block->reduced;
+      const float* const line = self.unchecked_data<float>() + i * block->reduced;
       const auto center = static_cast<float>(simd::sum(line, block->reduced) / count);
-      out.mutable_data<float>()[i] =
+      out.unchecked_mutable_data<float>()[i] =
           static_cast<float>(simd::squared_distance(line, center, block->reduced) / divisor);
     }
   });

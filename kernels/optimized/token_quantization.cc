@@ -38,13 +38,13 @@ bool choose_qparams_per_token_asymmetric_out(KernelContext& context, const Tenso
   const ChannelShape shape = quantized::by_token(input);
   std::atomic<bool> numbers{true};
   each_token(context, shape, [&](int64_t row) {
-    const float* const values = input.data<float>() + row * shape.inner;
+    const float* const values = input.unchecked_data<float>() + row * shape.inner;
     const float low = simd::smallest(values, shape.inner);
     const float high = simd::largest(values, shape.inner);
     if (std::isnan(low) || std::isnan(high)) numbers.store(false, std::memory_order_relaxed);
     const auto chosen = quantized::choose_token_parameters(low, high);
-    scale_out.mutable_data<double>()[row] = chosen.scale;
-    zero_point_out.mutable_data<int64_t>()[row] = chosen.zero_point;
+    scale_out.unchecked_mutable_data<double>()[row] = chosen.scale;
+    zero_point_out.unchecked_mutable_data<int64_t>()[row] = chosen.zero_point;
   });
   return numbers;  // the portable kernel says what becomes of others
 }
@@ -65,10 +65,10 @@ bool quantize_per_token_out(KernelContext& context, const Tensor& input, const T
   if (!parameters || !context.resize(out, input.sizes())) return true;
   each_token(context, shape, [&](int64_t row) {
     simd::quantize_shifted(
-        input.data<float>() + row * shape.inner,
+        input.unchecked_data<float>() + row * shape.inner,
         {1.0 / parameters->scale(row), static_cast<double>(parameters->zero_point(row)),
          static_cast<int32_t>(quant_min), static_cast<int32_t>(quant_max)},
-        out.mutable_data<uint8_t>() + row * shape.inner, shape.inner);
+        out.unchecked_mutable_data<uint8_t>() + row * shape.inner, shape.inner);
   });
   return true;
 }

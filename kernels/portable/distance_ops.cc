@@ -65,9 +65,9 @@ void distances(const Batches& batches, const Tensor& x1, const Tensor& x2, doubl
       {batches.strides[0].data(), batches.strides[1].data(), batches.strides[2].data()});
   loop.run({}, [&](const BoxLoop<3>::Offsets& first, int64_t count) {
     for (int64_t batch = 0; batch < count; ++batch) {
-      T* result = out.mutable_data<T>() + first[0] + batch * loop.row_stride(0);
-      const T* a = x1.data<T>() + first[1] + batch * loop.row_stride(1);
-      const T* b = x2.data<T>() + first[2] + batch * loop.row_stride(2);
+      T* result = out.unchecked_mutable_data<T>() + first[0] + batch * loop.row_stride(0);
+      const T* a = x1.unchecked_data<T>() + first[1] + batch * loop.row_stride(1);
+      const T* b = x2.unchecked_data<T>() + first[2] + batch * loop.row_stride(2);
       for (int64_t i = 0; i < rows1; ++i) {
         for (int64_t j = 0; j < rows2; ++j) {
           *result++ = distance(a + i * length, b + j * length, length, p);
@@ -128,8 +128,8 @@ void pdist_forward_out(KernelContext& context, const Tensor& self, double p, Ten
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(pairs)};
   if (!context.resize(out, sizes)) return;
   dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
-    const T* data = self.data<T>();
-    T* result = out.mutable_data<T>();
+    const T* data = self.unchecked_data<T>();
+    T* result = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = i + 1; j < rows; ++j) {
         *result++ = distance(data + i * length, data + j * length, length, p);

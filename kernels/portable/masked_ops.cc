@@ -58,7 +58,7 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   const std::optional<Masked> masked = broadcast_mask(context, self, mask);
   if (!masked) return;
   int64_t count = 0;
-  masked->each_true(mask.data<uint8_t>(), [&](int64_t) { ++count; });
+  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t) { ++count; });
   if (!resize_to(context, out, std::array{count}) || !check_data(context, {&out}) ||
       !check_no_overlap(context, out, {&self, &mask})) {
     return;
@@ -66,7 +66,7 @@ void masked_select_out(KernelContext& context, const Tensor& self, const Tensor&
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
   int64_t to = 0;
-  masked->each_true(mask.data<uint8_t>(), [&](int64_t from) {
+  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t from) {
     mover->move(self.raw_data(), from, 1, out.mutable_raw_data(), to++, 1, 1);
   });
 }
@@ -88,7 +88,7 @@ void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor
   if (!masked || !mover) return;
   const Layout layout(source);
   int64_t used = 0;
-  masked->each_true(mask.data<uint8_t>(), [&](int64_t to) {
+  masked->each_true(mask.unchecked_data<uint8_t>(), [&](int64_t to) {
     if (used < source.numel()) {
       mover->move(source.raw_data(), layout.offset_of(used), 1, out.mutable_raw_data(), to, 1, 1);
     }

@@ -8,8 +8,8 @@ namespace {
 // T is the type of the real and imaginary parts, which are adjacent in memory.
 template <class T>
 void conjugate(const Tensor& self, Tensor& out) {
-  const T* in = self.data<T>();
-  T* result = out.mutable_data<T>();
+  const T* in = self.unchecked_data<T>();
+  T* result = out.unchecked_mutable_data<T>();
   for (int64_t i = 0; i < 2 * out.numel(); i += 2) {
     result[i] = in[i];
     result[i + 1] = static_cast<T>(-static_cast<Compute<T>>(in[i + 1]));

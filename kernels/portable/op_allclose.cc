@@ -36,8 +36,9 @@ bool all_close(const Tensor& self, const Tensor& other, const ConvertRun convert
       double b = 0;
       const auto read = [&](const Tensor& tensor, size_t operand, double& value) {
         const int64_t at = first[operand] + i * loop.row_stride(operand);
-        convert(tensor.data<std::byte>() + at * static_cast<int64_t>(tensor.element_size()), 1,
-                &value, 1, 1);
+        convert(
+            tensor.unchecked_data<std::byte>() + at * static_cast<int64_t>(tensor.element_size()),
+            1, &value, 1, 1);
       };
       read(self, 0, a);
       read(other, 1, b);
@@ -59,7 +60,7 @@ void allclose_out(KernelContext& context, const Tensor& self, const Tensor& othe
   }
   const ConvertRun convert = convert_run(self.dtype(), ScalarType::kDouble);
   if (convert == nullptr) return fail_unsupported_dtype(context, self.dtype());
-  *out.mutable_data<bool>() = all_close(self, other, convert, {rtol, atol, equal_nan});
+  *out.unchecked_mutable_data<bool>() = all_close(self, other, convert, {rtol, atol, equal_nan});
 }
 
 }  // namespace

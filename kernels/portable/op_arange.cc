@@ -46,7 +46,7 @@ void arange_start_out(KernelContext& context, const Scalar& start, const Scalar&
   const ConvertRun convert = convert_run(counted_in, out.dtype());
   if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
   if (!context.resize(out, sizes)) return;
-  std::byte* element = out.mutable_data<std::byte>();
+  std::byte* element = out.unchecked_mutable_data<std::byte>();
   for (int64_t i = 0; i < *count; ++i, element += out.element_size()) {
     const double real = start.to<double>() + static_cast<double>(i) * step.to<double>();
     const int64_t integer = wrapping_add(start.to<int64_t>(), wrapping_mul(i, step.to<int64_t>()));

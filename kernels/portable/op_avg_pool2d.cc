@@ -33,8 +33,8 @@ void average_pool(KernelContext& context, const Tensor& self, const Window& wind
   using Types = Join<FloatHBF16Types, TypeList<int64_t>>::type;
   dispatch<Types>(context, self.dtype(), [&]<class T>() {
     using C = Compute<T>;
-    const T* from = self.data<T>();
-    T* to = out.mutable_data<T>();
+    const T* from = self.unchecked_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
     each_window(window, input, output,
                 [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
                   C sum(0);

@@ -33,9 +33,10 @@ void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Te
     const int64_t channel = a / rows_per_group * weights.sizes[1] + b;
     C sum(0);
     for (int64_t n = 0; n < places.sizes[0]; ++n) {
-      const T* place = sides.places.data<T>() + n * places.strides[0] + a * places.strides[1];
-      const T* element =
-          sides.elements.data<T>() + n * elements.strides[0] + channel * elements.strides[1];
+      const T* place =
+          sides.places.unchecked_data<T>() + n * places.strides[0] + a * places.strides[1];
+      const T* element = sides.elements.unchecked_data<T>() + n * elements.strides[0] +
+                         channel * elements.strides[1];
       for (int64_t y = 0; y < places.sizes[2]; ++y) {
         const int64_t row = y * window.stride[1] - window.padding[1] + ky * window.dilation[1];
         if (row < 0 || row >= elements.sizes[2]) continue;
@@ -47,7 +48,7 @@ void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Te
         }
       }
     }
-    gradient.mutable_data<T>()[weights.offset_of(i)] = T(sum);
+    gradient.unchecked_mutable_data<T>()[weights.offset_of(i)] = T(sum);
   }
 }
 
@@ -58,12 +59,13 @@ void sum_bias_gradient(const Tensor& grad_output, Tensor& gradient) {
     Compute<T> sum(0);
     for (int64_t n = 0; n < layout.sizes[0]; ++n) {
       for (int64_t i = 0; i < layout.sizes[2] * layout.sizes[3]; ++i) {
-        sum += Compute<T>(grad_output.data<T>()[n * layout.strides[0] + c * layout.strides[1] +
-                                                i / layout.sizes[3] * layout.strides[2] +
-                                                i % layout.sizes[3] * layout.strides[3]]);
+        sum += Compute<T>(
+            grad_output.unchecked_data<T>()[n * layout.strides[0] + c * layout.strides[1] +
+                                            i / layout.sizes[3] * layout.strides[2] +
+                                            i % layout.sizes[3] * layout.strides[3]]);
       }
     }
-    gradient.mutable_data<T>()[c] = T(sum);
+    gradient.unchecked_mutable_data<T>()[c] = T(sum);
   }
 }
 

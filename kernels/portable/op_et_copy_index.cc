@@ -18,7 +18,7 @@ void et_copy_index_tensor(KernelContext& context, EValue& target, const Tensor& 
                  tag_name(target.tag()));
     return;
   }
-  Tensor& copy_to = target.tensor();
+  Tensor& copy_to = target.unchecked_tensor();
   if (!copy_to.is_writable()) {
     context.fail(ErrorCode::kInvalidProgram, "copy_to is a constant or has no memory");
     return;
@@ -42,8 +42,9 @@ void et_copy_index_tensor(KernelContext& context, EValue& target, const Tensor& 
       !check_data(context, {&copy_to, &copy_from}) || copy_from.numel() == 0) {
     return;
   }
-  std::memmove(copy_to.mutable_data<std::byte>() + static_cast<size_t>(index) * copy_from.nbytes(),
-               copy_from.raw_data(), copy_from.nbytes());
+  std::memmove(
+      copy_to.unchecked_mutable_data<std::byte>() + static_cast<size_t>(index) * copy_from.nbytes(),
+      copy_from.raw_data(), copy_from.nbytes());
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ void gate(const Tensor& self, size_t dim, Tensor& out) {
   const int64_t out_stride = out.strides()[dim];
   loop.run({}, [&](const BoxLoop<2>::Offsets& first, int64_t lines) {
     for (int64_t line = 0; line < lines; ++line) {
-      T* to = out.mutable_data<T>() + first[0] + line * loop.row_stride(0);
-      const T* a = self.data<T>() + first[1] + line * loop.row_stride(1);
+      T* to = out.unchecked_mutable_data<T>() + first[0] + line * loop.row_stride(0);
+      const T* a = self.unchecked_data<T>() + first[1] + line * loop.row_stride(1);
       const T* b = a + half * in_stride;
       for (int64_t i = 0; i < half; ++i) {
         const C open = C(1) / (C(1) + std::exp(-static_cast<C>(b[i * in_stride])));

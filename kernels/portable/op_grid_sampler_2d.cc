@@ -96,12 +96,12 @@ void sample(const Tensor& input, const Tensor& grid, Interpolation interpolation
   for (int64_t n = 0; n < to.sizes[0]; ++n) {
     for (int64_t y = 0; y < to.sizes[2]; ++y) {
       for (int64_t x = 0; x < to.sizes[3]; ++x) {
-        const T* place =
-            grid.data<T>() + n * places.strides[0] + y * places.strides[1] + x * places.strides[2];
+        const T* place = grid.unchecked_data<T>() + n * places.strides[0] + y * places.strides[1] +
+                         x * places.strides[2];
         const auto across = weigh<C>(columns, C(place[0]), interpolation);
         const auto down = weigh<C>(rows, C(place[places.strides[3]]), interpolation);
         for (int64_t c = 0; c < to.sizes[1]; ++c) {
-          const T* plane = input.data<T>() + n * from.strides[0] + c * from.strides[1];
+          const T* plane = input.unchecked_data<T>() + n * from.strides[0] + c * from.strides[1];
           C sum(0);
           for (size_t i = 0; i < down.count; ++i) {
             for (size_t k = 0; k < across.count; ++k) {
@@ -110,8 +110,8 @@ void sample(const Tensor& input, const Tensor& grid, Interpolation interpolation
                      C(plane[down.index[i] * from.strides[2] + across.index[k] * from.strides[3]]);
             }
           }
-          out.mutable_data<T>()[n * to.strides[0] + c * to.strides[1] + y * to.strides[2] +
-                                x * to.strides[3]] = T(sum);
+          out.unchecked_mutable_data<T>()[n * to.strides[0] + c * to.strides[1] +
+                                          y * to.strides[2] + x * to.strides[3]] = T(sum);
         }
       }
     }

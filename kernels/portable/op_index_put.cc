@@ -11,8 +11,8 @@ namespace {
 template <class T>
 void accumulate(const AdvancedIndex& index, const Tensor& values, const Layout& layout,
                 Tensor& target) {
-  const T* from = values.data<T>();
-  T* to = target.mutable_data<T>();
+  const T* from = values.unchecked_data<T>();
+  T* to = target.unchecked_mutable_data<T>();
   index.each_run(
       layout, [&](int64_t at, int64_t stride, int64_t value, int64_t value_stride, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {

@@ -28,9 +28,9 @@ void max_pool(KernelContext& context, const Tensor& self, const Window& window, 
   const Layout index_layout = image_layout(indices);
   dispatch<RealHBF16Types>(context, self.dtype(), [&]<class T>() {
     using C = Compute<T>;
-    const T* from = self.data<T>();
-    T* to = out.mutable_data<T>();
-    int64_t* places = indices.mutable_data<int64_t>();
+    const T* from = self.unchecked_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
+    int64_t* places = indices.unchecked_mutable_data<int64_t>();
     // The indices may have another dim order than the values.
     int64_t number = 0;
     each_window(window, input, output,

@@ -39,18 +39,18 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
   dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
     std::memset(grad_input.mutable_raw_data(), 0, grad_input.nbytes());
     for (int64_t i = 0; i < grad_output.numel(); ++i) {
-      const int64_t place = indices.data<int64_t>()[places.offset_of(i)];
+      const int64_t place = indices.unchecked_data<int64_t>()[places.offset_of(i)];
       if (place < 0 || place >= window->input[0] * window->input[1]) {
         context.fail(ErrorCode::kInvalidArgument, "index %lld is outside of the plane",
                      static_cast<long long>(place));
         return;
       }
       const int64_t plane = i / (from.sizes[2] * from.sizes[3]);
-      T& sum = grad_input.mutable_data<
+      T& sum = grad_input.unchecked_mutable_data<
           T>()[plane / from.sizes[1] * to.strides[0] + plane % from.sizes[1] * to.strides[1] +
                place / window->input[1] * to.strides[2] + place % window->input[1] * to.strides[3]];
       using C = Compute<T>;
-      sum = T(C(sum) + C(grad_output.data<T>()[from.offset_of(i)]));
+      sum = T(C(sum) + C(grad_output.unchecked_data<T>()[from.offset_of(i)]));
     }
   });
 }

@@ -25,7 +25,7 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
     return unary_floating(context, input, out0, [](auto x) { return x; });
   }
   Random random;
-  bool* kept = out1.mutable_data<bool>();
+  bool* kept = out1.unchecked_mutable_data<bool>();
   for (int64_t i = 0; i < out1.numel(); ++i) kept[i] = random.uniform() >= p;
   // Kept elements are scaled to preserve the expected value; with p = 1 none are kept.
   const double scale = p < 1 ? 1 / (1 - p) : 0;

@@ -14,7 +14,8 @@ void each_nonzero(const Tensor& self, Element&& element) {
   int64_t number = 0;
   loop.run({0}, [&](const auto& first, int64_t count) {
     for (int64_t i = 0; i < count; ++i, ++number) {
-      if (convert<bool>(load(self.data<T>() + first[0] + i * loop.row_stride(0)))) element(number);
+      if (convert<bool>(load(self.unchecked_data<T>() + first[0] + i * loop.row_stride(0))))
+        element(number);
     }
   });
 }
@@ -37,7 +38,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
     each_nonzero<T>(self, [&](int64_t number) {
       for (int64_t i = rank; i-- > 0;) {
         const int64_t size = self.size(static_cast<size_t>(i));
-        out.mutable_data<int64_t>()[row * result.strides[0] + i * result.strides[1]] =
+        out.unchecked_mutable_data<int64_t>()[row * result.strides[0] + i * result.strides[1]] =
             number % size;
         number /= size;
       }

@@ -32,7 +32,7 @@ void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
     return;
   }
   dispatch<TypeList<int32_t, int64_t>>(context, out.dtype(), [&]<class T>() {
-    T* to = out.mutable_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < repeats.numel(); ++i) {
       for (int64_t k = (*reader)[i]; k > 0; --k) *to++ = static_cast<T>(i);
     }

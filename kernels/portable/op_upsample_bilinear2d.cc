@@ -32,12 +32,12 @@ void upsample(const Tensor& self, const Resampling& resampling, bool align_corne
       const auto column = place_of(x, column_scale, from.sizes[3]);
       for (int64_t n = 0; n < to.sizes[0]; ++n) {
         for (int64_t c = 0; c < to.sizes[1]; ++c) {
-          const T* plane = self.data<T>() + n * from.strides[0] + c * from.strides[1];
+          const T* plane = self.unchecked_data<T>() + n * from.strides[0] + c * from.strides[1];
           const C value = blend(row, column, [&](int64_t h, int64_t w) {
             return static_cast<C>(plane[h * from.strides[2] + w * from.strides[3]]);
           });
-          T& target = out.mutable_data<T>()[n * to.strides[0] + c * to.strides[1] +
-                                            y * to.strides[2] + x * to.strides[3]];
+          T& target = out.unchecked_mutable_data<T>()[n * to.strides[0] + c * to.strides[1] +
+                                                      y * to.strides[2] + x * to.strides[3]];
           target = convert<T>(std::is_integral_v<T> ? std::nearbyint(value) : value);
         }
       }

@@ -119,8 +119,8 @@ void scatter_add_out(KernelContext& context, const Tensor& self, int64_t dim, co
   if (context.failed()) return;
   dispatch<RealHBBF16Types>(context, self.dtype(), [&]<class T>() {
     using C = Compute<T>;
-    const T* values = src.data<T>();
-    T* sums = out.mutable_data<T>();
+    const T* values = src.unchecked_data<T>();
+    T* sums = out.unchecked_mutable_data<T>();
     each_indexed(context, out, *place, index, at_least_1d(src), [&](int64_t to, int64_t from) {
       sums[to] = T(wrapping_add<C>(C(load(&sums[to])), C(load(&values[from]))));
     });

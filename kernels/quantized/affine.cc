@@ -20,7 +20,7 @@ ScalarType storage(ScalarType dtype) {
 bool is_wide_unsigned(ScalarType dtype) { return storage(dtype) != dtype; }
 
 const void* element(const Tensor& tensor, int64_t index) {
-  return tensor.data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
+  return tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size());
 }
 
 // One channel's elements may be anywhere only if all channels are alike.
@@ -168,8 +168,9 @@ void load_quantized(const Tensor& tensor, int64_t offset, int64_t count, int32_t
 void store_quantized(const int32_t* values, Tensor& tensor, int64_t offset, int64_t count) {
   convert_run(ScalarType::kInt, storage(tensor.dtype()))(
       values, 1,
-      tensor.mutable_data<std::byte>() + offset * static_cast<int64_t>(tensor.element_size()), 1,
-      count);
+      tensor.unchecked_mutable_data<std::byte>() +
+          offset * static_cast<int64_t>(tensor.element_size()),
+      1, count);
 }
 
 int32_t quantize_value(float value, float inverse_scale, int64_t zero_point, int64_t lowest,
@@ -237,9 +238,10 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                      ? shifted * scale
                      : static_cast<double>(static_cast<float>(shifted) * static_cast<float>(scale));
     }
-    store(reals, 1,
-          out.mutable_data<std::byte>() + first * static_cast<int64_t>(out.element_size()), 1,
-          count);
+    store(
+        reals, 1,
+        out.unchecked_mutable_data<std::byte>() + first * static_cast<int64_t>(out.element_size()),
+        1, count);
   });
 }
 

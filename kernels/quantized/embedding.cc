@@ -37,8 +37,8 @@ int32_t unpack(const uint8_t* row, int64_t column, Packing packing, bool is_sign
 float real(const Tensor& tensor, int64_t index) {
   float value = 0;
   convert_run(tensor.dtype(), ScalarType::kFloat)(
-      tensor.data<std::byte>() + index * static_cast<int64_t>(tensor.element_size()), 1, &value, 1,
-      1);
+      tensor.unchecked_data<std::byte>() + index * static_cast<int64_t>(tensor.element_size()), 1,
+      &value, 1, 1);
   return value;
 }
 
@@ -93,11 +93,11 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   const Layout places(indices);
   const int64_t group_size = columns / groups;
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
-    T* to = out.mutable_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < indices.numel(); ++i) {
       const int64_t row = (*reader)[places.offset_of(i)];
       if (!check_index(context, row, rows)) return;
-      const uint8_t* bytes = weight.data<uint8_t>() + row * weight.size(1);
+      const uint8_t* bytes = weight.unchecked_data<uint8_t>() + row * weight.size(1);
       for (int64_t group = 0; group < groups; ++group) {
         const float scale = real(scales, row * groups + group);
         const float zero = zero_points == nullptr ? 0 : real(*zero_points, row * groups + group);

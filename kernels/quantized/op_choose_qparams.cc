@@ -28,14 +28,14 @@ void choose_qparams_Tensor_out(KernelContext& context, const Tensor& input, int6
     return;
   }
   if (!check_data(context, {&input, &scale_out, &zero_point_out})) return;
-  const float* values = input.data<float>();
+  const float* values = input.unchecked_data<float>();
   const auto [low, high] = std::minmax_element(values, values + input.numel());
   const float lowest = std::min(*low, 0.0f);
   const float highest = std::max(*high, 0.0f);
   const float scale = std::max((highest - lowest) / static_cast<float>(quant_max - quant_min),
                                static_cast<float>(eps));
-  *scale_out.mutable_data<double>() = static_cast<double>(scale);
-  *zero_point_out.mutable_data<int64_t>() = std::clamp(
+  *scale_out.unchecked_mutable_data<double>() = static_cast<double>(scale);
+  *zero_point_out.unchecked_mutable_data<int64_t>() = std::clamp(
       quant_min - convert<int32_t>(std::nearbyint(lowest / scale)), quant_min, quant_max);
 }
 

@@ -19,13 +19,13 @@ void choose_qparams_per_token_asymmetric_out(KernelContext& context, const Tenso
       float low = 0;
       float high = 0;
       for (int64_t i = 0; i < shape.inner; ++i) {
-        const float value = convert<float>(input.data<T>()[row * shape.inner + i]);
+        const float value = convert<float>(input.unchecked_data<T>()[row * shape.inner + i]);
         low = std::min(low, value);
         high = std::max(high, value);
       }
       const TokenParameters chosen = choose_token_parameters(low, high);
-      scale_out.mutable_data<double>()[row] = chosen.scale;
-      zero_point_out.mutable_data<int64_t>()[row] = chosen.zero_point;
+      scale_out.unchecked_mutable_data<double>()[row] = chosen.scale;
+      zero_point_out.unchecked_mutable_data<int64_t>()[row] = chosen.zero_point;
     }
   });
 }

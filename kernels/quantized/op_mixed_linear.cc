@@ -51,15 +51,15 @@ void mixed_linear_out(KernelContext& context, const Tensor& input, const Tensor&
         float sum = 0;
         for (int64_t n = 0; n < depth; ++n) {
           const auto quantized = static_cast<float>(
-              weight.data<int8_t>()[p * columns.strides[0] + n * columns.strides[1]]);
-          sum += float(input.data<T>()[m * rows.strides[0] + n * rows.strides[1]]) * quantized *
-                 float(weight_scales.data<T>()[p * groups + n / group_size]);
+              weight.unchecked_data<int8_t>()[p * columns.strides[0] + n * columns.strides[1]]);
+          sum += float(input.unchecked_data<T>()[m * rows.strides[0] + n * rows.strides[1]]) *
+                 quantized * float(weight_scales.unchecked_data<T>()[p * groups + n / group_size]);
         }
         const int64_t place = m * to.strides[0] + p * to.strides[1];
         if (halves) {
-          out.mutable_data<Half>()[place] = Half(sum);
+          out.unchecked_mutable_data<Half>()[place] = Half(sum);
         } else {
-          out.mutable_data<float>()[place] = sum;
+          out.unchecked_mutable_data<float>()[place] = sum;
         }
       }
     }

@@ -36,11 +36,11 @@ void mixed_mm_out(KernelContext& context, const Tensor& input, const Tensor& wei
         float sum = 0;
         for (int64_t n = 0; n < rows.sizes[1]; ++n) {
           const auto quantized = static_cast<float>(
-              weight.data<int8_t>()[n * columns.strides[0] + p * columns.strides[1]]);
-          sum += float(input.data<T>()[m * rows.strides[0] + n * rows.strides[1]]) * quantized *
-                 float(weight_scales.data<T>()[n]);
+              weight.unchecked_data<int8_t>()[n * columns.strides[0] + p * columns.strides[1]]);
+          sum += float(input.unchecked_data<T>()[m * rows.strides[0] + n * rows.strides[1]]) *
+                 quantized * float(weight_scales.unchecked_data<T>()[n]);
         }
-        out.mutable_data<T>()[m * to.strides[0] + p * to.strides[1]] = T(sum);
+        out.unchecked_mutable_data<T>()[m * to.strides[0] + p * to.strides[1]] = T(sum);
       }
     }
   });

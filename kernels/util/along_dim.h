@@ -116,9 +116,10 @@ void for_each_line(KernelContext& context, const Tensor& in, ScalarType common, 
     for (int64_t i = 0; i < count; ++i) {
       const int64_t out_at = first[0] + i * loop.row_stride(0);
       const int64_t in_at = first[1] + i * loop.row_stride(1);
-      visit(Line<T>(format, in.data<std::byte>() + in_at * format.in_size, line_stride(in, dim),
-                    out.mutable_data<std::byte>() + out_at * format.out_size, line_stride(out, dim),
-                    size_at(in, dim)));
+      visit(Line<T>(format, in.unchecked_data<std::byte>() + in_at * format.in_size,
+                    line_stride(in, dim),
+                    out.unchecked_mutable_data<std::byte>() + out_at * format.out_size,
+                    line_stride(out, dim), size_at(in, dim)));
     }
   });
 }

@@ -194,7 +194,7 @@ class PatchOperands final : public GemmOperands<Sum> {
   template <class Element>
   void gather(int64_t count, int64_t depth, int64_t depth_count, Element* panel) const {
     const Layout& in = operands_.input_layout;
-    const Element* data = operands_.input.template data<Element>() + input_offset_;
+    const Element* data = operands_.input.template unchecked_data<Element>() + input_offset_;
     each_tap(depth, depth_count, [&](int64_t d, int64_t channel, const Place& tap) {
       const Element* plane = data + channel * in.strides[1];
       Element* to = panel + d * kGemmTileColumns;

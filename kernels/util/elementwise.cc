@@ -35,10 +35,10 @@ void run_general(KernelContext& context, const Elementwise& call,
     const Tensor& tensor = k == 0 ? out : *inputs[k - 1];
     if (!check_broadcastable(context, tensor, shape)) return;
     broadcast_strides(tensor, shape.size(), strides[k]);
-    data[k] = tensor.data<std::byte>();
+    data[k] = tensor.unchecked_data<std::byte>();
     element_sizes[k] = static_cast<int64_t>(tensor.element_size());
   }
-  std::byte* const out_data = out.mutable_data<std::byte>();
+  std::byte* const out_data = out.unchecked_mutable_data<std::byte>();
 
   using Loop = BoxLoop<kOperands>;
   const Loop loop(std::span<const int64_t>(sizes.data(), shape.size()),

@@ -19,8 +19,8 @@ void normalize(KernelContext& context, const GroupNorm& a) {
   const T* bias = elements_as<T>(context, a.bias);
   if (context.failed()) return;
   const auto line_at = [&](int64_t start, int64_t length) {
-    return Line<T>(format, a.input.data<std::byte>() + start * format.in_size, 1,
-                   a.out.mutable_data<std::byte>() + start * format.out_size, 1, length);
+    return Line<T>(format, a.input.unchecked_data<std::byte>() + start * format.in_size, 1,
+                   a.out.unchecked_mutable_data<std::byte>() + start * format.out_size, 1, length);
   };
   for (int64_t row = 0; row < a.rows; ++row) {
     const int64_t start = row * a.channels * a.plane;

@@ -11,9 +11,9 @@ std::optional<IndexReader> IndexReader::make(KernelContext& context, const Tenso
   if (!check_data(context, {&index})) return std::nullopt;
   IndexReader reader;
   if (index.dtype() == ScalarType::kLong) {
-    reader.wide_ = index.data<int64_t>();
+    reader.wide_ = index.unchecked_data<int64_t>();
   } else if (index.dtype() == ScalarType::kInt) {
-    reader.narrow_ = index.data<int32_t>();
+    reader.narrow_ = index.unchecked_data<int32_t>();
   } else {
     context.fail(ErrorCode::kInvalidArgument, "indices are of dtype %s, not i32 or i64",
                  scalar_type_name(index.dtype()));
@@ -148,7 +148,7 @@ bool AdvancedIndex::add_mask(KernelContext& context, const Tensor& self, const T
       !check_data(context, {&mask})) {
     return false;
   }
-  const uint8_t* bytes = mask.data<uint8_t>();
+  const uint8_t* bytes = mask.unchecked_data<uint8_t>();
   const int64_t count = mask.numel() - std::count(bytes, bytes + mask.numel(), uint8_t{0});
   const std::span<int64_t> offsets =
       context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));

@@ -21,8 +21,9 @@ void normalize(KernelContext& context, const LayerNorm& a) {
   if (context.failed()) return;
   for (int64_t row = 0; row < a.rows; ++row) {
     const int64_t start = row * a.row_length;
-    const Line<T> line(format, a.input.data<std::byte>() + start * format.in_size, 1,
-                       a.out.mutable_data<std::byte>() + start * format.out_size, 1, a.row_length);
+    const Line<T> line(format, a.input.unchecked_data<std::byte>() + start * format.in_size, 1,
+                       a.out.unchecked_mutable_data<std::byte>() + start * format.out_size, 1,
+                       a.row_length);
     Moments moments;
     line.read([&](const T* values, int64_t count) { moments.add(values, count); });
     const double deviation = reciprocal_deviation(moments.variance(0.0), a.epsilon);

@@ -28,8 +28,9 @@ bool check_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
 
 void put(Tensor& out, int64_t index, double value) {
   convert_run(ScalarType::kDouble, out.dtype())(
-      &value, 1, out.mutable_data<std::byte>() + index * static_cast<int64_t>(out.element_size()),
-      1, 1);
+      &value, 1,
+      out.unchecked_mutable_data<std::byte>() + index * static_cast<int64_t>(out.element_size()), 1,
+      1);
 }
 
 double reciprocal_deviation(double variance, double epsilon) {

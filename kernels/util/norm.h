@@ -14,7 +14,7 @@ namespace vitrine {
 template <class T>
 const T* elements_as(KernelContext& context, const Tensor* tensor) {
   if (tensor == nullptr) return nullptr;
-  if (tensor->dtype() == scalar_type_of<T>) return tensor->data<T>();
+  if (tensor->dtype() == scalar_type_of<T>) return tensor->unchecked_data<T>();
   const ConvertRun convert = convert_run(tensor->dtype(), scalar_type_of<T>);
   if (convert == nullptr) {
     fail_unsupported_dtype(context, tensor->dtype());

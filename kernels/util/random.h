@@ -32,7 +32,7 @@ void fill_random(KernelContext& context, std::span<const int64_t> size, Tensor& 
   if (!resize_to(context, out, size)) return;
   Random random;
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
-    T* elements = out.mutable_data<T>();
+    T* elements = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < out.numel(); ++i) {
       elements[i] = static_cast<T>(static_cast<Compute<T>>(draw(random)));
     }

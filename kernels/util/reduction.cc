@@ -105,7 +105,7 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
   const bool nothing = std::any_of(reduced.sizes, reduced.sizes + reduced.rank,
                                    [](int64_t size) { return size == 0; });
   const size_t element_size = self.element_size();
-  const std::byte* data = self.data<std::byte>();
+  const std::byte* data = self.unchecked_data<std::byte>();
   Chunk chunk;
   alignas(64) std::byte state[Reduction::kMaxState];
 
@@ -134,8 +134,8 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
       for (size_t k = 0; k < outs.size(); ++k) {
         if (outs[k] == nullptr) continue;
         const int64_t at = first[k + 1] + i * outer.row_stride(k + 1);
-        std::byte* to =
-            outs[k]->mutable_data<std::byte>() + static_cast<size_t>(at) * outs[k]->element_size();
+        std::byte* to = outs[k]->unchecked_mutable_data<std::byte>() +
+                        static_cast<size_t>(at) * outs[k]->element_size();
         outputs[k].run(places[k], 1, to, 1, 1);
       }
     }

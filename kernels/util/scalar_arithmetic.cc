@@ -3,9 +3,9 @@
 namespace vitrine {
 
 std::optional<Scalar> read_number(KernelContext& context, const EValue& value) {
-  if (value.is_int()) return Scalar(value.to_int());
-  if (value.is_double()) return Scalar(value.to_double());
-  if (value.is_bool()) return Scalar(value.to_bool());
+  if (value.is_int()) return Scalar(value.unchecked_int());
+  if (value.is_double()) return Scalar(value.unchecked_double());
+  if (value.is_bool()) return Scalar(value.unchecked_bool());
   context.fail(ErrorCode::kInvalidType, "an argument is %s, not a number", tag_name(value.tag()));
   return std::nullopt;
 }

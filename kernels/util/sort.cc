@@ -82,16 +82,17 @@ void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t 
   loop.run({}, [&](const BoxLoop<3>::Offsets& first, int64_t lines) {
     for (int64_t line = 0; line < lines; ++line) {
       const std::byte* from =
-          self.data<std::byte>() + (first[2] + line * loop.row_stride(2)) * element_size;
+          self.unchecked_data<std::byte>() + (first[2] + line * loop.row_stride(2)) * element_size;
       if (floating) {
         read_keys<double>(from, stride, element_size, load, descending, entries);
       } else {
         read_keys<int64_t>(from, stride, element_size, load, descending, entries);
       }
       std::partial_sort(entries.data(), entries.data() + count, entries.data() + entries.size());
-      std::byte* to =
-          values.mutable_data<std::byte>() + (first[0] + line * loop.row_stride(0)) * element_size;
-      int64_t* places = indices.mutable_data<int64_t>() + first[1] + line * loop.row_stride(1);
+      std::byte* to = values.unchecked_mutable_data<std::byte>() +
+                      (first[0] + line * loop.row_stride(0)) * element_size;
+      int64_t* places =
+          indices.unchecked_mutable_data<int64_t>() + first[1] + line * loop.row_stride(1);
       for (int64_t i = 0; i < count; ++i) {
         const int64_t index = entries[static_cast<size_t>(i)].index;
         std::memcpy(to + i * line_stride(values, dim) * element_size,

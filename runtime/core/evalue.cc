@@ -16,27 +16,27 @@ Result<Tensor*> EValue::as_tensor() const {
 }
 Result<int64_t> EValue::as_int() const {
   if (tag_ != Tag::kInt) return not_a(Tag::kInt, tag_);
-  return to_int();
+  return unchecked_int();
 }
 Result<double> EValue::as_double() const {
   if (tag_ != Tag::kDouble) return not_a(Tag::kDouble, tag_);
-  return to_double();
+  return unchecked_double();
 }
 Result<bool> EValue::as_bool() const {
   if (tag_ != Tag::kBool) return not_a(Tag::kBool, tag_);
-  return to_bool();
+  return unchecked_bool();
 }
 Result<std::string_view> EValue::as_string() const {
   if (tag_ != Tag::kString) return not_a(Tag::kString, tag_);
-  return to_string();
+  return unchecked_string();
 }
 Result<std::span<const double>> EValue::as_double_list() const {
   if (tag_ != Tag::kListDouble) return not_a(Tag::kListDouble, tag_);
-  return to_double_list();
+  return unchecked_double_list();
 }
 Result<std::span<const bool>> EValue::as_bool_list() const {
   if (tag_ != Tag::kListBool) return not_a(Tag::kListBool, tag_);
-  return to_bool_list();
+  return unchecked_bool_list();
 }
 Result<std::span<const int64_t>> EValue::as_int_list() const {
   std::span<const int64_t> list;
@@ -52,21 +52,23 @@ Result<std::span<Tensor* const>> EValue::as_tensor_list() const {
 }
 
 bool EValue::read_int_list(std::span<const int64_t>* out) const {
+  if (tag_ != Tag::kListInt) return false;
   const IntListBody& list = *body_.int_list;
   for (size_t i = 0; i < list.items.size(); ++i) {
     if (!list.items[i]->is_int()) return false;
-    list.scratch[i] = list.items[i]->to_int();
+    list.scratch[i] = list.items[i]->unchecked_int();
   }
   *out = {list.scratch, list.items.size()};
   return true;
 }
 
 bool EValue::read_tensor_list(std::span<Tensor* const>* out) const {
+  if (!is_tensor_list()) return false;
   const TensorListBody& list = *body_.tensor_list;
   for (size_t i = 0; i < list.items.size(); ++i) {
     const EValue* item = list.items[i];
     if (item != nullptr && item->is_tensor()) {
-      list.scratch[i] = &item->tensor();
+      list.scratch[i] = &item->unchecked_tensor();
     } else if (tag_ == Tag::kListOptionalTensor && (item == nullptr || item->is_none())) {
       list.scratch[i] = nullptr;
     } else {

@@ -26,7 +26,7 @@ PlannedRange range_of(const fbs::EValue& value, const EValue& made) {
   const fbs::AllocationDetails& info = *tensor->allocation_info();
   const uint64_t begin = info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high())
                                                         << 32;
-  return {info.memory_id(), begin, begin + made.tensor().bound_nbytes()};
+  return {info.memory_id(), begin, begin + made.unchecked_tensor().bound_nbytes()};
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Error MethodLoader::make_delegate_step(const fbs::DelegateCall& call, Step& step
     if (!step.delegate->is_output(i)) continue;
     VITRINE_RETURN_IF_ERROR(mark_written(call.args()->Get(i)));
     const EValue& value = *step.arguments[i];
-    if (value.is_tensor() && value.tensor().is_read_only()) {
+    if (value.is_tensor() && value.unchecked_tensor().is_read_only()) {
       return Error::make(ErrorCode::kInvalidProgram,
                          "argument %u of the delegate is an output but a constant of the program",
                          i);
@@ -116,7 +116,7 @@ Error MethodLoader::note_dtypes(const Step& step, uint32_t kernel_dtypes) {
   for (size_t i = 0; i < step.num_arguments; ++i) {
     const EValue& value = *step.arguments[i];
     std::span<Tensor* const> list;
-    if (value.is_tensor()) note(&value.tensor());
+    if (value.is_tensor()) note(&value.unchecked_tensor());
     if (value.is_tensor_list() && value.read_tensor_list(&list)) {
       VITRINE_RETURN_IF_ERROR(work(list.size()));
       std::ranges::for_each(list, note);

@@ -20,11 +20,11 @@ using Kind = TraceRecord::Kind;
 
 // A Bool, or a bool tensor of which every element is true.
 Result<bool> condition_holds(const EValue& value) {
-  if (value.is_bool()) return value.to_bool();
-  if (value.is_tensor() && value.tensor().dtype() == ScalarType::kBool &&
-      value.tensor().is_readable()) {
-    const uint8_t* elements = value.tensor().data<uint8_t>();
-    return std::all_of(elements, elements + value.tensor().numel(),
+  if (value.is_bool()) return value.unchecked_bool();
+  if (value.is_tensor() && value.unchecked_tensor().dtype() == ScalarType::kBool &&
+      value.unchecked_tensor().is_readable()) {
+    const uint8_t* elements = value.unchecked_tensor().unchecked_data<uint8_t>();
+    return std::all_of(elements, elements + value.unchecked_tensor().numel(),
                        [](uint8_t element) { return element != 0; });
   }
   return Error::make(ErrorCode::kInvalidProgram, "the condition is neither Bool nor a bool tensor");
@@ -46,17 +46,17 @@ bool same_constant(const EValue& a, const EValue& b) {
     case EValue::Tag::kNone:
       return true;
     case EValue::Tag::kInt:
-      return a.to_int() == b.to_int();
+      return a.unchecked_int() == b.unchecked_int();
     case EValue::Tag::kBool:
-      return a.to_bool() == b.to_bool();
+      return a.unchecked_bool() == b.unchecked_bool();
     case EValue::Tag::kString:
-      return a.to_string() == b.to_string();
+      return a.unchecked_string() == b.unchecked_string();
     case EValue::Tag::kDouble:
-      return same_double(a.to_double(), b.to_double());
+      return same_double(a.unchecked_double(), b.unchecked_double());
     case EValue::Tag::kListDouble:
-      return same_items(a.to_double_list(), b.to_double_list(), same_double);
+      return same_items(a.unchecked_double_list(), b.unchecked_double_list(), same_double);
     case EValue::Tag::kListBool:
-      return same_items(a.to_bool_list(), b.to_bool_list(), std::equal_to<>());
+      return same_items(a.unchecked_bool_list(), b.unchecked_bool_list(), std::equal_to<>());
     case EValue::Tag::kListInt: {
       std::span<const int64_t> x;
       std::span<const int64_t> y;
@@ -181,8 +181,8 @@ Error Method::set_input(size_t index, const EValue& value) {
     }
     return Error();
   }
-  const Tensor& given = value.tensor();
-  Tensor& planned = input.tensor();
+  const Tensor& given = value.unchecked_tensor();
+  Tensor& planned = input.unchecked_tensor();
   if (given.dtype() != planned.dtype()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is %s, not %s", index,
                        scalar_type_name(planned.dtype()), scalar_type_name(given.dtype()));
@@ -211,7 +211,7 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
   if (meta_.output_tensor(index).is_memory_planned) {
     return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
   }
-  Tensor& output = outputs_[index]->tensor();
+  Tensor& output = outputs_[index]->unchecked_tensor();
   if (memory.size() < output.bound_nbytes()) {
     return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, not %zu", index,
                        output.bound_nbytes(), memory.size());
@@ -227,7 +227,8 @@ Error Method::execute() {
   uint64_t shape = 0;  // inputs of other sizes mostly give another number
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const EValue& value = *inputs_[i].value;
-    if (value.is_tensor()) shape = shape * 32 + static_cast<uint64_t>(value.tensor().numel());
+    if (value.is_tensor())
+      shape = shape * 32 + static_cast<uint64_t>(value.unchecked_tensor().numel());
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
                        inputs_[i].was_reused

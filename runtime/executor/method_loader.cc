@@ -127,7 +127,7 @@ Error MethodLoader::make_inputs_and_outputs() {
     // Inputs that are not tensors already have their only allowed value.
     input.is_set = !input.value->is_tensor();
     input.is_planned = input.value->is_tensor() && method_.meta_.input_tensor(i).is_memory_planned;
-    if (input.value->is_tensor() && input.value->tensor().is_read_only()) {
+    if (input.value->is_tensor() && input.value->unchecked_tensor().is_read_only()) {
       return Error::make(ErrorCode::kInvalidProgram, "%s, inputs[%u]: is a constant",
                          plan_.name()->c_str(), i);
     }

@@ -149,8 +149,9 @@ Error MethodLoader::OverlapSearch::run() {
 Error MethodLoader::OverlapSearch::find_places() {
   const auto count = static_cast<uint32_t>(method_.values_.size());
   const auto is_followed = [](const EValue& value) {
-    return value.is_tensor() && !value.tensor().is_read_only() &&
-           value.tensor().raw_data() != nullptr && value.tensor().bound_nbytes() != 0;
+    return value.is_tensor() && !value.unchecked_tensor().is_read_only() &&
+           value.unchecked_tensor().raw_data() != nullptr &&
+           value.unchecked_tensor().bound_nbytes() != 0;
   };
   const auto followed = static_cast<size_t>(std::ranges::count_if(method_.values_, is_followed));
   if (followed < 2) return Error();
@@ -164,7 +165,7 @@ Error MethodLoader::OverlapSearch::find_places() {
   auto next = bounds.begin();
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_followed(method_.values_[i])) continue;
-    const Tensor& tensor = method_.values_[i].tensor();
+    const Tensor& tensor = method_.values_[i].unchecked_tensor();
     const auto begin = reinterpret_cast<uintptr_t>(tensor.raw_data());
     *next++ = {begin, i, false};
     *next++ = {begin + tensor.bound_nbytes(), i, true};
@@ -370,7 +371,7 @@ void MethodLoader::OverlapSearch::describe_bytes(uint32_t value, std::span<char>
       *plan_.values()->Get(value)->val_as_Tensor()->allocation_info();
   const uint64_t begin = info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high())
                                                         << 32;
-  const uint64_t end = begin + method_.values_[value].tensor().bound_nbytes();
+  const uint64_t end = begin + method_.values_[value].unchecked_tensor().bound_nbytes();
   std::snprintf(text.data(), text.size(), "bytes %llu to %llu of memory %u",
                 static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
                 info.memory_id());

@@ -16,7 +16,7 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
   const bool one = use == TensorUse::kInput || use == TensorUse::kOutput;
   const bool list = use == TensorUse::kInputList || use == TensorUse::kOutputList;
   if (one && value.is_tensor()) {
-    if (use == TensorUse::kOutput && value.tensor().is_read_only()) {
+    if (use == TensorUse::kOutput && value.unchecked_tensor().is_read_only()) {
       return context.fail(ErrorCode::kInvalidProgram,
                           "argument %zu is an output of the operator but a constant of the program",
                           index);
@@ -38,7 +38,7 @@ void wrong_argument(KernelContext& context, size_t index, const EValue& value, T
   if (value.is_int()) {
     return context.fail(ErrorCode::kInvalidProgram,
                         "argument %zu is the Int %lld, which the operator does not take there",
-                        index, static_cast<long long>(value.to_int()));
+                        index, static_cast<long long>(value.unchecked_int()));
   }
   context.fail(ErrorCode::kInvalidProgram,
                "argument %zu is of kind %s, which the operator does not take there", index,

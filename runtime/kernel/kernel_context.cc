@@ -51,7 +51,7 @@ bool KernelContext::is_input(const Tensor& tensor) const {
     if (((inputs_ >> i) & 1u) == 0) continue;
     std::span<Tensor* const> tensors;
     const EValue& value = *arguments_[i];
-    if (value.is_tensor() && &value.tensor() == &tensor) return true;
+    if (value.is_tensor() && &value.unchecked_tensor() == &tensor) return true;
     const bool is_list =
         value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
     if (is_list && value.read_tensor_list(&tensors) &&

@@ -22,8 +22,9 @@ void set_input(Method& method, size_t index, const CaseValue& value,
   switch (value.kind) {
     case CaseValue::Kind::kTensor: {
       // In the dim order that the program expects: files are in logical order.
-      const Tensor& planned = method.input(index).is_tensor() ? method.input(index).tensor()
-                                                              : throw ToolError("not a tensor");
+      const Tensor& planned = method.input(index).is_tensor()
+                                  ? method.input(index).unchecked_tensor()
+                                  : throw ToolError("not a tensor");
       if (planned.rank() != value.sizes.size()) throw ToolError("the input has the wrong rank");
       auto tensor = std::make_unique<HostTensor>(value.dtype, value.sizes, planned.dim_order());
       tensor->set_from_logical(tools::read_file(value.file));
@@ -55,7 +56,7 @@ std::string check_output(const EValue& output, const CaseValue& expected,
   switch (expected.kind) {
     case CaseValue::Kind::kTensor: {
       if (!output.is_tensor()) return "the output is not a tensor";
-      const Tensor& tensor = output.tensor();
+      const Tensor& tensor = output.unchecked_tensor();
       if (tensor.dtype() != expected.dtype || !std::ranges::equal(tensor.sizes(), expected.sizes)) {
         return fmt::format("the output is {}, expected {}", tools::describe(tensor),
                            tools::describe(expected.dtype, expected.sizes));
@@ -69,15 +70,18 @@ std::string check_output(const EValue& output, const CaseValue& expected,
       return comparison.failure;
     }
     case CaseValue::Kind::kInt:
-      return number(output.is_int(), output.is_int() ? static_cast<double>(output.to_int()) : 0,
+      return number(output.is_int(),
+                    output.is_int() ? static_cast<double>(output.unchecked_int()) : 0,
                     static_cast<double>(expected.integer));
     case CaseValue::Kind::kDouble:
-      return number(output.is_double(), output.is_double() ? output.to_double() : 0, expected.real);
+      return number(output.is_double(), output.is_double() ? output.unchecked_double() : 0,
+                    expected.real);
     case CaseValue::Kind::kBool:
-      return number(output.is_bool(), output.is_bool() && output.to_bool() ? 1 : 0,
+      return number(output.is_bool(), output.is_bool() && output.unchecked_bool() ? 1 : 0,
                     expected.boolean ? 1 : 0);
     case CaseValue::Kind::kString:
-      return output.is_string() && output.to_string() == expected.text ? "" : "another string";
+      return output.is_string() && output.unchecked_string() == expected.text ? ""
+                                                                              : "another string";
     case CaseValue::Kind::kNone:
       return output.is_none() ? "" : "the output is not None";
   }

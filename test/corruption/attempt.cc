@@ -18,13 +18,13 @@ std::vector<T> copy(std::span<const T> from) {
 // The value that an input takes; tensors are zeros.
 Error set_input(Method& method, size_t index, TensorFactory& factory) {
   if (!method.input(index).is_tensor()) return method.set_input(index, method.input(index));
-  const Tensor& planned = method.input(index).tensor();
+  const Tensor& planned = method.input(index).unchecked_tensor();
   if (planned.nbytes() > kMaxBytes) {
     return Error::make(ErrorCode::kOutOfResources, "input %zu is too large to try", index);
   }
   Tensor& given = factory.make(planned.dtype(), copy(planned.sizes()), copy(planned.dim_order()));
   if (given.nbytes() != 0)
-    std::fill_n(given.mutable_data<std::byte>(), given.nbytes(), std::byte{});
+    std::fill_n(given.unchecked_mutable_data<std::byte>(), given.nbytes(), std::byte{});
   return method.set_input(index, EValue(&given));
 }
 
@@ -37,7 +37,8 @@ Error set_output(Method& method, size_t index, TensorFactory& factory) {
     return Error::make(ErrorCode::kOutOfResources, "output %zu is too large to try", index);
   }
   Tensor& memory = factory.make(ScalarType::kByte, {static_cast<int32_t>(info.nbytes)});
-  return method.set_output_data(index, {memory.mutable_data<std::byte>(), memory.nbytes()});
+  return method.set_output_data(index,
+                                {memory.unchecked_mutable_data<std::byte>(), memory.nbytes()});
 }
 
 Error prepare(Method& method, TensorFactory& factory) {

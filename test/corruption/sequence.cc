@@ -82,7 +82,7 @@ class Instance {
   bool execute() {
     const bool ok = accept(method_->execute());
     for (size_t i = 0; ok && i < method_->num_outputs(); ++i) {
-      if (method_->output(i).is_tensor()) read(method_->output(i).tensor());
+      if (method_->output(i).is_tensor()) read(method_->output(i).unchecked_tensor());
     }
     return ok;
   }

@@ -17,8 +17,8 @@
 namespace vitrine::test {
 
 inline void set_element(Tensor& tensor, int64_t index, const Number& number) {
-  std::byte* to =
-      tensor.mutable_data<std::byte>() + static_cast<size_t>(index) * tensor.element_size();
+  std::byte* to = tensor.unchecked_mutable_data<std::byte>() +
+                  static_cast<size_t>(index) * tensor.element_size();
   const double real = number.is_real ? number.real : static_cast<double>(number.integer);
   const auto put = [&](const auto& value, size_t at = 0) {
     std::memcpy(to + at * sizeof value, &value, sizeof value);
@@ -87,11 +87,11 @@ class Values : public KernelCall {
   }
 
   std::vector<int32_t> sizes_of(size_t index) const {
-    const std::span<const int32_t> sizes = values_[index].tensor().sizes();
+    const std::span<const int32_t> sizes = values_[index].unchecked_tensor().sizes();
     return {sizes.begin(), sizes.end()};
   }
   std::span<const std::byte> bytes_of(size_t index) const {
-    const Tensor& tensor = values_[index].tensor();
+    const Tensor& tensor = values_[index].unchecked_tensor();
     return {static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()};
   }
 
@@ -161,7 +161,7 @@ class Values : public KernelCall {
   // An argument that is one, or the first of a list.
   Tensor* first_tensor(size_t index) {
     const EValue& value = values_[index];
-    if (value.is_tensor()) return &value.tensor();
+    if (value.is_tensor()) return &value.unchecked_tensor();
     const bool is_list =
         value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
     std::span<Tensor* const> list;
@@ -187,7 +187,7 @@ class Values : public KernelCall {
     if (argument.no_memory) tensor.set_data(nullptr);
     if (argument.read_only) tensor.set_read_only();
     if (!argument.output && !argument.no_memory) {
-      const auto* bytes = tensor.data<std::byte>();
+      const auto* bytes = tensor.unchecked_data<std::byte>();
       inputs_.push_back({&tensor, {bytes, bytes + tensor.nbytes()}});
     }
     return tensor;
@@ -195,7 +195,7 @@ class Values : public KernelCall {
 
   static void fill(const Argument& argument, Tensor& tensor) {
     if (argument.pattern >= 0) {
-      std::fill_n(tensor.mutable_data<std::byte>(), tensor.nbytes(),
+      std::fill_n(tensor.unchecked_mutable_data<std::byte>(), tensor.nbytes(),
                   static_cast<std::byte>(argument.pattern));
       return;
     }

@@ -122,7 +122,7 @@ TEST(Elementwise, BytesOfBoolOtherThanOneAreTrue) {
   KernelCall call;
   Tensor& a = call.make<uint8_t>({3}, {0, 1, 2});
   Tensor& as_bool = call.make(ScalarType::kBool, {3});
-  std::copy_n(a.data<uint8_t>(), 3, as_bool.mutable_data<uint8_t>());
+  std::copy_n(a.unchecked_data<uint8_t>(), 3, as_bool.unchecked_mutable_data<uint8_t>());
   Tensor& out = call.make(ScalarType::kBool, {3});
   ASSERT_TRUE(succeeds(call.run("aten::logical_not.out", as_bool, out)));
   EXPECT_EQ(values_of<bool>(out), (std::vector<bool>{true, false, false}));

@@ -47,11 +47,11 @@ TEST_F(Index, SeparatedIndicesComeFirst) {
 TEST_F(Index, MasksStandForTheirDimensions) {
   Tensor& mask = call.make(ScalarType::kBool, {2, 2});
   const uint8_t bytes[] = {0, 1, 255, 0};  // any byte but zero is true
-  std::copy(bytes, bytes + 4, mask.mutable_data<uint8_t>());
+  std::copy(bytes, bytes + 4, mask.unchecked_mutable_data<uint8_t>());
   Tensor& out = call.make(ScalarType::kFloat, {4, 3}, {}, kDynamic);
   ASSERT_TRUE(succeeds(index({&mask}, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(10, 11, 12, 100, 101, 102));
-  std::fill_n(mask.mutable_data<uint8_t>(), 4, uint8_t{0});
+  std::fill_n(mask.unchecked_mutable_data<uint8_t>(), 4, uint8_t{0});
   ASSERT_TRUE(succeeds(index({&mask}, out)));
   EXPECT_EQ(out.numel(), 0);
 }

@@ -95,10 +95,11 @@ class Comparison {
                 : values == Values::kUnit ? random.real(-1, 1)
                                           : random.real(0.01, 2);
     }
-    convert_run(ScalarType::kDouble, dtype)(
-        elements.data(), 1, pair.plain->mutable_data<std::byte>(), 1, pair.plain->numel());
-    std::copy_n(pair.plain->data<std::byte>(), pair.plain->nbytes(),
-                pair.fast->mutable_data<std::byte>());
+    convert_run(ScalarType::kDouble, dtype)(elements.data(), 1,
+                                            pair.plain->unchecked_mutable_data<std::byte>(), 1,
+                                            pair.plain->numel());
+    std::copy_n(pair.plain->unchecked_data<std::byte>(), pair.plain->nbytes(),
+                pair.fast->unchecked_mutable_data<std::byte>());
     return pair;
   }
   Pair out(ScalarType dtype, const Sizes& sizes, const Order& order = {}) {
@@ -142,8 +143,8 @@ class Comparison {
 
   static std::vector<double> elements_of(const Tensor& tensor) {
     std::vector<double> result(static_cast<size_t>(tensor.numel()));
-    convert_run(tensor.dtype(), ScalarType::kDouble)(tensor.data<std::byte>(), 1, result.data(), 1,
-                                                     tensor.numel());
+    convert_run(tensor.dtype(), ScalarType::kDouble)(tensor.unchecked_data<std::byte>(), 1,
+                                                     result.data(), 1, tensor.numel());
     return result;
   }
   // Numbers of the dtype between the two.
@@ -160,8 +161,8 @@ class Comparison {
   void compare(const std::string& name, const Tensor& fast, const Tensor& plain,
                const Bound& bound) {
     ASSERT_TRUE(fast.same_sizes(plain)) << name;
-    if (fast.nbytes() == 0 ||
-        std::memcmp(fast.data<std::byte>(), plain.data<std::byte>(), fast.nbytes()) == 0)
+    if (fast.nbytes() == 0 || std::memcmp(fast.unchecked_data<std::byte>(),
+                                          plain.unchecked_data<std::byte>(), fast.nbytes()) == 0)
       return;
     const std::vector<double> fast_elements = elements_of(fast);
     const std::vector<double> plain_elements = elements_of(plain);

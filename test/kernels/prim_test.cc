@@ -21,19 +21,19 @@ class Prim : public testing::Test {
   int64_t int_of(std::string_view name, Args... args) {
     EXPECT_TRUE(succeeds(call.run(name, args...))) << name;
     EXPECT_TRUE(call.result.is_int()) << name;
-    return call.result.to_int();
+    return call.result.unchecked_int();
   }
   template <class... Args>
   double double_of(std::string_view name, Args... args) {
     EXPECT_TRUE(succeeds(call.run(name, args...))) << name;
     EXPECT_TRUE(call.result.is_double()) << name;
-    return call.result.to_double();
+    return call.result.unchecked_double();
   }
   template <class... Args>
   bool bool_of(std::string_view name, Args... args) {
     EXPECT_TRUE(succeeds(call.run(name, args...))) << name;
     EXPECT_TRUE(call.result.is_bool()) << name;
-    return call.result.to_bool();
+    return call.result.unchecked_bool();
   }
 };
 

@@ -82,7 +82,7 @@ TEST_F(SelectiveBuild, RunsItsProgram) {
     ASSERT_TRUE(method.set_input(0, EValue(&input)).ok());
     const Error error = method.execute();
     ASSERT_TRUE(error.ok()) << error.message();
-    const Tensor& output = method.output(0).tensor();
+    const Tensor& output = method.output(0).unchecked_tensor();
     ASSERT_EQ(output.numel(), 10);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_NEAR(output.data<float>()[i], expected[i], 1e-4 + 1e-4 * std::fabs(expected[i]));

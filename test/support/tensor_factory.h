@@ -58,7 +58,7 @@ class TensorFactory {
     std::byte* const block =
         blocks_.emplace_back(allocate(std::max(host.bound_nbytes(), at + guest.bound_nbytes())))
             .get();
-    std::copy_n(b.data<std::byte>(), b.bound_nbytes(), block + (offset >= 0 ? 0 : at));
+    std::copy_n(b.unchecked_data<std::byte>(), b.bound_nbytes(), block + (offset >= 0 ? 0 : at));
     host.set_data(block);
     guest.set_data(block + at);
   }
@@ -124,7 +124,7 @@ class TensorFactory {
 // The elements of a tensor in memory order.
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
-  return std::vector<T>(tensor.data<T>(), tensor.data<T>() + tensor.numel());
+  return std::vector<T>(tensor.unchecked_data<T>(), tensor.unchecked_data<T>() + tensor.numel());
 }
 
 }  // namespace vitrine::test

@@ -40,15 +40,17 @@ class Multiplication final : public Delegate {
 
  private:
   Error multiply(const EValue& from, const EValue& to) const {
-    if (!from.is_tensor() || !to.is_tensor() || from.tensor().dtype() != ScalarType::kFloat ||
-        to.tensor().dtype() != ScalarType::kFloat || !from.tensor().is_readable() ||
-        !to.tensor().is_writable()) {
+    if (!from.is_tensor() || !to.is_tensor() ||
+        from.unchecked_tensor().dtype() != ScalarType::kFloat ||
+        to.unchecked_tensor().dtype() != ScalarType::kFloat ||
+        !from.unchecked_tensor().is_readable() || !to.unchecked_tensor().is_writable()) {
       return Error::make(ErrorCode::kInvalidArgument,
                          "an argument is not an f32 tensor with memory");
     }
-    VITRINE_RETURN_IF_ERROR(to.tensor().resize(from.tensor().sizes()));
-    for (int64_t i = 0; i < from.tensor().numel(); ++i) {
-      to.tensor().mutable_data<float>()[i] = from.tensor().data<float>()[i] * factor_;
+    VITRINE_RETURN_IF_ERROR(to.unchecked_tensor().resize(from.unchecked_tensor().sizes()));
+    for (int64_t i = 0; i < from.unchecked_tensor().numel(); ++i) {
+      to.unchecked_tensor().mutable_data<float>()[i] =
+          from.unchecked_tensor().data<float>()[i] * factor_;
     }
     return Error();
   }

@@ -17,15 +17,15 @@ constexpr size_t kSummaryElements = 6;
 std::string describe_value(const EValue& value) {
   switch (value.tag()) {
     case EValue::Tag::kTensor:
-      return describe(value.tensor());
+      return describe(value.unchecked_tensor());
     case EValue::Tag::kInt:
-      return fmt::format("{}", value.to_int());
+      return fmt::format("{}", value.unchecked_int());
     case EValue::Tag::kDouble:
-      return fmt::format("{}", value.to_double());
+      return fmt::format("{}", value.unchecked_double());
     case EValue::Tag::kBool:
-      return value.to_bool() ? "true" : "false";
+      return value.unchecked_bool() ? "true" : "false";
     case EValue::Tag::kString:
-      return fmt::format("\"{}\"", value.to_string());
+      return fmt::format("\"{}\"", value.unchecked_string());
     default:
       return tag_name(value.tag());
   }
@@ -75,7 +75,7 @@ std::string print_outputs(const Method& method, PrintOutput what) {
   for (size_t i = 0; i < method.num_outputs(); ++i) {
     const EValue& value = method.output(i);
     text += fmt::format("output {}: {}", i, describe_value(value));
-    if (value.is_tensor()) text += print_tensor(value.tensor(), what);
+    if (value.is_tensor()) text += print_tensor(value.unchecked_tensor(), what);
     text += '\n';
   }
   return text;
@@ -84,7 +84,8 @@ std::string print_outputs(const Method& method, PrintOutput what) {
 void write_outputs(const Method& method, const std::string& base) {
   for (size_t i = 0; i < method.num_outputs(); ++i) {
     if (!method.output(i).is_tensor()) continue;
-    write_file(fmt::format("{}-{}.bin", base, i), logical_bytes(method.output(i).tensor()));
+    write_file(fmt::format("{}-{}.bin", base, i),
+               logical_bytes(method.output(i).unchecked_tensor()));
   }
 }
 

@@ -74,22 +74,22 @@ class MappingDemoDelegate final : public Delegate {
     for (size_t i = 0; i < plan_.values.size(); ++i) data_[i] = results_[i].data();
     for (size_t i = 0; i < plan_.num_inputs; ++i) {
       VITRINE_RETURN_IF_ERROR(check(arguments[i], plan_.values[i].used(), i));
-      if (!arguments[i]->tensor().is_readable()) {
+      if (!arguments[i]->unchecked_tensor().is_readable()) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu: has no data", i);
       }
       // Inputs are only read: no operator's result is one.
-      data_[i] = static_cast<float*>(arguments[i]->tensor().mutable_raw_data());
+      data_[i] = static_cast<float*>(arguments[i]->unchecked_tensor().mutable_raw_data());
     }
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const size_t index = plan_.num_inputs + i;
       const uint32_t value = plan_.outputs[i];
       VITRINE_RETURN_IF_ERROR(check(arguments[index], plan_.values[value].used(), index));
-      Tensor& tensor = arguments[index]->tensor();
+      Tensor& tensor = arguments[index]->unchecked_tensor();
       if (!tensor.is_writable()) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu: cannot be written", index);
       }
       if (value >= plan_.num_inputs && data_[value] == nullptr) {
-        data_[value] = tensor.mutable_data<float>();
+        data_[value] = tensor.unchecked_mutable_data<float>();
       }
     }
     return Error();
@@ -99,7 +99,7 @@ class MappingDemoDelegate final : public Delegate {
     if (!value->is_tensor()) {
       return Error::make(ErrorCode::kInvalidArgument, "argument %zu: is not a tensor", index);
     }
-    const Tensor& tensor = value->tensor();
+    const Tensor& tensor = value->unchecked_tensor();
     if (tensor.dtype() == ScalarType::kFloat && tensor.is_contiguous() && tensor.has_sizes(sizes)) {
       return Error();
     }
@@ -114,7 +114,7 @@ class MappingDemoDelegate final : public Delegate {
   // Values that are returned twice, or come in and go out.
   Error return_copies(std::span<EValue* const> arguments) {
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
-      Tensor& tensor = arguments[plan_.num_inputs + i]->tensor();
+      Tensor& tensor = arguments[plan_.num_inputs + i]->unchecked_tensor();
       const float* from = data_[plan_.outputs[i]];
       if (tensor.raw_data() == from || tensor.nbytes() == 0) continue;
       std::memmove(tensor.mutable_raw_data(), from, tensor.nbytes());

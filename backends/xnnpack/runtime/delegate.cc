@@ -261,7 +261,7 @@ bool XnnpackDelegate::are_as_before(std::span<EValue* const> arguments) const {
     const Binding& binding = bindings_[i];
     const EValue* argument = arguments[binding.argument];
     if (argument == nullptr || !argument->is_tensor()) return false;
-    const Tensor& tensor = argument->tensor();
+    const Tensor& tensor = argument->unchecked_tensor();
     if (tensor.raw_data() != data_[i].data || tensor.dtype() != binding.dtype ||
         (binding.is_output && tensor.is_read_only()) ||
         (binding.is_read &&
@@ -280,7 +280,7 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
       return Error::make(ErrorCode::kInvalidArgument, "argument %u is not a tensor",
                          binding.argument);
     }
-    const Tensor& tensor = argument->tensor();
+    const Tensor& tensor = argument->unchecked_tensor();
     const Value& value = graph_.values[binding.value];
     const bool dtype_fits =
         tensor.dtype() == binding.dtype || (binding.is_output && is_widened(tensor, binding.dtype));
@@ -308,7 +308,7 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
 Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool* data_changed) {
   for (size_t i = 0; i < bindings_.size(); ++i) {
     const Binding& binding = bindings_[i];
-    Tensor& tensor = arguments[binding.argument]->tensor();
+    Tensor& tensor = arguments[binding.argument]->unchecked_tensor();
     void* data = tensor.mutable_raw_data();
     if (binding.is_read && !can_be_read_past(data, tensor.nbytes(), tensor.has_slack())) {
       if (staged_[i].size() < tensor.nbytes()) {
@@ -327,7 +327,7 @@ Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool*
 void XnnpackDelegate::finish_outputs(std::span<EValue* const> arguments) {
   for (size_t i = 0; i < bindings_.size(); ++i) {
     if (!bindings_[i].is_output) continue;
-    Tensor& tensor = arguments[bindings_[i].argument]->tensor();
+    Tensor& tensor = arguments[bindings_[i].argument]->unchecked_tensor();
     if (data_[i].data != tensor.raw_data()) {
       std::memcpy(tensor.mutable_raw_data(), data_[i].data, tensor.nbytes());
     }
@@ -411,7 +411,7 @@ Error XnnpackDelegate::reshape() {
 Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
   for (const Binding& binding : bindings_) {
     if (!binding.is_output) continue;
-    Tensor& tensor = arguments[binding.argument]->tensor();
+    Tensor& tensor = arguments[binding.argument]->unchecked_tensor();
     const Shape& shape = shapes_[binding.value];
     if (has_shape(tensor, shape)) continue;
     std::array<int32_t, kMaxDims> sizes{};

@@ -26,7 +26,7 @@ void floordiv_int(KernelContext& context, int64_t a, int64_t b, EValue& result) 
 
 void floordiv(KernelContext& context, const EValue& a, const EValue& b, EValue& result) {
   if (a.is_int() && b.is_int()) {
-    return floordiv_int(context, a.to_int(), b.to_int(), result);
+    return floordiv_int(context, a.unchecked_int(), b.unchecked_int(), result);
   }
   binary_number(context, a, b, result, [](auto x, auto y) {
     return divide_floor(static_cast<double>(x), static_cast<double>(y));
@@ -34,7 +34,7 @@ void floordiv(KernelContext& context, const EValue& a, const EValue& b, EValue& 
 }
 
 void truediv(KernelContext& context, const EValue& a, const EValue& b, EValue& result) {
-  if (b.is_int() && b.to_int() == 0) {
+  if (b.is_int() && b.unchecked_int() == 0) {
     return context.fail(ErrorCode::kInvalidArgument, "division by the integer zero");
   }
   binary_number(context, a, b, result,

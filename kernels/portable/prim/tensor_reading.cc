@@ -23,7 +23,7 @@ void local_scalar_dense(KernelContext& context, const Tensor& self, EValue& resu
     return context.fail(ErrorCode::kInvalidArgument, "the tensor has no element to read");
   }
   dispatch<RealHBBF16Types>(context, self.dtype(), [&]<class T>() {
-    const T value = load(self.data<T>());
+    const T value = load(self.unchecked_data<T>());
     if constexpr (std::is_same_v<T, bool>) {
       result = EValue(value);
     } else if constexpr (std::is_integral_v<T>) {

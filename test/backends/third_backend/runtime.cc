@@ -91,15 +91,17 @@ class ThirdDelegate final : public vitrine::Delegate {
     for (size_t i = 0; i < arguments.size(); ++i) {
       const bool is_input = i < plan_.num_inputs;
       const size_t value = is_input ? i : plan_.outputs[i - plan_.num_inputs];
-      if (!arguments[i]->is_tensor() || arguments[i]->tensor().dtype() != ScalarType::kFloat ||
-          arguments[i]->tensor().nbytes() != plan_.elements[value] * sizeof(float)) {
+      if (!arguments[i]->is_tensor() ||
+          arguments[i]->unchecked_tensor().dtype() != ScalarType::kFloat ||
+          arguments[i]->unchecked_tensor().nbytes() != plan_.elements[value] * sizeof(float)) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu does not fit", i);
       }
-      if (is_input) data_[i] = static_cast<float*>(arguments[i]->tensor().mutable_raw_data());
+      if (is_input)
+        data_[i] = static_cast<float*>(arguments[i]->unchecked_tensor().mutable_raw_data());
     }
     for (size_t i = 0; i < plan_.operators.size(); ++i) run(context, i);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
-      Tensor& output = arguments[plan_.num_inputs + i]->tensor();
+      Tensor& output = arguments[plan_.num_inputs + i]->unchecked_tensor();
       if (output.nbytes() == 0) continue;
       std::memmove(output.mutable_raw_data(), data_[plan_.outputs[i]], output.nbytes());
     }

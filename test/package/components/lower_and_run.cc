@@ -25,7 +25,8 @@ vitrine::Error run(const char* path) {
       vitrine::Method::load(program, "forward", {.kernels = &kernels, .backends = &backends}));
   std::printf("%zu delegate, %zu operators\n", method->meta().num_delegates(),
               method->meta().num_operators());
-  vitrine::Tensor input = method->input(0).tensor();
+  VITRINE_ASSIGN_OR_RETURN(const vitrine::Tensor* planned, method->input(0).as_tensor());
+  vitrine::Tensor input = *planned;
   std::vector<float> numbers(static_cast<size_t>(input.numel()), 0.5F);
   input.set_data(numbers.data());
   VITRINE_RETURN_IF_ERROR(method->set_input(0, vitrine::EValue(&input)));

@@ -87,6 +87,7 @@ TEST(Result, IsAValueOrAnError) {
   const Result<int> bad = half_of(7);
   ASSERT_FALSE(bad.ok());
   EXPECT_STREQ(bad.error().message(), "7 is odd");
+  EXPECT_TRUE(half_of(6).take_error().ok());
 }
 
 TEST(Result, MacrosPassErrorsOn) {

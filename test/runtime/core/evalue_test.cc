@@ -21,15 +21,17 @@ TEST(EValue, HoldsEachKind) {
   TensorFactory factory;
   Tensor& tensor = factory.make(ScalarType::kFloat, {2});
   EXPECT_TRUE(EValue().is_none());
-  EXPECT_EQ(&EValue(&tensor).tensor(), &tensor);
-  EXPECT_EQ(EValue(int64_t{-7}).to_int(), -7);
-  EXPECT_EQ(EValue(0.5).to_double(), 0.5);
-  EXPECT_TRUE(EValue(true).to_bool());
-  EXPECT_EQ(EValue(std::string_view("a\0b", 3)).to_string(), std::string_view("a\0b", 3));
+  EXPECT_EQ(&EValue(&tensor).unchecked_tensor(), &tensor);
+  EXPECT_EQ(EValue(int64_t{-7}).unchecked_int(), -7);
+  EXPECT_EQ(EValue(0.5).unchecked_double(), 0.5);
+  EXPECT_TRUE(EValue(true).unchecked_bool());
+  EXPECT_EQ(EValue(std::string_view("a\0b", 3)).unchecked_string(), std::string_view("a\0b", 3));
   constexpr std::array<double, 2> kDoubles{1.5, 2.5};
-  EXPECT_THAT(EValue(std::span<const double>(kDoubles)).to_double_list(), ElementsAre(1.5, 2.5));
+  EXPECT_THAT(EValue(std::span<const double>(kDoubles)).unchecked_double_list(),
+              ElementsAre(1.5, 2.5));
   constexpr std::array<bool, 2> kBools{true, false};
-  EXPECT_THAT(EValue(std::span<const bool>(kBools)).to_bool_list(), ElementsAre(true, false));
+  EXPECT_THAT(EValue(std::span<const bool>(kBools)).unchecked_bool_list(),
+              ElementsAre(true, false));
 }
 
 TEST(EValue, TagsAreTheFormatsNumbers) {
@@ -96,6 +98,26 @@ TEST(EValue, OnlyOptionalListsHoldNone) {
   EXPECT_FALSE(EValue(&body, false).read_tensor_list(&read));
   none = EValue(int64_t{3});
   EXPECT_FALSE(EValue(&body, true).read_tensor_list(&read));
+}
+
+TEST(EValue, OnlyListsAreReadAsLists) {
+  Tensor tensor;
+  EValue value(&tensor);
+  std::array<EValue*, 1> items{&value};
+  std::array<Tensor*, 1> scratch{};
+  TensorListBody tensors{items, scratch.data()};
+  std::array<int64_t, 1> numbers{};
+  EValue seven(int64_t{7});
+  std::array<EValue*, 1> sevens{&seven};
+  IntListBody ints{sevens, numbers.data()};
+  std::span<const int64_t> int_list;
+  std::span<Tensor* const> tensor_list;
+  for (const EValue& other : {EValue(), seven, value, EValue(&tensors, false)}) {
+    EXPECT_FALSE(other.read_int_list(&int_list)) << tag_name(other.tag());
+  }
+  for (const EValue& other : {EValue(), seven, value, EValue(&ints)}) {
+    EXPECT_FALSE(other.read_tensor_list(&tensor_list)) << tag_name(other.tag());
+  }
 }
 
 TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {

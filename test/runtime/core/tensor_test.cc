@@ -56,6 +56,37 @@ TEST(Tensor, StridesFollowSizesAndDimOrder) {
   EXPECT_THAT(factory.make(ScalarType::kFloat, {}).strides(), ElementsAre());
 }
 
+TEST(Tensor, GivesElementsOfItsDtypeAlone) {
+  TensorFactory factory;
+  Tensor& tensor = factory.make<float>({2}, {1.5F, 2.5F});
+  EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
+  EXPECT_EQ(tensor.mutable_data<float>(), tensor.raw_data());
+  EXPECT_EQ(tensor.data<int32_t>(), nullptr) << "of the same size";
+  EXPECT_EQ(tensor.mutable_data<int32_t>(), nullptr);
+  EXPECT_EQ(tensor.unchecked_data<int32_t>(), tensor.raw_data());
+  EXPECT_EQ(tensor.unchecked_mutable_data<int32_t>(), tensor.raw_data());
+  EXPECT_EQ(factory.make(ScalarType::kBool, {1}).data<uint8_t>(), nullptr);
+  tensor.set_data(nullptr);
+  EXPECT_EQ(tensor.data<float>(), nullptr);
+}
+
+TEST(Tensor, GivesNoMemoryOfConstantsToWriteTo) {
+  TensorFactory factory;
+  Tensor& tensor = factory.make<float>({1}, {1});
+  tensor.set_read_only();
+  EXPECT_EQ(tensor.data<float>(), tensor.raw_data());
+  EXPECT_EQ(tensor.mutable_data<float>(), nullptr);
+}
+
+TEST(Tensor, MissingDimensionsHaveSizeZero) {
+  TensorFactory factory;
+  const Tensor& tensor = factory.make(ScalarType::kFloat, {2, 3});
+  EXPECT_EQ(tensor.size(1), 3);
+  EXPECT_EQ(tensor.size(2), 0);
+  EXPECT_EQ(tensor.size(SIZE_MAX), 0);
+  EXPECT_EQ(Tensor().size(0), 0);
+}
+
 TEST(Tensor, CountsElementsAndBytes) {
   TensorFactory factory;
   const Tensor& tensor = factory.make(ScalarType::kHalf, {2, 3});

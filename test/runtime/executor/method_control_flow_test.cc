@@ -37,7 +37,7 @@ TEST_F(MethodControlFlowTest, MovesMakeValuesTheSame) {
   const auto method = run();
   ASSERT_TRUE(error_.ok()) << error_.message();
   EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
-  EXPECT_EQ(method->output(1).to_int(), 9);
+  EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
 // count = 5; do { out = out + x; count = count - 1; } while (!(count < 1))
@@ -92,7 +92,7 @@ TEST_F(MethodControlFlowTest, ABoolTensorHoldsIfAllItsElementsDo) {
     forward_.move(forward_.integer(1), result);
     const auto method = load();
     ASSERT_TRUE(method->execute().ok());
-    EXPECT_EQ(method->output(0).to_int(), holds ? 1 : 0) << elements.size();
+    EXPECT_EQ(method->output(0).unchecked_int(), holds ? 1 : 0) << elements.size();
   }
 }
 
@@ -163,9 +163,9 @@ TEST_F(MethodControlFlowTest, ResultsOfOperatorsAreValues) {
   forward_.outputs = {rows, less};
   const auto method = run();
   ASSERT_TRUE(error_.ok()) << error_.message();
-  EXPECT_EQ(method->output(0).to_int(), 2);
+  EXPECT_EQ(method->output(0).unchecked_int(), 2);
   ASSERT_TRUE(method->output(1).is_bool());
-  EXPECT_TRUE(method->output(1).to_bool());
+  EXPECT_TRUE(method->output(1).unchecked_bool());
 }
 
 // A list refers to values and has their contents at the time of use.

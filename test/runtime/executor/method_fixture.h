@@ -63,7 +63,7 @@ class MethodTest : public testing::Test {
     return EValue(&factory_.make(std::move(sizes), elements));
   }
   static std::vector<float> output(const Method& method, size_t index = 0) {
-    return values_of<float>(method.output(index).tensor());
+    return values_of<float>(method.output(index).unchecked_tensor());
   }
 
   ProgramBuilder builder_;

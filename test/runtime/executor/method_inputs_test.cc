@@ -30,7 +30,7 @@ class MethodInputsTest : public test::MethodTest {
     const Error error = method.set_input(0, x);
     ASSERT_TRUE(error.ok()) << error.message();
     ASSERT_TRUE(method.execute().ok());
-    ASSERT_THAT(method.output(0).tensor().sizes(), ElementsAre(rows, 6));
+    ASSERT_THAT(method.output(0).unchecked_tensor().sizes(), ElementsAre(rows, 6));
     EXPECT_THAT(output(method), testing::Each(3.0f));
   }
 };
@@ -40,7 +40,7 @@ TEST_F(MethodInputsTest, PlannedInputsAreCopied) {
   const auto method = load();
   EValue x = value({2, 3}, {1, 2, 3, 4, 5, 6});
   ASSERT_TRUE(method->set_input(0, x).ok());
-  x.tensor().mutable_data<float>()[0] = 100;
+  x.unchecked_tensor().mutable_data<float>()[0] = 100;
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(output(*method), ElementsAre(2, 4, 6, 8, 10, 12));
 }
@@ -51,7 +51,7 @@ TEST_F(MethodInputsTest, OtherInputsAreAliased) {
   const auto method = load();
   EValue x = value({2, 3}, {1, 2, 3, 4, 5, 6});
   ASSERT_TRUE(method->set_input(0, x).ok());
-  x.tensor().mutable_data<float>()[0] = 100;
+  x.unchecked_tensor().mutable_data<float>()[0] = 100;
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(output(*method), ElementsAre(200, 4, 6, 8, 10, 12));
 }
@@ -88,7 +88,7 @@ TEST_F(MethodInputsTest, SaysWhatDoesNotFit) {
       method->set_input(0, EValue(&factory_.make(ScalarType::kFloat, {2, 3}, {1, 0})));
   EXPECT_THAT(order.message(), HasSubstr("input 0 has another dim order"));
   EValue empty = value({2, 3}, std::vector<float>(6));
-  empty.tensor().set_data(nullptr);
+  empty.unchecked_tensor().set_data(nullptr);
   EXPECT_STREQ(method->set_input(0, empty).message(), "input 0 has no data");
 }
 
@@ -304,7 +304,7 @@ TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
   ASSERT_TRUE(method->set_output_data(0, std::as_writable_bytes(std::span(memory))).ok());
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(memory, ElementsAre(2, 4, 6, 8, 10, 12));
-  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data());
+  EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }
 
 // The memory is not copied and is not let go after a run.

@@ -97,21 +97,32 @@ TEST_F(MethodLoadingTest, EveryKindOfValueArrives) {
                       forward_.optional_tensor_list({-1, tensor})};
   const auto method = load();
   EXPECT_TRUE(method->output(0).is_none());
-  EXPECT_EQ(method->output(1).to_int(), 1);
-  EXPECT_TRUE(method->output(2).to_bool());
-  EXPECT_EQ(method->output(3).to_double(), 2.5);
-  EXPECT_EQ(method->output(4).to_string(), "text");
+  EXPECT_EQ(method->output(1).unchecked_int(), 1);
+  EXPECT_TRUE(method->output(2).unchecked_bool());
+  EXPECT_EQ(method->output(3).unchecked_double(), 2.5);
+  EXPECT_EQ(method->output(4).unchecked_string(), "text");
   std::span<const int64_t> ints;
   ASSERT_TRUE(method->output(5).read_int_list(&ints));
   EXPECT_THAT(ints, ElementsAre(1, 1));
-  EXPECT_THAT(method->output(6).to_double_list(), ElementsAre(1.5));
-  EXPECT_THAT(method->output(7).to_bool_list(), ElementsAre(true, false, true));
+  EXPECT_THAT(method->output(6).unchecked_double_list(), ElementsAre(1.5));
+  EXPECT_THAT(method->output(7).unchecked_bool_list(), ElementsAre(true, false, true));
   std::span<Tensor* const> tensors;
   ASSERT_TRUE(method->output(8).read_tensor_list(&tensors));
   EXPECT_EQ(tensors.size(), 1u);
   ASSERT_TRUE(method->output(9).read_tensor_list(&tensors));
   EXPECT_EQ(tensors[0], nullptr);
   EXPECT_NE(tensors[1], nullptr);
+}
+
+TEST_F(MethodLoadingTest, ValuesBeyondTheLastAreNone) {
+  build_scaling();
+  const auto method = load();
+  ASSERT_FALSE(method->input(0).is_none());
+  ASSERT_FALSE(method->output(0).is_none());
+  EXPECT_TRUE(method->input(method->num_inputs()).is_none());
+  EXPECT_TRUE(method->input(SIZE_MAX).is_none());
+  EXPECT_TRUE(method->output(method->num_outputs()).is_none());
+  EXPECT_TRUE(method->output(SIZE_MAX).is_none());
 }
 
 TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {

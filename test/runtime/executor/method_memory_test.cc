@@ -33,7 +33,7 @@ TEST_F(PlannedMemoryTest, MayBeTheCallers) {
   const auto method = load({.planned_memory = buffers});
   ASSERT_TRUE(method->set_input(0, value({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
   ASSERT_TRUE(method->execute().ok());
-  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data() + 32);
+  EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data() + 32);
   float last = 0;
   std::memcpy(&last, memory.data() + 52, sizeof last);
   EXPECT_EQ(last, 12);
@@ -84,7 +84,7 @@ TEST_F(PlannedMemoryTest, OfTheMethodIsZeroedAndAligned) {
   const auto method = load();
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(output(*method), testing::Each(0.f));
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).tensor().raw_data()) % 64, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).unchecked_tensor().raw_data()) % 64, 0u);
 }
 
 class StateTest : public test::MethodTest {
@@ -213,7 +213,9 @@ TEST_F(ConstantsTest, MayLieAnywhere) {
   expect_sum();
   forward_.outputs.push_back(constant_);
   const auto method = load();
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(method->output(1).tensor().raw_data()) % sizeof(float), 0u);
+  EXPECT_EQ(
+      reinterpret_cast<uintptr_t>(method->output(1).unchecked_tensor().raw_data()) % sizeof(float),
+      0u);
 }
 
 TEST_F(ConstantsTest, AreNotWritten) {

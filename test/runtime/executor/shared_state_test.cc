@@ -146,7 +146,7 @@ TEST_F(SharedStateTest, MayBeTheCallersMemory) {
   ASSERT_TRUE(state.ok());
   const auto method = over("second", state->get());
   EXPECT_EQ(run(*method, 3), 3);
-  EXPECT_EQ(method->output(0).tensor().raw_data(), memory.data());
+  EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
 }
 
 TEST_F(SharedStateTest, MemoryMustFit) {

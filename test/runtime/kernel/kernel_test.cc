@@ -95,12 +95,12 @@ class BoxingTest : public testing::Test {
   }
   EValue tensor_without_memory() {
     EValue value = tensor();
-    value.tensor().set_data(nullptr);
+    value.unchecked_tensor().set_data(nullptr);
     return value;
   }
   EValue constant() {
     EValue value = tensor();
-    value.tensor().set_read_only();
+    value.unchecked_tensor().set_read_only();
     return value;
   }
   EValue ints(std::vector<EValue> items) {
@@ -278,7 +278,7 @@ TEST_F(BoxingTest, ResultsOverwriteWhateverIsThere) {
   EXPECT_FALSE(context_.failed());
   EXPECT_EQ(called, "Tensor");
   ASSERT_TRUE(arguments[1].is_int());
-  EXPECT_EQ(arguments[1].to_int(), 42);
+  EXPECT_EQ(arguments[1].unchecked_int(), 42);
 }
 
 }  // namespace
