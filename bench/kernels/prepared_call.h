@@ -39,8 +39,9 @@ class PreparedCall : public test::TensorFactory {
     for (int64_t i = 0; i < tensor.numel(); ++i) {
       const int64_t value = i * 7919 % modulus;
       if (dtype == ScalarType::kLong) tensor.mutable_data<int64_t>()[i] = value;
-      if (tensor.element_size() == 1)
+      if (tensor.element_size() == 1) {
         tensor.unchecked_mutable_data<uint8_t>()[i] = static_cast<uint8_t>(value);
+      }
     }
     return tensor;
   }

@@ -139,9 +139,9 @@ struct Unbox<bool> : UnboxValue<bool> {
 template <>
 struct Unbox<ScalarType> : UnboxValue<ScalarType> {
   static bool read(const EValue& value, ScalarType& out) {
-    if (!value.is_int() || value.unchecked_int() < 0 || value.unchecked_int() >= kNumScalarTypes)
-      return false;
-    out = static_cast<ScalarType>(value.unchecked_int());
+    const int64_t number = value.is_int() ? value.unchecked_int() : -1;
+    if (number < 0 || number >= kNumScalarTypes) return false;
+    out = static_cast<ScalarType>(number);
     return true;
   }
 };

@@ -14,8 +14,8 @@ void each_nonzero(const Tensor& self, Element&& element) {
   int64_t number = 0;
   loop.run({0}, [&](const auto& first, int64_t count) {
     for (int64_t i = 0; i < count; ++i, ++number) {
-      if (convert<bool>(load(self.unchecked_data<T>() + first[0] + i * loop.row_stride(0))))
-        element(number);
+      const T* value = self.unchecked_data<T>() + first[0] + i * loop.row_stride(0);
+      if (convert<bool>(load(value))) element(number);
     }
   });
 }

@@ -227,8 +227,9 @@ Error Method::execute() {
   uint64_t shape = 0;  // inputs of other sizes mostly give another number
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const EValue& value = *inputs_[i].value;
-    if (value.is_tensor())
+    if (value.is_tensor()) {
       shape = shape * 32 + static_cast<uint64_t>(value.unchecked_tensor().numel());
+    }
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
                        inputs_[i].was_reused

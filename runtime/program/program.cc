@@ -192,8 +192,8 @@ void ProgramAccess::release_segment(const Program& program, uint32_t index) {
 
 void ProgramAccess::release_delegate_data(const Program& program,
                                           const fbs::BackendDelegateDataReference& reference) {
-  if (reference.location() == fbs::DataLocation::SEGMENT)
-    release_segment(program, reference.index());
+  if (reference.location() != fbs::DataLocation::SEGMENT) return;
+  release_segment(program, reference.index());
 }
 
 Result<std::span<const std::byte>> ProgramAccess::constant_data(const Program& program,
@@ -219,8 +219,9 @@ Result<DataBuffer> ProgramAccess::mutable_data(const Program& program, uint32_t 
 Result<DataBuffer> ProgramAccess::delegate_data(
     const Program& program, const fbs::BackendDelegateDataReference& reference) {
   Result<DataBuffer> data = [&]() -> Result<DataBuffer> {
-    if (reference.location() == fbs::DataLocation::SEGMENT)
+    if (reference.location() == fbs::DataLocation::SEGMENT) {
       return segment(program, reference.index());
+    }
     const auto* bytes = root(program).backend_delegate_data()->Get(reference.index())->data();
     return DataBuffer(bytes != nullptr ? as_bytes(*bytes) : std::span<const std::byte>());
   }();

@@ -91,13 +91,12 @@ class ThirdDelegate final : public vitrine::Delegate {
     for (size_t i = 0; i < arguments.size(); ++i) {
       const bool is_input = i < plan_.num_inputs;
       const size_t value = is_input ? i : plan_.outputs[i - plan_.num_inputs];
-      if (!arguments[i]->is_tensor() ||
-          arguments[i]->unchecked_tensor().dtype() != ScalarType::kFloat ||
-          arguments[i]->unchecked_tensor().nbytes() != plan_.elements[value] * sizeof(float)) {
+      VITRINE_ASSIGN_OR_RETURN(Tensor* const tensor, arguments[i]->as_tensor());
+      if (tensor->dtype() != ScalarType::kFloat ||
+          tensor->nbytes() != plan_.elements[value] * sizeof(float)) {
         return Error::make(ErrorCode::kInvalidArgument, "argument %zu does not fit", i);
       }
-      if (is_input)
-        data_[i] = static_cast<float*>(arguments[i]->unchecked_tensor().mutable_raw_data());
+      if (is_input) data_[i] = static_cast<float*>(tensor->mutable_raw_data());
     }
     for (size_t i = 0; i < plan_.operators.size(); ++i) run(context, i);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {

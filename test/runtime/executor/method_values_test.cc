@@ -26,9 +26,9 @@ class ValueRecorder final : public ValueTracer {
   bool wants_values() const override { return wanted_; }
   void record_value(const TracedValue& value) override {
     Taken one{.elements = {}, .source = value, .after_records = records};
-    if (value.value->is_tensor())
-      one.elements = test::values_of<float>(value.value->unchecked_tensor());
-    if (value.value->is_int()) one.elements = {static_cast<float>(value.value->unchecked_int())};
+    const EValue& given = *value.value;
+    if (given.is_tensor()) one.elements = test::values_of<float>(given.unchecked_tensor());
+    if (given.is_int()) one.elements = {static_cast<float>(given.unchecked_int())};
     taken.push_back(one);
   }
 
