@@ -56,7 +56,7 @@ class MethodDescriber {
   MethodDescriber(const Program& program, const fbs::ExecutionPlan& plan)
       : program_(program),
         plan_(plan),
-        meta_(plan),
+        meta_(ProgramAccess::method_meta(plan)),
         steps_(default_load_steps(program.file_bytes())) {}
 
   Json describe() {
