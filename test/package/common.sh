@@ -24,6 +24,10 @@ expect_failure() {
   [[ $(echo "$printed" | tr -s ' \n' ' ') == *"$text"* ]] || fail "$* says \"$printed\", not \"$text\""
 }
 
+if command -v ccache > /dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+
 # build <folder below this one> <build folder> <option>...
 build() {
   local source=$1 binary=$2
@@ -32,6 +36,22 @@ build() {
   "$CMAKE" -S "$SOURCE/test/package/$source" -B "$binary" -G Ninja -DREADME="$readme" "$@"
   "$CMAKE" --build "$binary"
 }
+
+# build_consumer <build folder> <option>...: with the static library, then with the shared one.
+build_consumer() {
+  local binary=$1
+  build consumer "$@"
+  check_programs "$binary"
+  if ldd "$binary/compare" | grep libvitrine; then fail "$binary/compare is not static"; fi
+  "$CMAKE" "$binary" -DBUILD_SHARED_LIBS=ON
+  "$CMAKE" --build "$binary"
+  check_programs "$binary"
+  expect "libvitrine.so" ldd "$binary/compare"
+}
+
+# What makes Vitrine as a part of another project a small build: the kernels of one sample, one instruction set.
+small=(-DVITRINE_SELECT_OPS="aten::add.out;aten::mul.out" "-DVITRINE_DISABLED_SIMD_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX2|HWY_AVX3"
+  -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0)
 
 # The class that the programs of the README find, by the runner: the position of the largest logit.
 demo_class() { cat "$OUT/readme/class"; }

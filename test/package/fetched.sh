@@ -1,5 +1,4 @@
-# By FetchContent, from a repository whose only commit is this tree as it is; with the kernels of two operators: a
-# small build.
+# By FetchContent, from a repository whose only commit is this tree as it is.
 . "$(dirname "$0")/common.sh"
 rm -rf "$OUT/fetched" "$OUT/origin.git"
 repository() {
@@ -8,7 +7,5 @@ repository() {
 repository init -q
 repository add :/
 repository commit -qm "This tree"
-build consumer "$OUT/fetched" -DFROM=repository -DREPOSITORY="file://$OUT/origin.git" \
-  -DCOMMIT="$(repository rev-parse HEAD)" -DVITRINE_SELECT_OPS="aten::add.out;aten::mul.out" \
-  -DVITRINE_DEPS_DIR="$DEPS" -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS=-O0
-check_programs "$OUT/fetched"
+build_consumer "$OUT/fetched" -DFROM=repository -DREPOSITORY="file://$OUT/origin.git" \
+  -DCOMMIT="$(repository rev-parse HEAD)" "${small[@]}"

@@ -1,17 +1,25 @@
 . "$(dirname "$0")/common.sh"
 export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
-rm -rf "$OUT/pkg_config" && mkdir "$OUT/pkg_config"
+folder=$OUT/pkg_config
+rm -rf "$folder" && mkdir "$folder"
+flags=$(pkg-config --cflags vitrine)
+[[ $flags == "$(pkg-config --cflags vitrine-static)" ]] || fail "the static library is compiled against otherwise"
+# Words of pkg-config are options.
+# shellcheck disable=SC2086
+for source in "$readme/classify.cc" "$SOURCE"/test/package/consumer/{compare,declared}.cc; do
+  "$CXX" -std=c++20 -c "$source" $flags -o "$folder/$(basename "$source" .cc).o"
+done
+# shellcheck disable=SC2086
+"$CC" -std=c99 -c "$readme/classify.c" $flags -o "$folder/classify_c.o"
 for form in vitrine vitrine-static; do
-  folder=$OUT/pkg_config/$form
-  mkdir "$folder"
-  # Words of pkg-config are options.
+  mkdir "$folder/$form"
   # shellcheck disable=SC2046
-  for source in "$readme/classify.cc" "$SOURCE"/test/package/consumer/{compare,declared}.cc; do
-    "$CXX" -std=c++20 "$source" $(pkg-config --cflags --libs $form) -o "$folder/$(basename "$source" .cc)"
+  for program in classify compare declared; do
+    "$CXX" "$folder/$program.o" $(pkg-config --libs $form) -o "$folder/$form/$program"
   done
   # shellcheck disable=SC2046
-  "$CC" -std=c99 "$readme/classify.c" $(pkg-config --cflags --libs $form) -o "$folder/classify_c"
-  LD_LIBRARY_PATH=$prefix/$LIBDIR check_programs "$folder"
+  "$CC" "$folder/classify_c.o" $(pkg-config --libs $form) -o "$folder/$form/classify_c"
+  LD_LIBRARY_PATH=$prefix/$LIBDIR check_programs "$folder/$form"
 done
 # The README's own commands: the last of them, where `ldconfig` would have told the loader the folder.
 commands=$(sed -n '/^```sh$/,/^```$/p' "$SOURCE/README.md" | grep -v '^```')
