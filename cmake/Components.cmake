@@ -14,6 +14,10 @@ set(VITRINE_HOST_COMPONENTS
   "aot|pte_lower aot_pipeline aot_reports aot_builder xnnpack_aot mapping_demo_aot"
   "llm|llm tokenizers")
 
+foreach(side DEVICE HOST)
+  list(TRANSFORM VITRINE_${side}_COMPONENTS REPLACE "\\|.*" "" OUTPUT_VARIABLE VITRINE_${side}_COMPONENT_NAMES)
+endforeach()
+
 function(_vitrine_add_component row)
   string(REGEX MATCH "^([a-z_]+)\\|(.*)$" row "${row}")
   set(name ${CMAKE_MATCH_1})

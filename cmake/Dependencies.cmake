@@ -4,52 +4,74 @@
 # user's cache folder) and shared by all presets, build folders and clones.
 
 include(GNUInstallDirs)
+include(DistributionPackages)
 find_package(Threads REQUIRED)
-if(VITRINE_BUILD_HOST)
-  find_package(nlohmann_json 3.11 REQUIRED)
-  find_package(fmt 9 REQUIRED)
-  find_package(CLI11 2 REQUIRED)
-  find_package(PkgConfig REQUIRED)
-  find_package(ZLIB REQUIRED)
-  pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-i18n icu-uc)
-  if(VITRINE_BUILD_TESTS)
-    pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)  # a second opinion on archives
-  endif()
 
-  # Its pkg-config file adds the library that trains. Debian has no package of it to compile for another
-  # machine with: there, models of this form are refused.
+# This machine's headers, the same for every target. Other headers beside them would hide the NDK's, so a folder
+# has links to these alone.
+if(ANDROID)
+  set(folder ${PROJECT_BINARY_DIR}/host_headers)
+  file(MAKE_DIRECTORY ${folder})
+  foreach(row HIGHWAY|hwy FLATBUFFERS|flatbuffers XXHASH|xxhash.h)
+    string(REPLACE "|" ";" row ${row})
+    list(GET row 0 library)
+    list(GET row 1 header)
+    find_path(VITRINE_HOST_${library} ${header} PATHS /usr/local/include /usr/include NO_CMAKE_FIND_ROOT_PATH)
+    if(VITRINE_HOST_${library})
+      file(CREATE_LINK ${VITRINE_HOST_${library}}/${header} ${folder}/${header} SYMBOLIC)
+      set(${library}_INCLUDE_DIR ${folder})
+    endif()
+  endforeach()
+endif()
+
+set(missing "")
+vitrine_find_dependencies(missing Highway FlatBuffers flatc xxHash "Python 3")
+if(VITRINE_BUILD_HOST)
+  vitrine_find_dependencies(missing nlohmann_json fmt CLI11 ZLIB PkgConfig ICU)
+  # Debian has no package of it to compile for another machine with: there, models of this form are refused.
+  set(missing_sentencepiece "")
+  vitrine_find_dependencies(missing_sentencepiece SentencePiece)
+  if(NOT CMAKE_CROSSCOMPILING)
+    string(APPEND missing "${missing_sentencepiece}")
+  endif()
   find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h)
-  find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+  if(SENTENCEPIECE_LIBRARY AND SENTENCEPIECE_INCLUDE_DIR)
+    file(STRINGS ${SENTENCEPIECE_INCLUDE_DIR}/sentencepiece_processor.h uses_abseil REGEX "include <absl/" LIMIT_COUNT 1)
+    if(uses_abseil)  # from 0.2.2 on
+      vitrine_find_dependencies(missing absl)
+    endif()
+  endif()
+endif()
+if(VITRINE_BUILD_TESTS)
+  vitrine_find_dependencies(missing LIBZIP)  # a second opinion on archives
+endif()
+if(VITRINE_BUILD_TESTS OR VITRINE_BUILD_BENCHMARKS)
+  vitrine_find_dependencies(missing GTest)
+endif()
+if(VITRINE_BUILD_BENCHMARKS AND NOT CMAKE_CROSSCOMPILING)
+  vitrine_find_dependencies(missing benchmark)
+endif()
+if(missing)
+  message(FATAL_ERROR "Vitrine needs what is not installed:\n${missing}"
+                      "The packages are Debian's; ${PROJECT_SOURCE_DIR}/cmake/setup.sh installs them.")
+endif()
+
+if(VITRINE_BUILD_HOST)
+  # Its pkg-config file adds the library that trains.
   add_library(vitrine_sentencepiece INTERFACE)
   add_library(third_party::sentencepiece ALIAS vitrine_sentencepiece)
-  if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY)
+  if(SENTENCEPIECE_LIBRARY)
     target_include_directories(vitrine_sentencepiece SYSTEM INTERFACE $<BUILD_INTERFACE:${SENTENCEPIECE_INCLUDE_DIR}>)
     target_link_libraries(vitrine_sentencepiece INTERFACE
       $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>)
-    file(STRINGS ${SENTENCEPIECE_INCLUDE_DIR}/sentencepiece_processor.h uses_abseil REGEX "include <absl/" LIMIT_COUNT 1)
-    if(uses_abseil)  # from 0.2.2 on
-      find_package(absl REQUIRED)
+    if(uses_abseil)
       target_link_libraries(vitrine_sentencepiece INTERFACE $<BUILD_INTERFACE:absl::status> $<INSTALL_INTERFACE:absl_status>)
     endif()
-  elseif(NOT CMAKE_CROSSCOMPILING)
-    message(FATAL_ERROR "SentencePiece is missing: install libsentencepiece-dev, or run cmake/setup.sh")
   endif()
 endif()
 
 # Headers alone. On x86 kernels are compiled for several instruction sets and the machine's is chosen at run
 # time (kernels/optimized/simd/dispatch.h); elsewhere (and on Android) for the compiler's target alone.
-if(ANDROID)
-  # Headers alone, the same for every target: this machine's. Its other headers would hide the NDK's, so
-  # a folder has links to these two.
-  foreach(name hwy flatbuffers)
-    find_path(VITRINE_HOST_${name} ${name} PATHS /usr/local/include /usr/include REQUIRED NO_CMAKE_FIND_ROOT_PATH)
-    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/host_headers)
-    file(CREATE_LINK ${VITRINE_HOST_${name}}/${name} ${PROJECT_BINARY_DIR}/host_headers/${name} SYMBOLIC)
-  endforeach()
-  set(HIGHWAY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/host_headers)
-  set(FLATBUFFERS_INCLUDE_DIR ${PROJECT_BINARY_DIR}/host_headers)
-endif()
-find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 add_library(vitrine_highway INTERFACE)
 add_library(third_party::highway ALIAS vitrine_highway)
 target_include_directories(vitrine_highway SYSTEM INTERFACE $<BUILD_INTERFACE:${HIGHWAY_INCLUDE_DIR}>)
@@ -65,9 +87,6 @@ else()
     add_compile_options(-mfp16-format=ieee)  # else GCC has no __fp16; for all, as precompiled headers want
   endif()
 endif()
-find_program(VITRINE_FLATC flatc REQUIRED)
-find_program(VITRINE_PYTHON3 python3 REQUIRED)
-find_path(FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
 
 if(DEFINED ENV{XDG_CACHE_HOME})
   set(default_deps_dir $ENV{XDG_CACHE_HOME}/vitrine)

@@ -7,14 +7,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine)
 
 # Libraries, from what the components link.
 set(device_libraries vitrine_api)
-foreach(row IN LISTS VITRINE_DEVICE_COMPONENTS)
-  string(REGEX REPLACE "\\|.*" "" name "${row}")
+foreach(name IN LISTS VITRINE_DEVICE_COMPONENT_NAMES)
   list(APPEND device_libraries vitrine_component_${name})
 endforeach()
 set(host_libraries "")
 if(VITRINE_BUILD_HOST)
-  foreach(row IN LISTS VITRINE_HOST_COMPONENTS)
-    string(REGEX REPLACE "\\|.*" "" name "${row}")
+  foreach(name IN LISTS VITRINE_HOST_COMPONENT_NAMES)
     list(APPEND host_libraries vitrine_component_${name})
   endforeach()
 endif()
@@ -64,11 +62,17 @@ endif()
 
 # Sources of kernels, for selective builds.
 set(VITRINE_SOURCES ${CMAKE_INSTALL_DATADIR}/vitrine)
-install(FILES cmake/SelectOps.cmake DESTINATION ${VITRINE_SOURCES}/cmake COMPONENT dev)
+install(FILES cmake/SelectOps.cmake cmake/DistributionPackages.cmake DESTINATION ${VITRINE_SOURCES}/cmake COMPONENT dev)
 install(DIRECTORY kernels schema DESTINATION ${VITRINE_SOURCES} COMPONENT dev PATTERN CMakeLists.txt EXCLUDE)
 install(DIRECTORY runtime/core DESTINATION ${VITRINE_SOURCES}/runtime COMPONENT dev FILES_MATCHING PATTERN "*.h")
 
 # find_package(Vitrine)
+list(JOIN VITRINE_DEVICE_COMPONENT_NAMES " " device_components)
+list(JOIN VITRINE_HOST_COMPONENT_NAMES " " host_components)
+set(left_out "")
+if(NOT SENTENCEPIECE_LIBRARY)
+  set(left_out SentencePiece)
+endif()
 configure_package_config_file(cmake/package/VitrineConfig.cmake.in ${PROJECT_BINARY_DIR}/package/VitrineConfig.cmake
                               INSTALL_DESTINATION ${package_dir} PATH_VARS VITRINE_SOURCES)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/VitrineConfigVersion.cmake

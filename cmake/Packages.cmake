@@ -27,8 +27,9 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Runs, profiles, lowers and looks into Exe
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libvitrine-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libvitrine${abi} (= ${PROJECT_VERSION})")
-# What the components devtools, aot and llm link, and vitrine_select_kernels compiles with.
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
-  "nlohmann-json3-dev, libfmt-dev, libcli11-dev, zlib1g-dev, libicu-dev, libsentencepiece-dev, libflatbuffers-dev, libhwy-dev")
+set(suggested ${VITRINE_DEPENDENCIES})
+list(FILTER suggested EXCLUDE REGEX "[|]$")  # what no component needs
+list(TRANSFORM suggested REPLACE "^[^|]*[|][^|]*[|]([^|]*).*" "\\1")
+list(JOIN suggested ", " CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Runs ExecuTorch programs: headers, static libraries, CMake and pkg-config files")
 include(CPack)

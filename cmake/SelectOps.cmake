@@ -9,6 +9,7 @@
 # selects, then from the root of these sources.
 
 # An installed package has this file too, with the sources of kernels beside it.
+include(${CMAKE_CURRENT_LIST_DIR}/DistributionPackages.cmake)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH VITRINE_SELECT_ROOT)
 
 # How code is compiled that runs on devices: no exceptions, no RTTI (docs/architecture.md). A sum of
@@ -20,9 +21,7 @@ set(VITRINE_SELECT_OPS "" CACHE STRING
 
 # Sets the caller's lists of a program's operators and dtypes.
 function(_vitrine_read_program path folder out_operators out_dtypes)
-  if(NOT VITRINE_FLATC)
-    find_program(VITRINE_FLATC flatc REQUIRED)
-  endif()
+  vitrine_require_dependencies("Reading ${path}" flatc)
   file(REMOVE_RECURSE ${folder})
   file(MAKE_DIRECTORY ${folder})
   execute_process(
