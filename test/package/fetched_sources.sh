@@ -1,57 +1,75 @@
-# The pinned sources from their git repositories: local ones stand for the public ones, whose addresses
-# stay as they are. Only how they are fetched is tested, so each has one file.
+# The pinned sources from their git repositories: local ones, of the sources that this build has, stand for the public
+# ones, whose addresses stay as they are. What is fetched is configured, and its smallest library is built.
 . "$(dirname "$0")/common.sh"
 folder=$OUT/fetched_sources
-rm -rf "$folder" && mkdir -p "$folder/recipe" "$folder/repositories"
-cp "$SOURCE"/cmake/third_party/*.cmake "$folder/recipe"
+rm -rf "$folder" && mkdir -p "$folder/wrong" "$folder/repositories"
+cp -r "$SOURCE/cmake/third_party" "$folder/recipe"
 export GIT_CONFIG_GLOBAL=$folder/gitconfig
 git config --global user.name test
 git config --global user.email test@localhost
 git config --global init.defaultBranch main
+git config --global core.compression 0
+git config --global core.fsync none
+git config --global gc.auto 0
 
-# The texts that are put right, in their files.
-cat > "$folder/recipe/wrong.cmake" <<'X'
-include(${CMAKE_CURRENT_LIST_DIR}/pins.cmake)
+# What was put right in this build's sources is wrong in the repositories.
+cat > "$folder/wrong.cmake" <<'X'
+include(${RECIPE}/pins.cmake)
 foreach(row IN LISTS VITRINE_SOURCE_FIXES)
-  string(REGEX MATCH "^([^|]*)[|]([^|]*)[|]([^|]*)[|](.*)$" whole "${row}")
-  if(NAME STREQUAL CMAKE_MATCH_1)
-    file(APPEND ${FOLDER}/${CMAKE_MATCH_2} "${CMAKE_MATCH_3}\n")
+  string(REPLACE "|" ";" fields "${row}")
+  list(GET fields 0 name)
+  list(GET fields 1 file)
+  list(GET fields 2 wrong)
+  list(GET fields 3 right)
+  set(path ${FOLDER}/${name}/${file})
+  if(NOT EXISTS ${path})
+    file(READ ${SOURCES}/${name}/${file} text)
+  else()
+    file(READ ${path} text)
   endif()
+  string(FIND "${text}" "${wrong}" at)
+  if(NOT at EQUAL -1)
+    message(FATAL_ERROR "${name}: ${file} still has \"${wrong}\"")
+  endif()
+  string(REPLACE "${right}" "${wrong}" text "${text}")
+  file(WRITE ${path} "${text}")
 endforeach()
 X
+"$CMAKE" -DRECIPE="$folder/recipe" -DSOURCES="$DEPS/sources" -DFOLDER="$folder/wrong" -P "$folder/wrong.cmake"
 
 # Each row of pins.cmake: name|commit|address|...
+names=()
 while IFS='|' read -r name commit address _; do
   name=${name#*\"}
-  local=$folder/repositories/$name
-  git init -q "$local"
-  echo "$name" > "$local/name"
-  "$CMAKE" -DNAME="$name" -DFOLDER="$local" -P "$folder/recipe/wrong.cmake"
-  git -C "$local" add .
-  git -C "$local" commit -qm "The pinned commit"
-  sed -i "s/$commit/$(git -C "$local" rev-parse HEAD)/" "$folder/recipe/pins.cmake"
-  echo later > "$local/later"
-  git -C "$local" add .
-  git -C "$local" commit -qm "A later one"
-  git clone -q --bare "$local" "$local.git"
-  git config --global "url.file://$local.git.insteadOf" "$address"
+  names+=("$name")
+  bare=$folder/repositories/$name.git
+  git init -q --bare "$bare"
+  repository() { git --git-dir="$bare" --work-tree="$1" "${@:2}"; }
+  repository "$DEPS/sources/$name" add -f .
+  if [[ -d $folder/wrong/$name ]]; then repository "$folder/wrong/$name" add -f --ignore-removal .; fi
+  repository . commit -qm "The pinned commit"
+  sed -i "s/$commit/$(repository . rev-parse HEAD)/" "$folder/recipe/pins.cmake"
+  repository . commit -q --allow-empty -m "A later one"
+  git config --global "url.file://$bare.insteadOf" "$address"
 done < <(grep '^  "[A-Za-z0-9]*|[0-9a-f]\{40\}|' "$folder/recipe/pins.cmake")
+[[ ${#names[@]} -ge 5 ]] || fail "few pins: ${names[*]}"
 
-cat > "$folder/recipe/CMakeLists.txt" <<'X'
-cmake_minimum_required(VERSION 3.25)
-project(fetched_sources LANGUAGES NONE)
-include(sources.cmake)
-vitrine_fetch_sources(${FOLDER})
-X
-fetch() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -DFOLDER="$folder/sources"; }
-printed=$(fetch)
-for name in XNNPACK pthreadpool cpuinfo FP16 FXdiv; do
+# As cmake/Dependencies.cmake does it.
+configure() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -G Ninja -DVITRINE_SOURCES_DIR="$folder/sources"; }
+printed=$(configure)
+for name in "${names[@]}"; do
   [[ $printed == *"$name: from https://"* ]] || fail "$name is not from git: $printed"
-  [[ $(cat "$folder/sources/$name/name") == "$name" ]] || fail "$name was not fetched"
-  [[ ! -e $folder/sources/$name/later ]] || fail "$name is not of its commit"
+  diff -r -x .git "$DEPS/sources/$name" "$folder/sources/$name" || fail "$name is not what this build has"
+  [[ $(git -C "$folder/sources/$name" log -1 --format=%s) == "The pinned commit" ]] || fail "$name is not of its commit"
 done
-grep -q "PARAMS 16" "$folder/sources/XNNPACK/include/xnnpack.h" || fail "the header is not put right"
-products=$(cat "$folder"/sources/XNNPACK/src/f16-*gemm/gen/*)
-[[ $(grep -c "+ 32, vacc" <<< "$products") == 4 && $products != *"+ 1, vacc"* ]] || fail "the products are not put right"
-printed=$(fetch)
+printed=$(configure)
 [[ $printed != *"from https"* ]] || fail "fetched twice: $printed"
+
+printed=$("$CMAKE" --build "$folder/build" --target help)
+for target in XNNPACK microkernels-prod pthreadpool cpuinfo; do
+  [[ $printed == *$'\n'"$target: phony"* ]] || fail "there is no target $target: $printed"
+done
+"$CMAKE" --build "$folder/build" --target pthreadpool
+library=$(sed -n 's/.*"\(.*libpthreadpool.a\)".*/\1/p' "$folder/build/imported.cmake")
+[[ -s $library ]] || fail "imported.cmake names no libpthreadpool.a that is there"
+rm -rf "$folder"/{repositories,sources,wrong}
