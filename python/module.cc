@@ -37,6 +37,13 @@ std::unique_ptr<PythonProgram> program_in_memory(const py::buffer& program,
 }
 
 void define_program(py::module_& module) {
+  py::class_<inspector::Profile>(module, "Profile")
+      .def("json", &inspector::report_json)
+      .def("html",
+           [](const inspector::Profile& profile) { return inspector::report_html(profile); })
+      .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
+        return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
+      });
   py::class_<ProgramSettings>(module, "ProgramSettings")
       .def(py::init())
       .def_readwrite("threads", &ProgramSettings::threads)
@@ -55,13 +62,6 @@ void define_program(py::module_& module) {
                          std::optional<size_t> runs, std::optional<size_t> warmup,
                          const std::filesystem::path& record, const py::args& inputs) {
         return program.profile({method, runs, warmup, record}, inputs);
-      });
-  py::class_<inspector::Profile>(module, "Profile")
-      .def("json", &inspector::report_json)
-      .def("html",
-           [](const inspector::Profile& profile) { return inspector::report_html(profile); })
-      .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
-        return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
       });
 }
 
