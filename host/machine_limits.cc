@@ -67,17 +67,6 @@ double best_rate(uint32_t threads, Work work) {
   return rate * threads;
 }
 
-std::string machine_name() {
-  constexpr std::string_view kField = "model name";
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with(kField) && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  utsname name{};
-  return uname(&name) == 0 ? name.machine : "unknown";
-}
-
 json read_cache(const std::filesystem::path& file) {
   std::ifstream stream(file);
   const json cache = json::parse(stream, nullptr, false);
@@ -98,6 +87,17 @@ void write_cache(const std::filesystem::path& file, const json& cache) {
 }
 
 }  // namespace
+
+std::string machine_name() {
+  constexpr std::string_view kField = "model name";
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with(kField) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname name{};
+  return uname(&name) == 0 ? name.machine : "unknown";
+}
 
 inspector::MachineLimits measure_machine_limits(uint32_t threads) {
   inspector::MachineLimits limits{.flops_per_s = 0,

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "inspector/join/profile.h"
 
 namespace vitrine::tools {
+
+// The processor's name, else its architecture.
+std::string machine_name();
 
 // Takes about half a second and runs on this number of threads.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);

@@ -177,6 +177,7 @@ struct RunInfo {
   std::optional<uint64_t> load_ns;  // Program::load
   std::optional<uint64_t> init_ns;  // Method::load; by default the trace's own Method::init
   std::optional<uint64_t> warmup_runs;
+  std::string machine = {};  // "Intel(R) Xeon(R) Processor @ 2.10GHz"
   std::optional<uint32_t> threads;
   std::optional<uint64_t> peak_rss_bytes;
   std::optional<uint64_t> steady_rss_bytes;  // after the last run

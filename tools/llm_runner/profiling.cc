@@ -85,6 +85,7 @@ void RunnerProfile::report(const Session& session,
   run.model = options_.model.filename().string();
   run.record = options_.etrecord.filename().string();
   if (record && run.record.empty()) run.record = run.model;
+  run.machine = machine_name();
   run.load_ns = session.load_ns();
   run.init_ns = init_ns;
   run.threads = static_cast<uint32_t>(session.pool()->threads());
