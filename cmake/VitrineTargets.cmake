@@ -46,6 +46,17 @@ set(VITRINE_LIBRARY_WARNINGS
 # With sanitizers, GCC 12 reports <regex> and variants as uninitialised.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
+# Sets the variable to the text of the files, one behind the other. A change of one configures again.
+function(vitrine_read_text variable)
+  set(texts "")
+  foreach(file ${ARGN})
+    file(READ ${file} text)
+    string(APPEND texts "${text}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  set(${variable} "${texts}" PARENT_SCOPE)
+endfunction()
+
 # Code that runs on hosts only: readers, reports, tools.
 function(vitrine_host_library name)
   add_library(${name} STATIC ${ARGN})

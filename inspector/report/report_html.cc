@@ -80,10 +80,7 @@ Json timeline_json(const Profile& profile, uint32_t run) {
 }
 
 Json steps_json(const Profile& profile, const PageSteps& steps) {
-  Json json = {{"what", steps.what},
-               {"all", Json::array()},
-               {"kept", Json::array()},
-               {"caches", Json::array()}};
+  Json json = {{"what", steps.what}, {"all", Json::array()}, {"kept", Json::array()}};
   std::map<uint32_t, size_t> step_of;
   for (size_t i = 0; i < steps.steps.size(); ++i) {
     const PageSteps::Step& step = steps.steps[i];
@@ -96,7 +93,6 @@ Json steps_json(const Profile& profile, const PageSteps& steps) {
     kept["step"] = found == step_of.end() ? Json() : Json(found->second);
     json["kept"].push_back(std::move(kept));
   }
-  for (const auto& [name, bytes] : steps.caches) json["caches"].push_back({name, bytes});
   return json;
 }
 
@@ -155,13 +151,24 @@ Json page_json(const ProfilePage& page) {
 
 }  // namespace
 
-std::string report_html(std::span<const ProfilePage> pages) {
+std::string report_html(std::span<const ProfilePage> pages, const PageHead* head) {
   Json data = page_json(pages.front());
   data["others"] = Json::array();
   for (const ProfilePage& page : pages.subspan(1)) data["others"].push_back(page_json(page));
+  const PageHead none = {.data = "null"};
+  if (head == nullptr) head = &none;
+  const auto joined = [](std::string_view a, std::string_view b) {
+    return std::string(a).append(b);
+  };
+  const std::string style = joined(html::kStyle, head->style);
+  const std::string script = joined(joined(html::kScript, head->script), html::kStart);
   const std::string json = without_tags(data.dump(-1, ' ', false, Json::error_handler_t::replace));
-  return fill(html::kPage,
-              {{"{{style}}", html::kStyle}, {"{{data}}", json}, {"{{script}}", html::kScript}});
+  const std::string head_json = without_tags(head->data);
+  return fill(html::kPage, {{"{{style}}", style},
+                            {"{{head}}", head->elements},
+                            {"{{data}}", json},
+                            {"{{head data}}", head_json},
+                            {"{{script}}", script}});
 }
 
 std::string report_html(const Profile& profile, const PageSteps* steps) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "inspector/join/profile.h"
@@ -21,7 +21,6 @@ struct PageSteps {
   };
   std::string what;  // "time of each decode token by position"
   std::vector<Step> steps;
-  std::vector<std::pair<std::string, uint64_t>> caches;  // part of the planned memory; bytes
 };
 
 // The page carries the document of report_json.h and the timeline of the run that took about the
@@ -33,8 +32,15 @@ struct ProfilePage {
   const Profile* profile = nullptr;
   const PageSteps* steps = nullptr;  // null: none
 };
+// What a page begins with, of a room above: its elements, their style, and a script that defines
+// showHead(data), with the functions of html/elements.js. Member groups.op of the data has the op
+// types by name, in the order of their colours.
+struct PageHead {
+  std::string_view elements, style, script;
+  std::string data;  // JSON
+};
 // Profiles of one run's methods, of which the page shows one at a time, the first at first. There
-// is at least one.
-std::string report_html(std::span<const ProfilePage> pages);
+// is at least one. The summary and the memory of profiles with steps are left to the head.
+std::string report_html(std::span<const ProfilePage> pages, const PageHead* head = nullptr);
 
 }  // namespace vitrine::inspector

@@ -21,10 +21,10 @@ using inspector::ProfileRow;
 constexpr uint64_t kLeastFitted = 16;
 
 // Sums go through the join as if they were times: one run of the trace for each.
-enum Run : uint8_t { kTotal, kUsual, kByPosition, kRuns };
+enum Run : uint8_t { kTotal, kUsual, kByPosition, kCalls, kRuns };
 
 uint64_t value_of(const StepSums& sums, Run run) {
-  return std::array{sums.total_ns, sums.usual_ns, sums.position_ns}[run];
+  return std::array{sums.total_ns, sums.usual_ns, sums.position_ns, sums.calls}[run];
 }
 
 std::vector<std::byte> bytes_of(const TraceBuffer& trace) {
@@ -51,7 +51,7 @@ Profile joined_sums(const StepTracer& tracer, Phase phase, const std::string& me
   const std::vector<RecordSums>& records = tracer.phase(phase).records;
   TraceBuffer trace(tracer.loading().size() + kRuns * records.size(), kRuns + 1);
   add_loading(tracer, trace);
-  for (const Run run : {kTotal, kUsual, kByPosition}) {
+  for (const Run run : {kTotal, kUsual, kByPosition, kCalls}) {
     trace.begin_block("Execute");
     for (const RecordSums& each : records) {
       TraceRecord record = each.record;
@@ -148,6 +148,7 @@ class Maker {
       made.method = method_;
       made.index[which] = static_cast<int>(i);
       made.times.ns[which] = sample(row.samples, kTotal);
+      made.calls[which] = static_cast<uint64_t>(sample(row.samples, kCalls));
       if (phase == Phase::kDecode) {
         made.times.usual_ns = sample(row.samples, kUsual);
         made.times.growth = fit(made.times.usual_ns, sample(row.samples, kByPosition));
@@ -271,8 +272,7 @@ class Maker {
   // Products with weights cost the same at every position: their mean counts, without a slope that
   // is noise.
   void compare_attention() {
-    CostLine attention;
-    double weights = 0;
+    AttentionGrowth found;
     bool has_attention = false;
     const double mean =
         static_cast<double>(decode_.positions) / static_cast<double>(decode_.usual_steps);
@@ -281,15 +281,16 @@ class Maker {
       const CostLine& line = *row.times.growth;
       if (row.is_attention) {
         has_attention = true;
-        attention.at_start += line.at_start;
-        attention.a_position += line.a_position;
+        found.attention.at_start += line.at_start;
+        found.attention.a_position += line.a_position;
       } else if (row.weight_bytes > 0 && !row.is_lookup) {
-        weights += line.at_start + line.a_position * mean;
+        found.weights += line.at_start + line.a_position * mean;
       }
     }
-    if (!has_attention || attention.a_position <= 0) return;
-    const double crossing = (weights - attention.at_start) / attention.a_position;
-    if (crossing >= 0) result_.attention_passes_weights = crossing;
+    if (!has_attention) return;
+    const double crossing = (found.weights - found.attention.at_start) / found.attention.a_position;
+    if (found.attention.a_position > 0 && crossing >= 0) found.passes_weights = crossing;
+    result_.attention = found;
   }
 
   // Only steps in which a method ran are runs of its trace.
@@ -377,6 +378,12 @@ std::string method_names(const TokenProfile& profile) {
     names += (names.empty() ? "" : " + ") + method.name;
   }
   return names;
+}
+
+double tokens_per_second(const TokenProfile& profile, Phase phase) {
+  const auto which = static_cast<size_t>(phase);
+  const double ns = profile.wall.ns[which];
+  return ns > 0 ? static_cast<double>(profile.tokens[which]) * 1e9 / ns : 0;
 }
 
 TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,

@@ -29,8 +29,6 @@ std::string bytes_text(double bytes) {
                      : fmt::format("{:.2f} MB", bytes / 1e6);
 }
 
-double per_second(double count, double ns) { return ns > 0 ? count * 1e9 / ns : 0; }
-
 class TokenTable {
  public:
   TokenTable(const TokenProfile& profile, const inspector::TableOptions& options)
@@ -84,71 +82,49 @@ class TokenTable {
 
   void write_memory() {
     std::vector<std::string> facts;
-    const auto add = [&facts](const char* label, double bytes) {
-      if (bytes > 0) facts.push_back(fmt::format("{} {}", label, bytes_text(bytes)));
+    const auto add = [&facts](const char* label, double bytes, const std::string& more) {
+      facts.push_back(fmt::format("{} {}{}", label, bytes_text(bytes), more));
     };
-    add("weights in the file", profile_.weights_in_file);
-    double cache = 0;
-    for (const CacheBuffer& buffer : profile_.caches) cache += static_cast<double>(buffer.bytes);
-    if (const auto& memory = profile_.run.memory) {
-      add("packed", static_cast<double>(memory->packed_weights));
-      add("packed in a file", static_cast<double>(memory->mapped_weights));
-      add("other constants", static_cast<double>(memory->constants));
-    }
-    if (cache > 0) add_cache(cache, facts);
-    if (const auto& memory = profile_.run.memory) {
-      add("activations", std::max(0.0, static_cast<double>(memory->planned) - cache));
-      add("workspace", static_cast<double>(memory->workspace));
+    for (const MemoryPart& part : memory_parts(profile_)) {
+      add(part.name, part.bytes, part.is_cache ? cache_text() : "");
     }
     if (profile_.run.peak_rss_bytes) {
-      add("process peak", static_cast<double>(*profile_.run.peak_rss_bytes));
+      add("process peak", static_cast<double>(*profile_.run.peak_rss_bytes), "");
     }
     out_ += wrap("memory  ", facts, inspector::kDot, width_);
     write_cache_layers();
   }
 
-  // Neighbours that are alike share an entry: "layers.0 to layers.3 65.5 kB each".
   void write_cache_layers() {
-    const std::vector<CacheLayer> layers = cache_layers(profile_);
     std::vector<std::string> facts;
-    for (size_t first = 0; first < layers.size();) {
-      size_t last = first;
-      while (last + 1 < layers.size() && layers[last + 1].bytes == layers[first].bytes &&
-             layers[last + 1].buffers == layers[first].buffers) {
-        ++last;
-      }
-      const CacheLayer& layer = layers[first];
-      const std::string names =
-          last == first ? layer.name : fmt::format("{} to {}", layer.name, layers[last].name);
-      facts.push_back(fmt::format("{} {}{}", names, bytes_text(static_cast<double>(layer.bytes)),
-                                  last == first ? "" : " each"));
-      first = last + 1;
+    size_t layers = 0;
+    for (const CacheSpan& span : cache_spans(profile_)) {
+      facts.push_back(fmt::format("{} {}{}", span.name, bytes_text(static_cast<double>(span.bytes)),
+                                  span.layers == 1 ? "" : " each"));
+      layers += span.layers;
     }
-    if (layers.size() > 1) out_ += wrap("cache   ", facts, inspector::kDot, width_);
+    if (layers > 1) out_ += wrap("cache   ", facts, inspector::kDot, width_);
   }
 
-  void add_cache(double bytes, std::vector<std::string>& facts) const {
+  std::string cache_text() const {
     const std::vector<CacheBuffer>& caches = profile_.caches;
     const bool are_alike = std::ranges::all_of(
         caches, [&](const CacheBuffer& each) { return each.type == caches[0].type; });
-    facts.push_back(fmt::format("cache {} ({} x {}{})", bytes_text(bytes), caches.size(),
-                                caches[0].type, are_alike ? "" : ", ..."));
+    return fmt::format(" ({} x {}{})", caches.size(), caches[0].type, are_alike ? "" : ", ...");
   }
 
   void write_phases() {
-    const double prompt = static_cast<double>(profile_.tokens[kPrefill]);
     out_ += fmt::format("prefill {} in {}, {}: {:.0f} tokens/s\n",
                         inspector::counted(profile_.tokens[kPrefill], "token"),
                         inspector::counted(profile_.steps[kPrefill], "call"),
                         time_text(profile_.wall.ns[kPrefill]),
-                        per_second(prompt, profile_.wall.ns[kPrefill]));
+                        tokens_per_second(profile_, Phase::kPrefill));
     if (profile_.steps[kDecode] == 0) return;
     const inspector::TimeStatistics& token = profile_.token;
     const Unit unit = unit_for(token.p50);
     out_ += fmt::format(
         "decode  {} in {}: {:.0f} tokens/s\n", inspector::counted(profile_.steps[kDecode], "token"),
-        time_text(profile_.wall.ns[kDecode]),
-        per_second(static_cast<double>(profile_.steps[kDecode]), profile_.wall.ns[kDecode]));
+        time_text(profile_.wall.ns[kDecode]), tokens_per_second(profile_, Phase::kDecode));
     out_ += fmt::format("a token min {}   p50 {}   p90 {}   p99 {}   max {} {}\n",
                         unit.text(token.min), unit.text(token.p50), unit.text(token.p90),
                         unit.text(token.p99), unit.text(token.max), unit.name);
@@ -283,8 +259,8 @@ class TokenTable {
                     time_text(std::abs(line.a_position) * kThousand), profile_.usual_steps,
                     profile_.steps[kDecode]),
         width_);
-    if (profile_.attention_passes_weights) {
-      const double at = *profile_.attention_passes_weights;
+    if (profile_.attention && profile_.attention->passes_weights) {
+      const double at = *profile_.attention->passes_weights;
       out_ += inspector::wrap_words(
           "",
           fmt::format("attention takes as long as the products with weights at position "

@@ -22,11 +22,13 @@ inline constexpr size_t kDecode = static_cast<size_t>(Phase::kDecode);
 // One thing, over the steps of a phase. Usual steps are those without a disturbance; costs are
 // fitted over them.
 struct StepSums {
+  uint64_t calls = 0;
   uint64_t total_ns = 0;
   uint64_t usual_ns = 0;
   uint64_t position_ns = 0;  // of usual steps: the sum of position * ns
 
   void add(uint64_t ns, uint64_t position, bool is_usual) {
+    ++calls;
     total_ns += ns;
     if (!is_usual) return;
     usual_ns += ns;

@@ -25,7 +25,10 @@ std::string lower(std::string text) {
 }
 
 void add(const TokenRow& row, TokenGroup& group) {
-  for (size_t i = 0; i < kPhases; ++i) group.times.ns[i] += row.times.ns[i];
+  for (size_t i = 0; i < kPhases; ++i) {
+    group.times.ns[i] += row.times.ns[i];
+    group.calls[i] += row.calls[i];
+  }
   if (row.times.growth) {
     if (!group.times.growth) group.times.growth.emplace();
     group.times.growth->at_start += row.times.growth->at_start;
@@ -53,6 +56,7 @@ double weight_of(const TokenGroup& group) {
 
 void merge(const TokenGroup& group, TokenGroup& others) {
   TokenRow sum;
+  sum.calls = group.calls;
   sum.times = group.times;
   sum.weight_bytes = group.weight_bytes;
   sum.cache_bytes = group.cache_bytes;
@@ -144,6 +148,41 @@ std::vector<CacheLayer> cache_layers(const TokenProfile& profile) {
     found->bytes += cache.bytes;
   }
   return layers;
+}
+
+std::vector<CacheSpan> cache_spans(const TokenProfile& profile) {
+  const std::vector<CacheLayer> layers = cache_layers(profile);
+  std::vector<CacheSpan> spans;
+  for (size_t first = 0; first < layers.size();) {
+    size_t last = first;
+    while (last + 1 < layers.size() && layers[last + 1].bytes == layers[first].bytes &&
+           layers[last + 1].buffers == layers[first].buffers) {
+      ++last;
+    }
+    const std::string& name = layers[first].name;
+    spans.push_back({.name = last == first ? name : name + " to " + layers[last].name,
+                     .layers = last - first + 1,
+                     .bytes = layers[first].bytes});
+    first = last + 1;
+  }
+  return spans;
+}
+
+std::vector<MemoryPart> memory_parts(const TokenProfile& profile) {
+  double cache = 0;
+  for (const CacheBuffer& buffer : profile.caches) cache += static_cast<double>(buffer.bytes);
+  const inspector::MemoryInfo memory = profile.run.memory.value_or(inspector::MemoryInfo{});
+  // Caches lie in planned memory.
+  const double activations = std::max(0.0, static_cast<double>(memory.planned) - cache);
+  std::vector<MemoryPart> parts = {{"weights in the file", profile.weights_in_file},
+                                   {"packed", static_cast<double>(memory.packed_weights)},
+                                   {"packed in a file", static_cast<double>(memory.mapped_weights)},
+                                   {"other constants", static_cast<double>(memory.constants)},
+                                   {"cache", cache, true},
+                                   {"activations", activations},
+                                   {"workspace", static_cast<double>(memory.workspace)}};
+  std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= 0; });
+  return parts;
 }
 
 }  // namespace vitrine::llm

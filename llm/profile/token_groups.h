@@ -13,6 +13,7 @@ struct TokenGroup {
   std::string name;                                  // printable; GroupBy::kNone: the op
   std::string place = {}, module = {}, kernel = {};  // GroupBy::kNone
   size_t rows = 0;
+  std::array<uint64_t, kPhases> calls = {};
   Times times = {};
   // As of TokenRow, sums.
   double weight_bytes = 0;
@@ -35,6 +36,22 @@ struct CacheLayer {
   uint64_t bytes = 0;
 };
 std::vector<CacheLayer> cache_layers(const TokenProfile& profile);
+
+// Neighbours that are alike.
+struct CacheSpan {
+  std::string name;  // "layers.0 to layers.3"
+  size_t layers = 1;
+  uint64_t bytes = 0;  // of each
+};
+std::vector<CacheSpan> cache_spans(const TokenProfile& profile);
+
+// What the methods hold, without what is empty.
+struct MemoryPart {
+  const char* name;
+  double bytes = 0;
+  bool is_cache = false;
+};
+std::vector<MemoryPart> memory_parts(const TokenProfile& profile);
 
 // What the row is summed under: the name of its group. kNone: empty.
 std::string group_name(const TokenProfile& profile, const TokenRow& row, inspector::GroupBy by);

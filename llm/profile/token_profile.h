@@ -37,12 +37,20 @@ struct TokenRow {
   size_t method = 0;  // of TokenProfile::methods
   // Where its names are: a row of the method's names[phase]; -1: it did not run in that phase.
   std::array<int, kPhases> index = {-1, -1};
+  std::array<uint64_t, kPhases> calls{};  // over all steps
   Times times;
   // Bytes that a decode token reads, and for caches also writes; the mean over positions.
   double weight_bytes = 0;
   double cache_bytes = 0;
   bool is_attention = false;  // reads caches up to the position
   bool is_lookup = false;
+};
+
+// What a token's attention over a cache costs beside its products with weights.
+struct AttentionGrowth {
+  CostLine attention;
+  double weights = 0;                    // ns, the mean: they cost the same at every position
+  std::optional<double> passes_weights;  // the position where the line reaches it; unset: nowhere
 };
 
 // What the library cannot know.
@@ -76,9 +84,7 @@ struct TokenProfile {
   std::vector<StepWall> tokens_by_position;  // decode steps in order
   double weights_in_file = 0;                // bytes, each constant once
   std::vector<CacheBuffer> caches;           // of the method that decodes
-  // Where the line of attention reaches the mean of the products with weights; unset if it never
-  // does, or if the program has no attention over a cache.
-  std::optional<double> attention_passes_weights;
+  std::optional<AttentionGrowth> attention;  // unset without a fit or without such attention
   // Steps that were kept in full, a profile of each method that ran in one, the one that decodes
   // first: its runs are steps, named "decode at 12".
   std::vector<inspector::Profile> kept;
@@ -87,6 +93,7 @@ struct TokenProfile {
 
 // "decode + prefill"
 std::string method_names(const TokenProfile& profile);
+double tokens_per_second(const TokenProfile& profile, Phase phase);
 // For a row or a part: "tokenizer (prompt)", ...
 const char* part_name(Part part);
 const char* phase_name(Phase phase);

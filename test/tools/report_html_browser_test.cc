@@ -2,13 +2,12 @@
 // a phone, and logs no error. Skipped without Chromium.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
+#include "test/support/browser.h"
 #include "test/support/corpus.h"
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
@@ -22,17 +21,6 @@ using nlohmann::json;
 
 constexpr uintmax_t kMaxPageBytes = 1'000'000;
 
-std::string find_browser() {
-  if (const char* set = std::getenv("VITRINE_CHROMIUM"); set != nullptr) return set;
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-      if (fs::exists(fs::path(folder) / name)) return fs::path(folder) / name;
-    }
-  }
-  return "";
-}
-
 std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   const fs::path file = scratch / "profile.html";
   const CommandResult result = executor_runner(
@@ -43,18 +31,8 @@ std::string page_of(const fs::path& model, const ScratchFolder& scratch) {
   return read_text(file);
 }
 
-// Runs before the page's script and records errors.
-constexpr char kWatch[] = R"(<script>
-window.problems = [];
-addEventListener('error', (event) => problems.push(event.message));
-addEventListener('unhandledrejection', (event) => problems.push(String(event.reason)));
-addEventListener('securitypolicyviolation', (event) => problems.push('policy: ' + event.blockedURI));
-for (const kind of ['error', 'warn']) console[kind] = (...texts) => problems.push(texts.join(' '));
-</script>)";
-
-// Runs after it, acts like a reader, and records what the page shows.
-constexpr char kDrive[] = R"(<script>
-const seen = {};
+// Acts like a reader.
+constexpr char kDrive[] = R"(
 const all = (query) => [...document.querySelectorAll(query)];
 const rows = () => all('#table tbody tr:not(.detail)');
 const first = () => rows()[0].dataset.rows;
@@ -91,65 +69,13 @@ const theme = document.documentElement.dataset.theme;
 document.getElementById('theme').click();
 seen.theme = [theme, document.documentElement.dataset.theme].sort().join();
 seen.overflow = document.documentElement.scrollWidth - innerWidth;
-seen.problems = window.problems;
-const result = document.createElement('pre');
-result.id = 'result';
-result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
-document.body.append(result);
-</script>)";
-
-std::string from_base64(const std::string& text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) break;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xff);
-    }
-  }
-  return bytes;
-}
-
-json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
-           const char* window, const char* script = kDrive) {
-  page.insert(page.find("<head>") + 6, kWatch);
-  page.insert(page.rfind("</body>"), script);
-  const fs::path file = scratch / "driven.html";
-  std::ofstream(file) << page;
-  const fs::path out = scratch / "dom";
-  const std::string command =
-      "timeout 120 " + browser +
-      " --headless --no-sandbox --disable-gpu --user-data-dir=" + (scratch / "browser").string() +
-      " --window-size=" + window + " --dump-dom file://" + file.string() + " >" + out.string() +
-      " 2>" + (scratch / "log").string();
-  EXPECT_EQ(std::system(command.c_str()), 0) << read_text(scratch / "log");
-  const std::string dom = read_text(out);
-  const std::string open = "<pre id=\"result\">";
-  const size_t begin = dom.find(open);
-  if (begin == std::string::npos) {
-    ADD_FAILURE() << "the page's script did not end: " << dom.substr(0, 2000);
-    return {};
-  }
-  return json::parse(from_base64(dom.substr(begin + open.size())));
-}
+)";
 
 TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
-  const std::string browser = find_browser();
-  if (browser.empty()) {
-    GTEST_SKIP() << "needs Chromium, which is not on the PATH: install it, or set VITRINE_CHROMIUM";
-  }
+  VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const std::string page = page_of(samples_dir() / "mv2_025_xnnpack", scratch);
-  const std::string open = "id=\"data\">";
-  const size_t begin = page.find(open) + open.size();
-  const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const json data = page_data(page);
   const json& rows = data.at("rows");
   size_t longest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -157,7 +83,7 @@ TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
   }
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const json seen = drive(browser, page, scratch, window);
+    const json seen = drive(browser, page, scratch, window, kDrive);
     ASSERT_TRUE(seen.is_object());
     EXPECT_EQ(seen.at("problems"), json::array());
     EXPECT_EQ(seen.at("title"), "model.pte · forward");
@@ -185,13 +111,13 @@ TEST(ReportHtmlBrowser, LoadsSortsFiltersAndLogsNoError) {
 }
 
 // Looks at the second method's page and comes back.
-constexpr char kVisitMethods[] = R"(<script>
-const seen = {pages: []};
+constexpr char kVisitMethods[] = R"(
+seen.pages = [];
 const all = (query) => [...document.querySelectorAll(query)];
 const look = () => seen.pages.push({
   title: document.title,
+  phases: all('#phases tbody tr').length,
   selected: all('#methods [aria-selected=true]').map((button) => button.textContent),
-  cards: all('.card').length,
   rows: all('#table tbody tr').length,
   flame: all('#flame .block').length,
   timeline: document.getElementById('timeline-what').textContent,
@@ -204,18 +130,12 @@ document.getElementById('filter').value = 'linear';
 all('#methods button')[0].click();
 look();
 seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
-seen.problems = window.problems;
-const result = document.createElement('pre');
-result.id = 'result';
-result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
-document.body.append(result);
-</script>)";
+)";
 
 TEST(ReportHtmlBrowser, ShowsEachMethod) {
   const fs::path corpus = corpus_llm_dir();
   if (corpus.empty()) GTEST_SKIP() << "set VITRINE_CORPUS_LLM";
-  const std::string browser = find_browser();
-  if (browser.empty()) GTEST_SKIP() << "needs Chromium: install it, or set VITRINE_CHROMIUM";
+  VITRINE_BROWSER(browser);
   const ScratchFolder scratch;
   const fs::path file = scratch / "profile.html";
   const CommandResult result =
@@ -229,15 +149,14 @@ TEST(ReportHtmlBrowser, ShowsEachMethod) {
   EXPECT_EQ(seen.at("problems"), json::array());
   EXPECT_EQ(seen.at("ids"), 0) << "ids that are there twice";
   const json& pages = seen.at("pages");
-  EXPECT_EQ(pages[0].at("title"), "model.pte · decode");
   EXPECT_EQ(pages[0].at("selected"), json({"decode"}));
-  EXPECT_EQ(pages[1].at("title"), "model.pte · prefill");
   EXPECT_EQ(pages[1].at("selected"), json({"prefill"}));
   EXPECT_EQ(pages[1].at("kept"), json({"prefill at 0"}));
   EXPECT_NE(pages[1].at("timeline").get<std::string>().find("prefill at 0"), std::string::npos);
   EXPECT_NE(pages[0].at("steps"), pages[1].at("steps"));
   for (const json& page : pages) {
-    EXPECT_GE(page.at("cards"), 4);
+    EXPECT_EQ(page.at("title"), "model.pte · decode + prefill");
+    EXPECT_EQ(page.at("phases"), pages[0].at("phases")) << "of all methods, whichever is shown";
     EXPECT_GT(page.at("rows"), 20);
     EXPECT_GT(page.at("flame"), 20);
   }

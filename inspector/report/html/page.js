@@ -1,59 +1,8 @@
 'use strict';
-// Fills in the page's main part.
+// Fills in what is shown of one profile.
 const showProfile = (data) => {
-  const $ = (id) => document.getElementById(id);
   const PAGE = 500;  // table rows shown at once
-
-  // ---- Elements: names come from files, so text is only ever set as text.
-  function make(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key === 'style') Object.assign(element.style, value);
-      else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
-      else if (value !== undefined && value !== false) element.setAttribute(key, value);
-    }
-    element.append(...children.filter((child) => child !== null && child !== undefined));
-    return element;
-  }
-
-  // ---- Figures
-  const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
-  function unitFor(ns) { return UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3]; }
-  function digits(value) { return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2); }
-  function time(ns) {
-    const [size, name] = unitFor(ns);
-    return (ns < 0 ? '−' : '') + digits(Math.abs(ns) / (size || 1)) + ' ' + name;
-  }
-  function bytes(count) {
-    const step = [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']].find(([size]) => count >= size) || [1, 'B'];
-    return (step[0] === 1 ? String(count) : digits(count / step[0])) + ' ' + step[1];
-  }
-  const percent = (share) => (share * 100).toFixed(1) + ' %';
-
-  // ---- Colours: the op types that take longest have one each.
-  const COLOURS = 8;
-  const types = data.groups.op.map((group) => group.name);
-  const colourOfType = (type) => {
-    const place = types.indexOf(type);
-    return place >= 0 && place < COLOURS ? `var(--c${place})` : 'var(--rest)';
-  };
   const colourOfRow = (row) => colourOfType(data.rows[row].op_type);
-  const INK = '#16181d';
-
-  // ---- Tooltip
-  const tip = $('tip');
-  function explain(element, text) {
-    const show = (event) => {
-      tip.textContent = text();
-      tip.hidden = false;
-      const box = tip.getBoundingClientRect();
-      tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - box.width - 8)) + 'px';
-      tip.style.top = (event.clientY + 16 + box.height > innerHeight ? event.clientY - box.height - 10
-                                                                    : event.clientY + 16) + 'px';
-    };
-    element.addEventListener('pointermove', show);
-    element.addEventListener('pointerleave', () => { tip.hidden = true; });
-  }
   function rowText(index) {
     const row = data.rows[index], text = data.texts[index];
     return [`#${index + 1} ${text.op}`, text.module, text.kernel, `${time(row.avg_ns)} · ${percent(row.share)}`]
@@ -62,11 +11,12 @@ const showProfile = (data) => {
 
   // ---- Summary
   function summary() {
+    if ($('summary').hidden = Boolean(data.steps)) return;  // the part before this one says it
     $('title').textContent = [data.model || 'Profile', data.method].join(' · ');
     document.title = $('title').textContent;
     const facts = [
       data.inputs.length ? 'in ' + data.inputs.join(', ') : '', data.outputs.length ? 'out ' + data.outputs.join(', ') : '',
-      `${data.runs} runs`, data.threads ? `${data.threads} thread${data.threads === 1 ? '' : 's'}` : '',
+      `${data.runs} runs`, data.threads ? counted(data.threads, 'thread') : '',
       data.record ? `names from ${data.record}` : 'names from the program alone'];
     $('subtitle').textContent = facts.filter(Boolean).join(' · ');
     const wall = data.wall_ns;
@@ -79,25 +29,12 @@ const showProfile = (data) => {
       [String(data.rows.length), 'operators', `${percent(data.unattributed_ns / (wall.avg || 1))} of the time unattributed`]];
     if (data.init_ns !== null) cards.push([time(data.init_ns), 'to load the method', data.load_ns !== null ? `program ${time(data.load_ns)}` : '']);
     if (data.peak_rss_bytes !== null) cards.push([bytes(data.peak_rss_bytes), 'memory, peak', data.steady_rss_bytes !== null ? `${bytes(data.steady_rss_bytes)} after the runs` : '']);
-    for (const [figure, what, more] of cards) {
-      $('cards').append(make('div', {class: 'card'}, make('span', {}, what), make('b', {}, figure), make('i', {}, more)));
-    }
+    $('cards').append(...cards.map(card));
     const parts = data.groups.delegate.filter((group) => group.depth === 0)
       .map((group, i) => [group.name, group.time_ns.avg, `var(--c${i % COLOURS})`]);
     parts.push(['unattributed', Math.max(data.unattributed_ns, 0), 'var(--rest)']);
     stack($('split'), $('split-legend'), parts, time);
     for (const note of data.notes) $('notes').append(make('li', {}, note));
-  }
-
-  function stack(bar, legend, parts, text) {
-    const sum = parts.reduce((all, part) => all + part[1], 0) || 1;
-    bar.setAttribute('aria-label', parts.map(([name, value]) => `${name} ${percent(value / sum)}`).join(', '));
-    for (const [name, value, colour] of parts) {
-      const element = make('div', {style: {background: colour, flexGrow: String(value / sum), flexBasis: '0'}});
-      explain(element, () => `${name}\n${text(value)} · ${percent(value / sum)}`);
-      if (value > 0) bar.append(element);
-      legend.append(make('li', {}, make('i', {style: {background: colour}}), name + ' ', make('b', {}, text(value)), ' ' + percent(value / sum)));
-    }
   }
 
   // ---- Flame view: the tree of modules, rows as its leaves.
@@ -155,7 +92,7 @@ const showProfile = (data) => {
       box.style.height = depth * HEIGHT + 'px';
     };
     draw();
-    data.groups.op.slice(0, COLOURS).forEach((group) => {
+    data.groups.op.filter((group) => coloured.includes(group.name)).forEach((group) => {
       $('flame-legend').append(make('li', {}, make('i', {style: {background: colourOfType(group.name)}}), group.name + ' ', make('b', {}, percent(group.share))));
     });
   }
@@ -303,6 +240,7 @@ const showProfile = (data) => {
   }
 
   function table() {
+    $('table-what').textContent = data.steps ? `means over ${counted(data.steps.kept.length, 'step')} that were kept` : '';
     for (const [key, view] of Object.entries(VIEWS)) {
       $('views').append(make('button', {type: 'button', role: 'tab', 'data-by': key, onclick: () => {
         Object.assign(state, {by: key, sort: '', limit: PAGE});
@@ -344,8 +282,7 @@ const showProfile = (data) => {
     };
     const draw = () => {
       $('timeline').style.width = 100 * zoom + '%';
-      const about = total / (6 * zoom), power = 10 ** Math.floor(Math.log10(about));
-      const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= about);
+      const step = roundStep(total / (6 * zoom));
       ticks.replaceChildren();
       for (let at = 0; at < total; at += step) ticks.append(make('span', {style: {left: 100 * at / total + '%'}}, at === 0 ? '0' : time(at)));
     };
@@ -358,54 +295,19 @@ const showProfile = (data) => {
     $('zoom-in').addEventListener('click', by(2));
     $('zoom-out').addEventListener('click', by(0.5));
     show(data.timeline);
-    if (!($('steps-section').hidden = !data.steps)) steps(show);
-  }
-
-  // ---- Steps of a longer run: a curve of all, a dot and a button for each that was kept.
-  function steps(show) {
-    const all = data.steps.all, kept = data.steps.kept, buttons = [];
+    if ($('steps-section').hidden = !data.steps) return;
     $('steps-section').after($('timeline-section'));
-    if (data.steps.what) $('steps-what').textContent = data.steps.what;
-    $('steps').hidden = all.length < 2;
-    const median = all.map(([, ns]) => ns).sort((a, b) => a - b)[Math.floor(all.length / 2)] || 1;
-    const highest = Math.min(Math.max(...all.map(([, ns]) => ns), 1), 4 * median);  // a disturbed one does not flatten the others
-    const x = (i) => 100 * (i + 0.5) / all.length, y = (ns) => 4 + 92 * Math.min(ns / highest, 1);
-    const chart = svg('svg', {viewBox: '0 0 100 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': `time of ${all.length} tokens`});
-    chart.append(svg('path', {d: all.map(([, ns], i) => `${i ? 'L' : 'M'}${x(i).toFixed(3)} ${(100 - y(ns)).toFixed(2)}`).join(''),
-                              'vector-effect': 'non-scaling-stroke', style: 'fill: none; stroke: var(--c0); stroke-width: 1.5'}));
-    $('steps').append(chart);
-    const add = (box, line, attributes, text) => {
-      const button = make('button', {type: 'button', 'aria-label': line.name, ...attributes, onclick: () => {
-        show(line);
-        for (const [of, each] of buttons) each.setAttribute('aria-pressed', String(of === line));
-      }}, text);
-      explain(button, () => `${line.name}\n${time(line.ns)} in the model`);
-      buttons.push([line, button]);
-      box.append(button);
-    };
-    for (const line of kept) {
-      const at = line.step !== null && {left: x(line.step) + '%', bottom: y(all[line.step][1]) + '%'};
-      if (at) add($('steps'), line, {class: 'dot', style: at});
-      add($('steps-kept'), line, {}, line.name);
-    }
+    showSteps(data.steps, show);
   }
 
   // ---- Memory
-  const SVG = 'http://www.w3.org/2000/svg';
-  function svg(tag, attributes) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    return element;
-  }
   function memory() {
     const KINDS = [['planned_bytes', 'activations'], ['workspace_bytes', 'delegate workspace'], ['packed_weights_bytes', 'packed weights'],
                    ['mapped_weights_bytes', 'packed weights in a file'], ['constants_bytes', 'other constants'], ['metadata_bytes', 'metadata']];
-    $('memory-section').hidden = !data.memory && !data.memory_plan;
-    if (data.memory) {
-      const caches = data.steps ? data.steps.caches : [], cached = caches.reduce((sum, [, size]) => sum + size, 0);
-      const held = (key) => data.memory[key] - (key === 'planned_bytes' ? Math.min(cached, data.memory[key]) : 0);
-      const parts = KINDS.map(([key, what], i) => [what, held(key), `var(--c${i})`]).filter((part) => part[1] > 0);
-      parts.push(...caches.map(([name, size]) => [`cache of ${name}`, size, 'var(--module)']));
+    const held = data.steps ? null : data.memory;  // of all methods: the part before this one has it
+    $('memory-section').hidden = !held && !data.memory_plan;
+    if (held) {
+      const parts = KINDS.map(([key, what], i) => [what, held[key], `var(--c${i})`]).filter((part) => part[1] > 0);
       stack($('memory-split'), $('memory-legend'), parts, bytes);
     }
     const plan = data.memory_plan;
@@ -417,9 +319,9 @@ const showProfile = (data) => {
     const highest = Math.max(sum, peak.bytes, 1), x = (i) => 1000 * i / count, y = (size) => 156 - 150 * size / highest;
     let path = 'M0 156';
     plan.live_bytes.forEach((size, i) => { path += `L${x(i).toFixed(2)} ${y(size).toFixed(2)}L${x(i + 1).toFixed(2)} ${y(size).toFixed(2)}`; });
-    const area = svg('path', {d: path + 'L1000 156Z', style: 'fill: var(--c0); opacity: .75'});
-    chart.append(area, svg('path', {d: `M0 ${y(sum)}H1000`, style: 'stroke: var(--soft); stroke-dasharray: 6 5; fill: none', 'vector-effect': 'non-scaling-stroke'}),
-                 count === 1 ? '' : svg('rect', {x: x(peak.instruction), y: y(peak.bytes), width: Math.max(2, 1000 / count), height: 156 - y(peak.bytes), style: 'fill: var(--c2)'}));
+    const area = svg('path', {d: path + 'L1000 156Z', style: {fill: 'var(--c0)', opacity: '.75'}});
+    chart.append(area, svg('path', {d: `M0 ${y(sum)}H1000`, style: {stroke: 'var(--soft)', strokeDasharray: '6 5', fill: 'none'}, 'vector-effect': 'non-scaling-stroke'}),
+                 count === 1 ? '' : svg('rect', {x: x(peak.instruction), y: y(peak.bytes), width: Math.max(2, 1000 / count), height: 156 - y(peak.bytes), style: {fill: 'var(--c2)'}}));
     explain(chart, () => `up to ${bytes(peak.bytes)} at instruction ${peak.instruction}\ndashed: planned, ${bytes(sum)}`);
     $('plan-chart').append(chart);
     const largest = plan.tensors[peak.tensors[0]]?.bytes || 1;

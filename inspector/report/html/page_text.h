@@ -5,8 +5,10 @@
 
 namespace vitrine::inspector::html {
 
-extern const std::string_view kPage;  // with the places "{{style}}", "{{data}}", "{{script}}"
+// With the places "{{style}}", "{{head}}", "{{data}}", "{{head data}}", "{{script}}".
+extern const std::string_view kPage;
 extern const std::string_view kStyle;
 extern const std::string_view kScript;
+extern const std::string_view kStart;  // runs last
 
 }  // namespace vitrine::inspector::html

@@ -34,7 +34,9 @@ TEST(ReportHtml, IsOnePageWithoutReferences) {
        {"src=\"", "@import", "url(", "href=\"http", "fetch(", "innerHTML"}) {
     EXPECT_THAT(html, Not(HasSubstr(reference)));
   }
-  for (const char* place : {"{{style}}", "{{data}}"}) EXPECT_THAT(html, Not(HasSubstr(place)));
+  for (const char* place : {"{{style}}", "{{head}}", "{{data}}", "{{head data}}"}) {
+    EXPECT_THAT(html, Not(HasSubstr(place)));
+  }
 }
 
 TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
@@ -47,6 +49,32 @@ TEST(ReportHtml, NamesCannotLeaveTheirPlace) {
   EXPECT_EQ(data.at("texts").size(), data.at("rows").size());
   EXPECT_EQ(data.at("timeline").at("tracks"), json({"executor", "B"}));
   EXPECT_EQ(data.at("timeline").at("events").size(), 3u);
+}
+
+TEST(ReportHtml, BeginsWithItsHead) {
+  test::TraceBuilder trace;
+  trace.begin_run();
+  trace.kernel(0, "aten::add.out", 500, "portable");
+  trace.end_run();
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  const ProfilePage shown{&profile, nullptr};
+  const PageHead head = {.elements = "<section id=\"above\">",
+                         .style = ".above { color: red }",
+                         .script = "const showHead = (data) => data;",
+                         .data = R"({"name": "</script><img>{{script}}"})"};
+  const std::string html = report_html({&shown, 1}, &head);
+  for (const std::string_view part : {head.elements, head.style, head.script}) {
+    const size_t at = html.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+    EXPECT_EQ(html.find(part, at + 1), std::string::npos) << part;
+  }
+  EXPECT_LT(html.find(head.elements), html.find("id=\"profile\""));
+  EXPECT_LT(html.find(head.script), html.find("showHead(head)"));
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  const std::string open = "id=\"head-data\">";
+  const size_t begin = html.find(open) + open.size();
+  const json data = json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
 }
 
 TEST(ReportHtml, HasAllMethodsOfARun) {

@@ -7,27 +7,20 @@
 #include <numeric>
 
 #include "examples/models/llama_decoder.h"
-#include "host/delegate_profiles.h"
 #include "host/files.h"
 #include "host/session.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_groups.h"
 #include "test/llm/fake_decoder.h"
 #include "test/llm/lowered_models.h"
-#include "test/support/corpus.h"
+#include "test/llm/profile/sample_profile.h"
+#include "test/support/browser.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "vitrine/method_decoder.h"
 
 namespace vitrine::llm {
 namespace {
-
-// The document that a page carries.
-nlohmann::json page_data(const std::string& page) {
-  const std::string begin = "<script type=\"application/json\" id=\"data\">";
-  const size_t from = page.find(begin) + begin.size();
-  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
-}
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -194,27 +187,6 @@ TEST(TokenProfiler, SeesEveryStepOfAGenerator) {
   EXPECT_EQ(profiler.decode_walls()[2].position, 6u);
 }
 
-// The model of the samples, on the runtime.
-class SampleProfile : public testing::Test {
- protected:
-  SampleProfile() : session_({test::sample("kjv_8da4w/model.pte"), {}, 1}) {
-    method_ = session_.load_method("forward", &profiler_.tracer());
-    MethodDecoder decoder(session_.program(), *method_);
-    TextGenerator generator(decoder, nullptr);
-    generator.set_observer(&profiler_);
-    generator.generate(Ids{1, 43, 456, 5, 42},
-                       {.max_new_tokens = 40, .sampling = {.temperature = 0}});
-    profile_ = make_token_profile(
-        profiler_, *session_.program(), {{method_->meta()}},
-        {.delegates = tools::all_delegate_profiles(), .max_context = decoder.info().max_context});
-  }
-
-  tools::Session session_;
-  TokenProfiler profiler_;
-  std::unique_ptr<Method> method_;
-  TokenProfile profile_;
-};
-
 TEST_F(SampleProfile, AddsUpToTheWallTime) {
   EXPECT_THAT(profile_.steps, ElementsAre(1, 39));
   for (const size_t phase : {kPrefill, kDecode}) {
@@ -346,7 +318,7 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   ASSERT_THAT(profile.kept, SizeIs(2));
   EXPECT_THAT(profile.kept[1].run_names, ElementsAre("prefill at 0"));
   EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
-  const nlohmann::json page = page_data(report_token_html(profile));
+  const nlohmann::json page = test::page_data(report_token_html(profile));
   EXPECT_EQ(page["method"], "decode");
   EXPECT_EQ(page["steps"]["all"].size(), 19U);
   ASSERT_EQ(page["others"].size(), 1U);
@@ -357,29 +329,6 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   EXPECT_EQ(other["steps"]["kept"][0]["name"], "prefill at 0");
   EXPECT_EQ(other["steps"]["kept"][0]["step"], 0);
   EXPECT_EQ(other["steps"]["all"][0][1], other["steps"]["kept"][0]["ns"]);
-}
-
-// All tokens, and a timeline of ops for each step that was kept: decode's point to their tokens.
-TEST_F(SampleProfile, ThePageHasTheOpsOfTokens) {
-  const nlohmann::json data = page_data(report_token_html(profile_));
-  EXPECT_TRUE(data["others"].empty());
-  const auto& all = data["steps"]["all"];
-  ASSERT_EQ(all.size(), 39u);
-  EXPECT_EQ(data["steps"]["caches"].size(), 4u);
-  size_t decoded = 0;
-  for (const auto& kept : data["steps"]["kept"]) {
-    EXPECT_GT(kept["events"].size(), 100u);
-    if (kept["step"].is_null()) {
-      EXPECT_EQ(kept["name"], "prefill at 0");
-      continue;
-    }
-    ++decoded;
-    const auto& step = all[kept["step"].get<size_t>()];
-    EXPECT_EQ(kept["name"], "decode at " + std::to_string(step[0].get<int>()));
-    EXPECT_LE(kept["ns"].get<double>(), step[1].get<double>()) << "within the token's wall time";
-  }
-  EXPECT_EQ(decoded + 1, profile_.kept.front().run_names.size());
-  EXPECT_GE(decoded, StepTracer::kSampled / 2);
 }
 
 TEST(CacheLayers, AreThePathUpToTheFirstNumber) {

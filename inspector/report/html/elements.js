@@ -1,0 +1,76 @@
+'use strict';
+// What all parts of the page are made of.
+const $ = (id) => document.getElementById(id);
+
+// ---- Elements: names come from files, so text is only ever set as text.
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === 'style') Object.assign(element.style, value);
+    else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== false) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+
+// ---- Figures
+const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [0, 'ns']];
+function unitFor(ns) { return UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3]; }
+function digits(value) { return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2); }
+function time(ns) {
+  const [size, name] = unitFor(ns);
+  return (ns < 0 ? '−' : '') + digits(Math.abs(ns) / (size || 1)) + ' ' + name;
+}
+function bytes(count) {
+  const step = [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']].find(([size]) => count >= size) || [1, 'B'];
+  return (step[0] === 1 ? String(Math.round(count)) : digits(count / step[0])) + ' ' + step[1];
+}
+const percent = (share) => (share * 100).toFixed(1) + ' %';
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+// The least of 1, 2, 5, 10 times a power of ten that is no smaller.
+function roundStep(about) {
+  const power = 10 ** Math.floor(Math.log10(about));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= about);
+}
+
+// ---- Colours: the op types that take longest have one each.
+const COLOURS = 8;
+const INK = '#16181d';
+let coloured = [];
+function colourTypes(types) { coloured = types.slice(0, COLOURS); }
+function colourOfType(type) {
+  const place = coloured.indexOf(type);
+  return place >= 0 ? `var(--c${place})` : 'var(--rest)';
+}
+
+// ---- Tooltip
+function explain(element, text) {
+  const tip = $('tip');
+  element.addEventListener('pointermove', (event) => {
+    tip.textContent = text(event);
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - box.width - 8)) + 'px';
+    tip.style.top = (event.clientY + 16 + box.height > innerHeight ? event.clientY - box.height - 10
+                                                                  : event.clientY + 16) + 'px';
+  });
+  element.addEventListener('pointerleave', () => { tip.hidden = true; });
+}
+
+// ---- Parts of a page
+const card = ([figure, what, more]) =>
+  make('div', {class: 'card'}, make('span', {}, what), make('b', {}, figure), make('i', {}, more));
+
+function stack(bar, legend, parts, text) {
+  const sum = parts.reduce((all, part) => all + part[1], 0) || 1;
+  bar.setAttribute('aria-label', parts.map(([name, value]) => `${name} ${percent(value / sum)}`).join(', '));
+  for (const [name, value, colour] of parts) {
+    const element = make('div', {style: {background: colour, flexGrow: String(value / sum), flexBasis: '0'}});
+    explain(element, () => `${name}\n${text(value)} · ${percent(value / sum)}`);
+    if (value > 0) bar.append(element);
+    legend.append(make('li', {}, make('i', {style: {background: colour}}), name + ' ', make('b', {}, text(value)), ' ' + percent(value / sum)));
+  }
+}

@@ -1,0 +1,13 @@
+// What the page of a token profile begins with, embedded by the build from the files of this
+// folder.
+#pragma once
+
+#include <string_view>
+
+namespace vitrine::llm::html {
+
+extern const std::string_view kElements;
+extern const std::string_view kStyle;
+extern const std::string_view kScript;
+
+}  // namespace vitrine::llm::html

@@ -1,0 +1,92 @@
+// The page: sums over all steps before the kept steps of each method.
+#include "inspector/report/report_html.h"
+#include "llm/profile/html/token_page.h"
+#include "llm/profile/report_tokens.h"
+#include "llm/profile/token_groups.h"
+#include "llm/profile/token_json.h"
+
+namespace vitrine::llm {
+namespace {
+
+Json group_json(const TokenGroup& group) {
+  Json json = {{"name", group.name}};
+  if (!group.place.empty()) {
+    json["place"] = group.place;
+    json["module"] = group.module;
+    json["kernel"] = group.kernel;
+  }
+  json["rows"] = group.rows;
+  json["prefill_calls"] = group.calls[kPrefill];
+  json["decode_calls"] = group.calls[kDecode];
+  json.update(times_json(group.times));
+  json["weight_bytes"] = group.weight_bytes;
+  json["cache_bytes"] = group.cache_bytes;
+  return json;
+}
+
+Json head_json(const TokenProfile& profile) {
+  Json json = token_json(profile);
+  const auto add_view = [&](const char* name, inspector::GroupBy by) {
+    Json& groups = json["groups"][name] = Json::array();
+    for (const TokenGroup& group : group_tokens(profile, {by, 0, ""}).groups) {
+      groups.push_back(group_json(group));
+    }
+  };
+  for (const auto& [name, by] : kGroupings) add_view(name, by);
+  add_view("none", inspector::GroupBy::kNone);
+  json["memory"]["parts"] = Json::array();
+  for (const MemoryPart& part : memory_parts(profile)) {
+    json["memory"]["parts"].push_back({part.name, part.bytes});
+  }
+  json["memory"]["cache_spans"] = Json::array();
+  for (const CacheSpan& span : cache_spans(profile)) {
+    json["memory"]["cache_spans"].push_back({span.name, span.layers, span.bytes});
+  }
+  return json;
+}
+
+// All decode tokens, of which the profile's runs are some.
+inspector::PageSteps decode_steps(const TokenProfile& profile, const inspector::Profile& kept) {
+  inspector::PageSteps page;
+  page.what = "time of each decode token by position";
+  for (const StepWall& wall : profile.tokens_by_position) {
+    page.steps.push_back({.position = wall.position, .ns = static_cast<double>(wall.ns)});
+  }
+  for (uint32_t run = 0; run < kept.run_names.size(); ++run) {
+    for (inspector::PageSteps::Step& step : page.steps) {
+      const bool is_it = kept.run_names[run] == kept_name(Phase::kDecode, step.position);
+      if (is_it && !step.run) step.run = run;
+    }
+  }
+  return page;
+}
+
+// The kept steps of a method that does not decode.
+inspector::PageSteps kept_steps(const inspector::Profile& kept) {
+  inspector::PageSteps page;
+  page.what = "time in the model of the calls that were kept";
+  for (const inspector::RunSample& sample : kept.wall_samples) {
+    page.steps.push_back({.position = sample.run, .ns = sample.ns, .run = sample.run});
+  }
+  return page;
+}
+
+}  // namespace
+
+std::string report_token_html(const TokenProfile& profile) {
+  std::vector<inspector::PageSteps> steps;
+  for (const inspector::Profile& kept : profile.kept) {
+    const bool decodes = kept.method == profile.methods.front().name;
+    steps.push_back(decodes ? decode_steps(profile, kept) : kept_steps(kept));
+  }
+  std::vector<inspector::ProfilePage> pages;
+  for (size_t i = 0; i < steps.size(); ++i) pages.push_back({&profile.kept[i], &steps[i]});
+  const inspector::PageHead head = {
+      .elements = html::kElements,
+      .style = html::kStyle,
+      .script = html::kScript,
+      .data = head_json(profile).dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return inspector::report_html(pages, &head);
+}
+
+}  // namespace vitrine::llm

@@ -1,0 +1,350 @@
+// The page of a token profile beside the JSON report of the same run: as data, and in a browser.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "llm/profile/report_tokens.h"
+#include "test/llm/profile/sample_profile.h"
+#include "test/support/browser.h"
+
+namespace vitrine::llm {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class TokenPage : public SampleProfile {
+ protected:
+  TokenPage() : SampleProfile(200) {}
+
+  json report() const { return json::parse(report_token_json(profile_)); }
+  json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
+};
+
+// All tokens, and a timeline of ops for each step that was kept: decode's point to their tokens.
+TEST_F(TokenPage, HasTheOpsOfTokens) {
+  const json data = test::page_data(report_token_html(profile_));
+  EXPECT_TRUE(data["others"].empty());
+  const auto& all = data["steps"]["all"];
+  ASSERT_EQ(all.size(), 199u);
+  size_t decoded = 0;
+  for (const auto& kept : data["steps"]["kept"]) {
+    EXPECT_GT(kept["events"].size(), 100u);
+    if (kept["step"].is_null()) {
+      EXPECT_EQ(kept["name"], "prefill at 0");
+      continue;
+    }
+    ++decoded;
+    const auto& step = all[kept["step"].get<size_t>()];
+    EXPECT_EQ(kept["name"], "decode at " + std::to_string(step[0].get<int>()));
+    EXPECT_LE(kept["ns"].get<double>(), step[1].get<double>()) << "within the token's wall time";
+  }
+  EXPECT_EQ(decoded + 1, profile_.kept.front().run_names.size());
+  EXPECT_GE(decoded, StepTracer::kSampled / 2);
+}
+
+TEST_F(TokenPage, HasWhatTheReportHas) {
+  const json report = this->report(), head = this->head();
+  for (const char* key : {"run", "phases", "token_ns", "unattributed", "parts", "wall",
+                          "fitted_tokens", "tokens", "notes"}) {
+    EXPECT_EQ(head.at(key), report.at(key)) << key;
+  }
+  for (const auto& [phase, facts] : report.at("phases").items()) {
+    const double seconds = facts.at("wall_ns").get<double>() / 1e9;
+    EXPECT_NEAR(facts.at("tokens_per_s").get<double>() * seconds, facts.at("tokens"), 1e-9);
+    for (const json& row : report.at("rows")) {
+      // Without branches, both phases call everything once a step.
+      EXPECT_EQ(row.at(phase + "_calls"), facts.at("steps"));
+    }
+  }
+  for (const auto& [view, groups] : head.at("groups").items()) {
+    for (const char* key :
+         {"prefill_ns", "decode_ns", "decode_calls", "weight_bytes", "cache_bytes"}) {
+      double sum = 0, expected = 0;
+      for (const json& group : groups) sum += group.at(key).get<double>();
+      for (const json& row : report.at("rows")) expected += row.at(key).get<double>();
+      EXPECT_NEAR(sum, expected, 1e-3) << view << " " << key;
+    }
+  }
+  EXPECT_EQ(head.at("groups").at("none").size(), report.at("rows").size());
+}
+
+// 8 caches of f32 [1, 256, 1, 32] lie in planned memory; the rest of it are activations.
+TEST_F(TokenPage, TellsTheCacheFromActivations) {
+  const json memory = head().at("memory");
+  std::map<std::string, double> parts;
+  for (const json& part : memory.at("parts")) parts[part[0]] = part[1];
+  EXPECT_EQ(parts.at("cache"), 8 * 256 * 32 * 4);
+  EXPECT_EQ(parts.at("activations") + parts.at("cache"), memory.at("planned"));
+  EXPECT_EQ(parts.at("packed"), memory.at("packed_weights"));
+  EXPECT_EQ(memory.at("cache_spans"), json::parse(R"([["attention 0 to attention 3", 4, 65536]])"));
+}
+
+// ---- In a browser
+
+constexpr char kReadTokens[] = R"(
+const all = (query) => [...document.querySelectorAll(query)];
+const texts = (query) => all(query).map((element) => element.textContent);
+const cells = (row) => [...row.children].map((cell) => cell.textContent);
+seen.title = document.title;
+seen.subtitle = document.getElementById('subtitle').textContent;
+seen.cards = Object.fromEntries(all('#token-cards .card').map((card) => [card.children[0].textContent, cells(card).slice(1)]));
+seen.memory = texts('#token-memory-legend b');
+seen.notes = texts('#token-notes li');
+seen.columns = texts('#phases thead tr:last-child th');
+seen.foot = all('#phases tfoot tr').map(cells);
+seen.views = {};
+for (const button of all('#phases-views button')) {
+  button.click();
+  const more = document.getElementById('phases-more');
+  if (!more.hidden) more.click();
+  seen.views[button.dataset.by] = all('#phases tbody tr').map(cells);
+}
+document.querySelector('#phases-views button').click();
+all('#phases th button').find((button) => button.textContent === 'cache').click();
+seen.most_cache = cells(document.querySelector('#phases tbody tr'));
+seen.fits = [...new Set(all('#growth .fit').map((line) => line.dataset.name))];
+seen.legend = texts('#growth-legend li');
+seen.dots = document.querySelector('#growth .tokens').getAttribute('d').split('M').length - 1;
+seen.growth = document.getElementById('growth-text').textContent;
+const plot = document.querySelector('#growth svg svg'), crossing = document.getElementById('growth-crossing');
+seen.crossing = crossing && Number(crossing.getAttribute('cx')) / Number(plot.getAttribute('width'));
+seen.bars = document.querySelector('#steps path').getAttribute('d').split('M').length - 1;
+const kept = all('#steps .kept');
+seen.kept = kept.length;
+kept[1].click();
+seen.pressed = kept.map((button) => button.getAttribute('aria-pressed'));
+seen.chosen = kept[1].getAttribute('aria-label');
+seen.timeline = document.getElementById('timeline-what').textContent;
+seen.blocks = all('#timeline .block').length;
+seen.images = document.images.length;
+seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
+document.getElementById('theme').click();
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+)";
+
+// A figure as the page shows it, in ns or bytes, and half of its last digit.
+struct Shown {
+  double value = 0, half = 0;
+};
+Shown shown(std::string text) {
+  const std::string minus = "−";
+  if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
+  size_t end = 0;
+  const double number = std::stod(text, &end);
+  const size_t dot = text.find('.');
+  const double decimals = dot < end ? static_cast<double>(end - dot - 1) : 0;
+  const std::string unit = end < text.size() ? text.substr(end + 1) : "";
+  static const std::map<std::string, double> kUnits = {
+      {"", 1},    {"%", 1}, {"ns", 1},   {"µs", 1e3}, {"ms", 1e6},
+      {"s", 1e9}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
+  const double size = kUnits.at(unit);
+  return {number * size, 0.5001 * std::pow(10, -decimals) * size};
+}
+void expect_shown(const json& text, double value, const std::string& what) {
+  const Shown figure = shown(text);
+  EXPECT_NEAR(figure.value, value, figure.half) << what << ": " << text;
+}
+
+// Rows of the report by the name of their op: sums of what the columns need.
+struct OpSums {
+  double prefill_ns = 0, decode_ns = 0, prefill_calls = 0, decode_calls = 0;
+  double weights = 0, cache = 0, slope = 0;
+};
+std::map<std::string, OpSums> sums_by_op(const json& report) {
+  std::map<std::string, OpSums> sums;
+  for (const json& row : report.at("rows")) {
+    OpSums& of = sums[row.at("groups").at("op")];
+    of.prefill_ns += row.at("prefill_ns").get<double>();
+    of.decode_ns += row.at("decode_ns").get<double>();
+    of.prefill_calls += row.at("prefill_calls").get<double>();
+    of.decode_calls += row.at("decode_calls").get<double>();
+    of.weights += row.at("weight_bytes").get<double>();
+    of.cache += row.at("cache_bytes").get<double>();
+    of.slope += row.at("growth").at("a_position_ns").get<double>();
+  }
+  return sums;
+}
+
+constexpr double kPeak = 20e9;  // bytes/s, made up
+// Columns of a phase: calls, total, a token, %.
+enum Column : uint8_t {
+  kName,
+  kPrefillCalls,
+  kDecodeCalls = 5,
+  kWeights = 9,
+  kCache,
+  kRate,
+  kOfPeak,
+  kSlope
+};
+
+void expect_op(const json& cells, const OpSums& of, const json& report) {
+  const std::string name = cells[kName];
+  SCOPED_TRACE(name);
+  const auto phase = [&](const char* key, size_t column, double calls, double ns) {
+    const json& facts = report.at("phases").at(key);
+    EXPECT_EQ(cells[column], std::to_string(static_cast<uint64_t>(calls)));
+    expect_shown(cells[column + 1], ns, "total");
+    expect_shown(cells[column + 2], ns / facts.at("tokens").get<double>(), "a token");
+    expect_shown(cells[column + 3], 100 * ns / facts.at("wall_ns").get<double>(), "%");
+  };
+  phase("prefill", kPrefillCalls, of.prefill_calls, of.prefill_ns);
+  phase("decode", kDecodeCalls, of.decode_calls, of.decode_ns);
+  if (of.weights > 0) expect_shown(cells[kWeights], of.weights, "weights");
+  if (of.cache > 0) expect_shown(cells[kCache], of.cache, "cache");
+  EXPECT_EQ(cells[kWeights] == "", of.weights == 0);
+  EXPECT_EQ(cells[kCache] == "", of.cache == 0);
+  const double bytes = of.weights + of.cache;
+  EXPECT_EQ(cells[kRate] == "", bytes < 1000);
+  if (bytes >= 1000) {
+    const double rate = bytes * 199 / of.decode_ns;  // bytes/ns
+    expect_shown(cells[kRate], rate, "GB/s");
+    expect_shown(cells[kOfPeak], 100 * rate * 1e9 / kPeak, "of peak");
+  }
+  const std::string slope = cells[kSlope];
+  expect_shown(slope.starts_with('+') ? slope.substr(1) : slope, of.slope * 1000, "growth");
+}
+
+// What is shown of the rows is what is shown of the wall time, but for rounding.
+void expect_adds_up(const json& seen, size_t column) {
+  double sum = 0, half = 0;
+  for (const json* list : {&seen.at("views").at("op"), &seen.at("foot")}) {
+    for (const json& cells : *list) {
+      if (cells[kName] == "wall") continue;
+      const Shown figure = shown(cells[column]);
+      sum += figure.value;
+      half += figure.half;
+    }
+  }
+  const Shown wall = shown(seen.at("foot").back()[column]);
+  EXPECT_NEAR(sum, wall.value, half + wall.half);
+  EXPECT_LT(half, 0.02 * wall.value) << "too coarse to say";
+}
+
+TEST_F(TokenPage, ShowsTheReportInABrowser) {
+  VITRINE_BROWSER(browser);
+  profile_.run.limits = inspector::MachineLimits{.bytes_per_s = kPeak};
+  const std::string page = report_token_html(profile_);
+  const json report = this->report();
+  const test::ScratchFolder scratch;
+  for (const char* window : {"1280,900", "390,844"}) {
+    SCOPED_TRACE(window);
+    const json seen = test::drive(browser, page, scratch, window, kReadTokens);
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen.at("problems"), json::array());
+    EXPECT_EQ(seen.at("ids"), 0) << "ids that are there twice";
+    EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
+    EXPECT_EQ(seen.at("title"), "model.pte · forward");
+
+    const json& cards = seen.at("cards");
+    for (const char* phase : {"prefill", "decode"}) {
+      expect_shown(cards.at(phase + std::string(", tokens/s"))[0],
+                   report.at("phases").at(phase).at("tokens_per_s"), phase);
+    }
+    const json& token = report.at("token_ns");
+    const json& median = cards.at("a token, p50");
+    expect_shown(median[0], token.at("p50"), "p50");
+    const std::string others = median[1];  // "p90 1.2 ms · p99 1.4 ms"
+    const size_t p99 = others.find(" · p99 ");
+    expect_shown(others.substr(4, p99 - 4), token.at("p90"), "p90");
+    expect_shown(others.substr(p99 + std::string(" · p99 ").size()), token.at("p99"), "p99");
+    expect_shown(cards.at("time to first token")[0], report.at("run").at("first_token_ns")[0],
+                 "first token");
+
+    const std::map<std::string, OpSums> sums = sums_by_op(report);
+    const json& ops = seen.at("views").at("op");
+    ASSERT_EQ(ops.size(), sums.size());
+    for (const json& cells : ops) expect_op(cells, sums.at(cells[kName]), report);
+    EXPECT_EQ(seen.at("views").at("none").size(), report.at("rows").size());
+    EXPECT_EQ(seen.at("most_cache")[kName], "custom_sdpa");
+
+    std::map<std::string, json> foot;
+    for (const json& cells : seen.at("foot")) foot[cells[kName]] = cells;
+    for (const auto& [name, part] : report.at("parts").items()) {
+      if (!foot.contains(name)) {
+        EXPECT_EQ(part.at("prefill_ns").get<double>() + part.at("decode_ns").get<double>(), 0);
+        continue;
+      }
+      expect_shown(foot.at(name)[kPrefillCalls + 1], part.at("prefill_ns"), name);
+      expect_shown(foot.at(name)[kDecodeCalls + 1], part.at("decode_ns"), name);
+    }
+    EXPECT_TRUE(foot.contains("sampling"));
+    expect_shown(foot.at("unattributed")[kDecodeCalls + 1],
+                 report.at("unattributed").at("decode_ns"), "unattributed");
+    expect_shown(foot.at("wall")[kDecodeCalls + 1], report.at("wall").at("decode_ns"), "wall");
+    for (const size_t phase : {kPrefillCalls, kDecodeCalls}) expect_adds_up(seen, phase + 1u);
+
+    EXPECT_EQ(seen.at("fits").size(), 9u) << "a token and eight op types";
+    EXPECT_EQ(seen.at("legend").size(), 9u);
+    EXPECT_EQ(seen.at("dots"), 199);
+    EXPECT_THAT(seen.at("growth").get<std::string>(),
+                HasSubstr("over " + std::to_string(profile_.usual_steps) + " of 199 tokens"));
+    EXPECT_EQ(seen.at("bars"), 199);
+    EXPECT_EQ(seen.at("kept"), profile_.kept.front().run_names.size() - 1) << "without the prefill";
+    EXPECT_THAT(seen.at("timeline").get<std::string>(),
+                HasSubstr(seen.at("chosen").get<std::string>() + ","));
+    EXPECT_GT(seen.at("blocks"), 100);
+    for (size_t i = 0; i < seen.at("pressed").size(); ++i) {
+      EXPECT_EQ(seen.at("pressed")[i], i == 1 ? "true" : "false");
+    }
+  }
+}
+
+// Positions 5 to 203; a crossing at 102 is in the middle of the plot.
+TEST_F(TokenPage, MarksWhereAttentionPassesTheWeights) {
+  VITRINE_BROWSER(browser);
+  ASSERT_TRUE(profile_.attention.has_value());
+  const test::ScratchFolder scratch;
+  const auto crossing = [&](double position) {
+    profile_.attention->passes_weights = position;
+    return test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadTokens);
+  };
+  const json middle = crossing(101.5);
+  EXPECT_NEAR(middle.at("crossing").get<double>(), 0.5, 1e-9);
+  EXPECT_THAT(middle.at("growth").get<std::string>(), HasSubstr("at position 102."));
+  const json beyond = crossing(300);
+  EXPECT_TRUE(beyond.at("crossing").is_null());
+  EXPECT_THAT(beyond.at("growth").get<std::string>(),
+              HasSubstr("at position 300, beyond the context of 256."));
+}
+
+TEST_F(TokenPage, ShowsHostileNamesAsText) {
+  const std::string evil = "</script><img src=x onerror=problems.push('run')>{{script}}";
+  profile_.run.model = profile_.run.machine = evil;
+  profile_.notes.push_back(evil);
+  for (CacheBuffer& cache : profile_.caches) cache.layer = evil;
+  for (auto& names : profile_.methods.front().names) {
+    for (inspector::ProfileRow& row : names->rows) {
+      row.kernel = evil;
+      row.source_ops = {evil};
+      row.modules = {evil};
+      row.source_lines = {evil};
+      row.model_lines = {evil};
+      row.main_op = 0;
+    }
+  }
+  const std::string page = report_token_html(profile_);
+  EXPECT_THAT(page, testing::Not(HasSubstr("<img")));
+  for (const char* reference : {"src=\"", "url(", "href=\"http", "fetch(", "innerHTML"}) {
+    EXPECT_THAT(page, testing::Not(HasSubstr(reference)));
+  }
+  EXPECT_EQ(test::page_data(page, "head-data").at("run").at("model"), evil);
+  VITRINE_BROWSER(browser);
+  const test::ScratchFolder scratch;
+  const json seen = test::drive(browser, page, scratch, "1280,900", kReadTokens);
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("images"), 0);
+  EXPECT_EQ(seen.at("title"), evil + " · forward");
+  EXPECT_THAT(seen.at("subtitle").get<std::string>(), HasSubstr(evil));
+  EXPECT_EQ(seen.at("notes").back(), evil);
+  EXPECT_EQ(seen.at("views").at("none")[0][2], evil);
+}
+
+}  // namespace
+}  // namespace vitrine::llm

@@ -1,0 +1,95 @@
+#include "test/support/browser.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "test/support/read_text.h"
+
+namespace vitrine::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Runs before the page's script and records errors.
+constexpr char kWatch[] = R"(<script>
+window.problems = [];
+addEventListener('error', (event) => problems.push(event.message));
+addEventListener('unhandledrejection', (event) => problems.push(String(event.reason)));
+addEventListener('securitypolicyviolation', (event) => problems.push('policy: ' + event.blockedURI));
+for (const kind of ['error', 'warn']) console[kind] = (...texts) => problems.push(texts.join(' '));
+</script>)";
+
+// Runs last.
+constexpr char kReport[] = R"(
+seen.problems = window.problems;
+const result = document.createElement('pre');
+result.id = 'result';
+result.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+document.body.append(result);
+</script>)";
+
+std::string from_base64(const std::string& text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) break;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes += static_cast<char>(bits >> count & 0xff);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string find_browser() {
+  if (const char* set = std::getenv("VITRINE_CHROMIUM"); set != nullptr) return set;
+  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+      if (fs::exists(fs::path(folder) / name)) return fs::path(folder) / name;
+    }
+  }
+  return "";
+}
+
+json drive(const std::string& browser, std::string page, const ScratchFolder& scratch,
+           const char* window, const std::string& script) {
+  page.insert(page.find("<head>") + 6, kWatch);
+  page.insert(page.rfind("</body>"), "<script>const seen = {};" + script + kReport);
+  const fs::path file = scratch / "driven.html";
+  std::ofstream(file) << page;
+  const fs::path out = scratch / "dom";
+  const std::string command =
+      "timeout 120 " + browser +
+      " --headless --no-sandbox --disable-gpu --user-data-dir=" + (scratch / "browser").string() +
+      " --window-size=" + window + " --dump-dom file://" + file.string() + " >" + out.string() +
+      " 2>" + (scratch / "log").string();
+  EXPECT_EQ(std::system(command.c_str()), 0) << read_text(scratch / "log");
+  const std::string dom = read_text(out);
+  const std::string open = "<pre id=\"result\">";
+  const size_t begin = dom.find(open);
+  if (begin == std::string::npos) {
+    ADD_FAILURE() << "the page's script did not end: " << dom.substr(0, 2000);
+    return {};
+  }
+  return json::parse(from_base64(dom.substr(begin + open.size())));
+}
+
+json page_data(const std::string& page, const std::string& id) {
+  const std::string open = " id=\"" + id + "\">";
+  const size_t begin = page.find(open) + open.size();
+  return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+}  // namespace vitrine::test
