@@ -63,10 +63,10 @@ const showGrowth = (data) => {
   for (const [name, cost, colour] of lines) {
     $('growth-legend').append(make('li', {}, make('i', {style: {background: colour}}), name + ' ', make('b', {}, formula(cost))));
   }
-  const attention = crossing === undefined ? '' : ` Attention takes as long as the products with weights (${time(data.attention.weights_ns)}, dashed) at position ` +
+  const attention = crossing === undefined ? '' : ` Attention takes as long as the products with weights (${time(data.attention.weights_ns)}${isInPlot ? ', dashed' : ''}) at position ` +
     `${crossing.toFixed(0)}${crossing > context ? `, beyond the context of ${context}` : ''}.`;
   $('growth-text').textContent = `The figures are a cost at position 0 and its growth over 1000 positions, by least squares over ${data.fitted_tokens} of ` +
-    `${data.tokens.length} tokens; the first six and disturbed ones are left out. Dotted parts were not measured.${attention}`;
+    `${data.tokens.length} tokens; the first six and disturbed ones are left out.${end > last ? ' Dotted parts were not measured.' : ''}${attention}`;
   new ResizeObserver(draw).observe($('growth'));
   draw();
 };

@@ -42,6 +42,7 @@ const showHead = (data) => {
 
   // ---- Phases side by side
   const LIMIT = 200;  // rows shown at first
+  const narrow = matchMedia('(max-width: 720px)');
   const rate = (of) => {
     const moved = of.weight_bytes + of.cache_bytes, ns = aToken(of, 'decode');
     return moved >= 1000 && ns > 0 ? moved / ns : 0;
@@ -49,23 +50,24 @@ const showHead = (data) => {
   const unless0 = (text) => (value) => (value > 0 ? text(value) : '');
   const slope = (of) => (of.growth ? 1000 * of.growth.a_position_ns : 0);
   const columnsOf = (phase) => [
-    {phase, title: 'calls', value: (of) => of[phase + '_calls'] || 0, text: unless0(String)},
-    {phase, title: 'total', value: (of) => of[phase + '_ns'], text: time},
+    {phase, title: 'calls', value: (of) => of[phase + '_calls'] || 0, text: unless0(String), isWide: true},
+    {phase, title: 'total', value: (of) => of[phase + '_ns'], text: time, isWide: true},
     {phase, title: 'a token', value: (of) => aToken(of, phase), text: time},
     {phase, title: '%', value: (of) => share(of, phase), text: (value) => (100 * value).toFixed(1), isShare: true}];
-  const columns = columnsOf('prefill');
+  const all = columnsOf('prefill');
   if (decodes) {
     const phase = 'decode';
-    columns.push(...columnsOf(phase), {phase, title: 'weights', value: (of) => of.weight_bytes, text: unless0(bytes)},
+    all.push(...columnsOf(phase), {phase, title: 'weights', value: (of) => of.weight_bytes, text: unless0(bytes)},
                  {phase, title: 'cache', value: (of) => of.cache_bytes, text: unless0(bytes)},
                  {phase, title: 'GB/s', value: rate, text: unless0(digits)});
     if (run.machine_bytes_per_s) {
-      columns.push({phase, title: 'of peak', value: (of) => 1e9 * rate(of) / run.machine_bytes_per_s, text: unless0(percent)});
+      all.push({phase, title: 'of peak', value: (of) => 1e9 * rate(of) / run.machine_bytes_per_s, text: unless0(percent)});
     }
-    if (data.wall.growth) columns.push({phase, title: 'per 1000', value: slope, text: (ns) => (ns > 0 ? '+' : '') + time(ns), isGrowth: true});
+    if (data.wall.growth) all.push({phase, title: 'per 1000', value: slope, text: (ns) => (ns > 0 ? '+' : '') + time(ns), isGrowth: true});
   }
   const VIEWS = {op: ['Op types', 'op'], module: ['Modules', 'module'], delegate: ['Delegates', 'delegate'],
                  line: ['Source lines', 'source line'], none: ['Operators', 'source op', 'module', 'kernel']};
+  let columns = all;  // those that the window has room for
   const state = {by: 'op', sorted: null, down: true, limit: LIMIT};
 
   function rowOf(of, names, widest) {
@@ -86,7 +88,7 @@ const showHead = (data) => {
     const tops = make('tr', {}, make('th', {colspan: names.length}));
     for (const phase of decodes ? ['prefill', 'decode'] : ['prefill']) {
       tops.append(make('th', {class: 'phase begins', colspan: columns.filter((column) => column.phase === phase).length},
-                       `${phase}: ${counted(phases[phase].tokens, 'token')}, ${time(phases[phase].wall_ns)}`));
+                       narrow.matches ? phase : `${phase}: ${counted(phases[phase].tokens, 'token')}, ${time(phases[phase].wall_ns)}`));
     }
     const row = make('tr');
     names.forEach((name) => row.append(make('th', {}, make('button', {type: 'button', onclick: () => { state.sorted = null; draw(); }}, name))));
@@ -102,6 +104,7 @@ const showHead = (data) => {
   }
 
   function draw() {
+    columns = all.filter((column) => !narrow.matches || !column.isWide);
     const names = VIEWS[state.by].slice(1);
     let groups = data.groups[state.by];
     if (state.sorted) {
@@ -129,6 +132,7 @@ const showHead = (data) => {
         draw();
       }}, title));
     }
+    narrow.addEventListener('change', draw);
     $('phases-more').addEventListener('click', () => { state.limit = Infinity; draw(); });
     draw();
     const peak = run.machine_bytes_per_s;

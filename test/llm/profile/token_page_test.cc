@@ -226,59 +226,71 @@ void expect_adds_up(const json& seen, size_t column) {
   EXPECT_LT(half, 0.02 * wall.value) << "too coarse to say";
 }
 
+void expect_cards(const json& cards, const json& report) {
+  for (const char* phase : {"prefill", "decode"}) {
+    expect_shown(cards.at(phase + std::string(", tokens/s"))[0],
+                 report.at("phases").at(phase).at("tokens_per_s"), phase);
+  }
+  const json& token = report.at("token_ns");
+  const json& median = cards.at("a token, p50");
+  expect_shown(median[0], token.at("p50"), "p50");
+  const std::string others = median[1], between = " · p99 ";  // "p90 1.2 ms · p99 1.4 ms"
+  const size_t p99 = others.find(between);
+  expect_shown(others.substr(4, p99 - 4), token.at("p90"), "p90");
+  expect_shown(others.substr(p99 + between.size()), token.at("p99"), "p99");
+  expect_shown(cards.at("time to first token")[0], report.at("run").at("first_token_ns")[0],
+               "first token");
+}
+
+void expect_outside(const json& rows, const json& report) {
+  std::map<std::string, json> foot;
+  for (const json& cells : rows) foot[cells[kName]] = cells;
+  const auto expect_row = [&](const std::string& name, const json& times) {
+    expect_shown(foot.at(name)[kPrefillCalls + 1], times.at("prefill_ns"), name);
+    expect_shown(foot.at(name)[kDecodeCalls + 1], times.at("decode_ns"), name);
+  };
+  for (const auto& [name, part] : report.at("parts").items()) {
+    const double ns = part.at("prefill_ns").get<double>() + part.at("decode_ns").get<double>();
+    EXPECT_EQ(foot.contains(name), ns > 0) << name;
+    if (ns > 0) expect_row(name, part);
+  }
+  EXPECT_TRUE(foot.contains("sampling"));
+  for (const char* name : {"unattributed", "wall"}) expect_row(name, report.at(name));
+}
+
 TEST_F(TokenPage, ShowsTheReportInABrowser) {
   VITRINE_BROWSER(browser);
   profile_.run.limits = inspector::MachineLimits{.bytes_per_s = kPeak};
-  const std::string page = report_token_html(profile_);
   const json report = this->report();
+  const test::ScratchFolder scratch;
+  const json seen =
+      test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadTokens);
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("title"), "model.pte · forward");
+  expect_cards(seen.at("cards"), report);
+
+  const std::map<std::string, OpSums> sums = sums_by_op(report);
+  const json& ops = seen.at("views").at("op");
+  ASSERT_EQ(ops.size(), sums.size());
+  for (const json& cells : ops) expect_op(cells, sums.at(cells[kName]), report);
+  EXPECT_EQ(seen.at("views").at("none").size(), report.at("rows").size());
+  EXPECT_EQ(seen.at("most_cache")[kName], "custom_sdpa");
+  expect_outside(seen.at("foot"), report);
+  for (const size_t phase : {kPrefillCalls, kDecodeCalls}) expect_adds_up(seen, phase + 1u);
+}
+
+TEST_F(TokenPage, ShowsGrowthAndSteps) {
+  VITRINE_BROWSER(browser);
   const test::ScratchFolder scratch;
   for (const char* window : {"1280,900", "390,844"}) {
     SCOPED_TRACE(window);
-    const json seen = test::drive(browser, page, scratch, window, kReadTokens);
+    const json seen =
+        test::drive(browser, report_token_html(profile_), scratch, window, kReadTokens);
     ASSERT_TRUE(seen.is_object());
     EXPECT_EQ(seen.at("problems"), json::array());
     EXPECT_EQ(seen.at("ids"), 0) << "ids that are there twice";
     EXPECT_LE(seen.at("overflow"), 0) << "the page scrolls sideways";
-    EXPECT_EQ(seen.at("title"), "model.pte · forward");
-
-    const json& cards = seen.at("cards");
-    for (const char* phase : {"prefill", "decode"}) {
-      expect_shown(cards.at(phase + std::string(", tokens/s"))[0],
-                   report.at("phases").at(phase).at("tokens_per_s"), phase);
-    }
-    const json& token = report.at("token_ns");
-    const json& median = cards.at("a token, p50");
-    expect_shown(median[0], token.at("p50"), "p50");
-    const std::string others = median[1];  // "p90 1.2 ms · p99 1.4 ms"
-    const size_t p99 = others.find(" · p99 ");
-    expect_shown(others.substr(4, p99 - 4), token.at("p90"), "p90");
-    expect_shown(others.substr(p99 + std::string(" · p99 ").size()), token.at("p99"), "p99");
-    expect_shown(cards.at("time to first token")[0], report.at("run").at("first_token_ns")[0],
-                 "first token");
-
-    const std::map<std::string, OpSums> sums = sums_by_op(report);
-    const json& ops = seen.at("views").at("op");
-    ASSERT_EQ(ops.size(), sums.size());
-    for (const json& cells : ops) expect_op(cells, sums.at(cells[kName]), report);
-    EXPECT_EQ(seen.at("views").at("none").size(), report.at("rows").size());
-    EXPECT_EQ(seen.at("most_cache")[kName], "custom_sdpa");
-
-    std::map<std::string, json> foot;
-    for (const json& cells : seen.at("foot")) foot[cells[kName]] = cells;
-    for (const auto& [name, part] : report.at("parts").items()) {
-      if (!foot.contains(name)) {
-        EXPECT_EQ(part.at("prefill_ns").get<double>() + part.at("decode_ns").get<double>(), 0);
-        continue;
-      }
-      expect_shown(foot.at(name)[kPrefillCalls + 1], part.at("prefill_ns"), name);
-      expect_shown(foot.at(name)[kDecodeCalls + 1], part.at("decode_ns"), name);
-    }
-    EXPECT_TRUE(foot.contains("sampling"));
-    expect_shown(foot.at("unattributed")[kDecodeCalls + 1],
-                 report.at("unattributed").at("decode_ns"), "unattributed");
-    expect_shown(foot.at("wall")[kDecodeCalls + 1], report.at("wall").at("decode_ns"), "wall");
-    for (const size_t phase : {kPrefillCalls, kDecodeCalls}) expect_adds_up(seen, phase + 1u);
-
     EXPECT_EQ(seen.at("fits").size(), 9u) << "a token and eight op types";
     EXPECT_EQ(seen.at("legend").size(), 9u);
     EXPECT_EQ(seen.at("dots"), 199);
@@ -292,6 +304,14 @@ TEST_F(TokenPage, ShowsTheReportInABrowser) {
     for (size_t i = 0; i < seen.at("pressed").size(); ++i) {
       EXPECT_EQ(seen.at("pressed")[i], i == 1 ? "true" : "false");
     }
+    const bool is_phone = window[0] == '3';
+    const json columns =
+        is_phone
+            ? json({"op", "a token", "%", "a token", "%", "weights", "cache", "GB/s", "per 1000"})
+            : json({"op", "calls", "total", "a token", "%", "calls", "total", "a token", "%",
+                    "weights", "cache", "GB/s", "per 1000"});
+    EXPECT_EQ(seen.at("columns"), columns);
+    for (const json& cells : seen.at("foot")) EXPECT_EQ(cells.size(), columns.size());
   }
 }
 
