@@ -1,7 +1,5 @@
 #include "host/files.h"
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "host/tool_error.h"
+#include "runtime/platform/file.h"
 
 namespace vitrine::tools {
 namespace {
@@ -23,21 +22,20 @@ using File = std::unique_ptr<std::FILE, Close>;
 // Not more of a pipe or a device.
 constexpr size_t kMostStreamedBytes = size_t{1} << 28;
 
-// `reason`: errno, read right after the call that failed.
-[[noreturn]] void fail(const std::filesystem::path& path, const char* what, int reason) {
-  throw ToolError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(reason)));
-}
+constexpr size_t kBufferBytes = size_t{1} << 16;
 
 // Of pipes and devices, which have no size.
-std::vector<std::byte> read_stream(std::FILE* file, const std::filesystem::path& path) {
+std::vector<std::byte> read_stream(const std::filesystem::path& path) {
+  const File file(std::fopen(path.c_str(), "rbe"));
   std::vector<std::byte> bytes;
   size_t count = 0;
   do {
-    constexpr size_t kBlock = 65536;
     const size_t before = bytes.size();
-    bytes.resize(before + kBlock);
-    count = std::fread(bytes.data() + before, 1, kBlock, file);
-    if (std::ferror(file) != 0) fail(path, "cannot read", errno);
+    bytes.resize(before + kBufferBytes);
+    if (file) count = std::fread(bytes.data() + before, 1, kBufferBytes, file.get());
+    if (!file || std::ferror(file.get()) != 0) {
+      throw ToolError(fmt::format("{}: cannot read: {}", path.string(), std::strerror(errno)));
+    }
     bytes.resize(before + count);
     if (bytes.size() > kMostStreamedBytes) {
       throw ToolError(
@@ -50,15 +48,12 @@ std::vector<std::byte> read_stream(std::FILE* file, const std::filesystem::path&
 }  // namespace
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  const File file(std::fopen(path.c_str(), "rbe"));
-  if (!file) fail(path, "cannot open", errno);
-  std::error_code error;
-  if (std::filesystem::is_other(path, error)) return read_stream(file.get(), path);
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw ToolError(fmt::format("{}: not a file", path.string()));
-  std::vector<std::byte> bytes(size);
-  if (std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
-    fail(path, "cannot read", errno);
+  std::error_code ignored;
+  if (std::filesystem::is_other(path, ignored)) return read_stream(path);
+  const platform::File file = check(platform::File::open(path.c_str()));
+  std::vector<std::byte> bytes(file.size());
+  if (Error error = file.read(0, bytes); !error.ok()) {
+    throw ToolError(std::move(error).in("%s", path.c_str()));
   }
   return bytes;
 }
@@ -95,42 +90,41 @@ void check_outputs(std::span<const std::filesystem::path> outputs,
   }
 }
 
-NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code ignored;
-  if (std::filesystem::is_symlink(path_, ignored)) {
-    path_ = std::filesystem::weakly_canonical(path_, ignored);
-  }
-  // A rename would put a file where a device was.
-  const bool in_place =
-      std::filesystem::exists(path_, ignored) && std::filesystem::is_other(path_, ignored);
-  if (!in_place) temporary_ = fmt::format("{}.{}.tmp", path_.string(), ::getpid());
-  file_ = std::fopen((in_place ? path_ : temporary_).c_str(), "wbe");
-  if (file_ == nullptr) {
-    const int reason = errno;
-    temporary_.clear();
-    tools::fail(path_, "cannot create", reason);
-  }
-}
-
-NewFile::~NewFile() {
-  if (file_ != nullptr) std::fclose(file_);
-  if (!temporary_.empty()) std::remove(temporary_.c_str());
-}
+NewFile::NewFile(const std::filesystem::path& path)
+    : file_(check(platform::NewFile::create(path.c_str(), platform::NewFile::Kind::kOutput))) {}
 
 void NewFile::append(std::span<const std::byte> bytes) {
   size_ += bytes.size();
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
-    tools::fail(path_, "cannot write", errno);
+  if (buffered_.size() + bytes.size() > kBufferBytes) write_buffered();
+  if (bytes.size() >= kBufferBytes) {
+    check(file_.write(bytes));
+  } else {
+    buffered_.insert(buffered_.end(), bytes.begin(), bytes.end());
   }
 }
 
+void NewFile::append(std::string_view text) {
+  append(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void NewFile::write_buffered() {
+  check(file_.write(buffered_));
+  buffered_.clear();
+}
+
+void NewFile::finish() {
+  write_buffered();
+  check(file_.finish());
+}
+
 void NewFile::commit() {
-  const bool is_closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  const bool is_in_place = temporary_.empty();
-  if (!is_closed || (!is_in_place && std::rename(temporary_.c_str(), path_.c_str()) != 0)) {
-    tools::fail(path_, "cannot write", errno);
-  }
-  temporary_.clear();
+  finish();
+  check(file_.commit());
+}
+
+void NewFiles::commit() {
+  for (NewFile& file : files_) file.finish();
+  for (NewFile& file : files_) file.commit();
 }
 
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {

@@ -66,10 +66,12 @@ std::unique_ptr<aot::LoweredModel> lower(const std::map<std::string, std::filesy
 }
 
 void save(const aot::LoweredModel& model, const std::filesystem::path& path) {
+  tools::NewFiles files;
   for (const auto& [tag, bytes] : model.emitted.ptd) {
-    tools::write_file(path.parent_path() / (tag + ".ptd"), bytes);
+    files.add(path.parent_path() / (tag + ".ptd")).append(bytes);
   }
-  tools::write_file(path, std::span<const std::byte>(model.emitted.pte));
+  files.add(path).append(model.emitted.pte);
+  files.commit();
 }
 
 py::dict delegation_info(const aot::LoweredModel& model) {

@@ -6,39 +6,69 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <string_view>
 #include <utility>
+
+#include "runtime/platform/clock.h"
 
 namespace vitrine::platform {
 namespace {
 
-// mkostemp replaces the letters X by a unique ending.
-constexpr std::string_view kEnding = ".XXXXXX";
+Error failed(const char* path, const char* what) {
+  return Error::make(ErrorCode::kAccessFailed, "%s: %s: %s", path, what, std::strerror(errno));
+}
 
 timespec at_second(uint64_t second) { return {static_cast<time_t>(second), 0}; }
 
+// Replaces a link by what it leads to: the file itself is replaced, not the link.
+Error follow_links(CheckedVector<char>& path) {
+  constexpr int kMost = 40;  // as the system
+  char target[PATH_MAX];
+  for (int links = 0; links < kMost; ++links) {
+    const ssize_t size = ::readlink(path.data(), target, sizeof target);
+    if (size < 0) return Error();  // no link
+    size_t folder = 0;             // a relative target begins in the link's folder
+    for (size_t i = 0; target[0] != '/' && path[i] != '\0'; ++i) {
+      if (path[i] == '/') folder = i + 1;
+    }
+    VITRINE_RETURN_IF_ERROR(path.resize(folder));
+    VITRINE_RETURN_IF_ERROR(path.append({target, static_cast<size_t>(size)}));
+    VITRINE_RETURN_IF_ERROR(path.push_back('\0'));
+  }
+  errno = ELOOP;
+  return failed(path.data(), "cannot create");
+}
+
 }  // namespace
 
-Result<NewFile> NewFile::create(const char* path) {
+Result<NewFile> NewFile::create(const char* path, Kind kind) {
+  NewFile file;
+  VITRINE_RETURN_IF_ERROR(file.path_.append({path, std::strlen(path) + 1}));
   struct stat there;
   if (::stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-    return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: not a regular file", path);
+    if (kind == Kind::kPrivate || S_ISDIR(there.st_mode)) {
+      return Error::make(ErrorCode::kAccessFailed, "%s: cannot create: not a regular file", path);
+    }
+    file.descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC);
+    if (file.descriptor_ < 0) return failed(path, "cannot create");
+    return file;
   }
-  char target[PATH_MAX];  // the file itself is replaced, not the link to it
-  if (::realpath(path, target) != nullptr) path = target;
-  const std::string_view name = path;
-  NewFile file;
-  VITRINE_RETURN_IF_ERROR(file.path_.append({path, name.size() + 1}));
-  VITRINE_RETURN_IF_ERROR(file.temporary_.append(name));
-  VITRINE_RETURN_IF_ERROR(file.temporary_.append({kEnding.data(), kEnding.size() + 1}));
-  file.descriptor_ = ::mkostemp(file.temporary_.data(), O_CLOEXEC);  // of mode 0600
-  if (file.descriptor_ < 0) {
-    return Error::make(ErrorCode::kAccessFailed, "%s cannot be written: %s", path,
-                       std::strerror(errno));
-  }
+  VITRINE_RETURN_IF_ERROR(follow_links(file.path_));
+  CheckedVector<char> temporary;
+  constexpr size_t kEnding = 8;  // with its zero
+  const size_t length = file.path_.size() - 1;
+  VITRINE_RETURN_IF_ERROR(temporary.append({file.path_.data(), length}));
+  VITRINE_RETURN_IF_ERROR(temporary.resize(length + kEnding));
+  const mode_t mode = kind == Kind::kPrivate ? 0600 : 0666;
+  auto number = static_cast<uint32_t>(now_ns());
+  do {  // until nobody has a file of that name
+    std::snprintf(temporary.data() + length, kEnding, ".%06x", ++number & 0xffffff);
+    file.descriptor_ = ::open(temporary.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (file.descriptor_ < 0 && errno == EEXIST);
+  if (file.descriptor_ < 0) return failed(file.path_.data(), "cannot create");
+  file.temporary_ = std::move(temporary);
   return file;
 }
 
@@ -48,33 +78,39 @@ NewFile::NewFile(NewFile&& other) noexcept
       temporary_(std::move(other.temporary_)) {}
 
 NewFile::~NewFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.data());
-}
-
-Error NewFile::failed(const char* what) const {
-  return Error::make(ErrorCode::kAccessFailed, "%s: %s: %s", path_.data(), what,
-                     std::strerror(errno));
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.data());
 }
 
 Error NewFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return failed("writing");
+    if (count == 0) errno = EIO;  // for ever, if it were tried again
+    if (count <= 0) return failed(path_.data(), "cannot write");
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
   return Error();
 }
 
-Error NewFile::commit(uint64_t modified_s) {
+Error NewFile::seal(uint64_t modified_s) {
   const timespec times[2] = {at_second(modified_s), at_second(modified_s)};
-  // Else a crash may leave a file of the right size and time, without its bytes.
-  if (::fsync(descriptor_) != 0) return failed("writing to disk");
-  if (::futimens(descriptor_, times) != 0) return failed("setting its time");
-  if (::rename(temporary_.data(), path_.data()) != 0) return failed("renaming");
-  ::close(std::exchange(descriptor_, -1));
+  if (::fsync(descriptor_) != 0) return failed(path_.data(), "cannot write to disk");
+  if (::futimens(descriptor_, times) != 0) return failed(path_.data(), "cannot set its time");
+  return Error();
+}
+
+Error NewFile::finish() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (descriptor < 0 || ::close(descriptor) == 0) return Error();
+  return failed(path_.data(), "cannot write");
+}
+
+Error NewFile::commit() {
+  VITRINE_RETURN_IF_ERROR(finish());
+  if (temporary_.empty()) return Error();
+  if (::rename(temporary_.data(), path_.data()) != 0) return failed(path_.data(), "cannot rename");
+  temporary_.clear();
   return Error();
 }
 

@@ -32,11 +32,13 @@ constexpr int kVerificationFailed = 2;
 
 void write_trace(const TraceBuffer& trace, const flatbuffers::DetachedBuffer& dump,
                  const RunnerOptions& options) {
-  write_file(options.etdump, std::as_bytes(std::span(dump.data(), dump.size())));
-  if (trace.values() == nullptr) return;
+  NewFiles files;
+  files.add(options.etdump).append(std::as_bytes(std::span(dump.data(), dump.size())));
+  if (trace.values() == nullptr) return files.commit();
   std::filesystem::path beside = options.debug_buffer;
   if (beside.empty()) beside = options.etdump.string() + ".data";
-  write_file(beside, trace.values()->data());
+  files.add(beside).append(trace.values()->data());
+  files.commit();
   if (trace.values()->dropped() != 0) {
     fmt::print(stderr,
                "executor_runner: {} outputs did not fit and are not in the trace: raise "

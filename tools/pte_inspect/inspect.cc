@@ -69,6 +69,12 @@ struct Traced {
   }
 };
 
+// The trace is sound, but has no complete run.
+class NoProfile : public ToolError {
+ public:
+  using ToolError::ToolError;
+};
+
 Traced read_trace(const OpenedFile& file, const std::string& name,
                   const std::filesystem::path& etrecord, const InspectOptions& options) {
   Traced result;
@@ -83,7 +89,7 @@ Traced read_trace(const OpenedFile& file, const std::string& name,
     result.profile =
         inspector::make_profile(result.trace, result.record ? &*result.record : nullptr, facts);
   } catch (const inspector::InspectorError& error) {
-    throw ToolError(fmt::format("{}: {}", file.name, error.what()));
+    throw NoProfile(fmt::format("{}: {}", file.name, error.what()));
   }
   return result;
 }
@@ -153,7 +159,7 @@ std::string describe_with_profile(const OpenedFile& file, const InspectOptions& 
       description_text(describe_file(file), {table.width, table.color, options.all}) + "\n";
   try {
     return text + make_report(read_trace(file, name, record, options).profile, options.report);
-  } catch (const ToolError& error) {
+  } catch (const NoProfile& error) {
     return text + "no profile: " + inspector::printable(error.what()) + "\n";
   }
 }
@@ -167,7 +173,7 @@ void add_profile(const OpenedFile& file, const InspectOptions& options, Json& js
   try {
     const Traced traced = read_trace(file, name, record_of(0, options), options);
     json["profile"] = Json::parse(make_report(traced.profile, as_json));
-  } catch (const ToolError& error) {
+  } catch (const NoProfile& error) {
     json["no_profile"] = error.what();
   }
 }

@@ -37,9 +37,10 @@ class ProgressLine {
 };
 
 // Written beside the program; runtimes find it by --data_path.
-void write_external_files(const aot::LoweredModel& model, const std::filesystem::path& program) {
+void add_external_files(const aot::LoweredModel& model, const std::filesystem::path& program,
+                        NewFiles& files) {
   for (const auto& [tag, bytes] : model.emitted.ptd) {
-    write_file(program.parent_path() / (tag + ".ptd"), bytes);
+    files.add(program.parent_path() / (tag + ".ptd")).append(bytes);
   }
 }
 
@@ -63,15 +64,16 @@ void run(const LoweringOptions& options) {
   for (const auto& model : options.models) models.push_back(model.second);
   const std::filesystem::path written[] = {options.output, options.record, options.graphviz};
   check_outputs(written, models);
-  NewFile program(options.output);
+  NewFiles files;
+  NewFile& program = files.add(options.output);
   lowering.sink = [&](std::span<const std::byte> bytes) { program.append(bytes); };
 
   progress.show("reading", "");
   const aot::LoweredModel model = aot::lower(aot::import_methods(options.models), lowering);
-  write_external_files(model, options.output);
-  if (!options.record.empty()) write_file(options.record, model.record);
-  if (!options.graphviz.empty()) write_file(options.graphviz, graphviz_text(model));
-  program.commit();
+  add_external_files(model, options.output, files);
+  if (!options.record.empty()) files.add(options.record).append(model.record);
+  if (!options.graphviz.empty()) files.add(options.graphviz).append(graphviz_text(model));
+  files.commit();
   progress.clear();
   for (const std::string& note : model.notes) fmt::print(stderr, "pte_lower: {}\n", note);
 

@@ -1,12 +1,12 @@
-// vitrine_run: runs a program. Written with the public API alone.
+// vitrine_run: runs a program. Written with the public API and what is below it, without the host's
+// rooms.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "runtime/core/parse_real.h"
+#include "runtime/platform/new_file.h"
 #include "tools/vitrine_run/options.h"
 #include "vitrine/vitrine.h"
 
@@ -15,12 +15,6 @@ namespace {
 
 Error wrong_input(const std::string& text, const char* why) {
   return Error::make(ErrorCode::kInvalidArgument, "%s: %s", text.c_str(), why);
-}
-
-Result<std::vector<char>> read_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error::make(ErrorCode::kAccessFailed, "%s: cannot be read", path.c_str());
-  return std::vector<char>(std::istreambuf_iterator<char>(file), {});
 }
 
 // "2x16"
@@ -50,8 +44,10 @@ Result<Value> read_array(const TensorInfo& info, const std::string& text) {
   if (colon != std::string::npos && parse_sizes(std::string_view(text).substr(colon + 1), sizes)) {
     path.resize(colon);
   }
-  VITRINE_ASSIGN_OR_RETURN(const std::vector<char> bytes, read_bytes(path));
-  auto array = Array::copy_of(info.dtype, std::as_bytes(std::span(bytes)), sizes);
+  VITRINE_ASSIGN_OR_RETURN(const std::unique_ptr<DataSource> file, open_file(path.c_str()));
+  Result<DataBuffer> bytes = file->read(0, file->size());
+  if (!bytes.ok()) return bytes.take_error().in("%s", path.c_str());
+  auto array = Array::copy_of(info.dtype, bytes->bytes(), sizes);
   if (!array.ok()) return array.take_error().in("%s", text.c_str());
   return Value(std::move(*array));
 }
@@ -141,12 +137,10 @@ void print_value(size_t index, const Value& value) {
 Error write_output(const std::string& base, size_t index, const Value& value) {
   if (value.array() == nullptr) return Error();
   const std::string path = base + "-" + std::to_string(index) + ".bin";
-  std::ofstream file(path, std::ios::binary);
-  const auto bytes = value.array()->bytes();
-  file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-  file.close();
-  if (file) return Error();
-  return Error::make(ErrorCode::kAccessFailed, "%s: cannot be written", path.c_str());
+  using platform::NewFile;
+  VITRINE_ASSIGN_OR_RETURN(NewFile file, NewFile::create(path.c_str(), NewFile::Kind::kOutput));
+  VITRINE_RETURN_IF_ERROR(file.write(value.array()->bytes()));
+  return file.commit();
 }
 
 Error run(const RunOptions& options) {
@@ -174,7 +168,8 @@ Error run(const RunOptions& options) {
   std::ranges::sort(times);
   std::printf("%zu runs: fastest %.3f ms, median %.3f ms\n", times.size(), times.front(),
               times[times.size() / 2]);
-  return Error();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return Error();
+  return Error::make(ErrorCode::kAccessFailed, "standard output: cannot write");
 }
 
 }  // namespace

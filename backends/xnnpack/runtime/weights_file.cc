@@ -122,7 +122,8 @@ Error check_replaceable(const char* path) {
   }
   std::array<char, sizeof kMagic> begin{};
   const auto size = static_cast<size_t>(std::min<uint64_t>(file->size(), begin.size()));
-  VITRINE_RETURN_IF_ERROR(file->read(0, std::as_writable_bytes(std::span(begin)).first(size)));
+  VITRINE_RETURN_IF_ERROR(file->read(0, std::as_writable_bytes(std::span(begin)).first(size)), "%s",
+                          path);
   if (std::memcmp(begin.data(), kMagic, size) == 0) return Error();
   return Error::make(ErrorCode::kAccessFailed,
                      "%s is not a weights cache and stays as it is: choose another path", path);
@@ -209,14 +210,16 @@ Error write_weights_file(const char* path, const WeightsFileContent& content) {
   header.data = data.finish();
   header.header = header_digest(header);
 
-  VITRINE_ASSIGN_OR_RETURN(platform::NewFile file, platform::NewFile::create(path));
+  VITRINE_ASSIGN_OR_RETURN(platform::NewFile file,
+                           platform::NewFile::create(path, platform::NewFile::Kind::kPrivate));
   VITRINE_RETURN_IF_ERROR(file.write(bytes_of(header)));
   VITRINE_RETURN_IF_ERROR(file.write(tables));
   for (const auto& [key, bytes] : content.blocks) {
     VITRINE_RETURN_IF_ERROR(file.write(bytes));
     VITRINE_RETURN_IF_ERROR(file.write(padding_after(bytes.size())));
   }
-  return file.commit(header.seal_s);
+  VITRINE_RETURN_IF_ERROR(file.seal(header.seal_s));
+  return file.commit();
 }
 
 }  // namespace vitrine::xnnpack

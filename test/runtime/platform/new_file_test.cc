@@ -1,0 +1,89 @@
+#include "runtime/platform/new_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "test/support/read_text.h"
+#include "test/support/scratch_folder.h"
+
+namespace vitrine::platform {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = NewFile::Kind;
+using test::read_text;
+using test::ScratchFolder;
+using testing::HasSubstr;
+
+void write(const fs::path& path, std::string_view text, Kind kind = Kind::kOutput) {
+  Result<NewFile> file = NewFile::create(path.c_str(), kind);
+  ASSERT_TRUE(file.ok()) << file.error().message();
+  ASSERT_TRUE(file->write(std::as_bytes(std::span(text))).ok());
+  ASSERT_TRUE(file->commit().ok());
+}
+
+TEST(NewFileTest, FollowsLinksToFilesThatAreMissing) {
+  const ScratchFolder scratch;
+  fs::create_directory(scratch / "folder");
+  fs::create_symlink("folder/second", scratch / "first");
+  fs::create_symlink("third", scratch / "folder/second");
+  fs::create_symlink(scratch / "folder/third", scratch / "absolute");
+  for (const char* link : {"first", "absolute"}) {
+    SCOPED_TRACE(link);
+    write(scratch / link, link);
+    EXPECT_TRUE(fs::is_symlink(scratch / link));
+    EXPECT_FALSE(fs::is_symlink(scratch / "folder/third"));
+    EXPECT_EQ(read_text(scratch / "folder/third"), link);
+    fs::remove(scratch / "folder/third");
+  }
+  EXPECT_TRUE(fs::is_symlink(scratch / "folder/second"));
+}
+
+TEST(NewFileTest, LinksInACircleAreAnError) {
+  const ScratchFolder scratch;
+  fs::create_symlink("b", scratch / "a");
+  fs::create_symlink("a", scratch / "b");
+  const auto file = NewFile::create((scratch / "a").c_str(), Kind::kOutput);
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message(), HasSubstr("cannot create: Too many levels of symbolic"));
+}
+
+TEST(NewFileTest, OthersMayReadOutputsAlone) {
+  const ScratchFolder scratch;
+  const mode_t former = ::umask(0027);
+  write(scratch / "output", "", Kind::kOutput);
+  write(scratch / "private", "", Kind::kPrivate);
+  ::umask(former);
+  EXPECT_EQ(fs::status(scratch / "output").permissions(), fs::perms(0640));
+  EXPECT_EQ(fs::status(scratch / "private").permissions(), fs::perms(0600));
+}
+
+TEST(NewFileTest, OutputsAloneMayBeDevices) {
+  write("/dev/null", "gone", Kind::kOutput);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const auto file = NewFile::create("/dev/null", Kind::kPrivate);
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message(), HasSubstr("/dev/null: cannot create: not a regular file"));
+}
+
+TEST(NewFileTest, IsRemovedUnlessItIsCommitted) {
+  const ScratchFolder scratch;
+  write(scratch / "file", "former");
+  for (const bool is_finished : {false, true}) {
+    auto file = NewFile::create((scratch / "file").c_str(), Kind::kOutput);
+    ASSERT_TRUE(file.ok());
+    EXPECT_TRUE(file->write(std::as_bytes(std::span("new"))).ok());
+    if (is_finished) {
+      EXPECT_TRUE(file->finish().ok());
+    }
+  }
+  EXPECT_EQ(read_text(scratch / "file"), "former");
+  EXPECT_EQ(std::distance(fs::directory_iterator((scratch / "").parent_path()), {}), 1);
+}
+
+}  // namespace
+}  // namespace vitrine::platform

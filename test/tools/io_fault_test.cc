@@ -1,0 +1,295 @@
+// Every call of the tools on their files fails in turn: opening, reading, mapping, writing,
+// closing, renaming. Each failure is an error that names the file, the former file or the whole new
+// one is at its place, and nothing else is left. Reads and writes that transfer a part of what they
+// could change nothing.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "test/support/corpus.h"
+#include "test/support/read_text.h"
+#include "test/tools/command.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+constexpr char kFormer[] = "the former file";
+constexpr int kShort = 0;  // codes of test/support/io_faults.cc
+constexpr int kEnd = -1;
+
+struct Scenario {
+  const char* name;
+  const char* tool;
+  std::string arguments;                      // @ stands for the folder
+  std::map<std::string, std::string> inputs;  // their samples by name
+  std::set<std::string> outputs;
+  bool together = false;  // the outputs are replaced together
+};
+std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
+  return out << scenario.name;
+}
+
+struct Call {
+  std::string name;  // empty: there was none to fail
+  std::filesystem::path path;
+};
+
+class Faults {
+ public:
+  explicit Faults(const Scenario& scenario) : scenario_(scenario) {
+    for (const auto& [name, from] : scenario.inputs) {
+      std::filesystem::copy_file(sample(from), folder_ / name);
+    }
+  }
+
+  CommandResult run() const { return run_tool(scenario_.tool, arguments()); }
+  // With the n-th call failing as `code` says.
+  CommandResult run(int n, int code, Call& call) const {
+    const ScratchFolder beside;
+    const std::string log = (beside / "log").string();
+    // GCC's AddressSanitizer wants to be the first library otherwise.
+    const CommandResult result = run_tool(
+        fmt::format("env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD={} VITRINE_IO_FOLDER={} "
+                    "VITRINE_IO_LOG={} VITRINE_IO_FAULT='{} {}' {}",
+                    VITRINE_IO_FAULTS, folder(), log, n, code, scenario_.tool),
+        arguments());
+    const std::string text = read_text(log);
+    const size_t path = text.find('/');
+    call = {};
+    if (path == std::string::npos) return result;
+    call = {text.substr(0, path - 1), text.substr(path, text.size() - path - 1)};
+    return result;
+  }
+
+  void put_former_files() const {
+    for (const std::string& name : scenario_.outputs) put(name, kFormer);
+  }
+  void put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  void remove(const std::string& name) const { std::filesystem::remove(folder_ / name); }
+  std::string text(const std::string& name) const { return read_text(folder_ / name); }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
+ private:
+  std::string folder() const { return (folder_ / "").string(); }
+  std::string arguments() const {
+    std::string text = scenario_.arguments;
+    for (size_t at = 0; (at = text.find('@')) != std::string::npos;) {
+      text.replace(at, 1, folder());
+    }
+    return text;
+  }
+
+  const Scenario& scenario_;
+  ScratchFolder folder_;
+};
+
+// A file's temporary name begins with its own.
+std::string file_of(const Call& call, const std::set<std::string>& files) {
+  const std::string name = call.path.filename();
+  std::string found;
+  for (const std::string& file : files) {
+    if (name.starts_with(file) && file.size() > found.size()) found = file;
+  }
+  return found;
+}
+
+// Traces and reports have times in them, the others are the same each time.
+bool is_whole(const std::string& name, const std::string& text, const std::string& expected) {
+  if (name.ends_with(".json")) return nlohmann::json::accept(text);
+  if (!name.ends_with(".etdp")) return text == expected;
+  uint32_t size = 0;
+  if (text.size() >= sizeof size) std::memcpy(&size, text.data(), sizeof size);
+  return text.size() == size + sizeof size;
+}
+
+class IoFaultTest : public testing::TestWithParam<Scenario> {};
+
+TEST_P(IoFaultTest, EachCallOnAFile) {
+  const Scenario& scenario = GetParam();
+  const Faults faults(scenario);
+  faults.put_former_files();
+  const CommandResult plain = faults.run();
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const std::set<std::string> files = faults.files();
+  std::map<std::string, std::string> expected;
+  for (const std::string& name : scenario.outputs) {
+    expected[name] = faults.text(name);
+    ASSERT_NE(expected[name], kFormer) << name;
+    ASSERT_TRUE(is_whole(name, expected[name], expected[name])) << name;
+  }
+  std::set<std::string> calls;
+  std::set<std::string> failed;
+  for (const int code : {EIO, ENOSPC, EINTR, kShort, kEnd}) {
+    int n = 1;
+    for (Call call; n == 1 || !call.name.empty(); ++n) {
+      faults.put_former_files();
+      const CommandResult result = faults.run(n, code, call);
+      SCOPED_TRACE(fmt::format("call {} ({} {}) with {}: exit code {}, {}", n, call.name,
+                               call.path.string(), code, result.exit_code, result.err));
+      calls.insert(call.name);
+      const std::string failing = file_of(call, files);
+      EXPECT_EQ(faults.files(), files);
+      size_t replaced = 0;
+      for (const std::string& name : scenario.outputs) {
+        const std::string text = faults.text(name);
+        if (text == kFormer) continue;
+        ++replaced;
+        EXPECT_TRUE(is_whole(name, text, expected.at(name))) << name << ": " << text.size();
+      }
+      const bool is_transfer = call.name == "read" || call.name == "write";
+      const bool is_harmless = call.name.empty() || call.name == "close what was read" ||
+                               code == kShort || (code == kEnd && call.name != "read") ||
+                               (code == EINTR && is_transfer);
+      EXPECT_EQ(result.exit_code, is_harmless ? 0 : 1);
+      if (is_harmless) {
+        EXPECT_EQ(replaced, scenario.outputs.size());
+      } else {
+        failed.insert(failing);
+        EXPECT_THAT(result.err, HasSubstr(failing));
+        if (code == kEnd) {
+          EXPECT_THAT(result.err, HasSubstr("the file ends before"));
+        }
+      }
+      if (scenario.together && !is_harmless && call.name != "rename") {
+        EXPECT_EQ(replaced, 0u);
+      }
+      if (HasFailure()) return;
+    }
+    std::cout << scenario.name << ", " << code << ": " << n - 2 << " calls\n";
+  }
+  EXPECT_THAT(calls, IsSupersetOf({"create", "write", "close", "rename", "open"}));
+  EXPECT_EQ(failed, files);  // each file has been the one that failed
+}
+
+const Scenario kScenarios[] = {
+    {"Profiles",
+     VITRINE_EXECUTOR_RUNNER,
+     "@model.pte --inputs @x --output_file @y --etdump_path @trace.etdp --profile --format json "
+     "--output @report.json --cpu_threads 1",
+     {{"model.pte", "linear_relu/model.pte"}, {"x", "linear_relu/input_0.bin"}},
+     {"y-0.bin", "trace.etdp", "report.json"}},
+    {"Values",
+     VITRINE_EXECUTOR_RUNNER,
+     "@model.pte --inputs @x --etdump_path @trace.etdp --debug_outputs --debug_buffer_path @values "
+     "--cpu_threads 1",
+     {{"model.pte", "linear_relu/model.pte"}, {"x", "linear_relu/input_0.bin"}},
+     {"trace.etdp", "values"},
+     true},
+    {"OutputsOfTheSmallRunner",
+     VITRINE_RUN,
+     "@model.pte --inputs @x --output_file @y --cpu_threads 1",
+     {{"model.pte", "linear_relu/model.pte"}, {"x", "linear_relu/input_0.bin"}},
+     {"y-0.bin"}},
+    {"Programs",
+     VITRINE_PTE_LOWER,
+     "@model.pt2 -o @lowered.pte --etrecord @record --graphviz @graph --external-constants",
+     {{"model.pt2", "linear_relu/model.pt2"}},
+     {"lowered.pte", "record", "graph", "_default_external_constant.ptd"},
+     true},
+    {"Inspections",
+     VITRINE_PTE_INSPECT,
+     "@trace --etrecord @record --output @report",
+     {{"trace", "formats/linear_relu.etdp"}, {"record", "linear_relu/etrecord.bin"}},
+     {"report"}},
+    {"Tokens",
+     VITRINE_LLM_RUNNER,
+     "--model_path @model.pte --prompt_ids 1,5 --max_new_tokens 2 --ignore_eos --cpu_threads 1 "
+     "--etdump_path @trace.etdp --profile --format json --output @report.json",
+     {{"model.pte", "kjv_8da4w/model.pte"}},
+     {"trace.etdp", "report.json"}},
+};
+INSTANTIATE_TEST_SUITE_P(Tools, IoFaultTest, testing::ValuesIn(kScenarios),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(StandardOutputFaultTest, AFullDiskIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const ScratchFolder scratch;
+  const std::string model = sample("linear_relu/model.pte");
+  const std::string commands[] = {
+      fmt::format("{} {}", VITRINE_EXECUTOR_RUNNER, model),
+      fmt::format("{} {}", VITRINE_RUN, model),
+      fmt::format("{} {}", VITRINE_PTE_INSPECT, model),
+      fmt::format("{} {} --summary -o {}", VITRINE_PTE_LOWER, sample("linear_relu/model.pt2"),
+                  (scratch / "lowered.pte").string()),
+      fmt::format("{} --model_path {} --prompt_ids 1,5 --max_new_tokens 2 --ignore_eos",
+                  VITRINE_LLM_RUNNER, sample("kjv_8da4w/model.pte")),
+  };
+  for (const std::string& command : commands) {
+    SCOPED_TRACE(command);
+    const std::string log = (scratch / "log").string();
+    EXPECT_NE(std::system((command + " >/dev/full 2>" + log).c_str()), 0);
+    EXPECT_THAT(read_text(log), HasSubstr("standard output: cannot write"));
+  }
+}
+
+// The program runs whatever becomes of its weights cache, and says when none can be written.
+TEST(WeightsCacheFaultTest, EachCallOnAFile) {
+  const Scenario scenario{"WeightsCache",
+                          VITRINE_EXECUTOR_RUNNER,
+                          "@model.pte --weights_cache @weights --output_file @y --cpu_threads 1",
+                          {{"model.pte", "linear_relu/model.pte"}},
+                          {}};
+  const Faults faults(scenario);
+  ASSERT_EQ(faults.run().exit_code, 0);
+  const std::string good = faults.text("weights");
+  const std::string expected = faults.text("y-0.bin");
+  // A valid file, none, and one that is to be replaced.
+  const std::optional<std::string> formers[] = {good, std::nullopt, good.substr(0, 200)};
+  size_t warnings = 0;
+  for (const auto& former : formers) {
+    for (const int code : {EIO, ENOSPC, kShort, kEnd}) {
+      Call call;
+      for (int n = 1; n == 1 || !call.name.empty(); ++n) {
+        former ? faults.put("weights", *former) : faults.remove("weights");
+        const CommandResult result = faults.run(n, code, call);
+        SCOPED_TRACE(fmt::format("call {} ({} {}) with {}: exit code {}, {}", n, call.name,
+                                 call.path.string(), code, result.exit_code, result.err));
+        EXPECT_THAT(std::set<std::string>({"model.pte", "weights", "y-0.bin"}),
+                    IsSupersetOf(faults.files()));
+        if (!call.path.filename().string().starts_with("weights")) continue;
+        EXPECT_EQ(result.exit_code, 0);
+        EXPECT_EQ(faults.text("y-0.bin"), expected);
+        const bool has_warned = result.err.find("warning: ") != std::string::npos;
+        warnings += has_warned ? 1 : 0;
+        if (has_warned) {
+          EXPECT_THAT(result.err, HasSubstr("weights cache: "));
+          EXPECT_THAT(result.err, HasSubstr("/weights: "));
+          EXPECT_EQ(faults.text("weights"), former.value_or(""));
+        }
+        const bool writes = call.name == "create" || call.name == "write" || call.name == "fsync" ||
+                            call.name == "close" || call.name == "rename";
+        EXPECT_TRUE(has_warned || !writes || code <= 0) << "nothing said";
+        // Whatever is there now is used or replaced.
+        const CommandResult next = faults.run();
+        EXPECT_EQ(next.exit_code, 0);
+        EXPECT_EQ(next.err, "");
+        EXPECT_EQ(faults.text("y-0.bin"), expected);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  std::cout << warnings << " warnings\n";
+  EXPECT_GT(warnings, 10u);
+}
+
+}  // namespace
+}  // namespace vitrine::test
