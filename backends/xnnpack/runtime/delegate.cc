@@ -12,6 +12,7 @@
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/slack.h"
 #include "backends/xnnpack/runtime/subgraph.h"
+#include "backends/xnnpack/runtime/tensor_shape.h"
 #include "backends/xnnpack/runtime/unscaled_weights.h"
 #include "runtime/platform/clock.h"
 #include "vitrine/thread_pool.h"
@@ -26,27 +27,6 @@ Error describe_mismatch(const Tensor& tensor, const Value& value) {
                      text, value.datatype->name, value.shape.rank);
 }
 
-// Delegates do not support rank 0; they use one dimension of 1 instead.
-size_t blob_rank(const Tensor& tensor) { return std::max<size_t>(tensor.rank(), 1); }
-
-// The sizes in memory order, so that a channels-last tensor is seen as NHWC.
-Shape shape_of(const Tensor& tensor) {
-  Shape shape{blob_rank(tensor), {1}};
-  for (size_t i = 0; i < tensor.rank(); ++i) {
-    shape[i] = static_cast<size_t>(tensor.size(tensor.dim_order()[i]));
-  }
-  return shape;
-}
-
-// As shape_of(tensor) == shape, for every call.
-bool has_shape(const Tensor& tensor, const Shape& shape) {
-  if (tensor.rank() != shape.rank) return tensor.rank() == 0 && shape.rank == 1 && shape[0] == 1;
-  for (size_t i = 0; i < shape.rank; ++i) {
-    if (static_cast<size_t>(tensor.size(tensor.dim_order()[i])) != shape[i]) return false;
-  }
-  return true;
-}
-
 // XNNPACK wrote 32-bit indices where 64-bit ones belong.
 void widen(Tensor& tensor) {
   auto* bytes = static_cast<std::byte*>(tensor.mutable_raw_data());
@@ -56,15 +36,6 @@ void widen(Tensor& tensor) {
     const int64_t wide = narrow;
     std::memcpy(bytes + i * sizeof wide, &wide, sizeof wide);
   }
-}
-
-// What is left of the method's memory bounds each of its delegates.
-Limits within(Limits limits, const Budget* memory) {
-  if (memory == nullptr) return limits;
-  const auto left = static_cast<size_t>(std::min<uint64_t>(memory->left(), SIZE_MAX));
-  limits.max_workspace_bytes = std::min(limits.max_workspace_bytes, left);
-  limits.max_weight_bytes = std::min(limits.max_weight_bytes, left);
-  return limits;
 }
 
 bool is_widened(const Tensor& tensor, ScalarType made) {
@@ -79,19 +50,21 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   const uint64_t start_ns = context.tracer != nullptr ? platform::now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
-  self->limits_ = within(limits, context.memory);
+  self->limits_ = limits;
+  self->memory_ = context.memory;
+  const Limits bounds = limits.within(context.memory, 0);
   VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed));
   Budget unbounded;
   Budget& steps = context.load_steps != nullptr ? *context.load_steps : unbounded;
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph, steps));
   VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
-                                                self->limits_, steps, self->graph_));
+                                                bounds, steps, self->graph_));
   VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
   VITRINE_RETURN_IF_ERROR(self->shapes_.reserve(self->graph_.values.size()));
   for (const Value& value : self->graph_.values) {
     VITRINE_RETURN_IF_ERROR(self->shapes_.push_back(value.shape));
   }
-  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, self->limits_));
+  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, bounds));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
 
   self->weights_.emplace(std::move(shared.weights), context.memory);
@@ -122,9 +95,10 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
 }
 
 XnnpackDelegate::~XnnpackDelegate() {
-  if (!runtime_) return;
+  if (!workspace_) return;
   const std::lock_guard lock(workspace_->mutex);
   runtime_.reset();
+  workspace_->give_back(memory_, workspace_taken_);
 }
 
 bool XnnpackDelegate::is_output(size_t index) const {
@@ -204,7 +178,8 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   }
   if (shapes_changed) {
     // The program's own shapes were right at load.
-    if (const Error error = infer_shapes(graph_, shapes_, limits_); !error.ok()) {
+    const Limits bounds = limits_.within(memory_, workspace_->taken);
+    if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
       const bool is_blamed = error.code() == ErrorCode::kInvalidProgram;
       return Error::make(is_blamed ? ErrorCode::kInvalidArgument : error.code(),
                          "with the sizes of this call: %s", error.message());
@@ -229,7 +204,9 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
 Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
   if (shapes_changed) {
     data_valid_ = false;
-    if (Error error = reshape(); !error.ok()) return fail(std::move(error));
+    Error error = reshape();
+    workspace_->take_growth(memory_, workspace_taken_);
+    if (!error.ok()) return fail(std::move(error));
     VITRINE_RETURN_IF_ERROR(invocation_.plan(runtime_.get(), pool_));
   }
   VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));

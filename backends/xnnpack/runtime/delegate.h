@@ -88,6 +88,8 @@ class XnnpackDelegate final : public Delegate {
   Constants constants_;
   std::optional<PackedWeights> weights_;
   std::shared_ptr<Workspace> workspace_;
+  Budget* memory_ = nullptr;    // the method's; may be null
+  size_t workspace_taken_ = 0;  // of it, for the workspace
   RuntimeHandle runtime_;
   ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;

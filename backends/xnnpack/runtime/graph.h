@@ -14,6 +14,7 @@
 #include "backends/xnnpack/runtime/digest.h"
 #include "backends/xnnpack/runtime/shape.h"
 #include "runtime/core/checked_vector.h"
+#include "vitrine/budget.h"
 
 namespace vitrine::xnnpack {
 
@@ -121,6 +122,10 @@ struct Limits {
                                                                    : size_t{4} << 30;
   // All that live nodes read, counted at each reading. The method's budgets bound it, too.
   size_t max_weight_bytes = SIZE_MAX >> 1;
+
+  // With the bounds of what is left of `memory`, which may be null, beside the bytes of workspace
+  // that are taken from it.
+  Limits within(const Budget* memory, size_t workspace) const;
 };
 
 struct Graph {

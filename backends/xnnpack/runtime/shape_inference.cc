@@ -201,6 +201,18 @@ Error shape_constant_pad(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
+Limits Limits::within(const Budget* memory, size_t workspace) const {
+  Limits bounds = *this;
+  if (memory == nullptr) return bounds;
+  const auto bound = [](size_t& limit, uint64_t bytes) {
+    limit = static_cast<size_t>(std::min<uint64_t>(limit, bytes));
+  };
+  const uint64_t left = memory->left();
+  bound(bounds.max_weight_bytes, left);
+  bound(bounds.max_workspace_bytes, std::max(left, left + workspace));  // the sum may wrap around
+  return bounds;
+}
+
 Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& limits) {
   const auto bytes_of = [&](uint32_t value) {
     return tensor_bytes(*graph.values[value].datatype, shapes[value]).value_or(SIZE_MAX);

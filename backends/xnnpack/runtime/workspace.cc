@@ -1,5 +1,7 @@
 #include "backends/xnnpack/runtime/workspace.h"
 
+#include <algorithm>
+
 #include "backends/xnnpack/runtime/memory_reserve.h"
 #include "runtime/core/share.h"
 
@@ -25,6 +27,20 @@ Result<std::shared_ptr<Workspace>> create() {
 }
 
 }  // namespace
+
+void Workspace::take_growth(Budget* memory, size_t& own) {
+  const size_t now = bytes();
+  if (memory == nullptr || now <= taken) return;
+  const auto growth = static_cast<size_t>(std::min<uint64_t>(now - taken, memory->left()));
+  if (!memory->take(growth)) return;
+  own += growth;
+  taken += growth;
+}
+
+void Workspace::give_back(Budget* memory, size_t own) {
+  if (memory != nullptr) memory->give_back(own);
+  taken -= own;
+}
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
 

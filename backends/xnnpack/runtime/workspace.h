@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/options.h"
 #include "runtime/core/checked_vector.h"
+#include "vitrine/budget.h"
 
 namespace vitrine::xnnpack {
 
@@ -16,8 +17,15 @@ struct Workspace {
   std::mutex mutex;
   WorkspaceHandle handle;
 
-  // 0 if this build cannot tell. The mutex is held.
+  // Of bytes(), what methods' budgets account for. The mutex is held, as for all below.
+  size_t taken = 0;
+
+  // 0 if this build cannot tell.
   size_t bytes() const;
+  // Takes what it has grown by from `memory`, which may be null, as far as there is any: XNNPACK
+  // has it already. `own`: what the caller has taken so far.
+  void take_growth(Budget* memory, size_t& own);
+  void give_back(Budget* memory, size_t own);
 };
 
 // For a runtime that failed to be reshaped or set up: some of its values may have their new sizes

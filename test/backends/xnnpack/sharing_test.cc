@@ -16,6 +16,7 @@ struct LoadOptions {
   int64_t workspace_sharing = 1;
   bool weights_cache = true;
   const void* program = nullptr;
+  Budget* memory = nullptr;
 };
 
 class SharingTest : public DelegateTest {
@@ -28,6 +29,7 @@ class SharingTest : public DelegateTest {
     BackendInitContext context;
     context.named_data = named_data;
     context.program = how.program;
+    context.memory = how.memory;
     context.options = options;
     Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, blob, {});
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
@@ -82,6 +84,49 @@ TEST_F(SharingTest, WorkspacesAreSharedAsAsked) {
   EXPECT_EQ(total(1, &other_program_), 2 * one);
   EXPECT_EQ(total(0, &program_), 2 * one);
   EXPECT_EQ(total(2, &other_program_), one);
+}
+
+// Whoever makes it grow pays, and has it back at the end.
+TEST_F(SharingTest, WorkspacesAreTakenFromBudgets) {
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "XNNPACK tells no sizes";
+  BlobBuilder blob = square_plus(1 << 20);
+  Budget first_budget;
+  Budget second_budget;
+  auto first = load_with(blob, {.program = &program_, .memory = &first_budget});
+  auto second = load_with(blob, {.program = &program_, .memory = &second_budget});
+  const auto total = [&] { return bytes(Kind::kWorkspace, {first.get(), second.get()}); };
+  EXPECT_THAT(run_on(*first, 1000, 2), Each(6));
+  const size_t small = total();
+  EXPECT_GE(small, 4000u);
+  EXPECT_EQ(first_budget.used(), small);
+  EXPECT_THAT(run_on(*second, 500, 2), Each(6));
+  EXPECT_EQ(second_budget.used(), 0u);
+  EXPECT_THAT(run_on(*second, 100'000, 2), Each(6));
+  EXPECT_GE(total(), 400'000u);
+  EXPECT_EQ(second_budget.used(), total() - small);
+  first.reset();
+  EXPECT_EQ(first_budget.used(), 0u);
+  second.reset();
+  EXPECT_EQ(second_budget.used(), 0u);
+}
+
+TEST_F(SharingTest, ABudgetBoundsAWorkspaceWhenItGrows) {
+  if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "XNNPACK tells no sizes";
+  BlobBuilder blob = square_plus(10'000);
+  Budget budget(100'000);
+  const auto delegate = load_with(blob, {.program = &program_, .memory = &budget});
+  EXPECT_THAT(run_on(*delegate, 10'000, 2), Each(6));
+  ASSERT_TRUE(budget.take(budget.left()));
+  const size_t there = bytes(Kind::kWorkspace, {delegate.get()});
+  ASSERT_LT(there, 120'000u);
+  Tensor& large = factory.make(ScalarType::kFloat, {30'000});
+  EValue* arguments[] = {&factory.value(large),
+                         &factory.value(factory.make(ScalarType::kFloat, {30'000}))};
+  const Error error = delegate->execute({}, arguments);
+  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
+  EXPECT_THAT(error.message(),
+              testing::HasSubstr("the bound of " + std::to_string(there) + " bytes"));
+  EXPECT_THAT(run_on(*delegate, 10'000, 3), Each(12));
 }
 
 TEST_F(SharingTest, DelegatesSurviveTheGrowthOfTheirWorkspace) {

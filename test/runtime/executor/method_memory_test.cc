@@ -66,6 +66,40 @@ TEST_F(PlannedMemoryTest, IsBounded) {
   EXPECT_LE(usage.taken, usage.budget);
 }
 
+// The kernel asks for two copies of its input.
+TEST_F(PlannedMemoryTest, TemporaryMemoryIsWhatKernelsAskFor) {
+  constexpr int32_t kCount = 10'000;
+  constexpr uint64_t kCopy = kCount * sizeof(float);
+  start_over();
+  forward_.buffer_sizes = {0, 2 * kCopy};
+  x_ = forward_.tensor({.sizes = {kCount}, .planned = Planned{1, 0}});
+  out_ = forward_.tensor({.sizes = {kCount}, .planned = Planned{1, kCopy}});
+  forward_.inputs = {x_};
+  forward_.outputs = {out_};
+  forward_.kernel_call(forward_.op("test::scale_scratch", "out"),
+                       {x_, forward_.integer(2), out_, out_});
+  const auto method = load();
+  EXPECT_EQ(method->memory_usage().temporary, 0u);
+  constexpr uint64_t kAligned = 2 * (kCopy + alignof(float));  // alignment may take as much
+  const uint64_t before = method->memory_usage().taken;
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_TRUE(method->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
+    ASSERT_TRUE(method->execute().ok());
+    EXPECT_THAT(output(*method), testing::Each(6.f));
+    const MemoryUsage usage = method->memory_usage();
+    EXPECT_EQ(usage.temporary, kAligned);
+    EXPECT_LE(usage.taken, before + kAligned);  // parts are returned, a whole block is kept
+  }
+  const MemoryUsage usage = method->memory_usage();
+  EXPECT_EQ(usage.taken, usage.planned + usage.metadata + usage.temporary);
+  const MethodOptions bounded{.max_memory_bytes = usage.taken - 1};
+  const auto refused = load(bounded);
+  ASSERT_TRUE(refused->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
+  const Error error = refused->execute();
+  EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_THAT(error.message(), HasSubstr("no temporary memory for 10000 elements"));
+}
+
 // Sizes whose sum, or the sum rounded up, would wrap around.
 TEST_F(PlannedMemoryTest, HugeSizesDoNotWrap) {
   forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX};

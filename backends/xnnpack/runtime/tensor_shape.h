@@ -1,0 +1,32 @@
+// A tensor's shape as delegates see it.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/shape.h"
+#include "vitrine/tensor.h"
+
+namespace vitrine::xnnpack {
+
+// Delegates do not support rank 0; they use one dimension of 1 instead.
+inline size_t blob_rank(const Tensor& tensor) { return std::max<size_t>(tensor.rank(), 1); }
+
+// The sizes in memory order, so that a channels-last tensor is seen as NHWC.
+inline Shape shape_of(const Tensor& tensor) {
+  Shape shape{blob_rank(tensor), {1}};
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    shape[i] = static_cast<size_t>(tensor.size(tensor.dim_order()[i]));
+  }
+  return shape;
+}
+
+// As shape_of(tensor) == shape, for every call.
+inline bool has_shape(const Tensor& tensor, const Shape& shape) {
+  if (tensor.rank() != shape.rank) return tensor.rank() == 0 && shape.rank == 1 && shape[0] == 1;
+  for (size_t i = 0; i < shape.rank; ++i) {
+    if (static_cast<size_t>(tensor.size(tensor.dim_order()[i])) != shape[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace vitrine::xnnpack
