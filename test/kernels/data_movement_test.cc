@@ -65,10 +65,10 @@ TEST(PermuteCopy, MovesWholeTilesAndRests) {
 TEST(PermuteCopy, TakesComplexAndScalars) {
   KernelCall call;
   Tensor& self = call.make(ScalarType::kComplexDouble, {1, 2});
-  for (int i = 0; i < 4; ++i) self.mutable_data<double>()[i] = i;
+  for (int i = 0; i < 4; ++i) self.unchecked_mutable_data<double>()[i] = i;
   Tensor& out = call.make(ScalarType::kComplexDouble, {2, 1});
   ASSERT_TRUE(succeeds(call.run("aten::permute_copy.out", self, call.ints({1, 0}), out)));
-  EXPECT_THAT(std::vector<double>(out.data<double>(), out.data<double>() + 4),
+  EXPECT_THAT(std::vector<double>(out.unchecked_data<double>(), out.unchecked_data<double>() + 4),
               ElementsAre(0, 1, 2, 3));
   Tensor& scalar = call.make<float>({}, {7});
   Tensor& result = call.make(ScalarType::kFloat, {});
@@ -402,7 +402,7 @@ TEST(Tril, KeepsTheLowerTriangle) {
 TEST(ViewAsRealCopy, SplitsParts) {
   KernelCall call;
   Tensor& self = call.make(ScalarType::kComplexFloat, {2});
-  for (int i = 0; i < 4; ++i) self.mutable_data<float>()[i] = static_cast<float>(i);
+  for (int i = 0; i < 4; ++i) self.unchecked_mutable_data<float>()[i] = static_cast<float>(i);
   Tensor& out = call.make(ScalarType::kFloat, {2, 2});
   ASSERT_TRUE(succeeds(call.run("aten::view_as_real_copy.out", self, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3));
