@@ -219,7 +219,9 @@ function(vitrine_write_selection folder)
   endforeach()
   if(missing)
     list(JOIN missing "\n  " missing)
-    message(FATAL_ERROR "selected kernels: there is no kernel for\n  ${missing}")
+    message(FATAL_ERROR "selected kernels: there is no kernel for\n  ${missing}\n"
+                        "${kernels}/*/kernel_list.inc name those that there are. For a program with kernels of your own, "
+                        "select the other operators of those that pte_inspect --ops prints.")
   endif()
 
   foreach(room IN LISTS arg_ROOMS)

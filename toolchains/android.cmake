@@ -25,14 +25,14 @@ file(STRINGS "${vitrine_ndk}/source.properties" vitrine_revision REGEX "^Pkg.Rev
 if(NOT vitrine_revision MATCHES "= *([0-9]+)")
   message(FATAL_ERROR "${vitrine_ndk}/source.properties: no Pkg.Revision")
 elseif(CMAKE_MATCH_1 LESS vitrine_oldest_ndk)
-  message(FATAL_ERROR "The Android NDK of ${vitrine_ndk} is r${CMAKE_MATCH_1}: too old, r${vitrine_oldest_ndk} is "
-                      "the oldest that works")
+  message(FATAL_ERROR "The Android NDK of ${vitrine_ndk} is r${CMAKE_MATCH_1}, which is too old: install "
+                      "r${vitrine_oldest_ndk} or newer")
 endif()
 
 if(NOT ANDROID_PLATFORM)
   set(ANDROID_PLATFORM android-${vitrine_oldest_api})
 elseif(ANDROID_PLATFORM MATCHES "^(android-)?([0-9]+)$" AND CMAKE_MATCH_2 LESS vitrine_oldest_api)
-  message(FATAL_ERROR "ANDROID_PLATFORM=${ANDROID_PLATFORM}: API level ${vitrine_oldest_api} is the oldest that works")
+  message(FATAL_ERROR "ANDROID_PLATFORM=${ANDROID_PLATFORM}: too low, set android-${vitrine_oldest_api} or higher")
 endif()
 if(NOT ANDROID_STL)
   set(ANDROID_STL c++_static)  # one file to push

@@ -18,7 +18,7 @@ struct Text {
 void fail_unsupported_dtype(KernelContext& context, ScalarType type) {
   if (is_valid(type) && !is_selected(type)) {
     return context.fail(ErrorCode::kNotSupported,
-                        "dtype %s is not in this build (VITRINE_SELECT_OPS)",
+                        "dtype %s is not in this build: add it to VITRINE_SELECT_OPS",
                         scalar_type_name(type));
   }
   context.fail(ErrorCode::kInvalidArgument, "this operator does not take dtype %s (%d)",

@@ -88,10 +88,11 @@ Error MethodLoader::name_missing() {
   const size_t backends = count - operators;
   return Error::make(
       operators == 0 ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
-      "%s: this build lacks%s%s%s%s%s: register them, or link what has them", plan_.name()->c_str(),
+      "%s: this build lacks%s%s%s%s%s: register or link them%s", plan_.name()->c_str(),
       operators == 0 ? "" : " the operators ", list_names(names.first(operators), arena_),
       operators != 0 && backends != 0 ? " and" : "", backends == 0 ? "" : " the backends ",
-      list_names(names.subspan(operators, backends), arena_));
+      list_names(names.subspan(operators, backends), arena_),
+      operators == 0 ? "" : "; VITRINE_SELECT_OPS selects operators");
 }
 
 Error MethodLoader::name_missing_dtypes() {
@@ -103,7 +104,7 @@ Error MethodLoader::name_missing_dtypes() {
     }
   }
   return Error::make(ErrorCode::kNotSupported,
-                     "%s: dtype %s is not in this build (VITRINE_SELECT_OPS)",
+                     "%s: dtype %s is not in this build: add it to VITRINE_SELECT_OPS",
                      plan_.name()->c_str(), list_names(std::span(names).first(count), arena_));
 }
 

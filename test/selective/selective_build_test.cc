@@ -102,11 +102,11 @@ TEST_F(SelectiveBuild, NamesEveryOperatorThatAnotherProgramNeeds) {
 TEST_F(SelectiveBuild, NamesDtypes) {
   EXPECT_EQ(refusal_of_relu(ScalarType::kFloat, ScalarType::kFloat), "");
   EXPECT_EQ(refusal_of_relu(ScalarType::kDouble, ScalarType::kDouble),
-            "forward: dtype f64 is not in this build (VITRINE_SELECT_OPS)");
+            "forward: dtype f64 is not in this build: add it to VITRINE_SELECT_OPS");
   EXPECT_EQ(refusal_of_relu(ScalarType::kDouble, ScalarType::kHalf),
-            "forward: dtype f16, f64 is not in this build (VITRINE_SELECT_OPS)");
+            "forward: dtype f16, f64 is not in this build: add it to VITRINE_SELECT_OPS");
   EXPECT_EQ(refusal_of_relu(ScalarType::kFloat, ScalarType::kHalf),
-            "forward: dtype f16 is not in this build (VITRINE_SELECT_OPS)");
+            "forward: dtype f16 is not in this build: add it to VITRINE_SELECT_OPS");
 }
 
 // A program may still need a dtype that none of its tensors has.
@@ -120,7 +120,7 @@ TEST_F(SelectiveBuild, KernelsRefuseDtypes) {
   kernels_.find("aten::relu.out").kernel->function(context, arguments);
   ASSERT_TRUE(context.failed());
   EXPECT_STREQ(context.take_error().message(),
-               "dtype i32 is not in this build (VITRINE_SELECT_OPS)");
+               "dtype i32 is not in this build: add it to VITRINE_SELECT_OPS");
 }
 
 }  // namespace

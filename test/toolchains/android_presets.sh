@@ -35,11 +35,11 @@ mkdir "$scratch/none"
 
 says 'set ANDROID_NDK or ANDROID_NDK_ROOT to the folder of an NDK, r26 or newer' android-arm64-v8a
 says 'is not an Android NDK: it has no source.properties' android-arm64-v8a -DANDROID_NDK="$scratch/none"
-says 'is r25: too old, r26 is' android-arm64-v8a -DANDROID_NDK="$scratch/old"
+says 'is r25, which is too old: install r26 or newer' android-arm64-v8a -DANDROID_NDK="$scratch/old"
 says 'reached: x86_64 android-26 c++_static' android-x86_64 -DANDROID_NDK_ROOT="$scratch/new"
 export ANDROID_NDK_ROOT="$scratch/new"
 says 'reached: armeabi-v7a android-26 c++_static' android-armeabi-v7a
 says 'reached: arm64-v8a android-30 c++_shared' android-arm64-v8a -DANDROID_PLATFORM=android-30 -DANDROID_STL=c++_shared
-says 'API level 26 is the oldest that works' android-arm64-v8a -DANDROID_PLATFORM=24
+says 'ANDROID_PLATFORM=24: too low, set android-26 or higher' android-arm64-v8a -DANDROID_PLATFORM=24
 export ANDROID_NDK="$scratch/old"  # the first of the two counts
-says 'is r25: too old, r26 is' android-arm64-v8a
+says 'is r25, which is too old: install r26 or newer' android-arm64-v8a

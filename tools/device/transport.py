@@ -29,9 +29,9 @@ def require(program, package):
         raise DeviceError(f"{program} is not in PATH: install {package}")
 
 
-def copy_error(name, path, errors):
+def copy_error(name, path, place, errors):
     if "No space left" in errors or "ENOSPC" in errors:
-        return DeviceError(f"{name}: no space left for {path}")
+        return DeviceError(f"{name}: no space left {place} for {path}: remove something there")
     return DeviceError(f"{name}: cannot copy {path}: {errors or 'no reason given'}")
 
 
@@ -71,18 +71,18 @@ class Adb:
     def shell(self, script, timeout=SHORT):
         code, out, errors = self._adb("shell", script, timeout=timeout)
         if code != 0 and errors.startswith(("error:", "adb:")):
-            raise DeviceError(f"{self.name}: {errors}")
+            raise DeviceError(f"{self.name}: {errors}\n  reconnect it until `adb devices` lists it as `device`")
         return code, out, errors
 
     def push(self, path, remote, timeout):
         code, out, errors = self._adb("push", str(path), remote, timeout=timeout)
         if code != 0:
-            raise copy_error(self.name, path, errors or out.strip())
+            raise copy_error(self.name, path, f"in {self.parent}", errors or out.strip())
 
     def pull(self, remote, path, timeout):
         code, out, errors = self._adb("pull", remote, str(path), timeout=timeout)
         if code != 0:
-            raise copy_error(self.name, remote, errors or out.strip())
+            raise copy_error(self.name, remote, "on this machine", errors or out.strip())
 
 
 class Ssh:
@@ -109,10 +109,10 @@ class Ssh:
         local = os.path.abspath(path)  # a colon in a relative name would read as a host
         code, _, errors = run(["scp", "-q", *self.options, local, f"{self._host}:{remote}"], timeout)
         if code != 0:
-            raise copy_error(self.name, path, errors)
+            raise copy_error(self.name, path, f"in {self.parent}", errors)
 
     def pull(self, remote, path, timeout):
         local = os.path.abspath(path)
         code, _, errors = run(["scp", "-q", *self.options, f"{self._host}:{remote}", local], timeout)
         if code != 0:
-            raise copy_error(self.name, remote, errors)
+            raise copy_error(self.name, remote, "on this machine", errors)

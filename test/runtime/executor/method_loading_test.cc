@@ -28,7 +28,8 @@ TEST_F(MethodLoadingTest, NamesEverythingThatIsMissing) {
   EXPECT_EQ(method.error().code(), ErrorCode::kOperatorMissing);
   EXPECT_STREQ(method.error().message(),
                "forward: this build lacks the operators aten::also_missing, aten::missing.out and "
-               "the backends Long, LongBackend: register them, or link what has them");
+               "the backends Long, LongBackend: register or link them; VITRINE_SELECT_OPS selects "
+               "operators");
 }
 
 TEST_F(MethodLoadingTest, NamesAHundredMissingOperators) {

@@ -129,7 +129,7 @@ class ProfileOnDevice(unittest.TestCase):
         self.assertIn("device   board: ", out)
         self.assertIn("device.json, profile.json, report.html, trace.etdp", out)
         self.fails("deep/er is there already", "--ssh", "board", "--results", "deep/er")
-        self.fails("Could not resolve hostname other", "--ssh", "other")
+        self.fails("Could not resolve hostname other: Name or service not known\n  `ssh other true` must work", "--ssh", "other")
         self.fails("not a host", "--ssh=-oProxyCommand=true")
 
     def test_an_emulated_processor(self):
@@ -166,11 +166,14 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("no device C3; there is A1 (device)", "--adb", "C3")
         self.fails("device A1 is offline: reconnect it", "--adb", FAKE_DEVICES="A1 offline")
         self.fails("does not trust this computer", "--adb", FAKE_DEVICES="A1 unauthorized")
-        self.fails("adb: device 'A1' not found", "--adb", FAKE_GONE="1")
+        self.fails("adb: device 'A1' not found\n  reconnect it until `adb devices` lists it", "--adb", FAKE_GONE="1")
         self.fails("adb is not in PATH", "--adb", PATH=str(self.device))
 
     def test_no_space(self):
-        self.fails("no space left for", "--adb", FAKE_FULL="1")
+        for way, parent in (("--adb", "/data/local/tmp"), ("--ssh=board", "/tmp")):
+            self.fails(f"no space left in {parent} for ", way, FAKE_FULL=str(self.device))
+            self.fails("no space left on this machine for ", way, "--results", self.folder / "results",
+                       FAKE_FULL=f"{self.folder}/.partial-")
         command(self.device / "bin/df", "echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'\n"
                                         "echo '/dev/block 9000 8000 1000 90% /data'\n")
         self.fails("0 MB free in /data/local/tmp, ", "--adb")
