@@ -48,6 +48,9 @@ optional=()
 for option in "${hidden[@]}"; do [[ " ${needed[*]} " == *" $option "* ]] || optional+=("$option"); done
 said=$(configure -S "$SOURCE" -B "$folder/device" -DVITRINE_BUILD_HOST=OFF -DVITRINE_DEPS_DIR="$DEPS" "${optional[@]}") ||
   fail "VITRINE_BUILD_HOST=OFF: $said"
+said=$("$CMAKE" --build "$folder/device" --target help)
+says " vitrine_run: phony"
+[[ $said != *executor_runner* ]] || fail "VITRINE_BUILD_HOST=OFF builds executor_runner"
 
 # cmake/setup.sh installs each of them.
 is_installed() {

@@ -66,7 +66,8 @@ def check_fits(path, facts):
 def advice(facts):
     system = "android" if facts.abis else "linux"
     if system == "android":
-        return "docs/cross-compiling.md says what a build of it needs; name it with --runner"
+        return ("the presets for Android build vitrine_run alone; docs/cross-compiling.md says what executor_runner "
+                "needs; name it with --runner")
     presets = [preset for machine in machines_of(facts) for preset in PRESETS.get((system, machine), ())]
     if not presets:
         return "no preset builds for it; name a binary with --runner"

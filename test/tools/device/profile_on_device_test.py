@@ -184,12 +184,13 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("is for linux aarch64, the device is linux armv7l: build one with make PRESET=armv7",
                    "--ssh", "board", runner=arm)
         self.android("arm64-v8a,armeabi-v7a")
-        self.fails("is for linux aarch64, the device is android arm64-v8a armeabi-v7a: docs/cross-compiling.md", "--adb", runner=arm)
+        self.fails("is for linux aarch64, the device is android arm64-v8a armeabi-v7a: the presets for Android build "
+                   "vitrine_run alone; docs/cross-compiling.md", "--adb", runner=arm)
         # It gets as far as running it, which this machine cannot.
         arm = elf(self.folder / "arm", 183, "/system/bin/linker64")
         self.fails("executor_runner failed", "--adb", runner=arm)
         self.fails("not a program for a device", "--adb", runner=SAMPLE / "model.pte")
-        self.fails("no such file; docs/cross-compiling.md", "--adb", runner="absent")
+        self.fails("no such file; the presets for Android", "--adb", runner="absent")
 
     def test_settling(self):
         self.frequencies(3, "scaling_max_freq", 1000000)
