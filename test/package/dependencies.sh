@@ -52,6 +52,17 @@ said=$("$CMAKE" --build "$folder/device" --target help)
 says " vitrine_run: phony"
 [[ $said != *executor_runner* ]] || fail "VITRINE_BUILD_HOST=OFF builds executor_runner"
 
+# Android, whose NDK has none of them, gets this machine's headers.
+if said=$(configure -S "$SOURCE" -B "$folder/android" -DANDROID=ON -DVITRINE_BUILD_HOST=OFF -DVITRINE_FLATC=); then
+  fail "configured without flatc"
+fi
+is_linked() {
+  local kind header
+  read -r kind _ header <<< "$2"
+  [[ $kind != path || -e $folder/android/host_headers/$header ]] || fail "$header is not there for Android"
+}
+each_row is_linked
+
 # cmake/setup.sh installs each of them.
 is_installed() {
   for one in $3; do grep -qwe "$one" "$SOURCE/cmake/setup.sh" || fail "cmake/setup.sh does not install $one"; done
