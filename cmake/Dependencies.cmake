@@ -53,7 +53,7 @@ if(VITRINE_BUILD_BENCHMARKS AND NOT CMAKE_CROSSCOMPILING)
 endif()
 if(missing)
   message(FATAL_ERROR "Vitrine needs what is not installed:\n${missing}"
-                      "The packages are Debian's; ${PROJECT_SOURCE_DIR}/cmake/setup.sh installs them.")
+                      "The packages are Debian's; ${PROJECT_SOURCE_DIR}/cmake/setup.sh <preset> installs them.")
 endif()
 
 if(VITRINE_BUILD_HOST)
