@@ -11,7 +11,7 @@ const showProfile = (data) => {
 
   // ---- Summary
   function summary() {
-    if ($('summary').hidden = Boolean(data.steps)) return;  // the part before this one says it
+    if ($('summary').hidden = Boolean(data.steps)) return;  // the page's head has it
     $('title').textContent = [data.model || 'Profile', data.method].join(' · ');
     document.title = $('title').textContent;
     const facts = [
@@ -304,7 +304,7 @@ const showProfile = (data) => {
   function memory() {
     const KINDS = [['planned_bytes', 'activations'], ['workspace_bytes', 'delegate workspace'], ['packed_weights_bytes', 'packed weights'],
                    ['mapped_weights_bytes', 'packed weights in a file'], ['constants_bytes', 'other constants'], ['metadata_bytes', 'metadata']];
-    const held = data.steps ? null : data.memory;  // of all methods: the part before this one has it
+    const held = data.steps ? null : data.memory;  // else the page's head has it, of all methods
     $('memory-section').hidden = !held && !data.memory_plan;
     if (held) {
       const parts = KINDS.map(([key, what], i) => [what, held[key], `var(--c${i})`]).filter((part) => part[1] > 0);

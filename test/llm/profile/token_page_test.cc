@@ -333,6 +333,35 @@ TEST_F(TokenPage, MarksWhereAttentionPassesTheWeights) {
               HasSubstr("at position 300, beyond the context of 256."));
 }
 
+class ShortTokenPage : public SampleProfile, public testing::WithParamInterface<int64_t> {
+ protected:
+  ShortTokenPage() : SampleProfile(GetParam()) {}
+};
+
+constexpr char kReadFew[] = R"(
+seen.cards = [...document.querySelectorAll('#token-cards .card span')].map((card) => card.textContent);
+seen.columns = document.querySelectorAll('#phases thead tr:last-child th').length;
+seen.growth = !document.getElementById('growth-section').hidden;
+seen.timeline = document.getElementById('timeline-what').textContent;
+)";
+
+// One token comes from the prefill alone; three are too few for lines.
+TEST_P(ShortTokenPage, ShowsWhatThereIs) {
+  VITRINE_BROWSER(browser);
+  const bool decodes = GetParam() > 1;
+  const test::ScratchFolder scratch;
+  const json seen =
+      test::drive(browser, report_token_html(profile_), scratch, "1280,900", kReadFew);
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_EQ(seen.at("problems"), json::array());
+  EXPECT_EQ(seen.at("cards")[0], decodes ? "decode, tokens/s" : "prefill, tokens/s");
+  EXPECT_EQ(seen.at("columns"), decodes ? 12 : 5);
+  EXPECT_EQ(seen.at("growth"), false);
+  EXPECT_THAT(seen.at("timeline").get<std::string>(), HasSubstr(" at "));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokens, ShortTokenPage, testing::Values(1, 3));
+
 TEST_F(TokenPage, ShowsHostileNamesAsText) {
   const std::string evil = "</script><img src=x onerror=problems.push('run')>{{script}}";
   profile_.run.model = profile_.run.machine = evil;
