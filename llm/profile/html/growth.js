@@ -48,7 +48,7 @@ const showGrowth = (data) => {
       area.append(line([0, y(weights)], [inner, y(weights)], {stroke: 'var(--soft)', strokeDasharray: '6 4'}),
                   line([x(crossing), y(0)], [x(crossing), y(weights)], {stroke: 'var(--soft)', strokeDasharray: '6 4'}),
                   svg('circle', {id: 'growth-crossing', cx: x(crossing), cy: y(weights), r: 4.5, style: {fill: 'var(--card)', stroke: 'var(--ink)', strokeWidth: '2'}}),
-                  text(`attention passes the weights at ${crossing.toFixed(0)}`, {x: x(crossing) + (isRight ? -10 : 10), y: y(0) - 8}, isRight ? 'end' : 'start'));
+                  text(`attention passes the weights at ${crossing.toFixed(0)}`, {x: x(crossing) + (isRight ? -10 : 10), y: y(weights) - 10}, isRight ? 'end' : 'start'));
     }
     chart.append(area);
     explain(chart, (event) => {
