@@ -58,7 +58,7 @@ struct MethodOptions {
   SharedState* shared_state = nullptr;
   // Bounds on what a hostile file can ask for (docs/trust.md).
   // Limit of the memory for loading and running: activations, values, kernels' temporary memory,
-  // delegates and what they pack. 0: as much as the machine has.
+  // delegates, what they pack, their workspaces. 0: as much as the machine or the container has.
   uint64_t max_memory_bytes = 0;
   // Work of loading, in items looked at. 0: 16 a byte of the files, and a million.
   uint64_t max_load_steps = 0;

@@ -1,5 +1,6 @@
 // Kernels and backends by the names that the plan has for them, and what is missing of them.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string_view>
 
@@ -50,12 +51,14 @@ const char* list_names(std::span<const char*> names, MemoryAllocator& arena) {
 Error MethodLoader::find_kernels_and_backends() {
   operators_ = arena_.allocate_array<ResolvedOperator>(size_of(plan_.operators()));
   if (operators_.size() != size_of(plan_.operators())) return no_memory("operators");
+  // Names may be long, and shared. Naming what is missing sorts them.
+  const auto per_letter =
+      static_cast<uint64_t>(std::bit_width(operators_.size() + size_of(plan_.delegates())));
   bool all_found = true;
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     ResolvedOperator& op = operators_[i];
     const fbs::Operator& from = *plan_.operators()->Get(i);
-    // Names may be long, and shared.
-    VITRINE_RETURN_IF_ERROR(work(from.name()->size() + size_of(from.overload())));
+    VITRINE_RETURN_IF_ERROR(work((from.name()->size() + size_of(from.overload())) * per_letter));
     op.name = join_name(from, arena_);
     if (op.name == nullptr) return no_memory("operator names");
     if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
@@ -63,6 +66,7 @@ Error MethodLoader::find_kernels_and_backends() {
     common_dtypes_ &= op.found.dtypes;
   }
   for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
+    VITRINE_RETURN_IF_ERROR(work(plan_.delegates()->Get(i)->id()->size() * per_letter));
     all_found = all_found && has_backend(i);
   }
   return all_found ? Error() : name_missing();

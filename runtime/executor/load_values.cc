@@ -180,6 +180,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   if (options_.external_data == nullptr) {
     return refuse("is kept outside the program: give its .ptd file");
   }
+  VITRINE_RETURN_IF_ERROR(work(key.size()));  // keys may be long, and shared
   VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
   const auto equal = [](auto a, auto b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());

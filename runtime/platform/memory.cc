@@ -1,5 +1,6 @@
 #include "runtime/platform/memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -24,11 +25,25 @@ uint64_t resident_now() {
 
 }  // namespace
 
+uint64_t memory_limit(const char* path) {
+  char text[32] = {};
+  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  [[maybe_unused]] const ssize_t size = ::pread(descriptor, text, sizeof text - 1, 0);
+  ::close(descriptor);
+  uint64_t bytes = 0;
+  unsigned digit = 0;
+  for (const char* at = text; (digit = static_cast<unsigned>(*at - '0')) < 10; ++at) {
+    bytes = bytes * 10 + digit;
+  }
+  return bytes != 0 ? bytes : UINT64_MAX;
+}
+
 uint64_t machine_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
-                               : UINT64_MAX;
+  const uint64_t all =
+      pages > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : UINT64_MAX;
+  return std::min(all, memory_limit("/sys/fs/cgroup/memory.max"));
 }
 
 void* allocate_aligned(size_t alignment, size_t size) {

@@ -13,8 +13,12 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory();
 
-// What the machine has; UINT64_MAX if the system does not tell.
+// What the machine has, or the container that this process is in; UINT64_MAX if the system does not
+// tell. A later change of the container's limit is not seen.
 uint64_t machine_memory();
+
+// The number in a file of a control group, such as memory.max; UINT64_MAX if there is none ("max").
+uint64_t memory_limit(const char* path);
 
 // For free(); null if there is none. A block of some megabytes begins at a huge page, and the
 // system is asked for huge pages in it, as far as they are filled: nothing is spent on a part of

@@ -37,7 +37,15 @@ struct Source {
   bool outlives_load = false;  // the blob does not
 };
 
-Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* named_data) {
+Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* named_data,
+                          Budget& steps) {
+  // Keys may be long, and shared.
+  if (!steps.take(1 + key.size() / 64)) {
+    return Error::make(ErrorCode::kOutOfResources,
+                       "named data \"%.80s\": its key is used too often "
+                       "(MethodOptions::max_load_steps)",
+                       key.c_str());
+  }
   if (named_data == nullptr) {
     return Error::make(ErrorCode::kInvalidExternalData,
                        "named data \"%.80s\": the program has none", key.c_str());
@@ -47,7 +55,8 @@ Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* na
   return Source{std::move(*bytes), {key.data(), key.size()}, true};
 }
 
-Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uint32_t index) {
+Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uint32_t index,
+                           Budget& steps) {
   if (!blob.constant_region.has_value()) {
     const auto* buffers = blob.graph->constant_buffer();
     if (buffers == nullptr || index >= buffers->size()) {
@@ -63,7 +72,7 @@ Result<Source> find_source(const Blob& blob, const NamedDataMap* named_data, uin
     return invalid_blob("is not among %u entries", entries == nullptr ? 0 : entries->size());
   }
   const fb::ConstantDataOffset& entry = *entries->Get(index);
-  if (entry.named_key() != nullptr) return find_named(*entry.named_key(), named_data);
+  if (entry.named_key() != nullptr) return find_named(*entry.named_key(), named_data, steps);
   const std::span<const std::byte> region = *blob.constant_region;
   if (!range_fits(entry.offset(), entry.size(), region.size())) {
     return invalid_blob("%llu bytes at %llu are not inside the %zu bytes of constants",
@@ -83,6 +92,7 @@ struct Request {
   uint32_t index;
   size_t size;
   bool keep;  // beyond the load
+  Budget& steps;
 };
 
 struct Constant {
@@ -92,8 +102,8 @@ struct Constant {
 };
 
 Result<Constant> fetch_constant(const Request& request) {
-  VITRINE_ASSIGN_OR_RETURN(Source source,
-                           find_source(request.blob, request.named_data, request.index));
+  VITRINE_ASSIGN_OR_RETURN(
+      Source source, find_source(request.blob, request.named_data, request.index, request.steps));
   if (source.bytes.size() != request.size || request.size == 0) {
     return invalid_blob("has %zu bytes, but its value needs %zu", source.bytes.size(),
                         request.size);
@@ -188,6 +198,7 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps
 
 Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
                       const Limits& limits, Budget& steps, Graph& graph) {
+  VITRINE_RETURN_IF_ERROR(check_weight_bytes(graph, limits, steps));
   VITRINE_ASSIGN_OR_RETURN(const CheckedVector<bool> referenced, find_referenced(graph));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
@@ -195,7 +206,7 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
     const auto load_one = [&](uint32_t index, size_t size, WeightsCache* identify,
                               bool keep) -> Result<const std::byte*> {
       VITRINE_ASSIGN_OR_RETURN(Constant constant,
-                               fetch({blob, named_data, identify, index, size, keep}));
+                               fetch({blob, named_data, identify, index, size, keep, steps}));
       if (identify != nullptr) value.content = constant.content;
       if (!keep && !constant.name.empty()) {
         VITRINE_RETURN_IF_ERROR(packed_names_.push_back({named_data, constant.name}));
@@ -224,7 +235,7 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
     if (!are_scales(value))
       return invalid_blob("xvalues[%zu]: a scale is not positive and normal", i);
   }
-  return check_weight_bytes(graph, limits, steps);
+  return Error();
 }
 
 void Constants::release_packed() {

@@ -226,9 +226,10 @@ std::vector<std::byte> BlobBuilder::build() {
     entries.push_back(fb::CreateConstantDataOffsetDirect(b, 0, 0, nullptr));
     for (size_t i = 0; i < constants.size(); ++i) {
       if (where_ == Constants::kNamed) {
-        entries.push_back(
-            fb::CreateConstantDataOffsetDirect(b, UINT64_MAX, constants[i].size(),
-                                               constant_key(static_cast<uint32_t>(i + 1)).c_str()));
+        const std::string key =
+            shared_key.empty() ? constant_key(static_cast<uint32_t>(i + 1)) : shared_key;
+        entries.push_back(fb::CreateConstantDataOffset(b, UINT64_MAX, constants[i].size(),
+                                                       b.CreateSharedString(key)));
         continue;
       }
       region.resize((region.size() + 15) / 16 * 16);

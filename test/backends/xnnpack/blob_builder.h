@@ -135,6 +135,8 @@ class BlobBuilder {
 
   // "constant-<index>" of the constants in named data.
   static std::string constant_key(uint32_t index) { return "constant-" + std::to_string(index); }
+  // The key of all of them instead, kept once.
+  std::string shared_key;
 
  private:
   using Make = std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)>;

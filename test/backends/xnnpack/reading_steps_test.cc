@@ -1,9 +1,12 @@
 // The work of reading a payload grows with it and no faster, whatever it shares: counted in steps.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "backends/xnnpack/runtime/graph_reader.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "test/backends/xnnpack/blob_builder.h"
 
 namespace vitrine::test {
@@ -35,6 +38,67 @@ Cost shared_scales(uint32_t size) {
   const auto graph =
       xnnpack::read_graph(*flatbuffers::GetRoot<fb::XNNGraph>(out.GetBufferPointer()), steps);
   return {steps.used(), graph.ok() ? ErrorCode::kOk : graph.error().code()};
+}
+
+// Has one constant by every name, and counts how often it is asked.
+class OneConstant final : public NamedDataMap {
+ public:
+  size_t size() const override { return 1; }
+  std::string_view key(size_t) const override { return "key"; }
+  Result<DataBuffer> get(std::string_view) const override {
+    ++asked;
+    return DataBuffer(std::as_bytes(std::span(elements_)));
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional<TensorLayout>();
+  }
+  mutable int asked = 0;
+
+ private:
+  std::array<float, 4> elements_{1, 1, 1, 1};
+};
+
+// y = x + 1 + 1 ..., with a constant for each sum.
+BlobBuilder sums(int count, const std::string& key) {
+  BlobBuilder b(BlobBuilder::Constants::kNamed);
+  b.shared_key = key;
+  uint32_t sum = b.input({4});
+  for (int i = 0; i < count; ++i) {
+    const uint32_t one = b.constant({4}, std::vector<float>(4, 1));
+    const uint32_t next = i + 1 == count ? b.output({4}) : b.internal({4});
+    b.binary(Tag::XNNAdd, sum, one, next);
+    sum = next;
+  }
+  return b;
+}
+
+Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& data) {
+  BlobBuilder builder = sums(count, std::string(letters, 'k'));
+  const std::vector<std::byte> blob = builder.build();
+  Budget steps(limit);
+  BackendInitContext context;
+  context.named_data = &data;
+  context.load_steps = &steps;
+  const auto loaded = XnnpackBackend().init(context, blob, {});
+  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+}
+
+TEST(ReadingSteps, CountKeysThatAreShared) {
+  const OneConstant data;
+  const Cost brief = load_sums(30, 10, UINT64_MAX, data);
+  const Cost lengthy = load_sums(30, 64'010, UINT64_MAX, data);
+  EXPECT_EQ(brief.code, ErrorCode::kOk);
+  EXPECT_EQ(lengthy.steps - brief.steps, 30u * 1000);
+  EXPECT_EQ(load_sums(30, 64'010, lengthy.steps - 1, data).code, ErrorCode::kOutOfResources);
+}
+
+// A step for each sum that reads one, then one for its key. The rest is values and nodes.
+TEST(ReadingSteps, CountConstantsBeforeTheyAreRead) {
+  const OneConstant data;
+  const Cost all = load_sums(30, 10, UINT64_MAX, data);
+  EXPECT_EQ(data.asked, 30);
+  EXPECT_EQ(load_sums(30, 10, all.steps - 31, data).code, ErrorCode::kOutOfResources);
+  EXPECT_EQ(data.asked, 30);
 }
 
 TEST(ReadingSteps, AreLinearInScalesThatAreShared) {

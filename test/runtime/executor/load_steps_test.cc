@@ -1,41 +1,181 @@
-// The work of loading a method grows with its file and no faster, whatever the file shares.
+// The work of loading a method grows with its file and no faster, whatever the file shares: counted
+// in steps, not in time.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/executor/load_steps.h"
 #include "schema/program_generated.h"
 #include "test/support/program_builder.h"
+#include "test/support/test_kernels.h"
 #include "vitrine/method.h"
 
 namespace vitrine {
 namespace {
 
 namespace fbs = schema::program;
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
 template <class T>
-using Tables = std::vector<flatbuffers::Offset<T>>;
+using Tables = std::vector<Offset<T>>;
 
-// As many operators as each has letters; they share their name.
-Error load_shared_names(uint32_t size) {
-  flatbuffers::FlatBufferBuilder out;
-  const auto op = fbs::CreateOperator(out, out.CreateString(std::string(size, 'a')));
-  const auto none = fbs::CreateEValue(out, fbs::KernelTypes::Null, fbs::CreateNull(out).Union());
-  const auto plan = fbs::CreateExecutionPlan(
-      out, out.CreateString("forward"), 0, out.CreateVector(Tables<fbs::EValue>{none}), 0, 0,
-      out.CreateVector(Tables<fbs::Chain>{fbs::CreateChain(out)}),
-      out.CreateVector(Tables<fbs::Operator>(size, op)));
-  fbs::FinishProgramBuffer(
-      out, fbs::CreateProgram(out, 0, out.CreateVector(Tables<fbs::ExecutionPlan>{plan})));
-  const auto* begin = reinterpret_cast<const std::byte*>(out.GetBufferPointer());
-  const test::AlignedBytes file(begin, begin + out.GetSize());
-  VITRINE_ASSIGN_OR_RETURN(auto source, view_buffer(file));
-  VITRINE_ASSIGN_OR_RETURN(auto program, Program::load(std::move(source)));
-  return Method::load(std::move(program), "forward", {}).take_error();
+struct Plan {
+  Tables<fbs::EValue> values;
+  Tables<fbs::Operator> operators;
+  Tables<fbs::BackendDelegate> delegates;
+  Tables<fbs::Instruction> calls;
+};
+
+// Each gives a plan of `size` operators, delegates, tensors or instructions.
+
+Plan operators_that_are_missing(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  for (uint32_t i = 0; i < size; ++i) {
+    const std::string name = "test::" + std::to_string(1'000'000 + i);
+    plan.operators.push_back(fbs::CreateOperator(out, out.CreateString(name)));
+  }
+  return plan;
 }
 
-TEST(LoadStepsTest, LongOperatorNamesThatAreSharedAreRefused) {
-  EXPECT_EQ(load_shared_names(20).code(), ErrorCode::kOperatorMissing);
-  EXPECT_EQ(load_shared_names(16000).code(), ErrorCode::kOutOfResources);
+// The name has `size` letters, too, as have those below.
+Plan operators_that_share_a_name(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  const auto op = fbs::CreateOperator(out, out.CreateString(std::string(size, 'a')));
+  plan.operators.assign(size, op);
+  return plan;
+}
+
+Plan backends_that_share_a_name(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  const auto data = fbs::CreateBackendDelegateDataReference(out, fbs::DataLocation::INLINE, 0);
+  const auto delegate =
+      fbs::CreateBackendDelegate(out, out.CreateString(std::string(size, 'a')), data);
+  plan.delegates.assign(size, delegate);
+  return plan;
+}
+
+Plan weights_that_share_a_key(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  const auto key = out.CreateString(std::string(size, 'k'));
+  const auto extra = fbs::CreateExtraTensorInfo(out, 0, key, fbs::TensorDataLocation::EXTERNAL);
+  const auto tensor = fbs::CreateTensor(out, schema::ScalarType::FLOAT, 0,
+                                        out.CreateVector(std::vector<int32_t>{1}),
+                                        out.CreateVector(std::vector<uint8_t>{0}), false, 0, 0, 0,
+                                        fbs::TensorShapeDynamism::STATIC, extra);
+  plan.values.assign(size, fbs::CreateEValue(out, fbs::KernelTypes::Tensor, tensor.Union()));
+  return plan;
+}
+
+// The list has `size` items, too.
+Plan calls_that_write_one_list(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  const auto tensor = fbs::CreateTensor(out, schema::ScalarType::FLOAT, 0,
+                                        out.CreateVector(std::vector<int32_t>{1}),
+                                        out.CreateVector(std::vector<uint8_t>{0}));
+  const auto list = fbs::CreateTensorList(out, out.CreateVector(std::vector<int32_t>(size, 0)));
+  plan.values = {fbs::CreateEValue(out, fbs::KernelTypes::Tensor, tensor.Union()),
+                 fbs::CreateEValue(out, fbs::KernelTypes::TensorList, list.Union())};
+  plan.operators = {
+      fbs::CreateOperator(out, out.CreateString("test::fail"), out.CreateString("out"))};
+  for (uint32_t i = 0; i < size; ++i) {
+    const auto arguments = out.CreateVector(std::vector<int32_t>{0, 1, 1});
+    plan.calls.push_back(fbs::CreateInstruction(out, fbs::InstructionArguments::KernelCall,
+                                                fbs::CreateKernelCall(out, 0, arguments).Union()));
+  }
+  return plan;
+}
+
+using Make = Plan (*)(FlatBufferBuilder&, uint32_t);
+
+test::AlignedBytes file_of(Make make, uint32_t size) {
+  FlatBufferBuilder out;
+  Plan plan = make(out, size);
+  if (plan.values.empty()) {
+    plan.values = {fbs::CreateEValue(out, fbs::KernelTypes::Null, fbs::CreateNull(out).Union())};
+  }
+  const auto made = fbs::CreateExecutionPlan(
+      out, out.CreateString("forward"), 0, out.CreateVector(plan.values), 0, 0,
+      out.CreateVector(
+          Tables<fbs::Chain>{fbs::CreateChain(out, 0, 0, out.CreateVector(plan.calls))}),
+      out.CreateVector(plan.operators), out.CreateVector(plan.delegates));
+  const auto nothing = fbs::CreateBackendDelegateInlineData(out);
+  fbs::FinishProgramBuffer(
+      out, fbs::CreateProgram(out, 0, out.CreateVector(Tables<fbs::ExecutionPlan>{made}), 0,
+                              out.CreateVector(Tables<fbs::BackendDelegateInlineData>{nothing})));
+  const auto* begin = reinterpret_cast<const std::byte*>(out.GetBufferPointer());
+  return {begin, begin + out.GetSize()};
+}
+
+// Has every weight.
+class Weights final : public NamedDataMap {
+ public:
+  size_t size() const override { return 1; }
+  std::string_view key(size_t) const override { return "k"; }
+  Result<DataBuffer> get(std::string_view) const override {
+    return DataBuffer(std::as_bytes(std::span(&element_, 1)));
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional(TensorLayout{ScalarType::kFloat, sizes_, dim_order_});
+  }
+
+ private:
+  float element_ = 1;
+  std::vector<int32_t> sizes_{1};
+  std::vector<uint8_t> dim_order_{0};
+};
+
+struct Cost {
+  uint64_t steps;
+  ErrorCode code;
+};
+
+Cost cost_of(Make make, uint32_t size) {
+  const test::AlignedBytes file = file_of(make, size);
+  const auto program = Program::load(std::move(*view_buffer(file)));
+  EXPECT_TRUE(program.ok()) << program.error().message();
+  if (!program.ok()) return {0, program.error().code()};
+  const Weights weights;
+  const auto load = [&](uint64_t steps) {
+    MethodOptions options;
+    options.kernels = &test::test_kernels();
+    options.external_data = &weights;
+    options.max_load_steps = steps;
+    return Method::load(*program, "forward", options).take_error().code();
+  };
+  // The least that suffices; as the default no more than the budget is spent.
+  uint64_t few = 0;
+  uint64_t enough = default_load_steps(file.size());
+  while (enough - few > 1) {
+    const uint64_t middle = (few + enough) / 2;
+    (load(middle) == ErrorCode::kOutOfResources ? few : enough) = middle;
+  }
+  return {enough, load(0)};
+}
+
+TEST(LoadStepsTest, AreLinearWhateverIsShared) {
+  struct Shape {
+    Make make;
+    ErrorCode code;
+    ErrorCode code_if_small;
+  };
+  for (const auto& [make, code, code_if_small] : {
+           Shape{operators_that_are_missing, ErrorCode::kOperatorMissing,
+                 ErrorCode::kOperatorMissing},
+           Shape{operators_that_share_a_name, ErrorCode::kOutOfResources,
+                 ErrorCode::kOperatorMissing},
+           Shape{backends_that_share_a_name, ErrorCode::kOutOfResources, ErrorCode::kNotFound},
+           Shape{weights_that_share_a_key, ErrorCode::kOutOfResources, ErrorCode::kOk},
+           Shape{calls_that_write_one_list, ErrorCode::kOutOfResources, ErrorCode::kOk},
+       }) {
+    const Cost small = cost_of(make, 4000);
+    const Cost large = cost_of(make, 16000);
+    EXPECT_EQ(large.code, code);
+    EXPECT_GE(small.steps, 4000u);
+    EXPECT_LE(large.steps, 5 * small.steps);
+    EXPECT_EQ(cost_of(make, 20).code, code_if_small);
+  }
 }
 
 }  // namespace
