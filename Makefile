@@ -9,7 +9,7 @@
 # PRESET=dev|debug|asan|ubsan|sanitize|tsan|fuzz|aarch64|aarch64-kleidiai|armv7|riscv64 chooses another build; VITRINE_CORPUS the corpus of real programs.
 
 PRESET ?= release
-BUILD  := build/$(PRESET)
+BUILD   = build/$(PRESET)
 
 .PHONY: build setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 
