@@ -170,9 +170,8 @@ void attention_with_cache(KernelContext& context, const CachedAttentionCall& cal
     return;
   }
   if (call.seq_len != call.key.size(1) || call.key.size(1) != call.value.size(1)) {
-    context.fail(ErrorCode::kInvalidArgument, "seq_len is %lld, key has %d tokens, value %d",
-                 static_cast<long long>(call.seq_len), call.key.size(1), call.value.size(1));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "seq_len is %lld, key has %d tokens, value %d",
+                        static_cast<long long>(call.seq_len), call.key.size(1), call.value.size(1));
   }
   if (!check_positions(context, call.start_pos, call.seq_len, call.key_cache.size(1))) return;
   const std::optional<Attention> arguments =

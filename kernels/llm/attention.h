@@ -100,4 +100,48 @@ struct CachedAttentionCall {
 void attention_with_cache(KernelContext& context, const CachedAttentionCall& call, Tensor& out,
                           Attend compute);
 
+// --- The operators, over any way to compute attention ---
+
+template <Attend compute>
+void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                     const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
+                     double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                     Tensor& out) {
+  attention(context, {query, key, value, start_pos, attn_mask, is_causal, scale}, out, compute);
+}
+
+template <Attend compute>
+void custom_quantized_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                               const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
+                               double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                               const Tensor* q_zero_points, const Tensor* q_scales,
+                               const Tensor* k_zero_points, const Tensor* k_scales,
+                               const Tensor* v_zero_points, const Tensor* v_scales,
+                               bool is_seq_at_dim_2, Tensor& out) {
+  attention(context,
+            {query,
+             key,
+             value,
+             start_pos,
+             attn_mask,
+             is_causal,
+             scale,
+             {q_zero_points, k_zero_points, v_zero_points},
+             {q_scales, k_scales, v_scales},
+             is_seq_at_dim_2},
+            out, compute);
+}
+
+template <Attend compute>
+void sdpa_with_kv_cache_out(KernelContext& context, const Tensor& query, const Tensor& key,
+                            const Tensor& value, Tensor& key_cache, Tensor& value_cache,
+                            int64_t start_pos, int64_t seq_len, const Tensor* attn_mask,
+                            double /*drpout_p*/, bool is_causal, std::optional<double> scale,
+                            Tensor& out) {
+  attention_with_cache(
+      context,
+      {query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask, is_causal, scale},
+      out, compute);
+}
+
 }  // namespace vitrine::llm

@@ -357,50 +357,12 @@ void attend(KernelContext& context, const Attention& arguments) {
   BlockedAttention(arguments, partition(context, arguments)).run(context);
 }
 
-void custom_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
-                     const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
-                     double /*drpout_p*/, bool is_causal, std::optional<double> scale,
-                     Tensor& out) {
-  llm::attention(context, {query, key, value, start_pos, attn_mask, is_causal, scale}, out, attend);
-}
-
-void custom_quantized_sdpa_out(KernelContext& context, const Tensor& query, const Tensor& key,
-                               const Tensor& value, int64_t start_pos, const Tensor* attn_mask,
-                               double /*drpout_p*/, bool is_causal, std::optional<double> scale,
-                               const Tensor* q_zero_points, const Tensor* q_scales,
-                               const Tensor* k_zero_points, const Tensor* k_scales,
-                               const Tensor* v_zero_points, const Tensor* v_scales,
-                               bool is_seq_at_dim_2, Tensor& out) {
-  llm::attention(context,
-                 {query,
-                  key,
-                  value,
-                  start_pos,
-                  attn_mask,
-                  is_causal,
-                  scale,
-                  {q_zero_points, k_zero_points, v_zero_points},
-                  {q_scales, k_scales, v_scales},
-                  is_seq_at_dim_2},
-                 out, attend);
-}
-
-void sdpa_with_kv_cache_out(KernelContext& context, const Tensor& query, const Tensor& key,
-                            const Tensor& value, Tensor& key_cache, Tensor& value_cache,
-                            int64_t start_pos, int64_t seq_len, const Tensor* attn_mask,
-                            double /*drpout_p*/, bool is_causal, std::optional<double> scale,
-                            Tensor& out) {
-  llm::attention_with_cache(
-      context,
-      {query, key, value, key_cache, value_cache, start_pos, seq_len, attn_mask, is_causal, scale},
-      out, attend);
-}
-
 }  // namespace
 
 VITRINE_KERNEL(custom_quantized_sdpa_out, "llama::custom_quantized_sdpa.out",
-               custom_quantized_sdpa_out);
-VITRINE_KERNEL(custom_sdpa_out, "llama::custom_sdpa.out", custom_sdpa_out);
-VITRINE_KERNEL(sdpa_with_kv_cache_out, "llama::sdpa_with_kv_cache.out", sdpa_with_kv_cache_out);
+               llm::custom_quantized_sdpa_out<attend>);
+VITRINE_KERNEL(custom_sdpa_out, "llama::custom_sdpa.out", llm::custom_sdpa_out<attend>);
+VITRINE_KERNEL(sdpa_with_kv_cache_out, "llama::sdpa_with_kv_cache.out",
+               llm::sdpa_with_kv_cache_out<attend>);
 
 }  // namespace vitrine::optimized

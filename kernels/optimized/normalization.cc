@@ -92,13 +92,6 @@ void normalize_rows(KernelContext& context, const LayerNorm& a) {
   });
 }
 
-void native_layer_norm_out(KernelContext& context, const Tensor& input,
-                           std::span<const int64_t> normalized_shape, const Tensor* weight,
-                           const Tensor* bias, double eps, Tensor& out0, Tensor& out1,
-                           Tensor& out2) {
-  layer_norm(context, input, normalized_shape, weight, bias, eps, out0, out1, out2, normalize_rows);
-}
-
 void normalize_groups(KernelContext& context, const GroupNorm& a) {
   if (!all_float(a)) return vitrine::normalize_groups(context, a);
   const int64_t length = a.channels * a.plane;
@@ -120,13 +113,6 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
       }
     }
   });
-}
-
-void native_group_norm_out(KernelContext& context, const Tensor& input, const Tensor* weight,
-                           const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group,
-                           double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
-  group_norm(context, input, weight, bias, N, C, HxW, group, eps, out0, out1, out2,
-             normalize_groups);
 }
 
 // Along the contiguous dimension.
@@ -155,8 +141,10 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
 
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", batch_norm_no_training_out);
-VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out", native_group_norm_out);
-VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out", native_layer_norm_out);
+VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out",
+               native_group_norm_out<normalize_groups>);
+VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out",
+               native_layer_norm_out<normalize_rows>);
 
 }  // namespace vitrine::optimized
 

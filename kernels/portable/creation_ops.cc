@@ -1,8 +1,12 @@
-// Tensors of a shape that is given: of one value, or uninitialised.
+// Tensors of a shape that is given: of one value, a range, or uninitialised.
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
 
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/convert.h"
 #include "kernels/util/dim_order.h"
 #include "kernels/util/fill.h"
 #include "kernels/util/layout.h"
@@ -47,6 +51,70 @@ void empty_dim_order_out(KernelContext& context, std::span<const int64_t> size,
   if (check_dim_order(context, dim_order, out)) (void)resize_to(context, out, size);
 }
 
+void fill_scalar_out(KernelContext& context, const Tensor& self, const Scalar& value, Tensor& out) {
+  if (context.resize(out, self.sizes())) fill(context, value, out);
+}
+
+void fill_tensor_out(KernelContext& context, const Tensor& self, const Tensor& value, Tensor& out) {
+  if (value.numel() != 1) {
+    return context.fail(ErrorCode::kInvalidArgument, "value has %lld elements, not one",
+                        static_cast<long long>(value.numel()));
+  }
+  const ConvertRun convert = convert_run(value.dtype(), out.dtype());
+  if (convert == nullptr) return fail_unsupported_dtype(context, value.dtype());
+  if (!context.resize(out, self.sizes())) return;
+  convert(value.raw_data(), 0, out.mutable_raw_data(), 1, out.numel());
+}
+
+// Integers of Long outputs are counted as such: a double would lose the low bits of large ones.
+std::optional<int64_t> length(const Scalar& start, const Scalar& end, const Scalar& step,
+                              bool integers) {
+  constexpr double kTooLong = 0x1p31;
+  if (integers) {
+    const int64_t first = start.to<int64_t>();
+    const int64_t last = end.to<int64_t>();
+    const int64_t stride = step.to<int64_t>();
+    if (stride == 0 || (stride > 0 ? last < first : last > first)) return std::nullopt;
+    const uint64_t distance = stride > 0
+                                  ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first)
+                                  : static_cast<uint64_t>(first) - static_cast<uint64_t>(last);
+    const uint64_t width =
+        stride > 0 ? static_cast<uint64_t>(stride) : uint64_t{0} - static_cast<uint64_t>(stride);
+    const uint64_t count = distance / width + (distance % width != 0 ? 1 : 0);
+    if (count >= static_cast<uint64_t>(kTooLong)) return std::nullopt;
+    return static_cast<int64_t>(count);
+  }
+  const double count = std::ceil((end.to<double>() - start.to<double>()) / step.to<double>());
+  if (!(count >= 0) || !(count < kTooLong)) return std::nullopt;
+  return static_cast<int64_t>(count);
+}
+
+void arange_start_out(KernelContext& context, const Scalar& start, const Scalar& end,
+                      const Scalar& step, Tensor& out) {
+  const bool integers = out.dtype() == ScalarType::kLong;
+  const std::optional<int64_t> count = length(start, end, step, integers);
+  if (!count) {
+    return context.fail(ErrorCode::kInvalidArgument, "no range from %g to %g by %g exists",
+                        start.to<double>(), end.to<double>(), step.to<double>());
+  }
+  const std::array<int32_t, 1> sizes{static_cast<int32_t>(*count)};
+  const ScalarType counted_in = is_floating(out.dtype()) ? ScalarType::kDouble : ScalarType::kLong;
+  const ConvertRun convert = convert_run(counted_in, out.dtype());
+  if (convert == nullptr) return fail_unsupported_dtype(context, out.dtype());
+  if (!context.resize(out, sizes)) return;
+  std::byte* element = out.unchecked_mutable_data<std::byte>();
+  for (int64_t i = 0; i < *count; ++i, element += out.element_size()) {
+    const double real = start.to<double>() + static_cast<double>(i) * step.to<double>();
+    const int64_t integer = wrapping_add(start.to<int64_t>(), wrapping_mul(i, step.to<int64_t>()));
+    convert(counted_in == ScalarType::kDouble ? static_cast<const void*>(&real) : &integer, 1,
+            element, 1, 1);
+  }
+}
+
+void arange_out(KernelContext& context, const Scalar& end, Tensor& out) {
+  arange_start_out(context, int64_t{0}, end, int64_t{1}, out);
+}
+
 }  // namespace
 
 VITRINE_KERNEL(_empty_dim_order_out, "dim_order_ops::_empty_dim_order.out", empty_dim_order_out);
@@ -56,5 +124,9 @@ VITRINE_KERNEL(full_out, "aten::full.out", full_out);
 VITRINE_KERNEL(ones_out, "aten::ones.out", ones_out);
 VITRINE_KERNEL(scalar_tensor_out, "aten::scalar_tensor.out", scalar_tensor_out);
 VITRINE_KERNEL(zeros_out, "aten::zeros.out", zeros_out);
+VITRINE_KERNEL(fill_Scalar_out, "aten::fill.Scalar_out", fill_scalar_out);
+VITRINE_KERNEL(fill_Tensor_out, "aten::fill.Tensor_out", fill_tensor_out);
+VITRINE_KERNEL(arange_out, "aten::arange.out", arange_out);
+VITRINE_KERNEL(arange_start_out, "aten::arange.start_out", arange_start_out);
 
 }  // namespace vitrine::portable

@@ -5,6 +5,7 @@
 
 #include "kernels/util/broadcast.h"
 #include "kernels/util/checks.h"
+#include "kernels/util/elementwise.h"
 #include "kernels/util/indexing.h"
 #include "vitrine/kernel.h"
 
@@ -100,9 +101,32 @@ void masked_scatter_out(KernelContext& context, const Tensor& self, const Tensor
   }
 }
 
+void masked_fill_scalar_out(KernelContext& context, const Tensor& self, const Tensor& mask,
+                            const Scalar& value, Tensor& out) {
+  if (!check_dtype(context, mask, ScalarType::kBool, "mask")) return;
+  dispatch<RealBTypes>(context, compute_type(self.dtype()), [&]<class T>() {
+    const T fill = value.to<T>();
+    elementwise<T, T, bool>(context, self.dtype(), {&self, &mask}, out,
+                            [fill](T x, bool masked) { return masked ? fill : x; });
+  });
+}
+
+void where_out(KernelContext& context, const Tensor& condition, const Tensor& self,
+               const Tensor& other, Tensor& out) {
+  if (!check_dtype_in<TypeList<bool, uint8_t>>(context, condition)) return;
+  const std::optional<ScalarType> common = promote(context, self, other);
+  if (!common) return;
+  dispatch<RealBTypes>(context, compute_type(*common), [&]<class T>() {
+    elementwise<T, bool, T, T>(context, *common, {&condition, &self, &other}, out,
+                               [](bool chosen, T a, T b) { return chosen ? a : b; });
+  });
+}
+
 }  // namespace
 
 VITRINE_KERNEL(masked_select_out, "aten::masked_select.out", masked_select_out);
 VITRINE_KERNEL(masked_scatter_out, "aten::masked_scatter.out", masked_scatter_out);
+VITRINE_KERNEL(masked_fill_Scalar_out, "aten::masked_fill.Scalar_out", masked_fill_scalar_out);
+VITRINE_KERNEL(where_self_out, "aten::where.self_out", where_out);
 
 }  // namespace vitrine::portable

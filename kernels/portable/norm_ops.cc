@@ -35,20 +35,6 @@ void no_training_out(KernelContext& context, const Tensor& input, const Tensor* 
                          out2, scale_and_shift);
 }
 
-void native_layer_norm_out(KernelContext& context, const Tensor& input,
-                           std::span<const int64_t> normalized_shape, const Tensor* weight,
-                           const Tensor* bias, double eps, Tensor& out0, Tensor& out1,
-                           Tensor& out2) {
-  layer_norm(context, input, normalized_shape, weight, bias, eps, out0, out1, out2, normalize_rows);
-}
-
-void native_group_norm_out(KernelContext& context, const Tensor& input, const Tensor* weight,
-                           const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group,
-                           double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
-  group_norm(context, input, weight, bias, N, C, HxW, group, eps, out0, out1, out2,
-             normalize_groups);
-}
-
 }  // namespace
 
 VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_legit.no_stats_out",
@@ -56,7 +42,9 @@ VITRINE_KERNEL(native_batch_norm_legit_no_stats_out, "aten::_native_batch_norm_l
 VITRINE_KERNEL(native_batch_norm_legit_out, "aten::_native_batch_norm_legit.out", legit_out);
 VITRINE_KERNEL(native_batch_norm_legit_no_training_out,
                "aten::_native_batch_norm_legit_no_training.out", no_training_out);
-VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out", native_group_norm_out);
-VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out", native_layer_norm_out);
+VITRINE_KERNEL(native_group_norm_out, "aten::native_group_norm.out",
+               native_group_norm_out<normalize_groups>);
+VITRINE_KERNEL(native_layer_norm_out, "aten::native_layer_norm.out",
+               native_layer_norm_out<normalize_rows>);
 
 }  // namespace vitrine::portable

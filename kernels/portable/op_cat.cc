@@ -22,15 +22,13 @@ bool is_skipped(const Tensor& tensor) { return tensor.rank() == 1 && tensor.nume
 void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,
              Tensor& out) {
   if (tensors.empty()) {
-    context.fail(ErrorCode::kInvalidArgument, "there are no tensors to concatenate");
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "there are no tensors to concatenate");
   }
   const auto shaped = std::ranges::find_if_not(
       tensors, is_skipped, [](auto* t) -> auto& { return *t; });
   const Tensor& first = shaped == tensors.end() ? *tensors[0] : **shaped;
   if (first.rank() == 0) {
-    context.fail(ErrorCode::kInvalidArgument, "0-d tensors cannot be concatenated");
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "0-d tensors cannot be concatenated");
   }
   const std::optional<size_t> place = normalize_dim(context, dim, first.rank());
   if (!place) return;
@@ -44,10 +42,9 @@ void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int
       fits = i == *place || tensor->size(i) == first.size(i);
     }
     if (!fits) {
-      context.fail(ErrorCode::kInvalidArgument,
-                   "input %zu differs from the first in a dimension other than %zu",
-                   static_cast<size_t>(&tensor - tensors.data()), *place);
-      return;
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "input %zu differs from the first in a dimension other than %zu",
+                          static_cast<size_t>(&tensor - tensors.data()), *place);
     }
     result.sizes[*place] += tensor->size(*place);
   }
@@ -65,8 +62,7 @@ void cat_out(KernelContext& context, std::span<const Tensor* const> tensors, int
 void stack_out(KernelContext& context, std::span<const Tensor* const> tensors, int64_t dim,
                Tensor& out) {
   if (tensors.empty()) {
-    context.fail(ErrorCode::kInvalidArgument, "there are no tensors to stack");
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "there are no tensors to stack");
   }
   const Tensor& first = *tensors[0];
   const std::optional<size_t> place = normalize_dim(context, dim, first.rank() + 1);

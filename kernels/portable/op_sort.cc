@@ -21,15 +21,15 @@ void sort_values_stable(KernelContext& context, const Tensor& self, std::optiona
   sort_values(context, self, dim, descending, values, indices);
 }
 
+// Any order is allowed without `sorted`.
 void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
-                 bool sorted, Tensor& values, Tensor& indices) {
+                 bool /*sorted*/, Tensor& values, Tensor& indices) {
   const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
   if (!along) return;
   if (k < 0 || k > size_at(self, *along)) {
     return context.fail(ErrorCode::kInvalidArgument, "k is %lld, not in 0 to %lld",
                         static_cast<long long>(k), static_cast<long long>(size_at(self, *along)));
   }
-  static_cast<void>(sorted);  // any order is allowed
   sort_lines(context, self, *along, k, largest, values, indices);
 }
 

@@ -11,9 +11,8 @@ namespace {
 // Keeps elements on and below the diagonal; sets the rest to zero.
 void tril_out(KernelContext& context, const Tensor& self, int64_t diagonal, Tensor& out) {
   if (self.rank() < 2) {
-    context.fail(ErrorCode::kInvalidArgument, "a triangle needs two dimensions, self has %zu",
-                 self.rank());
-    return;
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "a triangle needs two dimensions, self has %zu", self.rank());
   }
   if (!check_dtype(context, out, self.dtype(), "out") || !context.resize(out, self.sizes()) ||
       !check_data(context, {&self, &out})) {

@@ -22,9 +22,8 @@ void constant_pad_nd_out(KernelContext& context, const Tensor& self, std::span<c
                          const Scalar& value, Tensor& out) {
   const size_t rank = self.rank();
   if (pad.size() % 2 != 0 || pad.size() > 2 * rank) {
-    context.fail(ErrorCode::kInvalidArgument, "%zu paddings do not suit a tensor of rank %zu",
-                 pad.size(), rank);
-    return;
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "%zu paddings do not suit a tensor of rank %zu", pad.size(), rank);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   std::array<SegmentList, kMaxRank> dimensions{};
@@ -59,10 +58,10 @@ void pad_edges(KernelContext& context, const Tensor& self, std::span<const int64
                size_t spatial, PadMode mode, Tensor& out) {
   const size_t rank = self.rank();
   if (padding.size() != 2 * spatial || (rank != spatial + 1 && rank != spatial + 2)) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "%zu paddings of a tensor of rank %zu: %zu and a rank of %zu or %zu are needed",
-                 padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
-    return;
+    return context.fail(
+        ErrorCode::kInvalidArgument,
+        "%zu paddings of a tensor of rank %zu: %zu and a rank of %zu or %zu are needed",
+        padding.size(), rank, 2 * spatial, spatial + 1, spatial + 2);
   }
   if (!check_dtype(context, out, self.dtype(), "out")) return;
   std::array<SegmentList, kMaxRank> dimensions{};

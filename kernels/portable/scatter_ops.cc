@@ -60,8 +60,7 @@ void each_indexed(KernelContext& context, const Tensor& target, size_t dim, cons
 
 // sparse_grad matters to gradients only.
 void gather_out(KernelContext& context, const Tensor& self, int64_t dim, const Tensor& index,
-                bool sparse_grad, Tensor& out) {
-  (void)sparse_grad;
+                bool /*sparse_grad*/, Tensor& out) {
   const std::optional<size_t> place = normalize_dim(context, dim, self.rank());
   if (!place || !check_dtype(context, out, self.dtype(), "out") ||
       !check_scatter_shapes(context, self, *place, index, nullptr) ||

@@ -136,9 +136,8 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
   const std::optional<size_t> place = existing_dim(context, self, dim);
   if (!place) return;
   if (parts != static_cast<int64_t>(outs.size())) {
-    context.fail(ErrorCode::kInvalidArgument, "%lld parts need as many outs, not %zu",
-                 static_cast<long long>(parts), outs.size());
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "%lld parts need as many outs, not %zu",
+                        static_cast<long long>(parts), outs.size());
   }
   int64_t start = 0;
   for (int64_t i = 0; i < parts && !context.failed(); ++i) {
@@ -161,9 +160,8 @@ void split_copy_Tensor_out(KernelContext& context, const Tensor& self, int64_t s
   if (!place) return;
   const int64_t size = self.size(*place);
   if (split_size < 0 || (split_size == 0 && size != 0)) {
-    context.fail(ErrorCode::kInvalidArgument, "split_size %lld cannot cut %lld elements",
-                 static_cast<long long>(split_size), static_cast<long long>(size));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "split_size %lld cannot cut %lld elements",
+                        static_cast<long long>(split_size), static_cast<long long>(size));
   }
   const int64_t parts = size == 0 ? 1 : (size - 1) / split_size + 1;
   split_tensor(context, self, dim, out, parts, [&](int64_t i) {
@@ -183,9 +181,8 @@ void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim
   const std::optional<size_t> place = existing_dim(context, self, dim);
   if (!place) return;
   if (static_cast<int64_t>(out.size()) != self.size(*place)) {
-    context.fail(ErrorCode::kInvalidArgument, "%d slices need as many outs, not %zu",
-                 self.size(*place), out.size());
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "%d slices need as many outs, not %zu",
+                        self.size(*place), out.size());
   }
   for (size_t i = 0; i < out.size() && !context.failed(); ++i) {
     select_copy_int_out(context, self, dim, static_cast<int64_t>(i), *out[i]);

@@ -55,8 +55,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
     return;
   }
   if (lowest > highest) {
-    context.fail(ErrorCode::kInvalidArgument, "weight_quant_min is above weight_quant_max");
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "weight_quant_min is above weight_quant_max");
   }
   const int64_t rows = weight.size(0);
   const int64_t columns = weight.size(1) * static_cast<int64_t>(packing);
@@ -64,10 +63,9 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   const int64_t groups = grouped ? scales.size(1) : 1;
   if ((scales.rank() != 1 && !grouped) || scales.size(0) != rows || groups < 1 ||
       columns % groups != 0) {
-    context.fail(ErrorCode::kInvalidArgument,
-                 "weight_scales are not one or several for each of %lld rows",
-                 static_cast<long long>(rows));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "weight_scales are not one or several for each of %lld rows",
+                        static_cast<long long>(rows));
   }
   if (!check_dtype_in<FloatHBF16Types>(context, scales) ||
       !check_contiguous(context, scales, "weight_scales") ||
@@ -79,8 +77,7 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   }
   Layout result(indices);
   if (result.rank >= kMaxRank) {
-    context.fail(ErrorCode::kInvalidArgument, "indices are of rank %zu", result.rank);
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "indices are of rank %zu", result.rank);
   }
   result.insert(result.rank, columns, 1);
   const auto reader = IndexReader::make(context, indices);

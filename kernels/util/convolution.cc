@@ -399,8 +399,7 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
                  Tensor& out, Convolve convolve) {
   const size_t rank = input.rank();
   if (rank < 3 || rank > 5) {
-    context.fail(ErrorCode::kInvalidArgument, "input is of rank %zu, not 3 to 5", rank);
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "input is of rank %zu, not 3 to 5", rank);
   }
   if (!check_rank(context, weight, rank, "weight")) return;
   const auto window = read_convolution_window(context, rank - 2, stride, padding, dilation,
@@ -413,10 +412,9 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
     const auto size =
         convolution_output_size(*window, 5 - rank + i - 2, input.size(i), weight.size(i));
     if (!size) {
-      context.fail(ErrorCode::kInvalidArgument,
-                   "a kernel of %d elements does not fit the input, of %d, in dimension %zu",
-                   weight.size(i), input.size(i), i);
-      return;
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "a kernel of %d elements does not fit the input, of %d, in dimension %zu",
+                          weight.size(i), input.size(i), i);
     }
     sizes[i] = *size;
   }

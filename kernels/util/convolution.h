@@ -65,6 +65,16 @@ void convolution(KernelContext& context, const Tensor& input, const Tensor& weig
                  bool transposed, std::span<const int64_t> output_padding, int64_t groups,
                  Tensor& out, Convolve convolve);
 
+template <Convolve convolve>
+void convolution_out(KernelContext& context, const Tensor& input, const Tensor& weight,
+                     const Tensor* bias, std::span<const int64_t> stride,
+                     std::span<const int64_t> padding, std::span<const int64_t> dilation,
+                     bool transposed, std::span<const int64_t> output_padding, int64_t groups,
+                     Tensor& out) {
+  convolution(context, input, weight, bias, stride, padding, dilation, transposed, output_padding,
+              groups, out, convolve);
+}
+
 // Batch, channels and three spatial dimensions.
 Layout five_dimensions(const Tensor& tensor);
 

@@ -262,9 +262,9 @@ void copy_reshaped(KernelContext& context, const Tensor& self, Tensor& out) {
     return;
   }
   if (self.numel() != out.numel()) {
-    context.fail(ErrorCode::kInvalidArgument, "%lld elements cannot fill an out of %lld elements",
-                 static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "%lld elements cannot fill an out of %lld elements",
+                        static_cast<long long>(self.numel()), static_cast<long long>(out.numel()));
   }
   // One of the two in row-major order can be looked at with the other's sizes.
   const Layout from(self);

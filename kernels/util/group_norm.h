@@ -36,4 +36,11 @@ void group_norm(KernelContext& context, const Tensor& input, const Tensor* weigh
                 const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
                 Tensor& out0, Tensor& out1, Tensor& out2, NormalizeGroups normalize);
 
+template <NormalizeGroups normalize>
+void native_group_norm_out(KernelContext& context, const Tensor& input, const Tensor* weight,
+                           const Tensor* bias, int64_t N, int64_t C, int64_t HxW, int64_t group,
+                           double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+  group_norm(context, input, weight, bias, N, C, HxW, group, eps, out0, out1, out2, normalize);
+}
+
 }  // namespace vitrine

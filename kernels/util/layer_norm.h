@@ -34,4 +34,12 @@ void layer_norm(KernelContext& context, const Tensor& input,
                 std::span<const int64_t> normalized_shape, const Tensor* weight, const Tensor* bias,
                 double eps, Tensor& out0, Tensor& out1, Tensor& out2, NormalizeRows normalize);
 
+template <NormalizeRows normalize>
+void native_layer_norm_out(KernelContext& context, const Tensor& input,
+                           std::span<const int64_t> normalized_shape, const Tensor* weight,
+                           const Tensor* bias, double eps, Tensor& out0, Tensor& out1,
+                           Tensor& out2) {
+  layer_norm(context, input, normalized_shape, weight, bias, eps, out0, out1, out2, normalize);
+}
+
 }  // namespace vitrine

@@ -153,9 +153,8 @@ void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor&
     return;
   }
   if (self.size(0) != mat2.size(0)) {
-    context.fail(ErrorCode::kInvalidArgument, "self has %d matrices, mat2 %d", self.size(0),
-                 mat2.size(0));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "self has %d matrices, mat2 %d", self.size(0),
+                        mat2.size(0));
   }
   if (!context.resize(out, std::array{self.size(0), self.size(1), mat2.size(2)})) return;
   for (int64_t i = 0; i < self.size(0) && !context.failed(); ++i) {
@@ -180,9 +179,9 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
   const Layout result(out);
   Layout added(self);
   if (!added.broadcast_to(result.size_span())) {
-    context.fail(ErrorCode::kInvalidArgument, "self does not broadcast to the product, %d x %d",
-                 out.size(0), out.size(1));
-    return;
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "self does not broadcast to the product, %d x %d", out.size(0),
+                        out.size(1));
   }
   const Addend addend{self, added, beta};
   const MatrixProduct product{{mat1, left}, {mat2, right}, out, result, &addend, alpha};
@@ -192,8 +191,7 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply) {
   if (input.rank() == 0) {
-    context.fail(ErrorCode::kInvalidArgument, "input is 0-d: it has no features");
-    return;
+    return context.fail(ErrorCode::kInvalidArgument, "input is 0-d: it has no features");
   }
   if (!check_rank(context, weight, 2, "weight") || !check_contiguous(context, input, "input")) {
     return;
@@ -216,9 +214,8 @@ void linear(KernelContext& context, const Tensor& input, const Tensor& weight, c
   if (bias != nullptr) {
     added = Layout(*bias);
     if (bias->rank() != 1 || !added.broadcast_to(result.size_span())) {
-      context.fail(ErrorCode::kInvalidArgument, "bias does not have %d elements in one dimension",
-                   weight.size(0));
-      return;
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "bias does not have %d elements in one dimension", weight.size(0));
     }
     addend.emplace(Addend{*bias, added, int64_t{1}});
   }

@@ -56,4 +56,28 @@ void addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const
 void linear(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
             Tensor& out, MultiplyMatrices multiply);
 
+// Kernels of them.
+
+template <MultiplyMatrices multiply>
+void mm_out(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
+  mm(context, self, mat2, out, multiply);
+}
+
+template <MultiplyMatrices multiply>
+void bmm_out(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
+  bmm(context, self, mat2, out, multiply);
+}
+
+template <MultiplyMatrices multiply>
+void addmm_out(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+               const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  addmm(context, self, mat1, mat2, beta, alpha, out, multiply);
+}
+
+template <MultiplyMatrices multiply>
+void linear_out(KernelContext& context, const Tensor& input, const Tensor& weight,
+                const Tensor* bias, Tensor& out) {
+  linear(context, input, weight, bias, out, multiply);
+}
+
 }  // namespace vitrine

@@ -1,0 +1,58 @@
+// Operators of complex numbers, which are pairs of a real and an imaginary part in memory.
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// T is the type of the real and imaginary parts, which are adjacent in memory.
+template <class T>
+void conjugate(const Tensor& self, Tensor& out) {
+  const T* in = self.unchecked_data<T>();
+  T* result = out.unchecked_mutable_data<T>();
+  for (int64_t i = 0; i < 2 * out.numel(); i += 2) {
+    result[i] = in[i];
+    result[i + 1] = static_cast<T>(-static_cast<Compute<T>>(in[i + 1]));
+  }
+}
+
+void conj_physical_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") || !context.resize(out, self.sizes()) ||
+      !check_same_dim_order(context, self, out)) {
+    return;
+  }
+  if (self.dtype() == ScalarType::kComplexHalf) return conjugate<Half>(self, out);
+  if (self.dtype() == ScalarType::kComplexFloat) return conjugate<float>(self, out);
+  if (self.dtype() == ScalarType::kComplexDouble) return conjugate<double>(self, out);
+  fail_unsupported_dtype(context, self.dtype());
+}
+
+// [...] complex -> [..., 2]: real and imaginary parts.
+void view_as_real_copy_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!is_complex(self.dtype())) return fail_unsupported_dtype(context, self.dtype());
+  const ScalarType part = real_type(self.dtype());
+  Layout parts(self);
+  for (size_t i = 0; i < parts.rank; ++i) parts.strides[i] *= 2;
+  parts.insert(parts.rank, 2, 1);
+  if (!check_dtype(context, out, part, "out") || !resize_to(context, out, parts.size_span()) ||
+      !check_data(context, {&self, &out})) {
+    return;
+  }
+  const auto mover = ElementMover::make(context, part, part);
+  if (!mover) return;
+  const Layout result(out);
+  const BoxLoop<2> loop(parts.size_span(), {result.strides.data(), parts.strides.data()});
+  loop.run({0, 0}, [&](const auto& offsets, int64_t count) {
+    mover->move(self.raw_data(), offsets[1], loop.row_stride(1), out.mutable_raw_data(), offsets[0],
+                loop.row_stride(0), count);
+  });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(conj_physical_out, "aten::_conj_physical.out", conj_physical_out);
+VITRINE_KERNEL(view_as_real_copy_out, "aten::view_as_real_copy.out", view_as_real_copy_out);
+
+}  // namespace vitrine::portable

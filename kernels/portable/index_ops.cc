@@ -1,0 +1,183 @@
+// Elements picked or written by indices, and what gives indices.
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
+#include "kernels/util/indexing.h"
+#include "runtime/core/checked_math.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// The other arguments matter to gradients only.
+void embedding_out(KernelContext& context, const Tensor& weight, const Tensor& indices,
+                   int64_t /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/,
+                   Tensor& out) {
+  if (!check_rank(context, weight, 2, "weight")) return;
+  take_along(context, weight, 0, indices, Layout(indices), out);
+}
+
+void index_select_out(KernelContext& context, const Tensor& self, int64_t dim, const Tensor& index,
+                      Tensor& out) {
+  const std::optional<size_t> place = normalize_dim(context, dim, self.rank());
+  if (!place) return;
+  if (index.rank() > 1 || (self.rank() == 0 && index.numel() != 1)) {
+    return context.fail(ErrorCode::kInvalidArgument, "%lld indices in rank %zu do not suit self",
+                        static_cast<long long>(index.numel()), index.rank());
+  }
+  // One element of a 0-d tensor is 0-d again.
+  const Layout picks = self.rank() == 0 ? Layout() : at_least_1d(index);
+  take_along(context, self, *place, index, picks, out);
+}
+
+void index_Tensor_out(KernelContext& context, const Tensor& self, OptionalTensorList indices,
+                      Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  const auto index = AdvancedIndex::make(context, self, indices);
+  if (!index || !resize_to(context, out, index->result_sizes()) ||
+      !check_data(context, {&self, &out})) {
+    return;
+  }
+  const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
+  if (!mover) return;
+  index->each_run(Layout(out), [&](int64_t from, int64_t from_stride, int64_t to, int64_t to_stride,
+                                   int64_t count) {
+    mover->move(self.raw_data(), from, from_stride, out.mutable_raw_data(), to, to_stride, count);
+  });
+}
+
+// target[offset] += values, once for every time that a place is picked.
+template <class T>
+void accumulate(const AdvancedIndex& index, const Tensor& values, const Layout& layout,
+                Tensor& target) {
+  const T* from = values.unchecked_data<T>();
+  T* to = target.unchecked_mutable_data<T>();
+  index.each_run(
+      layout, [&](int64_t at, int64_t stride, int64_t value, int64_t value_stride, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          using C = Compute<T>;
+          T& sum = to[at + i * stride];
+          sum = T(wrapping_add<C>(C(load(&sum)), C(load(&from[value + i * value_stride]))));
+        }
+      });
+}
+
+void index_put_(KernelContext& context, Tensor& self, OptionalTensorList indices,
+                const Tensor& values, bool accumulates) {
+  if (!check_dtype(context, values, self.dtype(), "values") ||
+      !check_data(context, {&self, &values})) {
+    return;
+  }
+  const auto index = AdvancedIndex::make(context, self, indices);
+  if (!index) return;
+  Layout layout(values);
+  if (!layout.broadcast_to(index->result_sizes())) {
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "values do not broadcast to the shape that the indices pick");
+  }
+  if (accumulates) {
+    dispatch<RealHBBF16Types>(context, self.dtype(),
+                              [&]<class T>() { accumulate<T>(*index, values, layout, self); });
+    return;
+  }
+  const auto mover = ElementMover::make(context, values.dtype(), self.dtype());
+  if (!mover) return;
+  index->each_run(
+      layout, [&](int64_t to, int64_t to_stride, int64_t from, int64_t from_stride, int64_t count) {
+        mover->move(values.raw_data(), from, from_stride, self.mutable_raw_data(), to, to_stride,
+                    count);
+      });
+}
+
+void index_put_out(KernelContext& context, const Tensor& self, OptionalTensorList indices,
+                   const Tensor& values, bool accumulates, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out")) return;
+  copy_tensor(context, self, out);
+  if (!context.failed()) index_put_(context, out, indices, values, accumulates);
+}
+
+// element(row-major number) for each element that is not zero, in that order.
+template <class T, class Element>
+void each_nonzero(const Tensor& self, Element&& element) {
+  const Layout layout(self);
+  const BoxLoop<1> loop(layout.size_span(), {layout.strides.data()}, LoopOrder::kRowMajor);
+  int64_t number = 0;
+  loop.run({0}, [&](const auto& first, int64_t count) {
+    for (int64_t i = 0; i < count; ++i, ++number) {
+      if (convert<bool>(load(self.unchecked_data<T>() + first[0] + i * loop.row_stride(0))))
+        element(number);
+    }
+  });
+}
+
+void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
+  if (!check_dtype(context, out, ScalarType::kLong, "out") || !check_rank(context, out, 2, "out") ||
+      !check_data(context, {&self})) {
+    return;
+  }
+  dispatch<RealHBBF16Types>(context, self.dtype(), [&]<class T>() {
+    int64_t count = 0;
+    each_nonzero<T>(self, [&](int64_t) { ++count; });
+    const int64_t rank = static_cast<int64_t>(self.rank());
+    if (!resize_to(context, out, std::array{count, rank}) || !check_data(context, {&out}) ||
+        !check_no_overlap(context, out, {&self})) {
+      return;
+    }
+    const Layout result(out);
+    int64_t row = 0;
+    each_nonzero<T>(self, [&](int64_t number) {
+      for (int64_t i = rank; i-- > 0;) {
+        const int64_t size = self.size(static_cast<size_t>(i));
+        out.unchecked_mutable_data<int64_t>()[row * result.strides[0] + i * result.strides[1]] =
+            number % size;
+        number /= size;
+      }
+      ++row;
+    });
+  });
+}
+
+// out = each index i of repeats, repeats[i] times.
+void repeat_interleave_Tensor_out(KernelContext& context, const Tensor& repeats,
+                                  std::optional<int64_t> output_size, Tensor& out) {
+  const auto reader = IndexReader::make(context, repeats);
+  if (!reader || !check_rank(context, repeats, 1, "repeats")) return;
+  int64_t total = 0;
+  for (int64_t i = 0; i < repeats.numel(); ++i) {
+    const int64_t count = (*reader)[i];
+    if (count < 0 || add_overflows(total, count, &total)) {
+      return context.fail(ErrorCode::kInvalidArgument, "repeats[%lld] is %lld",
+                          static_cast<long long>(i), static_cast<long long>(count));
+    }
+  }
+  if (output_size && *output_size != total) {
+    return context.fail(ErrorCode::kInvalidArgument,
+                        "output_size is %lld, but repeats sum up to %lld",
+                        static_cast<long long>(*output_size), static_cast<long long>(total));
+  }
+  if (!check_dtype(context, out, repeats.dtype(), "out") ||
+      !resize_to(context, out, std::array{total}) || !check_data(context, {&out}) ||
+      !check_no_overlap(context, out, {&repeats})) {
+    return;
+  }
+  dispatch<TypeList<int32_t, int64_t>>(context, out.dtype(), [&]<class T>() {
+    T* to = out.unchecked_mutable_data<T>();
+    for (int64_t i = 0; i < repeats.numel(); ++i) {
+      for (int64_t k = (*reader)[i]; k > 0; --k) *to++ = static_cast<T>(i);
+    }
+  });
+}
+
+}  // namespace
+
+VITRINE_KERNEL(embedding_out, "aten::embedding.out", embedding_out);
+VITRINE_KERNEL(index_select_out, "aten::index_select.out", index_select_out);
+VITRINE_KERNEL(index_Tensor_out, "aten::index.Tensor_out", index_Tensor_out);
+VITRINE_KERNEL(index_put_, "aten::index_put_", index_put_);
+VITRINE_KERNEL(index_put_out, "aten::index_put.out", index_put_out);
+VITRINE_KERNEL(nonzero_out, "aten::nonzero.out", nonzero_out);
+VITRINE_KERNEL(repeat_interleave_Tensor_out, "aten::repeat_interleave.Tensor_out",
+               repeat_interleave_Tensor_out);
+
+}  // namespace vitrine::portable

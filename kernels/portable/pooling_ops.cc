@@ -1,0 +1,208 @@
+// Maxima and means over windows of images.
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/util/arithmetic.h"
+#include "kernels/util/checks.h"
+#include "kernels/util/pooling.h"
+#include "vitrine/kernel.h"
+
+namespace vitrine::portable {
+
+namespace {
+
+// Maxima over windows with the places where they are.
+
+// out = the largest element of each window, indices = its row-major number in the H x W plane. The
+// first of equals wins; NaN wins over all. Resizes both outputs, of which `indices` is Long.
+template <class Window>
+void max_pool(KernelContext& context, const Tensor& self, const Window& window, Tensor& out,
+              Tensor& indices) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !check_dtype(context, indices, ScalarType::kLong, "indices") ||
+      !resize_images(context, self, window.output, out) ||
+      !resize_images(context, self, window.output, indices) ||
+      !check_data(context, {&self, &out, &indices})) {
+    return;
+  }
+  const Layout input = image_layout(self);
+  const Layout output = image_layout(out);
+  const Layout index_layout = image_layout(indices);
+  dispatch<RealHBF16Types>(context, self.dtype(), [&]<class T>() {
+    using C = Compute<T>;
+    const T* from = self.unchecked_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
+    int64_t* places = indices.unchecked_mutable_data<int64_t>();
+    // The indices may have another dim order than the values.
+    int64_t number = 0;
+    each_window(window, input, output,
+                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+                  int64_t place = rows.begin * window.input[1] + columns.begin;
+                  C best = std::numeric_limits<C>::lowest();
+                  if constexpr (std::is_floating_point_v<C>) {
+                    best = -std::numeric_limits<C>::infinity();
+                  }
+                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+                      if (value > best || value != value) {
+                        best = value;
+                        place = y * window.input[1] + x;
+                      }
+                    }
+                  }
+                  to[at] = T(best);
+                  places[index_layout.offset_of(number++)] = place;
+                });
+  });
+}
+
+void adaptive_max_pool2d_out(KernelContext& context, const Tensor& self,
+                             std::span<const int64_t> output_size, Tensor& out, Tensor& indices) {
+  const auto window = read_adaptive_window(context, self, output_size);
+  if (window) max_pool(context, self, *window, out, indices);
+}
+
+void max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
+                                 std::span<const int64_t> kernel_size,
+                                 std::span<const int64_t> stride, std::span<const int64_t> padding,
+                                 std::span<const int64_t> dilation, bool ceil_mode, Tensor& out,
+                                 Tensor& indices) {
+  const auto window =
+      read_pool_window(context, self, kernel_size, stride, padding, dilation, ceil_mode);
+  if (window) max_pool(context, self, *window, out, indices);
+}
+
+// Adds each gradient to the largest element of its window.
+void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad_output,
+                                      const Tensor& self, std::span<const int64_t> kernel_size,
+                                      std::span<const int64_t> stride,
+                                      std::span<const int64_t> padding,
+                                      std::span<const int64_t> dilation, bool ceil_mode,
+                                      const Tensor& indices, Tensor& grad_input) {
+  const auto window =
+      read_pool_window(context, self, kernel_size, stride, padding, dilation, ceil_mode);
+  if (!window) return;
+  std::array<int32_t, 4> pooled;
+  std::ranges::copy(self.sizes(), pooled.begin());
+  for (size_t i = 0; i < 2; ++i) {
+    pooled[self.rank() - 2 + i] = static_cast<int32_t>(window->output[i]);
+  }
+  const std::span<const int32_t> sizes(pooled.data(), self.rank());
+  if (!check_dtype(context, grad_output, self.dtype(), "grad_output") ||
+      !check_dtype(context, grad_input, self.dtype(), "grad_input") ||
+      !check_dtype(context, indices, ScalarType::kLong, "indices") ||
+      !check_sizes(context, grad_output, sizes, "grad_output") ||
+      !check_sizes(context, indices, sizes, "indices") ||
+      !context.resize(grad_input, self.sizes()) ||
+      !check_data(context, {&grad_output, &indices, &grad_input})) {
+    return;
+  }
+  const Layout from = image_layout(grad_output);
+  const Layout places = image_layout(indices);
+  const Layout to = image_layout(grad_input);
+  dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
+    std::memset(grad_input.mutable_raw_data(), 0, grad_input.nbytes());
+    for (int64_t i = 0; i < grad_output.numel(); ++i) {
+      const int64_t place = indices.unchecked_data<int64_t>()[places.offset_of(i)];
+      if (place < 0 || place >= window->input[0] * window->input[1]) {
+        return context.fail(ErrorCode::kInvalidArgument, "index %lld is outside of the plane",
+                            static_cast<long long>(place));
+      }
+      const int64_t plane = i / (from.sizes[2] * from.sizes[3]);
+      T& sum = grad_input.unchecked_mutable_data<
+          T>()[plane / from.sizes[1] * to.strides[0] + plane % from.sizes[1] * to.strides[1] +
+               place / window->input[1] * to.strides[2] + place % window->input[1] * to.strides[3]];
+      using C = Compute<T>;
+      sum = T(C(sum) + C(grad_output.unchecked_data<T>()[from.offset_of(i)]));
+    }
+  });
+}
+
+// Means over windows.
+template <class T>
+T average(T sum, int64_t divisor) {
+  if constexpr (is_integer_v<T>) {
+    return divide_trunc<T>(sum, divisor);
+  } else {
+    return sum / static_cast<T>(divisor);
+  }
+}
+
+// out = the sum of each window divided by divisor(rows, columns), which is not zero; integers
+// divide towards zero. Takes FLOATHBF16 and Long. Resizes `out`.
+template <class Window, class Divisor>
+void average_pool(KernelContext& context, const Tensor& self, const Window& window,
+                  Divisor&& divisor, Tensor& out) {
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !resize_images(context, self, window.output, out) || !check_data(context, {&self, &out})) {
+    return;
+  }
+  const Layout input = image_layout(self);
+  const Layout output = image_layout(out);
+  using Types = Join<FloatHBF16Types, TypeList<int64_t>>::type;
+  dispatch<Types>(context, self.dtype(), [&]<class T>() {
+    using C = Compute<T>;
+    const T* from = self.unchecked_data<T>();
+    T* to = out.unchecked_mutable_data<T>();
+    each_window(window, input, output,
+                [&](int64_t plane, const PoolRange& rows, const PoolRange& columns, int64_t at) {
+                  C sum(0);
+                  for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
+                    for (int64_t x = columns.begin; x < columns.end; x += columns.step) {
+                      const C value(from[plane + y * input.strides[2] + x * input.strides[3]]);
+                      sum = wrapping_add(sum, value);
+                    }
+                  }
+                  const bool empty = rows.end <= rows.begin || columns.end <= columns.begin;
+                  to[at] = T(empty ? C(0) : average(sum, divisor(rows, columns)));
+                });
+  });
+}
+
+void adaptive_avg_pool2d_out(KernelContext& context, const Tensor& self,
+                             std::span<const int64_t> output_size, Tensor& out) {
+  const auto window = read_adaptive_window(context, self, output_size);
+  if (!window) return;
+  average_pool(
+      context, self, *window,
+      [](const PoolRange& rows, const PoolRange& columns) {
+        return rows.count() * columns.count();
+      },
+      out);
+}
+
+void avg_pool2d_out(KernelContext& context, const Tensor& self,
+                    std::span<const int64_t> kernel_size, std::span<const int64_t> stride,
+                    std::span<const int64_t> padding, bool ceil_mode, bool count_include_pad,
+                    std::optional<int64_t> divisor_override, Tensor& out) {
+  const int64_t kDense[] = {1};
+  const auto window =
+      read_pool_window(context, self, kernel_size, stride, padding, kDense, ceil_mode);
+  if (!window) return;
+  if (divisor_override && *divisor_override == 0) {
+    return context.fail(ErrorCode::kInvalidArgument, "divisor_override is zero");
+  }
+  average_pool(
+      context, self, *window,
+      [&](const PoolRange& rows, const PoolRange& columns) {
+        if (divisor_override) return *divisor_override;
+        return count_include_pad ? rows.padded * columns.padded : rows.count() * columns.count();
+      },
+      out);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(adaptive_max_pool2d_out, "aten::adaptive_max_pool2d.out", adaptive_max_pool2d_out);
+VITRINE_KERNEL(max_pool2d_with_indices_out, "aten::max_pool2d_with_indices.out",
+               max_pool2d_with_indices_out);
+VITRINE_KERNEL(max_pool2d_with_indices_backward_grad_input,
+               "aten::max_pool2d_with_indices_backward.grad_input",
+               max_pool2d_with_indices_backward);
+VITRINE_KERNEL(_adaptive_avg_pool2d_out, "aten::_adaptive_avg_pool2d.out", adaptive_avg_pool2d_out);
+VITRINE_KERNEL(avg_pool2d_out, "aten::avg_pool2d.out", avg_pool2d_out);
+
+}  // namespace vitrine::portable
