@@ -10,7 +10,7 @@ void relu6(Decomposition& to) {
 }
 
 void silu(Decomposition& to) {
-  Node* gate = to.make("aten.sigmoid.default", {to.self()});
+  Node* gate = to("sigmoid", to.self());
   to.replace(to.call("aten.mul.Tensor", {to.self(), gate}, to.spec()));
 }
 
@@ -19,7 +19,7 @@ namespace {
 // clamp(x + 3, 0, 6)
 Node* ramp(Decomposition& to) {
   Node* shifted = to.make("aten.add.Tensor", {to.self(), 3});
-  shifted = to.make("aten.clamp.default", {shifted, 0});
+  shifted = to("clamp", shifted, 0);
   return to.make("aten.clamp.default", {shifted, Argument(), 6});
 }
 
@@ -30,18 +30,18 @@ void hardsigmoid(Decomposition& to) { to.replace(to.make("aten.div.Tensor", {ram
 void hardswish(Decomposition& to) {
   Node* gate = ramp(to);
   Node* product = to.make("aten.mul.Tensor", {to.self(), gate});
-  to.replace(to.make("aten.div.Tensor", {product, 6}));
+  to.replace(to.div(product, 6));
 }
 
 namespace {
 
 // log(1 + exp(beta x)) / beta, and x where that is x to all digits.
 Node* softplus_of(Decomposition& to, Node* x, double beta, Argument threshold) {
-  Node* scaled = beta == 1 ? x : to.make("aten.mul.Tensor", {x, beta});
-  Node* curve = to.make("aten.log1p.default", {to.make("aten.exp.default", {scaled})});
-  if (beta != 1) curve = to.make("aten.div.Tensor", {curve, beta});
+  Node* scaled = beta == 1 ? x : to.mul(x, beta);
+  Node* curve = to("log1p", to("exp", scaled));
+  if (beta != 1) curve = to.div(curve, beta);
   Node* is_line = to.make("aten.gt.Scalar", {scaled, std::move(threshold)});
-  return to.make("aten.where.self", {is_line, x, curve});
+  return to.where(is_line, x, curve);
 }
 
 }  // namespace
@@ -55,17 +55,17 @@ void softplus(Decomposition& to) {
 void mish(Decomposition& to) {
   Node* x = to.self();
   Node* gate = to.make("aten.tanh.default", {softplus_of(to, x, 1, 20)});
-  to.replace(to.make("aten.mul.Tensor", {x, gate}));
+  to.replace(to.mul(x, gate));
 }
 
 // min(x, 0) - log(1 + exp(-|x|))
 void log_sigmoid(Decomposition& to) {
   Node* x = to.self();
   Node* zero = to.scalar(0, x->tensor()->dtype);
-  Node* below = to.make("aten.minimum.default", {x, zero});
-  Node* size = to.make("aten.neg.default", {to.make("aten.abs.default", {x})});
-  Node* curve = to.make("aten.log1p.default", {to.make("aten.exp.default", {size})});
-  to.replace(to.make("aten.sub.Tensor", {below, curve}));
+  Node* below = to("minimum", x, zero);
+  Node* size = to("neg", to("abs", x));
+  Node* curve = to("log1p", to("exp", size));
+  to.replace(to.sub(below, curve));
 }
 
 void selu(Decomposition& to) {
@@ -88,7 +88,7 @@ void glu(Decomposition& to) {
   const SymInt half = size / SymInt(2);
   Node* values = to.make("aten.slice.Tensor", {x, dim, 0, to.size(half)});
   Node* gates = to.make("aten.slice.Tensor", {x, dim, to.size(half), to.size(size)});
-  to.replace(to.make("aten.mul.Tensor", {values, to.make("aten.sigmoid.default", {gates})}));
+  to.replace(to.make("aten.mul.Tensor", {values, to("sigmoid", gates)}));
 }
 
 void prelu(Decomposition& to) {
@@ -97,14 +97,14 @@ void prelu(Decomposition& to) {
   const TensorSpec& spec = *x->tensor();
   if (weight->tensor()->rank() > 0 && spec.rank() > 0) {
     // A weight a channel; of all dims but that, one.
-    std::vector<SymInt> sizes(spec.rank(), SymInt(1));
+    Sizes sizes(spec.rank(), SymInt(1));
     if (weight->tensor()->rank() != 1) to.refuse("its weight is not a vector");
     sizes[spec.rank() == 1 ? 0 : 1] = weight->tensor()->sizes[0];
     weight = to.reshape(weight, sizes);
   }
-  Node* positive = to.make("aten.gt.Scalar", {x, 0});
-  Node* scaled = to.make("aten.mul.Tensor", {weight, x});
-  to.replace(to.make("aten.where.self", {positive, x, scaled}));
+  Node* positive = to.compare("gt", x, 0);
+  Node* scaled = to.mul(weight, x);
+  to.replace(to.where(positive, x, scaled));
 }
 
 void logit(Decomposition& to) {
@@ -113,29 +113,29 @@ void logit(Decomposition& to) {
   if (!to.arg("eps").is_none()) {
     const double eps = to.number("eps", 0);
     const ScalarType dtype = x->tensor()->dtype;
-    Node* low = to.make("aten.lt.Scalar", {x, eps});
+    Node* low = to.compare("lt", x, eps);
     Node* high = to.make("aten.gt.Scalar", {x, 1 - eps});
     x = to.make("aten.where.self", {high, to.scalar(1 - eps, dtype), x});
     x = to.make("aten.where.self", {low, to.scalar(eps, dtype), x});
   }
-  Node* rest = to.make("aten.sub.Tensor", {1, x});
-  to.replace(to.make("aten.log.default", {to.make("aten.div.Tensor", {x, rest})}));
+  Node* rest = to.sub(1, x);
+  to.replace(to("log", to.div(x, rest)));
 }
 
 // 0 where |x| <= lambda.
 void hardshrink(Decomposition& to) {
   Node* x = to.self();
   const double lambda = to.number("lambd");
-  Node* small = to.make("aten.le.Scalar", {to.make("aten.abs.default", {x}), lambda});
+  Node* small = to.make("aten.le.Scalar", {to("abs", x), lambda});
   to.replace(to.make("aten.where.self", {small, to.scalar(0, x->tensor()->dtype), x}));
 }
 // x moved towards 0 by lambda, and 0 where it would pass it.
 void softshrink(Decomposition& to) {
   Node* x = to.self();
   const double lambda = to.number("lambd");
-  Node* large = to.make("aten.gt.Scalar", {to.make("aten.abs.default", {x}), lambda});
-  Node* step = to.make("aten.mul.Scalar", {to.make("aten.sign.default", {x}), lambda});
-  Node* moved = to.make("aten.sub.Tensor", {x, step});
+  Node* large = to.make("aten.gt.Scalar", {to("abs", x), lambda});
+  Node* step = to.make("aten.mul.Scalar", {to("sign", x), lambda});
+  Node* moved = to.sub(x, step);
   to.replace(to.make("aten.where.self", {large, moved, to.scalar(0, x->tensor()->dtype)}));
 }
 
@@ -143,7 +143,7 @@ void threshold(Decomposition& to) {
   Node* x = to.self();
   Node* below = to.make("aten.le.Scalar", {x, to.arg("threshold")});
   Node* value = to.scalar(to.arg("value"), x->tensor()->dtype);
-  to.replace(to.make("aten.where.self", {below, value, x}));
+  to.replace(to.where(below, value, x));
 }
 
 // In evaluation, the mean of both slopes.

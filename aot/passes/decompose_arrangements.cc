@@ -1,21 +1,12 @@
 // Decompositions of operators that move elements: pieces, diagonals, blocks, rotations.
 #include <algorithm>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
-namespace {
-
-using Sizes = std::vector<SymInt>;
-using Dims = std::vector<int64_t>;
-
-}  // namespace
-
 // tensor_split and similar: a number of pieces, of which the first are larger by one, or pieces
 // that end at given indices. The dim is the last argument or the operator's own.
 void split_anywhere(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const std::string_view op = to.node().target().op();
   int64_t dim = 0;
@@ -43,7 +34,7 @@ void split_anywhere(Decomposition& to) {
   std::vector<Node*> results;
   int64_t start = 0;
   for (const int64_t end : ends) {
-    results.push_back(f.slice(x, at, start, std::max(start, end)));
+    results.push_back(to.slice(x, at, start, std::max(start, end)));
     start = end;
   }
   to.replace_items(results);
@@ -69,15 +60,14 @@ Dims placed(size_t rank, size_t dim1, size_t dim2) {
   return dims;
 }
 
-Node* diagonal_mask(const Calls& f, const SymInt& rows, const SymInt& columns, int64_t offset) {
-  Node* column = f.count(0, columns);
-  Node* row = f.unsqueeze(f.count(0, rows), -1);
-  return f.compare("eq", f.sub(column, row), offset);
+Node* diagonal_mask(Decomposition& to, const SymInt& rows, const SymInt& columns, int64_t offset) {
+  Node* column = to.count(0, columns);
+  Node* row = to.unsqueeze(to.count(0, rows), -1);
+  return to.compare("eq", to.sub(column, row), offset);
 }
 
 Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, const SymInt& columns,
                          int64_t offset, size_t dim1, size_t dim2) {
-  const Calls f(to);
   const size_t rank = rank_of(source) + 1;
   if (dim1 == dim2) to.refuse("the dims are equal");
   const SymInt length = size_at(source, rank_of(source) - 1);
@@ -91,8 +81,8 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
   }
   Diagonal diagonal;
   const Dims dims = placed(rank, dim1, dim2);
-  diagonal.values = to.permute(f.unsqueeze(source, -2), dims);
-  Node* mask = diagonal_mask(f, rows, columns, offset);
+  diagonal.values = to.permute(to.unsqueeze(source, -2), dims);
+  Node* mask = diagonal_mask(to, rows, columns, offset);
   Sizes sizes(rank, SymInt(1));
   sizes[rank - 2] = rows;
   sizes[rank - 1] = columns;
@@ -103,11 +93,10 @@ Diagonal spread_diagonal(Decomposition& to, Node* source, const SymInt& rows, co
 
 // A matrix that is 0 except for this diagonal.
 Node* embedded(Decomposition& to, Node* x, int64_t offset, size_t dim1, size_t dim2) {
-  const Calls f(to);
   if (offset > INT32_MAX || offset < -INT32_MAX) to.refuse("its offset is too large");
   const SymInt side = size_at(x, rank_of(x) - 1) + SymInt(offset < 0 ? -offset : offset);
   const Diagonal found = spread_diagonal(to, x, side, side, offset, dim1, dim2);
-  return f.where(found.mask, found.values, 0);
+  return to.where(found.mask, found.values, 0);
 }
 
 }  // namespace
@@ -122,14 +111,13 @@ void diagonal_embed(Decomposition& to) {
 
 // A matrix gives its diagonal, a vector the matrix with that diagonal.
 void diagonal_or_matrix(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const bool flattens = to.node().target().op() == "diagflat";
   const int64_t offset = to.integer(flattens ? "offset" : "diagonal");
   if (flattens) x = to.reshape(x, {product_of(x->tensor()->sizes)});
   if (rank_of(x) == 1) return to.replace(embedded(to, x, offset, 0, 1));
   if (rank_of(x) != 2) to.refuse("its input is neither vector nor matrix");
-  to.replace(f("diagonal", x, offset));
+  to.replace(to("diagonal", x, offset));
 }
 
 void diagonal_of_matrices(Decomposition& to) {
@@ -139,7 +127,6 @@ void diagonal_of_matrices(Decomposition& to) {
 
 // A copy in which a diagonal is another tensor.
 void diagonal_scatter(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   Node* source = to.convert(to.tensor("src"), x->tensor()->dtype);
   if (rank_of(x) < 2 || rank_of(source) + 1 != rank_of(x)) to.refuse("its source does not fit");
@@ -147,27 +134,25 @@ void diagonal_scatter(Decomposition& to) {
   const size_t dim2 = wrapped(to.integer("dim2"), rank_of(x));
   const Diagonal found = spread_diagonal(to, source, size_at(x, dim1), size_at(x, dim2),
                                          to.integer("offset"), dim1, dim2);
-  to.replace(f.where(found.mask, found.values, x));
+  to.replace(to.where(found.mask, found.values, x));
 }
 
 void fill_diagonal(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   if (rank_of(x) != 2) to.refuse("its input is not a matrix");
   const Sizes sizes = x->tensor()->sizes;
   const bool is_wide =
       sizes[0].is_static() && sizes[1].is_static() && sizes[0].value() <= sizes[1].value();
   if (to.boolean("wrap") && !is_wide) to.refuse("its diagonal wraps around");
-  to.replace(f.where(diagonal_mask(f, sizes[0], sizes[1], 0), to.arg("fill_value"), x));
+  to.replace(to.where(diagonal_mask(to, sizes[0], sizes[1], 0), to.arg("fill_value"), x));
 }
 
 // Matrices along a diagonal, 0 beside them.
 void block_diagonal(Decomposition& to) {
-  const Calls f(to);
   std::vector<Node*> blocks = to.tensors("tensors");
   int64_t width = 0;
   for (Node*& block : blocks) {
-    while (rank_of(block) < 2) block = f.unsqueeze(block, 0);
+    while (rank_of(block) < 2) block = to.unsqueeze(block, 0);
     if (rank_of(block) != 2 || !size_at(block, 1).is_static()) {
       to.refuse("a block is not a matrix of known size");
     }
@@ -182,7 +167,7 @@ void block_diagonal(Decomposition& to) {
                     {to.convert(block, dtype), Dims{before, width - before - own}, 0});
     before += own;
   }
-  to.replace(f.cat(blocks, 0));
+  to.replace(to.cat(blocks, 0));
 }
 
 // All choices of one element of each vector.
@@ -206,14 +191,13 @@ void cartesian_product(Decomposition& to) {
 
 // A quarter turn so many times, from the first dim to the second.
 void rotate(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const int64_t turns = (to.integer("k") % 4 + 4) % 4;
   const Argument given = to.arg("dims");
   const Dims dims = given.is_none() ? Dims{0, 1} : to.integers("dims", 2);
-  if (turns == 0) return to.replace(f("clone", x));
-  if (turns == 2) return to.replace(f("flip", x, dims));
-  Node* flipped = f("flip", x, Dims{turns == 1 ? dims[1] : dims[0]});
+  if (turns == 0) return to.replace(to("clone", x));
+  if (turns == 2) return to.replace(to("flip", x, dims));
+  Node* flipped = to("flip", x, Dims{turns == 1 ? dims[1] : dims[0]});
   to.replace(to.transpose(flipped, dims[0], dims[1]));
 }
 
@@ -221,15 +205,14 @@ namespace {
 
 template <int64_t dim>
 void mirror(Decomposition& to) {
-  to.replace(Calls(to)("flip", to.self(), Dims{dim}));
+  to.replace(to("flip", to.self(), Dims{dim}));
 }
 
 // The dims that it lacks: [a] -> [1, a] -> [1, a, 1].
 Node* of_rank(Decomposition& to, Node* x, size_t rank) {
-  const Calls f(to);
-  if (rank_of(x) == 0) x = f.unsqueeze(x, 0);
-  if (rank >= 2 && rank_of(x) == 1) x = f.unsqueeze(x, 0);
-  if (rank >= 3 && rank_of(x) == 2) x = f.unsqueeze(x, -1);
+  if (rank_of(x) == 0) x = to.unsqueeze(x, 0);
+  if (rank >= 2 && rank_of(x) == 1) x = to.unsqueeze(x, 0);
+  if (rank >= 3 && rank_of(x) == 2) x = to.unsqueeze(x, -1);
   return x;
 }
 template <size_t rank>
@@ -246,18 +229,16 @@ void at_least(Decomposition& to) {
 
 // Vectors are columns.
 void column_stack(Decomposition& to) {
-  const Calls f(to);
   std::vector<Node*> columns = to.tensors("tensors");
   for (Node*& x : columns) {
-    if (rank_of(x) == 0) x = f.unsqueeze(x, 0);
-    if (rank_of(x) == 1) x = f.unsqueeze(x, -1);
+    if (rank_of(x) == 0) x = to.unsqueeze(x, 0);
+    if (rank_of(x) == 1) x = to.unsqueeze(x, -1);
   }
-  to.replace(f.cat(columns, 1));
+  to.replace(to.cat(columns, 1));
 }
 
 // Angles and shifts of a grid: its base times the matrices, as grid_sample takes it.
 void affine_grid(Decomposition& to) {
-  const Calls f(to);
   Node* theta = to.self();
   const Dims size = to.integers("size");
   const bool corners = to.boolean("align_corners");
@@ -271,14 +252,14 @@ void affine_grid(Decomposition& to) {
   for (size_t i = dims; i-- > 0;) {
     const int64_t count = size[2 + i];
     if (count < 1 || count > INT32_MAX) to.refuse("its grid is empty or too large");
-    Node* at = f.count(0, count, 1, dtype);
+    Node* at = to.count(0, count, 1, dtype);
     const auto length = static_cast<double>(count);
     if (count == 1) {
-      at = f.mul(at, 0.0);
+      at = to.mul(at, 0.0);
     } else if (corners) {
-      at = f.sub(f.mul(at, 2 / (length - 1)), 1.0);
+      at = to.sub(to.mul(at, 2 / (length - 1)), 1.0);
     } else {
-      at = f.sub(f.mul(at, 2 / length), (length - 1) / length);
+      at = to.sub(to.mul(at, 2 / length), (length - 1) / length);
     }
     Sizes single(dims + 1, SymInt(1));
     single[i] = count;
@@ -288,10 +269,10 @@ void affine_grid(Decomposition& to) {
   }
   Sizes whole = grid;
   whole.emplace_back(1);
-  axes.push_back(f.full(whole, 1, dtype));
+  axes.push_back(to.full(whole, 1, dtype));
   const SymInt points = product_of(grid);
   const auto width = static_cast<int64_t>(dims);
-  Node* base = to.reshape(f.cat(axes, dims), {SymInt(1), points, SymInt(width + 1)});
+  Node* base = to.reshape(to.cat(axes, dims), {SymInt(1), points, SymInt(width + 1)});
   Node* product = to.make("aten.matmul.default", {base, to.transpose(theta, 1, 2)});
   Sizes result = {SymInt(size[0])};
   result.insert(result.end(), grid.begin(), grid.end());

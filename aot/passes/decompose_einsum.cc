@@ -10,8 +10,6 @@
 namespace vitrine::aot {
 namespace {
 
-using Dims = std::vector<int64_t>;
-
 // Labels of the operands and of the result. Dims that an ellipsis covers have separate labels,
 // counted from the last.
 struct Equation {
@@ -118,7 +116,7 @@ Node* aligned(Decomposition& to, Node* operand, const std::vector<int>& labels,
     dims.push_back(found == labels.end() ? next++ : found - labels.begin());
   }
   for (auto rank = static_cast<int64_t>(labels.size()); rank < next; ++rank) {
-    operand = to.make("aten.unsqueeze.default", {operand, rank});
+    operand = to.unsqueeze(operand, rank);
   }
   return to.permute(operand, dims);
 }
@@ -144,7 +142,7 @@ Node* summed(Decomposition& to, Node* x, const Dims& dims) {
 
 // sum(a * b) over dims that both have, which stay as dims of 1, by one batched product.
 Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
-  if (over.empty()) return to.make("aten.mul.Tensor", {a, b});
+  if (over.empty()) return to.mul(a, b);
   Dims both, left_only, right_only;
   for (size_t i = 0; i < a->tensor()->rank(); ++i) {
     const auto dim = static_cast<int64_t>(i);
@@ -152,7 +150,7 @@ Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
     (is_one(a, i) ? right_only : is_one(b, i) ? left_only : both).push_back(dim);
   }
   const Dims order = chained({&both, &left_only, &over, &right_only});
-  std::vector<SymInt> sizes;
+  Sizes sizes;
   for (const int64_t dim : order) {
     const bool in_right = std::ranges::count(right_only, dim) != 0;
     const bool is_summed = std::ranges::count(over, dim) != 0;
@@ -166,7 +164,7 @@ Node* summed_product(Decomposition& to, Node* a, Node* b, const Dims& over) {
   a = to.reshape(to.permute(a, order), {batch, rows, inner});
   b = to.reshape(to.permute(b, chained({&both, &over, &right_only, &left_only})),
                  {batch, inner, columns});
-  Node* product = to.reshape(to.make("aten.bmm.default", {a, b}), sizes);
+  Node* product = to.reshape(to("bmm", a, b), sizes);
   Dims back(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -255,7 +253,7 @@ void decompose_einsum(Decomposition& to) {
     result = contracted(to, result, operands[i], done_at(i));
   }
   if (order.size() > kept) {
-    std::vector<SymInt> sizes = result->tensor()->sizes;
+    Sizes sizes = result->tensor()->sizes;
     sizes.resize(kept);
     result = to.reshape(result, sizes);
   }

@@ -2,17 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
 
 void adaptive_average_pool(Decomposition& to) {
-  const std::vector<int64_t> size = to.integers("output_size", 2);
-  if (size == std::vector<int64_t>{1, 1}) {
-    to.replace(
-        to.call("aten.mean.dim", {to.self(), std::vector<int64_t>{-1, -2}, true}, to.spec()));
+  const Dims size = to.integers("output_size", 2);
+  if (size == Dims{1, 1}) {
+    to.replace(to.call("aten.mean.dim", {to.self(), Dims{-1, -2}, true}, to.spec()));
   } else {
     to.replace(to.call("aten._adaptive_avg_pool2d.default", {to.self(), size}, to.spec()));
   }
@@ -31,11 +29,11 @@ namespace {
 // Inputs of one dim become images of height 1.
 Node* as_image(Decomposition& to) { return to.make("aten.unsqueeze.default", {to.self(), -2}); }
 Node* from_image(Decomposition& to, Node* image) {
-  return to.make("aten.squeeze.dims", {image, std::vector<int64_t>{-2}});
+  return to.make("aten.squeeze.dims", {image, Dims{-2}});
 }
 // A window's argument, extended for the other dim.
 Argument with_height(Decomposition& to, std::string_view name, int64_t height) {
-  return std::vector<int64_t>{height, to.integers(name, 1)[0]};
+  return Dims{height, to.integers(name, 1)[0]};
 }
 // A stride that is not given is the window's size.
 Argument stride_with_height(Decomposition& to) {
@@ -71,9 +69,7 @@ Node* max_pool_of_image(Decomposition& to) {
 }
 
 void replace_by_rows(Decomposition& to, Node* pool) {
-  const std::array<Node*, 2> results = {from_image(to, to.item(pool, 0)),
-                                        from_image(to, to.item(pool, 1))};
-  to.replace_items(results);
+  to.replace_items({from_image(to, to.item(pool, 0)), from_image(to, to.item(pool, 1))});
 }
 
 }  // namespace
@@ -114,7 +110,7 @@ void resize_nearest1d(Decomposition& to) { resize1d(to, "aten.upsample_nearest2d
 void resize_linear1d(Decomposition& to) { resize1d(to, "aten.upsample_bilinear2d.vec", true); }
 
 void resize_antialiased(Decomposition& to) {
-  const std::vector<SymInt>& sizes = to.spec().sizes;
+  const Sizes& sizes = to.spec().sizes;
   ArgumentList args = {to.self(), to.size_list({sizes.at(2), sizes.at(3)}),
                        to.arg("align_corners")};
   if (const Argument factors = to.arg("scale_factors"); factors.list() != nullptr) {
@@ -133,12 +129,12 @@ void pixel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const bool spreads = to.node().target().op() == "pixel_shuffle";
   const int64_t factor = to.integer(spreads ? "upscale_factor" : "downscale_factor");
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
-  const std::vector<SymInt> result = to.spec().sizes;
+  const Sizes sizes = x->tensor()->sizes;
+  const Sizes result = to.spec().sizes;
   const auto outer = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
   if (outer < 0 || factor < 1) to.refuse("the input has no images");
-  std::vector<SymInt> apart(sizes.begin(), sizes.begin() + outer);
-  std::vector<int64_t> dims;
+  Sizes apart(sizes.begin(), sizes.begin() + outer);
+  Dims dims;
   for (int64_t i = 0; i < outer; ++i) dims.push_back(i);
   const auto put = [&](std::initializer_list<SymInt> items, std::initializer_list<int64_t> order) {
     apart.insert(apart.end(), items);
@@ -161,9 +157,9 @@ void pixel_shuffle(Decomposition& to) {
 void channel_shuffle(Decomposition& to) {
   Node* x = to.self();
   const SymInt groups = to.integer("groups");
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const Sizes sizes = x->tensor()->sizes;
   if (sizes.size() < 3) to.refuse("the input has no images");
-  std::vector<SymInt> apart = sizes;
+  Sizes apart = sizes;
   apart[1] = sizes[1] / groups;
   apart.insert(apart.begin() + 1, groups);
   Node* swapped = to.transpose(to.reshape(x, apart), 1, 2);
@@ -189,7 +185,7 @@ Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64
   }
   // last - |last - |i||
   for (int times = 0; times < 2; ++times) {
-    index = to.make("aten.abs.default", {index});
+    index = to("abs", index);
     index = to.make("aten.sub.Tensor", {to.size(last), index});
   }
   return index;
@@ -197,8 +193,7 @@ Node* source_index(Decomposition& to, Padding padding, const SymInt& size, int64
 
 void pad_by_index(Decomposition& to, Padding padding) {
   Node* x = to.self();
-  const std::vector<int64_t> pads =
-      to.integers(to.node().target().op() == "pad" ? "pad" : "padding");
+  const Dims pads = to.integers(to.node().target().op() == "pad" ? "pad" : "padding");
   const size_t rank = x->tensor()->rank();
   if (pads.size() % 2 != 0 || pads.size() / 2 > rank) to.refuse("its pads do not fit");
   constexpr int64_t kMost = int64_t{1} << 40;

@@ -9,11 +9,11 @@ namespace {
 // "valid" means no padding; "same" keeps the size. Padding on one side only is added to `x`
 // beforehand.
 Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims, Node*& x) {
-  std::vector<int64_t> padding(dims, 0);
+  Dims padding(dims, 0);
   if (word == "valid") return padding;
   if (word != "same") to.refuse("its padding is unknown");
-  const std::vector<int64_t> dilation = to.integers("dilation", dims);
-  std::vector<int64_t> extra(2 * dims, 0);
+  const Dims dilation = to.integers("dilation", dims);
+  Dims extra(2 * dims, 0);
   bool is_lopsided = false;
   for (size_t i = 0; i < dims; ++i) {
     const SymInt& kernel = to.tensor("weight")->tensor()->sizes.at(i + 2);
@@ -26,19 +26,19 @@ Argument padding_of_word(Decomposition& to, const std::string& word, size_t dims
     extra[2 * (dims - 1 - i) + 1] = total % 2;
     is_lopsided = is_lopsided || total % 2 != 0;
   }
-  if (is_lopsided) x = to.make("aten.constant_pad_nd.default", {x, extra, 0});
+  if (is_lopsided) x = to("constant_pad_nd", x, extra, 0);
   return padding;
 }
 
 // One image without a batch becomes a batch of one. `rest` are the arguments after the bias.
 void replace_by_convolution(Decomposition& to, Node* x, size_t dims, const ArgumentList& rest) {
   const bool is_single = x->tensor()->rank() == dims + 1;
-  if (is_single) x = to.make("aten.unsqueeze.default", {x, 0});
+  if (is_single) x = to.unsqueeze(x, 0);
   ArgumentList args = {x, to.tensor("weight"), to.arg("bias")};
   args.insert(args.end(), rest.begin(), rest.end());
   if (!is_single) return to.replace(to.call("aten.convolution.default", args, to.spec()));
   Node* made = to.make("aten.convolution.default", args);
-  to.replace(to.make("aten.squeeze.dims", {made, std::vector<int64_t>{0}}));
+  to.replace(to.squeeze(made, 0));
 }
 
 template <size_t dims>
@@ -49,10 +49,9 @@ void convolution(Decomposition& to) {
     padding = padding_of_word(to, *word.get<std::string>(), dims, x);
   }
   const auto list = [&](const char* name) -> Argument { return to.integers(name, dims); };
-  replace_by_convolution(
-      to, x, dims,
-      {list("stride"), padding.is_none() ? list("padding") : padding, list("dilation"), false,
-       std::vector<int64_t>(dims, 0), to.integer("groups")});
+  replace_by_convolution(to, x, dims,
+                         {list("stride"), padding.is_none() ? list("padding") : padding,
+                          list("dilation"), false, Dims(dims, 0), to.integer("groups")});
 }
 
 template <size_t dims>
@@ -89,8 +88,8 @@ void batch_norm(Decomposition& to) {
 
 void layer_norm(Decomposition& to) {
   const TensorSpec spec = to.spec();
-  const std::vector<int64_t> shape = to.integers("normalized_shape");
-  std::vector<SymInt> outer = spec.sizes;
+  const Dims shape = to.integers("normalized_shape");
+  Sizes outer = spec.sizes;
   for (size_t i = 0; i < shape.size() && i < spec.rank(); ++i) outer[spec.rank() - 1 - i] = 1;
   const TensorSpec moments = contiguous_spec(spec.dtype, outer);
   Node* norm = to.call("aten.native_layer_norm.default",
@@ -128,7 +127,7 @@ void group_norm(Decomposition& to) {
 // Normalises each channel of each sample separately: samples become channels of one batch.
 void instance_norm(Decomposition& to) {
   Node* x = to.self();
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const Sizes sizes = x->tensor()->sizes;
   if (sizes.size() < 3) to.refuse("its input has no channels");
   const SymInt batch = sizes[0];
   const auto repeated = [&](const Argument& argument) -> Argument {
@@ -139,7 +138,7 @@ void instance_norm(Decomposition& to) {
   if (uses_input && to.arg("running_mean").node() != nullptr) {
     to.refuse("it updates its running statistics");
   }
-  std::vector<SymInt> joined = sizes;
+  Sizes joined = sizes;
   joined[0] = 1;
   joined[1] = batch * sizes[1];
   const Argument weight = repeated(to.arg("weight"));
@@ -163,17 +162,16 @@ void instance_norm(Decomposition& to) {
 void weight_norm(Decomposition& to) {
   Node* direction = to.self();
   const int64_t dim = to.integer("dim");
-  std::vector<int64_t> dims;
+  Dims dims;
   const size_t rank = direction->tensor()->rank();
   for (size_t i = 0; i < rank; ++i) {
     if (dim == -1 || i != wrapped(dim, rank)) dims.push_back(static_cast<int64_t>(i));
   }
   // Over no dims it would be over all.
-  Node* length = dims.empty()
-                     ? to.make("aten.abs.default", {direction})
-                     : to.make("aten.linalg_vector_norm.default", {direction, 2, dims, dim != -1});
+  Node* length =
+      dims.empty() ? to("abs", direction) : to("linalg_vector_norm", direction, 2, dims, dim != -1);
   Node* scale = to.make("aten.div.Tensor", {to.tensor("g"), length});
-  to.replace(to.make("aten.mul.Tensor", {direction, scale}));
+  to.replace(to.mul(direction, scale));
 }
 
 namespace {
@@ -193,16 +191,16 @@ void rms_norm(Decomposition& to) {
   const size_t rank = x->tensor()->rank();
   const size_t count = to.integers("normalized_shape").size();
   if (count == 0 || count > rank) to.refuse("its normalized_shape does not fit");
-  std::vector<int64_t> dims;
+  Dims dims;
   for (size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
   Argument eps = to.arg("eps");
   if (eps.is_none()) eps = epsilon(x->tensor()->dtype);
-  Node* squares = to.make("aten.pow.Tensor_Scalar", {x, 2});
+  Node* squares = to.pow(x, 2);
   Node* mean = to.make("aten.mean.dim", {squares, dims, true});
   Node* scale = to.make("aten.rsqrt.default", {to.make("aten.add.Scalar", {mean, eps})});
-  Node* result = to.make("aten.mul.Tensor", {x, scale});
+  Node* result = to.mul(x, scale);
   if (const Argument weight = to.arg("weight"); weight.node() != nullptr) {
-    result = to.make("aten.mul.Tensor", {result, weight});
+    result = to.mul(result, weight);
   }
   to.replace(to.convert(result, to.spec().dtype));
 }

@@ -2,14 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
 namespace {
-
-using Sizes = std::vector<SymInt>;
-using Dims = std::vector<int64_t>;
 
 bool is_number(const Argument& given, double value) {
   if (const auto* whole = given.get<int64_t>()) return static_cast<double>(*whole) == value;
@@ -19,36 +15,32 @@ bool is_number(const Argument& given, double value) {
 
 // beta * self + alpha * product; self does not count where beta is 0.
 void scaled_sum(Decomposition& to, Node* product) {
-  const Calls f(to);
   const Argument alpha = to.value("alpha");
   const Argument beta = to.value("beta");
-  if (!is_number(alpha, 1)) product = f.mul(product, alpha);
+  if (!is_number(alpha, 1)) product = to.mul(product, alpha);
   if (is_number(beta, 0)) {
     return to.replace(same(product->tensor()->sizes, to.spec().sizes)
                           ? product
                           : to.expand(product, to.spec().sizes));
   }
-  Node* self = is_number(beta, 1) ? to.self() : f.mul(to.self(), beta);
-  to.replace(f.add(self, product));
+  Node* self = is_number(beta, 1) ? to.self() : to.mul(to.self(), beta);
+  to.replace(to.add(self, product));
 }
 
 }  // namespace
 
 void add_batched_product(Decomposition& to) {
-  const Calls f(to);
-  scaled_sum(to, f.sum(f("bmm", to.tensor("batch1"), to.tensor("batch2")), {0}));
+  scaled_sum(to, to.sum(to("bmm", to.tensor("batch1"), to.tensor("batch2")), {0}));
 }
 
 void add_outer_product(Decomposition& to) {
-  const Calls f(to);
-  scaled_sum(to, f.mul(f.unsqueeze(to.tensor("vec1"), -1), to.tensor("vec2")));
+  scaled_sum(to, to.mul(to.unsqueeze(to.tensor("vec1"), -1), to.tensor("vec2")));
 }
 
 void vector_product(Decomposition& to) {
-  const Calls f(to);
   const Argument dim = to.value("dim");
   const int64_t at = dim.get<int64_t>() == nullptr ? -1 : *dim.get<int64_t>();
-  to.replace(f.sum(f.mul(to.self(), to.tensor("y")), {at}));
+  to.replace(to.sum(to.mul(to.self(), to.tensor("y")), {at}));
 }
 
 namespace {
@@ -82,7 +74,7 @@ Node* contracted(Decomposition& to, Node* a, Node* b, const Dims& dims_a, const 
   const Dims order_b = order(b, dims_b, true, right);
   a = to.reshape(to.permute(a, order_a), {product_of(left), inner});
   b = to.reshape(to.permute(b, order_b), {inner, product_of(right)});
-  Node* product = to.make("aten.mm.default", {a, b});
+  Node* product = to("mm", a, b);
   Sizes result = left;
   result.insert(result.end(), right.begin(), right.end());
   return to.reshape(product, result);
@@ -96,16 +88,14 @@ void tensor_product(Decomposition& to) {
 }
 
 void inner(Decomposition& to) {
-  const Calls f(to);
   Node* a = to.self();
   Node* b = to.tensor("other");
-  if (rank_of(a) == 0 || rank_of(b) == 0) return to.replace(f.mul(a, b));
+  if (rank_of(a) == 0 || rank_of(b) == 0) return to.replace(to.mul(a, b));
   to.replace(contracted(to, a, b, {-1}, {-1}));
 }
 
 // Each element of a times all of b.
 void kronecker(Decomposition& to) {
-  const Calls f(to);
   Node* a = to.self();
   Node* b = to.tensor("other");
   const size_t rank = std::max(rank_of(a), rank_of(b));
@@ -123,7 +113,7 @@ void kronecker(Decomposition& to) {
   Sizes whole(rank, SymInt(1));
   Node* outer = spread(a, true, whole);
   Node* inner = spread(b, false, whole);
-  to.replace(to.reshape(f.mul(outer, inner), whole));
+  to.replace(to.reshape(to.mul(outer, inner), whole));
 }
 
 void chained_product(Decomposition& to) {
@@ -131,7 +121,7 @@ void chained_product(Decomposition& to) {
       to.tensors(to.node().target().op() == "chain_matmul" ? "matrices" : "tensors");
   Node* product = matrices.front();
   for (size_t i = 1; i < matrices.size(); ++i) {
-    product = to.make("aten.matmul.default", {product, matrices[i]});
+    product = to("matmul", product, matrices[i]);
   }
   to.replace(product);
 }
@@ -145,21 +135,20 @@ void matrix_power(Decomposition& to) {
     if (sizes.size() < 2) to.refuse("its input is not a matrix");
     Node* one =
         to.make("aten.eye.default", {to.size(sizes.back())}, {{"dtype", square->tensor()->dtype}});
-    return to.replace(to.make("aten.clone.default", {to.expand(one, sizes)}));
+    return to.replace(to("clone", to.expand(one, sizes)));
   }
   Node* result = nullptr;
   for (; power > 0; power /= 2) {
     if (power % 2 != 0) {
-      result = result == nullptr ? square : to.make("aten.matmul.default", {result, square});
+      result = result == nullptr ? square : to("matmul", result, square);
     }
-    if (power > 1) square = to.make("aten.matmul.default", {square, square});
+    if (power > 1) square = to("matmul", square, square);
   }
   to.replace(result);
 }
 
 // a[i+1] b[i+2] - a[i+2] b[i+1], along a dim of three.
 void cross(Decomposition& to) {
-  const Calls f(to);
   Node* a = to.self();
   Node* b = to.tensor("other");
   const Sizes sizes = to.spec().sizes;
@@ -176,32 +165,31 @@ void cross(Decomposition& to) {
   }
   if (!same(a->tensor()->sizes, sizes)) a = to.expand(a, sizes);
   if (!same(b->tensor()->sizes, sizes)) b = to.expand(b, sizes);
-  Node* index = f.count(0, 3);
+  Node* index = to.count(0, 3);
   const auto turned = [&](Node* x, int64_t by) {
-    Node* from = to.make("aten.remainder.Scalar", {f.add(index, by), 3});
-    return f("index_select", x, dim, from);
+    Node* from = to.make("aten.remainder.Scalar", {to.add(index, by), 3});
+    return to("index_select", x, dim, from);
   };
-  Node* first = f.mul(turned(a, 1), turned(b, 2));
-  Node* second = f.mul(turned(a, 2), turned(b, 1));
-  to.replace(f.sub(first, second));
+  Node* first = to.mul(turned(a, 1), turned(b, 2));
+  Node* second = to.mul(turned(a, 2), turned(b, 1));
+  to.replace(to.sub(first, second));
 }
 
 // a W b + bias, for each output a matrix W.
 void bilinear(Decomposition& to) {
-  const Calls f(to);
   Node* a = to.self();
   Node* b = to.tensor("input2");
   Node* weight = to.tensor("weight");
   if (rank_of(weight) != 3 || rank_of(a) == 0) to.refuse("the weight does not have three dims");
   const Sizes sizes = weight->tensor()->sizes;
   Node* matrix = to.reshape(to.permute(weight, {1, 0, 2}), {sizes[1], sizes[0] * sizes[2]});
-  Node* product = to.make("aten.matmul.default", {a, matrix});
+  Node* product = to("matmul", a, matrix);
   Sizes apart = a->tensor()->sizes;
   apart.back() = sizes[0];
   apart.push_back(sizes[2]);
-  product = f.mul(to.reshape(product, apart), f.unsqueeze(b, -2));
-  product = f.sum(product, {-1});
-  if (Node* bias = to.optional_tensor("bias")) product = f.add(product, bias);
+  product = to.mul(to.reshape(product, apart), to.unsqueeze(b, -2));
+  product = to.sum(product, {-1});
+  if (Node* bias = to.optional_tensor("bias")) product = to.add(product, bias);
   to.replace(product);
 }
 
@@ -222,7 +210,6 @@ Node* vector_norm(Decomposition& to, Node* x, Argument order, const Argument& di
 // The order 1 is the greatest sum of a column, infinity that of a row; negative ones are the least.
 Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argument& dims,
                   bool keepdim) {
-  const Calls f(to);
   if (const auto* word = order.get<std::string>()) {
     if (*word != "fro") to.refuse("its norm needs singular values");
     return vector_norm(to, x, 2, dims, keepdim);
@@ -241,9 +228,9 @@ Node* matrix_norm(Decomposition& to, Node* x, const Argument& order, const Argum
   }
   const auto row = static_cast<int64_t>(wrapped(*(*both)[0].get<int64_t>(), rank_of(x)));
   const auto column = static_cast<int64_t>(wrapped(*(*both)[1].get<int64_t>(), rank_of(x)));
-  Node* sums = f.sum(f("abs", x), {of_rows ? column : row}, true);
+  Node* sums = to.sum(to("abs", x), {of_rows ? column : row}, true);
   const int64_t other = of_rows ? row : column;
-  Node* found = value > 0 ? f.greatest(sums, {other}, true) : f.least(sums, {other}, true);
+  Node* found = value > 0 ? to.greatest(sums, {other}, true) : to.least(sums, {other}, true);
   return keepdim ? found
                  : to.make("aten.squeeze.dims",
                            {found, Dims{std::min(row, column), std::max(row, column)}});
@@ -280,19 +267,14 @@ void frobenius_norm(Decomposition& to) {
 }
 
 void distance(Decomposition& to) {
-  const Calls f(to);
-  Node* apart = f.sub(to.self(), to.tensor("other"));
+  Node* apart = to.sub(to.self(), to.tensor("other"));
   to.replace(vector_norm(to, apart, to.value("p"), Argument::list({}), false));
 }
 void pairwise_distance(Decomposition& to) {
-  const Calls f(to);
-  Node* apart = f.add(f.sub(to.self(), to.tensor("x2")), to.number("eps"));
+  Node* apart = to.add(to.sub(to.self(), to.tensor("x2")), to.number("eps"));
   to.replace(vector_norm(to, apart, to.number("p"), Dims{-1}, to.boolean("keepdim")));
 }
 
-void trace(Decomposition& to) {
-  const Calls f(to);
-  to.replace(f.sum(f("diagonal", to.self()), {0}));
-}
+void trace(Decomposition& to) { to.replace(to.sum(to("diagonal", to.self()), {0})); }
 
 }  // namespace vitrine::aot::decompositions

@@ -1,7 +1,6 @@
 // Decompositions of operators that create tensors, masks and copies.
 #include <fmt/format.h>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -115,7 +114,7 @@ void arange(Decomposition& to) {
 
 // 1 where the row's index is the column's.
 void eye(Decomposition& to) {
-  const std::vector<SymInt>& sizes = to.spec().sizes;
+  const Sizes& sizes = to.spec().sizes;
   const auto count = [&](const SymInt& size) {
     const bool fits_a_byte = size.is_static() && size.value() <= 255;
     return to.make("aten.arange.start_step", {0, to.size(size)},
@@ -126,7 +125,7 @@ void eye(Decomposition& to) {
   };
   Node* rows = count(sizes.at(0));
   Node* columns = count(sizes.at(1));
-  rows = to.make("aten.unsqueeze.default", {rows, -1});
+  rows = to.unsqueeze(rows, -1);
   to.replace(to.convert(to.make("aten.eq.Tensor", {rows, columns}), to.spec().dtype));
 }
 
@@ -141,17 +140,17 @@ void linspace(Decomposition& to) {
   const double step =
       steps == 1 ? 0 : (to.number("end") - to.number("start")) / static_cast<double>(steps - 1);
   if (steps == 1) {
-    to.replace(to.make("aten.full.default", {std::vector<int64_t>{1}, start}, {{"dtype", dtype}}));
+    to.replace(to.make("aten.full.default", {Dims{1}, start}, {{"dtype", dtype}}));
     return;
   }
   Node* index = to.range(0, steps);
   Node* is_first = to.make("aten.lt.Scalar", {index, static_cast<double>(steps) / 2});
   Node* first = to.make("aten.mul.Tensor", {to.convert(index, dtype), step});
-  first = to.make("aten.add.Tensor", {first, start});
-  Node* second = to.convert(to.make("aten.sub.Tensor", {steps - 1, index}), dtype);
-  second = to.make("aten.mul.Tensor", {second, step});
-  second = to.make("aten.sub.Tensor", {end, second});
-  to.replace(to.make("aten.where.self", {is_first, first, second}));
+  first = to.add(first, start);
+  Node* second = to.convert(to.sub(steps - 1, index), dtype);
+  second = to.mul(second, step);
+  second = to.sub(end, second);
+  to.replace(to.where(is_first, first, second));
 }
 
 // tril and triu: by the distance from the diagonal.
@@ -163,12 +162,12 @@ void triangle(Decomposition& to) {
   const SymInt columns = spec.sizes[spec.rank() - 1];
   Node* column = to.make("aten.unsqueeze.default", {to.range(0, columns), -2});
   Node* row = to.make("aten.unsqueeze.default", {to.range(0, rows), -1});
-  Node* distance = to.make("aten.sub.Tensor", {column, row});
+  Node* distance = to.sub(column, row);
   const bool is_lower = to.node().target().op() == "tril";
   Node* kept =
       to.make(is_lower ? "aten.le.Scalar" : "aten.ge.Scalar", {distance, to.integer("diagonal")});
   if (spec.dtype == ScalarType::kBool) {
-    to.replace(to.make("aten.logical_and.default", {kept, x}));
+    to.replace(to("logical_and", kept, x));
   } else {
     to.replace(to.make("aten.where.self", {kept, x, to.scalar(0, spec.dtype)}));
   }
@@ -177,7 +176,6 @@ void triangle(Decomposition& to) {
 // Rows and columns of the triangle's elements, a row after another: of element i the row is the
 // number of rows that end at or before it.
 void triangle_indices(Decomposition& to) {
-  const Calls f(to);
   const int64_t rows = to.integer("row");
   const int64_t columns = to.integer("col");
   const int64_t offset = to.integer("offset");
@@ -188,17 +186,17 @@ void triangle_indices(Decomposition& to) {
   }
   const bool is_lower = to.node().target().op() == "tril_indices";
   // For each row: where its elements end among all, and which column they begin at.
-  Node* row = f.count(0, rows);
-  Node* diagonal = f.add(row, offset);
-  Node* begins = is_lower ? f.mul(row, 0) : f("clamp", diagonal, 0, columns);
-  Node* widths = is_lower ? f("clamp", f.add(diagonal, 1), 0, columns) : f.sub(columns, begins);
-  Node* ends = f("cumsum", widths, 0);
+  Node* row = to.count(0, rows);
+  Node* diagonal = to.add(row, offset);
+  Node* begins = is_lower ? to.mul(row, 0) : to("clamp", diagonal, 0, columns);
+  Node* widths = is_lower ? to("clamp", to.add(diagonal, 1), 0, columns) : to.sub(columns, begins);
+  Node* ends = to("cumsum", widths, 0);
   const SymInt count = to.spec().sizes.at(1);
-  Node* place = f.count(0, count);
-  Node* is_past = f.compare("ge", f.unsqueeze(place, -1), ends);
-  Node* row_of = f.sum(is_past, {-1});
-  Node* before = f.sub(f.index(ends, {row_of}), f.index(widths, {row_of}));
-  Node* column_of = f.add(f.sub(place, before), f.index(begins, {row_of}));
+  Node* place = to.count(0, count);
+  Node* is_past = to.compare("ge", to.unsqueeze(place, -1), ends);
+  Node* row_of = to.sum(is_past, {-1});
+  Node* before = to.sub(to.index(ends, {row_of}), to.index(widths, {row_of}));
+  Node* column_of = to.add(to.sub(place, before), to.index(begins, {row_of}));
   Node* both = to.make("aten.stack.default", {Argument::list({row_of, column_of})});
   to.replace(to.convert(both, to.spec().dtype));
 }

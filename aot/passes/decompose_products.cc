@@ -3,15 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 #include "aot/passes/einsum.h"
 #include "aot/shapes/infer.h"
 
 namespace vitrine::aot::decompositions {
 namespace {
-
-using Sizes = std::vector<SymInt>;
 
 // x of any rank, by rows, times a matrix: one product, of all batches at once.
 Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
@@ -22,11 +19,11 @@ Node* folded_product(Decomposition& to, Node* x, Node* matrix) {
   Sizes result = rows;
   if (matrix->tensor()->rank() == 1) {
     Node* flat = to.reshape(x, {count, inner});
-    return to.reshape(to.make("aten.mv.default", {flat, matrix}), result);
+    return to.reshape(to("mv", flat, matrix), result);
   }
   result.push_back(matrix->tensor()->sizes[1]);
   Node* flat = to.reshape(x, {count, inner});
-  return to.reshape(to.make("aten.mm.default", {flat, matrix}), result);
+  return to.reshape(to("mm", flat, matrix), result);
 }
 
 // Whether the rows of all batches are contiguous, so that folding them needs no copy.
@@ -64,7 +61,7 @@ Node* batched_product(Decomposition& to, Node* a, Node* b) {
   a = to.reshape(a, {batches, rows, inner});
   b = to.expand(b, column ? with_batch({right_inner}) : with_batch({right_inner, columns}));
   b = to.reshape(b, {batches, right_inner, columns});
-  Node* product = to.make("aten.bmm.default", {a, b});
+  Node* product = to("bmm", a, b);
   Sizes result = batch;
   if (left.rank() > 1) result.push_back(rows);
   if (!column) result.push_back(columns);
@@ -76,14 +73,14 @@ Node* matrix_product(Decomposition& to, Node* a, Node* b) {
   const size_t rank_a = a->tensor()->rank();
   const size_t rank_b = b->tensor()->rank();
   if (rank_a == 0 || rank_b == 0) to.refuse("an operand has no dims");
-  if (rank_a == 1 && rank_b == 1) return to.make("aten.dot.default", {a, b});
-  if (rank_a == 2 && rank_b == 1) return to.make("aten.mv.default", {a, b});
+  if (rank_a == 1 && rank_b == 1) return to("dot", a, b);
+  if (rank_a == 2 && rank_b == 1) return to("mv", a, b);
   if (rank_a == 1 && rank_b == 2) {
-    Node* row = to.make("aten.unsqueeze.default", {a, 0});
-    Node* product = to.make("aten.mm.default", {row, b});
-    return to.make("aten.squeeze.dims", {product, std::vector<int64_t>{0}});
+    Node* row = to.unsqueeze(a, 0);
+    Node* product = to("mm", row, b);
+    return to.squeeze(product, 0);
   }
-  if (rank_a == 2 && rank_b == 2) return to.make("aten.mm.default", {a, b});
+  if (rank_a == 2 && rank_b == 2) return to("mm", a, b);
   const bool many_rows = rank_a >= 3 && rank_b <= 2;
   const bool many_columns = rank_b >= 3 && rank_a == 1;
   if (many_rows && folds(*a->tensor())) return folded_product(to, a, b);
@@ -107,27 +104,27 @@ void linear(Decomposition& to) {
   if (bias != nullptr && (spec.rank() == 2 || (spec.rank() > 2 && is_contiguous(spec)))) {
     if (spec.rank() == 2) {
       Node* transposed = to.permute(weight, {1, 0});
-      return to.replace(to.make("aten.addmm.default", {bias, x, transposed}));
+      return to.replace(to("addmm", bias, x, transposed));
     }
     // Rows of all batches at once; the view comes before the transposition.
     const Sizes rows(spec.sizes.begin(), spec.sizes.end() - 1);
     Node* flat = to.reshape(x, {product_of(rows), spec.sizes.back()});
     Node* transposed = to.permute(weight, {1, 0});
-    return to.replace(to.reshape(to.make("aten.addmm.default", {bias, flat, transposed}), result));
+    return to.replace(to.reshape(to("addmm", bias, flat, transposed), result));
   }
   Node* product = matrix_product(to, x, to.permute(weight, {1, 0}));
-  if (bias != nullptr) product = to.make("aten.add.Tensor", {product, bias});
+  if (bias != nullptr) product = to.add(product, bias);
   to.replace(product);
 }
 
 void dot(Decomposition& to) {
   Node* products = to.make("aten.mul.Tensor", {to.self(), to.operand(1)});
-  to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{0}}));
+  to.replace(to.make("aten.sum.dim_IntList", {products, Dims{0}}));
 }
 
 void matrix_times_vector(Decomposition& to) {
   Node* products = to.make("aten.mul.Tensor", {to.self(), to.tensor("vec")});
-  to.replace(to.make("aten.sum.dim_IntList", {products, std::vector<int64_t>{1}}));
+  to.replace(to.make("aten.sum.dim_IntList", {products, Dims{1}}));
 }
 
 void outer(Decomposition& to) {
@@ -149,9 +146,9 @@ void scaled_sum(Decomposition& to, Product product) {
   Node* result = product();
   const Argument alpha = to.value("alpha");
   const Argument beta = to.value("beta");
-  if (!is_one(alpha)) result = to.make("aten.mul.Tensor", {result, alpha});
-  if (!is_one(beta)) self = to.make("aten.mul.Tensor", {self, beta});
-  to.replace(to.make("aten.add.Tensor", {self, result}));
+  if (!is_one(alpha)) result = to.mul(result, alpha);
+  if (!is_one(beta)) self = to.mul(self, beta);
+  to.replace(to.add(self, result));
 }
 
 }  // namespace
@@ -177,14 +174,14 @@ Node* additive_mask(Decomposition& to, Node* mask, ScalarType dtype) {
 
 // Rows in which everything is masked are 0, not NaN.
 Node* safe_softmax(Decomposition& to, Node* scores) {
-  Node* weights = to.make("aten._softmax.default", {scores, -1, false});
+  Node* weights = to("_softmax", scores, -1, false);
   Node* hidden = to.make("aten.eq.Scalar", {scores, -kInfinity});
-  Node* seen = to.make("aten.logical_not.default", {hidden});
+  Node* seen = to("logical_not", hidden);
   Node* any = to.make("aten.any.dim", {seen, -1, true});
-  Node* none = to.make("aten.logical_not.default", {any});
+  Node* none = to("logical_not", any);
   Node* zeros = to.make("aten.full_like.default", {weights, 0},
                         {{"pin_memory", false}, {"memory_format", MemoryFormat::kPreserve}});
-  return to.make("aten.where.self", {none, zeros, weights});
+  return to.where(none, zeros, weights);
 }
 
 // Heads of keys and values that several heads of queries share.
@@ -235,13 +232,13 @@ void attention(Decomposition& to) {
                     {"layout", Layout::kStrided},
                     {"device", Device()},
                     {"pin_memory", false}});
-    mask = to.make("aten.tril.default", {mask});
+    mask = to("tril", mask);
   }
   if (mask != nullptr) mask = additive_mask(to, mask, spec.dtype);
   query = to.make("aten.mul.Scalar", {query, root});
   key = to.make("aten.mul.Scalar", {to.transpose(key, -2, -1), root});
   Node* scores = matrix_product(to, query, key);
-  if (mask != nullptr) scores = to.make("aten.add.Tensor", {scores, mask});
+  if (mask != nullptr) scores = to.add(scores, mask);
   Node* result = matrix_product(to, safe_softmax(to, scores), value);
   if (is_flash) {
     result = to.permute(result, {2, 0, 1, 3});

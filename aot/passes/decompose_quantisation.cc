@@ -1,6 +1,5 @@
 // Decompositions of quantisation by blocks, as torchao computes it.
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -8,12 +7,12 @@ namespace {
 
 // A tensor whose blocks lie along dims of their own.
 struct Blocks {
-  std::vector<SymInt> sizes;    // of the tensor, with dims split into blocks
-  std::vector<int64_t> inside;  // the dims inside a block
-  std::vector<SymInt> counts;   // the same with 1 for these: the sizes of a number a block
+  Sizes sizes;   // of the tensor, with dims split into blocks
+  Dims inside;   // the dims inside a block
+  Sizes counts;  // the same with 1 for these: the sizes of a number a block
 };
 
-Blocks blocks_of(Decomposition& to, const TensorSpec& spec, const std::vector<int64_t>& block) {
+Blocks blocks_of(Decomposition& to, const TensorSpec& spec, const Dims& block) {
   if (block.size() != spec.rank()) to.refuse("its blocks do not fit its tensor");
   Blocks made;
   const auto add = [&](const SymInt& size, bool is_inside) {
@@ -72,18 +71,16 @@ Node* a_block(Decomposition& to, const char* name, const Blocks& blocks) {
 }
 
 // (x - zero point) * scale
-void dequantize(Decomposition& to, const std::vector<int64_t>& block, const char* scales,
-                const char* zero_points) {
-  const Calls f(to);
+void dequantize(Decomposition& to, const Dims& block, const char* scales, const char* zero_points) {
   Node* x = to.self();
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const Sizes sizes = x->tensor()->sizes;
   const ScalarType dtype = dtype_of(to, "output_dtype", ScalarType::kFloat);
   const Blocks blocks = blocks_of(to, *x->tensor(), block);
   Node* value = to.reshape(to.convert(x, dtype), blocks.sizes);
-  if (Node* zero = a_block(to, zero_points, blocks)) value = f.sub(value, to.convert(zero, dtype));
+  if (Node* zero = a_block(to, zero_points, blocks)) value = to.sub(value, to.convert(zero, dtype));
   Node* scale = a_block(to, scales, blocks);
   if (scale == nullptr) to.refuse("it has no scales");
-  to.replace(to.convert(to.reshape(f.mul(value, scale), sizes), dtype));
+  to.replace(to.convert(to.reshape(to.mul(value, scale), sizes), dtype));
 }
 
 }  // namespace
@@ -99,22 +96,20 @@ void dequantize_groups(Decomposition& to) {
 
 // round(x * (1 / scale)) + zero point, within limits
 void quantize_affine(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const Sizes sizes = x->tensor()->sizes;
   const ScalarType dtype = dtype_of(to, "output_dtype", ScalarType::kChar);
   const Limits limits = limits_of(to, dtype);
   const Blocks blocks = blocks_of(to, *x->tensor(), to.integers("block_size"));
   Node* scale = a_block(to, "scale", blocks);
   if (scale == nullptr) to.refuse("it has no scales");
-  Node* value = f("round", f.mul(to.reshape(x, blocks.sizes), f("reciprocal", scale)));
-  if (Node* zero = a_block(to, "zero_point", blocks)) value = f.add(value, zero);
-  to.replace(to.convert(to.reshape(f("clamp", value, limits.min, limits.max), sizes), dtype));
+  Node* value = to("round", to.mul(to.reshape(x, blocks.sizes), to("reciprocal", scale)));
+  if (Node* zero = a_block(to, "zero_point", blocks)) value = to.add(value, zero);
+  to.replace(to.convert(to.reshape(to("clamp", value, limits.min, limits.max), sizes), dtype));
 }
 
 // Scale and zero point of each block, from its least and its greatest number.
 void choose_affine_parameters(Decomposition& to) {
-  const Calls f(to);
   const Argument given_kind = to.arg("mapping_type");
   const auto* kind = given_kind.get<std::string>();
   Node* x = to.self();
@@ -127,33 +122,32 @@ void choose_affine_parameters(Decomposition& to) {
                                                                        : 0x1p-23);
   const Blocks blocks = blocks_of(to, *x->tensor(), to.integers("block_size"));
   Node* values = to.reshape(x, blocks.sizes);
-  Node* least = blocks.inside.empty() ? values : f.least(values, blocks.inside);
-  Node* greatest = blocks.inside.empty() ? values : f.greatest(values, blocks.inside);
-  least = f("clamp", least, Argument(), 0);
-  greatest = f("clamp", greatest, 0, Argument());
+  Node* least = blocks.inside.empty() ? values : to.least(values, blocks.inside);
+  Node* greatest = blocks.inside.empty() ? values : to.greatest(values, blocks.inside);
+  least = to("clamp", least, Argument(), 0);
+  greatest = to("clamp", greatest, 0, Argument());
 
   Node* scale = nullptr;
   Node* zero = nullptr;
   if (kind != nullptr && *kind == "ASYMMETRIC") {
-    scale = f("clamp", f.div(f.sub(greatest, least), steps), eps, Argument());
-    Node* steps_below = f("round", f.div(least, scale));
-    zero = f("clamp", f.add(f("neg", steps_below), limits.min), limits.min, limits.max);
+    scale = to("clamp", to.div(to.sub(greatest, least), steps), eps, Argument());
+    Node* steps_below = to("round", to.div(least, scale));
+    zero = to("clamp", to.add(to("neg", steps_below), limits.min), limits.min, limits.max);
   } else if (kind != nullptr && *kind == "SYMMETRIC") {
-    scale = f.div(f("maximum", f("neg", least), greatest), steps / 2);
+    scale = to.div(to("maximum", to("neg", least), greatest), steps / 2);
   } else if (kind != nullptr && *kind == "SYMMETRIC_NO_CLIPPING_ERR") {
-    scale = f("maximum", f.div(least, static_cast<double>(limits.min)),
-              f.div(greatest, static_cast<double>(limits.max)));
+    scale = to("maximum", to.div(least, static_cast<double>(limits.min)),
+               to.div(greatest, static_cast<double>(limits.max)));
   } else {
     to.refuse("its mapping is unknown");
   }
   const ScalarType zero_dtype = dtype_of(to, "zero_point_dtype", ScalarType::kInt);
   if (zero == nullptr) {
-    scale = f("clamp", scale, eps, Argument());
-    zero = f.full(scale->tensor()->sizes, (limits.max + limits.min + 1) / 2, zero_dtype);
+    scale = to("clamp", scale, eps, Argument());
+    zero = to.full(scale->tensor()->sizes, (limits.max + limits.min + 1) / 2, zero_dtype);
   }
-  Node* const results[] = {to.convert(scale, dtype_of(to, "scale_dtype", dtype)),
-                           to.convert(zero, zero_dtype)};
-  to.replace_items(results);
+  to.replace_items(
+      {to.convert(scale, dtype_of(to, "scale_dtype", dtype)), to.convert(zero, zero_dtype)});
 }
 
 void convert_element_type(Decomposition& to) {

@@ -1,6 +1,5 @@
 // Decompositions of recurrent layers: step by step, as PyTorch's own.
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
@@ -81,7 +80,7 @@ std::vector<Node*> unbind(Decomposition& to, Node* x) {
     slices.push_back(to.make("aten.slice.Tensor", {x, 0, i, i + 1}));
   }
   for (Node*& slice : slices) {
-    slice = to.make("aten.squeeze.dims", {slice, std::vector<int64_t>{0}});
+    slice = to.squeeze(slice, 0);
   }
   return slices;
 }
@@ -89,17 +88,17 @@ std::vector<Node*> unbind(Decomposition& to, Node* x) {
 std::vector<Node*> chunk(Decomposition& to, Node* x, int64_t count, int64_t dim) {
   const SymInt& whole = x->tensor()->sizes.at(static_cast<size_t>(dim));
   if (!whole.is_static() || whole.value() % count != 0) to.refuse("its gates do not divide");
-  const std::vector<int64_t> sizes(static_cast<size_t>(count), whole.value() / count);
-  Node* pieces = to.make("aten.split_with_sizes.default", {x, sizes, dim});
+  const Dims sizes(static_cast<size_t>(count), whole.value() / count);
+  Node* pieces = to("split_with_sizes", x, sizes, dim);
   std::vector<Node*> items;
   for (size_t i = 0; i < sizes.size(); ++i) items.push_back(to.item(pieces, i));
   return items;
 }
 
-Node* add(Decomposition& to, Node* a, Node* b) { return to.make("aten.add.Tensor", {a, b}); }
-Node* multiply(Decomposition& to, Node* a, Node* b) { return to.make("aten.mul.Tensor", {a, b}); }
-Node* sigmoid(Decomposition& to, Node* x) { return to.make("aten.sigmoid.default", {x}); }
-Node* tanh(Decomposition& to, Node* x) { return to.make("aten.tanh.default", {x}); }
+Node* add(Decomposition& to, Node* a, Node* b) { return to.add(a, b); }
+Node* multiply(Decomposition& to, Node* a, Node* b) { return to.mul(a, b); }
+Node* sigmoid(Decomposition& to, Node* x) { return to("sigmoid", x); }
+Node* tanh(Decomposition& to, Node* x) { return to("tanh", x); }
 int64_t last_dim(const Node* x) { return static_cast<int64_t>(x->tensor()->rank()) - 1; }
 
 // The next hidden state and cell, of the gates before their curves.
@@ -123,7 +122,7 @@ struct Ends {
 
 Node* projected_input(Decomposition& to, Node* x, const Weights& weights, bool backward) {
   Node* projected = linear(to, x, weights.input, weights.input_bias);
-  if (backward) projected = to.make("aten.flip.default", {projected, std::vector<int64_t>{0}});
+  if (backward) projected = to.make("aten.flip.default", {projected, Dims{0}});
   return projected;
 }
 
@@ -132,14 +131,12 @@ Node* joined(Decomposition& to, std::vector<Node*> steps, bool backward) {
   return to.make("aten.cat.default", {Argument::list(ArgumentList(steps.begin(), steps.end()))});
 }
 
-Node* without_first_dim(Decomposition& to, Node* x) {
-  return to.make("aten.squeeze.dims", {x, std::vector<int64_t>{0}});
-}
+Node* without_first_dim(Decomposition& to, Node* x) { return to.squeeze(x, 0); }
 
 Ends lstm_layer(Decomposition& to, Node* x, Node* hidden, Node* cell, const Weights& weights,
                 bool backward) {
-  hidden = to.make("aten.unsqueeze.default", {hidden, 0});
-  cell = to.make("aten.unsqueeze.default", {cell, 0});
+  hidden = to.unsqueeze(hidden, 0);
+  cell = to.unsqueeze(cell, 0);
   std::vector<Node*> steps;
   for (Node* step : unbind(to, projected_input(to, x, weights, backward))) {
     std::tie(hidden, cell) =
@@ -161,13 +158,13 @@ Node* gru_step(Decomposition& to, Node* step, Node* hidden, const Weights& weigh
   Node* reset = sigmoid(to, add(to, of_hidden[0], of_input[0]));
   Node* update = sigmoid(to, add(to, of_hidden[1], of_input[1]));
   Node* candidate = tanh(to, add(to, of_input[2], multiply(to, of_hidden[2], reset)));
-  Node* difference = to.make("aten.sub.Tensor", {hidden, candidate});
+  Node* difference = to.sub(hidden, candidate);
   return add(to, multiply(to, difference, update), candidate);
 }
 template <int kind>  // 0: tanh, 1: relu
 Node* plain_step(Decomposition& to, Node* step, Node* hidden, const Weights& weights) {
   Node* sum = add(to, linear(to, hidden, weights.hidden, weights.hidden_bias), step);
-  return kind == 0 ? tanh(to, sum) : to.make("aten.relu.default", {sum});
+  return kind == 0 ? tanh(to, sum) : to("relu", sum);
 }
 
 using Step = Node* (*)(Decomposition&, Node*, Node*, const Weights&);
@@ -175,7 +172,7 @@ using Step = Node* (*)(Decomposition&, Node*, Node*, const Weights&);
 Ends layer(Decomposition& to, Node* x, Node* hidden, const Weights& weights, bool backward,
            Step step) {
   Node* input = projected_input(to, x, weights, backward);
-  hidden = to.make("aten.unsqueeze.default", {hidden, 0});
+  hidden = to.unsqueeze(hidden, 0);
   std::vector<Node*> steps;
   for (Node* each : unbind(to, input)) {
     hidden = step(to, each, hidden, weights);
@@ -235,9 +232,7 @@ void lstm(Decomposition& to) {
       all_layers(to, layers, ends, [&](Node* x, size_t i, const Weights& weights, bool backward) {
         return lstm_layer(to, x, hidden[i], cells[i], weights, backward);
       });
-  const std::array<Node*, 3> results = {output, stacked(to, ends, &Ends::hidden),
-                                        stacked(to, ends, &Ends::cell)};
-  to.replace_items(results);
+  to.replace_items({output, stacked(to, ends, &Ends::hidden), stacked(to, ends, &Ends::cell)});
 }
 
 namespace {
@@ -255,8 +250,7 @@ void recurrent(Decomposition& to) {
       all_layers(to, layers, ends, [&](Node* x, size_t i, const Weights& weights, bool backward) {
         return layer(to, x, hidden[i], weights, backward, step);
       });
-  const std::array<Node*, 2> results = {output, stacked(to, ends, &Ends::hidden)};
-  to.replace_items(results);
+  to.replace_items({output, stacked(to, ends, &Ends::hidden)});
 }
 
 // One step: (input, hx, w_ih, w_hh, b_ih, b_hh).
@@ -285,8 +279,7 @@ void lstm_cell(Decomposition& to) {
   Node* of_input = linear(to, to.self(), weights.input, weights.input_bias);
   const auto [hidden, cell] =
       lstm_step(to, add(to, of_hidden, of_input), (*states.list())[1].node());
-  const std::array<Node*, 2> results = {hidden, cell};
-  to.replace_items(results);
+  to.replace_items({hidden, cell});
 }
 
 namespace {

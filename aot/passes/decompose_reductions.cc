@@ -5,13 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
 namespace {
-
-using Sizes = std::vector<SymInt>;
 
 // None, one dim or a list, as a list; none is all dims.
 Argument dims_of(Decomposition& to) {
@@ -81,15 +78,12 @@ Node* mean_of(Decomposition& to, const Deviation& read) {
 
 void variance_and_mean(Decomposition& to) {
   const Deviation read = read_deviation(to);
-  const std::array<Node*, 2> results = {variance_of(to, read), mean_of(to, read)};
-  to.replace_items(results);
+  to.replace_items({variance_of(to, read), mean_of(to, read)});
 }
 
 void deviation_and_mean(Decomposition& to) {
   const Deviation read = read_deviation(to);
-  const std::array<Node*, 2> results = {to.make("aten.sqrt.default", {variance_of(to, read)}),
-                                        mean_of(to, read)};
-  to.replace_items(results);
+  to.replace_items({to.make("aten.sqrt.default", {variance_of(to, read)}), mean_of(to, read)});
 }
 
 namespace {
@@ -100,20 +94,19 @@ Node* vector_norm(Decomposition& to, Node* x, double order, const Argument& dims
     return to.make(target, with_keepdim({values, dims}, keepdim));
   };
   if (std::isinf(order)) {
-    return reduce(order > 0 ? "aten.amax.default" : "aten.amin.default",
-                  to.make("aten.abs.default", {x}));
+    return reduce(order > 0 ? "aten.amax.default" : "aten.amin.default", to("abs", x));
   }
   if (order == 0) {
-    Node* nonzero = to.make("aten.ne.Scalar", {x, 0});
+    Node* nonzero = to.compare("ne", x, 0);
     return reduce("aten.sum.dim_IntList", to.convert(nonzero, x->tensor()->dtype));
   }
-  if (order == 1) return reduce("aten.sum.dim_IntList", to.make("aten.abs.default", {x}));
+  if (order == 1) return reduce("aten.sum.dim_IntList", to("abs", x));
   const bool is_even = std::fmod(order, 2) == 0;
-  if (!is_even) x = to.make("aten.abs.default", {x});
+  if (!is_even) x = to("abs", x);
   const bool is_whole = std::trunc(order) == order && std::abs(order) < 1e9;
   const Argument exponent = is_whole ? Argument(static_cast<int64_t>(order)) : Argument(order);
-  Node* total = reduce("aten.sum.dim_IntList", to.make("aten.pow.Tensor_Scalar", {x, exponent}));
-  return to.make("aten.pow.Tensor_Scalar", {total, 1 / order});
+  Node* total = reduce("aten.sum.dim_IntList", to.pow(x, exponent));
+  return to.pow(total, 1 / order);
 }
 
 double order_of(Decomposition& to) {
@@ -131,14 +124,14 @@ void norm(Decomposition& to) {
 // dot(a, b) / (max(|a|, eps) max(|b|, eps))
 void cosine_similarity(Decomposition& to) {
   const std::array<Node*, 2> operands = {to.self(), to.tensor("x2")};
-  const std::vector<SymInt> sizes = to.broadcast_sizes(operands);
+  const Sizes sizes = to.broadcast_sizes(operands);
   const Argument dims = Argument::list({to.value("dim")});
   const Argument eps = to.value("eps");
   const auto scaled = [&](Node* x) {
     if (x->tensor()->sizes != sizes) x = to.expand(x, sizes);
     Node* length = vector_norm(to, x, 2, dims, true);
-    length = to.make("aten.clamp.default", {length, eps});
-    return to.make("aten.div.Tensor", {x, length});
+    length = to("clamp", length, eps);
+    return to.div(x, length);
   };
   Node* product = to.make("aten.mul.Tensor", {scaled(operands[0]), scaled(operands[1])});
   to.replace(to.make("aten.sum.dim_IntList", {product, dims}));
@@ -150,24 +143,24 @@ void log_sum_exp(Decomposition& to) {
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, ScalarType::kFloat);
   const Argument dims = dims_of(to);
   const bool keepdim = to.boolean("keepdim");
-  Node* largest = to.make("aten.amax.default", {x, dims, true});
-  Node* infinite = to.make("aten.isinf.default", {largest});
+  Node* largest = to("amax", x, dims, true);
+  Node* infinite = to("isinf", largest);
   Node* zero = to.scalar(0, x->tensor()->dtype);
-  largest = to.make("aten.where.self", {infinite, zero, largest});
-  Node* powers = to.make("aten.exp.default", {to.make("aten.sub.Tensor", {x, largest})});
+  largest = to.where(infinite, zero, largest);
+  Node* powers = to("exp", to.sub(x, largest));
   Node* total = to.make("aten.sum.dim_IntList", with_keepdim({powers, dims}, keepdim));
   if (!keepdim) largest = to.reshape(largest, total->tensor()->sizes);
-  to.replace(to.make("aten.add.Tensor", {to.make("aten.log.default", {total}), largest}));
+  to.replace(to.make("aten.add.Tensor", {to("log", total), largest}));
 }
 
 // all(x) = not any(not x)
 void all(Decomposition& to) {
-  Node* x = to.make("aten.logical_not.default", {to.self()});
+  Node* x = to("logical_not", to.self());
   const std::string_view overload = to.node().target().overload();
   ArgumentList args = to.node().args();
   args[0] = x;
   Node* any = to.make(overload == "dim" ? "aten.any.dim" : "aten.any.dims", std::move(args));
-  to.replace(to.make("aten.logical_not.default", {any}));
+  to.replace(to("logical_not", any));
 }
 
 void extremes(Decomposition& to) {
@@ -175,9 +168,7 @@ void extremes(Decomposition& to) {
   const bool keepdim = to.boolean("keepdim");
   const ArgumentList args = with_keepdim(
       {to.self(), Argument::list(dim.is_none() ? ArgumentList() : ArgumentList{dim})}, keepdim);
-  const std::array<Node*, 2> results = {to.make("aten.amin.default", args),
-                                        to.make("aten.amax.default", args)};
-  to.replace_items(results);
+  to.replace_items({to.make("aten.amin.default", args), to.make("aten.amax.default", args)});
 }
 
 // Sorted order of the dim.
@@ -201,15 +192,15 @@ void sum_of_numbers(Decomposition& to) {
   const Argument dims = dims_of(to);
   const bool keepdim = to.boolean("keepdim");
   if (!is_floating(x->tensor()->dtype)) x = to.convert(x, to.spec().dtype);
-  Node* missing = to.make("aten.isnan.default", {x});
+  Node* missing = to("isnan", x);
   Node* zero = to.scalar(0, x->tensor()->dtype);
-  Node* numbers = to.make("aten.where.self", {missing, zero, x});
+  Node* numbers = to.where(missing, zero, x);
   Node* total = to.make("aten.sum.dim_IntList", with_keepdim({numbers, dims}, keepdim));
   total = to.convert(total, to.spec().dtype);
   if (!is_mean) return to.replace(total);
-  Node* present = to.make("aten.logical_not.default", {missing});
+  Node* present = to("logical_not", missing);
   Node* count = to.make("aten.sum.dim_IntList", with_keepdim({present, dims}, keepdim));
-  to.replace(to.make("aten.div.Tensor", {total, count}));
+  to.replace(to.div(total, count));
 }
 
 void count_nonzero(Decomposition& to) {
@@ -221,7 +212,7 @@ namespace {
 
 // The smallest and the like of the sorted elements: values and where they are.
 Node* sorted(Decomposition& to, Node* x, const Argument& dim, bool descending) {
-  return to.make("aten.sort.default", {x, dim, descending});
+  return to("sort", x, dim, descending);
 }
 
 }  // namespace
@@ -237,9 +228,7 @@ void element_by_rank(Decomposition& to) {
   const bool is_median = to.node().target().op() == "median";
   const bool of_all = is_median && to.node().target().overload() == "default";
   if (of_all) {
-    SymInt count = 1;
-    for (const SymInt& size : x->tensor()->sizes) count = count * size;
-    x = to.reshape(x, {count});
+    x = to.reshape(x, {product_of(x->tensor()->sizes)});
   }
   const int64_t dim = of_all ? 0 : to.integer("dim");
   bool keepdim = !of_all && to.boolean("keepdim");
@@ -258,24 +247,22 @@ void element_by_rank(Decomposition& to) {
   Node* order = sorted(to, x, dim, false);
   const auto pick = [&](Node* all) {
     Node* found = to.make("aten.slice.Tensor", {all, dim, place, place + 1});
-    return keepdim ? found : to.make("aten.squeeze.dims", {found, std::vector<int64_t>{dim}});
+    return keepdim ? found : to.squeeze(found, dim);
   };
   Node* values = pick(to.item(order, 0));
   if (is_median && is_floating(x->tensor()->dtype)) {
-    Node* missing = to.make("aten.isnan.default", {x});
+    Node* missing = to("isnan", x);
     ArgumentList args = {missing, dim};
     missing = to.make("aten.any.dim", with_keepdim(std::move(args), keepdim));
     Node* none = to.scalar(std::numeric_limits<double>::quiet_NaN(), x->tensor()->dtype);
-    values = to.make("aten.where.self", {missing, none, values});
+    values = to.where(missing, none, values);
   }
   if (of_all) return to.replace(values);
-  const std::array<Node*, 2> results = {values, pick(to.item(order, 1))};
-  to.replace_items(results);
+  to.replace_items({values, pick(to.item(order, 1))});
 }
 
 // (self, q, dim, keepdim, *, interpolation): between the sorted elements at q * (length - 1).
 void quantile(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   const bool keepdim = to.boolean("keepdim");
@@ -303,16 +290,16 @@ void quantile(Decomposition& to) {
   Sizes result_sizes = q->tensor()->sizes;
   result_sizes.insert(result_sizes.end(), rest.begin(), rest.end());
   q = to.reshape(q, {product_of(q->tensor()->sizes)});
-  Node* place = f.mul(q, static_cast<double>(length.value() - 1));
+  Node* place = to.mul(q, static_cast<double>(length.value() - 1));
 
   const auto here = static_cast<int64_t>(at);
-  Node* sorted = to.item(to.make("aten.sort.default", {x, here, false}), 0);
-  std::vector<int64_t> order(rank_of(x));
+  Node* sorted = to.item(to("sort", x, here, false), 0);
+  Dims order(rank_of(x));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::rotate(order.begin(), order.begin() + here, order.begin() + here + 1);
   sorted = to.permute(sorted, order);
   const auto elements = [&](std::string_view rounding) {
-    return f.index(sorted, {to.convert(f(rounding, place), ScalarType::kLong)});
+    return to.index(sorted, {to.convert(to(rounding, place), ScalarType::kLong)});
   };
   const Argument word = to.value("interpolation");
   const std::string way = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
@@ -321,19 +308,20 @@ void quantile(Decomposition& to) {
   if (way == "higher") result = elements("ceil");
   if (way == "nearest") result = elements("round");
   if (way == "linear" || way == "midpoint") {
-    Node* weight = f.sub(place, f("floor", place));
-    if (way == "midpoint") weight = f.where(f.compare("gt", weight, 0), 0.5, weight);
+    Node* weight = to.sub(place, to("floor", place));
+    if (way == "midpoint") weight = to.where(to.compare("gt", weight, 0), 0.5, weight);
     Sizes column(rank_of(x), SymInt(1));
     column[0] = size_at(q, 0);
     Node* below = elements("floor");
-    Node* step = f.mul(to.reshape(weight, column), f.sub(elements("ceil"), below));
-    result = f.add(below, step);
+    Node* step = to.mul(to.reshape(weight, column), to.sub(elements("ceil"), below));
+    result = to.add(below, step);
   }
   if (result == nullptr) to.refuse("its interpolation is unknown");
   // A quantile among NaN is NaN.
-  Node* missing = to.make("aten.any.dim", with_keepdim({f("isnan", x), here}, is_along && keepdim));
-  to.replace(
-      f.where(missing, std::numeric_limits<double>::quiet_NaN(), to.reshape(result, result_sizes)));
+  Node* missing =
+      to.make("aten.any.dim", with_keepdim({to("isnan", x), here}, is_along && keepdim));
+  to.replace(to.where(missing, std::numeric_limits<double>::quiet_NaN(),
+                      to.reshape(result, result_sizes)));
 }
 
 }  // namespace vitrine::aot::decompositions

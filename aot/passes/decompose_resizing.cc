@@ -1,7 +1,6 @@
 // Decompositions of resizing that no kernel does: by index, as PyTorch's own.
 #include <array>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -46,36 +45,34 @@ std::vector<Axis> read_axes(Decomposition& to, size_t dims, bool corners) {
 }
 
 // Appends dims of size 1, so that it runs along dim `i` of `dims`.
-Node* along(const Calls& f, Node* x, size_t i, size_t dims) {
-  for (size_t dim = i + 1; dim < dims; ++dim) x = f.unsqueeze(x, -1);
+Node* along(Decomposition& to, Node* x, size_t i, size_t dims) {
+  for (size_t dim = i + 1; dim < dims; ++dim) x = to.unsqueeze(x, -1);
   return x;
 }
 
 // The positions in the input of the centres of the result's elements.
-Node* positions(const Calls& f, const Axis& axis, bool corners) {
-  Node* at = f.count(0, axis.to, 1, ScalarType::kFloat);
-  if (corners) return f.mul(at, axis.scale);
-  return f.sub(f.mul(f.add(at, 0.5), axis.scale), 0.5);
+Node* positions(Decomposition& to, const Axis& axis, bool corners) {
+  Node* at = to.count(0, axis.to, 1, ScalarType::kFloat);
+  if (corners) return to.mul(at, axis.scale);
+  return to.sub(to.mul(to.add(at, 0.5), axis.scale), 0.5);
 }
 
 template <size_t dims, bool exact>
 void nearest(Decomposition& to) {
-  const Calls f(to);
   ArgumentList indices(2);
   const std::vector<Axis> axes = read_axes(to, dims, false);
   for (size_t i = 0; i < dims; ++i) {
-    Node* at = f.count(0, axes[i].to, 1, ScalarType::kFloat);
-    if (exact) at = f.add(at, 0.5);
-    at = to.convert(f.mul(at, axes[i].scale), ScalarType::kLong);
-    indices.emplace_back(along(f, at, i, dims));
+    Node* at = to.count(0, axes[i].to, 1, ScalarType::kFloat);
+    if (exact) at = to.add(at, 0.5);
+    at = to.convert(to.mul(at, axes[i].scale), ScalarType::kLong);
+    indices.emplace_back(along(to, at, i, dims));
   }
-  to.replace(f.index(to.self(), std::move(indices)));
+  to.replace(to.index(to.self(), std::move(indices)));
 }
 
 // Between the two neighbours in each dim, the last dim first.
 template <size_t dims>
 void linear(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
@@ -84,11 +81,11 @@ void linear(Decomposition& to) {
   std::array<Node*, dims> weights = {};
   std::array<std::array<Node*, 2>, dims> neighbours = {};
   for (size_t i = 0; i < dims; ++i) {
-    Node* at = f("clamp", positions(f, axes[i], corners), 0.0);
+    Node* at = to("clamp", positions(to, axes[i], corners), 0.0);
     Node* below = to.convert(at, ScalarType::kLong);
-    Node* above = f("clamp", f.add(below, 1), Argument(), to.size(axes[i].from - SymInt(1)));
-    weights[i] = along(f, to.convert(f("clamp", f.sub(at, below), 0.0, 1.0), dtype), i, dims);
-    neighbours[i] = {along(f, below, i, dims), along(f, above, i, dims)};
+    Node* above = to("clamp", to.add(below, 1), Argument(), to.size(axes[i].from - SymInt(1)));
+    weights[i] = along(to, to.convert(to("clamp", to.sub(at, below), 0.0, 1.0), dtype), i, dims);
+    neighbours[i] = {along(to, below, i, dims), along(to, above, i, dims)};
   }
   std::vector<Node*> values;
   for (size_t corner = 0; corner < size_t{1} << dims; ++corner) {
@@ -96,13 +93,13 @@ void linear(Decomposition& to) {
     for (size_t i = 0; i < dims; ++i) {
       indices.emplace_back(neighbours[i][corner >> (dims - 1 - i) & 1]);
     }
-    values.push_back(f.index(x, std::move(indices)));
+    values.push_back(to.index(x, std::move(indices)));
   }
   for (size_t i = dims; i-- > 0;) {
     std::vector<Node*> next;
     for (size_t j = 0; j < values.size(); j += 2) {
-      Node* step = f.mul(f.sub(values[j + 1], values[j]), weights[i]);
-      next.push_back(f.add(values[j], step));
+      Node* step = to.mul(to.sub(values[j + 1], values[j]), weights[i]);
+      next.push_back(to.add(values[j], step));
     }
     values = std::move(next);
   }
@@ -111,24 +108,23 @@ void linear(Decomposition& to) {
 
 // Keys' kernel with a = -0.75: weights of the four neighbours of a point at t between the middle
 // two.
-std::array<Node*, 4> cubic_weights(const Calls& f, Node* t) {
+std::array<Node*, 4> cubic_weights(Decomposition& to, Node* t) {
   constexpr double kA = -0.75;
   const auto near = [&](Node* x) {
-    Node* inner = f.sub(f.mul(x, kA + 2), kA + 3);
-    return f.add(f.mul(f.mul(inner, x), x), 1.0);
+    Node* inner = to.sub(to.mul(x, kA + 2), kA + 3);
+    return to.add(to.mul(to.mul(inner, x), x), 1.0);
   };
   const auto far = [&](Node* x) {
-    Node* inner = f.mul(f.sub(f.mul(x, kA), 5 * kA), x);
-    return f.sub(f.mul(f.add(inner, 8 * kA), x), 4 * kA);
+    Node* inner = to.mul(to.sub(to.mul(x, kA), 5 * kA), x);
+    return to.sub(to.mul(to.add(inner, 8 * kA), x), 4 * kA);
   };
-  Node* rest = f.sub(1.0, t);
-  return {far(f.add(t, 1.0)), near(t), near(rest), far(f.add(rest, 1.0))};
+  Node* rest = to.sub(1.0, t);
+  return {far(to.add(t, 1.0)), near(t), near(rest), far(to.add(rest, 1.0))};
 }
 
 }  // namespace
 
 void resize_cubic2d(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
@@ -137,27 +133,27 @@ void resize_cubic2d(Decomposition& to) {
   std::array<std::array<Node*, 4>, 2> indices = {};
   std::array<std::array<Node*, 4>, 2> weights = {};
   for (size_t i = 0; i < 2; ++i) {
-    Node* at = along(f, positions(f, axes[i], corners), i, 2);
-    Node* whole = f("floor", at);
-    Node* fraction = to.convert(f("clamp", f.sub(at, whole), 0.0, 1.0), dtype);
-    weights[i] = cubic_weights(f, fraction);
+    Node* at = along(to, positions(to, axes[i], corners), i, 2);
+    Node* whole = to("floor", at);
+    Node* fraction = to.convert(to("clamp", to.sub(at, whole), 0.0, 1.0), dtype);
+    weights[i] = cubic_weights(to, fraction);
     Node* first = to.convert(whole, ScalarType::kLong);
     for (int64_t offset = 0; offset < 4; ++offset) {
-      Node* index = f.add(first, offset - 1);
+      Node* index = to.add(first, offset - 1);
       indices[i][static_cast<size_t>(offset)] =
-          f("clamp", index, 0, to.size(axes[i].from - SymInt(1)));
+          to("clamp", index, 0, to.size(axes[i].from - SymInt(1)));
     }
   }
   const auto weighted = [&](const std::array<Node*, 4>& values, const std::array<Node*, 4>& by) {
-    Node* sum = f.mul(values[0], by[0]);
-    for (size_t i = 1; i < 4; ++i) sum = f.add(sum, f.mul(values[i], by[i]));
+    Node* sum = to.mul(values[0], by[0]);
+    for (size_t i = 1; i < 4; ++i) sum = to.add(sum, to.mul(values[i], by[i]));
     return sum;
   };
   std::array<Node*, 4> rows = {};
   for (size_t row = 0; row < 4; ++row) {
     std::array<Node*, 4> values = {};
     for (size_t column = 0; column < 4; ++column) {
-      values[column] = f.index(x, {Argument(), Argument(), indices[0][row], indices[1][column]});
+      values[column] = to.index(x, {Argument(), Argument(), indices[0][row], indices[1][column]});
     }
     rows[row] = weighted(values, weights[1]);
   }

@@ -1,7 +1,6 @@
 // Decompositions of scans along a dim: cumulative products and extremes, differences, areas.
 #include <array>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -17,9 +16,8 @@ int64_t length_of(Decomposition& to, const Node* x, size_t dim) {
 
 // x moved by so many places along the dim; `fill` comes in.
 Node* moved(Decomposition& to, Node* x, size_t dim, int64_t by, Argument fill) {
-  const Calls f(to);
-  Node* kept = f.slice(x, dim, 0, length_of(to, x, dim) - by);
-  std::vector<int64_t> pads(2 * (rank_of(x) - dim), 0);
+  Node* kept = to.slice(x, dim, 0, length_of(to, x, dim) - by);
+  Dims pads(2 * (rank_of(x) - dim), 0);
   pads[pads.size() - 2] = by;
   return to.make("aten.constant_pad_nd.default", {kept, pads, std::move(fill)});
 }
@@ -40,14 +38,12 @@ size_t dim_of(Decomposition& to) { return wrapped(to.integer("dim"), rank_of(to.
 }  // namespace
 
 void running_product(Decomposition& to) {
-  const Calls f(to);
-  to.replace(scan(to, scanned(to), dim_of(to), 1, [&](Node* a, Node* b) { return f.mul(a, b); }));
+  to.replace(scan(to, scanned(to), dim_of(to), 1, [&](Node* a, Node* b) { return to.mul(a, b); }));
 }
 
 void running_log_sum_exp(Decomposition& to) {
-  const Calls f(to);
   to.replace(scan(to, scanned(to), dim_of(to), -kInfinity,
-                  [&](Node* a, Node* b) { return f("logaddexp", a, b); }));
+                  [&](Node* a, Node* b) { return to("logaddexp", a, b); }));
 }
 
 namespace {
@@ -55,57 +51,53 @@ namespace {
 // Values and where they are: of equals the last.
 template <bool greatest>
 void running_extreme(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const ScalarType dtype = x->tensor()->dtype;
   if (!is_floating(dtype)) to.refuse("the input has an integer dtype");
   const size_t dim = dim_of(to);
   const int64_t length = length_of(to, x, dim);
-  std::vector<SymInt> sizes(rank_of(x), SymInt(1));
+  Sizes sizes(rank_of(x), SymInt(1));
   if (!sizes.empty()) sizes[dim] = length;
-  Node* place = to.expand(to.reshape(f.count(0, length), sizes), x->tensor()->sizes);
+  Node* place = to.expand(to.reshape(to.count(0, length), sizes), x->tensor()->sizes);
   for (int64_t by = 1; by < length; by *= 2) {
     Node* before = moved(to, x, dim, by, greatest ? -kInfinity : kInfinity);
     Node* place_before = moved(to, place, dim, by, 0);
     // NaN propagates.
-    Node* stays = f("logical_or", f.compare(greatest ? "ge" : "le", x, before), f("isnan", x));
-    place = f.where(stays, place, place_before);
-    x = f.where(stays, x, before);
+    Node* stays = to("logical_or", to.compare(greatest ? "ge" : "le", x, before), to("isnan", x));
+    place = to.where(stays, place, place_before);
+    x = to.where(stays, x, before);
   }
-  const std::array<Node*, 2> results = {x, place};
-  to.replace_items(results);
+  to.replace_items({x, place});
 }
 
 }  // namespace
 
 // x[1:] - x[:-1], applied n times.
 void difference(Decomposition& to) {
-  const Calls f(to);
   const int64_t times = to.integer("n");
   Node* x = to.self();
   if (rank_of(x) == 0) to.refuse("its input has no dims");
   constexpr int64_t kMostTimes = 1024;
   if (times < 0 || times > kMostTimes) to.refuse("it is repeated too often");
-  if (times == 0) return to.replace(f("clone", x));  // and nothing is joined to it
+  if (times == 0) return to.replace(to("clone", x));  // and nothing is joined to it
   const size_t dim = wrapped(to.integer("dim"), rank_of(x));
   std::vector<Node*> parts = {x};
   if (Node* front = to.optional_tensor("prepend")) parts.insert(parts.begin(), front);
   if (Node* back = to.optional_tensor("append")) parts.push_back(back);
-  if (parts.size() > 1) x = f.cat(parts, dim);
+  if (parts.size() > 1) x = to.cat(parts, dim);
   const bool is_bool = x->tensor()->dtype == ScalarType::kBool;
   for (int64_t i = 0; i < times; ++i) {
     const SymInt length = size_at(x, dim);
     if (length.is_static() && length.value() == 0) break;
-    Node* later = f.slice(x, dim, 1, to.size(length));
-    Node* earlier = f.slice(x, dim, 0, to.size(length - SymInt(1)));
-    x = is_bool ? f("logical_xor", later, earlier) : f.sub(later, earlier);
+    Node* later = to.slice(x, dim, 1, to.size(length));
+    Node* earlier = to.slice(x, dim, 0, to.size(length - SymInt(1)));
+    x = is_bool ? to("logical_xor", later, earlier) : to.sub(later, earlier);
   }
   to.replace(x);
 }
 
 // The area under the points y at x, by trapezoids; cumulative, up to each of them.
 void trapezoid(Decomposition& to) {
-  const Calls f(to);
   Node* y = to.self();
   if (rank_of(y) == 0) to.refuse("its input has no dims");
   const bool has_places = to.node().target().overload() == "x";
@@ -120,30 +112,30 @@ void trapezoid(Decomposition& to) {
   const size_t at = wrapped(dim, rank_of(y));
   const auto pairs = [&](Node* x, size_t along) {
     const SymInt length = size_at(x, along);
-    return std::array<Node*, 2>{f.slice(x, along, 0, to.size(length - SymInt(1))),
-                                f.slice(x, along, 1, to.size(length))};
+    return std::array<Node*, 2>{to.slice(x, along, 0, to.size(length - SymInt(1))),
+                                to.slice(x, along, 1, to.size(length))};
   };
   const auto [left, right] = pairs(y, at);
-  Node* heights = f.add(left, right);
+  Node* heights = to.add(left, right);
   const auto here = static_cast<int64_t>(at);
   const bool is_cumulative = to.node().target().op() == "cumulative_trapezoid";
   const auto total = [&](Node* areas) {
-    return is_cumulative ? f("cumsum", areas, here) : f.sum(areas, {here});
+    return is_cumulative ? to("cumsum", areas, here) : to.sum(areas, {here});
   };
   if (!has_places) {
     const double width = to.number("dx");
-    return to.replace(f.mul(total(heights), width / 2));
+    return to.replace(to.mul(total(heights), width / 2));
   }
   Node* x = to.tensor("x");
   if (rank_of(x) != 1 && rank_of(x) != rank_of(y)) to.refuse("its places have other dims");
   const auto [begin, end] = pairs(x, rank_of(x) == 1 ? 0 : at);
-  Node* widths = f.sub(end, begin);
+  Node* widths = to.sub(end, begin);
   if (rank_of(x) == 1) {
-    std::vector<SymInt> sizes(rank_of(y), SymInt(1));
+    Sizes sizes(rank_of(y), SymInt(1));
     sizes[at] = size_at(widths, 0);
     widths = to.reshape(widths, sizes);
   }
-  to.replace(f.div(total(f.mul(widths, heights)), 2.0));
+  to.replace(to.div(total(to.mul(widths, heights)), 2.0));
 }
 
 void running_maximum(Decomposition& to) { running_extreme<true>(to); }

@@ -1,13 +1,9 @@
 // Decompositions of operators that read or write by index or mask.
-#include <array>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
 namespace {
-
-using Sizes = std::vector<SymInt>;
 
 // None for each dim before `dim`, then the index.
 ArgumentList at_dim(size_t dim, Node* index) {
@@ -24,25 +20,23 @@ Node* put(Decomposition& to, Node* x, ArgumentList indices, Node* values, bool a
 
 // Writes `values` at the index of a dim. A tensor without dims counts as having one.
 void put_along(Decomposition& to, Node* index, Node* values, bool accumulate) {
-  const Calls f(to);
   Node* x = to.self();
   const bool is_scalar = rank_of(x) == 0;
   const size_t dim = wrapped(to.integer("dim"), rank_of(x));
   if (rank_of(index) > 1) to.refuse("the index has several dims");
-  if (rank_of(index) == 0) index = f.unsqueeze(index, 0);
-  if (is_scalar) x = f.unsqueeze(x, 0);
-  if (rank_of(values) < rank_of(x)) values = f.unsqueeze(values, static_cast<int64_t>(dim));
+  if (rank_of(index) == 0) index = to.unsqueeze(index, 0);
+  if (is_scalar) x = to.unsqueeze(x, 0);
+  if (rank_of(values) < rank_of(x)) values = to.unsqueeze(values, static_cast<int64_t>(dim));
   Node* result = put(to, x, at_dim(dim, index), values, accumulate);
-  to.replace(is_scalar ? f.squeeze(result, 0) : result);
+  to.replace(is_scalar ? to.squeeze(result, 0) : result);
 }
 
 }  // namespace
 
 void index_add(Decomposition& to) {
-  const Calls f(to);
   Node* source = to.tensor("source");
   if (const Argument alpha = to.value("alpha"); !(alpha == Argument(1))) {
-    source = f.mul(source, alpha);
+    source = to.mul(source, alpha);
   }
   put_along(to, to.tensor("index"), to.convert(source, to.spec().dtype), true);
 }
@@ -67,9 +61,8 @@ void index_fill(Decomposition& to) {
 
 // Takes from the elements in row-major order.
 void take(Decomposition& to) {
-  const Calls f(to);
   Node* flat = to.reshape(to.self(), {product_of(to.self()->tensor()->sizes)});
-  to.replace(f.index(flat, {to.tensor("index")}));
+  to.replace(to.index(flat, {to.tensor("index")}));
 }
 
 void put_flat(Decomposition& to) {
@@ -89,7 +82,7 @@ void take_along_dim(Decomposition& to) {
   if (to.arg("dim").is_none()) {
     x = to.reshape(x, {product_of(x->tensor()->sizes)});
     index = to.reshape(index, {product_of(index->tensor()->sizes)});
-    return to.replace(to.make("aten.gather.default", {x, 0, index}));
+    return to.replace(to("gather", x, 0, index));
   }
   const int64_t dim = to.integer("dim", 0);
   const size_t at = wrapped(dim, rank_of(x));
@@ -104,7 +97,7 @@ void take_along_dim(Decomposition& to) {
   }
   if (!same(of_x, x->tensor()->sizes)) x = to.expand(x, of_x);
   if (!same(of_index, index->tensor()->sizes)) index = to.expand(index, of_index);
-  to.replace(to.make("aten.gather.default", {x, dim, index}));
+  to.replace(to("gather", x, dim, index));
 }
 
 // An index list with a slot for each dim, or `_unsafe_index`: the checks are left to the kernel.
@@ -121,7 +114,6 @@ namespace {
 // The value that each row of the dim gets from the index's row, by comparing all with all.
 Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, Node* index,
                         Node* source, size_t dim, bool include_self) {
-  const Calls f(to);
   const auto last = static_cast<int64_t>(rank_of(x)) - 1;
   const ScalarType dtype = x->tensor()->dtype;
   for (size_t i = 0; i < rank_of(x); ++i) {
@@ -129,39 +121,38 @@ Node* scattered_extreme(Decomposition& to, const std::string& reduce, Node* x, N
       to.refuse("its index does not cover the dims beside its own");
     }
     if (same(size_at(source, i), size_at(index, i))) continue;
-    source = f.slice(source, i, 0, to.size(size_at(index, i)));
+    source = to.slice(source, i, 0, to.size(size_at(index, i)));
   }
-  Node* rows = f.unsqueeze(f.count(0, size_at(x, dim)), -1);
-  index = f.unsqueeze(to.transpose(index, static_cast<int64_t>(dim), last), -2);
-  source = f.unsqueeze(to.transpose(source, static_cast<int64_t>(dim), last), -2);
-  Node* is_of_row = f.compare("eq", index, rows);
+  Node* rows = to.unsqueeze(to.count(0, size_at(x, dim)), -1);
+  index = to.unsqueeze(to.transpose(index, static_cast<int64_t>(dim), last), -2);
+  source = to.unsqueeze(to.transpose(source, static_cast<int64_t>(dim), last), -2);
+  Node* is_of_row = to.compare("eq", index, rows);
   const bool is_product = reduce == "prod";
   Argument neutral = 1;
   if (!is_product) {
     if (!is_floating(dtype)) to.refuse("it takes extremes of integers");
     neutral = reduce == "amax" ? -kInfinity : kInfinity;
   }
-  Node* candidates = f.where(is_of_row, source, neutral);
+  Node* candidates = to.where(is_of_row, source, neutral);
   Node* found = is_product
                     ? to.make("aten.prod.dim_int", {candidates, -1},
                               is_floating(dtype) ? ArgumentMap{} : ArgumentMap{{"dtype", dtype}})
-                : reduce == "amax" ? f.greatest(candidates, {-1})
-                                   : f.least(candidates, {-1});
+                : reduce == "amax" ? to.greatest(candidates, {-1})
+                                   : to.least(candidates, {-1});
   found = to.transpose(found, static_cast<int64_t>(dim), last);
   if (include_self) {
-    return is_product         ? f.mul(x, found)
-           : reduce == "amax" ? f("maximum", x, found)
-                              : f("minimum", x, found);
+    return is_product         ? to.mul(x, found)
+           : reduce == "amax" ? to("maximum", x, found)
+                              : to("minimum", x, found);
   }
   Node* any = to.make("aten.any.dim", {is_of_row, -1});
-  return f.where(to.transpose(any, static_cast<int64_t>(dim), last), found, x);
+  return to.where(to.transpose(any, static_cast<int64_t>(dim), last), found, x);
 }
 
 }  // namespace
 
 // scatter_reduce, and scatter with a reduction.
 void scatter_reduce(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   const int64_t dim = to.integer("dim");
   Node* index = to.tensor("index");
@@ -181,13 +172,13 @@ void scatter_reduce(Decomposition& to) {
   const bool include_self = is_scatter || to.boolean("include_self", true);
   if (reduce == "sum" || reduce == "mean") {
     Node* start = include_self ? x : to.make("aten.scatter.value", {x, dim, index, 0});
-    Node* total = f("scatter_add", start, dim, index, source);
+    Node* total = to("scatter_add", start, dim, index, source);
     if (reduce == "sum") return to.replace(total);
     if (!is_floating(dtype)) to.refuse("it takes means of integers");
-    Node* counts = f.full(x->tensor()->sizes, include_self ? 1 : 0, dtype);
-    Node* ones = f.full(index->tensor()->sizes, 1, dtype);
-    counts = f("clamp", f("scatter_add", counts, dim, index, ones), 1);
-    return to.replace(f.div(total, counts));
+    Node* counts = to.full(x->tensor()->sizes, include_self ? 1 : 0, dtype);
+    Node* ones = to.full(index->tensor()->sizes, 1, dtype);
+    counts = to("clamp", to("scatter_add", counts, dim, index, ones), 1);
+    return to.replace(to.div(total, counts));
   }
   if (reduce != "prod" && reduce != "amax" && reduce != "amin") {
     to.refuse("its reduction is unknown");
@@ -198,7 +189,6 @@ void scatter_reduce(Decomposition& to) {
 
 // Whether an element is among others, by comparing all with all.
 void is_in(Decomposition& to) {
-  const Calls f(to);
   const auto tensor = [&](size_t index) {
     const Argument given = to.operand(index);
     const bool is_tensor = given.node() != nullptr && given.node()->tensor() != nullptr;
@@ -210,47 +200,42 @@ void is_in(Decomposition& to) {
   Node* others = tensor(1);
   const SymInt count = product_of(others->tensor()->sizes);
   others = to.reshape(others, {count});
-  Node* found = f.compare("eq", f.unsqueeze(elements, -1), others);
+  Node* found = to.compare("eq", to.unsqueeze(elements, -1), others);
   found = to.make("aten.any.dim", {found, -1});
   const bool is_inverse = to.boolean("invert");
-  to.replace(is_inverse ? f("logical_not", found) : found);
+  to.replace(is_inverse ? to("logical_not", found) : found);
 }
 
 namespace {
 
 // The number of sorted bounds before each value; equal ones count if `right`.
 Node* place_among(Decomposition& to, Node* bounds, Node* values, bool right) {
-  const Calls f(to);
-  Node* is_after = f.compare(right ? "gt" : "ge", bounds, values);
+  Node* is_after = to.compare(right ? "gt" : "ge", bounds, values);
   // Counts with the negated comparison, so that NaN sorts last.
-  Node* count =
-      to.make("aten.sum.dim_IntList", {f("logical_not", is_after), std::vector<int64_t>{-1}});
+  Node* count = to.make("aten.sum.dim_IntList", {to("logical_not", is_after), Dims{-1}});
   return to.convert(count, to.spec().dtype);
 }
 
 }  // namespace
 
 void bucketize(Decomposition& to) {
-  const Calls f(to);
   Node* values = to.self();
   to.replace(
-      place_among(to, to.tensor("boundaries"), f.unsqueeze(values, -1), to.boolean("right")));
+      place_among(to, to.tensor("boundaries"), to.unsqueeze(values, -1), to.boolean("right")));
 }
 void search_sorted(Decomposition& to) {
-  const Calls f(to);
   Node* bounds = to.self();
   Node* values = to.tensor("self");
   if (!to.arg("sorter").is_none()) to.refuse("it has a sorter");
   const Argument side = to.arg("side");
   const bool right = side.get<std::string>() != nullptr ? *side.get<std::string>() == "right"
                                                         : to.boolean("right");
-  if (rank_of(bounds) > 1) bounds = f.unsqueeze(bounds, -2);
-  to.replace(place_among(to, bounds, f.unsqueeze(values, -1), right));
+  if (rank_of(bounds) > 1) bounds = to.unsqueeze(bounds, -2);
+  to.replace(place_among(to, bounds, to.unsqueeze(values, -1), right));
 }
 
 // Rows of a table, joined by bags: the bag of an element is the last that begins at or before it.
 void embedding_bag(Decomposition& to) {
-  const Calls f(to);
   Node* table = to.self();
   Node* indices = to.tensor("indices");
   Node* offsets = to.tensor("offsets");
@@ -258,33 +243,32 @@ void embedding_bag(Decomposition& to) {
   if (mode != 0 && mode != 1) to.refuse("it takes the greatest of a bag");
   if (rank_of(indices) != 1 || rank_of(offsets) != 1) to.refuse("its bags are not vectors");
   const ScalarType dtype = table->tensor()->dtype;
-  Node* rows = f("embedding", table, indices);
+  Node* rows = to("embedding", table, indices);
   Node* weights = to.optional_tensor("per_sample_weights");
-  if (weights != nullptr) rows = f.mul(rows, f.unsqueeze(weights, -1));
+  if (weights != nullptr) rows = to.mul(rows, to.unsqueeze(weights, -1));
   if (to.boolean("include_last_offset", false)) {
-    offsets = f.slice(offsets, 0, 0, to.size(size_at(offsets, 0) - SymInt(1)));
+    offsets = to.slice(offsets, 0, 0, to.size(size_at(offsets, 0) - SymInt(1)));
   }
   const bool has_padding = !to.arg("padding_idx").is_none();
   Node* counted = nullptr;  // 1 for each element that counts
   if (has_padding) {
     int64_t padding = to.integer("padding_idx", -1);
     if (padding < 0 && size_at(table, 0).is_static()) padding += size_at(table, 0).value();
-    counted = to.convert(f.compare("ne", indices, padding), dtype);
-    rows = f.mul(rows, f.unsqueeze(counted, -1));
+    counted = to.convert(to.compare("ne", indices, padding), dtype);
+    rows = to.mul(rows, to.unsqueeze(counted, -1));
   } else if (mode == 1) {
-    counted = f.full({size_at(indices, 0)}, 1, dtype);
+    counted = to.full({size_at(indices, 0)}, 1, dtype);
   }
-  Node* place = f.unsqueeze(f.count(0, size_at(indices, 0)), -1);
-  Node* began = f.compare("ge", place, offsets);
-  Node* bag = f.sub(to.make("aten.sum.dim_IntList", {began, std::vector<int64_t>{-1}}), 1);
+  Node* place = to.unsqueeze(to.count(0, size_at(indices, 0)), -1);
+  Node* began = to.compare("ge", place, offsets);
+  Node* bag = to.sub(to.make("aten.sum.dim_IntList", {began, Dims{-1}}), 1);
   const SymInt bags = size_at(offsets, 0);
-  Node* result = put(to, f.full({bags, size_at(table, 1)}, 0, dtype), {bag}, rows, true);
+  Node* result = put(to, to.full({bags, size_at(table, 1)}, 0, dtype), {bag}, rows, true);
   if (mode == 1) {
-    Node* counts = put(to, f.full({bags}, 0, dtype), {bag}, counted, true);
-    result = f.div(result, f.unsqueeze(f("clamp", counts, 1), -1));
+    Node* counts = put(to, to.full({bags}, 0, dtype), {bag}, counted, true);
+    result = to.div(result, to.unsqueeze(to("clamp", counts, 1), -1));
   }
-  const std::array<Node*, 1> results = {result};
-  to.replace_items(results);
+  to.replace_items({result});
 }
 
 // Where elements are that are not 0: one row each.

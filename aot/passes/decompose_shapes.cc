@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -17,7 +16,7 @@ void reshape(Decomposition& to) {
 
 // Nothing to do for a tensor of one dim.
 void flatten(Decomposition& to) {
-  const std::vector<SymInt> sizes = to.spec().sizes;
+  const Sizes sizes = to.spec().sizes;
   Node* x = to.self();
   const bool is_same = to.node().target().op() == "flatten" && same(x->tensor()->sizes, sizes);
   to.replace(is_same ? x : to.reshape(x, sizes));
@@ -35,13 +34,12 @@ void t(Decomposition& to) {
 }
 
 void squeeze(Decomposition& to) {
-  to.replace(to.call("aten.squeeze.dims", {to.self(), std::vector<int64_t>{to.integer("dim")}},
-                     to.spec()));
+  to.replace(to.call("aten.squeeze.dims", {to.self(), Dims{to.integer("dim")}}, to.spec()));
 }
 
 // Removes all dims of size 1.
 void squeeze_all(Decomposition& to) {
-  std::vector<int64_t> dims(to.self()->tensor()->rank());
+  Dims dims(to.self()->tensor()->rank());
   std::iota(dims.begin(), dims.end(), int64_t{0});
   to.replace(to.call("aten.squeeze.dims", {to.self(), dims}, to.spec()));
 }
@@ -61,7 +59,7 @@ void stack(Decomposition& to) {
   if (tensors.list() == nullptr) to.refuse("it stacks something that is not a list");
   if (at + 1 < spec.rank()) {
     // One after another in the next dim, which then splits.
-    std::vector<SymInt> joined = spec.sizes;
+    Sizes joined = spec.sizes;
     joined[at + 1] = joined[at] * joined[at + 1];
     joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(at));
     Node* made = to.call("aten.cat.default", with_dim(tensors, static_cast<int64_t>(at)),
@@ -85,7 +83,7 @@ void split(Decomposition& to) {
   const Value::Items* items = to.node().meta.value.items();
   if (items == nullptr || items->empty()) to.refuse("its results are unknown");
   const int64_t dim = to.integer("dim");
-  std::vector<int64_t> sizes;
+  Dims sizes;
   Value::Items pieces;
   const TensorSpec& input = *to.self()->tensor();
   const size_t at = wrapped(dim, input.rank());
@@ -129,7 +127,7 @@ void unbind(Decomposition& to) {
     results.push_back(to.call("aten.slice.Tensor", {x, dim, i, i + 1}, slice));
   }
   for (Node*& result : results) {
-    result = to.call("aten.squeeze.dims", {result, std::vector<int64_t>{dim}}, item);
+    result = to.call("aten.squeeze.dims", {result, Dims{dim}}, item);
   }
   to.replace_items(results);
 }
@@ -147,10 +145,10 @@ void contiguous(Decomposition& to) {
 void move_dims(Decomposition& to) {
   Node* x = to.self();
   const size_t rank = x->tensor()->rank();
-  const std::vector<int64_t> from = to.integers("source");
-  const std::vector<int64_t> at = to.integers("destination");
+  const Dims from = to.integers("source");
+  const Dims at = to.integers("destination");
   if (from.size() != at.size()) to.refuse("its dims and places differ in number");
-  std::vector<int64_t> dims(rank, -1);
+  Dims dims(rank, -1);
   std::vector<bool> moved(rank);
   for (size_t i = 0; i < from.size(); ++i) {
     const size_t dim = wrapped(from[i], rank);
@@ -173,7 +171,7 @@ void transpose_matrices(Decomposition& to) { to.replace(to.transpose(to.self(), 
 // All dims in reverse.
 void reverse_dims(Decomposition& to) {
   Node* x = to.self();
-  std::vector<int64_t> dims(x->tensor()->rank());
+  Dims dims(x->tensor()->rank());
   std::iota(dims.rbegin(), dims.rend(), int64_t{0});
   to.replace(to.permute(x, dims));
 }
@@ -187,11 +185,11 @@ void narrow(Decomposition& to) {
 }
 
 void reshape_as(Decomposition& to) {
-  const std::vector<SymInt> sizes = to.tensor("other")->tensor()->sizes;
+  const Sizes sizes = to.tensor("other")->tensor()->sizes;
   to.replace(to.reshape(to.self(), sizes));
 }
 void expand_as(Decomposition& to) {
-  const std::vector<SymInt> sizes = to.tensor("other")->tensor()->sizes;
+  const Sizes sizes = to.tensor("other")->tensor()->sizes;
   to.replace(to.expand(to.self(), sizes));
 }
 void broadcast(Decomposition& to) {
@@ -199,7 +197,7 @@ void broadcast(Decomposition& to) {
 }
 
 void tile(Decomposition& to) {
-  std::vector<int64_t> repeats = to.integers("dims");
+  Dims repeats = to.integers("dims");
   const size_t rank = to.self()->tensor()->rank();
   if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
   to.replace(to.make("aten.repeat.default", {to.self(), repeats}));
@@ -209,16 +207,14 @@ void tile(Decomposition& to) {
 void repeat_interleave(Decomposition& to) {
   Node* x = to.self();
   const int64_t repeats = to.integer("repeats");
-  std::vector<SymInt> result = to.spec().sizes;
+  Sizes result = to.spec().sizes;
   if (to.arg("dim").is_none()) {
-    SymInt count = 1;
-    for (const SymInt& size : x->tensor()->sizes) count = count * size;
-    x = to.reshape(x, {count});
+    x = to.reshape(x, {product_of(x->tensor()->sizes)});
   }
   const size_t dim =
       to.arg("dim").is_none() ? 0 : wrapped(to.integer("dim", 0), x->tensor()->rank());
   Node* apart = to.make("aten.unsqueeze.default", {x, static_cast<int64_t>(dim + 1)});
-  std::vector<SymInt> sizes = apart->tensor()->sizes;
+  Sizes sizes = apart->tensor()->sizes;
   sizes[dim + 1] = repeats;
   apart = to.expand(apart, sizes);
   apart = to.make("aten.clone.default", {apart}, {{"memory_format", MemoryFormat::kContiguous}});
@@ -228,15 +224,13 @@ void repeat_interleave(Decomposition& to) {
 // Along each dim by index: where an element comes from is (i + size - shift) mod size.
 void roll(Decomposition& to) {
   Node* x = to.self();
-  const std::vector<int64_t> shifts = to.integers("shifts");
-  std::vector<int64_t> dims;
+  const Dims shifts = to.integers("shifts");
+  Dims dims;
   if (!to.arg("dims").is_none()) dims = to.integers("dims");
-  const std::vector<SymInt> sizes = x->tensor()->sizes;
+  const Sizes sizes = x->tensor()->sizes;
   if (dims.empty()) {
     if (shifts.size() != 1) to.refuse("it has several shifts and no dims");
-    SymInt count = 1;
-    for (const SymInt& size : sizes) count = count * size;
-    x = to.reshape(x, {count});
+    x = to.reshape(x, {product_of(sizes)});
     dims = {0};
   }
   if (shifts.size() != dims.size()) to.refuse("its shifts and dims differ in number");
@@ -269,14 +263,14 @@ void meshgrid(Decomposition& to) {
     inputs.push_back(node);
   }
   if (swaps) std::swap(inputs[0], inputs[1]);
-  std::vector<SymInt> sizes;
+  Sizes sizes;
   sizes.reserve(inputs.size());
   for (const Node* input : inputs) {
     sizes.push_back(input->tensor()->rank() == 0 ? SymInt(1) : input->tensor()->sizes[0]);
   }
   std::vector<Node*> results;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<SymInt> single(inputs.size(), SymInt(1));
+    Sizes single(inputs.size(), SymInt(1));
     single[i] = sizes[i];
     results.push_back(to.expand(to.reshape(inputs[i], single), sizes));
   }
@@ -286,7 +280,7 @@ void meshgrid(Decomposition& to) {
 
 void broadcast_together(Decomposition& to) {
   std::vector<Node*> results = to.tensors("tensors");
-  const std::vector<SymInt> sizes = to.broadcast_sizes(results);
+  const Sizes sizes = to.broadcast_sizes(results);
   for (Node*& result : results) result = to.expand(result, sizes);
   to.replace_items(results);
 }
@@ -302,7 +296,7 @@ void stack_along(Decomposition& to) {
     Node* node = item.node();
     if (node == nullptr || node->tensor() == nullptr)
       to.refuse("it joins something that is not a tensor");
-    std::vector<SymInt> sizes = node->tensor()->sizes;
+    Sizes sizes = node->tensor()->sizes;
     if (op == "hstack") {
       if (sizes.empty()) sizes = {1};
       dim = sizes.size() == 1 ? 0 : 1;
@@ -329,15 +323,15 @@ void select_scatter(Decomposition& to) {
   int64_t index = to.integer("index");
   if (index < 0 && !size.is_static()) to.refuse("it counts from the end of a symbolic size");
   if (index < 0) index += size.value();
-  std::vector<int64_t> column(spec.rank(), 1);
+  Dims column(spec.rank(), 1);
   column[dim] = -1;
-  std::vector<SymInt> sizes(spec.rank(), SymInt(1));
+  Sizes sizes(spec.rank(), SymInt(1));
   sizes[dim] = size;
   Node* mask = to.reshape(to.range(0, size), column, sizes);
-  mask = to.make("aten.eq.Scalar", {mask, index});
+  mask = to.compare("eq", mask, index);
   Node* source = to.make("aten.unsqueeze.default", {to.tensor("src"), static_cast<int64_t>(dim)});
   source = to.expand(source, spec.sizes);
-  to.replace(to.make("aten.where.self", {mask, source, x}));
+  to.replace(to.where(mask, source, x));
 }
 
 }  // namespace vitrine::aot::decompositions

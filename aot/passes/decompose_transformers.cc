@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -24,17 +23,16 @@ struct Attention {
 };
 
 Node* linear(Decomposition& to, Node* x, Node* weight, Node* bias) {
-  return to.make("aten.linear.default", {x, weight, bias});
+  return to("linear", x, weight, bias);
 }
 
 // True where a query must not see a key. By its type it is of queries and keys, of keys by batch,
 // or has all dims.
 Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
-  const Calls f(to);
-  if (mask->tensor()->dtype != ScalarType::kBool) mask = f.compare("ne", mask, 0);
+  if (mask->tensor()->dtype != ScalarType::kBool) mask = to.compare("ne", mask, 0);
   const auto* kind = type.get<int64_t>();
   if (kind == nullptr) to.refuse("the type of its mask is unknown");
-  if (*kind == 1 && rank_of(mask) == 2) return f.unsqueeze(f.unsqueeze(mask, 1), 1);
+  if (*kind == 1 && rank_of(mask) == 2) return to.unsqueeze(to.unsqueeze(mask, 1), 1);
   if ((*kind == 0 && rank_of(mask) == 2) || (*kind == 2 && rank_of(mask) == 4)) return mask;
   to.refuse("the mask's shape does not match its type");
 }
@@ -42,7 +40,6 @@ Node* hidden_of(Decomposition& to, Node* mask, const Argument& type) {
 // x attends to itself: [batch, length, width].
 Attention self_attention(Decomposition& to, Node* x, const Projections& with, int64_t heads,
                          Node* hidden) {
-  const Calls f(to);
   if (rank_of(x) != 3 || !size_at(x, 2).is_static()) to.refuse("the input has the wrong shape");
   const int64_t width = size_at(x, 2).value();
   if (heads < 1 || width < heads || width % heads != 0)
@@ -56,18 +53,18 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
   const int64_t head_width = width / heads;
   for (size_t i = 0; i < 3; ++i) {
     const auto begin = static_cast<int64_t>(i) * width;
-    Node* part = f.slice(all, 2, begin, begin + width);
+    Node* part = to.slice(all, 2, begin, begin + width);
     part = to.reshape(part, {batch, length, SymInt(heads), SymInt(head_width)});
     parts[i] = to.permute(part, {0, 2, 1, 3});
   }
-  Node* query = f.mul(parts[0], 1 / std::sqrt(static_cast<double>(head_width)));
+  Node* query = to.mul(parts[0], 1 / std::sqrt(static_cast<double>(head_width)));
   Node* scores = to.make("aten.matmul.default", {query, to.transpose(parts[1], 2, 3)});
   if (hidden != nullptr) {
-    scores = f.where(hidden, -std::numeric_limits<double>::infinity(), scores);
+    scores = to.where(hidden, -std::numeric_limits<double>::infinity(), scores);
   }
   Attention found;
-  found.weights = f("_softmax", scores, -1, false);
-  Node* values = to.make("aten.matmul.default", {found.weights, parts[2]});
+  found.weights = to("_softmax", scores, -1, false);
+  Node* values = to("matmul", found.weights, parts[2]);
   values = to.reshape(to.permute(values, {0, 2, 1, 3}), {batch, length, SymInt(width)});
   found.result = linear(to, values, with.out_weight, with.out_bias);
   return found;
@@ -78,7 +75,6 @@ Attention self_attention(Decomposition& to, Node* x, const Projections& with, in
 // (query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask,
 // need_weights, average_attn_weights, mask_type)
 void multi_head_attention(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   if (to.tensor("key") != x || to.tensor("value") != x) to.refuse("it is not self-attention");
   Node* mask = to.optional_tensor("mask");
@@ -90,15 +86,14 @@ void multi_head_attention(Decomposition& to) {
   std::vector<Node*> results = {found.result};
   if (to.boolean("need_weights")) {
     const bool averages = to.boolean("average_attn_weights");
-    results.push_back(averages ? f.mean(found.weights, {1}) : found.weights);
+    results.push_back(averages ? to.mean(found.weights, {1}) : found.weights);
   }
   to.replace_items(results);
 }
 
 void encoder_layer(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
-  const std::vector<int64_t> shape = {to.integer("embed_dim")};
+  const Dims shape = {to.integer("embed_dim")};
   const bool norm_first = to.boolean("norm_first");
   const Argument eps = to.arg("eps");
   const auto norm = [&](Node* values, const char* weight, const char* bias) {
@@ -116,15 +111,15 @@ void encoder_layer(Decomposition& to) {
   };
   const auto feed = [&](Node* values) {
     Node* inner = linear(to, values, to.tensor("ffn_weight_1"), to.tensor("ffn_bias_1"));
-    inner = f(to.boolean("use_gelu") ? "gelu" : "relu", inner);
+    inner = to(to.boolean("use_gelu") ? "gelu" : "relu", inner);
     return linear(to, inner, to.tensor("ffn_weight_2"), to.tensor("ffn_bias_2"));
   };
   if (norm_first) {
-    x = f.add(x, attend(norm(x, "norm_weight_1", "norm_bias_1")));
-    return to.replace(f.add(x, feed(norm(x, "norm_weight_2", "norm_bias_2"))));
+    x = to.add(x, attend(norm(x, "norm_weight_1", "norm_bias_1")));
+    return to.replace(to.add(x, feed(norm(x, "norm_weight_2", "norm_bias_2"))));
   }
-  x = norm(f.add(x, attend(x)), "norm_weight_1", "norm_bias_1");
-  to.replace(norm(f.add(x, feed(x)), "norm_weight_2", "norm_bias_2"));
+  x = norm(to.add(x, attend(x)), "norm_weight_1", "norm_bias_1");
+  to.replace(norm(to.add(x, feed(x)), "norm_weight_2", "norm_bias_2"));
 }
 
 }  // namespace vitrine::aot::decompositions

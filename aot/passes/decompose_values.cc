@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
@@ -46,7 +45,7 @@ void add_product(Decomposition& to) {
   const Argument value = to.value("value");
   const bool is_one = (value.get<int64_t>() != nullptr && *value.get<int64_t>() == 1) ||
                       (value.get<double>() != nullptr && *value.get<double>() == 1);
-  if (!is_one) term = to.make("aten.mul.Tensor", {term, value});
+  if (!is_one) term = to.mul(term, value);
   to.replace(to.make("aten.add.Tensor", {to.self(), term}));
 }
 
@@ -60,10 +59,10 @@ void interpolate(Decomposition& to) {
 void square(Decomposition& to) { to.replace(to.make("aten.pow.Tensor_Scalar", {to.self(), 2})); }
 void exp2(Decomposition& to) { to.replace(to.make("aten.pow.Scalar", {2.0, to.self()})); }
 void complement_of_erf(Decomposition& to) {
-  to.replace(to.make("aten.sub.Tensor", {1, to.make("aten.erf.default", {to.self()})}));
+  to.replace(to.make("aten.sub.Tensor", {1, to("erf", to.self())}));
 }
 void fraction(Decomposition& to) {
-  Node* whole = to.make("aten.trunc.default", {to.self()});
+  Node* whole = to("trunc", to.self());
   to.replace(to.make("aten.sub.Tensor", {to.self(), whole}));
 }
 
@@ -77,9 +76,9 @@ void clamp_above(Decomposition& to) {
 // x == x, and |x| is not infinite.
 void is_finite(Decomposition& to) {
   Node* x = to.self();
-  Node* is_number = to.make("aten.logical_not.default", {to.make("aten.isnan.default", {x})});
-  Node* is_bounded = to.make("aten.logical_not.default", {to.make("aten.isinf.default", {x})});
-  to.replace(to.make("aten.logical_and.default", {is_number, is_bounded}));
+  Node* is_number = to("logical_not", to("isnan", x));
+  Node* is_bounded = to("logical_not", to("isinf", x));
+  to.replace(to("logical_and", is_number, is_bounded));
 }
 
 void replace_nan(Decomposition& to) {
@@ -94,9 +93,9 @@ void replace_nan(Decomposition& to) {
     const Argument given = to.arg(name);
     return to.scalar(given.is_none() ? Argument(fallback) : given, dtype);
   };
-  Node* is_nan = to.make("aten.isnan.default", {x});
+  Node* is_nan = to("isnan", x);
   Node* result = to.make("aten.where.self", {is_nan, value("nan", 0), x});
-  Node* is_high = to.make("aten.eq.Scalar", {x, kInfinity});
+  Node* is_high = to.compare("eq", x, kInfinity);
   result = to.make("aten.where.self", {is_high, value("posinf", largest), result});
   Node* is_low = to.make("aten.eq.Scalar", {x, -kInfinity});
   to.replace(to.make("aten.where.self", {is_low, value("neginf", -largest), result}));

@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <array>
 
-#include "aot/passes/call_builder.h"
 #include "aot/passes/decompositions.h"
 
 namespace vitrine::aot::decompositions {
 namespace {
 
-using Sizes = std::vector<SymInt>;
-using Numbers = std::vector<int64_t>;
+using Numbers = Dims;
 
 // A volume, with or without batch, as images: first its slices, then its columns.
 struct Volume {
@@ -62,7 +60,7 @@ Node* greatest_of_boxes(Decomposition& to) {
   const bool ceil_mode = to.boolean("ceil_mode");
   const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
                         const Numbers& d) {
-    return to.item(to.make("aten.max_pool2d_with_indices.default", {x, k, s, p, d, ceil_mode}), 0);
+    return to.item(to("max_pool2d_with_indices", x, k, s, p, d, ceil_mode), 0);
   };
   Node* slices = pool(volume.slices, in_plane(kernel), in_plane(stride), in_plane(padding),
                       in_plane(dilation));
@@ -76,10 +74,7 @@ Node* greatest_of_boxes(Decomposition& to) {
 
 void max_pool3d(Decomposition& to) { to.replace(greatest_of_boxes(to)); }
 // Does not compute the positions of the maxima.
-void max_pool3d_with_indices(Decomposition& to) {
-  const std::array<Node*, 1> results = {greatest_of_boxes(to)};
-  to.replace_items(results);
-}
+void max_pool3d_with_indices(Decomposition& to) { to.replace_items({greatest_of_boxes(to)}); }
 
 // The count of a window is a product over its dims, so means of means are correct, even for padded
 // and cut windows.
@@ -135,26 +130,23 @@ int64_t plane_of(Decomposition& to, const Node* columns) {
 }  // namespace
 
 void adaptive_average_pool3d(Decomposition& to) {
-  const Calls f(to);
   const Numbers sizes = adaptive_sizes(to);
-  if (sizes == Numbers{1, 1, 1}) return to.replace(f.mean(to.self(), {-1, -2, -3}, true));
+  if (sizes == Numbers{1, 1, 1}) return to.replace(to.mean(to.self(), {-1, -2, -3}, true));
   const Volume volume = read_volume(to);
-  Node* slices = f("_adaptive_avg_pool2d", volume.slices, in_plane(sizes));
+  Node* slices = to("_adaptive_avg_pool2d", volume.slices, in_plane(sizes));
   to.replace(pool_depth(to, volume, slices, [&](Node* columns) {
-    return f("_adaptive_avg_pool2d", columns, in_depth(sizes, plane_of(to, columns)));
+    return to("_adaptive_avg_pool2d", columns, in_depth(sizes, plane_of(to, columns)));
   }));
 }
 
 void adaptive_max_pool3d(Decomposition& to) {
-  const Calls f(to);
   const Numbers sizes = adaptive_sizes(to);
   const Volume volume = read_volume(to);
-  Node* slices = to.item(f("adaptive_max_pool2d", volume.slices, in_plane(sizes)), 0);
-  const std::array<Node*, 1> results = {pool_depth(to, volume, slices, [&](Node* columns) {
+  Node* slices = to.item(to("adaptive_max_pool2d", volume.slices, in_plane(sizes)), 0);
+  to.replace_items({pool_depth(to, volume, slices, [&](Node* columns) {
     const Numbers asked = in_depth(sizes, plane_of(to, columns));
-    return to.item(f("adaptive_max_pool2d", columns, asked), 0);
-  })};
-  to.replace_items(results);
+    return to.item(to("adaptive_max_pool2d", columns, asked), 0);
+  })});
 }
 
 namespace {
@@ -177,27 +169,25 @@ Patches read_patches(Decomposition& to) {
 
 // Rows or columns that each place in a window meets: [window, positions].
 Node* window_indices(Decomposition& to, const Patches& patches, size_t dim, const SymInt& size) {
-  const Calls f(to);
   const int64_t span = patches.dilation[dim] * (patches.kernel[dim] - 1);
   const SymInt last = size + SymInt(2 * patches.padding[dim] - span);
   if (last.is_static() && last.value() < 1) to.refuse("its window exceeds its input");
-  Node* begins = f.unsqueeze(f.count(0, last, patches.stride[dim]), 0);
-  Node* places = f.count(0, patches.kernel[dim] * patches.dilation[dim], patches.dilation[dim]);
-  return f.add(begins, f.unsqueeze(places, -1));
+  Node* begins = to.unsqueeze(to.count(0, last, patches.stride[dim]), 0);
+  Node* places = to.count(0, patches.kernel[dim] * patches.dilation[dim], patches.dilation[dim]);
+  return to.add(begins, to.unsqueeze(places, -1));
 }
 
 Node* with_batch(Decomposition& to, size_t rank, bool& added) {
   Node* x = to.self();
   added = rank_of(x) == rank - 1;
   if (rank_of(x) != rank && !added) to.refuse("the input has the wrong number of dims");
-  return added ? Calls(to).unsqueeze(x, 0) : x;
+  return added ? to.unsqueeze(x, 0) : x;
 }
 
 }  // namespace
 
 // Images -> patches: [batch, channels * window, positions].
 void image_to_columns(Decomposition& to) {
-  const Calls f(to);
   bool added = false;
   Node* x = with_batch(to, 4, added);
   const Patches patches = read_patches(to);
@@ -206,19 +196,18 @@ void image_to_columns(Decomposition& to) {
   Node* columns = window_indices(to, patches, 1, sizes[3]);
   const Numbers pads = {patches.padding[1], patches.padding[1], patches.padding[0],
                         patches.padding[0]};
-  if (pads != Numbers(4, 0)) x = to.make("aten.constant_pad_nd.default", {x, pads, 0.0});
-  Node* tall = f.unsqueeze(f.unsqueeze(rows, -1), -1);
-  Node* cut = f.index(x, {Argument(), Argument(), tall, columns});
+  if (pads != Numbers(4, 0)) x = to("constant_pad_nd", x, pads, 0.0);
+  Node* tall = to.unsqueeze(to.unsqueeze(rows, -1), -1);
+  Node* cut = to.index(x, {Argument(), Argument(), tall, columns});
   cut = to.permute(cut, {0, 1, 2, 4, 3, 5});
   Node* result =
       to.reshape(cut, {sizes[0], sizes[1] * SymInt(patches.kernel[0] * patches.kernel[1]),
                        size_at(rows, 1) * size_at(columns, 1)});
-  to.replace(added ? f.squeeze(result, 0) : result);
+  to.replace(added ? to.squeeze(result, 0) : result);
 }
 
 // Patches -> images; where they overlap they add up.
 void columns_to_image(Decomposition& to) {
-  const Calls f(to);
   bool added = false;
   Node* x = with_batch(to, 3, added);
   const Numbers size = to.integers("output_size", 2);
@@ -233,21 +222,20 @@ void columns_to_image(Decomposition& to) {
   x = to.reshape(x, {batch, channels, SymInt(patches.kernel[0]), SymInt(patches.kernel[1]),
                      size_at(rows, 1), size_at(columns, 1)});
   x = to.permute(x, {0, 1, 2, 4, 3, 5});
-  Node* image = f.full({batch, channels, SymInt(size[0] + 2 * patches.padding[0]),
-                        SymInt(size[1] + 2 * patches.padding[1])},
-                       0, x->tensor()->dtype);
-  Node* tall = f.unsqueeze(f.unsqueeze(rows, -1), -1);
+  Node* image = to.full({batch, channels, SymInt(size[0] + 2 * patches.padding[0]),
+                         SymInt(size[1] + 2 * patches.padding[1])},
+                        0, x->tensor()->dtype);
+  Node* tall = to.unsqueeze(to.unsqueeze(rows, -1), -1);
   const Argument indices = Argument::list({Argument(), Argument(), tall, columns});
-  image = to.make("aten.index_put.default", {image, indices, x, true});
+  image = to("index_put", image, indices, x, true);
   const Numbers pads = {-patches.padding[1], -patches.padding[1], -patches.padding[0],
                         -patches.padding[0]};
-  if (pads != Numbers(4, 0)) image = to.make("aten.constant_pad_nd.default", {image, pads, 0.0});
-  to.replace(added ? f.squeeze(image, 0) : image);
+  if (pads != Numbers(4, 0)) image = to("constant_pad_nd", image, pads, 0.0);
+  to.replace(added ? to.squeeze(image, 0) : image);
 }
 
 // Puts each window's maximum back to its position; the rest is zero.
 void max_unpool(Decomposition& to) {
-  const Calls f(to);
   Node* x = to.self();
   Node* places = to.tensor("indices");
   const size_t dims = to.node().target().op() == "max_unpool2d" ? 2 : 3;
@@ -269,7 +257,7 @@ void max_unpool(Decomposition& to) {
   Sizes result = front;
   result.insert(result.end(), size.begin(), size.end());
   const SymInt spread = product_of(Sizes(size.begin(), size.end()));
-  Node* zeros = f.full(flat(spread), 0, x->tensor()->dtype);
+  Node* zeros = to.full(flat(spread), 0, x->tensor()->dtype);
   Node* filled = to.make("aten.scatter.src",
                          {zeros, static_cast<int64_t>(front.size()),
                           to.reshape(places, flat(elements)), to.reshape(x, flat(elements))});

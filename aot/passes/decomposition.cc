@@ -9,7 +9,6 @@
 #include "aot/graph/aot_error.h"
 #include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
-#include "aot/shapes/infer.h"
 
 namespace vitrine::aot {
 
@@ -73,7 +72,7 @@ Node* Decomposition::make(std::string_view target, ArgumentList args, ArgumentMa
   return insert_like(node_, called, std::move(args), std::move(kwargs), std::move(value));
 }
 
-std::vector<SymInt> Decomposition::broadcast_sizes(std::span<Node* const> operands) const {
+Sizes Decomposition::broadcast_sizes(std::span<Node* const> operands) const {
   std::vector<const TensorSpec*> specs;
   for (const Node* operand : operands) specs.push_back(operand->tensor());
   try {
@@ -103,29 +102,29 @@ Node* Decomposition::item(Node* tuple, size_t index) {
                      tuple->meta.value.items()->at(index));
 }
 
-Node* Decomposition::permute(Node* input, const std::vector<int64_t>& dims) {
+Node* Decomposition::permute(Node* input, const Dims& dims) {
   return make("aten.permute.default", {input, dims});
 }
 
 Node* Decomposition::transpose(Node* input, int64_t a, int64_t b) {
   const size_t rank = input->tensor()->rank();
   if (rank == 0) return input;
-  std::vector<int64_t> dims(rank);
+  Dims dims(rank);
   for (size_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(i);
   std::swap(dims.at(wrapped(a, rank)), dims.at(wrapped(b, rank)));
   return permute(input, dims);
 }
 
-Node* Decomposition::expand(Node* input, const std::vector<SymInt>& sizes) {
+Node* Decomposition::expand(Node* input, const Sizes& sizes) {
   return make("aten.expand.default", {input, size_list(sizes)});
 }
 
-Node* Decomposition::reshape(Node* input, const std::vector<SymInt>& sizes) {
+Node* Decomposition::reshape(Node* input, const Sizes& sizes) {
   return reshape(input, size_list(sizes), sizes);
 }
 
-Node* Decomposition::reshape(Node* input, const Argument& asked, const std::vector<SymInt>& sizes) {
-  std::optional<std::vector<SymInt>> strides = view_strides(*input->tensor(), sizes);
+Node* Decomposition::reshape(Node* input, const Argument& asked, const Sizes& sizes) {
+  std::optional<Sizes> strides = view_strides(*input->tensor(), sizes);
   if (!strides) {
     input = make("aten.clone.default", {input}, {{"memory_format", MemoryFormat::kContiguous}});
     strides = contiguous_strides(sizes);
@@ -136,7 +135,7 @@ Node* Decomposition::reshape(Node* input, const Argument& asked, const std::vect
   return call("aten.view.default", {input, asked}, std::move(spec));
 }
 
-Argument Decomposition::size_list(const std::vector<SymInt>& sizes) {
+Argument Decomposition::size_list(const Sizes& sizes) {
   ArgumentList items;
   for (const SymInt& each : sizes) items.push_back(size(each));
   return Argument::list(std::move(items));
@@ -198,7 +197,7 @@ void Decomposition::replace(Node* other) {
   replace_node(program_, node_, *other);
 }
 
-void Decomposition::replace_items(std::span<Node* const> results) {
+void Decomposition::replace_items(const std::vector<Node*>& results) {
   // Getitems are not erased, since one may be visited next. They are no longer tensors, so nothing
   // reads their sizes.
   const auto leave_dead = [&](Node* user) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "aot/graph/aot_error.h"
-#include "aot/passes/call_builder.h"
+#include "aot/passes/decomposition.h"
 #include "aot/passes/pass.h"
 
 namespace vitrine::aot {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "aot/passes/attention_rows.h"
-#include "aot/passes/call_builder.h"
+#include "aot/passes/decomposition.h"
 #include "aot/passes/kv_caches.h"
 #include "aot/passes/pass.h"
 #include "aot/passes/spelled_attention.h"
@@ -324,12 +324,11 @@ class Replacing {
 
   // f32 [query, key], to be added to scores.
   static Node* mask_of(Decomposition& to, Node* mask) {
-    const Calls f(to);
-    while (rank_of(mask) > 2) mask = f.select(mask, 0, 0);
+    while (rank_of(mask) > 2) mask = to.select(mask, 0, 0);
     if (mask->tensor()->dtype == ScalarType::kBool) {
       Node* none = to.scalar(0.0, ScalarType::kFloat);
       Node* all = to.scalar(-kInfinity, ScalarType::kFloat);
-      mask = f.where(mask, none, all);
+      mask = to.where(mask, none, all);
     }
     return to.convert(mask, ScalarType::kFloat);
   }

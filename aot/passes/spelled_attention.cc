@@ -4,7 +4,7 @@
 
 #include "aot/passes/attention_rows.h"
 #include "aot/passes/auto_functionalized.h"
-#include "aot/passes/call_builder.h"
+#include "aot/passes/decomposition.h"
 #include "aot/passes/index_values.h"
 
 namespace vitrine::aot {

@@ -8,7 +8,7 @@
 
 #include "aot/builder/model_builder.h"
 #include "aot/evaluation/evaluate.h"
-#include "aot/passes/call_builder.h"
+#include "aot/passes/decomposition.h"
 
 namespace vitrine::aot {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "aot/builder/model_builder.h"
-#include "aot/passes/call_builder.h"
+#include "aot/passes/decomposition.h"
 
 namespace vitrine::aot {
 namespace {
