@@ -1,12 +1,106 @@
-#include "kernels/llm/hadamard.h"
+// Hadamard transforms along the last dimension.
+#include <bit>
+#include <cmath>
+
+#include "kernels/util/checks.h"
+#include "kernels/util/convert.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::llm {
 
 namespace {
 
+constexpr int64_t kHadamardBlocks = 28;
+
+// A bit an entry, the highest of 28 for the first column.
+constexpr uint32_t kPositive[kHadamardBlocks] = {
+    0x818694c, 0x41c14a6, 0x20e2a13, 0x1071549, 0x0838ae4, 0x041e532, 0x030d299,
+    0x3d019d2, 0x1e82ca9, 0x8e43654, 0xc621b2a, 0xe210d95, 0xf00a6ca, 0x7807325,
+    0x5b3201e, 0xac9900f, 0x564c847, 0xab24463, 0xd590271, 0x6ac8178, 0xb4640bc,
+    0x66b70c0, 0xb35b820, 0xd8adc10, 0x6d54e08, 0x37a8704, 0x9ad4382, 0xcd6a181};
+
+// Whether entry (row, column) of the matrix of 28 rows is 1; else it is -1.
+bool is_hadamard_positive(int64_t row, int64_t column) {
+  return ((kPositive[row] >> (kHadamardBlocks - 1 - column)) & 1u) != 0;
+}
+
+// A row is `blocks` vectors of `length` = 2^m elements. Each is multiplied by the matrix of
+// Sylvester and divided by the root of its length. Where blocks is 28, the vectors are then the
+// rows of a matrix that is multiplied, on its left, by a Hadamard matrix of 28 rows, not divided by
+// anything.
+struct HadamardShape {
+  int64_t rows;
+  int64_t blocks;  // 1 or 28
+  int64_t length;
+};
+
+// Transforms one row in place; `scratch` holds kHadamardBlocks elements.
+void transform_row(const HadamardShape& shape, float* row, float* scratch) {
+  const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
+  const int64_t count = shape.blocks * shape.length;
+  for (int64_t half = 1; half < shape.length; half *= 2) {
+    for (int64_t i = 0; i < count; ++i) {
+      if ((i & half) != 0) continue;  // blocks begin at multiples of their length
+      const float sum = row[i] + row[i + half];
+      row[i + half] = row[i] - row[i + half];
+      row[i] = sum;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) row[i] *= factor;
+  if (shape.blocks == 1) return;
+  for (int64_t column = 0; column < shape.length; ++column) {
+    for (int64_t r = 0; r < kHadamardBlocks; ++r) {
+      float sum = 0;
+      for (int64_t k = 0; k < kHadamardBlocks; ++k) {
+        const float element = row[k * shape.length + column];
+        sum += is_hadamard_positive(r, k) ? element : -element;
+      }
+      scratch[r] = sum;
+    }
+    for (int64_t r = 0; r < kHadamardBlocks; ++r) row[r * shape.length + column] = scratch[r];
+  }
+}
+
+// False (and a failed context) for sizes that have no transform, and for dtypes but Float and Half.
+// Resizes `out`.
+bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, HadamardShape& shape) {
+  if (mat.rank() == 0) {
+    context.fail(ErrorCode::kInvalidArgument, "mat has no dimension to transform");
+    return false;
+  }
+  const auto count = static_cast<uint32_t>(mat.size(mat.rank() - 1));
+  const uint32_t blocks = count % kHadamardBlocks == 0 ? kHadamardBlocks : 1;
+  if (!std::has_single_bit(count / blocks)) {
+    context.fail(ErrorCode::kInvalidArgument,
+                 "no transform of %u elements exists: neither 2^m nor 28 * 2^m", count);
+    return false;
+  }
+  if (!check_dtype_in<TypeList<float, Half>>(context, mat) ||
+      !check_dtype(context, out, mat.dtype(), "out") || !context.resize(out, mat.sizes()) ||
+      !check_contiguous(context, mat, "mat") || !check_contiguous(context, out, "out") ||
+      !check_data(context, {&mat, &out})) {
+    return false;
+  }
+  shape = {mat.numel() / count, blocks, count / blocks};
+  return true;
+}
+
+// Half is computed in float.
 void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tensor& out) {
-  hadamard_transform(context, mat, out, transform_row);
+  HadamardShape shape;
+  if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;
+  const int64_t count = shape.blocks * shape.length;
+  const auto memory =
+      context.allocate_temp_array<float>(static_cast<size_t>(count + kHadamardBlocks));
+  if (memory.empty()) return;
+  const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
+  const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
+  const int64_t bytes = count * static_cast<int64_t>(mat.element_size());
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    load(mat.unchecked_data<std::byte>() + row * bytes, 1, memory.data(), 1, count);
+    transform_row(shape, memory.data(), memory.data() + count);
+    store(memory.data(), 1, out.unchecked_mutable_data<std::byte>() + row * bytes, 1, count);
+  }
 }
 
 }  // namespace

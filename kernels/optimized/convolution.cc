@@ -1,7 +1,7 @@
-#include "kernels/optimized/convolution.h"
-
+// Convolutions in float on all threads; other dtypes go to the portable one.
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/convolution_shape.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::optimized {
 
@@ -17,16 +17,6 @@ void flatten(Layout& layout, Place& sizes) {
   layout.sizes[3] = 1;
   layout.sizes[4] = sizes[2];
 }
-
-// False: another kernel's business.
-bool convolve_floats(KernelContext& context, const Convolution& convolution) {
-  const ConvolutionShape shape = make_shape(convolution);
-  if (shape.window.transposed) return convolve_transposed(context, shape);
-  if (!convolve_depthwise(context, shape)) convolve_as_product(context, shape);
-  return true;
-}
-
-}  // namespace
 
 ConvolutionShape make_shape(const Convolution& c) {
   ConvolutionShape shape{c.input.unchecked_data<float>(),
@@ -54,6 +44,15 @@ ConvolutionShape make_shape(const Convolution& c) {
   return shape;
 }
 
+// False: another kernel's business.
+bool convolve_floats(KernelContext& context, const Convolution& convolution) {
+  const ConvolutionShape shape = make_shape(convolution);
+  if (shape.window.transposed) return convolve_transposed(context, shape);
+  if (!convolve_depthwise(context, shape)) convolve_as_product(context, shape);
+  return true;
+}
+
+// A Convolve.
 void convolve(KernelContext& context, const Convolution& convolution) {
   if (convolution.out.numel() == 0 || convolution.input.numel() == 0) {
     return vitrine::convolve(context, convolution);
@@ -86,5 +85,9 @@ void convolve(KernelContext& context, const Convolution& convolution) {
   if (!convolve_floats(context, floats)) return vitrine::convolve(context, convolution);
   if (!context.failed()) out.write(context, convolution.out);
 }
+
+}  // namespace
+
+VITRINE_KERNEL(convolution_out, "aten::convolution.out", convolution_out<convolve>);
 
 }  // namespace vitrine::optimized

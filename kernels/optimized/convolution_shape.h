@@ -31,8 +31,6 @@ struct ConvolutionShape {
   int64_t places() const { return output[0] * output[1] * output[2]; }
 };
 
-ConvolutionShape make_shape(const Convolution& convolution);
-
 // Whether depth, height and width are one dimension of stride `strides[4]`.
 inline bool is_plane(const Layout& layout) {
   return (layout.sizes[3] == 1 || layout.strides[3] == layout.sizes[4] * layout.strides[4]) &&

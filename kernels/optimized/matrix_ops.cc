@@ -1,13 +1,11 @@
-// The operators that multiply matrices, and convolution: shapes and errors are the portable ones'.
-#include "kernels/optimized/convolution.h"
+// The operators that multiply matrices: shapes and errors are the portable ones'.
 #include "kernels/optimized/matrix_product.h"
-#include "kernels/optimized/take_over.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::optimized {
 
 VITRINE_KERNEL(addmm_out, "aten::addmm.out", addmm_out<multiply_matrices>);
 VITRINE_KERNEL(bmm_out, "aten::bmm.out", bmm_out<multiply_matrices>);
-VITRINE_KERNEL(convolution_out, "aten::convolution.out", convolution_out<convolve>);
 VITRINE_KERNEL(linear_out, "aten::linear.out", linear_out<multiply_matrices>);
 VITRINE_KERNEL(mm_out, "aten::mm.out", mm_out<multiply_matrices>);
 

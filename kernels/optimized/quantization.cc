@@ -2,8 +2,6 @@
 #include "kernels/optimized/simd/quantize.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/quantized/affine.h"
-#include "kernels/util/checks.h"
-#include "kernels/util/element_copy.h"
 #include "kernels/util/parallel.h"
 
 namespace vitrine::optimized {
@@ -95,82 +93,25 @@ bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor&
   return true;
 }
 
-bool quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
-                                    const Tensor& scale, const Tensor& zero_point,
-                                    int64_t quant_min, int64_t quant_max, ScalarType dtype,
-                                    Tensor& out) {
-  return quantize_bytes(context, input, scale, zero_point, quantized::whole(input), quant_min,
-                        quant_max, dtype, out);
-}
-
-bool quantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
-                             int64_t zero_point, int64_t quant_min, int64_t quant_max,
-                             ScalarType dtype, Tensor& out) {
-  return quantize_per_tensor_Tensor_out(context, input, ScalarElement(scale).tensor(),
-                                        ScalarElement(zero_point).tensor(), quant_min, quant_max,
-                                        dtype, out);
-}
-
-bool quantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
-                              const Tensor& zero_points, int64_t axis, int64_t quant_min,
-                              int64_t quant_max, ScalarType dtype, Tensor& out) {
-  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
-  return !dim || quantize_bytes(context, input, scales, zero_points, quantized::along(input, *dim),
-                                quant_min, quant_max, dtype, out);
-}
-
-bool dequantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
-                                      const Tensor& scale, const Tensor& zero_point,
-                                      int64_t quant_min, int64_t quant_max, ScalarType dtype,
-                                      std::optional<ScalarType> out_dtype, Tensor& out) {
-  return dequantize_bytes(context, input, scale, &zero_point, quantized::whole(input), quant_min,
-                          quant_max, dtype, out_dtype, out);
-}
-
-bool dequantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
-                               int64_t zero_point, int64_t quant_min, int64_t quant_max,
-                               ScalarType dtype, std::optional<ScalarType> out_dtype, Tensor& out) {
-  return dequantize_per_tensor_Tensor_out(context, input, ScalarElement(scale).tensor(),
-                                          ScalarElement(zero_point).tensor(), quant_min, quant_max,
-                                          dtype, out_dtype, out);
-}
-
-bool dequantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
-                                const Tensor* zero_points, int64_t axis, int64_t quant_min,
-                                int64_t quant_max, ScalarType dtype,
-                                std::optional<ScalarType> out_dtype, Tensor& out) {
-  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
-  return !dim ||
-         dequantize_bytes(context, input, scales, zero_points, quantized::along(input, *dim),
-                          quant_min, quant_max, dtype, out_dtype, out);
-}
-
-bool dequantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
-                              const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
-                              ScalarType dtype, ScalarType output_dtype, Tensor& out) {
-  return dequantize_bytes(context, input, scales, &zero_points, quantized::by_token(input),
-                          quant_min, quant_max, dtype, output_dtype, out);
-}
-
 }  // namespace
 
 }  // namespace vitrine::optimized
 
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_channel_out,
                          "quantized_decomposed::dequantize_per_channel.out",
-                         dequantize_per_channel_out, quantized)
+                         quantized::dequantize_per_channel_out<dequantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_Tensor_out,
                          "quantized_decomposed::dequantize_per_tensor.Tensor_out",
-                         dequantize_per_tensor_Tensor_out, quantized)
+                         quantized::dequantize_per_tensor_Tensor_out<dequantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_tensor_out,
                          "quantized_decomposed::dequantize_per_tensor.out",
-                         dequantize_per_tensor_out, quantized)
+                         quantized::dequantize_per_tensor_out<dequantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(dequantize_per_token_out, "quantized_decomposed::dequantize_per_token.out",
-                         dequantize_per_token_out, quantized)
+                         quantized::dequantize_per_token_out<dequantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_channel_out, "quantized_decomposed::quantize_per_channel.out",
-                         quantize_per_channel_out, quantized)
+                         quantized::quantize_per_channel_out<quantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_Tensor_out,
                          "quantized_decomposed::quantize_per_tensor.Tensor_out",
-                         quantize_per_tensor_Tensor_out, quantized)
+                         quantized::quantize_per_tensor_Tensor_out<quantize_bytes>, quantized)
 VITRINE_OPTIMIZED_KERNEL(quantize_per_tensor_out, "quantized_decomposed::quantize_per_tensor.out",
-                         quantize_per_tensor_out, quantized)
+                         quantized::quantize_per_tensor_out<quantize_bytes>, quantized)

@@ -1,19 +1,81 @@
-// Operators with random results.
+// Operators with random results, which no program may expect to repeat.
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <numbers>
 #include <optional>
+#include <span>
 
 #include "kernels/util/checks.h"
 #include "kernels/util/elementwise.h"
 #include "kernels/util/fill.h"
-#include "kernels/util/random.h"
+#include "kernels/util/layout.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::portable {
 
 namespace {
 
+constinit std::atomic<uint64_t> generators{0};
+
+// SplitMix64, which the authors of xoshiro name for seeding.
+uint64_t scramble(uint64_t& seed) {
+  uint64_t z = seed += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// xoshiro256** (Blackman and Vigna, 2018), seeded at each construction from the clock and a
+// process-wide count. Not for cryptography.
+class Random {
+ public:
+  Random();
+
+  uint64_t next();
+  // In [0, 1), a multiple of 2^-53.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  // Mean 0, variance 1 (Box and Muller, 1958).
+  double normal();
+
+ private:
+  uint64_t state_[4];
+};
+
+Random::Random() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  uint64_t seed = static_cast<uint64_t>(now) ^ (generators.fetch_add(1) << 48);
+  for (uint64_t& word : state_) word = scramble(seed);
+}
+
+uint64_t Random::next() {
+  const uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+  const uint64_t shifted = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= shifted;
+  state_[3] = std::rotl(state_[3], 45);
+  return result;
+}
+
+double Random::normal() {
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
 template <double (Random::*next)()>
 void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
-  fill_random(context, size, out, [](Random& random) { return (random.*next)(); });
+  if (!resize_to(context, out, size)) return;
+  Random random;
+  dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
+    T* elements = out.unchecked_mutable_data<T>();
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      elements[i] = static_cast<T>(static_cast<Compute<T>>((random.*next)()));
+    }
+  });
 }
 
 void native_dropout_out(KernelContext& context, const Tensor& input, double p,

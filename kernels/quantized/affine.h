@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/util/checks.h"
+#include "kernels/util/element_copy.h"
 #include "vitrine/kernel_context.h"
 #include "vitrine/tensor.h"
 
@@ -70,5 +72,77 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
                 const Tensor* zero_points, const ChannelShape& shape, int64_t lowest,
                 int64_t highest, ScalarType dtype, std::optional<ScalarType> out_dtype,
                 Tensor& out);
+
+// --- The operators, over any way to quantise: one with the parameters of quantize() and
+// dequantize(). It gives nothing, or whether it took over from another kernel (bool). ---
+
+template <auto quantize>
+auto quantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
+                                    const Tensor& scale, const Tensor& zero_point,
+                                    int64_t quant_min, int64_t quant_max, ScalarType dtype,
+                                    Tensor& out) {
+  return quantize(context, input, scale, zero_point, whole(input), quant_min, quant_max, dtype,
+                  out);
+}
+
+template <auto quantize>
+auto quantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
+                             int64_t zero_point, int64_t quant_min, int64_t quant_max,
+                             ScalarType dtype, Tensor& out) {
+  return quantize_per_tensor_Tensor_out<quantize>(context, input, ScalarElement(scale).tensor(),
+                                                  ScalarElement(zero_point).tensor(), quant_min,
+                                                  quant_max, dtype, out);
+}
+
+template <auto quantize>
+auto quantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t axis, int64_t quant_min,
+                              int64_t quant_max, ScalarType dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  using Result = decltype(quantize(context, input, scales, zero_points, whole(input), quant_min,
+                                   quant_max, dtype, out));
+  if (!dim) return Result(true);  // the context has failed
+  return quantize(context, input, scales, zero_points, along(input, *dim), quant_min, quant_max,
+                  dtype, out);
+}
+
+template <auto dequantize>
+auto dequantize_per_tensor_Tensor_out(KernelContext& context, const Tensor& input,
+                                      const Tensor& scale, const Tensor& zero_point,
+                                      int64_t quant_min, int64_t quant_max, ScalarType dtype,
+                                      std::optional<ScalarType> out_dtype, Tensor& out) {
+  return dequantize(context, input, scale, &zero_point, whole(input), quant_min, quant_max, dtype,
+                    out_dtype, out);
+}
+
+template <auto dequantize>
+auto dequantize_per_tensor_out(KernelContext& context, const Tensor& input, double scale,
+                               int64_t zero_point, int64_t quant_min, int64_t quant_max,
+                               ScalarType dtype, std::optional<ScalarType> out_dtype, Tensor& out) {
+  return dequantize_per_tensor_Tensor_out<dequantize>(context, input, ScalarElement(scale).tensor(),
+                                                      ScalarElement(zero_point).tensor(), quant_min,
+                                                      quant_max, dtype, out_dtype, out);
+}
+
+template <auto dequantize>
+auto dequantize_per_channel_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                                const Tensor* zero_points, int64_t axis, int64_t quant_min,
+                                int64_t quant_max, ScalarType dtype,
+                                std::optional<ScalarType> out_dtype, Tensor& out) {
+  const std::optional<size_t> dim = normalize_dim(context, axis, input.rank());
+  using Result = decltype(dequantize(context, input, scales, zero_points, whole(input), quant_min,
+                                     quant_max, dtype, out_dtype, out));
+  if (!dim) return Result(true);  // the context has failed
+  return dequantize(context, input, scales, zero_points, along(input, *dim), quant_min, quant_max,
+                    dtype, out_dtype, out);
+}
+
+template <auto dequantize>
+auto dequantize_per_token_out(KernelContext& context, const Tensor& input, const Tensor& scales,
+                              const Tensor& zero_points, int64_t quant_min, int64_t quant_max,
+                              ScalarType dtype, ScalarType output_dtype, Tensor& out) {
+  return dequantize(context, input, scales, &zero_points, by_token(input), quant_min, quant_max,
+                    dtype, output_dtype, out);
+}
 
 }  // namespace vitrine::quantized

@@ -1,14 +1,16 @@
-#include "kernels/util/sort.h"
-
+// Sorting along a dimension.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "kernels/util/along_dim.h"
+#include "kernels/util/checks.h"
+#include "vitrine/kernel.h"
 
-namespace vitrine {
+namespace vitrine::portable {
 
 namespace {
 
@@ -46,8 +48,10 @@ void read_keys(const std::byte* values, int64_t stride, int64_t element_size,
   }
 }
 
-}  // namespace
-
+// The first `count` of each line along `dim` (as normalize_dim gives it) in ascending or descending
+// order, and their places in the line. Stable; a NaN counts as larger than every number, as in
+// PyTorch. `values` has self's dtype (REALHBBF16), `indices` is Long. 0 <= count <= the line's
+// length. Takes 16 bytes of temporary memory an element of a line.
 void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t count,
                 bool descending, Tensor& values, Tensor& indices) {
   std::array<int32_t, kMaxRank> sizes;
@@ -103,4 +107,35 @@ void sort_lines(KernelContext& context, const Tensor& self, size_t dim, int64_t 
   });
 }
 
-}  // namespace vitrine
+void sort_values(KernelContext& context, const Tensor& self, int64_t dim, bool descending,
+                 Tensor& values, Tensor& indices) {
+  const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
+  if (!along) return;
+  sort_lines(context, self, *along, size_at(self, *along), descending, values, indices);
+}
+
+// The order is always stable.
+void sort_values_stable(KernelContext& context, const Tensor& self, std::optional<bool> /*stable*/,
+                        int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  sort_values(context, self, dim, descending, values, indices);
+}
+
+// Any order is allowed without `sorted`.
+void topk_values(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
+                 bool /*sorted*/, Tensor& values, Tensor& indices) {
+  const std::optional<size_t> along = normalize_dim(context, dim, self.rank());
+  if (!along) return;
+  if (k < 0 || k > size_at(self, *along)) {
+    return context.fail(ErrorCode::kInvalidArgument, "k is %lld, not in 0 to %lld",
+                        static_cast<long long>(k), static_cast<long long>(size_at(self, *along)));
+  }
+  sort_lines(context, self, *along, k, largest, values, indices);
+}
+
+}  // namespace
+
+VITRINE_KERNEL(sort_values, "aten::sort.values", sort_values);
+VITRINE_KERNEL(sort_values_stable, "aten::sort.values_stable", sort_values_stable);
+VITRINE_KERNEL(topk_values, "aten::topk.values", topk_values);
+
+}  // namespace vitrine::portable
