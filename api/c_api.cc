@@ -6,10 +6,10 @@
 #include <memory>
 #include <new>
 
-#include "api/call_profile.h"
 #include "api/module_input.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine.h"
+#include "vitrine/call_profile.h"
 #include "vitrine/module.h"
 #include "vitrine/version.h"
 
@@ -399,20 +399,15 @@ vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
     return wrap(Error::make(ErrorCode::kInvalidArgument,
                             "%s: an input and an output are the same vitrine_value", method));
   }
-  if (module->profile != nullptr) {
-    if (Error error = module->profile->set_method(method); !error.ok()) {
-      return wrap(std::move(error));
-    }
-  }
   return wrap(CModule::call(module->module, method, given, std::span(outputs, num_outputs)));
 }
 
 vitrine_error* vitrine_module_profile_json(const vitrine_module* module, char** out) {
   if (module == nullptr || out == nullptr) return refuse_null("module or out");
   if (module->profile == nullptr) return refuse_unprofiled();
-  Result<CheckedVector<char>> text = module->profile->json();
+  Result<std::string_view> text = module->profile->json();
   if (!text.ok()) return wrap(text.take_error());
-  char* copy = copy_of({text->data(), text->size()});
+  char* copy = copy_of(*text);
   if (copy == nullptr) return &kNoMemory;
   *out = copy;
   return nullptr;

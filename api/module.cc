@@ -128,6 +128,7 @@ Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   size_t index = 0;
   while (program->method_name(index) != meta.name()) ++index;
+  if (options.tracer != nullptr) options.tracer->begin_method(meta.name());
   if (methods[index].method == nullptr) VITRINE_RETURN_IF_ERROR(load(index));
   return &methods[index];
 }

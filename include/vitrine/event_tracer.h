@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace vitrine {
 
@@ -57,6 +58,9 @@ class EventTracer {
  public:
   virtual ~EventTracer() = default;
 
+  // The method of the blocks that follow. A Module calls this; the name lives as long as its
+  // program.
+  virtual void begin_method(std::string_view /*name*/) {}
   // Starts a block of records: "Default" for loading, "Execute" for each execution. The name is a
   // literal.
   virtual void begin_block(const char* name) = 0;

@@ -84,6 +84,7 @@ struct ModuleOptions {
   // if the program does not use it.
   std::vector<BackendOption> backend_options = {};
   // Attached to every method, for loading and calls. Not owned; outlives the Module. May be null.
+  // A CallProfile gives rows and sums (vitrine/call_profile.h).
   EventTracer* tracer = nullptr;
 };
 

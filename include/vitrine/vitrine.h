@@ -2,5 +2,6 @@
 #pragma once
 
 #include "vitrine/array.h"
+#include "vitrine/call_profile.h"
 #include "vitrine/module.h"
 #include "vitrine/version.h"

@@ -1,4 +1,4 @@
-#include "api/call_profile.h"
+#include "vitrine/call_profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,11 +43,7 @@ TraceRecord delegate(int32_t instruction, uint64_t ns) {
   return record;
 }
 
-void set_method(CallProfile& profile, std::string_view name) {
-  EXPECT_TRUE(profile.set_method(name).ok());
-}
-
-json parsed(const CallProfile& profile) {
+json parsed(CallProfile& profile) {
   const auto text = profile.json();
   EXPECT_TRUE(text.ok());
   return json::parse(text->begin(), text->end());
@@ -70,7 +66,7 @@ json joined(json row, const json& more) {
 
 TEST(CallProfile, SumsByInstructionAndOperator) {
   CallProfile profile;
-  set_method(profile, "forward");
+  profile.begin_method("forward");
   profile.begin_block("Default");
   profile.record(record_of(Kind::kScope, "Method::init", "", 70));
   profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
@@ -106,7 +102,7 @@ TEST(CallProfile, SumsByInstructionAndOperator) {
 
 TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
   CallProfile profile;
-  set_method(profile, "forward");
+  profile.begin_method("forward");
   run(profile, {kernel(0, 1), kernel(2, 2), kernel(3, 3)}, 6);
   run(profile, {kernel(0, 1), kernel(1, 4), kernel(3, 3), kernel(0, 5)}, 13);
   const json method = parsed(profile).at("methods").at(0);
@@ -118,7 +114,7 @@ TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
 TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
   CallProfile profile;
   for (const char* name : {"encode", "decode", "encode"}) {
-    set_method(profile, name);
+    profile.begin_method(name);
     profile.begin_block("Default");
     profile.record(record_of(Kind::kScope, "Program::load_method", "", 90));
     run(profile, {kernel(0, 1)}, 2);
@@ -140,7 +136,7 @@ TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
 
 TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
   CallProfile profile;
-  set_method(profile, "forward");
+  profile.begin_method("forward");
   for (const uint64_t ns : {1, 3}) {
     // Twice in each run, as in a loop.
     run(profile,
@@ -160,7 +156,7 @@ TEST(CallProfile, OperatorsThatShareAnIdentifierHaveRowsOfTheirOwn) {
 
 TEST(CallProfile, OperatorsOfADelegateCallThatFailedHaveNoRow) {
   CallProfile profile;
-  set_method(profile, "forward");
+  profile.begin_method("forward");
   run(profile, {kernel(0, 1), inside(1, 7, 10)}, 20);
   EXPECT_EQ(parsed(profile).at("methods")[0].at("rows").size(), 1);
 }
@@ -168,8 +164,8 @@ TEST(CallProfile, OperatorsOfADelegateCallThatFailedHaveNoRow) {
 TEST(CallProfile, IsJsonWhateverTheNamesAre) {
   const std::string names[] = {"a\"b\\c\n\x01", "caf\xC3\xA9 \xF0\x9F\x98\x80"};
   CallProfile profile;
-  for (const std::string& name : names) set_method(profile, name);
-  set_method(profile, "\xFF|\xC3|\xE0\x80\x80");
+  for (const std::string& name : names) profile.begin_method(name);
+  profile.begin_method("\xFF|\xC3|\xE0\x80\x80");
   const json methods = parsed(profile).at("methods");  // throws if it is not UTF-8
   EXPECT_EQ(methods.at(0).at("method"), names[0]);
   EXPECT_EQ(methods.at(1).at("method"), names[1]);

@@ -1,4 +1,5 @@
-// compare <sample>: runs the program of a folder of test/samples; its output is that of PyTorch.
+// compare <sample>: runs the program of a folder of test/samples, and profiles it; its output is
+// that of PyTorch.
 #include <vitrine.h>
 #include <vitrine/vitrine.h>
 
@@ -24,7 +25,8 @@ int fail(const char* message) { return std::fprintf(stderr, "compare: %s\n", mes
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
-  auto module = vitrine::Module::load((folder + "/model.pte").c_str());
+  vitrine::CallProfile profile;
+  auto module = vitrine::Module::load((folder + "/model.pte").c_str(), {.tracer = &profile});
   if (!module.ok()) return fail(module.error().message());
   auto meta = module->method_meta("forward");
   if (!meta.ok()) return fail(meta.error().message());
@@ -41,6 +43,9 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!(std::fabs((*output)[i] - expected[i]) <= 1e-4)) return fail("not PyTorch's outputs");
   }
+  auto methods = profile.methods();
+  if (!methods.ok()) return fail(methods.error().message());
+  if (methods->front().times.calls != 1 || methods->front().rows.empty()) return fail("no profile");
   // A wrong call is an error, not an exception.
   if (module->call("backward", {}).ok()) return fail("there is no method backward");
   if (vitrine_version_number() != VITRINE_VERSION_NUMBER) return fail("headers of another version");
