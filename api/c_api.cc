@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "api/c_options.h"
 #include "api/module_input.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine.h"
@@ -133,28 +134,6 @@ Error give_value(Value& value, vitrine_value* out) {
   return Error();
 }
 
-// Callers of an earlier version know fewer members.
-Result<vitrine_options> known_options(const vitrine_options* options) {
-  vitrine_options known = VITRINE_OPTIONS_INIT;
-  if (options == nullptr) return known;
-  constexpr size_t kFirstVersion = offsetof(vitrine_options, profile);
-  if (options->struct_size < kFirstVersion) {
-    return Error::make(ErrorCode::kInvalidArgument,
-                       "vitrine_options.struct_size is %zu: begin with VITRINE_OPTIONS_INIT",
-                       options->struct_size);
-  }
-  std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
-  if (known.data_files == nullptr && known.num_data_files != 0) {
-    return Error::make(ErrorCode::kInvalidArgument, "vitrine_options.data_files is NULL");
-  }
-  for (size_t i = 0; i < known.num_data_files; ++i) {
-    if (known.data_files[i] == nullptr) {
-      return Error::make(ErrorCode::kInvalidArgument, "vitrine_options.data_files[%zu] is NULL", i);
-    }
-  }
-  return known;
-}
-
 }  // namespace
 
 // What the API for C does with modules, without lists and strings of C++.
@@ -172,12 +151,15 @@ class CModule {
 
 Result<Module> CModule::load(Result<std::unique_ptr<DataSource>> source, const char* path,
                              const vitrine_options& options, EventTracer* tracer) {
+  VITRINE_ASSIGN_OR_RETURN(const CheckedVector<BackendOption> of_backends,
+                           backend_options(options));
   ModuleOptions made;
   made.threads = options.threads;
   made.optimized_kernels = options.portable_kernels_only == 0;
   made.tracer = tracer;
-  return Module::load(std::move(source), path, std::move(made),
-                      std::span(options.data_files, options.num_data_files));
+  return Module::load(std::move(source), path, made,
+                      std::span(options.data_files, options.num_data_files),
+                      std::span(of_backends.data(), of_backends.size()));
 }
 
 Error CModule::read_output(const Method& method, size_t index, vitrine_value* out) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "api/backend_options.h"
 #include "api/builtin.h"
 #include "api/data_files.h"
 #include "api/module_input.h"
@@ -112,7 +113,9 @@ struct Module::State {
     Error set_array(size_t index, const Array& array);
   };
 
-  ModuleOptions options;
+  bool optimized_kernels = true;
+  EventTracer* tracer = nullptr;
+  BackendOptions backend_options;
   DataFiles data;
   std::unique_ptr<ThreadPool> pool;
   std::shared_ptr<const Program> program;
@@ -128,7 +131,7 @@ Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
   size_t index = 0;
   while (program->method_name(index) != meta.name()) ++index;
-  if (options.tracer != nullptr) options.tracer->begin_method(meta.name());
+  if (tracer != nullptr) tracer->begin_method(meta.name());
   if (methods[index].method == nullptr) VITRINE_RETURN_IF_ERROR(load(index));
   return &methods[index];
 }
@@ -138,12 +141,12 @@ Error Module::State::load(size_t index) {
     VITRINE_ASSIGN_OR_RETURN(shared_state, SharedState::create(program));
   }
   MethodOptions how;
-  how.kernels = &builtin_kernels(options.optimized_kernels);
+  how.kernels = &builtin_kernels(optimized_kernels);
   how.backends = &builtin_backends();
   how.external_data = data.all();
   how.pool = pool.get();
-  how.backend_options = options.backend_options;
-  how.tracer = options.tracer;
+  how.backend_options = backend_options.all();
+  how.tracer = tracer;
   how.shared_state = shared_state.get();
   how.check_plan = refuse_overlaps;
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
@@ -204,11 +207,14 @@ Module::Module(Module&& other) noexcept = default;
 Module& Module::operator=(Module&& other) noexcept = default;
 
 Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const char* path,
-                            ModuleOptions options, std::span<const char* const> data_files) {
+                            const ModuleOptions& options, std::span<const char* const> data_files,
+                            std::span<const BackendOption> backend_options) {
   if (!source.ok()) return source.take_error();
-  VITRINE_RETURN_IF_ERROR(check_backends(options.backend_options));
   std::unique_ptr<State> state(new (std::nothrow) State);
   if (state == nullptr) return no_memory();
+  state->optimized_kernels = options.optimized_kernels;
+  state->tracer = options.tracer;
+  VITRINE_ASSIGN_OR_RETURN(state->backend_options, BackendOptions::copy_of(backend_options));
   VITRINE_ASSIGN_OR_RETURN(state->data, DataFiles::load(data_files));
   VITRINE_ASSIGN_OR_RETURN(state->pool, ThreadPool::create(options.threads));
   const char* const other = other_format(**source);
@@ -219,26 +225,26 @@ Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const ch
                        error.message(), other);
   }
   state->program = std::move(*program);
-  state->options = std::move(options);
   VITRINE_RETURN_IF_ERROR(state->methods.resize(state->program->num_methods()));
   return Module(std::move(state));
 }
 
 Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const char* path,
-                            ModuleOptions options) {
+                            const ModuleOptions& options) {
   CheckedVector<const char*> files;
   for (const std::string& file : options.data_files) {
     VITRINE_RETURN_IF_ERROR(files.push_back(file.c_str()));
   }
-  return load(std::move(source), path, std::move(options), std::span(files.data(), files.size()));
+  return load(std::move(source), path, options, std::span(files.data(), files.size()),
+              options.backend_options);
 }
 
-Result<Module> Module::load(const char* path, ModuleOptions options) {
-  return load(map_file(path), path, std::move(options));
+Result<Module> Module::load(const char* path, const ModuleOptions& options) {
+  return load(map_file(path), path, options);
 }
 
-Result<Module> Module::load(std::span<const std::byte> program, ModuleOptions options) {
-  return load(view_buffer(program), "program in memory", std::move(options));
+Result<Module> Module::load(std::span<const std::byte> program, const ModuleOptions& options) {
+  return load(view_buffer(program), "program in memory", options);
 }
 
 Error Module::check() const {

@@ -103,6 +103,19 @@ VITRINE_API void vitrine_value_clear(vitrine_value* value);
 
 typedef struct vitrine_module vitrine_module;
 
+/* A setting for loading, e.g. {"XnnpackBackend", "weight_cache_enabled", VITRINE_BOOLEAN,
+ * {.boolean = 0}}. docs/xnnpack.md lists the keys and values of XNNPACK. */
+typedef struct vitrine_backend_option {
+  const char* backend; /* its id */
+  const char* key;
+  vitrine_kind kind; /* VITRINE_BOOLEAN, VITRINE_INTEGER or VITRINE_STRING */
+  union {
+    int boolean;
+    int64_t integer;
+    const char* string;
+  } as;
+} vitrine_backend_option;
+
 /* Begin with VITRINE_OPTIONS_INIT: later versions add members. InvalidArgument if `struct_size` is
  * less than that of the first version. */
 typedef struct vitrine_options {
@@ -113,11 +126,16 @@ typedef struct vitrine_options {
   int profile; /* not 0: for vitrine_module_profile_json; a clock is read for each instruction */
   /* Not 0: without the optimised kernels. A size_t, as an int would lie in what was padding. */
   size_t portable_kernels_only;
+  /* InvalidArgument for a backend that this build lacks. What a backend refuses is an error of each
+   * method's first call. If a key is repeated, the last one applies. */
+  const vitrine_backend_option* backend_options;
+  size_t num_backend_options;
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
-  { sizeof(vitrine_options), 0, NULL, 0, 0, 0 }
+  { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0 }
 
-/* The file is mapped: it must not be truncated while the module lives. `options` may be NULL. */
+/* The file is mapped: it must not be truncated while the module lives. `options` may be NULL; what
+ * they point to is copied. */
 VITRINE_API vitrine_error* vitrine_module_load_file(const char* path,
                                                     const vitrine_options* options,
                                                     vitrine_module** out);

@@ -80,8 +80,8 @@ struct ModuleOptions {
   bool optimized_kernels = true;
   // .ptd files; each name may occur in one of them only.
   std::vector<std::string> data_files = {};
-  // Keys and strings outlive the Module. InvalidArgument for a backend that this build lacks, even
-  // if the program does not use it.
+  // They are copied. InvalidArgument for a backend that this build lacks, even if the program does
+  // not use it.
   std::vector<BackendOption> backend_options = {};
   // Attached to every method, for loading and calls. Not owned; outlives the Module. May be null.
   // A CallProfile gives rows and sums (vitrine/call_profile.h).
@@ -92,10 +92,10 @@ class Module {
  public:
   // Maps the file; it must not be truncated while the Module lives. Methods are loaded at their
   // first call.
-  static Result<Module> load(const char* path, ModuleOptions options = {});
+  static Result<Module> load(const char* path, const ModuleOptions& options = {});
   // `program` outlives the Module and is 16-byte aligned, as what malloc and mmap give is;
   // InvalidArgument if not.
-  static Result<Module> load(std::span<const std::byte> program, ModuleOptions options = {});
+  static Result<Module> load(std::span<const std::byte> program, const ModuleOptions& options = {});
   ~Module();
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;
@@ -143,9 +143,10 @@ class Module {
 
   explicit Module(std::unique_ptr<State> state);
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
-                             ModuleOptions options, std::span<const char* const> data_files);
+                             const ModuleOptions& options, std::span<const char* const> data_files,
+                             std::span<const BackendOption> backend_options);
   static Result<Module> load(Result<std::unique_ptr<DataSource>> source, const char* path,
-                             ModuleOptions options);
+                             const ModuleOptions& options);
   Error check() const;
   // The method after the call, with its outputs.
   Result<const Method*> run(std::string_view name, const void* inputs, size_t count,

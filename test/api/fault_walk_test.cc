@@ -84,6 +84,10 @@ void walk_c(const char* sample_name, int profile) {
     vitrine_options options = VITRINE_OPTIONS_INIT;
     options.threads = 1;
     options.profile = profile;
+    const vitrine_backend_option cache = {
+        "XnnpackBackend", "weight_cache_enabled", VITRINE_BOOLEAN, {1}};
+    options.backend_options = &cache;
+    options.num_backend_options = 1;
     Step step;
     step.input.kind = VITRINE_ARRAY;
     fail_allocation(n);

@@ -271,6 +271,19 @@ TEST(Module, RefusesOptionsOfBackendsThatAreNotThere) {
                         "XnnpackBackend and "));
 }
 
+TEST(Module, KeepsBackendOptionsOfItsOwn) {
+  std::string key = "workspace_sharing_mode";
+  std::string backend = "XnnpackBackend";
+  Module module = load("digits_xnnpack", {.backend_options = {{backend, key, int64_t{7}}}});
+  key.assign(key.size(), 'x');
+  backend.assign(backend.size(), 'x');
+  const Error error = module.load_method("forward");
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message(), HasSubstr("XnnpackBackend"));
+  EXPECT_THAT(error.message(), HasSubstr("option workspace_sharing_mode takes 0 (none), "));
+  EXPECT_THAT(error.message(), HasSubstr(", not 7"));
+}
+
 TEST(Module, WarnsOfWhatDidNotStopLoadingAndCountsMemory) {
   const std::string folder = sample("digits_xnnpack");  // no file
   Module module = load(

@@ -1,5 +1,8 @@
 #include "backends/xnnpack/runtime/options.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
 namespace vitrine::xnnpack {
@@ -36,12 +39,27 @@ constexpr Key kKeys[] = {
      }},
 };
 
+// "7", "true" or "\"text\"", cut at `size`.
+void write_value(const OptionValue& value, char* text, size_t size) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    std::snprintf(text, size, "%lld", static_cast<long long>(*number));
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    std::snprintf(text, size, "%s", *truth ? "true" : "false");
+  } else if (const auto* given = std::get_if<std::string_view>(&value)) {
+    std::snprintf(text, size, "\"%.*s\"", static_cast<int>(std::min<size_t>(given->size(), 100)),
+                  given->data());
+  }
+}
+
 Error read_option(const BackendOption& option, Options& options) {
   const auto size = static_cast<int>(option.key.size());
   for (const Key& key : kKeys) {
     if (option.key != key.name) continue;
     if (key.read(option.value, options)) return Error();
-    return Error::make(ErrorCode::kInvalidArgument, "option %s takes %s", key.name, key.takes);
+    char value[128];
+    write_value(option.value, value, sizeof value);
+    return Error::make(ErrorCode::kInvalidArgument, "option %s takes %s, not %s", key.name,
+                       key.takes, value);
   }
   return Error::make(ErrorCode::kInvalidArgument, "unknown option %.*s; there are %s, %s and %s",
                      size, option.key.data(), kKeys[0].name, kKeys[1].name, kKeys[2].name);

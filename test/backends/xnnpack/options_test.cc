@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <utility>
+
 namespace vitrine::xnnpack {
 namespace {
 
@@ -39,15 +42,17 @@ TEST(Options, KeepDefaults) {
 }
 
 TEST(Options, RefuseWhatTheyDoNotTake) {
-  const OptionValue no_modes[] = {int64_t{3}, int64_t{-1}, true, "global"};
-  for (const OptionValue& value : no_modes) {
+  const std::pair<OptionValue, const char*> no_modes[] = {
+      {int64_t{3}, "3"}, {int64_t{-1}, "-1"}, {true, "true"}, {"global", "\"global\""}};
+  for (const auto& [value, text] : no_modes) {
     const Result<Options> options = read("workspace_sharing_mode", value);
     ASSERT_FALSE(options.ok());
     EXPECT_EQ(options.error().code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(options.error().message(), HasSubstr("workspace_sharing_mode takes 0 (none), 1"));
+    EXPECT_THAT(options.error().message(), testing::EndsWith(std::string(", not ") + text));
   }
   EXPECT_THAT(read("weight_cache_enabled", int64_t{1}).error().message(),
-              HasSubstr("weight_cache_enabled takes true or false"));
+              HasSubstr("weight_cache_enabled takes true or false, not 1"));
   EXPECT_THAT(read("packed_cache_path", true).error().message(), HasSubstr("takes a path"));
   EXPECT_THAT(read("workspace", true).error().message(),
               HasSubstr("unknown option workspace; there are workspace_sharing_mode"));
