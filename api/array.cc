@@ -27,6 +27,10 @@ Result<Array> Array::make(ScalarType dtype, std::span<const int32_t> sizes,
     return Error::make(ErrorCode::kInvalidArgument, "%zu dims; there may be %zu", sizes.size(),
                        kMaxRank);
   }
+  if (!dim_order.empty() && (dim_order.size() != sizes.size() || !is_permutation(dim_order))) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "the dim order must list each of the %zu dims once", sizes.size());
+  }
   VITRINE_RETURN_IF_ERROR(checked_numel(sizes).take_error());
   std::shared_ptr<State> state = share(std::unique_ptr<State>(new (std::nothrow) State));
   if (state == nullptr) {
@@ -47,23 +51,19 @@ Result<Array> Array::allocate(ScalarType dtype, std::span<const int32_t> sizes,
   VITRINE_ASSIGN_OR_RETURN(Array array, make(dtype, sizes, dim_order));
   State& state = *array.state_;
   VITRINE_ASSIGN_OR_RETURN(state.owned, DataBuffer::allocate(state.tensor.nbytes()));
-  state.tensor.set_data(state.owned.owned_data());
+  state.tensor.set_data(state.owned.owned_data(), state.owned.has_slack());
   return array;
 }
 
-Result<Array> Array::zeros(ScalarType dtype, Sizes sizes) {
-  VITRINE_ASSIGN_OR_RETURN(Array array, allocate(dtype, sizes.get()));
+Result<Array> Array::zeros(ScalarType dtype, Sizes sizes, std::span<const uint8_t> dim_order) {
+  VITRINE_ASSIGN_OR_RETURN(Array array, allocate(dtype, sizes.get(), dim_order));
   if (array.numel() != 0) std::memset(array.mutable_bytes().data(), 0, array.bytes().size());
   return array;
 }
 
 Result<Array> Array::copy_of(ScalarType dtype, std::span<const std::byte> bytes, Sizes sizes) {
   VITRINE_ASSIGN_OR_RETURN(Array array, allocate(dtype, sizes.get()));
-  if (bytes.size() != array.tensor().nbytes()) {
-    return Error::make(ErrorCode::kInvalidArgument, "%zu bytes do not fill an array of %zu",
-                       bytes.size(), array.tensor().nbytes());
-  }
-  if (!bytes.empty()) std::memcpy(array.state_->owned.owned_data(), bytes.data(), bytes.size());
+  VITRINE_RETURN_IF_ERROR(array.copy_from(bytes));
   return array;
 }
 
@@ -86,6 +86,23 @@ Result<Array> Array::copy_of(const Tensor& tensor) {
   VITRINE_ASSIGN_OR_RETURN(Array array, allocate(tensor.dtype(), tensor.sizes()));
   copy_elements(tensor, array.mutable_tensor());
   return array;
+}
+
+Error Array::copy_from(std::span<const std::byte> bytes) {
+  Tensor& target = mutable_tensor();
+  if (bytes.size() != target.nbytes()) {
+    return Error::make(ErrorCode::kInvalidArgument, "%zu bytes do not fill an array of %zu",
+                       bytes.size(), target.nbytes());
+  }
+  if (bytes.empty()) return Error();
+  if (target.is_contiguous()) {
+    std::memcpy(target.mutable_raw_data(), bytes.data(), bytes.size());
+    return Error();
+  }
+  VITRINE_ASSIGN_OR_RETURN(Array source, make(target.dtype(), target.sizes(), {}));
+  source.mutable_tensor().set_data(const_cast<std::byte*>(bytes.data()));  // only read
+  copy_elements(source.tensor(), target);
+  return Error();
 }
 
 bool Array::owns_memory() const { return state_ != nullptr && state_->owned.is_owned(); }

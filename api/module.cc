@@ -173,10 +173,10 @@ Error Module::State::Loaded::set_array(size_t index, const Array& array) {
   if (method->input(index).is_tensor()) {
     const TensorInfo info = method->meta().input_tensor(index);
     const bool has_layout = info.dim_order.size() != array.sizes().size() ||
-                            method->input(index).unchecked_tensor().is_contiguous();
+                            array.tensor().same_dim_order(method->input(index).unchecked_tensor());
     // Memory that is not planned is read in place: the borrowed may end where its page does.
     if (!has_layout || (!info.is_memory_planned && !array.owns_memory())) {
-      const auto order = has_layout ? std::span<const uint8_t>() : info.dim_order;
+      const auto order = has_layout ? array.tensor().dim_order() : info.dim_order;
       Array& copy = staged[index];
       if (copy.is_empty() || !copy.tensor().same_sizes(array.tensor()) ||
           copy.dtype() != array.dtype()) {

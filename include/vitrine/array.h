@@ -3,8 +3,9 @@
 //   auto image = Array::copy_of<float>(pixels, {1, 3, 224, 224});
 //   auto logits = outputs[0].array()->data<float>();
 //
-// Elements lie row-major. An Array owns its memory or borrows the caller's; copies of an Array
-// share one tensor, and the memory lives as long as the last of them. Not thread-safe.
+// Elements lie row-major, unless the Array was made with another dim order. An Array owns its
+// memory or borrows the caller's; copies of an Array share one tensor, and the memory lives as long
+// as the last of them. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,11 @@ class Array {
 
   // All makers: InvalidArgument for negative sizes, more than kMaxRank of them, an unknown dtype,
   // or a product that overflows; MemoryAllocationFailed.
-  static Result<Array> zeros(ScalarType dtype, Sizes sizes);
+  // `dim_order` lists the dims from the outermost in memory to the innermost, as
+  // TensorInfo::dim_order does; empty: row-major. InvalidArgument also if it does not list each dim
+  // once.
+  static Result<Array> zeros(ScalarType dtype, Sizes sizes,
+                             std::span<const uint8_t> dim_order = {});
   // InvalidArgument also if the number of `elements` is not the product of `sizes`.
   template <class T>
   static Result<Array> copy_of(std::span<const T> elements, Sizes sizes) {
@@ -59,12 +64,17 @@ class Array {
   // The elements of any tensor, in row-major order.
   static Result<Array> copy_of(const Tensor& tensor);
 
+  // Copies elements in, which are in row-major order whatever the dim order of the Array is, as in
+  // files that numpy's tofile() writes. InvalidArgument for another number of bytes.
+  Error copy_from(std::span<const std::byte> bytes);
+
   bool is_empty() const { return state_ == nullptr; }
 
   ScalarType dtype() const { return tensor().dtype(); }
   std::span<const int32_t> sizes() const { return tensor().sizes(); }
   int64_t numel() const { return tensor().numel(); }
   bool owns_memory() const;
+  // As they lie in memory, like data().
   std::span<const std::byte> bytes() const;
   std::span<std::byte> mutable_bytes();
   // InvalidType if the elements are not of type T, InvalidState if the Array is empty.

@@ -109,11 +109,11 @@ class Module {
   // Loads a method before its first call. OperatorMissing names all missing operators and backends,
   // NotFound the backends if they alone are missing.
   Error load_method(std::string_view name);
-  // Arrays are row-major in both directions, whatever the layout in the program is. Outputs own
-  // their memory. An input that does not fit is InvalidArgument, or NotSupported if it has other
-  // sizes than a static shape; both say which input, and how. Inputs of dynamic shapes may also
-  // fail inside: sizes that are within the bound, but wrong, are found by the kernel or delegate
-  // that cannot work with them.
+  // Inputs are copied where the program has another dim order. Outputs are row-major, whatever the
+  // layout in the program is, and own their memory. An input that does not fit is InvalidArgument,
+  // or NotSupported if it has other sizes than a static shape; both say which input, and how.
+  // Inputs of dynamic shapes may also fail inside: sizes that are within the bound, but wrong, are
+  // found by the kernel or delegate that cannot work with them.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));

@@ -65,6 +65,43 @@ TEST(Array, ReordersOtherLayouts) {
   EXPECT_THAT(*array->data<float>(), ElementsAre(0, 1, 2, 10, 11, 12));
 }
 
+TEST(Array, TakesRowMajorElementsWhateverItsDimOrder) {
+  constexpr std::array<uint8_t, 4> kChannelsLast = {0, 2, 3, 1};
+  auto array = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, kChannelsLast);
+  ASSERT_TRUE(array.ok()) << array.error().message();
+  EXPECT_THAT(*array->data<float>(), testing::Each(0));
+  EXPECT_THAT(array->tensor().dim_order(), testing::ElementsAreArray(kChannelsLast));
+  EXPECT_TRUE(array->tensor().has_slack());
+  ASSERT_TRUE(array->copy_from(std::as_bytes(std::span(kNumbers))).ok());
+  // Element (c, w) is number 3 * c + w, and lies at w * 2 + c.
+  EXPECT_THAT(*array->data<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_THAT(*Array::copy_of(array->tensor())->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(Array, TakesElementsOfItsNumberOnly) {
+  auto array = Array::zeros(ScalarType::kInt, {2});
+  const std::array<int32_t, 3> numbers = {1, 2, 3};
+  const auto bytes = std::as_bytes(std::span(numbers));
+  const Error error = array->copy_from(bytes);
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message(), HasSubstr("12 bytes do not fill an array of 8"));
+  EXPECT_THAT(*array->data<int32_t>(), ElementsAre(0, 0));
+  ASSERT_TRUE(array->copy_from(bytes.first(8)).ok());
+  EXPECT_THAT(*array->data<int32_t>(), ElementsAre(1, 2));
+  Array empty;
+  EXPECT_TRUE(empty.copy_from({}).ok());
+  EXPECT_FALSE(empty.copy_from(bytes).ok());
+}
+
+TEST(Array, DimOrdersListEachDimOnce) {
+  const std::vector<std::vector<uint8_t>> wrong = {{0}, {0, 1, 2}, {1, 1}, {0, 2}};
+  for (const std::vector<uint8_t>& order : wrong) {
+    const auto array = Array::zeros(ScalarType::kInt, {2, 2}, order);
+    EXPECT_EQ(array.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(array.error().message(), HasSubstr("each of the 2 dims once"));
+  }
+}
+
 TEST(Array, SaysWhatDoesNotFit) {
   const auto message = [](auto result) {
     EXPECT_FALSE(result.ok());
