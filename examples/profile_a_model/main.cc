@@ -7,25 +7,20 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "backends/xnnpack/profile/xnnpack_profile.h"
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etdump/etdump_writer.h"
 #include "formats/etdump/trace_buffer.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/host_tensor.h"
 #include "host/tool_error.h"
 #include "inspector/join/make_profile.h"
 #include "inspector/report/grouping.h"
 #include "inspector/text/row_texts.h"
-#include "kernels/optimized/optimized_kernels.h"
-#include "kernels/portable/portable_kernels.h"
-#include "vitrine/method.h"
+#include "vitrine/module.h"
 
 using namespace vitrine;  // NOLINT(google-build-using-namespace)
 using tools::check;       // turns an Error into an exception; device code would handle it
@@ -35,35 +30,16 @@ namespace {
 constexpr int kRuns = 10;
 
 std::vector<std::byte> run_traced(const char* model) {
-  KernelRegistry kernels;
-  check(kernels.add("optimized", optimized::kernels()));
-  check(kernels.add("portable", portable::kernels()));
-  BackendRegistry backends;
-  check(backends.add(&xnnpack_backend()));
-
   // Loading needs the tracer too, because delegates then log the plan of their graphs.
   TraceBuffer trace;
-  MethodOptions options;
-  options.kernels = &kernels;
-  options.backends = &backends;
-  options.tracer = &trace;
-  const auto program = check(Program::load(check(map_file(model))));
-  const auto method = check(Method::load(program, "forward", options));
-
-  std::vector<std::unique_ptr<tools::HostTensor>> inputs;  // zeros
-  for (size_t i = 0; i < method->num_inputs(); ++i) {
-    if (!method->input(i).is_tensor()) continue;
-    const TensorInfo info = method->meta().input_tensor(i);
-    inputs.push_back(std::make_unique<tools::HostTensor>(info.dtype, info.sizes, info.dim_order));
+  Module module = check(Module::load(model, {.tracer = &trace}));
+  const MethodMeta meta = check(module.method_meta("forward"));
+  std::vector<Value> inputs;  // zeros
+  for (size_t i = 0; i < meta.num_inputs(); ++i) {
+    const TensorInfo info = meta.input_tensor(i);
+    inputs.emplace_back(check(Array::zeros(info.dtype, info.sizes)));
   }
-  for (int run = 0; run < kRuns; ++run) {
-    // Before each run, since a method may reuse its inputs' memory.
-    for (size_t i = 0, tensor = 0; i < method->num_inputs(); ++i) {
-      if (!method->input(i).is_tensor()) continue;
-      check(method->set_input(i, EValue(&inputs[tensor++]->tensor())));
-    }
-    check(method->execute());
-  }
+  for (int run = 0; run < kRuns; ++run) check(module.forward(inputs));
 
   const auto dump = check(write_etdump(trace));
   const auto bytes = std::as_bytes(std::span(dump.data(), dump.size()));
