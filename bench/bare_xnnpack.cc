@@ -45,10 +45,9 @@ void BareXnnpack::set_up() {
     if (value == xnnpack::kNone) throw ToolError("an argument without a value");
     const auto shape = shapes_[value].used();
     const std::vector<int32_t> sizes(shape.begin(), shape.end());
-    std::vector<uint8_t> dim_order(sizes.size());
-    for (size_t dim = 0; dim < sizes.size(); ++dim) dim_order[dim] = static_cast<uint8_t>(dim);
-    tensors_.emplace_back(*graph_.values[value].datatype->argument, sizes, dim_order);
-    externals.push_back({i, tensors_.back().bytes().data()});
+    const ScalarType dtype = *graph_.values[value].datatype->argument;
+    Array& argument = arguments_.emplace_back(check(Array::zeros(dtype, sizes)));
+    externals.push_back({i, argument.mutable_bytes().data()});
   }
   if (xnn_reshape_runtime(runtime_.get()) != xnn_status_success ||
       xnn_setup_runtime_v2(runtime_.get(), externals.size(), externals.data()) !=

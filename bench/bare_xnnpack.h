@@ -3,13 +3,12 @@
 
 #include <pthreadpool.h>
 
-#include <deque>
 #include <vector>
 
 #include "backends/xnnpack/runtime/constants.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/subgraph.h"
-#include "host/host_tensor.h"
+#include "vitrine/array.h"
 #include "vitrine/program.h"
 
 namespace vitrine::bench {
@@ -26,7 +25,7 @@ class BareXnnpack {
   // XNNPACK.
   void set_up();
   void invoke();
-  std::deque<tools::HostTensor>& tensors() { return tensors_; }
+  std::vector<Array>& arguments() { return arguments_; }
 
  private:
   xnnpack::Limits limits_;
@@ -34,7 +33,7 @@ class BareXnnpack {
   xnnpack::Constants constants_;
   std::vector<xnnpack::Shape> shapes_;
   xnnpack::RuntimeHandle runtime_;
-  std::deque<tools::HostTensor> tensors_;
+  std::vector<Array> arguments_;
 };
 
 }  // namespace vitrine::bench

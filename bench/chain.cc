@@ -64,6 +64,8 @@ void Chain::load() {
   for (size_t i = 0; i < 2; ++i) set_input(i);
 }
 
-void Chain::set_input(size_t index) { check(method_->set_input(index, EValue(&one_.tensor()))); }
+void Chain::set_input(size_t index) {
+  check(method_->set_input(index, EValue(&one_.mutable_tensor())));
+}
 
 }  // namespace vitrine::bench

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "flatbuffers/flatbuffers.h"
-#include "host/host_tensor.h"
+#include "host/tool_error.h"
+#include "vitrine/array.h"
 #include "vitrine/kernel_registry.h"
 #include "vitrine/method.h"
 
@@ -23,7 +24,7 @@ class Chain {
   DataBuffer aligned_;
   KernelRegistry kernels_;
   MethodOptions options_;
-  tools::HostTensor one_{ScalarType::kFloat, std::array<int32_t, 1>{1}, std::array<uint8_t, 1>{0}};
+  Array one_ = tools::check(Array::zeros(ScalarType::kFloat, {1}));
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Method> method_;
 };

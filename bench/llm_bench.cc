@@ -29,6 +29,7 @@
 #include "host/tool_error.h"
 #include "test/support/scratch_folder.h"
 #include "tools/pte_lower/backends.h"
+#include "vitrine/array.h"
 
 namespace vitrine::bench {
 namespace {
@@ -146,16 +147,12 @@ class Decoder {
 
   // `count` tokens from `position` on, in ns.
   uint64_t run(int32_t count, int64_t position) {
-    tools::HostTensor tokens(ScalarType::kLong, std::array<int32_t, 2>{1, count},
-                             std::array<uint8_t, 2>{0, 1});
-    tools::HostTensor start(ScalarType::kLong, std::array<int32_t, 1>{1},
-                            std::array<uint8_t, 1>{0});
-    for (int32_t i = 0; i < count; ++i) {
-      tokens.tensor().mutable_data<int64_t>()[i] = (position + i) * 7919 % 32'000;
-    }
-    *start.tensor().mutable_data<int64_t>() = position;
-    check(method_->set_input(0, EValue(&tokens.tensor())));
-    check(method_->set_input(1, EValue(&start.tensor())));
+    Array tokens = check(Array::zeros(ScalarType::kLong, {1, count}));
+    int64_t at = position;
+    for (int64_t& token : *tokens.mutable_data<int64_t>()) token = at++ * 7919 % 32'000;
+    Array start = check(Array::copy_of<int64_t>({&position, 1}, {1}));
+    check(method_->set_input(0, EValue(&tokens.mutable_tensor())));
+    check(method_->set_input(1, EValue(&start.mutable_tensor())));
     const uint64_t begin = platform::now_ns();
     check(method_->execute());
     return platform::now_ns() - begin;

@@ -18,6 +18,7 @@
 #include "bench/paired.h"
 #include "formats/etdump/trace_buffer.h"
 #include "host/session.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "schema/program_generated.h"
 #include "test/support/corpus.h"
@@ -46,13 +47,13 @@ std::vector<fs::path> models() {
 class OwnDelegate {
  public:
   OwnDelegate(const Program& program, const DataBuffer& payload, ThreadPool& pool,
-              std::deque<tools::HostTensor>& tensors) {
+              std::vector<Array>& arguments) {
     BackendInitContext context;
     context.named_data = &program.named_data();
     context.pool = &pool;
     context.program = &program;
     delegate_ = check(xnnpack_backend().init(context, payload.bytes(), {}));
-    for (tools::HostTensor& tensor : tensors) values_.emplace_back(&tensor.tensor());
+    for (Array& argument : arguments) values_.emplace_back(&argument.mutable_tensor());
     for (EValue& value : values_) arguments_.push_back(&value);
   }
   void execute() { check(delegate_->execute({}, arguments_)); }
@@ -72,7 +73,7 @@ void bm_delegates_over_bare_xnnpack(benchmark::State& state, const fs::path& mod
   std::deque<OwnDelegate> own;
   for (const DataBuffer& payload : payloads) {
     bare.emplace_back(*program, payload, pool->handle()).set_up();
-    own.emplace_back(*program, payload, *pool, bare.back().tensors());
+    own.emplace_back(*program, payload, *pool, bare.back().arguments());
   }
   run_paired(
       state,
@@ -89,14 +90,13 @@ class LoadedModel {
   LoadedModel(const fs::path& model, size_t threads, EventTracer* tracer)
       : session_({model, {}, threads}), method_(session_.load_method("forward", tracer)) {
     for (size_t i = 0; i < method_->num_inputs(); ++i) {
-      const TensorInfo info = method_->meta().input_tensor(i);
-      inputs_.emplace_back(info.dtype, info.sizes, info.dim_order);
+      inputs_.push_back(tools::zeros_like(method_->meta().input_tensor(i)));
     }
   }
   void run(EventTracer* tracer) {
     // Each time: an execution may use the inputs' memory.
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      check(method_->set_input(i, EValue(&inputs_[i].tensor())));
+      check(method_->set_input(i, EValue(&inputs_[i].mutable_tensor())));
     }
     method_->set_tracer(tracer);
     check(method_->execute());
@@ -105,7 +105,7 @@ class LoadedModel {
  private:
   tools::Session session_;
   std::unique_ptr<Method> method_;
-  std::deque<tools::HostTensor> inputs_;
+  std::vector<Array> inputs_;
 };
 
 // Method::execute with and without a tracer, on the same instance.
@@ -123,11 +123,10 @@ void load_and_run(const fs::path& model, const std::string& weights_cache, bool 
   tools::Session session(options);
   const std::unique_ptr<Method> method = session.load_method("forward");
   if (!run) return;
-  std::deque<tools::HostTensor> inputs;
+  std::vector<Array> inputs;
   for (size_t i = 0; i < method->num_inputs(); ++i) {
-    const TensorInfo info = method->meta().input_tensor(i);
-    inputs.emplace_back(info.dtype, info.sizes, info.dim_order);
-    check(method->set_input(i, EValue(&inputs.back().tensor())));
+    inputs.push_back(tools::zeros_like(method->meta().input_tensor(i)));
+    check(method->set_input(i, EValue(&inputs.back().mutable_tensor())));
   }
   check(method->execute());
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "host/files.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
@@ -40,8 +41,7 @@ InputSpec parse_input_spec(const std::string& text, const char* option) {
   return {text.substr(0, colon), std::move(sizes)};
 }
 
-std::unique_ptr<HostTensor> read_input(const InputSpec& spec, size_t index, const TensorInfo& info,
-                                       const char* option) {
+Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option) {
   const std::vector<std::byte> bytes = read_file(spec.file);
   if (spec.sizes && spec.sizes->size() != info.sizes.size()) {
     throw ToolError(fmt::format("{} {}: {} dimensions given, but the input is {}", option,
@@ -50,17 +50,17 @@ std::unique_ptr<HostTensor> read_input(const InputSpec& spec, size_t index, cons
   }
   const std::span<const int32_t> sizes =
       spec.sizes ? std::span<const int32_t>(*spec.sizes) : info.sizes;
-  auto tensor = std::make_unique<HostTensor>(info.dtype, sizes, info.dim_order);
-  if (bytes.size() != tensor->bytes().size()) {
+  Array array = check(Array::zeros(info.dtype, sizes, info.dim_order));
+  if (bytes.size() != array.bytes().size()) {
     throw ToolError(fmt::format(
         "{} {}: {} bytes, but input {} is {}, {} bytes{}", option, spec.file.string(), bytes.size(),
-        index, describe(info.dtype, sizes), tensor->bytes().size(),
+        index, describe(info.dtype, sizes), array.bytes().size(),
         info.dynamism == ShapeDynamism::kDynamicBound && !spec.sizes
             ? fmt::format("; its shape is dynamic: give the shape as {}:2x3...", spec.file.string())
             : ""));
   }
-  tensor->set_from_logical(bytes);
-  return tensor;
+  check(array.copy_from(bytes));
+  return array;
 }
 
 }  // namespace vitrine::tools

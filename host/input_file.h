@@ -3,12 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "host/host_tensor.h"
+#include "vitrine/array.h"
 #include "vitrine/method_meta.h"
 
 namespace vitrine::tools {
@@ -22,7 +21,6 @@ struct InputSpec {
 InputSpec parse_input_spec(const std::string& text, const char* option);
 
 // Input `index`, which is `info`, from the file. Throws ToolError.
-std::unique_ptr<HostTensor> read_input(const InputSpec& spec, size_t index, const TensorInfo& info,
-                                       const char* option);
+Array read_input(const InputSpec& spec, size_t index, const TensorInfo& info, const char* option);
 
 }  // namespace vitrine::tools

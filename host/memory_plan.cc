@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "runtime/program/program_access.h"
 
 namespace vitrine::tools {

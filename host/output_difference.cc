@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 
 namespace vitrine::tools {
 namespace {
@@ -21,8 +21,8 @@ void compare_tensors(const Tensor& a, const Tensor& b, OutputDifference& result)
   } else if (is_complex(a.dtype()) != is_complex(b.dtype())) {
     result.why_not = "one is complex";
   } else {
-    const std::vector<std::byte> bytes_a = logical_bytes(a);
-    const std::vector<std::byte> bytes_b = logical_bytes(b);
+    const std::vector<std::byte> bytes_a = row_major_bytes(a);
+    const std::vector<std::byte> bytes_b = row_major_bytes(b);
     result.figures = inspector::measure_difference({b.dtype(), bytes_b}, {a.dtype(), bytes_a});
   }
 }

@@ -6,6 +6,7 @@
 
 #include "api/builtin.h"
 #include "backends/xnnpack/format/identifiers.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 
@@ -64,9 +65,8 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   const MethodMeta& meta = method->meta();
   for (size_t i = 0; i < method->num_outputs(); ++i) {
     if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;
-    const TensorInfo info = meta.output_tensor(i);
-    outputs_.push_back(std::make_unique<HostTensor>(info.dtype, info.sizes, info.dim_order));
-    check(method->set_output_data(i, outputs_.back()->bytes()));
+    Array& memory = outputs_.emplace_back(zeros_like(meta.output_tensor(i)));
+    check(method->set_output_data(i, memory.mutable_bytes()));
   }
   return method;
 }

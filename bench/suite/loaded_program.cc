@@ -6,6 +6,7 @@
 #include <random>
 
 #include "host/output_difference.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 
 namespace vitrine::bench {
@@ -22,18 +23,17 @@ LoadedProgram::LoadedProgram(const ProgramUse& use, std::shared_ptr<ThreadPool> 
   std::mt19937_64 generator(1);
   for (size_t i = 0; i < method_->num_inputs(); ++i) {
     const TensorInfo info = method_->meta().input_tensor(i);
-    tools::HostTensor& input = inputs_.emplace_back(info.dtype, info.sizes, info.dim_order);
-    input.fill_random(generator);
+    Array& input = inputs_.emplace_back(tools::zeros_like(info));
+    tools::fill_random(input, generator);
     if (!use.positive_inputs || info.dtype != ScalarType::kFloat) continue;
-    auto* const data = input.tensor().mutable_data<float>();
-    for (int64_t k = 0; k < input.tensor().numel(); ++k) data[k] = std::abs(data[k]) + 0.1F;
+    for (float& x : *input.mutable_data<float>()) x = std::abs(x) + 0.1F;
   }
   set_inputs();
 }
 
 void LoadedProgram::set_inputs() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    check(method_->set_input(i, EValue(&inputs_[i].tensor())));
+    check(method_->set_input(i, EValue(&inputs_[i].mutable_tensor())));
   }
 }
 

@@ -1,11 +1,11 @@
 // A program of the suite, loaded with inputs.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/report/results.h"
 #include "bench/suite/interleave.h"
@@ -40,7 +40,7 @@ class LoadedProgram {
  private:
   tools::Session session_;
   std::unique_ptr<Method> method_;
-  std::deque<tools::HostTensor> inputs_;
+  std::vector<Array> inputs_;
 };
 
 // Signal to noise of the outputs, in dB; infinite for equal ones. Unset, with the reason, if they

@@ -8,7 +8,7 @@
 #include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "llm/cache_operators.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/executor/load_steps.h"

@@ -8,17 +8,16 @@
 
 #include "host/files.h"
 #include "host/session.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "test/corpus_check/comparison.h"
 
 namespace vitrine::corpus {
 namespace {
 
-using tools::HostTensor;
 using tools::ToolError;
 
-void set_input(Method& method, size_t index, const CaseValue& value,
-               std::vector<std::unique_ptr<HostTensor>>& keep) {
+void set_input(Method& method, size_t index, const CaseValue& value, std::vector<Array>& keep) {
   switch (value.kind) {
     case CaseValue::Kind::kTensor: {
       // In the dim order that the program expects: files are in logical order.
@@ -26,10 +25,10 @@ void set_input(Method& method, size_t index, const CaseValue& value,
                                   ? method.input(index).unchecked_tensor()
                                   : throw ToolError("not a tensor");
       if (planned.rank() != value.sizes.size()) throw ToolError("the input has the wrong rank");
-      auto tensor = std::make_unique<HostTensor>(value.dtype, value.sizes, planned.dim_order());
-      tensor->set_from_logical(tools::read_file(value.file));
-      tools::check(method.set_input(index, EValue(&tensor->tensor())));
-      keep.push_back(std::move(tensor));
+      Array& array = keep.emplace_back(
+          tools::check(Array::zeros(value.dtype, value.sizes, planned.dim_order())));
+      tools::check(array.copy_from(tools::read_file(value.file)));
+      tools::check(method.set_input(index, EValue(&array.mutable_tensor())));
       return;
     }
     case CaseValue::Kind::kInt:
@@ -62,7 +61,7 @@ std::string check_output(const EValue& output, const CaseValue& expected,
                            tools::describe(expected.dtype, expected.sizes));
       }
       const std::vector<std::byte> wanted = tools::read_file(expected.file);
-      const std::vector<std::byte> actual = tools::logical_bytes(tensor);
+      const std::vector<std::byte> actual = tools::row_major_bytes(tensor);
       if (wanted.size() != actual.size()) return "the expected file has another size";
       const Comparison comparison = compare(actual, wanted, tensor.dtype(), tolerance);
       result.max_abs = std::max(result.max_abs, comparison.max_abs);
@@ -95,7 +94,7 @@ void run_call(Method& method, const CaseCall& call, const Tolerance& tolerance,
     throw ToolError(fmt::format("the program has {} inputs, the case {}", method.num_inputs(),
                                 call.inputs.size()));
   }
-  std::vector<std::unique_ptr<HostTensor>> keep;
+  std::vector<Array> keep;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     try {
       set_input(method, i, call.inputs[i], keep);

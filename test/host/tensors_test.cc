@@ -1,34 +1,54 @@
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
 namespace {
 
-TEST(HostTensorTest, KeepsLogicalOrderWhateverTheDimOrder) {
-  HostTensor tensor(ScalarType::kFloat, std::array<int32_t, 4>{1, 2, 2, 3},
-                    std::array<uint8_t, 4>{0, 2, 3, 1});
-  std::array<float, 12> logical;
-  for (size_t i = 0; i < logical.size(); ++i) logical[i] = static_cast<float>(i);
-  tensor.set_from_logical(std::as_bytes(std::span(logical)));
-  // Channels last: the two channels of a pixel are adjacent.
-  const float* memory = tensor.tensor().data<float>();
-  EXPECT_EQ(memory[0], 0.0f);
-  EXPECT_EQ(memory[1], 6.0f);
-  EXPECT_EQ(memory[2], 1.0f);
-  const std::vector<std::byte> back = logical_bytes(tensor.tensor());
-  EXPECT_EQ(std::memcmp(back.data(), logical.data(), sizeof logical), 0);
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Each;
+using testing::Ge;
+using testing::Lt;
+
+constexpr std::array<int32_t, 4> kSizes = {1, 2, 2, 3};
+constexpr std::array<uint8_t, 4> kChannelsLast = {0, 2, 3, 1};
+
+TEST(TensorsTest, RowMajorBytesDoNotDependOnTheDimOrder) {
+  Array array = zeros_like({ScalarType::kFloat, kSizes, kChannelsLast, ShapeDynamism::kStatic,
+                            12 * sizeof(float), true});
+  std::array<float, 12> numbers;
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  check(array.copy_from(bytes));
+  EXPECT_NE(std::memcmp(array.bytes().data(), bytes.data(), bytes.size()), 0);
+  EXPECT_THAT(row_major_bytes(array.tensor()), testing::ElementsAreArray(bytes));
 }
 
-TEST(HostTensorTest, RefusesTheWrongNumberOfBytes) {
-  HostTensor tensor(ScalarType::kInt, std::array<int32_t, 1>{2}, std::array<uint8_t, 1>{0});
-  const std::array<std::byte, 4> bytes{};
-  EXPECT_THROW(tensor.set_from_logical(bytes), ToolError);
+TEST(TensorsTest, ATensorWithoutDataHasNoBytes) {
+  EXPECT_TRUE(row_major_bytes(Tensor()).empty());
+  Array array = check(Array::zeros(ScalarType::kFloat, {2}));
+  array.mutable_tensor().set_data(nullptr);
+  EXPECT_THROW(row_major_bytes(array.tensor()), ToolError);
+}
+
+TEST(TensorsTest, RandomNumbersSuitTheirDtype) {
+  std::mt19937_64 generator(7);
+  Array floats = check(Array::zeros(ScalarType::kFloat, {1000}));
+  fill_random(floats, generator);
+  EXPECT_THAT(*floats.data<float>(), Each(AllOf(Ge(-1), Lt(1))));
+  EXPECT_THAT(*floats.data<float>(), testing::Contains(Lt(-0.5F)));
+  Array indices = check(Array::zeros(ScalarType::kLong, {1000}));
+  fill_random(indices, generator);
+  EXPECT_THAT(*indices.data<int64_t>(), Each(AnyOf(0, 1)));
+  EXPECT_THAT(*indices.data<int64_t>(), testing::Contains(1));
 }
 
 }  // namespace

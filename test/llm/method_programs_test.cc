@@ -11,12 +11,12 @@
 
 #include "examples/models/llama_decoder.h"
 #include "host/files.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/read_json.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/array.h"
 #include "vitrine/method_decoder.h"
 
 namespace vitrine {
@@ -288,14 +288,12 @@ TEST_F(LlmCorpus, AnEmbeddingFeedsTheDecoder) {
   const auto decode = session.load_method("text_decoder");
   std::vector<int64_t> fed = {3, 14, 15, 9};
   std::vector<int64_t> at = {0};
-  tools::HostTensor ids(ScalarType::kLong, std::vector<int32_t>{1, 4}, std::vector<uint8_t>{0, 1});
-  ids.set_from_logical(std::as_bytes(std::span(fed)));
-  tools::HostTensor position(ScalarType::kLong, std::vector<int32_t>{1}, std::vector<uint8_t>{0});
-  position.set_from_logical(std::as_bytes(std::span(at)));
-  ASSERT_TRUE(embedding->set_input(0, EValue(&ids.tensor())).ok());
+  Array ids = *Array::borrow<int64_t>(fed, {1, 4});
+  Array position = *Array::borrow<int64_t>(at, {1});
+  ASSERT_TRUE(embedding->set_input(0, EValue(&ids.mutable_tensor())).ok());
   ASSERT_TRUE(embedding->execute().ok());
   ASSERT_TRUE(decode->set_input(0, embedding->output(0)).ok());
-  ASSERT_TRUE(decode->set_input(1, EValue(&position.tensor())).ok());
+  ASSERT_TRUE(decode->set_input(1, EValue(&position.mutable_tensor())).ok());
   ASSERT_TRUE(decode->execute().ok());
   const Tensor& expected = decode->output(0).unchecked_tensor();
   const std::span<const float> logits = model.decoder->feed(Ids{3, 14, 15, 9}, 0);

@@ -7,11 +7,11 @@
 
 #include "aot/builder/model_builder.h"
 #include "host/files.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "test/llm/lowered_models.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/array.h"
 #include "vitrine/method_decoder.h"
 
 namespace vitrine {
@@ -93,12 +93,9 @@ class RowsInPrompts : public testing::Test {
     for (size_t i = 0; i < words.size(); ++i) {
       values[i * kWords + static_cast<size_t>(words[i])] = static_cast<float>(i + 1);
     }
-    features_ = std::make_unique<tools::HostTensor>(
-        ScalarType::kFloat,
-        std::vector<int32_t>{1, static_cast<int32_t>(words.size()), static_cast<int32_t>(kWords)},
-        std::vector<uint8_t>{0, 1, 2});
-    features_->set_from_logical(std::as_bytes(std::span(values)));
-    decoder_->encode(features_->tensor());
+    features_ = *Array::copy_of<float>(
+        values, {1, static_cast<int32_t>(words.size()), static_cast<int32_t>(kWords)});
+    decoder_->encode(features_.mutable_tensor());
   }
   // The logits after all tokens of a prompt, in chunks.
   Floats feed(const Ids& prompt, size_t chunk, int64_t position = 0) {
@@ -115,7 +112,7 @@ class RowsInPrompts : public testing::Test {
   test::ScratchFolder folder_;
   std::unique_ptr<tools::Session> session_;
   std::vector<std::unique_ptr<Method>> methods_;
-  std::unique_ptr<tools::HostTensor> features_;
+  Array features_;
   std::unique_ptr<MethodDecoder> decoder_;
 };
 
@@ -209,11 +206,8 @@ TEST_F(RowsInPrompts, GivePyTorchsLogits) {
   constexpr TokenId kStandsForImage = 63;
   for (const size_t chunk : {1, 5, 20}) {
     load(folder / "model.pte", {.row_id = kStandsForImage});
-    tools::HostTensor image(ScalarType::kFloat, std::vector<int32_t>{1, 3, 32, 32},
-                            std::vector<uint8_t>{0, 1, 2, 3});
-    const Floats pixels = floats("input_0.bin");
-    image.set_from_logical(std::as_bytes(std::span(pixels)));
-    decoder_->encode(image.tensor());
+    Array image = *Array::copy_of<float>(floats("input_0.bin"), {1, 3, 32, 32});
+    decoder_->encode(image.mutable_tensor());
     expect_near(feed({kStandsForImage, 10, 38, 55, 46}, chunk), floats("expected_0_c3.bin"));
     expect_near(feed({7}, chunk, 20), floats("expected_0_c5.bin"));
   }

@@ -8,9 +8,9 @@
 #include "aot/builder/model_builder.h"
 #include "aot/pipeline/lower.h"
 #include "host/files.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/array.h"
 
 namespace vitrine {
 namespace {
@@ -22,11 +22,8 @@ constexpr int64_t kHeads = 2;
 constexpr int64_t kLength = 5;
 constexpr int64_t kWidth = 3;
 
-// Row-major.
-template <class T>
-void set(Method& method, size_t index, tools::HostTensor& to, std::span<const T> values) {
-  to.set_from_logical(std::as_bytes(values));
-  ASSERT_TRUE(method.set_input(index, EValue(&to.tensor())).ok());
+void set(Method& method, size_t index, Array array) {
+  ASSERT_TRUE(method.set_input(index, EValue(&array.mutable_tensor())).ok());
 }
 
 Node* cache_of(ModelBuilder& build) {
@@ -63,13 +60,12 @@ TEST(SharedCaches, HaveOneShapeInAllMethods) {
   std::iota(row.begin(), row.end(), 1.0F);
   const int64_t position = 3;
   const float factor = 2;
-  constexpr std::array<uint8_t, 4> kOrder = {0, 1, 2, 3};
-  tools::HostTensor row_tensor(ScalarType::kFloat, std::array{1, 2, 1, 3}, kOrder);
-  tools::HostTensor position_tensor(ScalarType::kLong, std::array{1}, std::span(kOrder).first(1));
-  tools::HostTensor factor_tensor(ScalarType::kFloat, std::array{1}, std::span(kOrder).first(1));
-  set(*write, 0, row_tensor, std::span<const float>(row));
-  set(*write, 1, position_tensor, std::span(&position, 1));
-  set(*read, 0, factor_tensor, std::span(&factor, 1));
+  const Array rows = *Array::copy_of<float>(row, {1, 2, 1, 3});
+  const Array positions = *Array::copy_of<int64_t>({&position, 1}, {1});
+  const Array factors = *Array::copy_of<float>({&factor, 1}, {1});
+  set(*write, 0, rows);
+  set(*write, 1, positions);
+  set(*read, 0, factors);
   ASSERT_TRUE(write->execute().ok());
   ASSERT_TRUE(read->execute().ok());
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "host/files.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 
 namespace vitrine::tools {
@@ -26,17 +27,16 @@ InputSet::InputSet(const Method& method, const std::vector<InputSpec>& specs, ui
     others_.emplace_back();
     constants_.emplace_back();
     if (!method.input(i).is_tensor()) {
-      tensors_.push_back(nullptr);
+      arrays_.emplace_back();
       others_.back() = tag_name(method.input(i).tag());
       continue;
     }
     const TensorInfo info = method.meta().input_tensor(i);
     if (next >= specs.size()) {
-      tensors_.push_back(std::make_unique<HostTensor>(info.dtype, info.sizes, info.dim_order));
-      tensors_.back()->fill_random(generator);
+      fill_random(arrays_.emplace_back(zeros_like(info)), generator);
       continue;
     }
-    tensors_.push_back(read_input(specs[next++], i, info, "--inputs"));
+    arrays_.push_back(read_input(specs[next++], i, info, "--inputs"));
   }
   if (next < specs.size()) {
     throw ToolError(fmt::format("--inputs: {} files for {} tensor inputs", specs.size(), next));
@@ -52,7 +52,7 @@ InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std:
     const auto* tensor = std::get_if<bundled::BundledTensor>(&set.inputs[i]);
     others_.emplace_back();
     constants_.emplace_back();
-    tensors_.push_back(nullptr);
+    arrays_.emplace_back();
     if (tensor == nullptr) {
       others_.back() = tag_name(method.input(i).tag());
       constants_.back() = constant_of(set.inputs[i]);
@@ -65,57 +65,58 @@ InputSet::InputSet(const Method& method, const bundled::TestSet& set, const std:
       throw ToolError(fmt::format("{}: input {} is {}, which the method does not take", place, i,
                                   describe(tensor->dtype, tensor->sizes)));
     }
-    tensors_.back() = std::make_unique<HostTensor>(tensor->dtype, tensor->sizes,
-                                                   method.meta().input_tensor(i).dim_order);
-    tensors_.back()->set_from_logical(row_major_bytes(*tensor));
+    arrays_.back() =
+        check(Array::zeros(tensor->dtype, tensor->sizes, method.meta().input_tensor(i).dim_order));
+    check(arrays_.back().copy_from(row_major_bytes(*tensor)));
   }
 }
 
 InputSet::InputSet(const Method& method, const InputSet& same)
     : others_(same.others_), constants_(same.constants_) {
-  if (method.num_inputs() != same.tensors_.size()) {
+  if (method.num_inputs() != same.arrays_.size()) {
     throw ToolError(fmt::format("A takes {} inputs and B {}: they cannot share inputs",
-                                same.tensors_.size(), method.num_inputs()));
+                                same.arrays_.size(), method.num_inputs()));
   }
   for (size_t i = 0; i < method.num_inputs(); ++i) {
     const bool is_tensor = method.input(i).is_tensor();
-    if (is_tensor != (same.tensors_[i] != nullptr)) {
+    if (is_tensor != !same.arrays_[i].is_empty()) {
       throw ToolError(fmt::format("input {} is a tensor in {} only", i, is_tensor ? "B" : "A"));
     }
     if (!is_tensor) {
-      tensors_.push_back(nullptr);
+      arrays_.emplace_back();
       continue;
     }
     const TensorInfo info = method.meta().input_tensor(i);
-    const Tensor& values = same.tensors_[i]->tensor();
+    const Tensor& values = same.arrays_[i].tensor();
     if (info.dtype != values.dtype() || info.sizes.size() != values.rank()) {
       throw ToolError(fmt::format("input {} is {} in A and {} in B: they cannot share inputs", i,
                                   describe(values), describe(info.dtype, info.sizes)));
     }
-    tensors_.push_back(std::make_unique<HostTensor>(info.dtype, values.sizes(), info.dim_order));
-    tensors_.back()->set_from_logical(logical_bytes(values));
+    arrays_.push_back(check(Array::zeros(info.dtype, values.sizes(), info.dim_order)));
+    copy_elements(values, arrays_.back().mutable_tensor());
   }
 }
 
 void InputSet::apply(Method& method) {
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (tensors_[i]) check(method.set_input(i, EValue(&tensors_[i]->tensor())));
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    Array& array = arrays_[i];
+    if (!array.is_empty()) check(method.set_input(i, EValue(&array.mutable_tensor())));
     if (!constants_[i].is_none()) check(method.set_input(i, constants_[i]));
   }
 }
 
 std::vector<std::string> InputSet::descriptions() const {
   std::vector<std::string> result;
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    result.push_back(tensors_[i] ? describe(tensors_[i]->tensor()) : others_[i]);
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    result.push_back(arrays_[i].is_empty() ? others_[i] : describe(arrays_[i].tensor()));
   }
   return result;
 }
 
 std::vector<std::byte> row_major_bytes(const bundled::BundledTensor& tensor) {
-  HostTensor host(tensor.dtype, tensor.sizes, tensor.dim_order);
-  std::copy(tensor.data.begin(), tensor.data.end(), host.bytes().begin());
-  return logical_bytes(host.tensor());
+  Array array = check(Array::zeros(tensor.dtype, tensor.sizes, tensor.dim_order));
+  std::ranges::copy(tensor.data, array.mutable_bytes().begin());
+  return row_major_bytes(array.tensor());
 }
 
 InputSet make_inputs(const Session& session, const Method& method, const RunnerOptions& options,

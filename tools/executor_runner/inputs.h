@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/trace_buffer.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "tools/executor_runner/options.h"
+#include "vitrine/array.h"
 #include "vitrine/method.h"
 
 namespace vitrine::tools {
@@ -33,9 +32,9 @@ class InputSet {
   std::vector<std::string> descriptions() const;
 
  private:
-  std::vector<std::unique_ptr<HostTensor>> tensors_;  // null where an input is not a tensor
-  std::vector<std::string> others_;                   // the kind of the others
-  std::vector<EValue> constants_;                     // the value for it; None if not given
+  std::vector<Array> arrays_;        // empty where an input is not a tensor
+  std::vector<std::string> others_;  // the kind of the others
+  std::vector<EValue> constants_;    // the value for it; None if not given
 };
 
 // Takes inputs from --inputs, or from a bundled program's test set (whose number `trace` records),

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "host/files.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 
 namespace vitrine::tools {
 namespace {
@@ -33,7 +33,7 @@ std::string describe_value(const EValue& value) {
 
 std::string print_tensor(const Tensor& tensor, PrintOutput what) {
   if (is_complex(tensor.dtype())) return " (complex elements are not printed)";
-  const std::vector<std::byte> bytes = logical_bytes(tensor);
+  const std::vector<std::byte> bytes = row_major_bytes(tensor);
   const auto count = static_cast<size_t>(tensor.numel());
   double low = INFINITY;
   double high = -INFINITY;
@@ -85,7 +85,7 @@ void write_outputs(const Method& method, const std::string& base) {
   for (size_t i = 0; i < method.num_outputs(); ++i) {
     if (!method.output(i).is_tensor()) continue;
     write_file(fmt::format("{}-{}.bin", base, i),
-               logical_bytes(method.output(i).unchecked_tensor()));
+               row_major_bytes(method.output(i).unchecked_tensor()));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "host/files.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "tools/executor_runner/inputs.h"
 
@@ -45,7 +45,7 @@ OutputCheck check_output(const EValue& value, const Expected& expected,
         fmt::format("has {} bytes, expected {}", actual.nbytes(), expected.bytes.size());
     return check;
   }
-  const std::vector<std::byte> bytes = logical_bytes(actual);
+  const std::vector<std::byte> bytes = row_major_bytes(actual);
   check.difference = inspector::measure_difference(
       {actual.dtype(), bytes}, {expected.dtype, expected.bytes}, check.tolerance);
   // With a limit on the noise alone, single elements may deviate, as in quantised models.

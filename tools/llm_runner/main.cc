@@ -148,7 +148,7 @@ class LlmRunner {
     if (!takes_features) return;
     features_ =
         read_input(*options_.features, 0, encoder_->meta().input_tensor(0), "--encoder_input");
-    decoder_->encode(features_->tensor());
+    decoder_->encode(features_.mutable_tensor());
     const std::optional<TokenId> start = decoder_->info().start_id;
     if (options_.prompt.empty() && prompt_ids_.empty() && start) prompt_ids_ = {*start};
   }
@@ -220,9 +220,9 @@ class LlmRunner {
   std::unique_ptr<RunnerProfile> profile_;  // null: none is wanted
   std::unique_ptr<Tokenizer> tokenizer_;
   std::vector<std::unique_ptr<Method>> methods_;
-  Method* encoder_ = nullptr;             // of them; null: there is none
-  std::unique_ptr<HostTensor> features_;  // for it
-  std::vector<TokenId> prompt_ids_;       // instead of the prompt
+  Method* encoder_ = nullptr;        // of them; null: there is none
+  Array features_;                   // for it
+  std::vector<TokenId> prompt_ids_;  // instead of the prompt
   std::unique_ptr<MethodDecoder> decoder_;
   std::unique_ptr<TextGenerator> generator_;
   int64_t load_start_ms_ = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/xnnpack/format/identifiers.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "runtime/data/vector_size.h"
 #include "runtime/program/program_access.h"

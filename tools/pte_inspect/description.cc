@@ -6,7 +6,7 @@
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/etdump/etdump_reader.h"
 #include "formats/etrecord/etrecord.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "schema/flat_tensor_generated.h"
 #include "tools/pte_inspect/loading.h"

@@ -8,7 +8,7 @@
 
 #include "backends/xnnpack/format/identifiers.h"
 #include "backends/xnnpack/runtime/node_table.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "inspector/text/text_layout.h"
 #include "runtime/program/program_access.h"

@@ -10,7 +10,8 @@
 #include "aot/lowering/lowered_modules.h"
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
+#include "host/tool_error.h"
 #include "runtime/program/program_access.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/corpus_cases.h"
@@ -191,27 +192,26 @@ class Runner {
     for (const Node& each : program.graph->nodes()) {
       if (each.calls(call_delegate())) node = &each;
     }
-    std::vector<std::unique_ptr<tools::HostTensor>> tensors;
+    std::vector<Array> arrays;
     std::vector<EValue> values;
     const auto add = [&](ScalarType dtype, std::span<const int32_t> sizes,
-                         std::span<const uint8_t> order) -> tools::HostTensor& {
-      tensors.push_back(std::make_unique<tools::HostTensor>(dtype, sizes, order));
-      return *tensors.back();
+                         std::span<const uint8_t> order) -> Array& {
+      return arrays.emplace_back(tools::check(Array::zeros(dtype, sizes, order)));
     };
     for (size_t i = 1; i < node->args().size(); ++i) {
       const Node& input = *node->args()[i].node();
       const InputSpec& spec = *program.input_of(input.name());
       if (const TensorData* data = program.data_of(spec)) {
         const std::vector<int32_t> sizes(data->sizes.begin(), data->sizes.end());
-        add(data->dtype, sizes, order_of(sizes.size())).set_from_logical(row_major_bytes(*data));
+        tools::check(add(data->dtype, sizes, {}).copy_from(row_major_bytes(*data)));
         continue;
       }
       const corpus::CaseValue& given = call.inputs.at(number_of_user_input(program, spec));
-      add(given.dtype, given.sizes, given.dim_order)
-          .set_from_logical(::vitrine::test::read_file_bytes(given.file));
+      tools::check(add(given.dtype, given.sizes, given.dim_order)
+                       .copy_from(::vitrine::test::read_file_bytes(given.file)));
     }
     // Getitem k of the call is output k.
-    const size_t first_output = tensors.size();
+    const size_t first_output = arrays.size();
     const size_t count = node->meta.value.items()->size();
     std::vector<size_t> output_of(count, SIZE_MAX);
     const ArgumentList& results = *program.graph->output()->args()[0].list();
@@ -225,7 +225,7 @@ class Runner {
       const TensorSpec& spec = *node->meta.value.items()->at(k).tensor();
       add(wanted.dtype, wanted.sizes, kept_dim_order(spec));
     }
-    for (const auto& tensor : tensors) values.emplace_back(&tensor->tensor());
+    for (Array& array : arrays) values.emplace_back(&array.mutable_tensor());
     std::vector<EValue*> arguments;
     for (EValue& value : values) arguments.push_back(&value);
     const Error error = delegate.execute({.tracer = &tracer}, arguments);
@@ -233,17 +233,11 @@ class Runner {
     for (size_t k = 0; k < count; ++k) {
       const corpus::CaseValue& wanted = call.outputs[output_of[k]];
       const corpus::Comparison comparison =
-          corpus::compare(tools::logical_bytes(tensors[first_output + k]->tensor()),
+          corpus::compare(tools::row_major_bytes(arrays[first_output + k].tensor()),
                           ::vitrine::test::read_file_bytes(wanted.file), wanted.dtype, tolerance);
       if (!comparison.failure.empty()) return comparison.failure;
     }
     return "";
-  }
-
-  static std::vector<uint8_t> order_of(size_t rank) {
-    std::vector<uint8_t> order(rank);
-    for (size_t i = 0; i < rank; ++i) order[i] = static_cast<uint8_t>(i);
-    return order;
   }
 
   static size_t number_of_user_input(const ExportedProgram& program, const InputSpec& spec) {

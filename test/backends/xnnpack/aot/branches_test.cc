@@ -13,11 +13,11 @@
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "host/files.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/array.h"
 
 namespace vitrine::aot::test {
 namespace {
@@ -223,16 +223,12 @@ TEST_F(Branches, RunWithTheirDelegates) {
   for (const int flags : {0, 1, 2, 3}) {
     const bool outer = (flags & 1) != 0;
     const bool inner = (flags & 2) != 0;
-    tools::HostTensor x(ScalarType::kFloat, std::vector<int32_t>{3, 3}, std::vector<uint8_t>{0, 1});
-    x.set_from_logical(std::as_bytes(std::span(numbers)));
-    tools::check(method->set_input(0, EValue(&x.tensor())));
-    std::vector<std::unique_ptr<tools::HostTensor>> given;
+    Array x = tools::check(Array::copy_of<float>(numbers, {3, 3}));
+    tools::check(method->set_input(0, EValue(&x.mutable_tensor())));
+    std::vector<Array> given;
     for (const bool flag : {outer, inner}) {
-      given.push_back(std::make_unique<tools::HostTensor>(ScalarType::kBool, std::vector<int32_t>(),
-                                                          std::vector<uint8_t>()));
-      const std::byte byte{flag};
-      given.back()->set_from_logical({&byte, 1});
-      tools::check(method->set_input(given.size(), EValue(&given.back()->tensor())));
+      given.push_back(tools::check(Array::copy_of<bool>({&flag, 1}, {})));
+      tools::check(method->set_input(given.size(), EValue(&given.back().mutable_tensor())));
     }
     tools::check(method->execute());
     const float* y = method->output(0).unchecked_tensor().data<float>();

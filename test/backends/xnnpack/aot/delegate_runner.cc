@@ -7,19 +7,20 @@
 #include "aot/lowering/to_backend.h"
 #include "backends/xnnpack/aot/xnnpack_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "host/host_tensor.h"
+#include "host/tensors.h"
+#include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/named_data_view.h"
 
 namespace vitrine::aot::test {
 namespace {
 
-std::unique_ptr<tools::HostTensor> make_tensor(const TensorSpec& spec, int64_t batch) {
+Array zeros_of(const TensorSpec& spec, int64_t batch) {
   std::vector<int32_t> sizes;
   for (const SymInt& size : spec.sizes) {
     sizes.push_back(static_cast<int32_t>(size.is_static() ? size.value() : batch));
   }
-  return std::make_unique<tools::HostTensor>(spec.dtype, sizes, kept_dim_order(spec));
+  return tools::check(Array::zeros(spec.dtype, sizes, kept_dim_order(spec)));
 }
 
 }  // namespace
@@ -45,27 +46,27 @@ std::vector<std::vector<float>> run(const LoweredBackendModule& module,
   Result<std::unique_ptr<Delegate>> loaded = backend.init(context, *module.processed_bytes, {});
   EXPECT_TRUE(loaded.ok()) << loaded.error().message();
   if (!loaded.ok()) return {};
-  std::vector<std::unique_ptr<tools::HostTensor>> tensors;
+  std::vector<Array> arrays;
   for (const InputSpec& input : module.original.signature.inputs) {
     if (input.kind != InputSpec::Kind::kUserInput) continue;
     const Node* node = module.original.graph->find(input.name);
-    tensors.push_back(make_tensor(*node->tensor(), batch));
-    const std::vector<float>& numbers = inputs.at(tensors.size() - 1);
-    tensors.back()->set_from_logical(std::as_bytes(std::span(numbers)));
+    arrays.push_back(zeros_of(*node->tensor(), batch));
+    const std::vector<float>& numbers = inputs.at(arrays.size() - 1);
+    tools::check(arrays.back().copy_from(std::as_bytes(std::span(numbers))));
   }
-  const size_t first_output = tensors.size();
+  const size_t first_output = arrays.size();
   for (const Argument& result : *module.original.graph->output()->args()[0].list()) {
-    tensors.push_back(make_tensor(*result.node()->tensor(), batch));
+    arrays.push_back(zeros_of(*result.node()->tensor(), batch));
   }
   std::vector<EValue> values;
-  for (const auto& tensor : tensors) values.emplace_back(&tensor->tensor());
+  for (Array& array : arrays) values.emplace_back(&array.mutable_tensor());
   std::vector<EValue*> arguments;
   for (EValue& value : values) arguments.push_back(&value);
   const Error error = (*loaded)->execute({}, arguments);
   EXPECT_TRUE(error.ok()) << error.message();
   std::vector<std::vector<float>> outputs;
-  for (size_t i = first_output; i < tensors.size(); ++i) {
-    const std::vector<std::byte> bytes = tools::logical_bytes(tensors[i]->tensor());
+  for (size_t i = first_output; i < arrays.size(); ++i) {
+    const std::vector<std::byte> bytes = tools::row_major_bytes(arrays[i].tensor());
     std::vector<float>& numbers = outputs.emplace_back(bytes.size() / sizeof(float));
     if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   }

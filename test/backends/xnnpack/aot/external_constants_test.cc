@@ -8,11 +8,11 @@
 #include "aot/passes/pipelines.h"
 #include "backends/xnnpack/aot/partitioner.h"
 #include "host/files.h"
-#include "host/host_tensor.h"
 #include "host/session.h"
 #include "host/tool_error.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 #include "test/support/scratch_folder.h"
+#include "vitrine/array.h"
 
 namespace vitrine::aot::test {
 namespace {
@@ -54,10 +54,9 @@ class ExternalConstants : public testing::Test {
   std::vector<float> run(const std::vector<std::filesystem::path>& data) {
     tools::Session session({scratch / "m.pte", data, 1, {}, true});
     const std::unique_ptr<Method> method = session.load_method("forward");
-    tools::HostTensor x(ScalarType::kFloat, std::vector<int32_t>{1, 2}, std::vector<uint8_t>{0, 1});
     const std::vector<float> numbers = {1, -1};
-    x.set_from_logical(std::as_bytes(std::span(numbers)));
-    tools::check(method->set_input(0, EValue(&x.tensor())));
+    Array x = tools::check(Array::copy_of<float>(numbers, {1, 2}));
+    tools::check(method->set_input(0, EValue(&x.mutable_tensor())));
     tools::check(method->execute());
     const float* y = method->output(0).unchecked_tensor().data<float>();
     return {y, y + 2};
