@@ -7,8 +7,6 @@
 namespace vitrine::aot::decompositions {
 namespace {
 
-using Numbers = Dims;
-
 // A volume, with or without batch, as images: first its slices, then its columns.
 struct Volume {
   Node* slices = nullptr;  // [batch * channels, depth, height, width]
@@ -42,24 +40,23 @@ Node* pool_depth(Decomposition& to, const Volume& volume, Node* slices, Pool alo
   return to.reshape(pooled, result);
 }
 
-Numbers in_plane(const Numbers& all) { return {all[1], all[2]}; }
+Dims in_plane(const Dims& all) { return {all[1], all[2]}; }
 // Columns are one wide.
-Numbers in_depth(const Numbers& all, int64_t width) { return {all[0], width}; }
+Dims in_depth(const Dims& all, int64_t width) { return {all[0], width}; }
 
-Numbers strides_of(Decomposition& to) {
+Dims strides_of(Decomposition& to) {
   return to.integers(to.integers("stride").empty() ? "kernel_size" : "stride", 3);
 }
 
 // The greatest of a box is the greatest of its columns' greatest.
 Node* greatest_of_boxes(Decomposition& to) {
   const Volume volume = read_volume(to);
-  const Numbers kernel = to.integers("kernel_size", 3);
-  const Numbers stride = strides_of(to);
-  const Numbers padding = to.integers("padding", 3);
-  const Numbers dilation = to.integers("dilation", 3);
+  const Dims kernel = to.integers("kernel_size", 3);
+  const Dims stride = strides_of(to);
+  const Dims padding = to.integers("padding", 3);
+  const Dims dilation = to.integers("dilation", 3);
   const bool ceil_mode = to.boolean("ceil_mode");
-  const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
-                        const Numbers& d) {
+  const auto pool = [&](Node* x, const Dims& k, const Dims& s, const Dims& p, const Dims& d) {
     return to.item(to("max_pool2d_with_indices", x, k, s, p, d, ceil_mode), 0);
   };
   Node* slices = pool(volume.slices, in_plane(kernel), in_plane(stride), in_plane(padding),
@@ -80,14 +77,13 @@ void max_pool3d_with_indices(Decomposition& to) { to.replace_items({greatest_of_
 // and cut windows.
 void average_pool3d(Decomposition& to) {
   const Volume volume = read_volume(to);
-  const Numbers kernel = to.integers("kernel_size", 3);
-  const Numbers stride = strides_of(to);
-  const Numbers padding = to.integers("padding", 3);
+  const Dims kernel = to.integers("kernel_size", 3);
+  const Dims stride = strides_of(to);
+  const Dims padding = to.integers("padding", 3);
   const bool ceil_mode = to.boolean("ceil_mode");
   const bool counts_padding = to.boolean("count_include_pad");
   const Argument divisor = to.arg("divisor_override");
-  const auto pool = [&](Node* x, const Numbers& k, const Numbers& s, const Numbers& p,
-                        const Argument& by) {
+  const auto pool = [&](Node* x, const Dims& k, const Dims& s, const Dims& p, const Argument& by) {
     ArgumentList args = {x, k, s, p, ceil_mode, counts_padding};
     if (!by.is_none()) args.push_back(by);
     return to.make("aten.avg_pool2d.default", std::move(args));
@@ -102,13 +98,13 @@ void average_pool3d(Decomposition& to) {
 namespace {
 
 // Sizes without an argument stay.
-Numbers adaptive_sizes(Decomposition& to) {
+Dims adaptive_sizes(Decomposition& to) {
   const Argument asked = to.arg("output_size");
   const ArgumentList three(3, asked);
   const ArgumentList& items = asked.list() == nullptr ? three : *asked.list();
   const Node* x = to.self();
   if (items.size() != 3 || rank_of(x) < 4) to.refuse("its output_size does not fit");
-  Numbers sizes;
+  Dims sizes;
   for (size_t i = 0; i < 3; ++i) {
     const SymInt& whole = size_at(x, rank_of(x) - 3 + i);
     if (const auto* size = items[i].get<int64_t>()) {
@@ -130,8 +126,8 @@ int64_t plane_of(Decomposition& to, const Node* columns) {
 }  // namespace
 
 void adaptive_average_pool3d(Decomposition& to) {
-  const Numbers sizes = adaptive_sizes(to);
-  if (sizes == Numbers{1, 1, 1}) return to.replace(to.mean(to.self(), {-1, -2, -3}, true));
+  const Dims sizes = adaptive_sizes(to);
+  if (sizes == Dims{1, 1, 1}) return to.replace(to.mean(to.self(), {-1, -2, -3}, true));
   const Volume volume = read_volume(to);
   Node* slices = to("_adaptive_avg_pool2d", volume.slices, in_plane(sizes));
   to.replace(pool_depth(to, volume, slices, [&](Node* columns) {
@@ -140,11 +136,11 @@ void adaptive_average_pool3d(Decomposition& to) {
 }
 
 void adaptive_max_pool3d(Decomposition& to) {
-  const Numbers sizes = adaptive_sizes(to);
+  const Dims sizes = adaptive_sizes(to);
   const Volume volume = read_volume(to);
   Node* slices = to.item(to("adaptive_max_pool2d", volume.slices, in_plane(sizes)), 0);
   to.replace_items({pool_depth(to, volume, slices, [&](Node* columns) {
-    const Numbers asked = in_depth(sizes, plane_of(to, columns));
+    const Dims asked = in_depth(sizes, plane_of(to, columns));
     return to.item(to("adaptive_max_pool2d", columns, asked), 0);
   })});
 }
@@ -153,7 +149,7 @@ namespace {
 
 // The windows of patches, by dim.
 struct Patches {
-  Numbers kernel, dilation, padding, stride;
+  Dims kernel, dilation, padding, stride;
 };
 Patches read_patches(Decomposition& to) {
   Patches patches = {to.integers("kernel_size", 2), to.integers("dilation", 2),
@@ -194,9 +190,9 @@ void image_to_columns(Decomposition& to) {
   const Sizes sizes = x->tensor()->sizes;
   Node* rows = window_indices(to, patches, 0, sizes[2]);
   Node* columns = window_indices(to, patches, 1, sizes[3]);
-  const Numbers pads = {patches.padding[1], patches.padding[1], patches.padding[0],
-                        patches.padding[0]};
-  if (pads != Numbers(4, 0)) x = to("constant_pad_nd", x, pads, 0.0);
+  const Dims pads = {patches.padding[1], patches.padding[1], patches.padding[0],
+                     patches.padding[0]};
+  if (pads != Dims(4, 0)) x = to("constant_pad_nd", x, pads, 0.0);
   Node* tall = to.unsqueeze(to.unsqueeze(rows, -1), -1);
   Node* cut = to.index(x, {Argument(), Argument(), tall, columns});
   cut = to.permute(cut, {0, 1, 2, 4, 3, 5});
@@ -210,7 +206,7 @@ void image_to_columns(Decomposition& to) {
 void columns_to_image(Decomposition& to) {
   bool added = false;
   Node* x = with_batch(to, 3, added);
-  const Numbers size = to.integers("output_size", 2);
+  const Dims size = to.integers("output_size", 2);
   for (const int64_t each : size) {
     if (each < 1 || each > INT32_MAX) to.refuse("its image is empty or too large");
   }
@@ -228,9 +224,9 @@ void columns_to_image(Decomposition& to) {
   Node* tall = to.unsqueeze(to.unsqueeze(rows, -1), -1);
   const Argument indices = Argument::list({Argument(), Argument(), tall, columns});
   image = to("index_put", image, indices, x, true);
-  const Numbers pads = {-patches.padding[1], -patches.padding[1], -patches.padding[0],
-                        -patches.padding[0]};
-  if (pads != Numbers(4, 0)) image = to("constant_pad_nd", image, pads, 0.0);
+  const Dims pads = {-patches.padding[1], -patches.padding[1], -patches.padding[0],
+                     -patches.padding[0]};
+  if (pads != Dims(4, 0)) image = to("constant_pad_nd", image, pads, 0.0);
   to.replace(added ? to.squeeze(image, 0) : image);
 }
 
@@ -241,7 +237,7 @@ void max_unpool(Decomposition& to) {
   const size_t dims = to.node().target().op() == "max_unpool2d" ? 2 : 3;
   const size_t rank = rank_of(x);
   const Sizes sizes = x->tensor()->sizes;
-  const Numbers size = to.integers("output_size", dims);
+  const Dims size = to.integers("output_size", dims);
   if (rank < dims || places->tensor()->sizes != sizes) to.refuse("its indices have other dims");
   if (std::ranges::any_of(size, [](int64_t each) { return each < 1; })) {
     to.refuse("its output_size is not positive");
