@@ -13,8 +13,8 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory();
 
-// What the machine has, or the container that this process is in; UINT64_MAX if the system does not
-// tell. A later change of the container's limit is not seen.
+// What the machine has, or what the container of this process may use; UINT64_MAX if the system
+// does not tell.
 uint64_t machine_memory();
 
 // The number in a file of a control group, such as memory.max; UINT64_MAX if there is none ("max").
