@@ -18,7 +18,7 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
     return context.fail(ErrorCode::kInvalidArgument, "the result is %s, not a Tensor",
                         tag_name(result.tag()));
   }
-  Tensor& out = result.tensor();
+  Tensor& out = result.unchecked_tensor();
   if (!check_dtype(context, out, self.dtype(), "the result")) return;
   std::array<int32_t, kMaxRank> storage;
   const auto sizes = infer_sizes(context, size, self.numel(), storage);
