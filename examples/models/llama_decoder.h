@@ -19,9 +19,9 @@ struct LlamaOptions {
   // has 4-bit weights. 0: all in f32.
   int64_t group = 32;
   uint64_t seed = 1;
-  // Or f16, bf16: attention is computed in it, too. Or i8: queries, keys and values are quantised by
-  // token and head, as ExecuTorch's quantize_kv_cache does, with scales and zero points as caches of
-  // their own, [1, length, key_heads, 1].
+  // Or f16, bf16: attention is computed in it, too. Or i8: queries, keys and values are quantised
+  // by token and head, as ExecuTorch's quantize_kv_cache does, with scales and zero points as
+  // caches of their own, [1, length, key_heads, 1].
   ScalarType cache = ScalarType::kFloat;
 };
 
