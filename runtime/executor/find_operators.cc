@@ -80,7 +80,7 @@ bool MethodLoader::has_backend(uint32_t delegate) const {
 Error MethodLoader::name_missing() {
   const std::span<const char*> names =
       arena_.allocate_array<const char*>(operators_.size() + size_of(plan_.delegates()));
-  if (names.empty()) return no_memory("the names of what is missing");
+  if (names.empty()) return no_memory("missing names");
   size_t count = 0;
   for (const ResolvedOperator& op : operators_) {
     if (op.found.kernel == nullptr) names[count++] = op.name;
@@ -92,11 +92,11 @@ Error MethodLoader::name_missing() {
   const size_t backends = count - operators;
   return Error::make(
       operators == 0 ? ErrorCode::kNotFound : ErrorCode::kOperatorMissing,
-      "%s: this build lacks%s%s%s%s%s: register or link them%s", plan_.name()->c_str(),
-      operators == 0 ? "" : " the operators ", list_names(names.first(operators), arena_),
-      operators != 0 && backends != 0 ? " and" : "", backends == 0 ? "" : " the backends ",
-      list_names(names.subspan(operators, backends), arena_),
-      operators == 0 ? "" : "; VITRINE_SELECT_OPS selects operators");
+      "%s: this build lacks%s%s%s%s%s: register, link or select them (VITRINE_SELECT_OPS)",
+      plan_.name()->c_str(), operators == 0 ? "" : " the operators ",
+      list_names(names.first(operators), arena_), operators != 0 && backends != 0 ? " and" : "",
+      backends == 0 ? "" : " the backends ",
+      list_names(names.subspan(operators, backends), arena_));
 }
 
 Error MethodLoader::name_missing_dtypes() {
