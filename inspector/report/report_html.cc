@@ -155,7 +155,7 @@ std::string report_html(std::span<const ProfilePage> pages, const PageHead* head
   Json data = page_json(pages.front());
   data["others"] = Json::array();
   for (const ProfilePage& page : pages.subspan(1)) data["others"].push_back(page_json(page));
-  const PageHead none = {.data = "null"};
+  const PageHead none;
   if (head == nullptr) head = &none;
   const auto joined = [](std::string_view a, std::string_view b) {
     return std::string(a).append(b);

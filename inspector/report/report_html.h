@@ -36,8 +36,8 @@ struct ProfilePage {
 // showHead(data), with the functions of html/elements.js. Member groups.op of the data has the op
 // types by name, in the order of their colours.
 struct PageHead {
-  std::string_view elements, style, script;
-  std::string data;  // JSON
+  std::string_view elements = {}, style = {}, script = {};
+  std::string data = "null";  // JSON
 };
 // Profiles of one run's methods, of which the page shows one at a time, the first at first. There
 // is at least one. The summary and the memory of profiles with steps are left to the head.

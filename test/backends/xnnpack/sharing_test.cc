@@ -114,19 +114,19 @@ TEST_F(SharingTest, ABudgetBoundsAWorkspaceWhenItGrows) {
   if (!xnnpack::operator_times_are_measured()) GTEST_SKIP() << "XNNPACK tells no sizes";
   BlobBuilder blob = square_plus(10'000);
   Budget budget(100'000);
-  const auto delegate = load_with(blob, {.program = &program_, .memory = &budget});
-  EXPECT_THAT(run_on(*delegate, 10'000, 2), Each(6));
+  const auto bounded = load_with(blob, {.program = &program_, .memory = &budget});
+  EXPECT_THAT(run_on(*bounded, 10'000, 2), Each(6));
   ASSERT_TRUE(budget.take(budget.left()));
-  const size_t there = bytes(Kind::kWorkspace, {delegate.get()});
+  const size_t there = bytes(Kind::kWorkspace, {bounded.get()});
   ASSERT_LT(there, 120'000u);
   Tensor& large = factory.make(ScalarType::kFloat, {30'000});
   EValue* arguments[] = {&factory.value(large),
                          &factory.value(factory.make(ScalarType::kFloat, {30'000}))};
-  const Error error = delegate->execute({}, arguments);
+  const Error error = bounded->execute({}, arguments);
   EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
   EXPECT_THAT(error.message(),
               testing::HasSubstr("the bound of " + std::to_string(there) + " bytes"));
-  EXPECT_THAT(run_on(*delegate, 10'000, 3), Each(12));
+  EXPECT_THAT(run_on(*bounded, 10'000, 3), Each(12));
 }
 
 TEST_F(SharingTest, DelegatesSurviveTheGrowthOfTheirWorkspace) {
