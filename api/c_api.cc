@@ -156,6 +156,9 @@ Result<Module> CModule::load(Result<std::unique_ptr<DataSource>> source, const c
   ModuleOptions made;
   made.threads = options.threads;
   made.optimized_kernels = options.portable_kernels_only == 0;
+  made.limits = {.max_memory_bytes = options.max_memory_bytes,
+                 .max_load_steps = options.max_load_steps,
+                 .max_instructions_per_run = options.max_instructions_per_run};
   made.tracer = tracer;
   return Module::load(std::move(source), path, made,
                       std::span(options.data_files, options.num_data_files),

@@ -114,6 +114,7 @@ struct Module::State {
   };
 
   bool optimized_kernels = true;
+  MethodLimits limits;
   EventTracer* tracer = nullptr;
   BackendOptions backend_options;
   DataFiles data;
@@ -148,6 +149,7 @@ Error Module::State::load(size_t index) {
   how.backend_options = backend_options.all();
   how.tracer = tracer;
   how.shared_state = shared_state.get();
+  how.limits = limits;
   how.check_plan = refuse_overlaps;
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
   Loaded loaded;
@@ -213,6 +215,7 @@ Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const ch
   std::unique_ptr<State> state(new (std::nothrow) State);
   if (state == nullptr) return no_memory();
   state->optimized_kernels = options.optimized_kernels;
+  state->limits = options.limits;
   state->tracer = options.tracer;
   VITRINE_ASSIGN_OR_RETURN(state->backend_options, BackendOptions::copy_of(backend_options));
   VITRINE_ASSIGN_OR_RETURN(state->data, DataFiles::load(data_files));

@@ -24,7 +24,9 @@ T check_file(const std::filesystem::path& path, Result<T> result) {
 const char* const kDefaultBackend = xnnpack::kBackendId;
 
 Session::Session(const SessionOptions& options)
-    : backend_options_(options.backend_options), optimized_kernels_(options.optimized_kernels) {
+    : backend_options_(options.backend_options),
+      optimized_kernels_(options.optimized_kernels),
+      limits_(options.limits) {
   std::vector<const char*> data;
   for (const std::filesystem::path& file : options.data) data.push_back(file.c_str());
   data_ = check(DataFiles::load(data));
@@ -57,6 +59,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   options.backend_options = backend_options_;
   options.tracer = tracer;
   options.shared_state = shared_state_.get();
+  options.limits = limits_;
   options.check_plan = refuse_overlaps;
   std::unique_ptr<Method> method = check(Method::load(program_, name, options));
   if (!method->warning().ok()) {

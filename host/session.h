@@ -26,6 +26,7 @@ struct SessionOptions {
   size_t threads = 0;                               // 0: as many as performing cores
   std::vector<BackendOption> backend_options = {};  // their texts must outlive the session
   bool optimized_kernels = true;
+  MethodLimits limits = {};
   std::shared_ptr<ThreadPool> pool = {};  // null: the session makes one of `threads`
   // If not empty, the program: `model` is only its name in messages. Outlives the session.
   std::span<const std::byte> program = {};
@@ -59,6 +60,7 @@ class Session {
   std::vector<Array> outputs_;
   std::vector<BackendOption> backend_options_;
   bool optimized_kernels_;
+  MethodLimits limits_;
   uint64_t load_ns_ = 0;
 };
 

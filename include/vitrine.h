@@ -130,9 +130,15 @@ typedef struct vitrine_options {
    * method's first call. If a key is repeated, the last one applies. */
   const vitrine_backend_option* backend_options;
   size_t num_backend_options;
+  /* Bounds on what a hostile file can ask for, of each method by itself; 0: the default
+   * (docs/trust.md, "Limits"). Bytes for loading and running, items that loading looks at, and
+   * instructions. */
+  uint64_t max_memory_bytes;
+  uint64_t max_load_steps;
+  uint64_t max_instructions_per_run;
 } vitrine_options;
 #define VITRINE_OPTIONS_INIT \
-  { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0 }
+  { sizeof(vitrine_options), 0, NULL, 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 /* The file is mapped: it must not be truncated while the module lives. `options` may be NULL; what
  * they point to is copied. */

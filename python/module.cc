@@ -44,12 +44,18 @@ void define_program(py::module_& module) {
       .def("table", [](const inspector::Profile& profile, size_t width, bool costs, bool ids) {
         return inspector::report_table(profile, {.width = width, .costs = costs, .ids = ids});
       });
+  py::class_<MethodLimits>(module, "MethodLimits")
+      .def(py::init())
+      .def_readwrite("max_memory_bytes", &MethodLimits::max_memory_bytes)
+      .def_readwrite("max_load_steps", &MethodLimits::max_load_steps)
+      .def_readwrite("max_instructions_per_run", &MethodLimits::max_instructions_per_run);
   py::class_<ProgramSettings>(module, "ProgramSettings")
       .def(py::init())
       .def_readwrite("threads", &ProgramSettings::threads)
       .def_readwrite("optimized_kernels", &ProgramSettings::optimized_kernels)
       .def_readwrite("data", &ProgramSettings::data)
-      .def_readwrite("backend_options", &ProgramSettings::backend_options);
+      .def_readwrite("backend_options", &ProgramSettings::backend_options)
+      .def_readwrite("limits", &ProgramSettings::limits);
   py::class_<PythonProgram>(module, "Program")
       .def(py::init(&program_in_memory))  // first: bytes can be paths, too
       .def(py::init<const std::filesystem::path&, const ProgramSettings&>())

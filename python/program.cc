@@ -62,7 +62,8 @@ std::vector<BackendOption> PythonProgram::backend_options() const {
 ModuleOptions PythonProgram::module_options() const {
   ModuleOptions options{.threads = settings_.threads,
                         .optimized_kernels = settings_.optimized_kernels,
-                        .backend_options = backend_options()};
+                        .backend_options = backend_options(),
+                        .limits = settings_.limits};
   for (const auto& file : settings_.data) options.data_files.push_back(file.string());
   return options;
 }
@@ -135,6 +136,7 @@ inspector::Profile PythonProgram::profile(const ProfileSettings& settings,
                           .threads = settings_.threads,
                           .backend_options = backend_options(),
                           .optimized_kernels = settings_.optimized_kernels,
+                          .limits = settings_.limits,
                           .program = memory_ ? memory_->bytes() : std::span<const std::byte>()});
   TraceBuffer trace;
   const std::unique_ptr<Method> loaded = session.load_method(settings.method, &trace);

@@ -31,6 +31,7 @@ struct ProgramSettings {
   std::vector<std::filesystem::path> data;  // .ptd files
   // As --backend_option of executor_runner has it: "key" or "Backend:key", and the value.
   std::vector<std::pair<std::string, std::variant<bool, int64_t, std::string>>> backend_options;
+  MethodLimits limits = {};
 };
 
 class PythonProgram {

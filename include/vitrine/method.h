@@ -38,6 +38,17 @@ class ThreadPool;
 // budget and returned.
 Error refuse_overlaps(MethodLoader& loader);
 
+// Bounds on what a hostile file can ask for (docs/trust.md). 0 stands for the default.
+struct MethodLimits {
+  // Memory for loading and running: activations, values, kernels' temporary memory, delegates, what
+  // they pack, their workspaces. By default as much as the machine or the container has.
+  uint64_t max_memory_bytes = 0;
+  // Work of loading, in items looked at. By default 16 a byte of the files, and a million.
+  uint64_t max_load_steps = 0;
+  // By default 10 million.
+  uint64_t max_instructions_per_run = 0;
+};
+
 // Pointers are not owned and outlive the Method. Null means "none of these".
 struct MethodOptions {
   const KernelRegistry* kernels = nullptr;
@@ -56,13 +67,7 @@ struct MethodOptions {
   // Replaces the planned buffer that methods of the program share (planned_memory[1] is ignored).
   // It must be of this program. Null: the method has its own state.
   SharedState* shared_state = nullptr;
-  // Bounds on what a hostile file can ask for (docs/trust.md).
-  // Limit of the memory for loading and running: activations, values, kernels' temporary memory,
-  // delegates, what they pack, their workspaces. 0: as much as the machine or the container has.
-  uint64_t max_memory_bytes = 0;
-  // Work of loading, in items looked at. 0: 16 a byte of the files, and a million.
-  uint64_t max_load_steps = 0;
-  uint64_t max_instructions_per_run = 10'000'000;
+  MethodLimits limits = {};
   // refuse_overlaps, which the facade and the tools use, for plans that may be wrong. Null: each
   // kernel refuses the overlaps that it cannot work with, and nothing else checks for them.
   Error (*check_plan)(MethodLoader& loader) = nullptr;
@@ -75,7 +80,7 @@ struct MemoryUsage {
   uint64_t metadata = 0;   // values, tensors, steps
   uint64_t temporary = 0;  // kernels' temporary memory: the most so far
   DelegateMemory delegates;
-  uint64_t budget = 0;  // MethodOptions::max_memory_bytes, or what stands for it
+  uint64_t budget = 0;  // MethodLimits::max_memory_bytes, or what stands for it
   uint64_t taken = 0;   // of the budget, now
 };
 

@@ -83,6 +83,8 @@ struct ModuleOptions {
   // They are copied. InvalidArgument for a backend that this build lacks, even if the program does
   // not use it.
   std::vector<BackendOption> backend_options = {};
+  // Of each method by itself.
+  MethodLimits limits = {};
   // Attached to every method, for loading and calls. Not owned; outlives the Module. May be null.
   // A CallProfile gives rows and sums (vitrine/call_profile.h).
   EventTracer* tracer = nullptr;

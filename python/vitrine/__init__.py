@@ -76,13 +76,21 @@ class Program:
     `threads` counts the caller's; 0 means as many as the machine has performing cores. `data` are
     .ptd files. `backend_options` are as `executor_runner --backend_option` has them: those of
     XNNPACK by name, {"workspace_sharing_mode": 2}, others as "Backend:name" (docs/xnnpack.md).
+    The limits bound what a hostile file can ask for; 0 stands for the default (docs/trust.md).
     Errors are `vitrine.Error`, and TypeError or ValueError for wrong inputs.
     """
 
     def __init__(self, program: Union[PathLike, Bytes], *, threads: int = 0,
                  optimized_kernels: bool = True, data: Sequence[PathLike] = (),
-                 backend_options: Optional[Mapping[str, Union[bool, int, PathLike]]] = None) -> None:
+                 backend_options: Optional[Mapping[str, Union[bool, int, PathLike]]] = None,
+                 max_memory_bytes: int = 0, max_load_steps: int = 0,
+                 max_instructions_per_run: int = 0) -> None:
+        limits = _vitrine.MethodLimits()
+        limits.max_memory_bytes = _count("max_memory_bytes", max_memory_bytes, 0)
+        limits.max_load_steps = _count("max_load_steps", max_load_steps, 0)
+        limits.max_instructions_per_run = _count("max_instructions_per_run", max_instructions_per_run, 0)
         settings = _vitrine.ProgramSettings()
+        settings.limits = limits
         settings.threads = _count("threads", threads, 0)
         settings.optimized_kernels = optimized_kernels
         settings.data = [os.fspath(file) for file in _items("data", data)]

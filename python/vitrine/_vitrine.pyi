@@ -14,11 +14,17 @@ class Profile:
     def html(self) -> str: ...
     def table(self, width: int, costs: bool, ids: bool, /) -> str: ...
 
+class MethodLimits:
+    max_memory_bytes: int
+    max_load_steps: int
+    max_instructions_per_run: int
+
 class ProgramSettings:
     threads: int
     optimized_kernels: bool
     data: list[str]
     backend_options: list[tuple[str, Union[bool, int, str]]]
+    limits: MethodLimits
 
 class Program:
     def __init__(self, program: Union[str, bytes], settings: ProgramSettings, /) -> None: ...

@@ -16,6 +16,8 @@
 namespace vitrine {
 namespace {
 
+constexpr uint64_t kDefaultInstructions = 10'000'000;
+
 using Kind = TraceRecord::Kind;
 
 // A Bool, or a bool tensor of which every element is true.
@@ -120,15 +122,17 @@ Method::Method(std::shared_ptr<const Program> program, const MethodMeta& meta,
     : program_(std::move(program)),
       meta_(meta),
       tracer_(options.tracer),
-      max_instructions_(options.max_instructions_per_run),
-      memory_(options.max_memory_bytes != 0 ? options.max_memory_bytes
-                                            : platform::machine_memory()),
-      load_steps_(options.max_load_steps),
+      max_instructions_(options.limits.max_instructions_per_run != 0
+                            ? options.limits.max_instructions_per_run
+                            : kDefaultInstructions),
+      memory_(options.limits.max_memory_bytes != 0 ? options.limits.max_memory_bytes
+                                                   : platform::machine_memory()),
+      load_steps_(options.limits.max_load_steps),
       arena_(16384, &memory_),
       temp_(16384, &memory_),
       kernel_context_(&temp_, options.pool),
       named_data_(options.external_data, &program_->named_data()) {
-  if (options.max_load_steps != 0) return;
+  if (options.limits.max_load_steps != 0) return;
   const uint64_t external =
       options.external_data != nullptr ? options.external_data->file_bytes() : 0;
   load_steps_ = Budget(default_load_steps(program_->file_bytes() + external));
@@ -287,9 +291,10 @@ Error Method::run() {
   while (position < steps.size()) {
     if ((*budget)-- == 0) {
       return at(steps[position], chain_index, position,
-                Error::make(ErrorCode::kInvalidProgram,
-                            "stopped after %llu instructions: does the program loop forever?",
-                            static_cast<unsigned long long>(max_instructions_)));
+                Error::make(
+                    ErrorCode::kInvalidProgram,
+                    "stopped after %llu instructions (max_instructions_per_run): an endless loop?",
+                    static_cast<unsigned long long>(max_instructions_)));
     }
     const Step& step = steps[position];
     size_t next = position + 1;

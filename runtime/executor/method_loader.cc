@@ -32,16 +32,15 @@ Error MethodLoader::load() {
 Error MethodLoader::no_memory(const char* what) const {
   return Error::make(
       ErrorCode::kMemoryAllocationFailed,
-      "no memory for %s: %llu bytes of the %llu that MethodOptions::max_memory_bytes "
-      "allows are taken",
-      what, static_cast<unsigned long long>(method_.memory_.used()),
+      "no memory for %s: %llu bytes of the %llu that max_memory_bytes allows are taken", what,
+      static_cast<unsigned long long>(method_.memory_.used()),
       static_cast<unsigned long long>(method_.memory_.limit()));
 }
 
 Error MethodLoader::work(uint64_t steps) {
   if (method_.load_steps_.take(steps)) return Error();
   return Error::make(ErrorCode::kOutOfResources,
-                     "loading takes more than %llu steps (MethodOptions::max_load_steps): the file "
+                     "loading takes more than %llu steps (max_load_steps): the file "
                      "uses the same lists again and again",
                      static_cast<unsigned long long>(method_.load_steps_.limit()));
 }

@@ -78,7 +78,7 @@ class MethodLoader {
   Error mark_written(int32_t value);
 
   Error no_memory(const char* what) const;
-  // OutOfResources if the file asks for more than MethodOptions::max_load_steps.
+  // OutOfResources if the file asks for more than MethodLimits::max_load_steps.
   Error work(uint64_t steps);
 
   Method& method_;

@@ -346,6 +346,36 @@ static void check_before_backend_options(const char* path) {
   vitrine_module_free(module);
 }
 
+static void check_limits(const char* path) {
+  vitrine_options memory = VITRINE_OPTIONS_INIT;
+  vitrine_options steps = VITRINE_OPTIONS_INIT;
+  vitrine_options instructions = VITRINE_OPTIONS_INIT;
+  memory.max_memory_bytes = 10000;
+  steps.max_load_steps = 10;
+  instructions.max_instructions_per_run = 1;
+  const struct {
+    const vitrine_options* options;
+    uint32_t code;
+    const char* what;
+  } cases[] = {{&memory, 0x21, "of the 10000 that max_memory_bytes allows"},
+               {&steps, 0x25, "more than 10 steps (max_load_steps)"},
+               {&instructions, 0x23, "after 1 instructions (max_instructions_per_run)"}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    vitrine_module* module = NULL;
+    vitrine_value input;
+    vitrine_value output;
+    vitrine_info in;
+    need(vitrine_module_load_file(path, cases[i].options, &module));
+    need(vitrine_method_input(module, "forward", 0, &in));
+    input.kind = VITRINE_ARRAY;
+    need(vitrine_array_new(in.dtype, in.sizes, in.rank, &input.as.array));
+    expect_error(vitrine_module_call(module, "forward", &input, 1, &output, 1), cases[i].code,
+                 cases[i].what);
+    vitrine_value_clear(&input);
+    vitrine_module_free(module);
+  }
+}
+
 static void check_portable_kernels(const char* path) {
   vitrine_module* module = NULL;
   vitrine_options options = VITRINE_OPTIONS_INIT;
@@ -430,5 +460,6 @@ int main(int argc, char** argv) {
   check_profile(path, "\"where\":\"kernel\"");
   check_padding(path);
   check_portable_kernels(path);
+  check_limits(path);
   return failures == 0 ? 0 : 1;
 }

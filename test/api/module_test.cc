@@ -302,6 +302,24 @@ TEST(Module, RefusesOptionsOfBackendsThatAreNotThere) {
                         "XnnpackBackend and "));
 }
 
+TEST(Module, HonoursItsLimits) {
+  const auto refusal = [](const MethodLimits& limits) {
+    Module module = load("digits_portable", {.threads = 1, .limits = limits});
+    const auto outputs = module.forward({array_of("digits_portable/input_0.bin", {1, 1, 8, 8})});
+    return outputs.ok() ? std::string() : std::string(outputs.error().message());
+  };
+  EXPECT_EQ(refusal({}), "");
+  EXPECT_EQ(refusal({.max_memory_bytes = 1 << 20,
+                     .max_load_steps = 1'000'000,
+                     .max_instructions_per_run = 1000}),
+            "");
+  EXPECT_THAT(refusal({.max_memory_bytes = 10'000}),
+              HasSubstr("of the 10000 that max_memory_bytes allows"));
+  EXPECT_THAT(refusal({.max_load_steps = 10}), HasSubstr("more than 10 steps (max_load_steps)"));
+  EXPECT_THAT(refusal({.max_instructions_per_run = 1}),
+              HasSubstr("stopped after 1 instructions (max_instructions_per_run)"));
+}
+
 TEST(Module, KeepsBackendOptionsOfItsOwn) {
   std::string key = "workspace_sharing_mode";
   std::string backend = "XnnpackBackend";

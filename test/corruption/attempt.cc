@@ -57,11 +57,11 @@ Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
                 const BackendRegistry& backends) {
   const auto program = Program::load(std::move(*view_buffer(bytes)));
   if (!program.ok()) return {Stage::kProgramLoad, program.error().message()};
-  MethodOptions options{.kernels = &kernels,
-                        .backends = &backends,
-                        .max_memory_bytes = 2 * kMaxBytes,
-                        .max_instructions_per_run = 100,
-                        .check_plan = refuse_overlaps};
+  MethodOptions options{
+      .kernels = &kernels,
+      .backends = &backends,
+      .limits = {.max_memory_bytes = 2 * kMaxBytes, .max_instructions_per_run = 100},
+      .check_plan = refuse_overlaps};
   auto method = Method::load(*program, (*program)->method_name(0), options);
   if (!method.ok()) {
     // The kernels are to see the overlaps of damaged plans, too.

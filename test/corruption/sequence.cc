@@ -164,8 +164,8 @@ SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int
   MethodOptions options;
   options.kernels = &kernels;
   options.backends = &backends;
-  options.max_memory_bytes = 8 * kLargestBlock;
-  options.max_instructions_per_run = 500;
+  options.limits.max_memory_bytes = 8 * kLargestBlock;
+  options.limits.max_instructions_per_run = 500;
   Random random(seed);
   std::array<std::unique_ptr<Instance>, 3> instances;
   for (int step = 0; step < steps; ++step) {

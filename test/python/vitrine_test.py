@@ -176,6 +176,19 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "backend option a is 0.5; it takes a bool, an int or a str"):
             vitrine.Program(sample("add_mul"), backend_options={"a": 0.5})
 
+    def test_limits(self):
+        image = floats("digits_portable", "input_0.bin", (1, 1, 8, 8))
+        for limit, says in (({"max_memory_bytes": 10000}, "of the 10000 that max_memory_bytes allows"),
+                            ({"max_load_steps": 10}, r"more than 10 steps \(max_load_steps\)"),
+                            ({"max_instructions_per_run": 1}, "stopped after 1 instructions")):
+            program = vitrine.Program(sample("digits_portable"), **limit)
+            with self.assertRaisesRegex(vitrine.Error, says):
+                program(image)
+            with self.assertRaisesRegex(vitrine.Error, says):
+                program.profile(image, runs=1)
+        with self.assertRaisesRegex(ValueError, "max_load_steps is -1; it takes 0 or more"):
+            vitrine.Program(sample("add_mul"), max_load_steps=-1)
+
     def test_complex_numbers(self):
         parts = numpy.arange(3) + 1j
         half, single, double = 8, 9, 10  # which the schema does not name

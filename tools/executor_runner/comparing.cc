@@ -129,12 +129,16 @@ int report_value_comparison(const Traced& a, const Traced& b, uint64_t dropped,
 
 int run_comparison(const RunnerOptions& options) {
   // Both share a pool, since idle workers of another one would spin during the runs.
-  Side a(
-      {options.model, options.data, options.threads, options.backend.parsed(), !options.portable},
-      options);
-  Side b({options.compare, options.compare_data, options.threads, options.backend.parsed(),
-          !options.portable, a.session.pool()},
-         options);
+  SessionOptions sessions{.model = options.model,
+                          .data = options.data,
+                          .threads = options.threads,
+                          .backend_options = options.backend.parsed(),
+                          .optimized_kernels = !options.portable};
+  Side a(sessions, options);
+  sessions.model = options.compare;
+  sessions.data = options.compare_data;
+  sessions.pool = a.session.pool();
+  Side b(sessions, options);
   a.inputs.emplace(make_inputs(a.session, *a.method, options, a.trace));
   b.inputs.emplace(*b.method, *a.inputs);
   size_t warmup = 0;

@@ -43,7 +43,7 @@ Result<Source> find_named(const flatbuffers::String& key, const NamedDataMap* na
   if (!steps.take(1 + key.size() / 64)) {
     return Error::make(ErrorCode::kOutOfResources,
                        "named data \"%.80s\": its key is used too often "
-                       "(MethodOptions::max_load_steps)",
+                       "(max_load_steps)",
                        key.c_str());
   }
   if (named_data == nullptr) {
@@ -180,7 +180,7 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps
         return Error::make(
             ErrorCode::kOutOfResources,
             "xnodes[%zu] (%s): the nodes up to here read the same constants too often "
-            "(MethodOptions::max_load_steps)",
+            "(max_load_steps)",
             i, node.kind->name);
       }
       if (add_overflows(total, bytes, &total) || total > limits.max_weight_bytes) {

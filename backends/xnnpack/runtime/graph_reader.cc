@@ -53,11 +53,10 @@ class ValueIds {
 };
 
 Error too_much_work(const Budget& steps) {
-  return Error::make(
-      ErrorCode::kOutOfResources,
-      "more than %llu items to read (MethodOptions::max_load_steps): the payload uses "
-      "the same ones again and again",
-      static_cast<unsigned long long>(steps.limit()));
+  return Error::make(ErrorCode::kOutOfResources,
+                     "more than %llu items to read (max_load_steps): the payload uses "
+                     "the same ones again and again",
+                     static_cast<unsigned long long>(steps.limit()));
 }
 
 Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {

@@ -141,7 +141,7 @@ Cost cost_of(Make make, uint32_t size) {
     MethodOptions options;
     options.kernels = &test::test_kernels();
     options.external_data = &weights;
-    options.max_load_steps = steps;
+    options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
   };
   // The least that suffices; as the default no more than the budget is spent.

@@ -112,7 +112,7 @@ TEST_F(MethodControlFlowTest, OtherConditionsFail) {
 
 TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
   forward_.jump_false(forward_.boolean(false), 0);
-  run({.max_instructions_per_run = 1000});
+  run({.limits = {.max_instructions_per_run = 1000}});
   EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
   EXPECT_THAT(error_.message(), HasSubstr("stopped after 1000 instructions"));
   EXPECT_THAT(error_.message(), HasSubstr("chain 0, instruction 0"));
@@ -120,16 +120,16 @@ TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
 
 TEST_F(MethodControlFlowTest, TheLimitIsPerRunAndExact) {
   forward_.free(x_);
-  const auto method = run({.max_instructions_per_run = 2});
+  const auto method = run({.limits = {.max_instructions_per_run = 2}});
   EXPECT_TRUE(error_.ok()) << error_.message();
   EXPECT_TRUE(method->execute().ok());
-  run({.max_instructions_per_run = 1});
+  run({.limits = {.max_instructions_per_run = 1}});
   EXPECT_FALSE(error_.ok());
 }
 
 TEST_F(MethodControlFlowTest, TheLimitIsForAllChains) {
   forward_.chains.push_back(forward_.chains[0]);
-  run({.max_instructions_per_run = 1});
+  run({.limits = {.max_instructions_per_run = 1}});
   EXPECT_THAT(error_.message(), HasSubstr("chain 1, instruction 0"));
 }
 

@@ -129,11 +129,11 @@ TEST_F(MethodLoadingTest, ValuesBeyondTheLastAreNone) {
 TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
   build_scaling();
   for (int i = 0; i < 2000; ++i) forward_.integer(i);
-  const auto method = try_load({.max_memory_bytes = 20000});
+  const auto method = try_load({.limits = {.max_memory_bytes = 20000}});
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().code(), ErrorCode::kMemoryAllocationFailed);
   EXPECT_THAT(method.error().message(), HasSubstr("max_memory_bytes"));
-  EXPECT_TRUE(try_load({.max_memory_bytes = 100000}).ok());
+  EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
 TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {

@@ -55,9 +55,10 @@ TEST_F(PlannedMemoryTest, MustFitTheProgram) {
 
 TEST_F(PlannedMemoryTest, IsBounded) {
   forward_.buffer_sizes = {0, 1'000'000, 1'000'000};
-  EXPECT_THAT(refusal({.max_memory_bytes = 2'000'000}, ErrorCode::kMemoryAllocationFailed),
-              HasSubstr("no memory for planned memory"));
-  const auto method = load({.max_memory_bytes = 2'100'000});
+  EXPECT_THAT(
+      refusal({.limits = {.max_memory_bytes = 2'000'000}}, ErrorCode::kMemoryAllocationFailed),
+      HasSubstr("no memory for planned memory"));
+  const auto method = load({.limits = {.max_memory_bytes = 2'100'000}});
   ASSERT_NE(method, nullptr);
   const MemoryUsage usage = method->memory_usage();
   EXPECT_EQ(usage.planned, 2'000'000u);
@@ -92,7 +93,7 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryIsWhatKernelsAskFor) {
   }
   const MemoryUsage usage = method->memory_usage();
   EXPECT_EQ(usage.taken, usage.planned + usage.metadata + usage.temporary);
-  const MethodOptions bounded{.max_memory_bytes = usage.taken - 1};
+  const MethodOptions bounded{.limits = {.max_memory_bytes = usage.taken - 1}};
   const auto refused = load(bounded);
   ASSERT_TRUE(refused->set_input(0, value({kCount}, std::vector<float>(kCount, 3))).ok());
   const Error error = refused->execute();
@@ -103,11 +104,11 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryIsWhatKernelsAskFor) {
 // Sizes whose sum, or the sum rounded up, would wrap around.
 TEST_F(PlannedMemoryTest, HugeSizesDoNotWrap) {
   forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX};
-  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
   forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX - 120, 64};
-  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
   forward_.buffer_sizes = {0, INT64_MAX / 2};
-  refusal({.max_memory_bytes = kNoLimit}, ErrorCode::kMemoryAllocationFailed);
+  refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
 }
 
 TEST_F(PlannedMemoryTest, OfTheMethodIsZeroedAndAligned) {

@@ -29,8 +29,8 @@ TEST_F(PlanLimitsTest, NoMemoryIsAnError) {
   const auto program = build();
   MethodOptions bounded = options();
   bounded.check_plan = nullptr;
-  bounded.max_memory_bytes = least([&](uint64_t bytes) {
-    bounded.max_memory_bytes = bytes;
+  bounded.limits.max_memory_bytes = least([&](uint64_t bytes) {
+    bounded.limits.max_memory_bytes = bytes;
     return Method::load(program, "forward", bounded).ok();
   });
   bounded.check_plan = refuse_overlaps;
@@ -57,7 +57,7 @@ class PlanStepsTest : public test::PlanTest {
     const auto program = build();
     MethodOptions bounded = options();
     return least([&](uint64_t steps) {
-      bounded.max_load_steps = steps;
+      bounded.limits.max_load_steps = steps;
       return Method::load(program, "forward", bounded).ok();
     });
   }
