@@ -8,7 +8,7 @@ import unittest
 from vitrine import _vitrine
 
 STUB = ast.parse(pathlib.Path(_vitrine.__file__).with_name("_vitrine.pyi").read_text())
-VALUES = {"int": 1, "bool": True, "str": "a", "list": [], "dict": {}}
+VALUES = {"int": 1, "bool": True, "str": "a", "list": [], "dict": {}, "MethodLimits": _vitrine.MethodLimits()}
 
 
 def stubs(body):

@@ -1,69 +1,20 @@
 #include "tokenizers/hugging_face/oniguruma.h"
 
 #include <fmt/format.h>
-#include <unicode/uniset.h>
-#include <unicode/unistr.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "tokenizers/hugging_face/oniguruma_sets.h"
+#include "tokenizers/hugging_face/pattern_reader.h"
 #include "tokenizers/pattern.h"
-#include "tokenizers/unicode.h"
-#include "vitrine/tokenizer.h"
 
 namespace vitrine::hugging_face {
 namespace {
 
 constexpr size_t kMostNestedClasses = 100;
 constexpr int kMostRepeats = 100'000;  // Oniguruma's limit
-
-struct NamedSet {
-  std::string_view name;
-  std::string_view items;  // of an ICU set
-};
-// As measured, character by character: the documentation of Oniguruma differs.
-constexpr NamedSet kNamedSets[] = {
-    {"alnum", R"(\p{Alphabetic}\p{Nd})"},
-    {"alpha", R"(\p{Alphabetic})"},
-    {"ascii", R"(\x00-\x7F)"},
-    {"blank", R"(\p{Zs}\x09)"},
-    {"cntrl", R"(\p{Cc})"},
-    {"digit", R"(\p{Nd})"},
-    {"graph", R"([^\p{White_Space}\p{Cc}\p{Cn}\p{Cs}])"},
-    {"lower", R"(\p{Lowercase})"},
-    {"print", R"([^\p{Zl}\p{Zp}\p{Cc}\p{Cn}\p{Cs}])"},
-    {"punct", R"(\p{P}\p{S})"},
-    {"space", R"(\p{White_Space})"},
-    {"upper", R"(\p{Uppercase})"},
-    {"word", R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})"},
-    {"xdigit", R"(0-9A-Fa-f)"},
-};
-
-// Superscripts and fractions of Latin-1 are words' too, but not in a class.
-constexpr std::string_view kMoreOfWord = R"(\u00B2\u00B3\u00B9\u00BC-\u00BE)";
-
-struct SetLetter {
-  char letter;
-  std::string_view name;
-};
-constexpr SetLetter kSetLetters[] = {
-    {'d', "digit"}, {'h', "xdigit"}, {'s', "space"}, {'w', "word"}};
-
-struct CharacterLetter {
-  char letter;
-  char32_t value;
-};
-constexpr CharacterLetter kCharacterLetters[] = {{'a', 0x07}, {'e', 0x1B}, {'f', 0x0C}, {'n', 0x0A},
-                                                 {'r', 0x0D}, {'t', 0x09}, {'v', 0x0B}};
-
-// Not ICU's (?s:.), which takes both characters of a CR LF.
-constexpr std::string_view kAny = R"([\x{0}-\x{10FFFF}])";
-constexpr std::string_view kNone = R"([^\x{0}-\x{10FFFF}])";
-constexpr std::string_view kNotNewline = R"([^\x0A])";
-constexpr std::string_view kLineBegin = R"((?:\A|(?<=\x0A)(?!\z)))";
-constexpr std::string_view kLineEnd = R"((?=\x0A|\z))";
 
 struct Meaning {
   std::string_view icu;
@@ -86,64 +37,25 @@ struct GroupKind {
 constexpr GroupKind kGroupKinds[] = {{"(?:", true},  {"(?>", true},         {"(?=", false},
                                      {"(?!", false}, {"(?<=", false, true}, {"(?<!", false, true}};
 
-template <class Row, size_t kSize>
-const Row* row_of(const Row (&table)[kSize], char32_t letter) {
-  const Row* found = std::ranges::find_if(
-      table, [&](const Row& row) { return static_cast<char32_t>(row.letter) == letter; });
-  return found == std::end(table) ? nullptr : found;
+const Meaning* meaning_of(char32_t letter) {
+  const Meaning* found = std::ranges::find_if(
+      kMeanings, [&](const Meaning& row) { return static_cast<char32_t>(row.letter) == letter; });
+  return found == std::end(kMeanings) ? nullptr : found;
 }
 
-bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_layout(char32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-bool is_letter(char32_t c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-std::string quoted(char32_t c) {
-  if (c < 0x80 && !is_digit(c) && !is_letter(c)) {
-    return fmt::format("\\x{:02X}", static_cast<uint32_t>(c));
-  }
-  std::string text;
-  append_character(text, c);
-  return text;
-}
-
-std::string bracketed(std::string_view items, bool negated) {
-  return fmt::format("[{}{}]", negated ? "^" : "", items);
-}
-
-std::optional<std::string> named_set(std::string_view name, bool negated, bool in_class) {
-  const NamedSet* found = std::ranges::find(kNamedSets, name, &NamedSet::name);
-  if (found == std::end(kNamedSets)) return std::nullopt;
-  std::string items(found->items);
-  if (name == "word" && !in_class) items += kMoreOfWord;
-  return bracketed(items, negated);
-}
-
-// nullopt if ICU does not know the property.
-std::optional<std::string> known_set(std::string_view kind, std::string_view name, bool negated) {
-  const std::string items = fmt::format("\\p{{{}{}}}", kind, name);
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::UnicodeSet set(icu::UnicodeString::fromUTF8(items), status);
-  if (U_FAILURE(status)) return std::nullopt;
-  return bracketed(items, negated);
-}
-
-// ICU's own \b and \B take no notice of marks and formats.
-std::string word_edge(bool negated) {
-  return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", *named_set("word", false, false),
-                     negated ? '=' : '!', negated ? '!' : '=');
-}
-
-class Rewriter {
+class Rewriter : PatternReader {
  public:
-  Rewriter(std::string_view from, const std::string& place) : from_(from), place_(place) {}
+  using PatternReader::PatternReader;
 
   std::string run() {
     groups_.emplace_back();
     while (!at_end()) {
-      if (std::max(from_.size(), out_.size()) > Pattern::kMostBytes) {
-        throw TokenizerError(fmt::format("{}: the pattern is too long", place_));
+      if (std::max(size(), out_.size()) > Pattern::kMostBytes) {
+        refuse("it is too long");
       }
-      token_ = at_;
+      begin_token();
       read_token();
     }
     if (groups_.size() > 1) refuse("a ( without its )");
@@ -170,28 +82,6 @@ class Rewriter {
     std::string icu;
     std::optional<char32_t> character;
   };
-
-  bool at_end() const { return at_ == from_.size(); }
-  bool sees(std::string_view text) const { return from_.substr(at_).starts_with(text); }
-  bool take(std::string_view text) {
-    if (!sees(text)) return false;
-    at_ += text.size();
-    return true;
-  }
-  char32_t take_character() {
-    if (at_end()) refuse("it ends too early");
-    const Character character = character_at(from_, at_);
-    at_ += character.size;
-    return character.value;
-  }
-
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw TokenizerError(
-        fmt::format("{}: the pattern is not supported: {}, before its byte {}", place_, what, at_));
-  }
-  [[noreturn]] void refuse_token() const {
-    refuse(fmt::format("\"{}\"", from_.substr(token_, at_ - token_)));
-  }
 
   void add_atom(std::string_view icu) {
     atom_ = out_.size();
@@ -230,9 +120,9 @@ class Rewriter {
       case '+':
       case '?':
         if (c != '?') refuse_if_looking_behind();
-        if (take("+")) return repeat_possessively(from_.substr(token_, 1));
+        if (take("+")) return repeat_possessively(token().substr(0, 1));
         take("?");
-        return repeat(from_.substr(token_, at_ - token_));
+        return repeat(token());
       case '{':
         return read_interval();
       default:
@@ -265,23 +155,14 @@ class Rewriter {
     if (groups_.back().looks_behind) refuse("a look-behind without a longest match");
   }
 
-  std::optional<int> take_number() {
-    const size_t begin = at_;
-    while (!at_end() && is_digit(static_cast<unsigned char>(from_[at_]))) ++at_;
-    if (at_ == begin) return std::nullopt;
-    int value = 0;
-    const auto result = std::from_chars(from_.data() + begin, from_.data() + at_, value);
-    return result.ec == std::errc() ? std::min(value, kMostRepeats + 1) : kMostRepeats + 1;
-  }
-
   // {2}, {2,}, {,3}, {2,3}. Anything else is a brace.
   void read_interval() {
-    const size_t begin = at_;
+    const size_t begin = at();
     const std::optional<int> least = take_number();
     const bool is_fixed = !take(",");
     const std::optional<int> most = is_fixed ? least : take_number();
     if ((!least && !most) || !take("}")) {
-      at_ = begin;
+      go_to(begin);
       return add_atom(quoted('{'));
     }
     // {3,2} is a possessive {2,3}.
@@ -303,7 +184,7 @@ class Rewriter {
                    .repeats = true,
                    .closings = 1,
                    .looks_behind = groups_.back().looks_behind};
-    at_ = token_;
+    back_to_token();
     if (take("(?#")) return skip_comment();
     const auto* kind =
         std::ranges::find_if(kGroupKinds, [&](const GroupKind& row) { return take(row.text); });
@@ -312,8 +193,8 @@ class Rewriter {
       group.looks_behind |= kind->looks_behind;
       out_ += kind->text;
     } else if (take("(?<") || take("(?'")) {
-      const char end = from_[at_ - 1] == '<' ? '>' : '\'';
-      while (take_character() != static_cast<char32_t>(end)) {
+      const char32_t end = token().ends_with('<') ? '>' : '\'';
+      while (take_character() != end) {
       }
       has_named_groups_ = true;
       out_ += "(?:";
@@ -362,7 +243,9 @@ class Rewriter {
     }
   }
 
-  void skip_line() { at_ = std::min(from_.find('\n', at_), from_.size()); }
+  void skip_line() {
+    take_while([](char32_t c) { return c != '\n'; });
+  }
 
   void skip_comment() {
     for (char32_t c = take_character(); c != ')'; c = take_character()) {
@@ -384,7 +267,7 @@ class Rewriter {
     const char32_t c = take_character();
     if (c < 0x80 && kRefused.find(static_cast<char>(c)) != std::string_view::npos) refuse_token();
     if (c == 'X') refuse_if_looking_behind();
-    if (const Meaning* meaning = row_of(kMeanings, c)) {
+    if (const Meaning* meaning = meaning_of(c)) {
       return meaning->repeats ? add_atom(meaning->icu) : add_anchor(meaning->icu);
     }
     if (c == 'b' || c == 'B') return add_anchor(with_case(word_edge(c == 'B')));
@@ -399,10 +282,7 @@ class Rewriter {
 
   // What a backslash and `c` are, in classes and outside.
   Item read_escaped(char32_t c, bool in_class) {
-    const bool is_upper = c >= 'A' && c <= 'Z';
-    if (const SetLetter* row = row_of(kSetLetters, is_upper ? c - 'A' + 'a' : c)) {
-      return {*named_set(row->name, is_upper, in_class), std::nullopt};
-    }
+    if (auto set = set_of_letter(c, in_class)) return {*std::move(set), std::nullopt};
     if ((c == 'p' || c == 'P') && take("{"))
       return {read_property(c == 'P', in_class), std::nullopt};
     const char32_t value = read_escaped_character(c);
@@ -410,33 +290,22 @@ class Rewriter {
   }
 
   char32_t read_escaped_character(char32_t c) {
-    if (const CharacterLetter* row = row_of(kCharacterLetters, c)) return row->value;
+    if (const auto character = character_of_letter(c)) return *character;
     if (c == 'o' && take("{")) refuse_token();
-    char32_t value = 0;
-    const auto take_digits = [&](int base, size_t most) {
-      const char* const begin = from_.data() + at_;
-      const char* const end = begin + std::min(most, from_.size() - at_);
-      uint32_t number = 0;
-      const char* const stop = std::from_chars(begin, end, number, base).ptr;
-      value = number;
-      at_ += static_cast<size_t>(stop - begin);
-      return stop != begin;
-    };
     const bool is_braced = c == 'x' && take("{");
     if (is_braced || c == 'u') {
-      const size_t begin = at_;
-      const bool is_number = take_digits(16, is_braced ? 8 : 4);
-      const bool is_whole = is_braced ? take("}") : at_ == begin + 4;
+      const size_t begin = at();
+      const auto value = take_digits(16, is_braced ? 8 : 4);
+      const bool is_whole = is_braced ? take("}") : at() == begin + 4;
       const bool is_surrogate = value >= 0xD800 && value < 0xE000;
-      if (!is_number || !is_whole || value > 0x10FFFF || is_surrogate) refuse_token();
-      return value;
+      if (!value || !is_whole || *value > 0x10FFFF || is_surrogate) refuse_token();
+      return *value;
     }
     if (c == 'x' || (c >= '0' && c <= '7')) {
-      if (c != 'x') --at_;
-      if (!take_digits(c == 'x' ? 16 : 8, c == 'x' ? 2 : 3) || value >= 0x80) {
-        refuse_token();  // a byte of a character
-      }
-      return value;
+      if (c != 'x') go_to(at() - 1);
+      const auto value = take_digits(c == 'x' ? 16 : 8, c == 'x' ? 2 : 3);
+      if (!value || *value >= 0x80) refuse_token();  // a byte of a character
+      return *value;
     }
     return c;
   }
@@ -470,7 +339,7 @@ class Rewriter {
     for (bool is_first = true;; is_first = false) {
       if (sees("]") && !(is_first && has_another_bracket())) {
         if (is_first) refuse("an empty class");
-        ++at_;
+        take("]");
         break;
       }
       if (take("&&")) {
@@ -500,9 +369,10 @@ class Rewriter {
 
   // The first ] of a class is a character if the class can end at another one.
   bool has_another_bracket() const {
-    for (size_t i = at_ + 1; i < from_.size(); ++i) {
-      if (from_[i] == ']') return true;
-      if (from_[i] == '\\') ++i;
+    const std::string_view after = rest().substr(1);
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (after[i] == ']') return true;
+      if (after[i] == '\\') ++i;
     }
     return false;
   }
@@ -522,14 +392,12 @@ class Rewriter {
 
   // [:alpha:], [:^alpha:]
   std::optional<std::string> read_named_class() {
-    const size_t begin = at_;
+    const size_t begin = at();
     if (!take(":")) return std::nullopt;
     const bool negated = take("^");
-    const size_t name = at_;
-    while (!at_end() && is_letter(static_cast<unsigned char>(from_[at_]))) ++at_;
-    const std::string_view found = from_.substr(name, at_ - name);
+    const std::string_view found = take_while(is_letter);
     if (!take(":]")) {
-      at_ = begin;
+      go_to(begin);
       return std::nullopt;
     }
     std::optional<std::string> set = named_set(found, negated, true);
@@ -538,10 +406,6 @@ class Rewriter {
     return set;
   }
 
-  std::string_view from_;
-  const std::string& place_;
-  size_t at_ = 0;     // in from_
-  size_t token_ = 0;  // where the token begins
   std::string out_;
   std::optional<size_t> atom_;  // in out_: what a repeat would repeat
   bool repeated_ = false;       // it ends with a repeat

@@ -1,0 +1,129 @@
+"""Tests of lowering and inspecting from Python: /usr/bin/python3 lowering_test.py <folder of samples>"""
+
+import json
+import os
+import tempfile
+import unittest
+
+import numpy
+
+import vitrine
+from samples import floats, sample
+
+
+class Lowering(unittest.TestCase):
+    def test_lowered_programs_run(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend="xnnpack", record=True)
+        self.assertTrue(lowered.record)
+        info = vitrine.delegation_info(lowered)
+        self.assertEqual((info.subgraphs, info.non_delegated_nodes), (1, 1))
+        self.assertEqual(sum(row["delegated"] for row in info.by_op), info.delegated_nodes)
+        self.assertIn("Total delegated subgraphs: 1", str(info))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), lowered.program)
+            program = vitrine.Program(path)
+            (spec,) = program.inputs()
+            (output,) = program(floats("linear_relu", "input_0.bin", spec.shape))
+            expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
+            numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+            self.assertTrue(any("linear" in op for row in program.profile(runs=2).rows for op in row["source_ops"]))
+
+    def test_without_a_backend(self):
+        info = vitrine.lower({"forward": sample("linear_relu", "model.pt2")}, backend=None).delegation_info()
+        self.assertEqual(info.subgraphs, 0)
+
+    def test_backends_of_the_docstring(self):
+        names = [word.strip('",') for word in vitrine.lower.__doc__.split() if word.startswith('"')]
+        self.assertIn("mapping-demo", names)
+        for name in names[:names.index("mapping-demo") + 1]:
+            vitrine.lower(sample("linear_relu", "model.pt2"), backend=name)
+
+    def test_graphs_are_optimized(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), backend=None, optimize=True)
+        self.assertIn("constants alone", lowered.explain())
+        self.assertNotIn("permute_copy", str(lowered))
+
+    def test_weights_are_quantized(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), quantize="8da4w:16")
+        self.assertEqual(lowered.notes, ["not quantised: 2.weight: its rows of 8 are not a multiple of 16"])
+        with self.assertRaisesRegex(vitrine.Error, "int8"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), quantize="int8")
+
+    def test_metadata_are_methods(self):
+        metadata = {"get_max_seq_len": 2048, "use_kv_cache": True, "get_head_dim": 0.5, "get_eos_ids": [2, 7]}
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), metadata=metadata, debug_maps=False)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            program = vitrine.Program(path)
+            self.assertEqual(set(program.methods), {"forward", *metadata})
+            self.assertEqual(program.call("get_max_seq_len"), (2048,))
+            self.assertIs(program.call("use_kv_cache")[0], True)
+            self.assertEqual(program.call("get_head_dim"), (0.5,))
+            self.assertEqual(program.call("get_eos_ids"), (2, 7))
+        with self.assertRaisesRegex(TypeError, "get_max_seq_len"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), metadata={"get_max_seq_len": "long"})
+
+    def test_weights_beside_the_program(self):
+        lowered = vitrine.lower(sample("linear_relu", "model.pt2"), external_constants=True)
+        (name,) = lowered.data
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pte")
+            lowered.save(path)
+            with open(os.path.join(folder, name), "rb") as file:
+                self.assertEqual(file.read(), lowered.data[name])
+            program = vitrine.Program(path, data=[os.path.join(folder, name)])
+            (spec,) = program.inputs()
+            (output,) = program(floats("linear_relu", "input_0.bin", spec.shape))
+            expected = numpy.fromfile(sample("linear_relu", "expected_0.bin"), numpy.float32)
+            numpy.testing.assert_allclose(output.ravel(), expected, atol=1e-5)
+
+    def test_operators_are_filtered(self):
+        def delegated(**kwargs):
+            return {row["op_type"] for row in
+                    vitrine.lower(sample("linear_relu", "model.pt2"), **kwargs).delegation_info().by_op if row["delegated"]}
+        self.assertEqual(delegated(only_ops=["relu"]), {"aten_relu_default"})
+        self.assertNotIn("aten_relu_default", delegated(exclude_ops=["relu"]))
+
+    def test_attention(self):
+        with self.assertRaisesRegex(vitrine.Error, "there is no aten.scaled_dot_product_attention"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), attention="custom_sdpa")
+        with self.assertRaisesRegex(ValueError, "flash"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), attention="flash")
+        corpus = os.environ.get("VITRINE_CORPUS", "")
+        model = os.path.join(corpus, "kv_cache", "model.pt2")
+        if not os.path.exists(model):
+            self.skipTest("set VITRINE_CORPUS")
+        self.assertIn("custom_sdpa", str(vitrine.lower(model, attention="custom_sdpa", backend=None)))
+
+    def test_dynamic_sizes_are_narrowed(self):
+        with self.assertRaisesRegex(vitrine.Error, "x.0: there is no such size; all sizes are static"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": (1, 8)})
+
+    def test_errors(self):
+        with self.assertRaisesRegex(vitrine.Error, "xnnpack"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), backend="abacus")
+        with self.assertRaisesRegex(vitrine.Error, "model.pte"):
+            vitrine.lower(sample("linear_relu", "model.pte"))
+        with self.assertRaisesRegex(TypeError, "dynamic 'x.0' is 3; it takes two ints"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), dynamic={"x.0": 3})
+        with self.assertRaisesRegex(ValueError, "no method 'encode'; there are forward"):
+            vitrine.lower(sample("linear_relu", "model.pt2")).delegation_info("encode")
+
+
+class Inspection(unittest.TestCase):
+    def test_a_program(self):
+        description = vitrine.inspect(sample("add_mul"))
+        self.assertEqual(description["bytes"], os.path.getsize(sample("add_mul")))
+        json.dumps(description)
+
+    def test_an_unknown_file(self):
+        with self.assertRaisesRegex(vitrine.Error, "input_0.bin"):
+            vitrine.inspect(sample("add_mul", "input_0.bin"))
+
+
+if __name__ == "__main__":
+    unittest.main()
