@@ -110,8 +110,10 @@ class [[nodiscard]] Result {
   Error take_error() { return ok_ ? Error() : std::move(error_); }
 
   // Only if ok().
-  T& operator*() { return value_; }
-  const T& operator*() const { return value_; }
+  T& operator*() & { return value_; }
+  const T& operator*() const& { return value_; }
+  // A value, so that `for (float x : *array.data<float>())` refers to nothing that is gone.
+  T operator*() && { return std::move(value_); }
   T* operator->() { return &value_; }
   const T* operator->() const { return &value_; }
 

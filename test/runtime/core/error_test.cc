@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
 
 namespace vitrine {
 namespace {
@@ -88,6 +89,14 @@ TEST(Result, IsAValueOrAnError) {
   ASSERT_FALSE(bad.ok());
   EXPECT_STREQ(bad.error().message(), "7 is odd");
   EXPECT_TRUE(half_of(6).take_error().ok());
+}
+
+TEST(Result, GivesTheValueOfATemporaryItself) {
+  static_assert(std::is_same_v<decltype(*half_of(6)), int>);
+  std::string letters;
+  const auto text_of = [] { return Result<std::string>(std::string(100, 'a')); };
+  for (const char letter : *text_of()) letters += letter;
+  EXPECT_EQ(letters, std::string(100, 'a'));
 }
 
 TEST(Result, MacrosPassErrorsOn) {
