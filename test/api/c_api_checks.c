@@ -1,4 +1,4 @@
-#include "c_api_checks.h"
+#include "test/api/c_api_checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_api_checks.h"
+#include "test/api/c_api_checks.h"
 
 /* Options of a program that was compiled before `profile` was there. */
 static void check_older_options(const char* path) {

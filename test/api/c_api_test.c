@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_api_checks.h"
+#include "test/api/c_api_checks.h"
 
 /* Exactly `nbytes` of a file; ends the program if it has not so many. */
 static void* read_bytes(const char* folder, const char* name, size_t nbytes) {
