@@ -189,15 +189,16 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   }
   if (!as_before) VITRINE_RETURN_IF_ERROR(prepare(arguments, shapes_changed));
   const bool traced = context.tracer != nullptr && times_.has_value();
-  if (times_.has_value()) times_->enable(traced);
-  const uint64_t start_ns = traced && !operator_times_are_measured() ? platform::now_ns() : 0;
-  const xnn_status status = call_xnnpack([this] { return invocation_.run(runtime_.get()); });
+  const std::span<uint64_t> ends = traced ? times_->start() : std::span<uint64_t>();
+  const xnn_status status = call_xnnpack([&] { return invocation_.run(runtime_.get(), ends); });
   if (status != xnn_status_success) {
     return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
   }
+  const std::span<const OperatorTime> times =
+      traced ? times_->stop() : std::span<const OperatorTime>();
   shapes_valid_ = true;
   if (!as_before) finish_outputs(arguments);
-  if (traced) log_operators(context, start_ns);
+  if (traced) log_operators(context, times);
   return Error();
 }
 
@@ -410,23 +411,23 @@ Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
   return Error();
 }
 
-void XnnpackDelegate::log_operators(const BackendExecutionContext& context, uint64_t start_ns) {
+void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
+                                    std::span<const OperatorTime> times) {
   const std::span<const OperatorTimes::Operator> operators = times_->operators();
-  const std::span<const OperatorTime> times = times_->read(start_ns);
+  TraceRecord record;
+  record.kind = TraceRecord::Kind::kDelegateOperator;
+  record.chain_index = context.chain_index;
+  record.instruction_id = context.instruction_id;
   for (size_t i = 0; i < times.size(); ++i) {
-    TraceRecord record;
-    record.kind = TraceRecord::Kind::kDelegateOperator;
+    const bool is_known = node_of_op_[i] != kNone;
     record.start_ns = times[i].start_ns;
     record.end_ns = times[i].end_ns;
-    record.metadata = operators[i].name;
-    record.metadata_size = static_cast<uint32_t>(std::strlen(operators[i].name));
-    record.chain_index = context.chain_index;
-    record.instruction_id = context.instruction_id;
-    if (node_of_op_[i] == kNone) {
-      record.name = record.metadata;
-    } else {
-      record.delegate_debug_id = static_cast<int32_t>(graph_.nodes[node_of_op_[i]].debug_handle);
-    }
+    record.metadata = operators[i].name.data();
+    record.metadata_size = static_cast<uint32_t>(operators[i].name.size());
+    record.name = is_known ? nullptr : record.metadata;
+    record.delegate_debug_id = is_known
+                                   ? static_cast<int32_t>(graph_.nodes[node_of_op_[i]].debug_handle)
+                                   : kUnsetDelegateDebugId;
     context.tracer->record(record);
   }
 }

@@ -80,7 +80,7 @@ class XnnpackDelegate final : public Delegate {
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
   Error resize_outputs(std::span<EValue* const> arguments);
-  void log_operators(const BackendExecutionContext& context, uint64_t start_ns);
+  void log_operators(const BackendExecutionContext& context, std::span<const OperatorTime> times);
 
   Graph graph_;
   Limits limits_;

@@ -2,8 +2,6 @@
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/row_copies.h"
@@ -107,10 +105,6 @@ class Work {
   const xnn_operator_data& op_;
 };
 
-// As XNNPACK's own stamps: CLOCK_MONOTONIC.
-[[maybe_unused]] void stamp(timespec& time) { clock_gettime(CLOCK_MONOTONIC, &time); }
-[[maybe_unused]] void stamp(uint64_t& time) { time = platform::now_ns(); }  // Apple's
-
 // Steps towards the median, which single stalls do not move.
 uint64_t updated_usual(uint64_t usual, uint64_t took) {
   if (usual == 0) return took;
@@ -124,7 +118,6 @@ xnn_status run_operator(xnn_runtime_t runtime, size_t i, pthreadpool_t threads) 
     if (op.operator_objects[k] == nullptr) continue;
     const xnn_status status = xnn_run_operator(op.operator_objects[k], threads);
     if (status != xnn_status_success) return status;
-    if (runtime->profiling) stamp(op.end_ts[k]);
   }
   return xnn_status_success;
 }
@@ -157,30 +150,39 @@ void Invocation::end_trial(Operator& op, uint64_t took_ns) {
   if (--op.trials == 0 && static_cast<double>(op.work_ns) < kWorthThreads) op.work_ns = 0;
 }
 
-xnn_status Invocation::run(xnn_runtime_t runtime) {
-  if (operators_.empty()) return xnn_invoke_runtime(runtime);
-  if (runtime->profiling) stamp(runtime->start_ts);
+xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
+  if (operators_.empty()) return run_operator(runtime, i, runtime->threadpool);
+  Operator& op = operators_[i];
+  uint64_t start_ns = 0;
+  bool in_parallel = false;
+  const bool is_trial = op.trials != 0;
+  if (is_trial) {
+    start_ns = platform::now_ns();
+  } else if (!*rests && op.work_ns != 0) {
+    start_ns = platform::now_ns();
+    in_parallel = pool_->pays(start_ns, op.work_ns);
+    *rests = !in_parallel && pool_->rests(start_ns);
+  }
+  const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
+  if (status != xnn_status_success) return status;
+  if (is_trial) end_trial(op, platform::now_ns() - start_ns);
+  if (!in_parallel) return status;
+  const uint64_t end_ns = platform::now_ns();
+  const uint64_t took_ns = end_ns - start_ns;
+  op.usual_ns = updated_usual(op.usual_ns, took_ns);
+  pool_->account(end_ns, took_ns, op.usual_ns);
+  return status;
+}
+
+xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends) {
+  if (operators_.empty() && ends.empty()) return xnn_invoke_runtime(runtime);
   bool rests = pool_ == nullptr;
+  size_t count = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
-    Operator& op = operators_[i];
-    uint64_t start_ns = 0;
-    bool in_parallel = false;
-    const bool is_trial = op.trials != 0;
-    if (is_trial) {
-      start_ns = platform::now_ns();
-    } else if (!rests && op.work_ns != 0) {
-      start_ns = platform::now_ns();
-      in_parallel = pool_->pays(start_ns, op.work_ns);
-      rests = !in_parallel && pool_->rests(start_ns);
-    }
-    const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
+    if (runtime->opdata[i].operator_objects[0] == nullptr) continue;  // fused into another
+    const xnn_status status = run_next(runtime, i, &rests);
     if (status != xnn_status_success) return status;
-    if (is_trial) end_trial(op, platform::now_ns() - start_ns);
-    if (!in_parallel) continue;
-    const uint64_t end_ns = platform::now_ns();
-    const uint64_t took_ns = end_ns - start_ns;
-    op.usual_ns = updated_usual(op.usual_ns, took_ns);
-    pool_->account(end_ns, took_ns, op.usual_ns);
+    if (count < ends.size()) ends[count++] = platform::ticks();
   }
   return xnn_status_success;
 }
@@ -192,7 +194,9 @@ xnn_status Invocation::run(xnn_runtime_t runtime) {
 namespace vitrine::xnnpack {
 
 Error Invocation::plan(xnn_runtime_t, ThreadPool*) { return Error(); }
-xnn_status Invocation::run(xnn_runtime_t runtime) { return xnn_invoke_runtime(runtime); }
+xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t>) {
+  return xnn_invoke_runtime(runtime);
+}
 
 }  // namespace vitrine::xnnpack
 

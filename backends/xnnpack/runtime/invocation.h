@@ -7,6 +7,7 @@
 #include <xnnpack.h>
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/core/checked_vector.h"
 #include "vitrine/thread_pool.h"
@@ -18,8 +19,9 @@ class Invocation {
   // Chooses anew: for the runtime's shapes as they are. `pool` is the runtime's and may be null.
   // Allocates, and can fail, the first time only, which loading is.
   Error plan(xnn_runtime_t runtime, ThreadPool* pool);
-  // xnn_invoke_runtime(), of the runtime that was planned.
-  xnn_status run(xnn_runtime_t runtime);
+  // xnn_invoke_runtime(), of the runtime that was planned. `ends` is empty or has a place for each
+  // operator that runs: it gets platform::ticks() when the operator ends.
+  xnn_status run(xnn_runtime_t runtime, std::span<uint64_t> ends);
 
  private:
   [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
@@ -29,6 +31,7 @@ class Invocation {
     uint32_t trials = 0;    // runs on one thread that are still to be timed
   };
   static void end_trial(Operator& op, uint64_t took_ns);
+  xnn_status run_next(xnn_runtime_t runtime, size_t i, bool* rests);
   CheckedVector<Operator> operators_;  // empty: XNNPACK's own way
 };
 

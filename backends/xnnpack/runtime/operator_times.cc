@@ -1,6 +1,8 @@
 #include "backends/xnnpack/runtime/operator_times.h"
 
-#include <cstring>
+#include <algorithm>
+
+#include "runtime/platform/clock.h"
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
 extern "C" {
@@ -22,12 +24,6 @@ Result<size_t> query_size(xnn_runtime_t runtime, xnn_profile_info what) {
 }
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
-
-[[maybe_unused]] uint64_t to_ns(const timespec& stamp) {
-  return static_cast<uint64_t>(stamp.tv_sec) * 1'000'000'000u +
-         static_cast<uint64_t>(stamp.tv_nsec);
-}
-[[maybe_unused]] uint64_t to_ns(uint64_t stamp) { return stamp; }  // Apple's
 
 // Fused and removed nodes keep an entry without objects.
 bool runs(const xnn_operator_data& data) { return data.operator_objects[0] != nullptr; }
@@ -51,19 +47,23 @@ bool operator_times_are_measured() { return true; }
 
 uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph) { return subgraph->num_nodes; }
 
-void OperatorTimes::enable(bool enabled) { runtime_->profiling = enabled; }
+std::span<uint64_t> OperatorTimes::start() {
+  start_ns_ = platform::now_ns();
+  start_ticks_ = platform::ticks();
+  return ends_;
+}
 
-std::span<const OperatorTime> OperatorTimes::read(uint64_t) {
-  uint64_t previous = to_ns(runtime_->start_ts);
-  size_t count = 0;
-  for (size_t i = 0; i < runtime_->num_ops && count < times_.size(); ++i) {
-    const xnn_operator_data& data = runtime_->opdata[i];
-    if (!runs(data)) continue;
-    uint64_t end = previous;
-    for (size_t k = 0; k < XNN_MAX_OPERATOR_OBJECTS; ++k) {
-      if (data.operator_objects[k] != nullptr) end = to_ns(data.end_ts[k]);
-    }
-    times_[count++] = {previous, end};
+// Ticks take their share of the time between two readings of the clock.
+std::span<const OperatorTime> OperatorTimes::stop() {
+  const uint64_t all_ticks = platform::ticks() - start_ticks_;
+  const uint64_t all_ns = platform::now_ns() - start_ns_;
+  const double ns_a_tick = static_cast<double>(all_ns) / static_cast<double>(all_ticks | 1);
+  uint64_t previous = 0;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    const auto ns = static_cast<uint64_t>(static_cast<double>(ends_[i] - start_ticks_) * ns_a_tick);
+    // Counters of two processors may differ.
+    const uint64_t end = std::clamp(ns, previous, std::max(previous, all_ns));
+    times_[i] = {start_ns_ + previous, start_ns_ + end};
     previous = end;
   }
   return times_;
@@ -75,17 +75,20 @@ bool operator_times_are_measured() { return false; }
 
 uint32_t count_subgraph_nodes(xnn_subgraph_t) { return 0; }
 
-void OperatorTimes::enable(bool) {}
+std::span<uint64_t> OperatorTimes::start() {
+  start_ns_ = platform::now_ns();
+  return {};
+}
 
-std::span<const OperatorTime> OperatorTimes::read(uint64_t start_ns) {
+std::span<const OperatorTime> OperatorTimes::stop() {
   size_t size = 0;
-  const xnn_status status = xnn_get_runtime_profiling_info(
-      runtime_, xnn_profile_info_operator_timing, durations_.size() * sizeof(uint64_t),
-      durations_.data(), &size);
+  const xnn_status status =
+      xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_timing,
+                                     ends_.size() * sizeof(uint64_t), ends_.data(), &size);
   if (status != xnn_status_success) return {};
-  uint64_t previous = start_ns;
+  uint64_t previous = start_ns_;
   for (size_t i = 0; i < times_.size(); ++i) {
-    times_[i] = {previous, previous + durations_[i] * 1000};
+    times_[i] = {previous, previous + ends_[i] * 1000};
     previous = times_[i].end_ns;
   }
   return times_;
@@ -114,11 +117,14 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
   VITRINE_RETURN_IF_ERROR(times.operators_.resize(count));
   for (Operator& each : times.operators_) {
     if (offset < size) each.name = times.names_.data() + offset;
-    offset += std::strlen(each.name) + 1;
+    offset += each.name.size() + 1;
     each.node = next_node(runtime, position);
   }
   VITRINE_RETURN_IF_ERROR(times.times_.resize(count));
-  VITRINE_RETURN_IF_ERROR(times.durations_.resize(count));
+  VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
+#ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+  runtime->profiling = false;  // it was for the names; XNNPACK's clock is slow
+#endif
   return times;
 }
 

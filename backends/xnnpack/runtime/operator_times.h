@@ -1,23 +1,24 @@
 // What ran when, inside an invoked XNNPACK runtime: the one place that looks into XNNPACK.
 //
 // XNNPACK's public profiling call gives whole microseconds, no start times and no node ids. Its own
-// runtime structure holds an end stamp of CLOCK_MONOTONIC for every operator, and the node that it
-// was made for; we build XNNPACK from pinned source, so the structure is known. With another build
-// (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) the public call stands in: durations are cut to
-// microseconds, starts are derived, and nodes are unknown.
+// runtime structure holds the operators and the nodes that they were made for; we build XNNPACK
+// from pinned source, so the structure is known, and Invocation runs the operators one by one. With
+// another build (VITRINE_XNNPACK_PRIVATE_HEADERS=OFF) the public call stands in: durations are cut
+// to microseconds, starts are derived, and nodes are unknown.
 #pragma once
 
 #include <xnnpack.h>
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "runtime/core/checked_vector.h"
 #include "vitrine/error.h"
 
 namespace vitrine::xnnpack {
 
-// Whether times are XNNPACK's own stamps; otherwise they are derived from durations.
+// Whether times are measured; otherwise they are derived from XNNPACK's durations.
 bool operator_times_are_measured();
 
 // How many nodes a subgraph holds: one definition may make several. 0 if that cannot be known.
@@ -31,8 +32,8 @@ struct OperatorTime {
 class OperatorTimes {
  public:
   struct Operator {
-    const char* name = "";  // as XNNPACK's profiling has it: "Convolution (NHWC, F32) IGEMM"
-    uint32_t node = 0;      // the subgraph's node; its number in running order if nodes are unknown
+    std::string_view name = "";  // as XNNPACK's profiling has it: "Convolution (NHWC, F32) IGEMM"
+    uint32_t node = 0;  // the subgraph's node; its number in running order if nodes are unknown
   };
 
   // `runtime` was created with XNN_FLAG_BASIC_PROFILING and outlives this object.
@@ -40,18 +41,20 @@ class OperatorTimes {
 
   // In running order.
   std::span<const Operator> operators() const { return operators_; }
-  // Whether the next invokes take stamps; they do at first. With the public call they always do.
-  void enable(bool enabled);
-  // The times of the last invoke, which was started at `start_ns`; one an operator. Empty if
-  // XNNPACK does not tell. No allocation.
-  std::span<const OperatorTime> read(uint64_t start_ns);
+  // Before an invoke. Gives the places for platform::ticks() at each operator's end, in running
+  // order; none if XNNPACK keeps the times.
+  std::span<uint64_t> start();
+  // After it: one an operator. Empty if XNNPACK does not tell. No allocation.
+  std::span<const OperatorTime> stop();
 
  private:
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
   CheckedVector<OperatorTime> times_;
-  CheckedVector<uint64_t> durations_;  // microseconds, for the public call
+  CheckedVector<uint64_t> ends_;  // ticks; microseconds that each takes, for the public call
+  uint64_t start_ns_ = 0;
+  uint64_t start_ticks_ = 0;
 };
 
 }  // namespace vitrine::xnnpack
