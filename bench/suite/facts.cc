@@ -6,22 +6,13 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 
 #include "bench/suite/build_facts.h"
+#include "host/machine_limits.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::bench {
 namespace {
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
 
 std::string now() {
   const std::time_t seconds = std::time(nullptr);
@@ -39,7 +30,7 @@ std::map<std::string, std::string> run_facts() {
   uname(&system);
   double load = 0;
   getloadavg(&load, 1);
-  return {{"machine", processor()},
+  return {{"machine", tools::machine_name()},
           {"cores", std::to_string(performing_core_count())},
           {"system", fmt::format("{} {}, {}", system.sysname, system.release, system.machine)},
           {"compiler", kCompiler},

@@ -18,7 +18,8 @@ def run(command, timeout):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}") from None
+        raise DeviceError(f"no answer within {timeout:g} s: {shlex.join(command)}; see that the device is awake "
+                          "and reachable, or allow a longer run with --timeout") from None
     except OSError as error:
         raise DeviceError(f"{command[0]} cannot be executed: {error.strerror}") from None
     return done.returncode, done.stdout, done.stderr.strip()

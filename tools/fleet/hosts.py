@@ -23,7 +23,8 @@ def _run(command, timeout):
     except OSError as error:
         raise HostError(f"{command[0]} cannot be executed: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
-        raise HostError(f"no answer within {timeout} s: {shlex.join(command)}") from error
+        raise HostError(f"no answer within {timeout} s: {shlex.join(command)}; see that the host is awake "
+                        "and reachable") from error
     if done.returncode != 0:
         why = (done.stderr or done.stdout).strip().splitlines()
         raise HostError(f"{shlex.join(command)}: {why[-1] if why else done.returncode}")

@@ -217,7 +217,7 @@ class ProfileOnDevice(unittest.TestCase):
         self.fails("no method absent", "--adb", "--results", "failed", more=("--method_name", "absent"))
         self.assertFalse((self.folder / "failed").exists())
         command(self.device / "bin/taskset", 'echo $$ > "$FAKE_DEVICE/stuck"; exec sleep 600\n')
-        self.fails("no answer within 6 s", "--adb", "--timeout", "6")
+        self.fails("or allow a longer run with --timeout", "--adb", "--timeout", "6")
         process = int((self.device / "stuck").read_text())
         for _ in range(100):
             if not is_alive(process):
