@@ -55,7 +55,7 @@ Error prepare(Method& method, TensorFactory& factory) {
 
 Outcome attempt(std::span<const std::byte> bytes, const KernelRegistry& kernels,
                 const BackendRegistry& backends) {
-  const auto program = Program::load(std::move(*view_buffer(bytes)));
+  const auto program = Program::load(*view_buffer(bytes));
   if (!program.ok()) return {Stage::kProgramLoad, program.error().message()};
   MethodOptions options{
       .kernels = &kernels,

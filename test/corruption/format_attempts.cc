@@ -103,7 +103,7 @@ std::string attempt_bundled_program(std::span<const std::byte> bytes) {
 
 std::string attempt_flat_tensor(std::span<const std::byte> bytes) {
   const AlignedBytes aligned(bytes.begin(), bytes.end());
-  const auto map = load_flat_tensor(std::move(*view_buffer(aligned)));
+  const auto map = load_flat_tensor(*view_buffer(aligned));
   if (!map.ok()) return map.error().message();
   volatile size_t sum = 0;
   for (size_t i = 0; i < (*map)->size(); ++i) {

@@ -63,7 +63,7 @@ AlignedBytes lower_methods(aot::Methods methods, bool share_buffers,
 }
 
 std::shared_ptr<const Program> load_program(const AlignedBytes& file) {
-  auto program = Program::load(std::move(*view_buffer(file)));
+  auto program = Program::load(*view_buffer(file));
   if (!program.ok()) throw std::logic_error(program.error().message());
   return std::move(*program);
 }

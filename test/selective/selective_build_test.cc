@@ -36,7 +36,7 @@ class SelectiveBuild : public testing::Test {
   }
   Result<std::unique_ptr<Method>> load_sample(const char* name) {
     const std::filesystem::path path = test::samples_dir() / name / "model.pte";
-    return load(std::move(*map_file(path.c_str())));
+    return load(*map_file(path.c_str()));
   }
   // relu of a tensor of `dtype`; with one of `moved` moved to its place, if that is not the same.
   std::string refusal_of_relu(ScalarType dtype, ScalarType moved) {
@@ -51,7 +51,7 @@ class SelectiveBuild : public testing::Test {
     if (moved != dtype) forward.move(z, x);
     forward.kernel_call(forward.op("aten::relu", "out"), {x, y, y});
     file_ = builder.build();
-    auto method = load(std::move(*view_buffer(file_)));
+    auto method = load(*view_buffer(file_));
     return method.ok() ? "" : method.error().message();
   }
 

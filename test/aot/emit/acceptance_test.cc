@@ -66,7 +66,7 @@ void expect_accepted(const std::vector<std::byte>& pte, const test::AcceptanceOp
   const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
                                         bytes.size());
   for (const std::string& rule : test::broken_rules(view, options)) ADD_FAILURE() << rule;
-  const auto program = Program::load(std::move(*view_buffer(view)), Verification::kFull);
+  const auto program = Program::load(*view_buffer(view), Verification::kFull);
   EXPECT_TRUE(program.ok()) << program.error().message();
 }
 

@@ -112,8 +112,8 @@ const fbs::Program& root(const std::vector<std::byte>& pte) { return *fbs::GetPr
 TEST(EmitTest, TheRuntimeLoadsIt) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
   const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
-  const auto program = Program::load(
-      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+  const auto program =
+      Program::load(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
   ASSERT_TRUE(program.ok()) << program.error().message();
 }
 
@@ -173,7 +173,7 @@ TEST(EmitTest, ConstantsGoToAFileOfTheirOwn) {
   ASSERT_EQ(emitted.ptd.size(), 1U);
   const vitrine::test::AlignedBytes bytes = aligned(emitted.ptd.begin()->second);
   const auto map = load_flat_tensor(
-      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+      *view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
   ASSERT_TRUE(map.ok()) << map.error().message();
   ASSERT_EQ((*map)->size(), 1U);
   EXPECT_EQ((*map)->key(0), "model.weight");
@@ -329,8 +329,8 @@ TEST(EmitTest, MemoryAroundABranchHasRoomForItsDelegates) {
 TEST(EmitTest, TheRecordInsideTellsEachInstructionsSource) {
   const EmittedProgram emitted = emit(methods_of(small_program()));
   const vitrine::test::AlignedBytes bytes = aligned(emitted.pte);
-  auto program = Program::load(
-      std::move(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()})));
+  auto program =
+      Program::load(*view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
   ASSERT_TRUE(program.ok());
   const auto data = (*program)->named_data().get(etrecord::kEmbeddedRecordKey);
   ASSERT_TRUE(data.ok());

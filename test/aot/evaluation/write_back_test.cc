@@ -56,12 +56,12 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
   EmitOptions emit_options;
   emit_options.emit_debug_maps = false;
   const EmittedProgram emitted = emit(methods, emit_options);
-  const auto loaded = std::move(*Program::load(std::move(*view_buffer(emitted.pte))));
+  const auto loaded = *Program::load(*view_buffer(emitted.pte));
   KernelRegistry kernels;
   EXPECT_TRUE(kernels.add("portable", portable::kernels()).ok());
   MethodOptions method_options;
   method_options.kernels = &kernels;
-  const auto method = std::move(*Method::load(loaded, "forward", method_options));
+  const auto method = *Method::load(loaded, "forward", method_options);
   std::vector<std::vector<Values>> found;
   for (const std::vector<TensorData>& each : inputs) {
     for (size_t i = 0; i < each.size(); ++i) {

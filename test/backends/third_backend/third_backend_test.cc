@@ -68,7 +68,7 @@ struct ThirdBackend : testing::Test {
     bytes.assign(model.emitted.pte.begin(), model.emitted.pte.end());
     const std::span<const std::byte> view(reinterpret_cast<const std::byte*>(bytes.data()),
                                           bytes.size());
-    auto loaded = Program::load(std::move(*vitrine::view_buffer(view)));
+    auto loaded = Program::load(*vitrine::view_buffer(view));
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
     program = std::move(*loaded);
   }

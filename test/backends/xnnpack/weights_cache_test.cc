@@ -38,7 +38,7 @@ Loaded load(const fs::path& model, const std::string& cache) {
   MethodOptions options;
   options.backends = &backends;
   if (!cache.empty()) options.backend_options = {&option, 1};
-  auto program = Program::load(std::move(*map_file(model.c_str())));
+  auto program = Program::load(*map_file(model.c_str()));
   auto method = Method::load(std::move(*program), "forward", options);
   if (!method.ok()) {
     result.error = method.error().message();
@@ -154,7 +154,7 @@ TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
 
   // The largest constant is a filter in use; its bytes are changed in the file.
   {
-    const auto program = Program::load(std::move(*map_file(model.c_str())));
+    const auto program = Program::load(*map_file(model.c_str()));
     std::span<const std::byte> largest;
     std::vector<DataBuffer> buffers;
     for (size_t i = 0; i < (*program)->named_data().size(); ++i) {

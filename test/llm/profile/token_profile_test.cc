@@ -65,7 +65,7 @@ class MadeUpSteps {
     const int x = forward.tensor({.sizes = {4}, .planned = test::Planned{1, 0}});
     forward.kernel_call(forward.op("aten::add", "out"), {x, x, forward.integer(1), x, x});
     const test::AlignedBytes file = builder.build();
-    const auto program = Program::load(std::move(*view_buffer(file)));
+    const auto program = Program::load(*view_buffer(file));
     return make_token_profile(profiler, **program, {{*(*program)->method_meta("forward")}},
                               {.max_context = 4096});
   }

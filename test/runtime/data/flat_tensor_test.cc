@@ -92,7 +92,7 @@ AlignedBytes write(const FileSpec& spec) {
 }
 
 Result<std::unique_ptr<NamedDataMap>> load(const AlignedBytes& file) {
-  return load_flat_tensor(std::move(*view_buffer(file)));
+  return load_flat_tensor(*view_buffer(file));
 }
 
 std::string failure(const FileSpec& spec) {

@@ -31,7 +31,7 @@ AlignedBytes written(std::span<const NamedBytes> entries) {
 }
 
 std::unique_ptr<NamedDataMap> loaded(const AlignedBytes& file) {
-  auto map = load_flat_tensor(std::move(*view_buffer(file)));
+  auto map = load_flat_tensor(*view_buffer(file));
   EXPECT_TRUE(map.ok()) << map.error().message();
   return map.ok() ? std::move(*map) : nullptr;
 }
@@ -137,7 +137,7 @@ TEST(FlatTensorWriterCorpus, RewritesStockFilesInTheSameShape) {
     std::vector<DataBuffer> kept;
     std::vector<NamedBytes> entries;
     for (size_t i = 0; i < map->size(); ++i) {
-      kept.push_back(std::move(*map->get(map->key(i))));
+      kept.push_back(*map->get(map->key(i)));
       entries.push_back(
           {.key = map->key(i), .data = kept.back().bytes(), .layout = *map->layout(map->key(i))});
     }

@@ -133,7 +133,7 @@ struct Cost {
 
 Cost cost_of(Make make, uint32_t size) {
   const test::AlignedBytes file = file_of(make, size);
-  const auto program = Program::load(std::move(*view_buffer(file)));
+  const auto program = Program::load(*view_buffer(file));
   EXPECT_TRUE(program.ok()) << program.error().message();
   if (!program.ok()) return {0, program.error().code()};
   const Weights weights;

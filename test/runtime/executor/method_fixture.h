@@ -24,7 +24,7 @@ class MethodTest : public testing::Test {
 
   std::shared_ptr<const Program> build() {
     files_.push_back(builder_.build());
-    auto program = Program::load(std::move(*view_buffer(files_.back())));
+    auto program = Program::load(*view_buffer(files_.back()));
     EXPECT_TRUE(program.ok()) << program.error().message();
     return program.ok() ? *program : nullptr;
   }

@@ -24,7 +24,7 @@ TEST_F(MethodThreadsTest, ShareAProgram) {
   forward_.kernel_call(add, {out_, x_, out_, out_});
   forward_.kernel_call(add, {out_, constant, out_, out_});
   const test::TemporaryFile file(builder_.build());
-  const auto program = Program::load(std::move(*open_file(file.path())));
+  const auto program = Program::load(*open_file(file.path()));
   ASSERT_TRUE(program.ok());
 
   std::array<float, 2> results{};

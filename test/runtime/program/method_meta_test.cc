@@ -61,7 +61,7 @@ class MethodMetaTest : public testing::Test {
 };
 
 TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
-  const auto program = Program::load(std::move(*view_buffer(file_)));
+  const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");
   ASSERT_EQ(meta.num_inputs(), 7u);
@@ -88,7 +88,7 @@ TEST_F(MethodMetaTest, DescribesInputsAndOutputs) {
 }
 
 TEST_F(MethodMetaTest, DescribesWhatTheMethodNeeds) {
-  const auto program = Program::load(std::move(*view_buffer(file_)));
+  const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");
   ASSERT_EQ(meta.num_planned_buffers(), 2u);
@@ -103,7 +103,7 @@ TEST_F(MethodMetaTest, DescribesWhatTheMethodNeeds) {
 }
 
 TEST_F(MethodMetaTest, DescribesNothingThatIsNotThere) {
-  const auto program = Program::load(std::move(*view_buffer(file_)));
+  const auto program = Program::load(*view_buffer(file_));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("forward");
   for (const size_t past : {size_t{7}, SIZE_MAX}) {
@@ -124,7 +124,7 @@ TEST(MethodMeta, ConstantMethodsNeedNothing) {
   MethodSpec& spec = builder.method("get_version");
   spec.outputs = {spec.integer(3)};
   const AlignedBytes file = builder.build();
-  const auto program = Program::load(std::move(*view_buffer(file)));
+  const auto program = Program::load(*view_buffer(file));
   ASSERT_TRUE(program.ok()) << program.error().message();
   const MethodMeta meta = *(*program)->method_meta("get_version");
   EXPECT_EQ(meta.num_inputs(), 0u);

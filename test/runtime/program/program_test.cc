@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 Result<std::shared_ptr<const Program>> load(const AlignedBytes& file,
                                             Verification verification = Verification::kFull) {
-  return Program::load(std::move(*view_buffer(file)), verification);
+  return Program::load(*view_buffer(file), verification);
 }
 
 std::string text_of(std::span<const std::byte> bytes) {
@@ -88,7 +88,7 @@ TEST(Program, LoadsFromFilesAndMappedFiles) {
   const AlignedBytes file = sample().build();
   const test::TemporaryFile temporary(file);
   for (const auto open : {open_file, map_file}) {
-    const auto program = Program::load(std::move(*open(temporary.path())));
+    const auto program = Program::load(*open(temporary.path()));
     ASSERT_TRUE(program.ok()) << program.error().message();
     EXPECT_EQ(text_of(*ProgramAccess::constant_data(**program, 1, 8)), "constant");
     EXPECT_EQ(text_of((*program)->named_data().get("weights")->bytes()), "named");
@@ -171,8 +171,7 @@ TEST(Program, ChecksTheExtendedHeader) {
 TEST(Program, RefusesUnalignedBuffers) {
   AlignedBytes file = sample().build();
   file.insert(file.begin(), std::byte{0});
-  const auto program =
-      Program::load(std::move(*view_buffer(std::span<const std::byte>(file).subspan(1))));
+  const auto program = Program::load(*view_buffer(std::span<const std::byte>(file).subspan(1)));
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(program.error().message(), HasSubstr("aligned"));

@@ -28,7 +28,7 @@ constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();
 
 Error load(const ProgramBuilder& builder) {
   const AlignedBytes file = builder.build();
-  return Program::load(std::move(*view_buffer(file))).take_error();
+  return Program::load(*view_buffer(file)).take_error();
 }
 
 TEST(ProgramVerifier, SoundProgramsPass) {

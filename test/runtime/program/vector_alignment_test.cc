@@ -64,7 +64,7 @@ TEST(ProgramVerifier, UnalignedVectorsAreRefused) {
   for (const auto damage : kDamages) {
     AlignedBytes file = builder.build();
     damage(*fbs::GetProgram(file.data()));
-    const auto program = Program::load(std::move(*view_buffer(file)));
+    const auto program = Program::load(*view_buffer(file));
     ASSERT_FALSE(program.ok());
     EXPECT_THAT(program.error().message(), HasSubstr("to a misaligned place"));
   }

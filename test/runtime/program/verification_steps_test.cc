@@ -96,7 +96,7 @@ Cost cost_of(Plan (*make)(FlatBufferBuilder&, uint32_t), uint32_t size, size_t p
       out.CreateVector(plan.chains), out.CreateVector(Tables<fbs::Operator>{op}));
   fbs::FinishProgramBuffer(
       out, fbs::CreateProgram(out, 0, out.CreateVector(Tables<fbs::ExecutionPlan>(plans, made))));
-  DataBuffer file = std::move(*DataBuffer::allocate(out.GetSize()));
+  DataBuffer file = *DataBuffer::allocate(out.GetSize());
   std::memcpy(file.owned_data(), out.GetBufferPointer(), file.size());
   Budget steps(file.size());  // as Program::load gives
   const Error error = verify_program(file.bytes(), 0, steps);
