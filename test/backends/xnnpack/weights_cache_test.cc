@@ -158,7 +158,7 @@ TEST_F(WeightsCacheTest, AChangedModelIsPackedAnew) {
     std::span<const std::byte> largest;
     std::vector<DataBuffer> buffers;
     for (size_t i = 0; i < (*program)->named_data().size(); ++i) {
-      buffers.push_back(std::move(*(*program)->named_data().get((*program)->named_data().key(i))));
+      buffers.push_back(*(*program)->named_data().get((*program)->named_data().key(i)));
       if (buffers.back().size() > largest.size()) largest = buffers.back().bytes();
     }
     const auto at = std::search(bytes.begin(), bytes.end(), largest.begin(), largest.end());
