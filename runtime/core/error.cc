@@ -32,6 +32,9 @@ uintptr_t make_state(ErrorCode code, const char* format, va_list arguments, cons
   return reinterpret_cast<uintptr_t>(memory);
 }
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): one word holds an address or a code.
+char* memory_at(uintptr_t state) { return reinterpret_cast<char*>(state); }
+
 }  // namespace
 
 const char* error_code_name(ErrorCode code) {
@@ -104,17 +107,17 @@ Error Error::in(const char* format, ...) && {
 ErrorCode Error::code() const {
   if ((state_ & 1) != 0 || ok()) return static_cast<ErrorCode>(state_ >> 1);
   ErrorCode code;
-  std::memcpy(&code, reinterpret_cast<const void*>(state_), sizeof code);
+  std::memcpy(&code, memory_at(state_), sizeof code);
   return code;
 }
 
 const char* Error::message() const {
   if ((state_ & 1) != 0 || ok()) return "";
-  return reinterpret_cast<const char*>(state_) + sizeof(ErrorCode);
+  return memory_at(state_) + sizeof(ErrorCode);
 }
 
 void Error::release() {
-  if ((state_ & 1) == 0) std::free(reinterpret_cast<void*>(state_));
+  if ((state_ & 1) == 0) std::free(memory_at(state_));
 }
 
 }  // namespace vitrine
