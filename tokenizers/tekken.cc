@@ -40,6 +40,7 @@ std::vector<SpecialToken> read_special_tokens(const JsonValue& root, size_t coun
     });
   }
   std::vector<SpecialToken> tokens;
+  tokens.reserve(names.size());
   for (std::string& name : names) {
     tokens.push_back({static_cast<TokenId>(tokens.size()), std::move(name)});
   }

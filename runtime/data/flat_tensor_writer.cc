@@ -44,10 +44,10 @@ Error check_layout(const TensorLayout& layout, size_t bytes) {
   if (element == 0) return invalid("its dtype is unknown");
   Result<int64_t> numel = checked_numel(layout.sizes);
   if (!numel.ok()) return numel.take_error();
-  if (static_cast<uint64_t>(*numel) * element != bytes) {
-    return Error::make(
-        ErrorCode::kInvalidArgument, "its layout requires %llu bytes, but it has %zu",
-        static_cast<unsigned long long>(static_cast<uint64_t>(*numel) * element), bytes);
+  const unsigned long long required = static_cast<uint64_t>(*numel) * element;
+  if (required != bytes) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "its layout requires %llu bytes, but it has %zu", required, bytes);
   }
   return Error();
 }
