@@ -1,0 +1,107 @@
+// Which node a recorded tensor is a result of, on traces made to measure.
+#include "inspector/compare/recorded_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "test/inspector/compare/recorded_side.h"
+
+namespace vitrine::test {
+namespace {
+
+using inspector::ValueComparison;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The nodes are conv, relu, add and mul; a delegate took the first three.
+TEST(RecordedValues, ADelegateGivesTheResultsThatOthersUse) {
+  RecordedSide side;
+  run_delegated(side);
+  const inspector::ValueRun run = side.run();
+  const inspector::RecordedValues found =
+      inspector::recorded_values(run.profile, run.trace, run.record);
+  std::vector<std::optional<size_t>> nodes;
+  for (const inspector::RecordedValue& value : found.values) nodes.push_back(value.node);
+  EXPECT_THAT(nodes, ElementsAre(1, 2, 3));
+  EXPECT_EQ(found.outputs.size(), 1u);
+  EXPECT_THAT(found.notes, IsEmpty());
+}
+
+// One exported op became five nodes of one handle; a delegate took the two muls.
+TEST(RecordedValues, NodesOfOneHandleAreToldApartWhereTheyCanBe) {
+  const std::vector<NodeText> nodes = {{"mul", "aten.mul.Tensor", 1, {}, "m", {2}},
+                                       {"eq", "aten.eq.Scalar", 1, {"mul"}, "m", {2}},
+                                       {"mul_1", "aten.mul.Tensor", 1, {"eq"}, "m", {2}},
+                                       {"abs", "aten.abs.default", 1, {"mul_1"}, "m", {2}},
+                                       {"eq_1", "aten.eq.Scalar", 1, {"abs"}, "m", {2}}};
+  const auto run = [&](RecordedSide& side, bool first_delegated) {
+    side.begin();
+    if (first_delegated) {
+      side.delegate(0, {{.id = 1, .metadata = "Multiply", .ns = 10}});
+    } else {
+      side.kernel(0, "aten::mul.out");
+    }
+    side.value(0, {1, 2});
+    side.kernel(1, "aten::eq.Scalar_out");
+    side.value(1, {0, 1});
+    if (first_delegated) {
+      side.delegate(2, {{.id = 1, .metadata = "Multiply", .ns = 10}});
+    } else {
+      side.kernel(2, "aten::mul.out");
+    }
+    side.value(2, {3, 4});
+    side.kernel(3, "aten::abs.out");
+    side.value(3, {5, 6});
+    side.kernel(4, "aten::eq.Scalar_out");
+    side.value(4, {1, 1});
+    side.end(nodes, R"({"0": [1], "1": 1, "2": [1], "3": 1, "4": 1})");
+  };
+  RecordedSide a, b;
+  run(a, false);
+  run(b, true);
+  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  EXPECT_THAT(ops_of(result), ElementsAre("eq", "abs", "eq"));
+  for (const auto& value : result.values) EXPECT_EQ(value.difference.figures.mismatches, 0u);
+  EXPECT_EQ(result.notes.size(), 2u);
+}
+
+TEST(RecordedValues, OutputsThatTheRecordDoesNotTellAreLeftOut) {
+  RecordedSide a, b;
+  run_portable(a);
+  b.begin();
+  b.delegate(0, {{.id = 1, .metadata = "Convolution", .ns = 10}});
+  b.value(0, {0, 2, 5});  // no result of the nodes has three elements
+  b.value(0, {1, 3});
+  b.kernel(1, "aten::mul.out");
+  b.value(1, {0, 6});
+  b.end(kRecordedNet, R"({"0": [1, 2, 3], "1": 4})",
+        R"({"0": {"name": "XnnpackBackend", "delegate_map": {}}})");
+  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  EXPECT_THAT(ops_of(result), ElementsAre("mul"));
+  EXPECT_THAT(result.notes,
+              ElementsAre(HasSubstr("B: instruction 0: the order of the delegate's outputs")));
+  EXPECT_FALSE(result.is_below());
+}
+
+TEST(RecordedValues, OfALoopTheLastTimeCounts) {
+  const auto run = [](RecordedSide& side, float first) {
+    side.begin();
+    for (const float x : {first, 5.0f}) {
+      side.kernel(0, "aten::convolution.out");
+      side.value(0, {x, x});
+    }
+    side.end(kRecordedNet, R"({"0": 1})");
+  };
+  RecordedSide a, b;
+  run(a, 1);
+  run(b, 2);
+  const ValueComparison result = inspector::compare_values(a.run(), b.run(), 40);
+  ASSERT_EQ(result.values.size(), 1u);
+  EXPECT_EQ(result.values[0].difference.figures.mismatches, 0u);
+}
+
+}  // namespace
+}  // namespace vitrine::test

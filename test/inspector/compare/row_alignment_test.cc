@@ -1,0 +1,80 @@
+// Which rows stand against each other, on traces made to measure.
+#include "inspector/compare/row_alignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "test/inspector/compare/compared_sides.h"
+
+namespace vitrine::test {
+namespace {
+
+using inspector::Alignment;
+using inspector::Comparison;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(RowAlignment, FoldedOpsStandAgainstTheirKernels) {
+  const Comparison result = compare(delegated_net(), portable_net());
+  EXPECT_EQ(result.alignment, Alignment::kHandles);
+  ASSERT_EQ(result.ops.size(), 3u);
+  EXPECT_THAT(result.ops[0].rows_a, ElementsAre(0));  // the layout change
+  EXPECT_THAT(result.ops[0].rows_b, IsEmpty());
+  EXPECT_FALSE(result.ops[0].ratio.has_value());
+  EXPECT_THAT(result.ops[1].rows_a, ElementsAre(1));
+  EXPECT_THAT(result.ops[1].rows_b, ElementsAre(0, 1, 2));
+  EXPECT_DOUBLE_EQ(result.ops[1].a.avg, 140);
+  EXPECT_DOUBLE_EQ(result.ops[1].b.avg, 700);
+  EXPECT_DOUBLE_EQ(result.ops[1].ratio.value().p50, 5);
+  EXPECT_DOUBLE_EQ(result.ops[1].change, 560);
+  EXPECT_THAT(result.ops[2].rows_a, ElementsAre(2));
+  EXPECT_THAT(result.ops[2].rows_b, ElementsAre(3));
+  expect_sums(result);
+}
+
+TEST(RowAlignment, OtherNumbersOfTheSameModelGoByOpAndModule) {
+  std::vector<NodeText> renumbered = kNet;
+  for (NodeText& node : renumbered) node.debug_handle = 5 - node.debug_handle;
+  const Comparison result =
+      compare(portable_net(), portable_net(renumbered, R"({"0": 4, "1": 3, "2": 2, "3": 1})"));
+  EXPECT_EQ(result.alignment, Alignment::kOps);
+  ASSERT_EQ(result.ops.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_THAT(result.ops[i].rows_a, ElementsAre(i));
+    EXPECT_THAT(result.ops[i].rows_b, ElementsAre(i));
+  }
+}
+
+TEST(RowAlignment, WithoutRecordsNamesGoInOrder) {
+  TraceBuilder a, b;
+  run_kernels(a, {{"aten::mm.out", 10}, {"aten::add.out", 20}, {"aten::relu.out", 30}});
+  run_kernels(b, {{"aten::mm.out", 10}, {"aten::mul.out", 5}, {"aten::relu.out", 60}});
+  const Comparison result = compare(side_of(a), side_of(b));
+  EXPECT_EQ(result.alignment, Alignment::kOrder);
+  ASSERT_EQ(result.ops.size(), 4u);
+  EXPECT_TRUE(result.ops[0].is_aligned());
+  EXPECT_THAT(result.ops[1].rows_a, IsEmpty());
+  EXPECT_THAT(result.ops[1].rows_b, ElementsAre(1));
+  EXPECT_THAT(result.ops[2].rows_a, ElementsAre(1));
+  EXPECT_THAT(result.ops[2].rows_b, IsEmpty());
+  EXPECT_DOUBLE_EQ(result.ops[3].ratio.value().p50, 2);
+  EXPECT_THAT(result.notes, testing::Contains(HasSubstr("run order")));
+  expect_sums(result);
+}
+
+TEST(RowAlignment, HasEveryRowOnce) {
+  const Side a = delegated_net(), b = portable_net();
+  std::multiset<size_t> rows_a, rows_b;
+  for (const inspector::RowGroup& group : inspector::align_rows(a.profile, b.profile).groups) {
+    rows_a.insert(group.rows_a.begin(), group.rows_a.end());
+    rows_b.insert(group.rows_b.begin(), group.rows_b.end());
+  }
+  EXPECT_THAT(rows_a, ElementsAre(0, 1, 2));
+  EXPECT_THAT(rows_b, ElementsAre(0, 1, 2, 3));
+}
+
+}  // namespace
+}  // namespace vitrine::test

@@ -1,0 +1,55 @@
+#include "inspector/report/report_comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "test/inspector/compare/compared_sides.h"
+
+namespace vitrine::test {
+namespace {
+
+using inspector::Comparison;
+using testing::HasSubstr;
+
+TEST(ReportComparison, NamesSidesOpsAndOutputs) {
+  const Side a = delegated_net(), b = portable_net();
+  Comparison comparison = compare(a, b);
+  inspector::OutputDifference output;
+  output.a = output.b = "f32[4]";
+  output.figures.elements = 4;
+  output.figures.mismatches = 1;
+  output.figures.max_abs = 0.5;
+  output.figures.sqnr_db = 42;
+  comparison.outputs = {output};
+  const std::string table = inspector::report_comparison(comparison, a.profile, b.profile, {140});
+  EXPECT_THAT(table, HasSubstr("convolution + batch_norm + relu"));
+  EXPECT_THAT(table, HasSubstr("layout change for convolution"));
+  EXPECT_THAT(table, HasSubstr("SQNR 42.0 dB"));
+  EXPECT_THAT(table, HasSubstr("only in A"));
+  const auto json =
+      nlohmann::json::parse(inspector::report_comparison_json(comparison, a.profile, b.profile));
+  EXPECT_EQ(json.at("ops").at(1).at("rows_b"), nlohmann::json({0, 1, 2}));
+  EXPECT_EQ(json.at("outputs").at(0).at("sqnr_db"), 42);
+  EXPECT_EQ(json.at("aligned_by"), "debug handles");
+}
+
+// Changes of +50, -200 and +10 ns.
+TEST(ReportComparison, TheTableOfTheTopHasWhatChangedMost) {
+  TraceBuilder a, b;
+  run_kernels(a, {{"aten::mul.out", 1000}, {"aten::exp.out", 700}, {"aten::sin.out", 300}});
+  run_kernels(b, {{"aten::mul.out", 1050}, {"aten::exp.out", 500}, {"aten::sin.out", 310}});
+  const Side side_a = side_of(a), side_b = side_of(b);
+  inspector::TableOptions options = {140};
+  options.view.top = 1;
+  const std::string table = inspector::report_comparison(compare(side_a, side_b), side_a.profile,
+                                                         side_b.profile, options);
+  const std::string rows = table.substr(0, table.find("largest changes"));
+  EXPECT_THAT(rows, HasSubstr("-0.20"));
+  EXPECT_THAT(rows, testing::Not(HasSubstr("mul")));
+  EXPECT_THAT(rows, testing::ContainsRegex("2 rows beyond the top +1.30 +1.36 +\\+0.06"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
