@@ -142,16 +142,5 @@ TEST(Layouts, OtherOrdersAreRowMajor) {
               convolve({2, 3, 4, ramp(24)}, {1, 2}, {}, 1, 1, 1, 0).data);
 }
 
-TEST(Outputs, MayBeInputsAndComeTwice) {
-  TestProgram t;
-  Node* x = t.input("x", {3});
-  Node* y = t.call("aten.abs.default", {x}, {3});
-  t.output({x, y, y});
-  const auto results = run(*lowered(t), {{-1, 2, -3}});
-  EXPECT_THAT(results[0], ElementsAre(-1, 2, -3));
-  EXPECT_THAT(results[1], ElementsAre(1, 2, 3));
-  EXPECT_THAT(results[2], ElementsAre(1, 2, 3));
-}
-
 }  // namespace
 }  // namespace vitrine::aot::test

@@ -1,8 +1,5 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/graph/aot_error.h"
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
@@ -32,17 +29,6 @@ TEST(Convolutions, OverOneDim) {
     expected.push_back(sum);
   }
   expect_near(run(*lowered(t), {in})[0], expected);
-}
-
-TEST(Translation, SaysWhichSizeIsTooLarge) {
-  TestProgram t;
-  Node* x = t.dynamic_input("x", {1, 4}, int64_t{1} << 31);
-  Node* call = t.call("aten.relu.default", {x}, {1, 4});
-  call->meta.value = *x->tensor();
-  t.output({call});
-  EXPECT_THAT([&] { lowered(t); },
-              testing::ThrowsMessage<AotError>(
-                  testing::HasSubstr("its size s0 may be 2147483648; programs count in 32 bits")));
 }
 
 // One stride, padding or dilation counts for both dims.

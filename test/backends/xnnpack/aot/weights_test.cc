@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "aot/graph/aot_error.h"
-#include "backends/xnnpack/aot/sha256.h"
 
 namespace vitrine::aot::xnnpack {
 namespace {
@@ -23,19 +22,6 @@ std::vector<int32_t> int32s(const Bytes& bytes) {
   std::vector<int32_t> numbers(bytes.size() / 4);
   std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
-}
-
-// The examples of FIPS 180-4.
-TEST(Sha256, KnownTexts) {
-  const auto digest = [](std::string_view text) {
-    return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
-  };
-  EXPECT_EQ(digest(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(digest(std::string(1'000'000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(Filters, OutputsFirstChannelsLast) {

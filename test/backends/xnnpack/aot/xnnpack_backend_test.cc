@@ -3,18 +3,12 @@
 
 #include <map>
 
-#include "aot/graph/aot_error.h"
-#include "backends/xnnpack/aot/operator_table.h"
-#include "backends/xnnpack/aot/rules.h"
-#include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
 #include "test/backends/xnnpack/aot/test_program.h"
 
 namespace vitrine::aot::test {
 namespace {
-
-using testing::HasSubstr;
 
 // Constants and scales derived from weights go to the same file as the weights.
 TEST(Payloads, ConstantsGoToTheFilesOfTheirWeights) {
@@ -57,44 +51,6 @@ TEST(Payloads, AreTheSameEachTime) {
   const auto second = payload();
   EXPECT_EQ(*first->processed_bytes, *second->processed_bytes);
   EXPECT_EQ(first->delegate_map, second->delegate_map);
-}
-
-TEST(Payloads, OfWhatXnnpackHasNotAreErrorsThatNameTheNode) {
-  TestProgram t;
-  Node* x = t.input("x", {3});
-  t.output({t.call("aten.tan.default", {x}, {3})});
-  try {
-    lowered(t);
-    FAIL() << "no error";
-  } catch (const AotError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("aten_tan_default"));
-  }
-}
-
-// Graphs come from files: arguments may be missing, or of any kind.
-TEST(Payloads, OfCallsWithoutFittingArgumentsAreErrors) {
-  const std::vector<ArgumentList> lists = {
-      {}, {1, 2, 3}, {"text"}, {Argument(), Argument(), Argument(), Argument(), Argument()}};
-  for (const xnnpack::Operator& each : xnnpack::operators()) {
-    if (!each.is_taken()) continue;
-    for (const ArgumentList& args : lists) {
-      for (const bool has_input : {false, true}) {
-        TestProgram t;
-        Node* x = t.input("x", {1, 2, 4, 4});
-        ArgumentList all = args;
-        if (has_input) all.insert(all.begin(), x);
-        Node* node = t.call("aten." + std::string(each.op), all, {1, 2, 4, 4});
-        t.output({node});
-        const xnnpack::Parameters parameters(t.program);
-        const bool is_taken = !xnnpack::check({parameters, *node});
-        try {
-          lowered(t);
-        } catch (const AotError& error) {
-          EXPECT_FALSE(is_taken && has_input && args.empty()) << each.op << ": " << error.what();
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// Tests the table of rules as a whole.
+// Tests the table as a whole.
+#include "backends/xnnpack/aot/operator_table.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "backends/xnnpack/aot/operator_table.h"
 #include "test/support/read_text.h"
 
 namespace vitrine::aot::test {
@@ -40,7 +41,7 @@ constexpr Config kConfigs[] = {
 constexpr std::string_view kKept[] = {"hardswish.default", "linear.default", "max_pool2d.default",
                                       "prelu.default", "upsample_bilinear2d.vec"};
 
-TEST(RulesTable, IsExecuTorchs) {
+TEST(OperatorTable, IsExecuTorchs) {
   std::map<std::string, uint8_t> expected;
   for (const Config& config : kConfigs) {
     std::istringstream ops(config.ops);
@@ -107,7 +108,7 @@ std::vector<DocsRow> docs_rows() {
 // By base name.
 using Precisions = std::multimap<std::string, std::string>;
 
-TEST(RulesTable, HasThePrecisionsOfTheDocs) {
+TEST(OperatorTable, HasThePrecisionsOfTheDocs) {
   Precisions docs;
   for (const DocsRow& row : docs_rows()) {
     for (const std::string& op : row.ops) docs.emplace(op, row.precisions);
@@ -120,7 +121,7 @@ TEST(RulesTable, HasThePrecisionsOfTheDocs) {
   EXPECT_EQ(docs, table);
 }
 
-TEST(RulesTable, HasTheNodesOfTheDocs) {
+TEST(OperatorTable, HasTheNodesOfTheDocs) {
   for (const DocsRow& row : docs_rows()) {
     std::set<std::string> nodes;
     for (const xnnpack::Operator& each : xnnpack::operators()) {

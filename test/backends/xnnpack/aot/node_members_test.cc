@@ -1,0 +1,117 @@
+#include "backends/xnnpack/aot/node_members.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+using testing::ElementsAre;
+
+// The node as a payload holds it.
+class Written {
+ public:
+  explicit Written(const BlobNode& node) {
+    const auto table = write_members(out_, node);
+    out_.Finish(fb::CreateXNode(out_, node.kind, table));
+  }
+  const fb::XNode* operator->() const {
+    return flatbuffers::GetRoot<fb::XNode>(out_.GetBufferPointer());
+  }
+
+ private:
+  flatbuffers::FlatBufferBuilder out_;
+};
+
+BlobNode node_of(NodeKind kind, std::vector<uint32_t> inputs) {
+  BlobNode node;
+  node.kind = kind;
+  node.inputs = std::move(inputs);
+  node.output = 90;
+  node.flags = 91;
+  return node;
+}
+
+// Numbers that tell the fields apart.
+TEST(NodeMembers, OfAConvolution) {
+  BlobNode node = node_of(NodeKind::XNNConv2d, {80, 81});
+  Window& w = node.window;
+  w.padding_top = 1;
+  w.padding_right = 2;
+  w.padding_bottom = 3;
+  w.padding_left = 4;
+  w.kernel_height = 5;
+  w.kernel_width = 6;
+  w.stride_height = 7;
+  w.stride_width = 8;
+  w.dilation_height = 9;
+  w.dilation_width = 10;
+  node.group_input_channels = 11;
+  node.group_output_channels = 12;
+  node.groups = 13;
+  node.adjustment_height = 14;
+  node.adjustment_width = 15;
+  const Written written(node);
+  const fb::NodeConv* found = written->xnode_union_as_XNNConv2d();
+  ASSERT_NE(found, nullptr);
+  const std::vector<uint32_t> members = {found->padding_top(),
+                                         found->padding_right(),
+                                         found->padding_bottom(),
+                                         found->padding_left(),
+                                         found->kernel_height(),
+                                         found->kernel_width(),
+                                         found->subsampling_height(),
+                                         found->subsampling_width(),
+                                         found->dilation_height(),
+                                         found->dilation_width(),
+                                         found->group_input_channels(),
+                                         found->group_output_channels(),
+                                         found->groups(),
+                                         found->adjustment_height(),
+                                         found->adjustment_width()};
+  EXPECT_THAT(members, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  EXPECT_EQ(found->input1_id(), 80u);
+  EXPECT_EQ(found->filter_id(), 81u);
+  EXPECT_EQ(found->bias_id(), kNoValue) << "none";
+  EXPECT_EQ(found->output_id(), 90u);
+  EXPECT_EQ(found->flags(), 91u);
+}
+
+TEST(NodeMembers, OfListsAndNumbers) {
+  BlobNode slice = node_of(NodeKind::XNNStaticSlice, {80});
+  slice.list = {1, 2};
+  slice.second_list = {3, 4};
+  const Written written(slice);
+  const fb::NodeStaticSlice* found = written->xnode_union_as_XNNStaticSlice();
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->num_dims(), 2u);
+  EXPECT_THAT(std::vector(found->offsets()->begin(), found->offsets()->end()), ElementsAre(1, 2));
+  EXPECT_THAT(std::vector(found->sizes()->begin(), found->sizes()->end()), ElementsAre(3, 4));
+  BlobNode leaky = node_of(NodeKind::XNNLeakyReLU, {80});
+  leaky.parameter = 0.25f;
+  const Written relu(leaky);
+  EXPECT_EQ(relu->xnode_union_as_XNNLeakyReLU()->negative_slope(), 0.25f);
+}
+
+// The fifth input was added to the format last.
+TEST(NodeMembers, OfAConcatenation) {
+  const Written written(node_of(NodeKind::XNNConcatenate5, {80, 81, 82, 83, 84}));
+  const fb::NodeCat* found = written->xnode_union_as_XNNConcatenate5();
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->input1_id(), 80u);
+  EXPECT_EQ(found->input4_id(), 83u);
+  EXPECT_EQ(found->input5_id(), 84u);
+  EXPECT_EQ(found->output_id(), 90u);
+}
+
+TEST(NodeMembers, OfOtherKindsAreInputsAndOutput) {
+  const Written sum(node_of(NodeKind::XNNAdd, {80, 81}));
+  EXPECT_EQ(sum->xnode_union_as_XNNAdd()->input2_id(), 81u);
+  EXPECT_EQ(sum->xnode_union_as_XNNAdd()->output_id(), 90u);
+  const Written magnitude(node_of(NodeKind::XNNAbs, {80}));
+  EXPECT_EQ(magnitude->xnode_union_as_XNNAbs()->input_id(), 80u);
+  EXPECT_EQ(magnitude->xnode_union_as_XNNAbs()->output_id(), 90u);
+}
+
+}  // namespace
+}  // namespace vitrine::aot::xnnpack

@@ -1,0 +1,111 @@
+#include "backends/xnnpack/aot/preprocessing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "aot/graph/aot_error.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+#include "vitrine/half.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+using xnnpack::Preprocessing;
+
+template <class T>
+Node* constant_of(TestProgram& t, ScalarType dtype, const std::vector<T>& numbers) {
+  std::vector<std::byte> bytes(numbers.size() * sizeof(T));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return t.program.add_constant(
+      "c", make_tensor_data(dtype, {static_cast<int64_t>(numbers.size())}, bytes));
+}
+
+// Numbers that every type has.
+TEST(Preprocessing, ReadsEveryFloatingType) {
+  TestProgram t;
+  Node* x = t.input("x", {2});
+  Node* f64 = constant_of<double>(t, ScalarType::kDouble, {1.5, -2});
+  Node* f32 = constant_of<float>(t, ScalarType::kFloat, {1.5f, -2});
+  Node* f16 = constant_of<Half>(t, ScalarType::kHalf, {Half(1.5f), Half(-2.0f)});
+  Node* bf16 = constant_of<BFloat16>(t, ScalarType::kBFloat16, {BFloat16(1.5f), BFloat16(-2.0f)});
+  Node* i8 = constant_of<int8_t>(t, ScalarType::kChar, {1, -2});
+  t.output({x});
+  const Preprocessing p(t.program);
+  for (const Node* node : {f64, f32, f16, bf16}) {
+    EXPECT_THAT(p.floats(*node), ElementsAre(1.5f, -2));
+  }
+  EXPECT_THAT([&] { p.floats(*i8); }, ThrowsMessage<AotError>(HasSubstr("not floats")));
+  EXPECT_THAT([&] { p.floats(*x); }, ThrowsMessage<AotError>(HasSubstr("node x")));
+}
+
+TEST(Preprocessing, ConstantsGoWhereTheirSourceGoes) {
+  TestProgram t;
+  Node* source = t.parameter("w", {2}, {1, 2});
+  source->meta.external_tag = "weights";
+  t.output({t.input("x", {2})});
+  Preprocessing p(t.program);
+  for (const ScalarType dtype : {ScalarType::kFloat, ScalarType::kHalf}) {
+    Node* made = p.add_constant("made", {2}, dtype, {0.5f, 4}, *source);
+    EXPECT_EQ(made->tensor()->dtype, dtype);
+    EXPECT_EQ(made->meta.external_tag, "weights");
+    EXPECT_THAT(p.floats(*made), ElementsAre(0.5f, 4));
+  }
+  EXPECT_THROW(p.add_constant("made", {2}, ScalarType::kDouble, {0.5f, 4}, *source), AotError);
+}
+
+TEST(Preprocessing, ANodeStandsForAllThatItAbsorbed) {
+  TestProgram t;
+  Node* first = t.call("aten.abs.default", {t.input("x", {2})}, {2});
+  Node* second = t.call("aten.neg.default", {first}, {2});
+  Node* third = t.call("aten.exp.default", {second}, {2});
+  t.output({third});
+  Preprocessing p(t.program);
+  p.absorb(*second, *third);
+  p.absorb(*first, *second);
+  EXPECT_THAT(p.notes(*first).handles, ElementsAre(3, 2));
+}
+
+TEST(Preprocessing, WhatReplacesAResultIsTheResult) {
+  TestProgram t;
+  Node* x = t.input("x", {2});
+  Node* w = t.parameter("w", {2});
+  Node* sum = t.call("aten.add.Tensor", {x, w}, {2});
+  t.output({sum});
+  Preprocessing p(t.program);
+  Node* made = p.insert(*sum, "aten.abs.default", {x}, *sum->tensor());
+  EXPECT_EQ(made->meta.debug_handle, 0u);
+  p.replace(*sum, *made);
+  EXPECT_EQ(t.program.graph->output()->args()[0].list()->at(0).node(), made);
+  EXPECT_EQ(t.program.signature.outputs[0].name, made->name());
+  // Nothing uses the parameter any more; inputs stay.
+  p.remove_dead_code();
+  EXPECT_THAT(t.program.graph->placeholders(), ElementsAre(x));
+  EXPECT_THAT(t.program.constants, IsEmpty());
+}
+
+TEST(Preprocessing, ErrorsNameThePassAndTheNode) {
+  TestProgram t;
+  Node* x = t.input("x", {1, 2, 2, 2});
+  Node* norm = t.call("aten._native_batch_norm_legit_no_training.default",
+                      {x, t.parameter("w", {2}), t.parameter("b", {2}), t.parameter("m", {3}),
+                       t.parameter("v", {2}), 0.1, 1e-5},
+                      {});
+  const Value value = *x->tensor();
+  norm->meta.value = Value(Value::Items{value, value, value});
+  Node* item = t.program.graph->call(getitem(), {norm, 0});
+  item->meta.value = value;
+  t.output({item});
+  Preprocessing p(t.program);
+  EXPECT_THAT(
+      [&] { run_passes(p); },
+      ThrowsMessage<AotError>(HasSubstr("batch_norms_to_convolutions: node " + norm->name())));
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test

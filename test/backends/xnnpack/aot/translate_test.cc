@@ -1,0 +1,79 @@
+#include "backends/xnnpack/aot/translate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aot/graph/aot_error.h"
+#include "backends/xnnpack/aot/operator_table.h"
+#include "backends/xnnpack/aot/rules.h"
+#include "test/backends/xnnpack/aot/delegate_runner.h"
+#include "test/backends/xnnpack/aot/test_program.h"
+
+namespace vitrine::aot::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Translation, OutputsMayBeInputsAndComeTwice) {
+  TestProgram t;
+  Node* x = t.input("x", {3});
+  Node* y = t.call("aten.abs.default", {x}, {3});
+  t.output({x, y, y});
+  const auto results = run(*lowered(t), {{-1, 2, -3}});
+  EXPECT_THAT(results[0], ElementsAre(-1, 2, -3));
+  EXPECT_THAT(results[1], ElementsAre(1, 2, 3));
+  EXPECT_THAT(results[2], ElementsAre(1, 2, 3));
+}
+
+TEST(Translation, SaysWhichSizeIsTooLarge) {
+  TestProgram t;
+  Node* x = t.dynamic_input("x", {1, 4}, int64_t{1} << 31);
+  Node* call = t.call("aten.relu.default", {x}, {1, 4});
+  call->meta.value = *x->tensor();
+  t.output({call});
+  EXPECT_THAT([&] { lowered(t); },
+              testing::ThrowsMessage<AotError>(
+                  testing::HasSubstr("its size s0 may be 2147483648; programs count in 32 bits")));
+}
+
+TEST(Translation, RefusesWhatXnnpackLacksAndNamesTheNode) {
+  TestProgram t;
+  Node* x = t.input("x", {3});
+  t.output({t.call("aten.tan.default", {x}, {3})});
+  try {
+    lowered(t);
+    FAIL() << "no error";
+  } catch (const AotError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("aten_tan_default"));
+  }
+}
+
+// Graphs come from files: arguments may be missing, or of any kind.
+TEST(Translation, RefusesArgumentsThatDoNotFit) {
+  const std::vector<ArgumentList> lists = {
+      {}, {1, 2, 3}, {"text"}, {Argument(), Argument(), Argument(), Argument(), Argument()}};
+  for (const xnnpack::Operator& each : xnnpack::operators()) {
+    if (!each.is_taken()) continue;
+    for (const ArgumentList& args : lists) {
+      for (const bool has_input : {false, true}) {
+        TestProgram t;
+        Node* x = t.input("x", {1, 2, 4, 4});
+        ArgumentList all = args;
+        if (has_input) all.insert(all.begin(), x);
+        Node* node = t.call("aten." + std::string(each.op), all, {1, 2, 4, 4});
+        t.output({node});
+        const xnnpack::Parameters parameters(t.program);
+        const bool is_taken = !xnnpack::check({parameters, *node});
+        try {
+          lowered(t);
+        } catch (const AotError& error) {
+          EXPECT_FALSE(is_taken && has_input && args.empty()) << each.op << ": " << error.what();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot::test
