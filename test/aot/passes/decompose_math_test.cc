@@ -5,38 +5,13 @@
 #include <functional>
 #include <numbers>
 
-#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/passes/pointwise.h"
 
 namespace vitrine::aot {
 namespace {
 
-struct PointwiseFormula {
-  const char* target;
-  ArgumentList rest;
-  std::function<double(double)> formula;
-};
-
 TEST(DecomposeMath, ElementWise) {
   const std::vector<PointwiseFormula> formulas = {
-      {"aten.selu.default",
-       {},
-       [](double x) {
-         constexpr double kAlpha = 1.6732632423543772;
-         constexpr double kScale = 1.0507009873554805;
-         return kScale * (x > 0 ? x : kAlpha * std::expm1(x));
-       }},
-      {"aten.celu.default", {2.0}, [](double x) { return x > 0 ? x : 2 * std::expm1(x / 2); }},
-      {"aten.softplus.default",
-       {2.0, 10},
-       [](double x) { return std::log1p(std::exp(2 * x)) / 2; }},
-      {"aten.log_sigmoid.default", {}, [](double x) { return -std::log1p(std::exp(-x)); }},
-      {"aten.hardshrink.default", {0.5}, [](double x) { return std::abs(x) > 0.5 ? x : 0; }},
-      {"aten.softshrink.default",
-       {0.5},
-       [](double x) { return x > 0.5    ? x - 0.5
-                             : x < -0.5 ? x + 0.5
-                                        : 0; }},
-      {"aten.threshold.default", {0.5, -7.0}, [](double x) { return x > 0.5 ? x : -7; }},
       {"aten.square.default", {}, [](double x) { return x * x; }},
       {"aten.erfc.default", {}, [](double x) { return std::erfc(x); }},
       {"aten.frac.default", {}, [](double x) { return x - std::trunc(x); }},
@@ -45,15 +20,8 @@ TEST(DecomposeMath, ElementWise) {
       {"aten.clamp_max.default", {0.25}, [](double x) { return std::min(x, 0.25); }},
       {"aten.rsub.Scalar", {2.0, 3.0}, [](double x) { return 2 - 3 * x; }},
       {"aten.isfinite.default", {}, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }},
-      {"aten.relu6.default", {}, [](double x) { return std::clamp(x, 0.0, 6.0); }},
   };
-  const auto count = static_cast<int64_t>(kPoints.size());
-  for (const PointwiseFormula& each : formulas) {
-    SCOPED_TRACE(each.target);
-    Values expected;
-    for (const double x : kPoints) expected.push_back(each.formula(x));
-    expect_near(run({floats({count}, kPoints)}, one(each.target, each.rest))[0], expected);
-  }
+  expect_formulas(formulas);
 }
 
 TEST(DecomposeMath, OfOneOperand) {

@@ -1,18 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aot/builder/model_builder.h"
 #include "aot/graph/aot_error.h"
-#include "aot/graph/print.h"
-#include "aot/passes/passes.h"
-#include "aot/passes/pipelines.h"
-#include "test/aot/passes/lowered_program.h"
+#include "test/aot/passes/cache_update.h"
 
 namespace vitrine::aot {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Decompose, GroupNormsOfChannelsLastImagesAreRowMajor) {
   ModelBuilder build("Net");
@@ -38,18 +35,16 @@ TEST(Decompose, NamesWhatItDoesNotKnow) {
   }
 }
 
-// A size known only from a tensor becomes a call that reads it.
-TEST(Decompose, AsksForSymbolicSizes) {
-  ModelBuilder build("Net");
-  const SymInt batch = build.dynamic_size(1, 8);
-  Node* x = build.input("x", ScalarType::kFloat, {batch, 3, 4});
-  Node* weight = build.parameter("weight", {5, 4});
-  Node* bias = build.parameter("bias", {5});
-  ExportedProgram program = build.finish({build.call("aten.linear.default", {x, weight, bias})});
-  to_edge(program);
-  EXPECT_THAT(calls(program), ElementsAre("sym_size.int", "mul", "view_copy", "permute_copy",
-                                          "addmm", "view_copy"));
-  EXPECT_EQ(to_text(*last_call(program).tensor()), "f32[s0, 3, 5]");
+// Its effects cannot be known, so that it is neither dropped nor taken.
+TEST(Decompose, RefusesUnknownOperatorsAmongWrites) {
+  const auto lower = [] {
+    run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
+      build.call_as("mylib.update.default", {in[1], in[0]}, {}, *in[1]->tensor());
+      return build.call("aten.relu.default", {in[0]});
+    });
+  };
+  EXPECT_THAT(lower, ThrowsMessage<AotError>(
+                         HasSubstr("mylib.update.default is unknown, and so is what it writes")));
 }
 
 }  // namespace

@@ -220,18 +220,6 @@ TEST(KvCaches, WritesAtAFixedPlace) {
   expect_same(form, own, replaced);
 }
 
-// Of a row that is hidden wholly, the lowest number makes a mean.
-TEST(KvCaches, LeavesSpelledAttentionThatMayHideAll) {
-  const StepForm form = {
-      .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};
-  ExportedProgram program = DecoderStep(form).build();
-  const AttentionResult result = replace_attention(program);
-  EXPECT_EQ(result.replaced, 0U);
-  EXPECT_EQ(result.writes, 2U);
-  EXPECT_EQ(std::ranges::count(calls(program), "matmul"), 2);
-  lint(program);
-}
-
 TEST(KvCaches, RefusesNegativePositions) {
   const StepForm form = {.name = ""};
   ExportedProgram replaced = DecoderStep(form).build();

@@ -1,23 +1,27 @@
+#include "aot/passes/pipelines.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/builder/model_builder.h"
-#include "aot/graph/lint.h"
-#include "aot/passes/passes.h"
 #include "test/aot/passes/lowered_program.h"
 
 namespace vitrine::aot {
 namespace {
 
-TEST(Pipelines, LeavesBuffers) {
-  ModelBuilder build("Net");
-  Node* x = build.input("x", ScalarType::kFloat, {2});
-  build.parameter("unused", zeros({2}));
-  build.buffer("state", zeros({2}));
-  ExportedProgram program = build.finish({build.call("aten.relu.default", {x})});
-  remove_unused_parameters(program);
-  lint(program);
-  EXPECT_FALSE(program.state_dict.contains("unused"));
-  EXPECT_TRUE(program.state_dict.contains("state"));
+using testing::ElementsAre;
+
+TEST(Pipelines, ViewsShareMemoryIfTheyMay) {
+  for (const bool elide_views : {false, true}) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {2, 3});
+    Node* flat = build.call("aten.view.default",
+                            {build.call("aten.neg.default", {x}), std::vector<int64_t>{6}});
+    ExportedProgram program = build.finish({build.call("aten.relu.default", {flat})});
+    to_edge(program);
+    to_executable(program, {.elide_views = elide_views, .reinplace = false});
+    EXPECT_THAT(calls(program), ElementsAre("neg", elide_views ? "view" : "view_copy", "relu"));
+  }
 }
 
 }  // namespace

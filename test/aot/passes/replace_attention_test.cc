@@ -89,31 +89,6 @@ TEST_P(ReplaceAttention, GivesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Forms, ReplaceAttention, testing::ValuesIn(replaceable()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-ExportedProgram repeating(bool writes) {
-  ModelBuilder build("Net");
-  Node* query = build.input("q", ScalarType::kFloat, {1, 4, 3, 8});
-  Node* cache = build.buffer("cache", zeros({1, 2, 3, 8}));
-  Node* key = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
-  Node* value = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
-  if (writes) build.call("aten.add_.Tensor", {cache, cache});
-  return build.finish({build.call(kAttention, {query, key, value})});
-}
-
-TEST(ReplaceAttentionForm, ReadsRepeatedKeysWhereTheyAre) {
-  ExportedProgram program = repeating(false);
-  EXPECT_EQ(replace_attention(program).replaced, 1U);
-  program.graph->remove_dead_code();
-  EXPECT_THAT(calls(program),
-              ElementsAre("permute", "permute", "permute", "custom_sdpa", "permute", "clone"));
-}
-
-TEST(ReplaceAttentionForm, ReadsRepeatedKeysFromBeforeAWrite) {
-  ExportedProgram program = repeating(true);
-  EXPECT_EQ(replace_attention(program).replaced, 1U);
-  program.graph->remove_dead_code();
-  EXPECT_EQ(std::ranges::count(calls(program), "repeat_interleave.self_int"), 2);
-}
-
 TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
   const auto kept = [](const std::vector<TensorData>& inputs, const ArgumentList& rest,
                        const char* text) {

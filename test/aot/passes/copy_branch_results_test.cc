@@ -71,7 +71,7 @@ Node* call_at(Graph& graph, Node* place, const char* target, ArgumentList args,
   return node;
 }
 
-TEST(Branches, KeepResultsWhileOthersRun) {
+TEST(CopyBranchResults, KeepsThemWhileOthersRun) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     Node* second = condition(graph, place, p, times(5), times(7), x);
@@ -82,7 +82,7 @@ TEST(Branches, KeepResultsWhileOthersRun) {
 }
 
 // A branch reads the result of another one after it has computed something else.
-TEST(Branches, ReadResultsOfOthers) {
+TEST(CopyBranchResults, LetsOtherBranchesReadThem) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* first = condition(graph, place, p, times(2), times(3), x);
     const Branch squares = [](Graph& branch, Node* given) {
@@ -95,7 +95,7 @@ TEST(Branches, ReadResultsOfOthers) {
   EXPECT_EQ(chosen(false, make), (Values{3, 30}));
 }
 
-TEST(Branches, ResultsCanBeViewed) {
+TEST(CopyBranchResults, LetsThemBeViewed) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* result = condition(graph, place, p, times(2), times(3), x);
     Node* view =
@@ -107,7 +107,7 @@ TEST(Branches, ResultsCanBeViewed) {
 }
 
 // The memory of what a branch was given is free after the condition, but not what it returned.
-TEST(Branches, MayReturnWhatTheyAreGiven) {
+TEST(CopyBranchResults, CopiesWhatABranchIsGiven) {
   const Make make = [](Graph& graph, Node* place, Node* p, Node* x) {
     Node* doubled = call_at(graph, place, "aten.mul.Scalar", {x, 2.0});
     Node* result = condition(graph, place, p, same, times(-1), doubled);

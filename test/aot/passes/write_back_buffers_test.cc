@@ -86,7 +86,7 @@ std::vector<std::vector<Values>> runs(ExportedProgram program,
 using Runs = std::vector<std::vector<Values>>;
 
 // old2 = old1, old1 = x, whichever the signature names first.
-TEST(WriteBack, MovesValuesAlong) {
+TEST(WriteBackBuffers, MovesValuesAlong) {
   for (const bool newest_first : {true, false}) {
     ModelBuilder build("Delay");
     Node* x = two_input(build, "x");
@@ -102,7 +102,7 @@ TEST(WriteBack, MovesValuesAlong) {
 }
 
 // A longer chain needs no memory of its own.
-TEST(WriteBack, OrdersAChain) {
+TEST(WriteBackBuffers, OrdersAChain) {
   ModelBuilder build("Delay");
   Node* x = two_input(build, "x");
   Nodes old;
@@ -123,7 +123,7 @@ TEST(WriteBack, OrdersAChain) {
   EXPECT_EQ(runs(std::move(program), inputs), expected);
 }
 
-TEST(WriteBack, TurnsACycle) {
+TEST(WriteBackBuffers, TurnsACycle) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;
@@ -141,7 +141,7 @@ TEST(WriteBack, TurnsACycle) {
 }
 
 // Two swap, a third takes one of them over, and a fourth that one.
-TEST(WriteBack, SeparatesACycleFromWhatHangsOnIt) {
+TEST(WriteBackBuffers, SeparatesACycleFromWhatHangsOnIt) {
   ModelBuilder build("Cycle");
   Node* x = two_input(build, "x");
   Nodes all;
@@ -160,7 +160,7 @@ TEST(WriteBack, SeparatesACycleFromWhatHangsOnIt) {
             {{0, 0}, {1, 10}, {1, 10}, {0, 0}}}));
 }
 
-TEST(WriteBack, SwapsInputs) {
+TEST(WriteBackBuffers, SwapsInputs) {
   ModelBuilder build("Swap");
   Node* a = two_input(build, "a");
   Node* b = two_input(build, "b");
@@ -170,7 +170,7 @@ TEST(WriteBack, SwapsInputs) {
 }
 
 // Results are read after the writes: the old value is a copy.
-TEST(WriteBack, ReturnsOldValues) {
+TEST(WriteBackBuffers, ReturnsOldValues) {
   ModelBuilder build("Old");
   Node* x = two_input(build, "x");
   Node* y = two_input(build, "y");
@@ -183,7 +183,7 @@ TEST(WriteBack, ReturnsOldValues) {
 }
 
 // A view of what is overwritten is a copy.
-TEST(WriteBack, KeepsViews) {
+TEST(WriteBackBuffers, KeepsViews) {
   ModelBuilder build("View");
   Node* x = two_input(build, "x");
   Node* old1 = build.buffer("old1", two(1, 2));
@@ -196,7 +196,7 @@ TEST(WriteBack, KeepsViews) {
 }
 
 // What is written in place lies in the buffer, which another value overwrites.
-TEST(WriteBack, KeepsWhatWasWrittenInPlace) {
+TEST(WriteBackBuffers, KeepsWhatWasWrittenInPlace) {
   ModelBuilder build("InPlace");
   Node* x = two_input(build, "x");
   Node* state = build.buffer("state", two(1, 2));
@@ -213,7 +213,7 @@ TEST(WriteBack, KeepsWhatWasWrittenInPlace) {
 }
 
 // The second write goes through the result of the first: a view between them keeps its numbers.
-TEST(WriteBack, KeepsViewsBetweenWrites) {
+TEST(WriteBackBuffers, KeepsViewsBetweenWrites) {
   ModelBuilder build("InPlace");
   Node* state = build.buffer("state", two(1, 2));
   Node* x = build.input("x", ScalarType::kFloat, {1});

@@ -1,0 +1,88 @@
+#include "aot/passes/attention_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "aot/passes/replace_attention.h"
+#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+
+using Sizes4 = std::vector<int64_t>;
+
+TEST(AttentionRows, ComeThroughViewsAndCopies) {
+  ModelBuilder build("Net");
+  Node* cache = build.buffer("cache", zeros({1, 6, 2, 4}));  // positions first
+  Node* turned = build.call("aten.transpose.int", {cache, 1, 2});
+  Node* first = build.call("aten.narrow.default", {turned, 2, 0, 3});
+  Node* copy = build.call("aten.clone.default", {first});
+  const AttentionRows rows = trace_rows(copy);
+  EXPECT_EQ(rows.source, cache);
+  EXPECT_EQ(rows.taken, turned);
+  EXPECT_EQ(rows.prefix, first);
+  EXPECT_TRUE(rows.is_transposed);
+  EXPECT_FALSE(rows.is_repeated);
+}
+
+TEST(AttentionRows, AreRepeatedByHeadInEitherForm) {
+  ModelBuilder build("Net");
+  Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
+  Node* interleaved = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
+  Node* single = build.call("aten.unsqueeze.default", {cache, 2});
+  Node* wide = build.call("aten.expand.default", {single, Sizes4{1, 2, 2, 6, 4}});
+  Node* joined = build.call("aten.reshape.default", {wide, Sizes4{1, 4, 6, 4}});
+  for (Node* node : {interleaved, joined}) {
+    const AttentionRows rows = trace_rows(node);
+    EXPECT_EQ(rows.source, cache);
+    EXPECT_TRUE(rows.is_repeated);
+  }
+}
+
+// Positions that are repeated, other dims that change places, rows from the middle.
+TEST(AttentionRows, AreNotTracedThroughOtherCalls) {
+  ModelBuilder build("Net");
+  Node* cache = build.buffer("cache", zeros({1, 2, 6, 4}));
+  for (Node* node : {build.call("aten.repeat_interleave.self_int", {cache, 2, 2}),
+                     build.call("aten.transpose.int", {cache, 2, 3}),
+                     build.call("aten.narrow.default", {cache, 2, 1, 3}),
+                     build.call("aten.neg.default", {cache})}) {
+    const AttentionRows rows = trace_rows(node);
+    EXPECT_EQ(rows.source, node);
+    EXPECT_EQ(rows.taken, nullptr);
+  }
+}
+
+ExportedProgram repeating(bool writes) {
+  ModelBuilder build("Net");
+  Node* query = build.input("q", ScalarType::kFloat, {1, 4, 3, 8});
+  Node* cache = build.buffer("cache", zeros({1, 2, 3, 8}));
+  Node* key = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
+  Node* value = build.call("aten.repeat_interleave.self_int", {cache, 2, 1});
+  if (writes) build.call("aten.add_.Tensor", {cache, cache});
+  return build.finish(
+      {build.call("aten.scaled_dot_product_attention.default", {query, key, value})});
+}
+
+TEST(AttentionRows, AreReadWhereTheyAre) {
+  ExportedProgram program = repeating(false);
+  EXPECT_EQ(replace_attention(program).replaced, 1U);
+  program.graph->remove_dead_code();
+  EXPECT_THAT(calls(program),
+              ElementsAre("permute", "permute", "permute", "custom_sdpa", "permute", "clone"));
+}
+
+TEST(AttentionRows, AreReadFromBeforeAWrite) {
+  ExportedProgram program = repeating(true);
+  EXPECT_EQ(replace_attention(program).replaced, 1U);
+  program.graph->remove_dead_code();
+  EXPECT_EQ(std::ranges::count(calls(program), "repeat_interleave.self_int"), 2);
+}
+
+}  // namespace
+}  // namespace vitrine::aot

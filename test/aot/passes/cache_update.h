@@ -1,0 +1,30 @@
+// A small cache and calls that write to it, for tests.
+#pragma once
+
+#include "aot/passes/pipelines.h"
+#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/passes/lowered_program.h"
+
+namespace vitrine::aot {
+
+// The value becomes the rows of the cache from `at` on.
+inline Node* update_cache(ModelBuilder& build, Node* value, Node* cache, int at) {
+  return build.call_as("llama.update_cache.default", {value, cache, at}, {},
+                       contiguous_spec(ScalarType::kFloat, {1}));
+}
+
+inline const TensorData kCache = floats({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
+inline const TensorData kRow = floats({1, 1, 1, 2}, {10, 20});
+
+// Writes a row to a buffer and reads it.
+inline ExportedProgram update_program() {
+  ModelBuilder build("Net");
+  Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
+  Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));
+  update_cache(build, row, cache, 1);
+  ExportedProgram program = build.finish({build.call("aten.neg.default", {cache})});
+  to_edge(program);
+  return program;
+}
+
+}  // namespace vitrine::aot

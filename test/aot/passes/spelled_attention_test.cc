@@ -1,0 +1,84 @@
+#include "aot/passes/spelled_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "aot/builder/seeded_weights.h"
+#include "aot/graph/lint.h"
+#include "aot/passes/pass.h"
+#include "aot/passes/pipelines.h"
+#include "aot/passes/replace_attention.h"
+#include "test/aot/evaluation/lowered_call.h"
+#include "test/aot/passes/decoder_step.h"
+#include "test/aot/passes/lowered_program.h"
+
+namespace vitrine::aot {
+namespace {
+
+// softmax(query x key^T * 3 / 2) x value, of which the last call is `product`.
+struct SpelledProduct {
+  ModelBuilder build{"Net"};
+  Node* query = build.input("query", ScalarType::kFloat, {1, 2, 3, 4});
+  Node* key = build.input("key", ScalarType::kFloat, {1, 2, 5, 4});
+  Node* value = build.input("value", ScalarType::kFloat, {1, 2, 5, 4});
+  Node* product = nullptr;
+
+  ExportedProgram program(int64_t softmax_dim = -1, bool writes = false) {
+    Node* turned = build.call("aten.transpose.int", {key, -2, -1});
+    Node* scores = build.call("aten.matmul.default", {query, turned});
+    scores = build.call("aten.mul.Tensor", {scores, 3.0});
+    scores = build.call("aten.div.Tensor", {scores, 2.0});
+    Node* weights = build.call("aten.softmax.int", {scores, softmax_dim});
+    if (writes) build.call("aten.neg_.default", {build.buffer("state", zeros({2}))});
+    product = build.call("aten.matmul.default", {weights, value});
+    return build.finish({product});
+  }
+};
+
+TEST(SpelledAttention, IsTheCallOfItsOperands) {
+  SpelledProduct spelled;
+  ExportedProgram program = spelled.program();
+  ExportedProgram own = program.copy();
+  Node* made = attention_of(program, *spelled.product);
+  ASSERT_NE(made, nullptr);
+  EXPECT_EQ(made->args(), (ArgumentList{spelled.query, spelled.key, spelled.value}));
+  ASSERT_NE(made->kwarg("scale"), nullptr);
+  EXPECT_EQ(*made->kwarg("scale"), Argument(3.0 / 2.0));
+  replace_node(program, *spelled.product, *made);
+  to_edge(own);
+  to_edge(program);
+  const std::vector<TensorData> inputs = {seeded_weights("q", 1, {1, 2, 3, 4}, 2),
+                                          seeded_weights("k", 2, {1, 2, 5, 4}, 2),
+                                          seeded_weights("v", 3, {1, 2, 5, 4}, 2)};
+  expect_near(evaluate(program, inputs)[0], values_of(evaluate(own, inputs)[0]));
+}
+
+TEST(SpelledAttention, IsOverKeys) {
+  SpelledProduct spelled;
+  ExportedProgram program = spelled.program(2);
+  EXPECT_EQ(attention_of(program, *spelled.product), nullptr);
+}
+
+// Its operands would be read later than they are.
+TEST(SpelledAttention, HasNoWriteWithin) {
+  SpelledProduct spelled;
+  ExportedProgram program = spelled.program(-1, true);
+  EXPECT_EQ(attention_of(program, *spelled.product), nullptr);
+}
+
+// Of a row that is hidden wholly, the lowest number makes a mean.
+TEST(SpelledAttention, StaysWhereAMaskMayHideAll) {
+  const StepForm form = {
+      .name = "", .mask = StepMask::kWindow, .is_spelled = true, .fill = kLowestFloat};
+  ExportedProgram program = DecoderStep(form).build();
+  const AttentionResult result = replace_attention(program);
+  EXPECT_EQ(result.replaced, 0U);
+  EXPECT_EQ(result.writes, 2U);
+  EXPECT_EQ(std::ranges::count(calls(program), "matmul"), 2);
+  lint(program);
+}
+
+}  // namespace
+}  // namespace vitrine::aot

@@ -1,0 +1,91 @@
+// Operators that write to other arguments than their first: functionalised, then in place again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "test/aot/passes/cache_update.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+Values updated(const Write& write) { return written({kCache, kRow}, write); }
+
+TEST(WriteInPlace, ReachesTheCache) {
+  EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
+              update_cache(build, in[1], cache, 1);
+            }),
+            (Values{1, 2, 10, 20, 5, 6}));
+  // In order, and the later call reads what the earlier wrote.
+  EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
+              update_cache(build, in[1], cache, 0);
+              Node* first = build.call("aten.slice.Tensor", {cache, 1, 0, 1});
+              update_cache(build, build.call("aten.mul.Tensor", {first, 2}), cache, 2);
+              update_cache(build, build.call("aten.neg.default", {in[1]}), cache, 0);
+            }),
+            (Values{-10, -20, 3, 4, 20, 40}));
+}
+
+TEST(WriteInPlace, GoesThroughViews) {
+  EXPECT_EQ(updated([](ModelBuilder& build, Node* cache, const Nodes& in) {
+              Node* end = build.call("aten.slice.Tensor", {cache, 1, 1, 3});
+              update_cache(build, in[1], end, 1);
+            }),
+            (Values{1, 2, 3, 4, 10, 20}));
+}
+
+// What was copied before the write keeps the old numbers, though the copy could be a view.
+TEST(WriteInPlace, LeavesEarlierCopies) {
+  const auto found = run({kCache, kRow}, [](ModelBuilder& build, const Nodes& in) {
+    Node* cache = build.call("aten.mul.Tensor", {in[0], 1});
+    const std::vector<int64_t> flat = {6};
+    Node* before = build.call("aten.view_copy.default", {cache, flat});
+    update_cache(build, in[1], cache, 1);
+    Node* after = build.call("aten.view.default", {cache, flat});
+    return build.call("aten.sub.Tensor", {after, before});
+  });
+  expect_near(found[0], {0, 0, 7, 16, 0, 0});
+}
+
+// A piece of a split is not a tensor of its own.
+TEST(WriteInPlace, CopiesWhatItMustNotWrite) {
+  std::string operators;
+  const Build build_it = [](ModelBuilder& build, const Nodes& in) {
+    Node* sorted = build.call_as(
+        "aten.topk.default", {in[0], 2, 3}, {},
+        Value::Items{*in[0]->tensor(), contiguous_spec(ScalarType::kLong, {1, 3, 1, 2})});
+    Node* values = build.item(sorted, 0);
+    update_cache(build, in[1], values, 0);
+    return values;
+  };
+  expect_near(run({kCache, kRow}, build_it)[0], {10, 20, 4, 3, 6, 5});
+}
+
+TEST(WriteInPlace, BuffersAreWrittenInPlace) {
+  ExportedProgram program = update_program();
+  EXPECT_THAT(calls(program), ElementsAre("auto_functionalized_v2", "getitem", "neg"));
+  ASSERT_EQ(program.signature.outputs.size(), 2U);
+  EXPECT_EQ(program.signature.outputs[0].kind, OutputSpec::Kind::kBufferMutation);
+  EXPECT_EQ(program.signature.outputs[0].target, "cache");
+  expect_near(evaluate(program, std::vector<TensorData>{kRow})[0], {0, 0, -10, -20, 0, 0});
+  to_executable(program);
+  EXPECT_THAT(calls(program), ElementsAre("update_cache", "neg"));
+}
+
+// Nothing reads the buffer, but the program keeps what is written.
+TEST(WriteInPlace, AWriteIsNotDeadCode) {
+  ModelBuilder build("Net");
+  Node* row = build.input("row", ScalarType::kFloat, {1, 1, 1, 2});
+  Node* cache = build.buffer("cache", zeros({1, 3, 1, 2}));
+  update_cache(build, row, cache, 0);
+  ExportedProgram program = build.finish({build.call("aten.relu.default", {row})});
+  to_edge(program);
+  to_executable(program);
+  EXPECT_THAT(calls(program), Contains("update_cache"));
+}
+
+}  // namespace
+}  // namespace vitrine::aot
