@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "aot/graph/aot_error.h"
 #include "test/aot/evaluation/looped.h"
 

@@ -1,6 +1,5 @@
 #include "aot/passes/auto_functionalized.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "aot/graph/aot_error.h"

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+
 #include "aot/builder/model_builder.h"
 
 namespace vitrine::aot {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 
 #include "aot/builder/model_builder.h"
 #include "aot/passes/decomposition.h"

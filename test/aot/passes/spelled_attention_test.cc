@@ -1,6 +1,5 @@
 #include "aot/passes/spelled_attention.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 
 #include <cstring>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <tuple>
 
 #include "backends/xnnpack/aot/sha256.h"
 
