@@ -19,5 +19,18 @@ TEST(CopyCarried, LetsValuesChangePlaces) {
   EXPECT_EQ(found, (std::vector<Values>{{2010}, {1101}, {1000, 2000, 1001}}));
 }
 
+// (a, b) -> (b, a), an odd number of times.
+TEST(CopyCarried, LetsValuesSwap) {
+  Body body;
+  Node* a = body.input({1});
+  Node* b = body.input({1});
+  Node* x = body.input({1});
+  Node* row = body.call("aten.add.Tensor", {a, x}, {1});
+  const TensorData xs = floats({3, 1}, {1, 2, 3});
+  const auto found = looped("scan", {floats({1}, {10}), floats({1}, {20}), xs}, {2, 1, 0},
+                            body.finish({b, a, row}), {{1}, {1}, {3, 1}});
+  EXPECT_EQ(found, (std::vector<Values>{{20}, {10}, {11, 22, 13}}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
