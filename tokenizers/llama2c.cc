@@ -116,6 +116,7 @@ class Llama2cTokenizer final : public Tokenizer {
       return merge;
     });
     std::vector<TokenId> ids;
+    ids.reserve(symbols.size());
     for (const Symbol& symbol : symbols) ids.push_back(symbol.id);
     return with_ends(std::move(ids), options);
   }

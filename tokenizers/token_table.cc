@@ -28,7 +28,7 @@ TokenTable::TokenTable(std::vector<Entry> entries, const std::string& place) {
   for (const Entry& entry : entries) {
     highest = std::max(highest, checked_id(entry.id, entries.size(), entry.text, place));
   }
-  texts_.resize(static_cast<size_t>(highest + 1));
+  texts_.resize(static_cast<size_t>(highest) + 1);
   present_.resize(texts_.size());
   ids_.reserve(entries.size());
   for (Entry& entry : entries) {

@@ -130,7 +130,7 @@ void nonzero_out(KernelContext& context, const Tensor& self, Tensor& out) {
       for (int64_t i = rank; i-- > 0;) {
         const int64_t size = self.size(static_cast<size_t>(i));
         out.unchecked_mutable_data<int64_t>()[row * result.strides[0] + i * result.strides[1]] =
-            number % size;
+            number % size;  // NOLINT(clang-analyzer-core.DivideZero): there is an element
         number /= size;
       }
       ++row;

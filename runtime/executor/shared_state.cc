@@ -127,8 +127,8 @@ Error SharedState::take_memory(std::span<std::byte> memory) {
     return Error::make(ErrorCode::kMemoryAllocationFailed,
                        "no memory for the %zu bytes that the methods share", bytes_);
   }
-  const uintptr_t begin = round_up(reinterpret_cast<uintptr_t>(own_.get()), kAlignment);
-  memory_ = {reinterpret_cast<std::byte*>(begin), total};
+  const auto address = reinterpret_cast<uintptr_t>(own_.get());
+  memory_ = {own_.get() + (round_up(address, kAlignment) - address), total};
   return Error();
 }
 

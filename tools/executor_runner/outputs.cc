@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "host/files.h"
 #include "host/tensors.h"
@@ -35,8 +35,8 @@ std::string print_tensor(const Tensor& tensor, PrintOutput what) {
   if (is_complex(tensor.dtype())) return " (complex elements are not printed)";
   const std::vector<std::byte> bytes = row_major_bytes(tensor);
   const auto count = static_cast<size_t>(tensor.numel());
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
   double sum = 0;
   for (size_t i = 0; i < count; ++i) {
     const double x = inspector::element_as_double(bytes, tensor.dtype(), i);

@@ -93,6 +93,7 @@ void RunnerProfile::report(const Session& session,
   run.memory = memory_of(methods);
   if (options_.roofline) run.limits = machine_limits(*run.threads, default_cache_file());
   std::vector<MethodMeta> metas;
+  metas.reserve(methods.size());
   for (const auto& method : methods) metas.push_back(method->meta());
   const llm::TokenProfile profile =
       llm::make_token_profile(profiler_, *session.program(), metas, facts);

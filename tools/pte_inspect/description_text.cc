@@ -41,6 +41,7 @@ std::vector<std::string> frequent(const Json& counts) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
+  parts.reserve(sorted.size());
   for (const auto& [name, count] : sorted) {
     parts.push_back(count == 1 ? printable(name) : fmt::format("{} x{}", printable(name), count));
   }
@@ -299,7 +300,7 @@ class Printer {
     }
     for (const Json& block : json["blocks"]) {
       parts.push_back(fmt::format("{} named {}", counted(block["blocks"], "block"),
-                                  block["name"] == "" ? "nothing" : text(block["name"])));
+                                  block["name"] == Json("") ? "nothing" : text(block["name"])));
     }
     line("", parts);
   }
