@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "test/backends/xnnpack/delegate_fixture.h"
 
@@ -366,8 +365,7 @@ TEST_F(NodesTest, ConcatenatesShortRows) {
     ASSERT_TRUE(delegate);
     for (const int32_t rows : {7, 9, 1}) {
       SCOPED_TRACE(testing::Message() << rows << " rows of " << width);
-      std::vector<float> in(static_cast<size_t>(rows * width));
-      std::iota(in.begin(), in.end(), 1.0F);
+      const std::vector<float> in = ramp(static_cast<size_t>(rows * width), 1);
       std::vector<float> expected;
       for (auto row = in.begin(); row != in.end(); row += width) {
         for (int copy = 0; copy < 3; ++copy) expected.insert(expected.end(), row, row + width);
@@ -440,8 +438,8 @@ TEST_F(NodesTest, BatchMayChangeFromCallToCall) {
     ASSERT_EQ(out.size(0), batch);
     const std::vector<float> values = values_of<float>(out);
     for (size_t i = 0; i < static_cast<size_t>(batch); ++i) {
-      const float first = 3.0f * static_cast<float>(i);
-      EXPECT_EQ(values[2 * i], first + 2 * (first + 1) + 3 * (first + 2));
+      // n + 2 (n + 1) + 3 (n + 2), where n = 3 i.
+      EXPECT_EQ(values[2 * i], 18.0f * static_cast<float>(i) + 8);
       EXPECT_EQ(values[2 * i + 1], 0);
     }
   }
