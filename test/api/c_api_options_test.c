@@ -36,16 +36,22 @@ static void check_options(const char* path) {
   expect(module == NULL, "nothing is given for wrong options");
 }
 
-/* Options of a program that was compiled before `portable_kernels_only` was there: what lies behind
- * its members, padding included, means nothing. */
-static void check_padding(const char* path) {
-  vitrine_module* module = NULL;
+/* Options of a program that was compiled when they had `struct_size` bytes: what lies behind its
+ * members, padding included, means nothing. */
+static vitrine_options older_options(size_t struct_size) {
   vitrine_options options;
   memset(&options, 0xFF, sizeof(options));
-  options.struct_size = offsetof(vitrine_options, portable_kernels_only);
+  options.struct_size = struct_size;
   options.threads = 1;
   options.data_files = NULL;
   options.num_data_files = 0;
+  options.profile = 0;
+  return options;
+}
+
+static void check_padding(const char* path) {
+  vitrine_module* module = NULL;
+  vitrine_options options = older_options(offsetof(vitrine_options, portable_kernels_only));
   options.profile = 1;
   need(vitrine_module_load_file(path, &options, &module));
   call_with_zeros(module);
@@ -134,20 +140,21 @@ static void check_wrong_backend_options(const char* path) {
   vitrine_module_free(module);
 }
 
-/* Options of a program that was compiled before `backend_options` was there. */
-static void check_before_backend_options(const char* path) {
-  vitrine_module* module = NULL;
-  vitrine_options options;
-  memset(&options, 0xFF, sizeof(options));
-  options.struct_size = offsetof(vitrine_options, backend_options);
-  options.threads = 1;
-  options.data_files = NULL;
-  options.num_data_files = 0;
-  options.profile = 0;
-  options.portable_kernels_only = 0;
-  need(vitrine_module_load_file(path, &options, &module));
-  call_with_zeros(module);
-  vitrine_module_free(module);
+static void check_without_later_members(const char* path) {
+  vitrine_options before_backends = older_options(offsetof(vitrine_options, backend_options));
+  vitrine_options before_limits = older_options(offsetof(vitrine_options, max_memory_bytes));
+  before_backends.portable_kernels_only = 0;
+  before_limits.portable_kernels_only = 0;
+  before_limits.backend_options = NULL;
+  before_limits.num_backend_options = 0;
+  before_limits.max_load_steps = 1; /* would not suffice */
+  const vitrine_options* const all[] = {&before_backends, &before_limits};
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
+    vitrine_module* module = NULL;
+    need(vitrine_module_load_file(path, all[i], &module));
+    call_with_zeros(module);
+    vitrine_module_free(module);
+  }
 }
 
 static void check_limits(const char* path) {
@@ -204,7 +211,7 @@ int main(int argc, char** argv) {
   check_older_options(path);
   check_backend_options(path, argv[2]);
   check_wrong_backend_options(path);
-  check_before_backend_options(path);
+  check_without_later_members(path);
   snprintf(path, sizeof(path), "%s/digits_portable/model.pte", argv[1]);
   check_padding(path);
   check_portable_kernels(path);
