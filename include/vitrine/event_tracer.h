@@ -1,7 +1,7 @@
 // The interface into which the executor and the delegates log what they did and when.
 //
 // A record is fixed-size; taking one allocates nothing and formats nothing. All times are
-// nanoseconds of CLOCK_MONOTONIC (platform::now_ns). One thread writes: the one that executes.
+// nanoseconds of CLOCK_MONOTONIC (platform::quick_now_ns). One thread writes: the one that executes.
 // Strings in records are not copied: they belong to the kernel tables, the Method or its delegates,
 // and must live until the trace has been serialised.
 #pragma once

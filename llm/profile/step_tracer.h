@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +40,7 @@ struct StepSums {
 
 struct RecordSums {
   TraceRecord record;       // the first of them
+  bool is_execute = false;  // Method::execute
   uint32_t occurrence = 0;  // among the same operators of one delegate call
   StepSums sums;
 };
@@ -60,15 +63,15 @@ struct KeptStep {
 
 class StepTracer final : public EventTracer {
  public:
-  static constexpr size_t kRecordsAStep = size_t{1} << 16;
-  static constexpr size_t kSampled = 8;  // of each phase
+  static constexpr size_t kRecordsAStep = size_t{1} << 16;  // besides those of whole executions
+  static constexpr size_t kSampled = 8;                     // of each phase
   static constexpr size_t kSlowest = 4;
 
   void begin_block(const char* name) override;
   void record(const TraceRecord& record) override;
 
   // Records between the two calls are the step's.
-  void begin_step();
+  void begin_step(Phase phase);
   // `position` is that of the last token fed.
   void end_step(const GenerationStep& step, uint64_t position, bool is_usual);
 
@@ -94,14 +97,32 @@ class StepTracer final : public EventTracer {
   };
   using Index = std::unordered_map<Key, size_t, KeyHash>;
 
-  RecordSums& sums_of(size_t position, PhaseSums& phase, Index& index, size_t& cursor);
-  void keep(const GenerationStep& step, size_t phase);
+  // A record of the step, whose rest is that of its phase's record.
+  struct Mark {
+    size_t place;
+    uint64_t start_ns;
+    uint64_t end_ns;
+  };
 
+  std::span<const Mark> marks() const { return {marks_.get(), count_}; }
+  void expect(size_t place);
+  void record_unexpected(const TraceRecord& record);
+  size_t find_place(const TraceRecord& record);
+  void keep(const GenerationStep& step);
+  std::vector<TraceRecord> current_records() const;
+
+  // The step's records.
+  std::unique_ptr<Mark[]> marks_;
+  size_t count_ = 0;
+  // The record that should come next, and the end of the phase's; null outside of steps.
+  const RecordSums* next_ = nullptr;
+  const RecordSums* end_ = nullptr;
+  size_t place_ = 0;  // of next_
+  size_t phase_ = 0;
   bool is_in_step_ = false;
   bool is_loading_ = true;
   uint64_t executed_ns_ = 0;
   uint64_t dropped_ = 0;
-  std::vector<TraceRecord> current_;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
   std::array<Index, kPhases> indices_;

@@ -9,6 +9,10 @@ namespace {
 constexpr size_t kLeastRecent = 5;
 constexpr uint64_t kUsualTimesMedian = 2;
 
+Phase phase_of(const GenerationStep& step) {
+  return step.is_prefill ? Phase::kPrefill : Phase::kDecode;
+}
+
 }  // namespace
 
 StepTracer& TokenProfiler::tracer(size_t method) {
@@ -23,12 +27,12 @@ void TokenProfiler::on_prompt(uint64_t start_ns, uint64_t encoded_ns) {
   is_first_decode_ = true;
 }
 
-void TokenProfiler::begin_step(const GenerationStep&) {
-  for (StepTracer& tracer : tracers_) tracer.begin_step();
+void TokenProfiler::begin_step(const GenerationStep& step) {
+  for (StepTracer& tracer : tracers_) tracer.begin_step(phase_of(step));
 }
 
 void TokenProfiler::end_step(const GenerationStep& step) {
-  const auto phase = static_cast<size_t>(step.is_prefill ? Phase::kPrefill : Phase::kDecode);
+  const auto phase = static_cast<size_t>(phase_of(step));
   const uint64_t between = step.start_ns - last_end_ns_;
   const uint64_t feed = step.fed_ns - step.start_ns;
   uint64_t executed = 0;

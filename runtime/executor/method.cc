@@ -264,7 +264,7 @@ Error Method::run() {
   if (tracer_ != nullptr) {
     tracer_->begin_block("Execute");
     whole.name = "Method::execute";
-    whole.start_ns = platform::now_ns();
+    whole.start_ns = platform::quick_now_ns();
   }
   uint64_t budget = max_instructions_;
   Error error;
@@ -272,7 +272,7 @@ Error Method::run() {
     error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
   if (tracer_ != nullptr) {
-    whole.end_ns = platform::now_ns();
+    whole.end_ns = platform::quick_now_ns();
     tracer_->record(whole);
     if (error.ok()) tracer_->record_outputs(outputs_);
   }
@@ -286,7 +286,7 @@ Error Method::run() {
   // One clock read a step: a step's end is the next one's start.
   EventTracer* const tracer = tracer_;
   uint64_t start_ns = 0;
-  if (tracer != nullptr) start_ns = platform::now_ns();
+  if (tracer != nullptr) start_ns = platform::quick_now_ns();
   size_t position = 0;
   while (position < steps.size()) {
     if ((*budget)-- == 0) {
@@ -328,7 +328,7 @@ Error Method::run() {
     if (tracer != nullptr) {
       TraceRecord record;
       record.start_ns = start_ns;
-      record.end_ns = platform::now_ns();
+      record.end_ns = platform::quick_now_ns();
       record.name = step.name;
       record.metadata = step.table.data();
       record.metadata_size = static_cast<uint32_t>(step.table.size());
@@ -339,7 +339,7 @@ Error Method::run() {
       start_ns = record.end_ns;
       const Delegate* delegate = step.kind == Kind::kDelegateCall ? step.delegate : nullptr;
       if (tracer->record_results(record, {step.arguments, step.num_arguments}, delegate)) {
-        start_ns = platform::now_ns();
+        start_ns = platform::quick_now_ns();
       }
     }
     position = next;

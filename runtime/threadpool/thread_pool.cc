@@ -157,18 +157,18 @@ uint64_t ThreadPool::begin_run(RunTrial& trial, uint64_t shape) {
   if (threads_ == 1 || use_ == Use::kAlways) return 0;
   trial.begin(shape);
   works_alone = trial.is_alone();
-  return trial.is_timed() ? platform::now_ns() : 0;
+  return trial.is_timed() ? platform::quick_now_ns() : 0;
 }
 
 void ThreadPool::end_run(RunTrial& trial, uint64_t start_ns) {
   works_alone = false;
   if (threads_ == 1 || use_ == Use::kAlways) return;
-  trial.end(trial.is_timed() ? platform::now_ns() - start_ns : 0);
+  trial.end(trial.is_timed() ? platform::quick_now_ns() - start_ns : 0);
 }
 
 void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) {
   const bool alone = pool_ == nullptr || works_alone;
-  const uint64_t start_ns = alone ? 0 : platform::now_ns();
+  const uint64_t start_ns = alone ? 0 : platform::quick_now_ns();
   if (alone || !pays(start_ns, work_ns)) {
     for (size_t i = 0; i < count; ++i) task(argument, i);
     return;
@@ -186,12 +186,12 @@ void ThreadPool::run(size_t count, Task task, void* argument, uint64_t work_ns) 
         VITRINE_TSAN_ACQUIRE(region);
         Timed& t = *static_cast<Timed*>(region);
         t.task(t.argument, i);
-        if (pthread_equal(pthread_self(), t.caller) != 0) t.own_end_ns = platform::now_ns();
+        if (pthread_equal(pthread_self(), t.caller) != 0) t.own_end_ns = platform::quick_now_ns();
         VITRINE_TSAN_RELEASE(region);
       },
       &timed, count, 0);
   VITRINE_TSAN_ACQUIRE(&timed);
-  const uint64_t end_ns = platform::now_ns();
+  const uint64_t end_ns = platform::quick_now_ns();
   account(end_ns, end_ns - start_ns, timed.own_end_ns - start_ns);
 }
 

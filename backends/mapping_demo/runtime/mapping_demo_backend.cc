@@ -42,7 +42,7 @@ class MappingDemoDelegate final : public Delegate {
                 std::span<EValue* const> arguments) override {
     VITRINE_RETURN_IF_ERROR(bind(arguments));
     for (const Operator& each : plan_.operators) {
-      const uint64_t start_ns = context.tracer == nullptr ? 0 : platform::now_ns();
+      const uint64_t start_ns = context.tracer == nullptr ? 0 : platform::quick_now_ns();
       run(each);
       if (context.tracer != nullptr) log(context, each, start_ns);
     }
@@ -145,7 +145,7 @@ class MappingDemoDelegate final : public Delegate {
     TraceRecord record;
     record.kind = TraceRecord::Kind::kDelegateOperator;
     record.start_ns = start_ns;
-    record.end_ns = platform::now_ns();
+    record.end_ns = platform::quick_now_ns();
     record.metadata = each.name.data();
     record.metadata_size = static_cast<uint32_t>(each.name.size());
     record.chain_index = context.chain_index;

@@ -47,7 +47,7 @@ bool is_widened(const Tensor& tensor, ScalarType made) {
 Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
                                                           std::span<const std::byte> processed,
                                                           const Limits& limits, Shared shared) {
-  const uint64_t start_ns = context.tracer != nullptr ? platform::now_ns() : 0;
+  const uint64_t start_ns = context.tracer != nullptr ? platform::quick_now_ns() : 0;
   std::unique_ptr<XnnpackDelegate> self(new (std::nothrow) XnnpackDelegate);
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
   self->limits_ = limits;
@@ -147,7 +147,7 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
   VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
   VITRINE_ASSIGN_OR_RETURN(Plan plan, make_plan(graph_, defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(plan_text_, plan_text(graph_, plan));
-  node_of_op_ = std::move(plan.node_of_op);
+  VITRINE_RETURN_IF_ERROR(make_records(plan.node_of_op));
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
   record.name = kPlanEvent;
@@ -156,7 +156,7 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
   record.chain_index = context.chain_index;
   record.instruction_id = context.instruction_id;
   record.start_ns = start_ns;
-  record.end_ns = platform::now_ns();
+  record.end_ns = platform::quick_now_ns();
   context.tracer->record(record);
   return Error();
 }
@@ -411,23 +411,32 @@ Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
   return Error();
 }
 
-void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
-                                    std::span<const OperatorTime> times) {
+// What records of a call share: those of the operators, but for their times and the call's place.
+Error XnnpackDelegate::make_records(std::span<const uint32_t> node_of_op) {
   const std::span<const OperatorTimes::Operator> operators = times_->operators();
-  TraceRecord record;
-  record.kind = TraceRecord::Kind::kDelegateOperator;
-  record.chain_index = context.chain_index;
-  record.instruction_id = context.instruction_id;
-  for (size_t i = 0; i < times.size(); ++i) {
-    const bool is_known = node_of_op_[i] != kNone;
-    record.start_ns = times[i].start_ns;
-    record.end_ns = times[i].end_ns;
+  VITRINE_RETURN_IF_ERROR(records_.resize(operators.size()));
+  for (size_t i = 0; i < operators.size(); ++i) {
+    TraceRecord& record = records_[i];
+    const bool is_known = node_of_op[i] != kNone;
+    record.kind = TraceRecord::Kind::kDelegateOperator;
     record.metadata = operators[i].name.data();
     record.metadata_size = static_cast<uint32_t>(operators[i].name.size());
     record.name = is_known ? nullptr : record.metadata;
-    record.delegate_debug_id = is_known
-                                   ? static_cast<int32_t>(graph_.nodes[node_of_op_[i]].debug_handle)
-                                   : kUnsetDelegateDebugId;
+    if (is_known) {
+      record.delegate_debug_id = static_cast<int32_t>(graph_.nodes[node_of_op[i]].debug_handle);
+    }
+  }
+  return Error();
+}
+
+void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
+                                    std::span<const OperatorTime> times) {
+  for (size_t i = 0; i < times.size(); ++i) {
+    TraceRecord& record = records_[i];
+    record.start_ns = times[i].start_ns;
+    record.end_ns = times[i].end_ns;
+    record.chain_index = context.chain_index;
+    record.instruction_id = context.instruction_id;
     context.tracer->record(record);
   }
 }

@@ -80,6 +80,7 @@ class XnnpackDelegate final : public Delegate {
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
   Error resize_outputs(std::span<EValue* const> arguments);
+  Error make_records(std::span<const uint32_t> node_of_op);
   void log_operators(const BackendExecutionContext& context, std::span<const OperatorTime> times);
 
   Graph graph_;
@@ -103,7 +104,7 @@ class XnnpackDelegate final : public Delegate {
 
   // Only with a tracer at create.
   std::optional<OperatorTimes> times_;
-  CheckedVector<uint32_t> node_of_op_;
+  CheckedVector<TraceRecord> records_;  // one an operator
   CheckedVector<char> plan_text_;
 };
 

@@ -157,17 +157,17 @@ xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
   bool in_parallel = false;
   const bool is_trial = op.trials != 0;
   if (is_trial) {
-    start_ns = platform::now_ns();
+    start_ns = platform::quick_now_ns();
   } else if (!*rests && op.work_ns != 0) {
-    start_ns = platform::now_ns();
+    start_ns = platform::quick_now_ns();
     in_parallel = pool_->pays(start_ns, op.work_ns);
     *rests = !in_parallel && pool_->rests(start_ns);
   }
   const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
   if (status != xnn_status_success) return status;
-  if (is_trial) end_trial(op, platform::now_ns() - start_ns);
+  if (is_trial) end_trial(op, platform::quick_now_ns() - start_ns);
   if (!in_parallel) return status;
-  const uint64_t end_ns = platform::now_ns();
+  const uint64_t end_ns = platform::quick_now_ns();
   const uint64_t took_ns = end_ns - start_ns;
   op.usual_ns = updated_usual(op.usual_ns, took_ns);
   pool_->account(end_ns, took_ns, op.usual_ns);

@@ -48,7 +48,7 @@ bool operator_times_are_measured() { return true; }
 uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph) { return subgraph->num_nodes; }
 
 std::span<uint64_t> OperatorTimes::start() {
-  start_ns_ = platform::now_ns();
+  start_ns_ = platform::quick_now_ns();
   start_ticks_ = platform::ticks();
   return ends_;
 }
@@ -56,14 +56,14 @@ std::span<uint64_t> OperatorTimes::start() {
 // Ticks take their share of the time between two readings of the clock.
 std::span<const OperatorTime> OperatorTimes::stop() {
   const uint64_t all_ticks = platform::ticks() - start_ticks_;
-  const uint64_t all_ns = platform::now_ns() - start_ns_;
+  const uint64_t all_ns = platform::quick_now_ns() - start_ns_;
   const double ns_a_tick = static_cast<double>(all_ns) / static_cast<double>(all_ticks | 1);
-  uint64_t previous = 0;
+  uint64_t previous = start_ns_;
   for (size_t i = 0; i < times_.size(); ++i) {
     const auto ns = static_cast<uint64_t>(static_cast<double>(ends_[i] - start_ticks_) * ns_a_tick);
     // Counters of two processors may differ.
-    const uint64_t end = std::clamp(ns, previous, std::max(previous, all_ns));
-    times_[i] = {start_ns_ + previous, start_ns_ + end};
+    const uint64_t end = std::max(previous, start_ns_ + std::min(ns, all_ns));
+    times_[i] = {previous, end};
     previous = end;
   }
   return times_;
@@ -76,7 +76,7 @@ bool operator_times_are_measured() { return false; }
 uint32_t count_subgraph_nodes(xnn_subgraph_t) { return 0; }
 
 std::span<uint64_t> OperatorTimes::start() {
-  start_ns_ = platform::now_ns();
+  start_ns_ = platform::quick_now_ns();
   return {};
 }
 
