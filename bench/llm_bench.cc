@@ -22,11 +22,12 @@
 #include <vector>
 
 #include "aot/pipeline/lower.h"
-#include "bench/paired.h"
+#include "bench/report/statistics.h"
 #include "examples/models/llama_decoder.h"
 #include "host/files.h"
 #include "host/session.h"
 #include "host/tool_error.h"
+#include "runtime/platform/clock.h"
 #include "test/support/scratch_folder.h"
 #include "tools/pte_lower/backends.h"
 #include "vitrine/array.h"
@@ -136,7 +137,6 @@ double read_bandwidth(size_t threads) {
         &read);
     best = std::min(best, platform::now_ns() - start);
   }
-  benchmark::DoNotOptimize(read.sums);
   return static_cast<double>(memory.size() * sizeof(uint64_t)) / static_cast<double>(best) * 1e9;
 }
 
@@ -146,7 +146,7 @@ class Decoder {
       : session_({model, {}, threads}), method_(session_.load_method("forward")) {}
 
   // `count` tokens from `position` on, in ns.
-  uint64_t run(int32_t count, int64_t position) {
+  double run(int32_t count, int64_t position) {
     Array tokens = check(Array::zeros(ScalarType::kLong, {1, count}));
     int64_t at = position;
     for (int64_t& token : *tokens.mutable_data<int64_t>()) token = at++ * 7919 % 32'000;
@@ -155,7 +155,7 @@ class Decoder {
     check(method_->set_input(1, EValue(&start.mutable_tensor())));
     const uint64_t begin = platform::now_ns();
     check(method_->execute());
-    return platform::now_ns() - begin;
+    return static_cast<double>(platform::now_ns() - begin);
   }
 
  private:
@@ -163,16 +163,14 @@ class Decoder {
   std::unique_ptr<Method> method_;
 };
 
-double milliseconds(std::vector<uint64_t> times) { return median_ns(std::move(times)) * 1e-6; }
-
 // The limit is known for a bandwidth above 0.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   Decoder decoder(model, threads);
   const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
   constexpr int64_t kPlaces = std::size(kPositions);
-  std::vector<uint64_t> prompts;
-  std::vector<uint64_t> steps[kPlaces];
+  std::vector<double> prompts;
+  std::vector<double> steps[kPlaces];
   // The whole cache is written, as it is when a text has become so long.
   for (int64_t at = 0; at < 1920; at += kPrompt) decoder.run(kPrompt, at);
   for (int round = 0; round < arguments.rounds; ++round) {
@@ -183,12 +181,13 @@ void measure(const fs::path& model, size_t threads, const Arguments& arguments, 
     }
   }
   std::printf("  init %.1f ms\n", init);
-  std::printf("  prefill of %d: %.1f ms, at best %.1f\n", kPrompt, milliseconds(prompts),
-              static_cast<double>(*std::ranges::min_element(prompts)) * 1e-6);
+  const Timing prefill = timing_of(prompts);
+  std::printf("  prefill of %d: %.1f ms, at best %.1f\n", kPrompt, prefill.p50 * 1e-6,
+              prefill.min * 1e-6);
   for (int64_t i = 0; i < kPlaces; ++i) {
+    const Timing step = timing_of(steps[i]);
     std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(kPositions[i]),
-                milliseconds(steps[i]),
-                static_cast<double>(*std::ranges::min_element(steps[i])) * 1e-6);
+                step.p50 * 1e-6, step.min * 1e-6);
     if (bandwidth > 0) {
       std::printf("; reading its bytes takes %.2f",
                   (weight_bytes() + cache_bytes(kPositions[i], arguments.cache)) / bandwidth * 1e3);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Times whole processes, in turn: python3 bench/processes.py RUNS COMMAND COMMAND ...
 
-Elapsed and CPU time are medians. Each ratio is to the first command."""
+Elapsed and CPU time and peak memory are medians. Each ratio is to the first command. The peak
+cannot be below that of Python, which starts the commands: about 15 MB."""
 
 import os
 import shlex
@@ -11,7 +12,7 @@ import time
 
 
 def run(command, null):
-    """Elapsed seconds, CPU seconds."""
+    """Elapsed and CPU milliseconds, peak memory in MB."""
     start = time.perf_counter()
     to_null = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (1, 2)]
     child = os.posix_spawnp(command[0], command, os.environ, file_actions=to_null)
@@ -19,7 +20,7 @@ def run(command, null):
     elapsed = time.perf_counter() - start
     if status != 0:
         sys.exit(f"{shlex.join(command)}: fails")
-    return elapsed, usage.ru_utime + usage.ru_stime
+    return 1e3 * elapsed, 1e3 * (usage.ru_utime + usage.ru_stime), usage.ru_maxrss * 1024 / 1e6
 
 
 def main():
@@ -31,11 +32,11 @@ def main():
     for _ in range(int(sys.argv[1])):
         for command, times in zip(commands, runs):
             times.append(run(command, null))
-    print("elapsed ms  ratio   CPU ms  ratio")
-    medians = [[1e3 * statistics.median(column) for column in zip(*times)] for times in runs]
-    for command, (elapsed, cpu) in zip(commands, medians):
+    print("elapsed ms  ratio   CPU ms  ratio  peak MB")
+    medians = [[statistics.median(column) for column in zip(*times)] for times in runs]
+    for command, (elapsed, cpu, peak) in zip(commands, medians):
         print(f"{elapsed:10.2f} {elapsed / medians[0][0]:6.3f} {cpu:8.2f} {cpu / medians[0][1]:6.3f}"
-              f"  {shlex.join(command)}")
+              f" {peak:8.1f}  {shlex.join(command)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ set(VITRINE_DEPENDENCIES
   "absl|package|libabsl-dev|VITRINE_BUILD_HOST|"
   "LIBZIP|modules libzip|libzip-dev|VITRINE_BUILD_TESTS|"
   "GTest|package|libgtest-dev libgmock-dev|VITRINE_BUILD_TESTS VITRINE_BUILD_BENCHMARKS|"
-  "benchmark|package|libbenchmark-dev|VITRINE_BUILD_BENCHMARKS|"
   "Highway|path HIGHWAY_INCLUDE_DIR hwy/highway.h|libhwy-dev||vitrine_select_kernels"
   "FlatBuffers|path FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h|libflatbuffers-dev||devtools aot"
   "flatc|program VITRINE_FLATC flatc|flatbuffers-compiler||vitrine_select_kernels"

@@ -6,7 +6,7 @@
 set -eu
 
 packages='cmake ninja-build g++ clang git pkg-config flatbuffers-compiler libflatbuffers-dev
-  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libzip-dev zlib1g-dev libcli11-dev libfmt-dev
+  libgtest-dev libgmock-dev nlohmann-json3-dev libzip-dev zlib1g-dev libcli11-dev libfmt-dev
   libxxhash-dev libhwy-dev libicu-dev libsentencepiece-dev python3'
 # After Debian 13 SentencePiece's header includes Abseil's, on which its package does not depend.
 grep -qs '^VERSION_ID="1[0-3]"' /etc/os-release || packages="$packages libabsl-dev"

@@ -38,18 +38,19 @@ std::optional<double> crossing(std::vector<Point> points) {
 
 std::vector<Crossing> crossings_of(const Results& results) {
   std::map<std::tuple<std::string, size_t, std::string>, std::vector<Point>> points;
-  for (const Result& delegated : results.results) {
-    if (delegated.section != "operators" || delegated.variant != "xnnpack") continue;
-    Result kernel = delegated;
-    kernel.variant = "optimized";
-    const Result* other = results.find(kernel.id());
-    if (other == nullptr || !other->has_time() || !delegated.has_time() || !delegated.work) {
+  for (const Result& kernel : results.results) {
+    if (kernel.section != "operators" || kernel.variant != "optimized" || !kernel.has_time()) {
       continue;
     }
-    const char* unit = delegated.limit == "multiply-adds" ? "multiply-adds" : "elements";
-    const double ratio = delegated.time.p50 / other->time.p50;
-    points[{delegated.name, delegated.threads, unit}].push_back(
-        {*delegated.work, ratio, within_noise(ratio, delegated.time.noise, other->time.noise)});
+    const char* unit = kernel.limit == "multiply-adds" ? "multiply-adds" : "elements";
+    std::vector<Point>& list = points[{kernel.name, kernel.threads, unit}];
+    Result key = kernel;
+    key.variant = "xnnpack";
+    const Result* delegated = results.find(key.id());
+    if (delegated == nullptr || !delegated->has_time() || !delegated->work) continue;
+    const double ratio = delegated->time.p50 / kernel.time.p50;
+    list.push_back(
+        {*delegated->work, ratio, within_noise(ratio, delegated->time.noise, kernel.time.noise)});
   }
   std::vector<Crossing> crossings;
   for (auto& [key, list] : points) {

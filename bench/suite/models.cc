@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "bench/bare_xnnpack.h"
 #include "bench/models/zoo.h"
+#include "bench/suite/bare_xnnpack.h"
 #include "bench/suite/loaded_program.h"
 #include "bench/suite/lowered.h"
 #include "bench/suite/new_process.h"
@@ -141,7 +141,6 @@ class ModelRun {
       payloads_ = delegate_payloads(variant.program->program());
       bare_ = std::make_unique<BareXnnpack>(variant.program->program(), payloads_[0],
                                             suite_.pools.at(threads_)->handle());
-      bare_->set_up();
       bare_side_ = sides_.size();
       sides_.push_back({.run = [this] { bare_->invoke(); }});
     }

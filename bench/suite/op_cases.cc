@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "aot/builder/layers.h"
@@ -27,10 +28,23 @@ Node* floats(ModelBuilder& build, const char* name, std::vector<int64_t> sizes) 
   return build.input(name, ScalarType::kFloat, {sizes.begin(), sizes.end()});
 }
 Argument two(int64_t value) { return std::vector<int64_t>{value, value}; }
+Argument one(int64_t value) { return std::vector<int64_t>{value}; }
 
 // Elements in rows of 64.
 Node* rows(ModelBuilder& build, int64_t size, const char* name = "x") {
   return floats(build, name, {size / 64, 64});
+}
+// Which of `rows` rows a call selects: scattered over all of them.
+Node* places(ModelBuilder& build, std::vector<int64_t> sizes, int64_t rows) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  std::vector<std::byte> bytes(static_cast<size_t>(count) * sizeof(int64_t));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t place = i * 7919 % rows;
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof place, &place, sizeof place);
+  }
+  return build.buffer("places",
+                      aot::make_tensor_data(ScalarType::kLong, std::move(sizes), std::move(bytes)));
 }
 // Elements as an image of 16 channels.
 Node* image(ModelBuilder& build, int64_t size) {
@@ -48,9 +62,78 @@ Node* binary(ModelBuilder& build, int64_t size) {
   return build.call(kOp.characters, {rows(build, size, "x"), rows(build, size, "y")});
 }
 
-Node* conv(ModelBuilder& build, int64_t side, int64_t channels, const nn::ConvOptions& options) {
-  return nn::conv2d(build, "conv", floats(build, "x", {1, channels, side, side}), channels,
-                    options);
+template <Text kOp>
+Node* binary_with_row(ModelBuilder& build, int64_t size) {
+  return build.call(kOp.characters, {rows(build, size, "x"), floats(build, "y", {64})});
+}
+// Of rows of 64, or of columns of 64.
+template <Text kOp, int64_t kDim>
+Node* reduction(ModelBuilder& build, int64_t size) {
+  Node* x = kDim == 1 ? rows(build, size) : floats(build, "x", {64, size / 64});
+  return build.call(kOp.characters, {x, one(kDim), false});
+}
+
+Node* conv(ModelBuilder& build, int64_t side, int64_t in, int64_t out,
+           const nn::ConvOptions& options, bool channels_last = false) {
+  Node* x = floats(build, "x", {1, in, side, side});
+  if (channels_last) {
+    aot::TensorSpec spec = *x->tensor();
+    spec.strides = aot::dense_strides(spec.sizes, {0, 2, 3, 1});
+    x->meta.value = std::move(spec);
+  }
+  return nn::conv2d(build, "conv", x, out, options);
+}
+
+// 12 heads of queries on 4 of keys, 64 wide. Twelve layers are one call's batch, so that caches
+// come from memory as they do between the layers of a model.
+constexpr int64_t kLayers = 12;
+constexpr int64_t kHeads = 12;
+constexpr int64_t kKeyHeads = 4;
+constexpr int64_t kWidth = 64;
+
+// The last `tokens` of `keys` positions.
+template <ScalarType kDtype>
+Node* attention(ModelBuilder& build, int64_t tokens, int64_t keys) {
+  const auto input = [&](const char* name, ScalarType dtype, int64_t count, int64_t heads,
+                         int64_t width) {
+    return build.input(name, dtype, {kLayers, count, heads, width});
+  };
+  aot::ArgumentList arguments = {input("query", kDtype, tokens, kHeads, kWidth),
+                                 input("key", kDtype, keys, kKeyHeads, kWidth),
+                                 input("value", kDtype, keys, kKeyHeads, kWidth),
+                                 keys - tokens,
+                                 Argument(),
+                                 0.0,
+                                 true};
+  const auto result = aot::contiguous_spec(kDtype, {kLayers, tokens, kHeads, kWidth});
+  if (kDtype != ScalarType::kChar) {
+    return build.call_as("llama.custom_sdpa.default", std::move(arguments), {}, result);
+  }
+  arguments.emplace_back();  // the scale
+  const auto add = [&](const char* zero_points, const char* scales, int64_t count, int64_t heads) {
+    arguments.emplace_back(input(zero_points, ScalarType::kChar, count, heads, 1));
+    arguments.emplace_back(input(scales, ScalarType::kFloat, count, heads, 1));
+  };
+  add("query_zero_points", "query_scales", tokens, kHeads);
+  add("key_zero_points", "key_scales", keys, kKeyHeads);
+  add("value_zero_points", "value_scales", keys, kKeyHeads);
+  return build.call_as("llama.custom_quantized_sdpa.default", std::move(arguments), {},
+                       aot::contiguous_spec(ScalarType::kFloat, result.sizes));
+}
+template <ScalarType kDtype>
+Node* decode_step(ModelBuilder& build, int64_t size) {
+  return attention<kDtype>(build, 1, 4 * size);
+}
+template <ScalarType kDtype>
+Node* prompt(ModelBuilder& build, int64_t size) {
+  return attention<kDtype>(build, size, size);
+}
+// Of queries with keys, and of powers with values.
+double decode_step_products(int64_t size) {
+  return 2.0 * kLayers * kHeads * kWidth * 4 * static_cast<double>(size);
+}
+double prompt_products(int64_t size) {
+  return kLayers * kHeads * kWidth * static_cast<double>(size) * static_cast<double>(size + 1);
 }
 double cube(int64_t size) {
   const auto side = static_cast<double>(size);
@@ -81,6 +164,9 @@ constexpr OpCase kCases[] = {
     {"minimum.default", "", binary<"aten.minimum.default">},
     {"mul.Tensor", "", binary<"aten.mul.Tensor">},
     {"sub.Tensor", "", binary<"aten.sub.Tensor">},
+    {"lt.Tensor", "", binary<"aten.lt.Tensor">},
+    {"add.Tensor", "and a row", binary_with_row<"aten.add.Tensor">},
+    {"mul.Tensor", "and a row", binary_with_row<"aten.mul.Tensor">},
     {"clamp.default", "",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.clamp.default", {rows(b, n), -0.5, 0.5});
@@ -101,6 +187,26 @@ constexpr OpCase kCases[] = {
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.softmax.int", {rows(b, n), -1});
      }},
+    {"_log_softmax.default", "rows of 64",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.log_softmax.int", {rows(b, n), -1});
+     }},
+    {"native_layer_norm.default", "rows of 64",
+     [](ModelBuilder& b, int64_t n) { return nn::layer_norm(b, "norm", rows(b, n)); }},
+    {"native_group_norm.default", "4 groups",
+     [](ModelBuilder& b, int64_t n) {
+       Node* x = image(b, n);
+       return b.call_as("aten.group_norm.default", {x, 4}, {}, *x->tensor());
+     }},
+    {"sum.dim_IntList", "of rows", reduction<"aten.sum.dim_IntList", 1>},
+    {"sum.dim_IntList", "of columns", reduction<"aten.sum.dim_IntList", 0>},
+    {"amax.default", "of rows", reduction<"aten.amax.default", 1>},
+    {"amax.default", "of columns", reduction<"aten.amax.default", 0>},
+    {"var.correction", "of rows", reduction<"aten.var.dim", 1>},
+    {"argmax.default", "of rows",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.argmax.default", {rows(b, n), 1});
+     }},
     {"avg_pool2d.default", "2x2",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.avg_pool2d.default",
@@ -109,6 +215,10 @@ constexpr OpCase kCases[] = {
     {"max_pool2d.default", "2x2",
      [](ModelBuilder& b, int64_t n) {
        return b.call("aten.max_pool2d.default", {image(b, 4 * n), two(2), two(2)});
+     }},
+    {"max_pool2d.default", "3x3, stride 2",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.max_pool2d.default", {image(b, 4 * n), two(3), two(2), two(1)});
      }},
     {"mean.dim", "of an image",
      [](ModelBuilder& b, int64_t n) {
@@ -121,6 +231,50 @@ constexpr OpCase kCases[] = {
        const int64_t side = 2 * x->tensor()->sizes[2].value();
        return b.call("aten.upsample_bilinear2d.vec",
                      {x, std::vector<int64_t>{side, side}, false, Argument()});
+     }},
+    {"upsample_nearest2d.vec", "2x",
+     [](ModelBuilder& b, int64_t n) {
+       Node* x = image(b, n);
+       const int64_t side = 2 * x->tensor()->sizes[2].value();
+       return b.call("aten.upsample_nearest2d.vec", {x, two(side), Argument()});
+     }},
+    {"embedding.default", "rows of 64",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.embedding.default", {rows(b, n), places(b, {n / 64}, n / 64)});
+     }},
+    {"index.Tensor", "rows of 64",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.index.Tensor",
+                     {rows(b, n), Argument::list({places(b, {n / 64}, n / 64)})});
+     }},
+    {"index_put.default", "rows of 64",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call(
+           "aten.index_put.default",
+           {rows(b, 2 * n), Argument::list({places(b, {n / 64}, n / 32)}), rows(b, n, "values")});
+     }},
+    {"gather.default", "from rows of 64",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.gather.default", {rows(b, n), 1, places(b, {n / 64, 64}, 64)});
+     }},
+    {"quantize_per_tensor.default", "to int8",
+     [](ModelBuilder& b, int64_t n) {
+       Node* x = rows(b, n);
+       return b.call_as("quantized_decomposed.quantize_per_tensor.default",
+                        {x, 0.02, 3, -128, 127, ScalarType::kChar}, {},
+                        aot::contiguous_spec(ScalarType::kChar, x->tensor()->sizes));
+     }},
+    {"dequantize_per_tensor.default", "from int8",
+     [](ModelBuilder& b, int64_t n) {
+       Node* x = b.input("x", ScalarType::kChar, {n / 64, 64});
+       return b.call_as("quantized_decomposed.dequantize_per_tensor.default",
+                        {x, 0.02, 3, -128, 127, ScalarType::kChar}, {},
+                        aot::contiguous_spec(ScalarType::kFloat, x->tensor()->sizes));
+     }},
+    {"_clone_dim_order.default", "to channels last",
+     [](ModelBuilder& b, int64_t n) {
+       return b.call("aten.clone.default", {image(b, n)},
+                     {{"memory_format", aot::MemoryFormat::kChannelsLast}});
      }},
     {"cat.default", "of two",
      [](ModelBuilder& b, int64_t n) {
@@ -168,16 +322,46 @@ constexpr OpCase kCases[] = {
      },
      [](int64_t n) { return 4 * cube(n); }},
     {"convolution.default", "1x1, 64 channels",
-     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 64, {.kernel = 1}); },
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 64, 64, {.kernel = 1}); },
      [](int64_t n) { return 64 * 64 * square(n / 4); }},
     {"convolution.default", "3x3, 32 channels",
-     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 32, {.kernel = 3, .padding = 1}); },
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 32, 32, {.padding = 1}); },
      [](int64_t n) { return 9 * 32 * 32 * square(n / 4); }},
+    {"convolution.default", "3x3, 32 channels last",
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 32, 32, {.padding = 1}, true); },
+     [](int64_t n) { return 9 * 32 * 32 * square(n / 4); }},
+    {"convolution.default", "3x3, stride 2, 3 to 32 channels",
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 2, 3, 32, {.stride = 2, .padding = 1}); },
+     [](int64_t n) { return 9 * 3 * 32 * square(n / 4); }},
+    {"convolution.default", "1x1, 16 to 96 channels",
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 4, 16, 96, {.kernel = 1}); },
+     [](int64_t n) { return 16 * 96 * square(n / 4); }},
+    {"convolution.default", "1x1, 320 to 1280 channels",
+     [](ModelBuilder& b, int64_t n) { return conv(b, n / 16, 320, 1280, {.kernel = 1}); },
+     [](int64_t n) { return 320 * 1280 * square(n / 16); }},
     {"convolution.default", "depthwise 3x3, 64 channels",
      [](ModelBuilder& b, int64_t n) {
-       return conv(b, n / 4, 64, {.kernel = 3, .padding = 1, .groups = 64});
+       return conv(b, n / 4, 64, 64, {.padding = 1, .groups = 64});
      },
      [](int64_t n) { return 9 * 64 * square(n / 4); }},
+    {"convolution.default", "depthwise 3x3, stride 2, 64 channels",
+     [](ModelBuilder& b, int64_t n) {
+       return conv(b, n / 2, 64, 64, {.stride = 2, .padding = 1, .groups = 64});
+     },
+     [](int64_t n) { return 9 * 64 * square(n / 4); }},
+    {"convolution.default", "depthwise 3x3, 64 channels last",
+     [](ModelBuilder& b, int64_t n) {
+       return conv(b, n / 4, 64, 64, {.padding = 1, .groups = 64}, true);
+     },
+     [](int64_t n) { return 9 * 64 * square(n / 4); }},
+    {"custom_sdpa.default", "a token, f32", decode_step<ScalarType::kFloat>, decode_step_products},
+    {"custom_sdpa.default", "a token, f16", decode_step<ScalarType::kHalf>, decode_step_products},
+    {"custom_sdpa.default", "a token, bf16", decode_step<ScalarType::kBFloat16>,
+     decode_step_products},
+    {"custom_quantized_sdpa.default", "a token", decode_step<ScalarType::kChar>,
+     decode_step_products},
+    {"custom_sdpa.default", "a prompt, f32", prompt<ScalarType::kFloat>, prompt_products},
+    {"custom_quantized_sdpa.default", "a prompt", prompt<ScalarType::kChar>, prompt_products},
 };
 
 constexpr std::array<int64_t, 5> kElements = {256, 4096, 65536, 1 << 20, 1 << 22};

@@ -1,4 +1,4 @@
-// A call of each operator that XNNPACK takes, by size.
+// Calls of operators, by size: of each that XNNPACK takes, and of those whose kernels are measured.
 #pragma once
 
 #include <cstdint>

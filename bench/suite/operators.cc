@@ -43,22 +43,21 @@ void set_limit(Result& result, const OpCase& op, double bytes, const Results& li
   result.of_limit = amount / result.time.p50 * 1e9 / rate->second;
 }
 
-// At one size. False if XNNPACK does not take the operator alone.
-bool run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
+// At one size.
+void run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
   aot::EmitOptions emit;  // arguments are the caller's memory, so that no copy of them counts
   emit.memory_planning.alloc_graph_input = false;
   emit.memory_planning.alloc_graph_output = false;
   const auto plain = suite.scratch / "op.pte";
   const auto delegated = suite.scratch / "op_xnnpack.pte";
   write_lowered(program_of(op, size), Backend::kNone, emit, false, plain);
-  if (write_lowered(program_of(op, size), Backend::kXnnpack, emit, false, delegated).delegates ==
-      0) {
-    return false;
-  }
+  const bool is_taken =
+      write_lowered(program_of(op, size), Backend::kXnnpack, emit, false, delegated).delegates != 0;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
   std::vector<Side> sides;
   std::vector<Result> results;
   for (const OpSide& side : kSides) {
+    if (side.delegated && !is_taken) continue;
     programs.push_back(std::make_unique<LoadedProgram>(
         ProgramUse{side.delegated ? delegated : plain, side.optimized, op.positive_inputs},
         suite.pools.at(threads)));
@@ -88,25 +87,12 @@ bool run_case(Suite& suite, const OpCase& op, int64_t size, size_t threads) {
     set_limit(results[i], op, programs[i]->argument_bytes(), suite.results);
     suite.results.results.push_back(results[i]);
   }
-  return true;
 }
 
 void run_op(Suite& suite, const OpCase& op, size_t threads) {
   auto sizes = op_sizes(op, suite.options.is_full());
   if (suite.options.is_check()) sizes = sizes.first(2);  // emulated, the others take minutes
-  for (const int64_t size : sizes) {
-    if (run_case(suite, op, size, threads)) continue;
-    if (suite.options.is_check()) return;
-    Result missing{.section = "operators",
-                   .name = name_of(op),
-                   .variant = "xnnpack",
-                   .threads = threads,
-                   .work = static_cast<double>(size),
-                   .time = {}};
-    missing.note = "XNNPACK does not take it alone";
-    suite.results.results.push_back(missing);
-    return;
-  }
+  for (const int64_t size : sizes) run_case(suite, op, size, threads);
 }
 
 // Operators that the backend takes and the suite has no case of.

@@ -1,10 +1,10 @@
 // The runtime itself: steps, tracing, loading, lowering, inspecting.
 #include <fmt/format.h>
 
-#include "bench/chain.h"
-#include "bench/made_trace.h"
+#include "bench/suite/chain.h"
 #include "bench/suite/loaded_program.h"
 #include "bench/suite/lowered.h"
+#include "bench/suite/made_trace.h"
 #include "bench/suite/section.h"
 #include "examples/models/mobilenet_v2.h"
 #include "formats/etdump/trace_buffer.h"

@@ -1,4 +1,4 @@
-#include "bench/bare_xnnpack.h"
+#include "bench/suite/bare_xnnpack.h"
 
 #include <xnnpack.h>
 
@@ -36,6 +36,7 @@ BareXnnpack::BareXnnpack(const Program& program, const DataBuffer& payload, pthr
                                                      /*profiling=*/false}))
                            .runtime);
   constants_.release_packed();
+  set_up();
 }
 
 void BareXnnpack::set_up() {

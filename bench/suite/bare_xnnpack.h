@@ -21,19 +21,17 @@ class BareXnnpack {
  public:
   BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool);
 
-  // Allocates memory for the externals, in the order of the delegate's arguments, and sets up
-  // XNNPACK.
-  void set_up();
   void invoke();
-  std::vector<Array>& arguments() { return arguments_; }
 
  private:
+  void set_up();
+
   xnnpack::Limits limits_;
   xnnpack::Graph graph_;
   xnnpack::Constants constants_;
   std::vector<xnnpack::Shape> shapes_;
   xnnpack::RuntimeHandle runtime_;
-  std::vector<Array> arguments_;
+  std::vector<Array> arguments_;  // memory of the externals
 };
 
 }  // namespace vitrine::bench

@@ -1,4 +1,4 @@
-#include "bench/chain.h"
+#include "bench/suite/chain.h"
 
 #include <cstring>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "bench/made_trace.h"
+#include "bench/suite/made_trace.h"
 
 #include <array>
 #include <string>
