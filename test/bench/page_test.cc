@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <utility>
 
 #include "base/host_error.h"
 #include "bench/report/figures.h"
@@ -29,6 +30,16 @@ TEST(BenchPage, DifferencesWithinNoiseAreInParentheses) {
   results.results.push_back(test::made_result("models", "net", "optimized", 1e6, 0.1));
   results.results.push_back(test::made_result("models", "net", "xnnpack", 1.1e6, 0.1));
   EXPECT_THAT(page_markdown(results), HasSubstr("(1.10)"));
+}
+
+TEST(BenchPage, HasOperatorsThatXnnpackDoesNotTake) {
+  Results results;
+  for (const auto& [variant, ns] : {std::pair("portable", 900.0), {"optimized", 300.0}}) {
+    results.results.push_back(test::made_result("operators", "gather", variant, ns));
+    results.results.back().work = 1000;
+  }
+  EXPECT_THAT(page_markdown(results),
+              HasSubstr("| gather | 1 | never | 1.00 k | 300 ns | 3.00 |  |"));
 }
 
 // One line for all numbers of threads, with the worst of their agreements.
