@@ -9,9 +9,9 @@ namespace vitrine::bench {
 
 struct ZooModel {
   const char* name;
-  const char* what;
   aot::ExportedProgram (*make)();
-  double min_sqnr_db;  // of the outputs, to those of the portable kernels
+  double min_sqnr_db;       // of the outputs, to those of the portable kernels
+  bool is_dynamic = false;  // quantised by the range of each run
 };
 
 std::span<const ZooModel> zoo();
@@ -28,7 +28,5 @@ aot::ExportedProgram keyword_spotting();
 aot::ExportedProgram vit_blocks();
 // 16 steps of one layer: f32[1, 16, 64] to f32[1, 128].
 aot::ExportedProgram lstm();
-// Dynamically quantised, int8: f32[1, 256] to f32[1, 64].
-aot::ExportedProgram dynamic_mlp();
 
 }  // namespace vitrine::bench

@@ -199,7 +199,7 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
     subjects.push_back({.name = model.name,
                         .make = model.make,
                         .min_sqnr_db = model.min_sqnr_db,
-                        .is_dynamic = std::string_view(model.name) == "dynamic_mlp"});
+                        .is_dynamic = model.is_dynamic});
   }
   for (const CorpusCase& each : kCorpusCases) {
     const fs::path folder = options.corpus / each.name;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "aot/builder/layers.h"
 #include "aot/builder/seeded_weights.h"
@@ -30,6 +31,18 @@ Node* requantised(ModelBuilder& build, Node* x) {
                     {x, kActivationScale, 0, -128, 127, ScalarType::kChar});
 }
 
+Node* quantised_by_range(ModelBuilder& build, Node* x) {
+  Node* range =
+      build.call("quantized_decomposed.choose_qparams.tensor",
+                 {x, -128, 127, double{std::numeric_limits<float>::epsilon()}, ScalarType::kChar});
+  Node* scale = build.item(range, 0);
+  Node* zero_point = build.item(range, 1);
+  x = build.call("quantized_decomposed.quantize_per_tensor.tensor",
+                 {x, scale, zero_point, -128, 127, ScalarType::kChar});
+  return build.call("quantized_decomposed.dequantize_per_tensor.tensor",
+                    {x, scale, zero_point, -128, 127, ScalarType::kChar});
+}
+
 Node* linear(ModelBuilder& build, const char* name, Node* x, int64_t out) {
   const auto module = build.module(name, "torch.nn.modules.linear.Linear");
   const int64_t in = x->tensor()->sizes.back().value();
@@ -54,11 +67,11 @@ Node* linear(ModelBuilder& build, const char* name, Node* x, int64_t out) {
 aot::ExportedProgram quantised_mlp(const QuantisedMlpOptions& options) {
   ModelBuilder build("vitrine.examples.QuantisedMlp", options.seed);
   Node* x = build.input("x", ScalarType::kFloat, {options.batch, options.inputs});
-  x = requantised(build, x);
+  const auto quantised = options.dynamic ? quantised_by_range : requantised;
+  x = quantised(build, x);
   x = build.call("aten.relu.default", {linear(build, "up", x, options.hidden)});
-  x = requantised(build, x);
-  x = requantised(build, linear(build, "down", x, options.outputs));
-  return build.finish({x});
+  x = linear(build, "down", quantised(build, x), options.outputs);
+  return build.finish({options.dynamic ? x : requantised(build, x)});
 }
 
 }  // namespace vitrine::examples

@@ -101,6 +101,16 @@ Node* layer(ModelBuilder& build, const TransformerOptions& options, int64_t inde
 
 }  // namespace
 
+Node* encoder_layers(ModelBuilder& build, const TransformerOptions& options, Node* x) {
+  {
+    const auto layers = build.module("layers", "torch.nn.modules.container.ModuleList");
+    for (int64_t i = 0; i < options.layers; ++i) {
+      x = layer(build, options, i, x, [&](Node* y) { return self_attention(build, options, y); });
+    }
+  }
+  return nn::layer_norm(build, "norm", x);
+}
+
 aot::ExportedProgram transformer_encoder(const TransformerOptions& options) {
   ModelBuilder build("vitrine.examples.Encoder", options.seed);
   const aot::SymInt batch =
@@ -108,14 +118,7 @@ aot::ExportedProgram transformer_encoder(const TransformerOptions& options) {
   Node* tokens = build.input("tokens", ScalarType::kLong, {batch, options.length});
   Node* x = nn::embedding(build, "words", tokens, options.words, options.features);
   Node* positions = build.parameter("positions", {options.length, options.features});
-  x = add(build, x, positions);
-  {
-    const auto layers = build.module("layers", "torch.nn.modules.container.ModuleList");
-    for (int64_t i = 0; i < options.layers; ++i) {
-      x = layer(build, options, i, x, [&](Node* y) { return self_attention(build, options, y); });
-    }
-  }
-  return build.finish({nn::layer_norm(build, "norm", x)});
+  return build.finish({encoder_layers(build, options, add(build, x, positions))});
 }
 
 aot::ExportedProgram cached_decoder(const TransformerOptions& options) {

@@ -2,7 +2,7 @@
 // values.
 #pragma once
 
-#include "aot/graph/exported_program.h"
+#include "aot/builder/model_builder.h"
 
 namespace vitrine::examples {
 
@@ -20,6 +20,10 @@ struct TransformerOptions {
 
 // Input tokens: i64[batch, length]; result: f32[batch, length, features].
 aot::ExportedProgram transformer_encoder(const TransformerOptions& options = {});
+
+// The encoder's layers and last norm on x: f32[batch, length, features].
+aot::Node* encoder_layers(aot::ModelBuilder& build, const TransformerOptions& options,
+                          aot::Node* x);
 
 // One step. Inputs token: i64[1, 1] and position: i64[1], 0 <= position < length; result:
 // f32[1, 1, words]. Keys and values of earlier steps are in buffers, to which each step writes.
