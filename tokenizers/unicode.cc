@@ -166,6 +166,11 @@ void each_grapheme(std::string_view text, const std::function<void(std::string_v
   }
 }
 
+bool is_in(std::span<const CharacterRange> ranges, char32_t c) {
+  return std::ranges::any_of(
+      ranges, [c](const CharacterRange& range) { return c >= range.first && c <= range.last; });
+}
+
 bool is_white_space(char32_t c) { return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0; }
 
 bool is_punctuation(char32_t c) {
@@ -186,14 +191,10 @@ bool is_word_part(char32_t c) {
 }
 
 bool is_ideograph(char32_t c) {
-  struct Range {
-    char32_t first;
-    char32_t last;
-  };
-  constexpr Range kRanges[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF},
-                               {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF},
-                               {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
-  return std::ranges::any_of(kRanges, [c](Range r) { return c >= r.first && c <= r.last; });
+  constexpr CharacterRange kRanges[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF},
+                                        {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF},
+                                        {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+  return is_in(kRanges, c);
 }
 
 }  // namespace vitrine

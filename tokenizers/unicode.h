@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,12 @@ std::string lower_case(std::string_view text);
 
 // Extended grapheme clusters of well-formed text: what a reader takes for one character.
 void each_grapheme(std::string_view text, const std::function<void(std::string_view)>& visit);
+
+struct CharacterRange {
+  char32_t first;
+  char32_t last;
+};
+bool is_in(std::span<const CharacterRange> ranges, char32_t character);
 
 bool is_white_space(char32_t character);
 bool is_punctuation(char32_t character);  // category P, or ASCII that is neither letter nor digit

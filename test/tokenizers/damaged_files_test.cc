@@ -49,7 +49,22 @@ const Lie kLies[] = {
     {"byte_level.json", "/model", "null", "model"},
     {"byte_level.json", "/model/dropout", "0.5", "dropout"},
     {"byte_level.json", "/normalizer/type", "\"Nonsense\"", "normalizer.type: \"Nonsense\""},
-    {"byte_level.json", "/decoder/type", "\"CTC\"", "decoder.type: \"CTC\" is not supported"},
+    {"byte_level.json", "/decoder/type", "\"Telegraph\"", "decoder.type: \"Telegraph\" is not"},
+    {"byte_level.json", "/decoder/type", "\"CTC\"", "decoder: has no \"pad_token\""},
+    {"byte_level.json", "/decoder",
+     R"({"type":"CTC","pad_token":"","word_delimiter_token":"|","cleanup":true})",
+     "decoder.pad_token: is empty"},
+    {"byte_level.json", "/decoder",
+     R"({"type":"CTC","pad_token":"a","word_delimiter_token":"","cleanup":true})",
+     "decoder.word_delimiter_token: is empty"},
+    {"byte_level.json", "/decoder", R"({"type":"BPEDecoder","suffix":""})",
+     "decoder.suffix: is empty"},
+    {"byte_level.json", "/pre_tokenizer", R"({"type":"FixedLength","length":0})",
+     "pre_tokenizer.length: is 0"},
+    {"byte_level.json", "/pre_tokenizer", R"({"type":"FixedLength","length":-1})", "out of range"},
+    {"byte_level.json", "/pre_tokenizer", R"({"type":"CharDelimiterSplit","delimiter":"ab"})",
+     "pre_tokenizer.delimiter: is not one character"},
+    {"byte_level.json", "/pre_tokenizer/type", "\"Split on Tuesdays\"", "pre_tokenizer.type"},
     {"byte_level.json", "/added_tokens/0/id", "9", "\"<|begin_of_text|>\", id 9"},
     {"byte_level.json", "/added_tokens/1/id", "20", "\"<|end_of_text|>\", id 20"},
     {"byte_level.json", "/added_tokens/0/id", "99999999", "far beyond"},
@@ -64,6 +79,8 @@ const Lie kLies[] = {
     {"byte_fallback.json", "/decoder/decoders/3/start", "-1", "out of range"},
     {"word_piece.json", "/model/unk_token", "\"[NO]\"", "model.unk_token"},
     {"word_piece.json", "/model/max_input_chars_per_word", "1000000000", "more than the 4096"},
+    {"word_piece.json", "/model", R"({"type":"WordLevel","vocab":{"a":0}})",
+     "model: has no \"unk_token\""},
     {"unigram.json", "/model/unk_id", "8", "model.unk_id: is 8, of a vocabulary of 8"},
     {"unigram.json", "/model/vocab/2", "[\"a\"]", "model.vocab[2]"},
     {"unigram.json", "/model/vocab/2", "[\"a\", \"NaN\"]", "not finite"},
@@ -137,9 +154,10 @@ TEST(DamagedFiles, RandomDamage) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(random);
   };
   const std::string good[] = {
-      tokenizer_text("byte_level.json"), tokenizer_text("byte_fallback.json"),
-      tokenizer_text("word_piece.json"), tokenizer_text("unigram.json"),
-      tokenizer_text("ranks.tiktoken"),  llama2c_file({{-1, " "}, {-2, "a"}})};
+      tokenizer_text("byte_level.json"),   tokenizer_text("byte_fallback.json"),
+      tokenizer_text("word_piece.json"),   tokenizer_text("unigram.json"),
+      tokenizer_text("word_level.json"),   tokenizer_text("ranks.tiktoken"),
+      llama2c_file({{-1, " "}, {-2, "a"}})};
   size_t refused = 0;
   for (int i = 0; i < 6000; ++i) {
     std::string bytes = good[below(std::size(good))];

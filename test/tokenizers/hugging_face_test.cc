@@ -1,5 +1,5 @@
-// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers 0.21.4 on the
-// same files, but where a test says otherwise.
+// Small tokenizer.json files. Expected ids are those of Hugging Face's tokenizers 0.21.4, of
+// WordLevel 0.23.2, on the same files, but where a test says otherwise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +62,16 @@ TEST(HuggingFace, Unigram) {
                               {"ﬁ", {1, 7}, "fi"},  // NFKC
                               {"qqab", {1, 0, 4}, "<unk>ab"},
                               {"▁a", {5}, "a"}});
+}
+
+TEST(HuggingFace, WordLevel) {
+  expect_all("word_level.json", {{"りんご 林檎", {4, 5}, "りんご 林檎"},
+                                 {"kiwi\tand\x01 pear", {6, 7, 8, 9}, "kiwi and pear"},
+                                 {"/kiwi//林檎.", {6, 5, 11}, "kiwi林檎."},
+                                 {"<s>kiwi", {1, 6}, "<s>kiwi"},
+                                 {"fig", {0}, "<unk>"}});
+  const auto tokenizer = load_tokenizer(tokenizer_path("word_level.json"));
+  EXPECT_EQ(tokenizer->decode(Ids{6, 6, 2, 6, 12, 3, 10, 3, 3, 10, 1}), "kiwikiwi. fig  fig");
 }
 
 TEST(HuggingFace, PutsTheTemplateAroundATextWhenAsked) {

@@ -116,6 +116,27 @@ class ByteFallback final : public DecodeStep {
   std::string run_;
 };
 
+// Parts of a token become one piece.
+class WholeTokens final : public DecodeStep {
+ public:
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    if (!piece.continues || !token_) {
+      finish(out);
+      token_ = std::move(piece);
+    } else {
+      token_->text += piece.text;
+    }
+  }
+
+  void finish(DecodedPieces& out) override {
+    if (token_) out.push_back(std::move(*token_));
+    token_.reset();
+  }
+
+ private:
+  std::optional<DecodedPiece> token_;
+};
+
 // Takes a character off the ends of each token, at most so many times.
 class Strip final : public DecodeStep {
  public:
@@ -171,8 +192,7 @@ class Strip final : public DecodeStep {
 };
 
 Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
-  const std::string& content = step.at("content").string();
-  if (count_characters(content) != 1) step.at("content").fail("is not one character");
+  const std::string& content = one_character(step.at("content"));
   const auto start = step.at("start").integer<size_t>();
   const auto stop = step.at("stop").integer<size_t>();
   return [=](DecodeSteps& steps, const DecoderState&) {
@@ -210,10 +230,15 @@ Decoder make_metaspace_decoder(const JsonValue& step, const std::string&) {
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  size_t at = text.find(from);
+  if (at == std::string::npos) return text;
+  std::string out;
+  size_t end = 0;
+  for (; at != std::string::npos; at = text.find(from, end)) {
+    out.append(text, end, at - end).append(to);
+    end = at + from.size();
   }
-  return text;
+  return out.append(text, end);
 }
 
 // English, as tokenizers of that family write it.
@@ -241,20 +266,100 @@ Decoder make_word_piece_decoder(const JsonValue& step, const std::string&) {
   });
 }
 
+const std::string& not_empty(const JsonValue& json) {
+  if (json.string().empty()) json.fail("is empty");
+  return json.string();
+}
+
+// Ends of words become spaces, but for that of the last token.
+class BpeDecoder final : public DecodeStep {
+ public:
+  BpeDecoder(std::string suffix, const DecoderState& state) : suffix_(std::move(suffix)) {
+    if (state.continues) held_ = suffix_;  // encoded text ends with a word
+  }
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    give(" ", out);
+    const size_t certain = std::min(piece.text.find(suffix_), piece.text.size());
+    held_ = piece.text.substr(certain);
+    piece.text.resize(certain);
+    out.push_back(std::move(piece));
+  }
+
+  void finish(DecodedPieces& out) override { give("", out); }
+
+ private:
+  void give(std::string_view end, DecodedPieces& out) {
+    const std::string held = std::exchange(held_, std::string());
+    if (!held.empty()) out.push_back({replaced(held, suffix_, end), true});
+  }
+
+  std::string suffix_;
+  std::string held_;  // of the last token, from its first suffix on
+};
+
+Decoder make_bpe_decoder(const JsonValue& step, const std::string&) {
+  return [suffix = not_empty(step.at("suffix"))](DecodeSteps& steps, const DecoderState& state) {
+    steps.push_back(std::make_unique<BpeDecoder>(suffix, state));
+  };
+}
+
+struct CtcSettings {
+  std::string pad;        // stands for nothing, between equal tokens
+  std::string delimiter;  // of words
+  bool cleans;
+};
+
+// Connectionist temporal classification: a token and its repeats count once.
+class Ctc final : public DecodeStep {
+ public:
+  explicit Ctc(CtcSettings settings) : settings_(std::move(settings)) {}
+
+  void push(DecodedPiece piece, DecodedPieces& out) override {
+    if (piece.text == last_) return;
+    last_ = piece.text;
+    piece.text = replaced(std::move(piece.text), settings_.pad, "");
+    // The reference, too, leaves delimiters in text that it does not clean.
+    if (settings_.cleans) {
+      piece.text = replaced(cleaned_up(std::move(piece.text)), settings_.delimiter, " ");
+    }
+    if (!piece.text.empty()) out.push_back(std::move(piece));
+  }
+
+ private:
+  CtcSettings settings_;
+  std::optional<std::string> last_;
+};
+
+Decoder make_ctc_decoder(const JsonValue& step, const std::string&) {
+  const CtcSettings settings = {not_empty(step.at("pad_token")),
+                                not_empty(step.at("word_delimiter_token")),
+                                step.at("cleanup").boolean()};
+  return [settings](DecodeSteps& steps, const DecoderState&) {
+    steps.push_back(std::make_unique<Ctc>(settings));
+  };
+}
+
 Decoder make_sequence_decoder(const JsonValue& step, const std::string& place) {
   std::vector<Decoder> decoders;
   step.at("decoders").each_item([&](const JsonValue& item) {
     decoders.push_back(read_decoder(item, place));
   });
   return [decoders = std::move(decoders)](DecodeSteps& steps, const DecoderState& state) {
-    for (const Decoder& decoder : decoders) decoder(steps, state);
+    for (const Decoder& decoder : decoders) {
+      // An eager decoder does not wait for the rest of a token: it takes a part for one.
+      if (!state.eager) steps.push_back(std::make_unique<WholeTokens>());
+      decoder(steps, state);
+    }
   };
 }
 
 const std::map<std::string_view, MakeDecoder>& decoder_makers() {
   static const std::map<std::string_view, MakeDecoder> kMakers = {
+      {"BPEDecoder", make_bpe_decoder},
       {"ByteFallback", make_simple_decoder<ByteFallback>},
       {"ByteLevel", make_simple_decoder<ByteLevelDecoder>},
+      {"CTC", make_ctc_decoder},
       {"Fuse", make_simple_decoder<Fuse>},
       {"Metaspace", make_metaspace_decoder},
       {"Replace", make_replace_decoder},

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tokenizers/hugging_face/replacement.h"
-#include "tokenizers/unicode.h"
 
 namespace vitrine::hugging_face {
 namespace {
@@ -16,8 +15,7 @@ constexpr std::pair<std::string_view, Metaspace::Prepend> kSchemes[] = {
 
 }  // namespace
 
-Metaspace::Metaspace(const JsonValue& step) : replacement(read_content(step.at("replacement"))) {
-  if (count_characters(replacement) != 1) step.at("replacement").fail("is not one character");
+Metaspace::Metaspace(const JsonValue& step) : replacement(one_character(step.at("replacement"))) {
   if (step.holds("prepend_scheme")) {
     const JsonValue name = step.at("prepend_scheme");
     const auto* scheme =

@@ -94,6 +94,20 @@ Normalizer make_strip_normalizer(const JsonValue& step, const std::string&) {
   };
 }
 
+// The rules that SentencePiece names after neural machine translation.
+Normalizer make_nmt_normalizer(const JsonValue&, const std::string&) {
+  static constexpr CharacterRange kDropped[] = {{0x01, 0x08}, {0x0B, 0x0B}, {0x0E, 0x1F},
+                                                {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};
+  static constexpr CharacterRange kSpaces[] = {{0x09, 0x0A},     {0x0C, 0x0D},     {0x1680, 0x1680},
+                                               {0x200B, 0x200F}, {0x2028, 0x2029}, {0x2581, 0x2581},
+                                               {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+  return [](std::string& text) {
+    text = each_character(text, [](std::string& out, char32_t c) {
+      if (!is_in(kDropped, c)) append_character(out, is_in(kSpaces, c) ? U' ' : c);
+    });
+  };
+}
+
 // Control characters out, white space to spaces.
 std::string clean(std::string_view text) {
   return each_character(text, [](std::string& out, char32_t c) {
@@ -149,6 +163,7 @@ const std::map<std::string_view, MakeNormalizer>& normalizer_makers() {
       {"NFD", make_form_normalizer<NormalForm::kNfd>},
       {"NFKC", make_form_normalizer<NormalForm::kNfkc>},
       {"NFKD", make_form_normalizer<NormalForm::kNfkd>},
+      {"Nmt", make_nmt_normalizer},
       {"Precompiled", make_precompiled_normalizer},
       {"Prepend", make_prepend_normalizer},
       {"Replace", make_replace_normalizer},

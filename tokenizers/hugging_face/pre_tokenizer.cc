@@ -5,6 +5,8 @@
 
 #include "tokenizers/hugging_face/byte_level.h"
 #include "tokenizers/hugging_face/metaspace.h"
+#include "tokenizers/hugging_face/replacement.h"
+#include "tokenizers/hugging_face/script_runs.h"
 #include "tokenizers/hugging_face/separators.h"
 #include "tokenizers/unicode.h"
 
@@ -78,6 +80,24 @@ PreTokenizer make_punctuation_pre_tokenizer(const JsonValue& step, const std::st
                                                        : SplitBehavior::kIsolated);
 }
 
+PreTokenizer make_delimiter_pre_tokenizer(const JsonValue& step, const std::string&) {
+  return split_at(occurrences_of(one_character(step.at("delimiter"))), SplitBehavior::kRemoved);
+}
+
+PreTokenizer make_fixed_length_pre_tokenizer(const JsonValue& step, const std::string&) {
+  constexpr size_t kUsualLength = 5;
+  const size_t length = step.holds("length") ? step.at("length").integer<size_t>() : kUsualLength;
+  if (length == 0) step.at("length").fail("is 0");
+  return split_at(runs_of(length), SplitBehavior::kIsolated);
+}
+
+// White space before the first letter belongs to no run: it goes.
+PreTokenizer make_unicode_scripts_pre_tokenizer(const JsonValue&, const std::string&) {
+  return [](TextPieces& pieces) {
+    split_pieces(pieces, script_runs, SplitBehavior::kRemoved, /*invert=*/true);
+  };
+}
+
 PreTokenizer make_whitespace_split_pre_tokenizer(const JsonValue&, const std::string&) {
   return split_at(characters_that(is_white_space), SplitBehavior::kRemoved);
 }
@@ -136,11 +156,14 @@ const std::map<std::string_view, MakePreTokenizer>& pre_tokenizer_makers() {
   static const std::map<std::string_view, MakePreTokenizer> kMakers = {
       {"BertPreTokenizer", make_bert_pre_tokenizer},
       {"ByteLevel", make_byte_level_pre_tokenizer},
+      {"CharDelimiterSplit", make_delimiter_pre_tokenizer},
       {"Digits", make_digits_pre_tokenizer},
+      {"FixedLength", make_fixed_length_pre_tokenizer},
       {"Metaspace", make_metaspace_pre_tokenizer},
       {"Punctuation", make_punctuation_pre_tokenizer},
       {"Sequence", make_sequence_pre_tokenizer},
       {"Split", make_split_pre_tokenizer},
+      {"UnicodeScripts", make_unicode_scripts_pre_tokenizer},
       {"Whitespace", make_whitespace_pre_tokenizer},
       {"WhitespaceSplit", make_whitespace_split_pre_tokenizer},
   };

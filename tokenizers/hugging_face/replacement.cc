@@ -1,5 +1,7 @@
 #include "tokenizers/hugging_face/replacement.h"
 
+#include "tokenizers/unicode.h"
+
 namespace vitrine::hugging_face {
 namespace {
 
@@ -14,6 +16,12 @@ const std::string& read_content(const JsonValue& json) {
         fmt::format("has {} bytes, more than the {} accepted", content.size(), kMostContentBytes));
   }
   return content;
+}
+
+const std::string& one_character(const JsonValue& json) {
+  const std::string& text = json.string();
+  if (count_characters(text) != 1) json.fail("is not one character");
+  return text;
 }
 
 Replacement::Replacement(const JsonValue& step, const std::string& place)

@@ -11,6 +11,8 @@ namespace vitrine::hugging_face {
 
 // A string that is put into texts, of at most 256 bytes: what a step can make of a text is bounded.
 const std::string& read_content(const JsonValue& json);
+// A string that is one character.
+const std::string& one_character(const JsonValue& json);
 
 class Replacement {
  public:

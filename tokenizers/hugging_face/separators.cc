@@ -31,6 +31,19 @@ SeparatorFinder occurrences_of(std::string literal) {
   };
 }
 
+SeparatorFinder runs_of(size_t characters) {
+  return [characters](std::string_view text) {
+    std::vector<TextRange> found;
+    size_t count = 0;
+    for (size_t i = 0; i < text.size();) {
+      if (count++ % characters == 0) found.push_back({i, i});
+      i += character_at(text, i).size;
+      found.back().end = i;
+    }
+    return found;
+  };
+}
+
 SeparatorFinder matches_of(const std::string& expression, const std::string& place) {
   const auto pattern = std::make_shared<const Pattern>(icu_expression(expression, place), place);
   return [pattern](std::string_view text) {

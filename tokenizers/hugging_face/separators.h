@@ -22,6 +22,7 @@ using SeparatorFinder = std::function<std::vector<TextRange>(std::string_view te
 // Single characters.
 SeparatorFinder characters_that(bool (*is_separator)(char32_t));
 SeparatorFinder occurrences_of(std::string literal);  // not empty
+SeparatorFinder runs_of(size_t characters);           // not 0; the last run may be shorter
 // Matches of a regular expression in Oniguruma's syntax. `place` names the file and the step, here
 // and below.
 SeparatorFinder matches_of(const std::string& expression, const std::string& place);

@@ -11,7 +11,11 @@ struct ModelReader {
 };
 
 constexpr ModelReader kReaders[] = {
-    {"BPE", read_bpe}, {"Unigram", read_unigram}, {"WordPiece", read_word_piece}};
+    {"BPE", read_bpe},
+    {"Unigram", read_unigram},
+    {"WordLevel", read_word_level},
+    {"WordPiece", read_word_piece},
+};
 
 }  // namespace
 
@@ -26,7 +30,8 @@ std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::str
   for (const ModelReader& reader : kReaders) {
     if (reader.type == type) return reader.read(json, place);
   }
-  json.fail(fmt::format("is of type \"{}\"; BPE, Unigram and WordPiece are supported", type));
+  json.fail(
+      fmt::format("is of type \"{}\"; BPE, Unigram, WordLevel and WordPiece are supported", type));
 }
 
 TokenTable read_vocabulary(const JsonValue& json, const std::string& place) {

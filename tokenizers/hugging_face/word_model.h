@@ -28,13 +28,14 @@ class WordModel {
   TokenTable tokens_;
 };
 
-// "BPE", "Unigram" or "WordPiece". `place` names the file. Throws FormatError or TokenizerError.
+// `place` names the file. Throws FormatError or TokenizerError.
 std::unique_ptr<WordModel> read_word_model(const JsonValue& json, const std::string& place);
 // The type that the file says, or would say: old files leave it out.
 std::string word_model_type(const JsonValue& json);
 
 std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& place);
 std::unique_ptr<WordModel> read_unigram(const JsonValue& json, const std::string& place);
+std::unique_ptr<WordModel> read_word_level(const JsonValue& json, const std::string& place);
 std::unique_ptr<WordModel> read_word_piece(const JsonValue& json, const std::string& place);
 
 // An object of ids by token.
