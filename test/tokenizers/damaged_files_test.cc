@@ -110,6 +110,16 @@ TEST(DamagedFiles, ContentsThatGrowTextAreBounded) {
   EXPECT_THROW(tokenizer->encode(std::string(1000, 'h')), TokenizerError);
 }
 
+// They are put at each character of a word, and may become as many byte tokens.
+TEST(DamagedFiles, AffixesAreShort) {
+  json file = json::parse(tokenizer_text("byte_fallback.json"));
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    file["model"][key] = std::string(257, '#');
+    EXPECT_THAT(refusal(file.dump()), testing::HasSubstr(std::string(key) + ": has 257 bytes"));
+    file["model"].erase(key);
+  }
+}
+
 TEST(DamagedFiles, NotJson) {
   EXPECT_THAT(refusal("{"), testing::HasSubstr("is not JSON"));
   EXPECT_THAT(refusal("{}"), testing::HasSubstr("neither a tokenizer.json"));

@@ -271,5 +271,26 @@ TEST(Steps, WordLevelKnowsWholeWords) {
   EXPECT_THROW(without_unknown->encode("b"), TokenizerError);
 }
 
+// Bytes stand for the prefix and the suffix, too.
+TEST(Steps, BpeFallsBackToTheBytesOfAffixes) {
+  json vocabulary = {{"<unk>", 0}, {"a", 1}};
+  for (const char* byte : {"23", "C3", "A9", "3C", "2F", "77", "3E"}) {
+    vocabulary["<0x" + std::string(byte) + ">"] = vocabulary.size();
+  }
+  const json file = {{"model",
+                      {{"type", "BPE"},
+                       {"vocab", vocabulary},
+                       {"merges", json::array()},
+                       {"unk_token", "<unk>"},
+                       {"continuing_subword_prefix", "##"},
+                       {"end_of_word_suffix", "</w>"},
+                       {"byte_fallback", true}}}};
+  const auto tokenizer = parse_tokenizer(file.dump(), "the file");
+  EXPECT_EQ(tokens_of(*tokenizer, "aé"), (Pieces{"a", "<0x23>", "<0x23>", "<0xC3>", "<0xA9>",
+                                                 "<0x3C>", "<0x2F>", "<0x77>", "<0x3E>"}));
+  EXPECT_EQ(tokens_of(*tokenizer, "aéq"),
+            (Pieces{"a", "<0x23>", "<0x23>", "<0xC3>", "<0xA9>", "<unk>"}));
+}
+
 }  // namespace
 }  // namespace vitrine

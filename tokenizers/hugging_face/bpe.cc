@@ -1,6 +1,7 @@
 // Byte-pair encoding with a list of merges.
 #include <algorithm>
 
+#include "tokenizers/hugging_face/replacement.h"
 #include "tokenizers/hugging_face/word_model.h"
 #include "tokenizers/pair_merging.h"
 #include "tokenizers/unicode.h"
@@ -45,13 +46,15 @@ class Bpe final : public WordModel {
   }
 
  private:
-  std::optional<TokenId> find_character(std::string_view word, size_t begin, size_t size) const {
+  // A character with what its place in the word adds to it. May be in `storage`.
+  std::string_view with_affixes(std::string_view word, size_t begin, size_t size,
+                                std::string& storage) const {
     const std::string_view character = word.substr(begin, size);
     const bool has_prefix = begin > 0 && !options_.continuing_prefix.empty();
     const bool has_suffix = begin + size == word.size() && !options_.end_suffix.empty();
-    if (!has_prefix && !has_suffix) return tokens().find(character);
-    return tokens().find((has_prefix ? options_.continuing_prefix : "") + std::string(character) +
-                         (has_suffix ? options_.end_suffix : ""));
+    if (!has_prefix && !has_suffix) return character;
+    storage.assign(has_prefix ? options_.continuing_prefix : "").append(character);
+    return storage.append(has_suffix ? options_.end_suffix : "");
   }
 
   std::vector<Symbol> symbols_of(std::string_view word) const {
@@ -62,12 +65,14 @@ class Bpe final : public WordModel {
       if (unknown) symbols.push_back(*unknown);
       unknown.reset();
     };
+    std::string storage;
     for (size_t begin = 0; begin < word.size();) {
       const size_t size = character_at(word, begin).size;
-      if (const auto id = find_character(word, begin, size)) {
+      const std::string_view text = with_affixes(word, begin, size, storage);
+      if (const auto id = tokens().find(text)) {
         flush();
         symbols.push_back({*id, begin, size});
-      } else if (!add_bytes(symbols, word, begin, size) && has_unknown()) {
+      } else if (!add_bytes(symbols, text, begin) && has_unknown()) {
         if (unknown && options_.fuse_unknown) {
           unknown->size += size;
         } else {
@@ -91,12 +96,11 @@ class Bpe final : public WordModel {
     return options_.unknown.has_value();
   }
 
-  bool add_bytes(std::vector<Symbol>& symbols, std::string_view word, size_t begin,
-                 size_t size) const {
+  bool add_bytes(std::vector<Symbol>& symbols, std::string_view text, size_t begin) const {
     if (!options_.byte_fallback) return false;
-    const auto ids = ids_of_bytes(tokens(), word.substr(begin, size));
+    const auto ids = ids_of_bytes(tokens(), text);
     if (!ids) return false;
-    for (size_t i = 0; i < size; ++i) symbols.push_back({(*ids)[i], begin + i, 1});
+    for (const TokenId id : *ids) symbols.push_back({id, begin, 1});
     return true;
   }
 
@@ -151,8 +155,11 @@ std::unique_ptr<WordModel> read_bpe(const JsonValue& json, const std::string& pl
   options.fuse_unknown = flag("fuse_unk");
   options.byte_fallback = flag("byte_fallback");
   options.ignore_merges = flag("ignore_merges");
-  options.continuing_prefix = optional_string(json, "continuing_subword_prefix");
-  options.end_suffix = optional_string(json, "end_of_word_suffix");
+  const auto affix = [&](const char* key) {
+    return json.holds(key) ? read_content(json.at(key)) : std::string();
+  };
+  options.continuing_prefix = affix("continuing_subword_prefix");
+  options.end_suffix = affix("end_of_word_suffix");
   options.unknown_text = optional_string(json, "unk_token");
   options.unknown = tokens.find(options.unknown_text);
   Merges merges = read_merges(json.at("merges"), tokens, options.continuing_prefix);
