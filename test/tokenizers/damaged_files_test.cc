@@ -65,6 +65,12 @@ const Lie kLies[] = {
     {"byte_level.json", "/pre_tokenizer", R"({"type":"CharDelimiterSplit","delimiter":"ab"})",
      "pre_tokenizer.delimiter: is not one character"},
     {"byte_level.json", "/pre_tokenizer/type", "\"Split on Tuesdays\"", "pre_tokenizer.type"},
+    {"byte_level.json", "/post_processor",
+     R"({"type":"Sequence","processors":[
+          {"type":"TemplateProcessing","single":[{"Sequence":{"id":"A"}},{"SpecialToken":{"id":"x"}}],
+           "special_tokens":{"x":{"ids":[1]}}},
+          {"type":"BertProcessing","cls":["a",1],"sep":["b",2]}]})",
+     "post_processor.processors[1]: adds tokens after a template"},
     {"byte_level.json", "/added_tokens/0/id", "9", "\"<|begin_of_text|>\", id 9"},
     {"byte_level.json", "/added_tokens/1/id", "20", "\"<|end_of_text|>\", id 20"},
     {"byte_level.json", "/added_tokens/0/id", "99999999", "far beyond"},

@@ -113,6 +113,20 @@ TEST(Steps, PreTokenizersSplitAsTheReference) {
   }
 }
 
+TEST(Steps, ATemplateStandsAroundEarlierTokens) {
+  const auto tokenizer = with_step("post_processor", R"({"type":"Sequence","processors":[
+      {"type":"BertProcessing","cls":["C",2],"sep":["S",3]},
+      {"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},
+      {"type":"TemplateProcessing",
+       "single":[{"SpecialToken":{"id":"X","type_id":0}},{"Sequence":{"id":"A","type_id":0}},
+                 {"SpecialToken":{"id":"Y","type_id":0}}],
+       "pair":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":1}}],
+       "special_tokens":{"X":{"id":"X","ids":[7],"tokens":["X"]},
+                         "Y":{"id":"Y","ids":[8],"tokens":["Y"]}}}]})",
+                                   {"a"});
+  EXPECT_EQ(tokenizer->encode("a", {.add_template = true}), (Ids{7, 2, 1, 3, 8}));
+}
+
 struct Rewriting {
   const char* step;
   const char* text;

@@ -1,19 +1,29 @@
 #include "tokenizers/hugging_face/post_processor.h"
 
 #include <map>
+#include <utility>
 
 namespace vitrine::hugging_face {
 namespace {
 
-using ReadFrame = void (*)(const JsonValue& step, TextFrame& frame);
+struct Frame {
+  TextFrame tokens;
+  bool has_template = false;  // one that adds tokens
+};
+
+using ReadFrame = void (*)(const JsonValue& step, Frame& frame);
 
 // Each step stands around what the steps before made.
-void surround(TextFrame& frame, const TextFrame& outer) {
-  frame.before.insert(frame.before.begin(), outer.before.begin(), outer.before.end());
-  frame.after.insert(frame.after.end(), outer.after.begin(), outer.after.end());
+void surround(const JsonValue& step, Frame& frame, const TextFrame& outer) {
+  if (outer.before.empty() && outer.after.empty()) return;
+  // The reference takes the parts of a template for several texts.
+  if (frame.has_template) step.fail("adds tokens after a template, which is not supported");
+  auto& [before, after] = frame.tokens;
+  before.insert(before.begin(), outer.before.begin(), outer.before.end());
+  after.insert(after.end(), outer.after.begin(), outer.after.end());
 }
 
-void read_template(const JsonValue& step, TextFrame& frame) {
+void read_template(const JsonValue& step, Frame& frame) {
   TextFrame outer;
   bool has_text = false;
   const JsonValue single = step.at("single");
@@ -35,7 +45,8 @@ void read_template(const JsonValue& step, TextFrame& frame) {
     }
   });
   if (!has_text) single.fail("leaves the text out");
-  surround(frame, outer);
+  surround(step, frame, outer);
+  frame.has_template |= !outer.before.empty() || !outer.after.empty();
 }
 
 // ["[SEP]", 102]
@@ -49,19 +60,19 @@ TokenId read_named_id(const JsonValue& json) {
   return id;
 }
 
-void read_bert(const JsonValue& step, TextFrame& frame) {
-  surround(frame, {{read_named_id(step.at("cls"))}, {read_named_id(step.at("sep"))}});
+void read_bert(const JsonValue& step, Frame& frame) {
+  surround(step, frame, {{read_named_id(step.at("cls"))}, {read_named_id(step.at("sep"))}});
 }
 
-void read_byte_level(const JsonValue&, TextFrame&) {}  // is about offsets
+void read_byte_level(const JsonValue&, Frame&) {}  // is about offsets
 
-void read_step(const JsonValue& step, TextFrame& frame);
+void read_step(const JsonValue& step, Frame& frame);
 
-void read_sequence(const JsonValue& step, TextFrame& frame) {
+void read_sequence(const JsonValue& step, Frame& frame) {
   step.at("processors").each_item([&](const JsonValue& item) { read_step(item, frame); });
 }
 
-void read_step(const JsonValue& step, TextFrame& frame) {
+void read_step(const JsonValue& step, Frame& frame) {
   static const std::map<std::string_view, ReadFrame> kReaders = {
       {"BertProcessing", read_bert},         {"ByteLevel", read_byte_level},
       {"RobertaProcessing", read_bert},      {"Sequence", read_sequence},
@@ -76,9 +87,9 @@ void read_step(const JsonValue& step, TextFrame& frame) {
 }  // namespace
 
 TextFrame read_post_processor(const JsonValue& json) {
-  TextFrame frame;
+  Frame frame;
   read_step(json, frame);
-  return frame;
+  return std::move(frame.tokens);
 }
 
 }  // namespace vitrine::hugging_face
