@@ -91,7 +91,7 @@ PreTokenizer make_fixed_length_pre_tokenizer(const JsonValue& step, const std::s
   return split_at(runs_of(length), SplitBehavior::kIsolated);
 }
 
-// White space before the first letter belongs to no run: it goes.
+// Spaces before the first run go.
 PreTokenizer make_unicode_scripts_pre_tokenizer(const JsonValue&, const std::string&) {
   return [](TextPieces& pieces) {
     split_pieces(pieces, script_runs, SplitBehavior::kRemoved, /*invert=*/true);
