@@ -80,6 +80,8 @@ const Lie kLies[] = {
      "the pattern is not supported: a ( without its )"},
     {"byte_level.json", "/pre_tokenizer/pretokenizers/0/behavior", "\"Eaten\"", "behavior"},
     {"byte_level.json", "/post_processor/single/0/SpecialToken/id", "\"<x>\"", "<x>"},
+    {"byte_level.json", "/post_processor/special_tokens/<|begin_of_text|>/ids/0", "23",
+     "post_processor: no token has the id 23"},
     {"byte_level.json", "/post_processor/single/1", "{\"Pair\": 1}", "post_processor.single[1]"},
     {"byte_fallback.json", "/decoder/decoders/3/content", "\"\"", "is not one character"},
     {"byte_fallback.json", "/decoder/decoders/3/start", "-1", "out of range"},

@@ -121,10 +121,10 @@ TEST(Steps, ATemplateStandsAroundEarlierTokens) {
        "single":[{"SpecialToken":{"id":"X","type_id":0}},{"Sequence":{"id":"A","type_id":0}},
                  {"SpecialToken":{"id":"Y","type_id":0}}],
        "pair":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":1}}],
-       "special_tokens":{"X":{"id":"X","ids":[7],"tokens":["X"]},
-                         "Y":{"id":"Y","ids":[8],"tokens":["Y"]}}}]})",
-                                   {"a"});
-  EXPECT_EQ(tokenizer->encode("a", {.add_template = true}), (Ids{7, 2, 1, 3, 8}));
+       "special_tokens":{"X":{"id":"X","ids":[4],"tokens":["X"]},
+                         "Y":{"id":"Y","ids":[5],"tokens":["Y"]}}}]})",
+                                   {"a", "C", "S", "X", "Y"});
+  EXPECT_EQ(tokenizer->encode("a", {.add_template = true}), (Ids{4, 2, 1, 3, 5}));
 }
 
 struct Rewriting {

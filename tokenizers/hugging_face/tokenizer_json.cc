@@ -78,6 +78,12 @@ class TokenizerJson final : public Tokenizer {
       size_ = std::max(size_, static_cast<size_t>(token.id) + 1);
       if (token.special) special_tokens_.push_back({token.id, token.text});
     }
+    for (const auto* ids : {&frame_.before, &frame_.after}) {
+      for (const TokenId id : *ids) {
+        if (TokenizerJson::token(id)) continue;
+        throw TokenizerError(fmt::format("{}: post_processor: no token has the id {}", place, id));
+      }
+    }
   }
 
   void set_ends(const EndTokens& ends) {
