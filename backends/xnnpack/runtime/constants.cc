@@ -17,7 +17,7 @@ constexpr size_t kAlignment = 16;
 
 bool can_be_read_in_place(const DataBuffer& buffer) {
   return reinterpret_cast<uintptr_t>(buffer.data()) % kAlignment == 0 &&
-         can_be_read_past(buffer.data(), buffer.size(), buffer.has_slack());
+         (buffer.has_slack() || can_be_read_past(buffer.data(), buffer.size()));
 }
 
 Result<DataBuffer> copy_padded(std::span<const std::byte> bytes) {

@@ -136,7 +136,7 @@ Error XnnpackDelegate::bind_externals() {
     const Value& value = graph_.values[index];
     VITRINE_RETURN_IF_ERROR(
         bindings_.push_back({argument, index, value.is_output, !value.is_output || value.used,
-                             *value.datatype->argument}));
+                             false, *value.datatype->argument}));
     VITRINE_RETURN_IF_ERROR(data_.push_back({argument, nullptr}));
   }
   return staged_.resize(bindings_.size());
@@ -163,12 +163,22 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
 
 Error XnnpackDelegate::execute(const BackendExecutionContext& context,
                                std::span<EValue* const> arguments) {
+  const bool as_before = are_as_before(arguments);
+  if (!as_before || context.tracer != nullptr) {
+    return check_and_execute(context, arguments, as_before);
+  }
+  const std::lock_guard lock(workspace_->mutex);
+  const xnn_status status = invocation_.run(runtime_.get(), {});
+  return status == xnn_status_success ? Error() : give_up(status);
+}
+
+Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
+                                         std::span<EValue* const> arguments, bool as_before) {
   if (arguments.size() != graph_.external_count) {
     return Error::make(ErrorCode::kInvalidArgument,
                        "the delegate has %u arguments, but is called with %zu",
                        graph_.external_count, arguments.size());
   }
-  const bool as_before = shapes_valid_ && data_valid_ && are_as_before(arguments);
   bool shapes_changed = !std::exchange(shapes_valid_, false);  // until all has gone well
   if (!as_before) VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed));
   const std::lock_guard lock(workspace_->mutex);
@@ -190,16 +200,19 @@ Error XnnpackDelegate::execute(const BackendExecutionContext& context,
   if (!as_before) VITRINE_RETURN_IF_ERROR(prepare(arguments, shapes_changed));
   const bool traced = context.tracer != nullptr && times_.has_value();
   const std::span<uint64_t> ends = traced ? times_->start() : std::span<uint64_t>();
-  const xnn_status status = call_xnnpack([&] { return invocation_.run(runtime_.get(), ends); });
-  if (status != xnn_status_success) {
-    return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
-  }
+  const xnn_status status = invocation_.run(runtime_.get(), ends);
+  if (status != xnn_status_success) return give_up(status);
   const std::span<const OperatorTime> times =
       traced ? times_->stop() : std::span<const OperatorTime>();
   shapes_valid_ = true;
   if (!as_before) finish_outputs(arguments);
   if (traced) log_operators(context, times);
   return Error();
+}
+
+Error XnnpackDelegate::give_up(xnn_status status) {
+  shapes_valid_ = false;
+  return fail(Error::make(ErrorCode::kInternal, "XNNPACK fails to run: %s", status_text(status)));
 }
 
 Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
@@ -235,15 +248,15 @@ Error XnnpackDelegate::fail(Error error) {
 // Whether nothing is to be done for them but to run: XNNPACK has these shapes and these places. A
 // small delegate runs for less time than the checks of the general case take.
 bool XnnpackDelegate::are_as_before(std::span<EValue* const> arguments) const {
-  for (size_t i = 0; i < bindings_.size(); ++i) {
-    const Binding& binding = bindings_[i];
+  if (!shapes_valid_ || !data_valid_ || arguments.size() != graph_.external_count) return false;
+  const xnn_external_value* data = data_.data();
+  for (const Binding& binding : bindings_) {
     const EValue* argument = arguments[binding.argument];
     if (argument == nullptr || !argument->is_tensor()) return false;
     const Tensor& tensor = argument->unchecked_tensor();
-    if (tensor.raw_data() != data_[i].data || tensor.dtype() != binding.dtype ||
+    if (tensor.raw_data() != (data++)->data || tensor.dtype() != binding.dtype ||
         (binding.is_output && tensor.is_read_only()) ||
-        (binding.is_read &&
-         !can_be_read_past(tensor.raw_data(), tensor.nbytes(), tensor.has_slack())) ||
+        (binding.needs_slack && !tensor.has_slack()) ||
         !has_shape(tensor, shapes_[binding.value])) {
       return false;
     }
@@ -285,10 +298,11 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
 // Tells XNNPACK of the arguments' memory, or of copies where it would read too far.
 Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool* data_changed) {
   for (size_t i = 0; i < bindings_.size(); ++i) {
-    const Binding& binding = bindings_[i];
+    Binding& binding = bindings_[i];
     Tensor& tensor = arguments[binding.argument]->unchecked_tensor();
     void* data = tensor.mutable_raw_data();
-    if (binding.is_read && !can_be_read_past(data, tensor.nbytes(), tensor.has_slack())) {
+    binding.needs_slack = binding.is_read && !can_be_read_past(data, tensor.nbytes());
+    if (binding.needs_slack && !tensor.has_slack()) {
       if (staged_[i].size() < tensor.nbytes()) {
         VITRINE_ASSIGN_OR_RETURN(staged_[i], DataBuffer::allocate(tensor.nbytes()));
       }

@@ -51,7 +51,8 @@ class XnnpackDelegate final : public Delegate {
     uint32_t argument;
     uint32_t value;
     bool is_output;
-    bool is_read;  // an output that nodes of the delegate read counts, too
+    bool is_read;      // an output that nodes of the delegate read counts, too
+    bool needs_slack;  // of the last call's memory: it ends close to a page's end
     ScalarType dtype;
   };
 
@@ -62,10 +63,13 @@ class XnnpackDelegate final : public Delegate {
                    uint64_t start_ns);
 
   bool are_as_before(std::span<EValue* const> arguments) const;
+  Error check_and_execute(const BackendExecutionContext& context,
+                          std::span<EValue* const> arguments, bool as_before);
   Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed);
   // XNNPACK's part; the workspace is locked.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
   Error place_arguments(std::span<EValue* const> arguments, bool* data_changed);
+  Error give_up(xnn_status status);
   void finish_outputs(std::span<EValue* const> arguments);
   // After a failure of XNNPACK's.
   Error fail(Error error);

@@ -112,11 +112,10 @@ uint64_t updated_usual(uint64_t usual, uint64_t took) {
   return took < usual ? std::max(usual - step, took + 1) : std::min(usual + step, took + 1);
 }
 
-xnn_status run_operator(xnn_runtime_t runtime, size_t i, pthreadpool_t threads) {
-  xnn_operator_data& op = runtime->opdata[i];
-  for (size_t k = 0; k < XNN_MAX_OPERATOR_OBJECTS; ++k) {
-    if (op.operator_objects[k] == nullptr) continue;
-    const xnn_status status = xnn_run_operator(op.operator_objects[k], threads);
+xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t threads) {
+  for (const xnn_operator_t object : objects) {
+    if (object == nullptr) continue;
+    const xnn_status status = xnn_run_operator(object, threads);
     if (status != xnn_status_success) return status;
   }
   return xnn_status_success;
@@ -126,6 +125,12 @@ xnn_status run_operator(xnn_runtime_t runtime, size_t i, pthreadpool_t threads) 
 
 Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
   use_fast_row_copies(runtime);
+  objects_.clear();
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    for (const xnn_operator_t object : runtime->opdata[i].operator_objects) {
+      if (object != nullptr) VITRINE_RETURN_IF_ERROR(objects_.push_back(object));
+    }
+  }
   operators_.clear();
   pool_ = nullptr;
   if (runtime->threadpool == nullptr) return Error();
@@ -151,7 +156,8 @@ void Invocation::end_trial(Operator& op, uint64_t took_ns) {
 }
 
 xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
-  if (operators_.empty()) return run_operator(runtime, i, runtime->threadpool);
+  const std::span<const xnn_operator_t> objects = runtime->opdata[i].operator_objects;
+  if (operators_.empty()) return run_objects(objects, nullptr);
   Operator& op = operators_[i];
   uint64_t start_ns = 0;
   bool in_parallel = false;
@@ -163,7 +169,7 @@ xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
     in_parallel = pool_->pays(start_ns, op.work_ns);
     *rests = !in_parallel && pool_->rests(start_ns);
   }
-  const xnn_status status = run_operator(runtime, i, in_parallel ? runtime->threadpool : nullptr);
+  const xnn_status status = run_objects(objects, in_parallel ? runtime->threadpool : nullptr);
   if (status != xnn_status_success) return status;
   if (is_trial) end_trial(op, platform::quick_now_ns() - start_ns);
   if (!in_parallel) return status;
@@ -175,7 +181,17 @@ xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
 }
 
 xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends) {
-  if (operators_.empty() && ends.empty()) return xnn_invoke_runtime(runtime);
+  if (pool_ != nullptr || !ends.empty()) return run_in_turn(runtime, ends);
+  for (const xnn_operator_t object : objects_) {
+    const xnn_status status = xnn_run_operator(object, nullptr);
+    if (status != xnn_status_success) return status;
+  }
+  return xnn_status_success;
+}
+
+// By itself, so that the short way above stays short.
+[[gnu::noinline]] xnn_status Invocation::run_in_turn(xnn_runtime_t runtime,
+                                                     std::span<uint64_t> ends) {
   bool rests = pool_ == nullptr;
   size_t count = 0;
   for (size_t i = 0; i < runtime->num_ops; ++i) {

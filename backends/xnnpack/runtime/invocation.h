@@ -31,8 +31,10 @@ class Invocation {
     uint32_t trials = 0;    // runs on one thread that are still to be timed
   };
   static void end_trial(Operator& op, uint64_t took_ns);
+  xnn_status run_in_turn(xnn_runtime_t runtime, std::span<uint64_t> ends);
   xnn_status run_next(xnn_runtime_t runtime, size_t i, bool* rests);
-  CheckedVector<Operator> operators_;  // empty: XNNPACK's own way
+  CheckedVector<Operator> operators_;      // empty: all run on one thread
+  CheckedVector<xnn_operator_t> objects_;  // what runs, in running order
 };
 
 }  // namespace vitrine::xnnpack

@@ -12,11 +12,11 @@ namespace vitrine::xnnpack {
 
 static_assert(XNN_EXTRA_BYTES <= kReadableSlack);
 
-// Without slack, reading a little further must stay within the page of the last byte: nothing is
-// known of the next.
-inline bool can_be_read_past(const void* data, size_t size, bool has_slack) {
+// For memory without slack. Reading a little further must stay within the page of the last byte:
+// nothing is known of the next.
+inline bool can_be_read_past(const void* data, size_t size) {
   constexpr size_t kSmallestPage = 4096;
-  if (has_slack || size == 0) return true;
+  if (size == 0) return true;
   const uintptr_t last = reinterpret_cast<uintptr_t>(data) + size - 1;
   return last % kSmallestPage + XNN_EXTRA_BYTES < kSmallestPage;
 }

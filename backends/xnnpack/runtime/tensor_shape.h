@@ -23,8 +23,15 @@ inline Shape shape_of(const Tensor& tensor) {
 // As shape_of(tensor) == shape, for every call.
 inline bool has_shape(const Tensor& tensor, const Shape& shape) {
   if (tensor.rank() != shape.rank) return tensor.rank() == 0 && shape.rank == 1 && shape[0] == 1;
+  const int32_t* const sizes = tensor.sizes().data();
+  if (tensor.is_contiguous()) {
+    for (size_t i = 0; i < shape.rank; ++i) {
+      if (static_cast<size_t>(sizes[i]) != shape[i]) return false;
+    }
+    return true;
+  }
   for (size_t i = 0; i < shape.rank; ++i) {
-    if (static_cast<size_t>(tensor.size(tensor.dim_order()[i])) != shape[i]) return false;
+    if (static_cast<size_t>(sizes[tensor.dim_order()[i]]) != shape[i]) return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "backends/xnnpack/runtime/handles.h"
+#include "backends/xnnpack/runtime/light_mutex.h"
 #include "backends/xnnpack/runtime/options.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/budget.h"
@@ -14,7 +15,7 @@ namespace vitrine::xnnpack {
 // Growing a workspace moves the values of all runtimes in it: whoever makes, reshapes, runs or
 // deletes one of them holds the mutex.
 struct Workspace {
-  std::mutex mutex;
+  LightMutex mutex;
   WorkspaceHandle handle;
 
   // Of bytes(), what methods' budgets account for. The mutex is held, as for all below.
