@@ -116,7 +116,7 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
 }
 
 // Along the contiguous dimension.
-template <void (*line)(const float*, float*, int64_t)>
+template <void (*run)(const float*, float*, int64_t, int64_t)>
 bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool half_to_float,
                  Tensor& out) {
   const auto rank = static_cast<int64_t>(self.rank());
@@ -129,10 +129,8 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
   const int64_t length = self.size(along);
   if (!self.same_dim_order(out) || self.dim_order().back() != along) return false;
   parallel_ranges(context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      line(self.unchecked_data<float>() + row * length,
-           out.unchecked_mutable_data<float>() + row * length, length);
-    }
+    run(self.unchecked_data<float>() + begin * length,
+        out.unchecked_mutable_data<float>() + begin * length, end - begin, length);
   });
   return true;
 }

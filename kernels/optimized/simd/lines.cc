@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/lines.cc"
@@ -155,7 +156,7 @@ HWY_INLINE V largest_number(const float* in, int64_t count) {
   return hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3)));
 }
 
-void Softmax(const float* in, float* out, int64_t count) {
+HWY_INLINE void softmax_line(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V highest = largest_number(in, count);
@@ -201,7 +202,46 @@ void Softmax(const float* in, float* out, int64_t count) {
     store_part(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
 }
 
-void LogSoftmax(const float* in, float* out, int64_t count) {
+// A line of at most `n` vectors, which stays in registers. Lanes beyond it hold -infinity, whose
+// power is 0.
+template <int n>
+HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V none = hn::Set(d, -std::numeric_limits<float>::infinity());
+  V x[n];
+  V highest = none;
+  for (int k = 0; k < n; ++k) {
+    const int64_t rest = count - k * lanes;
+    x[k] = rest > 0 ? load_or(d, in + k * lanes, rest, none) : none;
+    highest = hn::Max(highest, x[k]);
+  }
+  highest = hn::MaxOfLanes(d, highest);
+  V total = hn::Zero(d);
+  for (V& each : x) {
+    each = exponential_of_negative_number(d, hn::Sub(each, highest));
+    total = hn::Add(total, each);
+  }
+  const V scale = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, total));
+  for (int k = 0; k < n; ++k) {
+    store_part(hn::Mul(x[k], scale), d, out + k * lanes, count - k * lanes);
+  }
+}
+
+void Softmax(const float* in, float* out, int64_t lines, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  for (int64_t i = 0; i < lines; ++i, in += count, out += count) {
+    if (count <= lanes) {
+      softmax_short_line<1>(in, out, count);
+    } else if (count <= 4 * lanes) {
+      softmax_short_line<4>(in, out, count);
+    } else {
+      softmax_line(in, out, count);
+    }
+  }
+}
+
+HWY_INLINE void log_softmax_line(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V highest = largest_number(in, count);
@@ -213,6 +253,10 @@ void LogSoftmax(const float* in, float* out, int64_t count) {
     const V x = load_or(d, in + i, count - i, highest);
     store_part(hn::Sub(hn::Sub(x, highest), logarithm), d, out + i, count - i);
   }
+}
+
+void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
+  for (int64_t i = 0; i < lines; ++i) log_softmax_line(in + i * count, out + i * count, count);
 }
 
 void Normalize(const float* in, float center, float scale, const float* weight, const float* bias,
@@ -309,11 +353,11 @@ float smallest(const float* values, int64_t count) {
 int64_t find_first(const float* values, float value, int64_t count) {
   return VITRINE_DISPATCH(FindFirst)(values, value, count);
 }
-void softmax(const float* in, float* out, int64_t count) {
-  VITRINE_DISPATCH(Softmax)(in, out, count);
+void softmax(const float* in, float* out, int64_t lines, int64_t count) {
+  VITRINE_DISPATCH(Softmax)(in, out, lines, count);
 }
-void log_softmax(const float* in, float* out, int64_t count) {
-  VITRINE_DISPATCH(LogSoftmax)(in, out, count);
+void log_softmax(const float* in, float* out, int64_t lines, int64_t count) {
+  VITRINE_DISPATCH(LogSoftmax)(in, out, lines, count);
 }
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
                float* out, int64_t count) {

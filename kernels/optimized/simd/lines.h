@@ -16,9 +16,10 @@ float smallest(const float* values, int64_t count);
 // The first position of `value` (or of NaN, if it is NaN); `count` if absent.
 int64_t find_first(const float* values, float value, int64_t count);
 
-// out = exp(in - max) / sum(exp(in - max)), or the logarithm of that; `out` may be `in`.
-void softmax(const float* in, float* out, int64_t count);
-void log_softmax(const float* in, float* out, int64_t count);
+// For each of `lines`, one after the other: out = exp(in - max) / sum(exp(in - max)), or the
+// logarithm of that; `out` may be `in`.
+void softmax(const float* in, float* out, int64_t lines, int64_t count);
+void log_softmax(const float* in, float* out, int64_t lines, int64_t count);
 
 // out = (in - center) * scale * weight + bias; null weights are 1, null biases 0.
 void normalize(const float* in, float center, float scale, const float* weight, const float* bias,
