@@ -19,19 +19,27 @@ bool are_plain(const Tensor& images, const Tensor& out) {
          out.dtype() == ScalarType::kFloat && out.is_contiguous();
 }
 
-// Windows of a line that see the input through one tap: x in [begin, end), the first at `source`.
-struct Part {
-  int64_t begin;
-  int64_t end;
-  int64_t source;
-};
-Part seen_through(const PoolWindow& window, int64_t tap) {
+// Calls run(windows, index, x, count) for runs of windows of line `y` of `plane` that lie side by
+// side, from window x on: those inside the image together, those that its edges cut one by one.
+// `index` is the place of the first element.
+template <class Run>
+void each_run(const PoolWindow& window, const float* plane, int64_t y, const Run& run) {
+  const PoolRange rows = window.range(0, y);
+  const int64_t width = window.output[1];
   const int64_t stride = window.stride[1];
-  const int64_t shift = tap * window.dilation[1] - window.padding[1];
-  const int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-  const int64_t room = window.input[1] - shift;
-  const int64_t end = room <= 0 ? 0 : std::min(window.output[1], (room + stride - 1) / stride);
-  return {begin, std::max(begin, end), begin * stride + shift};
+  const int64_t padding = window.padding[1];
+  const int64_t room = window.input[1] + padding - (window.kernel[1] - 1) * window.dilation[1] - 1;
+  const int64_t begin = (padding + stride - 1) / stride;
+  const int64_t end = room < 0 ? 0 : std::min(width, room / stride + 1);
+  for (int64_t x = 0; x < width;) {
+    const PoolRange taps = window.range(1, x);
+    const int64_t count = x == begin && end > begin ? end - begin : 1;
+    const int64_t index = rows.begin * window.input[1] + taps.begin;
+    run(simd::Windows{plane + index, stride, rows.count(), rows.step * window.input[1],
+                      taps.count(), taps.step},
+        static_cast<int32_t>(index), x, count);
+    x += count;
+  }
 }
 
 int64_t planes_of(const Tensor& images) { return size_product(images, 0, images.rank() - 2); }
@@ -54,32 +62,16 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   const int64_t width = window.output[1];
   const int64_t lines = planes_of(self) * window.output[0];
   if (window.input[0] * window.input[1] > INT32_MAX) return false;
-  auto* const scratch = static_cast<int32_t*>(
-      context.allocate_temp({worker_count(context) + 1, width, sizeof(int32_t)}));
-  if (scratch == nullptr) return true;
-  std::fill_n(scratch, worker_count(context) * width, 0);
-  int32_t* const starts = scratch + worker_count(context) * width;
-  for (int64_t x = 0; x < width; ++x) starts[x] = static_cast<int32_t>(window.range(1, x).begin);
   const int64_t work = work_of({lines, width, window.kernel[0], window.kernel[1]});
-  parallel(context, lines, work, [&](int64_t line, int64_t worker) {
+  parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
-    const PoolRange rows = window.range(0, line % window.output[0]);
     float* const best = out.unchecked_mutable_data<float>() + line * width;
-    int32_t* const places = scratch + worker * width;
-    std::fill_n(best, width, -std::numeric_limits<float>::infinity());
-    const auto first = static_cast<int32_t>(rows.begin * window.input[1]);
-    for (int64_t x = 0; x < width; ++x) places[x] = first + starts[x];
-    for (int64_t y = rows.begin; y < rows.end; y += rows.step) {
-      for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
-        const Part part = seen_through(window, tap);
-        const int64_t index = y * window.input[1] + part.source;
-        if (part.begin == part.end) continue;
-        simd::take_larger(plane + index, window.stride[1], static_cast<int32_t>(index),
-                          part.end - part.begin, best + part.begin, places + part.begin);
-      }
-    }
-    std::copy_n(places, width, indices.unchecked_mutable_data<int64_t>() + line * width);
+    int64_t* const places = indices.unchecked_mutable_data<int64_t>() + line * width;
+    each_run(window, plane, line % window.output[0],
+             [&](const simd::Windows& windows, int32_t index, int64_t x, int64_t count) {
+               simd::largest_of_windows(windows, index, count, best + x, places + x);
+             });
   });
   return true;
 }
@@ -111,18 +103,13 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
   parallel(context, lines, work, [&](int64_t line, int64_t) {
     const float* const plane =
         self.unchecked_data<float>() + line / window.output[0] * window.input[0] * window.input[1];
-    const PoolRange rows = window.range(0, line % window.output[0]);
+    const int64_t y = line % window.output[0];
     float* const sums = out.unchecked_mutable_data<float>() + line * width;
-    std::fill_n(sums, width, 0.0F);
-    for (int64_t y = rows.begin; y < rows.end; ++y) {
-      for (int64_t tap = 0; tap < window.kernel[1]; ++tap) {
-        const Part part = seen_through(window, tap);
-        if (part.begin == part.end) continue;
-        simd::add_line(plane + y * window.input[1] + part.source, window.stride[1],
-                       part.end - part.begin, sums + part.begin);
-      }
-    }
-    const float height = size(rows);
+    each_run(window, plane, y,
+             [&](const simd::Windows& windows, int32_t, int64_t x, int64_t count) {
+               simd::sums_of_windows(windows, count, sums + x);
+             });
+    const float height = size(window.range(0, y));
     if (divisor_override) {
       const auto divisor = static_cast<float>(*divisor_override);
       for (int64_t x = 0; x < width; ++x) sums[x] /= divisor;

@@ -1,6 +1,7 @@
 #include "kernels/optimized/simd/pooling.h"
 
 #include <cstddef>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/optimized/simd/pooling.cc"
@@ -16,69 +17,109 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// from[0], from[stride], ...; with stride 2 the element after the last is read, too.
+// How a vector of windows is read: by itself, by the even elements from there on, or by the odd
+// ones from one earlier on, so that nothing after the last window is read.
+enum class Reading : uint8_t { kDense, kEven, kOdd };
+
 template <class D>
-HWY_INLINE hn::Vec<D> load_line(D d, const float* from, int64_t stride) {
-  if (stride == 1) return hn::LoadU(d, from);
-  hn::Vec<D> even, odd;
-  hn::LoadInterleaved2(d, from, even, odd);
-  return even;
+HWY_INLINE hn::Vec<D> load_line(D d, const float* from, Reading reading) {
+  if (reading == Reading::kDense) return hn::LoadU(d, from);
+  from -= reading == Reading::kOdd ? 1 : 0;
+  const auto low = hn::LoadU(d, from);
+  const auto high = hn::LoadU(d, from + hn::Lanes(d));
+  return reading == Reading::kOdd ? hn::ConcatOdd(d, high, low) : hn::ConcatEven(d, high, low);
 }
 
-// Calls body(d, i) for whole vectors from `i` on, so that load_line reads nothing after the line;
-// gives the first that is left.
+// body(d, i, reading) for vectors from window i on that cover all windows; the last two may
+// overlap. False if there are too few.
 template <class D, class Body>
-HWY_INLINE int64_t each_vector(D d, int64_t i, int64_t count, int64_t stride, Body&& body) {
+HWY_INLINE bool each_vector(D d, int64_t count, int64_t stride, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t end = stride == 1 ? count : count - 1;
-  for (; i + lanes <= end; i += lanes) body(d, i);
-  return i;
-}
-// Lines are short: what is left of full vectors goes by fours.
-template <class Body>
-HWY_INLINE int64_t each_vector(int64_t count, int64_t stride, Body&& body) {
-  if (stride > 2) return 0;
-  const int64_t i = each_vector(hn::ScalableTag<float>(), 0, count, stride, body);
-  return each_vector(hn::CappedTag<float, 4>(), i, count, stride, body);
-}
-
-#endif
-
-void TakeLarger(const float* from, int64_t stride, int32_t index, int64_t count, float* best,
-                int32_t* places) {
-  const auto step = static_cast<int32_t>(stride);
+  const int64_t margin = stride - 1;
+  if (stride > 2 || count < lanes + margin) return false;
   int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  i = each_vector(count, stride, [&](auto d, int64_t at) HWY_ATTR {
-    const hn::RebindToSigned<decltype(d)> di;
-    const auto x = load_line(d, from + at * stride, stride);
-    const auto old = hn::LoadU(d, best + at);
-    const auto taken = hn::Or(hn::Gt(x, old), hn::IsNaN(x));
-    hn::StoreU(hn::IfThenElse(taken, x, old), d, best + at);
-    const auto here = hn::Add(hn::Mul(hn::Iota(di, 0), hn::Set(di, step)),
-                              hn::Set(di, index + static_cast<int32_t>(at) * step));
-    hn::StoreU(hn::IfThenElse(hn::RebindMask(di, taken), here, hn::LoadU(di, places + at)), di,
-               places + at);
-  });
+  for (; i + lanes + margin <= count; i += lanes) {
+    body(d, i, stride == 1 ? Reading::kDense : Reading::kEven);
+  }
+  if (i < count) body(d, count - lanes, stride == 1 ? Reading::kDense : Reading::kOdd);
+  return true;
+}
+// Lines are short.
+template <class Body>
+HWY_INLINE bool each_vector(int64_t count, int64_t stride, const Body& body) {
+  return each_vector(hn::ScalableTag<float>(), count, stride, body) ||
+         each_vector(hn::CappedTag<float, 4>(), count, stride, body);
+}
+
 #endif
-  for (; i < count; ++i) {
-    const float x = from[i * stride];
-    if (x > best[i] || x != x) {
-      best[i] = x;
-      places[i] = index + static_cast<int32_t>(i) * step;
-    }
+
+// tap(offset) for all of a window.
+template <class Tap>
+HWY_INLINE void each_tap(const Windows& w, const Tap& tap) {
+  for (int64_t row = 0; row < w.rows; ++row) {
+    for (int64_t i = 0; i < w.taps; ++i) tap(row * w.row_step + i * w.tap_step);
   }
 }
 
-void AddLine(const float* from, int64_t stride, int64_t count, float* sums) {
-  int64_t i = 0;
+void LargestOfWindows(const Windows& w, int32_t index, int64_t count, float* largest,
+                      int64_t* places) {
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
 #if HWY_TARGET != HWY_SCALAR
-  i = each_vector(count, stride, [&](auto d, int64_t at) HWY_ATTR {
-    hn::StoreU(hn::Add(hn::LoadU(d, sums + at), load_line(d, from + at * stride, stride)), d,
-               sums + at);
+  const bool done = each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Half<decltype(di)> half;
+    const hn::Rebind<int64_t, decltype(half)> wide;
+    const float* const from = w.from + at * w.stride;
+    auto best = hn::Set(d, kLowest);
+    const auto first =
+        hn::Add(hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(w.stride))),
+                hn::Set(di, index + static_cast<int32_t>(at * w.stride)));
+    auto place = first;
+    each_tap(w, [&](int64_t offset) HWY_ATTR {
+      const auto x = load_line(d, from + offset, reading);
+      const auto taken = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+      best = hn::IfThenElse(taken, x, best);
+      place = hn::IfThenElse(hn::RebindMask(di, taken),
+                             hn::Add(first, hn::Set(di, static_cast<int32_t>(offset))), place);
+    });
+    hn::StoreU(best, d, largest + at);
+    hn::StoreU(hn::PromoteTo(wide, hn::LowerHalf(half, place)), wide, places + at);
+    hn::StoreU(hn::PromoteTo(wide, hn::UpperHalf(half, place)), wide,
+               places + at + hn::Lanes(half));
   });
+  if (done) return;
 #endif
-  for (; i < count; ++i) sums[i] += from[i * stride];
+  for (int64_t i = 0; i < count; ++i) {
+    float best = kLowest;
+    int64_t place = 0;
+    each_tap(w, [&](int64_t offset) HWY_ATTR {
+      const float x = w.from[i * w.stride + offset];
+      if (x > best || x != x) {
+        best = x;
+        place = offset;
+      }
+    });
+    largest[i] = best;
+    places[i] = index + i * w.stride + place;
+  }
+}
+
+void SumsOfWindows(const Windows& w, int64_t count, float* sums) {
+#if HWY_TARGET != HWY_SCALAR
+  const bool done = each_vector(count, w.stride, [&](auto d, int64_t at, Reading reading) HWY_ATTR {
+    const float* const from = w.from + at * w.stride;
+    auto sum = hn::Zero(d);
+    each_tap(w, [&](int64_t offset)
+                    HWY_ATTR { sum = hn::Add(sum, load_line(d, from + offset, reading)); });
+    hn::StoreU(sum, d, sums + at);
+  });
+  if (done) return;
+#endif
+  for (int64_t i = 0; i < count; ++i) {
+    float sum = 0;
+    each_tap(w, [&](int64_t offset) HWY_ATTR { sum += w.from[i * w.stride + offset]; });
+    sums[i] = sum;
+  }
 }
 
 }  // namespace vitrine::optimized::simd::HWY_NAMESPACE
@@ -87,15 +128,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vitrine::optimized::simd {
 
-VITRINE_EXPORT(AddLine);
-VITRINE_EXPORT(TakeLarger);
+VITRINE_EXPORT(LargestOfWindows);
+VITRINE_EXPORT(SumsOfWindows);
 
-void add_line(const float* from, int64_t stride, int64_t count, float* sums) {
-  VITRINE_DISPATCH(AddLine)(from, stride, count, sums);
+void largest_of_windows(const Windows& windows, int32_t index, int64_t count, float* largest,
+                        int64_t* places) {
+  VITRINE_DISPATCH(LargestOfWindows)(windows, index, count, largest, places);
 }
-void take_larger(const float* from, int64_t stride, int32_t index, int64_t count, float* best,
-                 int32_t* places) {
-  VITRINE_DISPATCH(TakeLarger)(from, stride, index, count, best, places);
+void sums_of_windows(const Windows& windows, int64_t count, float* sums) {
+  VITRINE_DISPATCH(SumsOfWindows)(windows, count, sums);
 }
 
 }  // namespace vitrine::optimized::simd
