@@ -135,9 +135,9 @@ int64_t FindFirst(const float* values, float value, int64_t count) {
   return count;
 }
 
-// What softmax subtracts, in all lanes. Any number will do if NaN is in the line: its power is NaN,
-// therefore the sum, and therefore all results.
-HWY_INLINE V largest_number(const float* in, int64_t count) {
+// What softmax subtracts. Any number will do if NaN is in the line: its power is NaN, therefore the
+// sum, and therefore all results.
+HWY_NOINLINE float largest_number(const float* in, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V first = hn::Set(d, in[0]);
@@ -153,13 +153,17 @@ HWY_INLINE V largest_number(const float* in, int64_t count) {
     best3 = hn::Max(best3, hn::LoadU(d, in + i + 3 * lanes));
   }
   for (; i < count; i += lanes) best0 = hn::Max(best0, load_or(d, in + i, count - i, first));
-  return hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3)));
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(best0, best1), hn::Max(best2, best3))));
 }
 
-HWY_INLINE void softmax_line(const float* in, float* out, int64_t count) {
+// For lanes beyond a line: its power is 0.
+HWY_INLINE V no_number() { return hn::Set(Tag(), -std::numeric_limits<float>::infinity()); }
+
+// Of exp(in - highest); also writes these to `out` unless it is null.
+HWY_NOINLINE double sum_of_powers(const float* in, float highest, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V highest = largest_number(in, count);
+  const V shift = hn::Set(d, highest);
   double total = 0;
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t end = std::min(count, start + kBlock);
@@ -167,29 +171,30 @@ HWY_INLINE void softmax_line(const float* in, float* out, int64_t count) {
     V more = sum;
     int64_t i = start;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
-      const V first = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), highest));
+      const V first = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), shift));
       const V second =
-          exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i + lanes), highest));
+          exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i + lanes), shift));
       sum = hn::Add(sum, first);
       more = hn::Add(more, second);
+      if (out == nullptr) continue;
       hn::StoreU(first, d, out + i);
       hn::StoreU(second, d, out + i + lanes);
     }
-    sum = hn::Add(sum, more);
-    for (; i + lanes <= end; i += lanes) {
-      const V power = exponential_of_negative_number(d, hn::Sub(hn::LoadU(d, in + i), highest));
+    for (; i < end; i += lanes) {
+      const V x = load_or(d, in + i, end - i, no_number());
+      const V power = exponential_of_negative_number(d, hn::Sub(x, shift));
       sum = hn::Add(sum, power);
-      hn::StoreU(power, d, out + i);
+      if (out != nullptr) store_part(power, d, out + i, end - i);
     }
-    if (i < end) {
-      const auto mask = hn::FirstN(d, static_cast<size_t>(end - i));
-      const V power =
-          exponential_of_negative_number(d, hn::Sub(load_part(d, in + i, end - i), highest));
-      sum = hn::Add(sum, hn::IfThenElseZero(mask, power));
-      store_part(power, d, out + i, end - i);
-    }
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, more))));
   }
+  return total;
+}
+
+HWY_NOINLINE void softmax_line(const float* in, float* out, int64_t count) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const double total = sum_of_powers(in, largest_number(in, count), out, count);
   const V scale = hn::Set(d, static_cast<float>(1.0 / total));
   int64_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
@@ -198,22 +203,21 @@ HWY_INLINE void softmax_line(const float* in, float* out, int64_t count) {
     hn::StoreU(first, d, out + i);
     hn::StoreU(second, d, out + i + lanes);
   }
-  for (; i < count; i += lanes)
+  for (; i < count; i += lanes) {
     store_part(hn::Mul(load_or(d, out + i, count - i, scale), scale), d, out + i, count - i);
+  }
 }
 
-// A line of at most `n` vectors, which stays in registers. Lanes beyond it hold -infinity, whose
-// power is 0.
+// A line of at most `n` vectors, which stays in registers.
 template <int n>
 HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V none = hn::Set(d, -std::numeric_limits<float>::infinity());
   V x[n];
-  V highest = none;
+  V highest = no_number();
   for (int k = 0; k < n; ++k) {
     const int64_t rest = count - k * lanes;
-    x[k] = rest > 0 ? load_or(d, in + k * lanes, rest, none) : none;
+    x[k] = rest > 0 ? load_or(d, in + k * lanes, rest, no_number()) : no_number();
     highest = hn::Max(highest, x[k]);
   }
   highest = hn::MaxOfLanes(d, highest);
@@ -222,7 +226,7 @@ HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
     each = exponential_of_negative_number(d, hn::Sub(each, highest));
     total = hn::Add(total, each);
   }
-  const V scale = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, total));
+  const V scale = hn::Set(d, 1.0F / hn::GetLane(hn::SumOfLanes(d, total)));
   for (int k = 0; k < n; ++k) {
     store_part(hn::Mul(x[k], scale), d, out + k * lanes, count - k * lanes);
   }
@@ -231,9 +235,9 @@ HWY_INLINE void softmax_short_line(const float* in, float* out, int64_t count) {
 void Softmax(const float* in, float* out, int64_t lines, int64_t count) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
   for (int64_t i = 0; i < lines; ++i, in += count, out += count) {
-    if (count <= lanes) {
+    if (kHasMasks && count <= lanes) {
       softmax_short_line<1>(in, out, count);
-    } else if (count <= 4 * lanes) {
+    } else if (kHasMasks && count <= 4 * lanes) {
       softmax_short_line<4>(in, out, count);
     } else {
       softmax_line(in, out, count);
@@ -241,22 +245,19 @@ void Softmax(const float* in, float* out, int64_t lines, int64_t count) {
   }
 }
 
-HWY_INLINE void log_softmax_line(const float* in, float* out, int64_t count) {
+void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V highest = largest_number(in, count);
-  const double total = sum_of(in, count, [&](V x) HWY_ATTR {
-    return exponential_of_negative_number(Tag(), hn::Sub(x, highest));
-  });
-  const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
-  for (int64_t i = 0; i < count; i += lanes) {
-    const V x = load_or(d, in + i, count - i, highest);
-    store_part(hn::Sub(hn::Sub(x, highest), logarithm), d, out + i, count - i);
+  for (int64_t line = 0; line < lines; ++line, in += count, out += count) {
+    const float highest = largest_number(in, count);
+    const V shift = hn::Set(d, highest);
+    const double total = sum_of_powers(in, highest, nullptr, count);
+    const V logarithm = hn::Set(d, static_cast<float>(std::log(total)));
+    for (int64_t i = 0; i < count; i += lanes) {
+      const V x = load_or(d, in + i, count - i, shift);
+      store_part(hn::Sub(hn::Sub(x, shift), logarithm), d, out + i, count - i);
+    }
   }
-}
-
-void LogSoftmax(const float* in, float* out, int64_t lines, int64_t count) {
-  for (int64_t i = 0; i < lines; ++i) log_softmax_line(in + i * count, out + i * count, count);
 }
 
 void Normalize(const float* in, float center, float scale, const float* weight, const float* bias,

@@ -49,9 +49,8 @@ HWY_INLINE V polynomial(D d, V x, float first, Floats... rest) {
 // e^r for |r| <= ln(2) / 2, by the polynomial of Cephes' expf.
 template <class D, class V>
 HWY_INLINE V exponential_near_zero(D d, V r) {
-  const V sum = polynomial(d, r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
-                           4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F);
-  return hn::Add(hn::MulAdd(sum, hn::Mul(r, r), r), hn::Set(d, 1.0F));
+  return polynomial(d, r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
+                    1.6666665459e-1F, 5.0000001201e-1F, 1.0F, 1.0F);
 }
 
 // x = n ln(2) + r; ln(2) in two parts, so that n times the first is exact.
