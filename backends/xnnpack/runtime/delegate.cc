@@ -95,6 +95,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
 }
 
 XnnpackDelegate::~XnnpackDelegate() {
+  if (memory_ != nullptr) memory_->give_back(staged_bytes());
   if (!workspace_) return;
   const std::lock_guard lock(workspace_->mutex);
   runtime_.reset();
@@ -113,8 +114,15 @@ Error XnnpackDelegate::finish_load() {
 void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   constants_.report_memory(report);
   weights_->report_memory(report);
+  report.add(DelegateMemory::Kind::kWorkspace, this, staged_bytes());
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
+}
+
+size_t XnnpackDelegate::staged_bytes() const {
+  size_t sum = 0;
+  for (const DataBuffer& copy : staged_) sum += copy.size();
+  return sum;
 }
 
 // Ranks follow from ranks, so that what holds for the declared shapes holds for all.
@@ -295,6 +303,27 @@ Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool*
   return Error();
 }
 
+Error XnnpackDelegate::grow_staged(size_t binding, size_t bytes) {
+  DataBuffer& copy = staged_[binding];
+  if (copy.size() >= bytes) return Error();
+  if (memory_ != nullptr) memory_->give_back(copy.size());
+  copy = DataBuffer();
+  if (memory_ != nullptr && !memory_->take(bytes)) {
+    return Error::make(
+        ErrorCode::kOutOfResources,
+        "argument %u needs a copy of %zu bytes, since reading past its end may leave "
+        "its page: max_memory_bytes leaves %llu",
+        bindings_[binding].argument, bytes, static_cast<unsigned long long>(memory_->left()));
+  }
+  Result<DataBuffer> made = DataBuffer::allocate(bytes);
+  if (made.ok()) {
+    copy = *std::move(made);
+  } else if (memory_ != nullptr) {
+    memory_->give_back(bytes);
+  }
+  return made.ok() ? Error() : made.take_error();
+}
+
 // Tells XNNPACK of the arguments' memory, or of copies where it would read too far.
 Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool* data_changed) {
   for (size_t i = 0; i < bindings_.size(); ++i) {
@@ -303,9 +332,7 @@ Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool*
     void* data = tensor.mutable_raw_data();
     binding.needs_slack = binding.is_read && !can_be_read_past(data, tensor.nbytes());
     if (binding.needs_slack && !tensor.has_slack()) {
-      if (staged_[i].size() < tensor.nbytes()) {
-        VITRINE_ASSIGN_OR_RETURN(staged_[i], DataBuffer::allocate(tensor.nbytes()));
-      }
+      VITRINE_RETURN_IF_ERROR(grow_staged(i, tensor.nbytes()));
       data = staged_[i].owned_data();
       if (!binding.is_output) std::memcpy(data, tensor.raw_data(), tensor.nbytes());
     }

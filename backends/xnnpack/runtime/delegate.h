@@ -69,6 +69,8 @@ class XnnpackDelegate final : public Delegate {
   // XNNPACK's part; the workspace is locked.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
   Error place_arguments(std::span<EValue* const> arguments, bool* data_changed);
+  Error grow_staged(size_t binding, size_t bytes);
+  size_t staged_bytes() const;
   Error give_up(xnn_status status);
   void finish_outputs(std::span<EValue* const> arguments);
   // After a failure of XNNPACK's.

@@ -62,6 +62,36 @@ TEST_F(SlackTest, MemoryWithSlackIsReadInPlace) {
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(1, 4, 9, 16));
 }
 
+TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
+  constexpr uint32_t kMost = 400'000;
+  BlobBuilder b;
+  const uint32_t x = b.input({kMost}), y = b.output({kMost});
+  b.unary(Tag::XNNSquare, x, y);
+  Budget budget;
+  memory = &budget;
+  load(b);
+  const auto run_at_the_edge = [&](int32_t count) {
+    return execute({&at_the_edge(count, 3), &factory.make(ScalarType::kFloat, {count})});
+  };
+  ASSERT_TRUE(run_at_the_edge(1000).ok());
+  const uint64_t before = budget.used();
+  EXPECT_GE(before, 4000u);
+  ASSERT_TRUE(run_at_the_edge(3000).ok());
+  EXPECT_EQ(budget.used(), before + 8000);
+  ASSERT_TRUE(run_at_the_edge(1000).ok());
+  EXPECT_EQ(budget.used(), before + 8000);
+
+  ASSERT_TRUE(budget.take(budget.left() - 1000));
+  const uint64_t taken = budget.used() - before - 8000;
+  const Error error = run_at_the_edge(400'000);
+  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
+  EXPECT_THAT(error.message(), testing::HasSubstr("argument 0 needs a copy of 1600000 bytes"));
+  budget.give_back(taken);
+  ASSERT_TRUE(run_at_the_edge(400'000).ok());
+  delegate.reset();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST_F(SlackTest, OutputsAreNoConstants) {
   BlobBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
