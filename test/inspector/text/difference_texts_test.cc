@@ -39,9 +39,9 @@ TEST(DifferenceTexts, SayWhyNotAndStayPrintable) {
   other.why_not = "the shapes\ndiffer";
   EXPECT_THAT(output_lines({other}, 200),
               AllOf(HasSubstr("f32[2?]"), HasSubstr("not compared: the shapes?differ")));
-  const auto json = output_json(other);
-  EXPECT_EQ(json.at("not_compared"), other.why_not);
-  EXPECT_FALSE(json.contains("max_abs"));
+  const auto object = output_json(other);
+  EXPECT_EQ(object.at("not_compared"), other.why_not);
+  EXPECT_FALSE(object.contains("max_abs"));
 }
 
 TEST(DifferenceTexts, WrapAtTheWidth) {
