@@ -144,10 +144,10 @@ void MethodDecoder::read_context(const ModelMetadata& metadata,
   }
   const int64_t max_seq_len = metadata.max_seq_len.value_or(id_bound);
   info_.max_context = metadata.max_context_len.value_or(metadata.max_seq_len.value_or(guess));
-  if (const int64_t room = positions.value_or(info_.max_context); info_.max_context > room) {
+  if (positions && info_.max_context > *positions) {
     contradiction(fmt::format("{} gives {}, the cache has {} positions",
                               metadata.max_context_len ? "get_max_context_len" : "get_max_seq_len",
-                              info_.max_context, room));
+                              info_.max_context, *positions));
   }
   if (metadata.max_seq_len && info_.max_context < max_seq_len) {
     contradiction(fmt::format("get_max_context_len gives {}, get_max_seq_len {}", info_.max_context,
