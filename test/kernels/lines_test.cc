@@ -1,0 +1,115 @@
+// Lines of every length around that of vectors, in memory that ends with them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "kernels/optimized/simd/lines.h"
+#include "kernels/optimized/simd/pooling.h"
+
+namespace vitrine::optimized {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// From -8 to 8, and -infinity here and there.
+std::vector<float> made_values(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    values[i] = i % 11 == 7 ? -kInfinity : static_cast<float>(i * 37 % 65) / 4 - 8;
+  }
+  return values;
+}
+
+TEST(SoftmaxLines, HaveTheFormulasValues) {
+  constexpr size_t kLines = 3;
+  for (size_t length = 1; length <= 140; ++length) {
+    SCOPED_TRACE(length);
+    const std::vector<float> in = made_values(kLines * length);
+    std::vector<float> out(in.size());
+    std::vector<float> logarithms(in.size());
+    simd::softmax(in.data(), out.data(), kLines, static_cast<int64_t>(length));
+    simd::log_softmax(in.data(), logarithms.data(), kLines, static_cast<int64_t>(length));
+    for (size_t line = 0; line < kLines; ++line) {
+      const auto first = in.begin() + static_cast<ptrdiff_t>(line * length);
+      const double sum = std::accumulate(
+          first, first + static_cast<ptrdiff_t>(length), 0.0,
+          [](double all, float x) { return all + std::exp(static_cast<double>(x)); });
+      if (sum == 0) continue;  // a line of -infinity alone
+      for (size_t i = line * length; i < (line + 1) * length; ++i) {
+        const double expected = std::exp(static_cast<double>(in[i])) / sum;
+        ASSERT_NEAR(out[i], expected, 1e-6 * expected) << i;
+        if (in[i] != -kInfinity) ASSERT_NEAR(logarithms[i], std::log(expected), 2e-5) << i;
+      }
+    }
+  }
+}
+
+TEST(SoftmaxLines, OfInfinityAloneOrWithNanAreNan) {
+  for (const float value : {-kInfinity, kInfinity, std::nanf("")}) {
+    for (const int64_t length : {1, 9, 40, 100}) {
+      std::vector<float> line(static_cast<size_t>(length), -kInfinity);
+      line.back() = value;
+      simd::softmax(line.data(), line.data(), 1, length);
+      EXPECT_TRUE(std::isnan(line.back())) << value << ", " << length;
+    }
+  }
+}
+
+struct Case {
+  int64_t count;
+  int64_t stride;
+  int64_t taps;
+  int64_t tap_step;
+};
+
+// Windows of two rows that are just long enough.
+void expect_formula(const Case& c) {
+  const int64_t row = (c.count - 1) * c.stride + (c.taps - 1) * c.tap_step + 1;
+  std::vector<float> image = made_values(static_cast<size_t>(2 * row));
+  image[image.size() / 2] = std::nanf("");
+  const simd::Windows windows{image.data(), c.stride, 2, row, c.taps, c.tap_step};
+  const auto size = static_cast<size_t>(c.count);
+  std::vector<float> largest(size);
+  std::vector<int64_t> places(size);
+  std::vector<float> sums(size);
+  simd::largest_of_windows(windows, 1000, c.count, largest.data(), places.data());
+  simd::sums_of_windows(windows, c.count, sums.data());
+  for (size_t i = 0; i < size; ++i) {
+    float best = -kInfinity;
+    float sum = 0;
+    int64_t place = static_cast<int64_t>(i) * c.stride;
+    for (int64_t tap = 0; tap < 2 * c.taps; ++tap) {
+      const int64_t at =
+          static_cast<int64_t>(i) * c.stride + tap / c.taps * row + tap % c.taps * c.tap_step;
+      const float x = image[static_cast<size_t>(at)];
+      sum += x;
+      if (!(x > best) && !std::isnan(x)) continue;
+      best = x;
+      place = at;
+    }
+    ASSERT_TRUE(largest[i] == best || (std::isnan(best) && std::isnan(largest[i]))) << i;
+    ASSERT_EQ(places[i], 1000 + place) << i;
+    ASSERT_TRUE(sums[i] == sum || (std::isnan(sum) && std::isnan(sums[i]))) << i;
+  }
+}
+
+TEST(PoolingLines, HaveTheFormulasValues) {
+  for (int64_t count = 1; count <= 70; ++count) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const int64_t taps : {1, 2, 3}) {
+        for (const int64_t tap_step : {1, 2}) {
+          SCOPED_TRACE(testing::Message()
+                       << count << " by " << stride << ", " << taps << " taps by " << tap_step);
+          expect_formula({count, stride, taps, tap_step});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::optimized
