@@ -86,6 +86,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_RETURN_IF_ERROR(self->invocation_.plan(self->runtime_.get(), context.pool));
   // What it would plan for now are the upper bounds of dynamic sizes, which may never come.
   forget_memory_plan(self->runtime_.get());
+  place_softmax_apart(self->runtime_.get());
   self->constants_.release_packed();
   VITRINE_RETURN_IF_ERROR(self->bind_externals());
   if (context.tracer != nullptr) {

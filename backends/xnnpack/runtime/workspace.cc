@@ -6,6 +6,8 @@
 #include "runtime/core/share.h"
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
+#include <cpuinfo.h>
+
 extern "C" {
 #include "xnnpack/operator.h"
 #include "xnnpack/subgraph.h"
@@ -57,6 +59,20 @@ bool forget_memory_plan(xnn_runtime_t runtime) {
   return true;
 }
 
+void place_softmax_apart(xnn_runtime_t runtime) {
+  constexpr size_t kVector = 16;    // floats
+  constexpr size_t kLongRow = 256;  // the wait is small beside it, and the place is large
+  if (!cpuinfo_has_x86_avx512f()) return;
+  for (size_t i = 0; i < runtime->num_ops; ++i) {
+    const xnn_operator_data& op = runtime->opdata[i];
+    if (op.type != xnn_node_type_softmax) continue;
+    xnn_value& from = runtime->values[op.inputs[0]];
+    const size_t row = from.shape.dim[from.shape.num_dims - 1];
+    const bool waits = from.datatype == xnn_datatype_fp32 && row % kVector != 0 && row < kLongRow;
+    if (waits) ++from.num_consumers;  // XNNPACK writes only over what one operator reads
+  }
+}
+
 bool forget_zero_buffers(xnn_runtime_t runtime) {
   const xnn_allocator& heap = reserving_allocator();
   for (size_t i = 0; i < runtime->num_ops; ++i) {
@@ -79,6 +95,7 @@ bool forget_zero_buffers(xnn_runtime_t runtime) {
 
 size_t Workspace::bytes() const { return 0; }
 bool forget_memory_plan(xnn_runtime_t) { return false; }
+void place_softmax_apart(xnn_runtime_t) {}
 bool forget_zero_buffers(xnn_runtime_t) { return false; }
 
 #endif
