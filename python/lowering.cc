@@ -39,11 +39,13 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
   for (const std::string& bound : settings.dynamic) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
   }
-  options.custom_sdpa = settings.attention == "custom_sdpa";
-  if (!options.custom_sdpa && !settings.attention.empty() && settings.attention != "aten") {
-    throw py::value_error("attention is \"custom_sdpa\" or \"aten\", not \"" + settings.attention +
-                          "\"");
+  const auto attention =
+      aot::attention_operator(settings.attention.empty() ? "aten" : settings.attention);
+  if (!attention) {
+    throw py::value_error("attention is \"aten\", \"custom_sdpa\" or \"auto\", not \"" +
+                          settings.attention + "\"");
   }
+  options.attention = *attention;
   if (!settings.quantize.empty()) options.quantise = aot::parse_quantisation(settings.quantize);
   options.fold_constants = settings.fold_constants;
   options.optimise = settings.optimize;

@@ -22,7 +22,7 @@ struct LowerSettings {
   std::vector<std::string> exclude_ops;
   std::vector<std::string> dynamic;  // "x.0=1:8"
   py::dict metadata;                 // name -> number, bool, or a sequence of them
-  std::string attention;             // "custom_sdpa"; "aten" or empty: as it is
+  std::string attention;             // "custom_sdpa", "auto"; "aten" or empty: as it is
   std::string quantize;              // empty: not
   bool fold_constants = false;
   bool optimize = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "aot/passes/attention_cost.h"
 #include "aot/passes/attention_rows.h"
 #include "aot/passes/decomposition.h"
 #include "aot/passes/kv_caches.h"
@@ -25,6 +26,7 @@ struct Attention {
   Node* mask = nullptr;          // null: none
   bool is_causal = false;
   Argument start = 0;  // what custom_sdpa counts queries from
+  bool reads_part_of_cache = false;
 };
 
 // Keys or values before they are repeated for each query head; itself if they are not.
@@ -96,7 +98,8 @@ struct Starts {
 
 class Replacing {
  public:
-  explicit Replacing(ExportedProgram& program) : program_(program), caches_(program) {}
+  Replacing(ExportedProgram& program, AttentionChoice which)
+      : program_(program), which_(which), caches_(program) {}
 
   AttentionResult run() {
     std::vector<Node*> calls;
@@ -148,7 +151,8 @@ class Replacing {
   void visit(Node& node) {
     Decomposition to(program_, node);
     Attention found;
-    const std::string reason = why_not(to, found);
+    std::string reason = why_not(to, found);
+    if (reason.empty()) reason = why_not_better(found);
     if (!reason.empty()) {
       result_.kept.push_back(fmt::format("attention stays: node {}: {}", node.name(), reason));
       spell_again(node);
@@ -176,6 +180,21 @@ class Replacing {
     drop_causal_mask(found, to.node());
     if (found.is_causal && found.start != Argument(0)) return "";
     return found.mask != nullptr ? why_not_mask(found) : find_start(found);
+  }
+
+  std::string why_not_better(const Attention& found) const {
+    if (which_ == AttentionChoice::kAll) return "";
+    if (found.mask != nullptr) return "its mask may hide all keys of a query";
+    AttentionShape shape;
+    shape.queries = found.query->tensor()->sizes[kPosition];
+    shape.keys = found.key->tensor()->sizes[kPosition];
+    shape.is_causal = found.is_causal;
+    shape.reads_part_of_cache = found.reads_part_of_cache;
+    shape.is_delegated = which_ == AttentionChoice::kWherePaysDelegated;
+    return pays_as_one_operator(shape, program_.range_constraints)
+               ? ""
+               : fmt::format("one operator for {} queries and {} keys is not known to be faster",
+                             to_text(shape.queries), to_text(shape.keys));
   }
 
   const KvCache* cache_of(const AttentionRows& from, const Node& call) const {
@@ -241,6 +260,7 @@ class Replacing {
       found.is_causal = found.mask != nullptr;
       found.mask = nullptr;
       found.start = *start;
+      found.reads_part_of_cache = true;
       return true;
     }
     if (found.prefix != nullptr) {  // what is taken is not the whole cache
@@ -334,6 +354,7 @@ class Replacing {
   }
 
   ExportedProgram& program_;
+  AttentionChoice which_;
   KvCaches caches_;
   std::unordered_map<const Node*, Starts> starts_;  // by call
   std::unordered_map<const Node*, Node*> spelled_;  // calls -> products that they stand for
@@ -342,6 +363,8 @@ class Replacing {
 
 }  // namespace
 
-AttentionResult replace_attention(ExportedProgram& program) { return Replacing(program).run(); }
+AttentionResult replace_attention(ExportedProgram& program, AttentionChoice which) {
+  return Replacing(program, which).run();
+}
 
 }  // namespace vitrine::aot

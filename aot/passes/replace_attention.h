@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@ struct AttentionResult {
   std::set<std::string> flat_buffers;  // names of those that have other sizes than before
 };
 
+enum class AttentionChoice : uint8_t {
+  kAll,
+  kWherePays,           // where the results stay the same and attention_cost.h expects less time
+  kWherePaysDelegated,  // the same, if a backend would get the products
+};
+
 // Takes a program as it was imported.
 //
 // Attention (aten.scaled_dot_product_attention, or products around a softmax) that custom_sdpa
@@ -30,8 +37,9 @@ struct AttentionResult {
 // whose mask shows query i of a call at position p the keys up to p + i, by the graph, gets p in
 // the place of the mask, and reads no other keys.
 //
-// Differs in these respects: a query that is masked everywhere has NaN, not 0; a negative position
-// is an error.
-AttentionResult replace_attention(ExportedProgram& program);
+// Differs in these respects: a query that is masked everywhere has NaN, not 0 (masks that are not
+// causal stay where only some is replaced); a negative position is an error.
+AttentionResult replace_attention(ExportedProgram& program,
+                                  AttentionChoice which = AttentionChoice::kAll);
 
 }  // namespace vitrine::aot

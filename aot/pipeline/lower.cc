@@ -85,28 +85,41 @@ void flatten_alike(Methods& methods, const std::map<std::string, std::set<std::s
   }
 }
 
-void replace_attention_of(Methods& methods, bool share_buffers, std::vector<std::string>& notes) {
+// An operator for attention, and writes to the caches that it reads.
+void replace_attention_of(const LowerOptions& options, LoweredModel& model) {
+  const bool all = options.attention == AttentionOperator::kCustomSdpa;
+  const AttentionChoice which = all ? AttentionChoice::kAll
+                                : options.partitioners.empty()
+                                    ? AttentionChoice::kWherePays
+                                    : AttentionChoice::kWherePaysDelegated;
   size_t replaced = 0;
   std::vector<std::string> kept;
   std::map<std::string, std::set<std::string>> flat;
-  for (auto& [name, program] : methods) {
+  for (auto& [name, program] : model.methods) {
     std::set<std::string>& flat_here = flat[name];
+    AttentionResult made;
     const Pass passes[] = {{"inline_wrapped", inline_wrapped},
-                           {"replace_attention", [&](ExportedProgram& each) {
-                              AttentionResult made = replace_attention(each);
-                              replaced += made.replaced + made.writes;
-                              kept.insert(kept.end(), made.kept.begin(), made.kept.end());
-                              flat_here = std::move(made.flat_buffers);
-                            }}};
-    run_passes(program, passes);
+                           {"replace_attention",
+                            [&](ExportedProgram& each) { made = replace_attention(each, which); }}};
+    ExportedProgram changed = program.copy();
+    run_passes(changed, passes);
+    kept.insert(kept.end(), made.kept.begin(), made.kept.end());
+    if (!all && made.replaced == 0) continue;  // writes alone do not make up for the operator
+    replaced += made.replaced + made.writes;
+    Changes changes(changed.range_constraints);
+    changes.add("attention as one operator, llama::custom_sdpa", made.replaced);
+    changes.add("write to a cache by llama::update_cache", made.writes);
+    model.changes[name] = changes.all();
+    flat_here = std::move(made.flat_buffers);
+    program = std::move(changed);
   }
-  if (replaced == 0) {
+  if (all && replaced == 0) {
     throw AotError(
         fmt::format("--attention custom_sdpa: there is no aten.scaled_dot_product_attention{}{}",
                     kept.empty() ? "" : " that it computes: ", fmt::join(kept, "; ")));
   }
-  if (share_buffers) flatten_alike(methods, flat);
-  notes.insert(notes.end(), kept.begin(), kept.end());
+  if (options.emit.memory_planning.share_mutable_buffers) flatten_alike(model.methods, flat);
+  model.notes.insert(model.notes.end(), kept.begin(), kept.end());
 }
 
 class Lowering {
@@ -119,9 +132,8 @@ class Lowering {
     }
     apply_bounds(options.bounds, exported);
     model_.methods = std::move(exported);
-    if (options.custom_sdpa) {
-      replace_attention_of(model_.methods, emit_.memory_planning.share_mutable_buffers,
-                           model_.notes);
+    if (options.attention != AttentionOperator::kAten) {
+      replace_attention_of(options, model_);
     }
     if (!options.quantise.linears && !options.quantise.embeddings) return;
     tell("quantising", "");
@@ -238,7 +250,10 @@ class Lowering {
   void keep(const std::string& name, Attempt made) {
     if (options_.make_record) edge_programs_.emplace(name, std::move(made.edge));
     if (!partitioners_.empty()) model_.rejections[name] = std::move(made.rejections);
-    if (options_.optimise) model_.changes[name] = std::move(made.changes);
+    if (options_.optimise) {
+      std::vector<Change>& changes = model_.changes[name];
+      changes.insert(changes.end(), made.changes.begin(), made.changes.end());
+    }
     executable_.emplace(name, std::move(made.executable));
     model_.methods.find(name)->second = std::move(made.delegated);
   }
@@ -285,6 +300,13 @@ class Lowering {
 };
 
 }  // namespace
+
+std::optional<AttentionOperator> attention_operator(std::string_view name) {
+  if (name == "aten") return AttentionOperator::kAten;
+  if (name == "custom_sdpa") return AttentionOperator::kCustomSdpa;
+  if (name == "auto") return AttentionOperator::kAuto;
+  return std::nullopt;
+}
 
 Methods import_methods(const std::map<std::string, std::filesystem::path>& files) {
   Methods methods;

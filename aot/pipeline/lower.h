@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,21 @@
 
 namespace vitrine::aot {
 
+// What computes attention: ATen's products, or llama::custom_sdpa (replace_attention.h).
+enum class AttentionOperator : uint8_t {
+  kAten,
+  kCustomSdpa,  // where it can; an error if it can nowhere
+  kAuto,        // where it gives the same and is known to be faster
+};
+// "aten", "custom_sdpa", "auto".
+std::optional<AttentionOperator> attention_operator(std::string_view name);
+
 struct LowerOptions {
   std::vector<std::shared_ptr<const Partitioner>> partitioners;  // in order of preference
   OpFilter filter;
   std::vector<DynamicBound> bounds;
   // Before everything else:
-  bool custom_sdpa = false;  // attention becomes llama::custom_sdpa (replace_attention.h)
+  AttentionOperator attention = AttentionOperator::kAten;
   QuantiseOptions quantise;
   // Weights that delegates keep by name go to the .ptd too, if constants are external.
   EmitOptions emit;
@@ -47,7 +57,8 @@ struct LoweredModel {
   // As the backends left them, for reports. The rejections' nodes are in their graphs.
   Methods methods;
   std::map<std::string, std::vector<Rejection>, std::less<>> rejections;
-  std::map<std::string, std::vector<Change>, std::less<>> changes;  // what `optimise` did
+  std::map<std::string, std::vector<Change>, std::less<>>
+      changes;  // what `attention`, `optimise` did
 };
 
 // By method. ImportErrors name the file.

@@ -274,7 +274,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     `backend` is "xnnpack", "mapping-demo", several in order of preference, or None; `only_ops` and
     `exclude_ops` say what it is offered.
     `attention="custom_sdpa"` computes attention, and writes to caches, by the operators of language
-    models.
+    models; "auto" does so where it is faster.
     `quantize` is a scheme for float weights, as pte_lower has it: "8da4w:32,embedding:4:32".
     `optimize` goes beyond ExecuTorch's lowering for speed; `explain()` tells what it did.
     `metadata` adds methods that give a value or list: {"get_max_seq_len": 2048}.

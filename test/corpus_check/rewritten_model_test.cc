@@ -47,17 +47,32 @@ TEST_P(RewrittenModel, QuantisedOtherwise) {
 // cache that index_put writes; attention spelled out. All calls, from an empty cache on.
 TEST_P(RewrittenModel, WithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
-    const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),
-                                          {.quantise = {}, .custom_sdpa = true});
+    const CaseResult result =
+        run_lowered(corpus_ / name, corpus_ / name, GetParam(),
+                    {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
   }
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
   for (const char* name :
        {"kv_cache", "kv_cache_xnnpack", "encoder_layer_sdpa", "softmax_layernorm_attention"}) {
-    const CaseResult result = run_lowered(others / name, others / name, GetParam(),
-                                          {.quantise = {}, .custom_sdpa = true});
+    const CaseResult result =
+        run_lowered(others / name, others / name, GetParam(),
+                    {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
+  }
+}
+
+TEST_P(RewrittenModel, WithAttentionWhereItPays) {
+  const fs::path others = test::corpus_dir();
+  if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
+  for (const fs::path& model :
+       {corpus_ / "llama_kv_static", corpus_ / "llama_8da4w_e8_static", others / "kv_cache",
+        others / "encoder_layer_sdpa", others / "softmax_layernorm_attention"}) {
+    const CaseResult result =
+        run_lowered(model, model, GetParam(),
+                    {.quantise = {}, .attention = aot::AttentionOperator::kAuto, .optimise = true});
+    EXPECT_EQ(result.status, CaseResult::Status::kPassed) << model << ": " << result.reason;
   }
 }
 
@@ -65,9 +80,9 @@ TEST_P(RewrittenModel, WithCustomAttention) {
 TEST_P(RewrittenModel, WithWritesToCachesInCoreAten) {
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
-  const CaseResult result =
-      run_lowered(others / "kv_cache", others / "kv_cache", GetParam(),
-                  {.quantise = {}, .custom_sdpa = true}, ExportedForm::kCoreAten);
+  const CaseResult result = run_lowered(
+      others / "kv_cache", others / "kv_cache", GetParam(),
+      {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa}, ExportedForm::kCoreAten);
   EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
 }
 

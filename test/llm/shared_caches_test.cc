@@ -47,7 +47,7 @@ aot::Methods methods() {
 
 TEST(SharedCaches, HaveOneShapeInAllMethods) {
   aot::LowerOptions options;
-  options.custom_sdpa = true;
+  options.attention = aot::AttentionOperator::kCustomSdpa;
   options.emit.memory_planning.share_mutable_buffers = true;
   const std::vector<std::byte> bytes = aot::lower(methods(), options).emitted.pte;
   const test::ScratchFolder folder;

@@ -93,11 +93,14 @@ class Lowering(unittest.TestCase):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="custom_sdpa")
         with self.assertRaisesRegex(ValueError, "flash"):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="flash")
+        self.assertEqual(vitrine.lower(sample("linear_relu", "model.pt2"), attention="auto").program,
+                         vitrine.lower(sample("linear_relu", "model.pt2")).program)
         corpus = os.environ.get("VITRINE_CORPUS", "")
         model = os.path.join(corpus, "kv_cache", "model.pt2")
         if not os.path.exists(model):
             self.skipTest("set VITRINE_CORPUS")
         self.assertIn("custom_sdpa", str(vitrine.lower(model, attention="custom_sdpa", backend=None)))
+        self.assertIn("attention as one operator", vitrine.lower(model, attention="auto").explain())
 
     def test_dynamic_sizes_are_narrowed(self):
         with self.assertRaisesRegex(vitrine.Error, "x.0: there is no such size; all sizes are static"):

@@ -51,7 +51,7 @@ void run(const LoweringOptions& options) {
   }
   lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
   lowering.bounds = options.bounds;
-  lowering.custom_sdpa = options.custom_sdpa;
+  lowering.attention = options.attention;
   lowering.quantise = options.quantise;
   lowering.emit = options.emit;
   lowering.fold_constants = options.fold_constants;

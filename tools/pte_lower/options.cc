@@ -83,7 +83,7 @@ struct CommandLine {
   std::string model;
   std::string explain;
   std::optional<std::string> quantise;
-  std::string attention;
+  std::string attention = "aten";
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
   std::vector<std::string> metadata;
@@ -125,8 +125,9 @@ void add_model_options(CLI::App& app, CommandLine& line) {
 void add_rewriting_options(CLI::App& app, CommandLine& line) {
   app.add_option("--attention", line.attention,
                  "custom_sdpa: attention by llama::custom_sdpa and writes to caches by "
-                 "llama::update_cache, as in stock language models; aten (default): as it is")
-      ->check(CLI::IsMember({"aten", "custom_sdpa"}).description(""))
+                 "llama::update_cache, as in stock language models; auto: the same where it is "
+                 "faster; aten (default): as it is")
+      ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}).description(""))
       ->type_name("KIND");
   app.add_option("--quantize", line.quantise,
                  "quantise float weights, bit for bit as torchao does: 8da4w:32,embedding:4:32\n"
@@ -192,7 +193,7 @@ void take_apart(CommandLine& line) {
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
   }
-  options.custom_sdpa = line.attention == "custom_sdpa";
+  options.attention = *aot::attention_operator(line.attention);
   if (line.quantise) options.quantise = aot::parse_quantisation(*line.quantise);
   for (const std::string& given : line.metadata) {
     options.emit.constant_methods.push_back(parse_constant_method(given));

@@ -9,6 +9,7 @@
 
 #include "aot/emit/emit.h"
 #include "aot/pipeline/dynamic_bounds.h"
+#include "aot/pipeline/lower.h"
 #include "aot/pipeline/quantisation.h"
 
 namespace vitrine::tools {
@@ -23,7 +24,7 @@ struct LoweringOptions {
   std::vector<std::string> excluded_ops;
   std::vector<aot::DynamicBound> bounds;
   aot::QuantiseOptions quantise;
-  bool custom_sdpa = false;
+  aot::AttentionOperator attention = aot::AttentionOperator::kAten;
   aot::EmitOptions emit;
   bool fold_constants = false;
   bool optimise = false;

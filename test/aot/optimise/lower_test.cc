@@ -12,9 +12,13 @@
 namespace vitrine::aot {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::Field;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 // Attention with scales on both sides and the guard that torch puts around its softmax.
@@ -90,6 +94,58 @@ TEST_P(Optimised, RecordsKnowWhereCallsComeFrom) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutDelegates, Optimised, testing::Bool());
+
+// 4 queries over 16 keys, and over themselves.
+ExportedProgram two_attentions() {
+  ModelBuilder build("Attentions");
+  Node* query = build.input("query", ScalarType::kFloat, {1, 2, 4, 8});
+  Node* key = build.input("key", ScalarType::kFloat, {1, 2, 16, 8});
+  Node* crossed = build.call("aten.scaled_dot_product_attention.default", {query, key, key});
+  return build.finish(
+      {build.call("aten.scaled_dot_product_attention.default", {crossed, crossed, crossed})});
+}
+
+TEST(OptimisedLowering, SaysWhereAttentionIsOneOperator) {
+  const auto lowered_with = [](AttentionOperator attention, bool delegates) {
+    LowerOptions options;
+    if (delegates) options.partitioners = {std::make_shared<XnnpackPartitioner>()};
+    options.optimise = true;
+    options.attention = attention;
+    Methods methods;
+    methods.emplace("forward", two_attentions());
+    return lower(std::move(methods), options);
+  };
+  const auto replaced = [](size_t count) {
+    return Contains(AllOf(Field(&Change::what, StartsWith("attention as one operator")),
+                          Field(&Change::count, count)));
+  };
+  const LoweredModel kernels = lowered_with(AttentionOperator::kAuto, false);
+  EXPECT_THAT(kernels.changes.at("forward"), replaced(2));
+  EXPECT_THAT(kernels.notes, IsEmpty());
+  const LoweredModel delegated = lowered_with(AttentionOperator::kAuto, true);
+  EXPECT_THAT(delegated.changes.at("forward"), replaced(1));
+  EXPECT_THAT(delegated.notes, ElementsAre(HasSubstr("4 queries and 4 keys")));
+  const LoweredModel aten = lowered_with(AttentionOperator::kAten, true);
+  EXPECT_THAT(aten.changes.at("forward"),
+              Not(Contains(Field(&Change::what, StartsWith("attention")))));
+}
+
+// Programs without attention, or with too large ones, are as they were.
+TEST(OptimisedLowering, AutomaticAttentionMayReplaceNothing) {
+  const auto lowered_with = [](AttentionOperator attention) {
+    ModelBuilder build("SelfAttention");
+    Node* x = build.input("x", ScalarType::kFloat, {1, 2, 40, 8});
+    LowerOptions options;
+    options.attention = attention;
+    Methods methods;
+    methods.emplace(
+        "forward",
+        build.finish({build.call("aten.scaled_dot_product_attention.default", {x, x, x})}));
+    return lower(std::move(methods), options);
+  };
+  EXPECT_EQ(lowered_with(AttentionOperator::kAuto).emitted.pte,
+            lowered_with(AttentionOperator::kAten).emitted.pte);
+}
 
 TEST(OptimisedLowering, IsDeterministic) {
   EXPECT_EQ(lowered(true, true).emitted.pte, lowered(true, true).emitted.pte);

@@ -107,5 +107,47 @@ TEST(ReplaceAttentionForm, LeavesWhatIsComputedOtherwise) {
   kept({x, x, x, zeros({1, 3})}, {}, "not given for each query");
 }
 
+// What to replace, and whether four queries over 4 and over 16 keys are.
+struct ChosenCase {
+  AttentionChoice which;
+  bool few_keys;
+  bool many_keys;
+};
+
+class ReplaceWherePays : public testing::TestWithParam<ChosenCase> {};
+
+TEST_P(ReplaceWherePays, LooksAtSizes) {
+  const auto is_replaced = [](int64_t queries, int64_t keys) {
+    const TensorData query = zeros({1, 2, queries, 8});
+    const TensorData key = zeros({1, 2, keys, 8});
+    ExportedProgram program = program_of({query, key, key}, one(kAttention));
+    const AttentionResult result = replace_attention(program, GetParam().which);
+    lint(program);
+    if (result.replaced == 0) {
+      EXPECT_THAT(result.kept, ElementsAre(HasSubstr("is not known to be faster")));
+      EXPECT_THAT(calls(program), ElementsAre("scaled_dot_product_attention"));
+    }
+    return result.replaced == 1;
+  };
+  EXPECT_EQ(is_replaced(4, 4), GetParam().few_keys);
+  EXPECT_EQ(is_replaced(4, 16), GetParam().many_keys);
+}
+
+INSTANTIATE_TEST_SUITE_P(Choices, ReplaceWherePays,
+                         testing::Values(ChosenCase{AttentionChoice::kAll, true, true},
+                                         ChosenCase{AttentionChoice::kWherePays, true, true},
+                                         ChosenCase{AttentionChoice::kWherePaysDelegated, false,
+                                                    true}));
+
+// A query that sees no key gets 0 from the products, NaN from the operator.
+TEST(ReplaceWherePaysForm, KeepsMasks) {
+  const TensorData x = zeros({1, 2, 3, 8});
+  const TensorData mask = bools({3, 3}, {1, 0, 1, 0, 0, 1, 0, 0, 0});
+  ExportedProgram program = program_of({x, x, x, mask}, one(kAttention));
+  const AttentionResult result = replace_attention(program, AttentionChoice::kWherePays);
+  EXPECT_EQ(result.replaced, 0U);
+  EXPECT_THAT(result.kept, ElementsAre(HasSubstr("its mask may hide all keys of a query")));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
