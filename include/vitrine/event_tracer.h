@@ -1,9 +1,9 @@
 // The interface into which the executor and the delegates log what they did and when.
 //
 // A record is fixed-size; taking one allocates nothing and formats nothing. All times are
-// nanoseconds of CLOCK_MONOTONIC (platform::quick_now_ns). One thread writes: the one that executes.
-// Strings in records are not copied: they belong to the kernel tables, the Method or its delegates,
-// and must live until the trace has been serialised.
+// nanoseconds of CLOCK_MONOTONIC (platform::quick_now_ns). One thread writes: the one that
+// executes. Strings in records are not copied: they belong to the kernel tables, the Method or its
+// delegates, and must live until the trace has been serialised.
 #pragma once
 
 #include <cstdint>
