@@ -43,7 +43,7 @@ set(VITRINE_LIBRARY_WARNINGS
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 
-# With sanitizers, GCC 12 reports <regex> and variants as uninitialised.
+# With sanitizers, GCC 12 reports <regex> and variants as uninitialised; as C++23 optionals, too.
 set(VITRINE_NO_UNINITIALIZED_WARNING $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 # Sets the variable to the text of the files, one behind the other. A change of one configures again.

@@ -132,8 +132,8 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
 void MethodDecoder::read_context(const ModelMetadata& metadata,
                                  const MethodDecoderOptions& options) {
   const int64_t id_bound = longest_call().most_ids();
-  const std::optional<int64_t> positions =
-      info_.has_cache ? cache_length(decode_->method().meta()) : std::nullopt;
+  std::optional<int64_t> positions;
+  if (info_.has_cache) positions = cache_length(decode_->method().meta());
   const int64_t guess = positions.value_or(id_bound);
   if (!metadata.max_seq_len && !metadata.max_context_len && options.max_context == 0) {
     notes_.push_back(fmt::format(

@@ -60,7 +60,7 @@ class DelegateTest : public testing::Test {
                                          const xnnpack::Limits& limits = {}) {
     BackendInitContext context;
     context.named_data = named_data;
-    context.memory = memory;
+    context.memory = memory_budget;
     context.tracer = tracer;
     context.chain_index = 0;
     context.instruction_id = 7;
@@ -102,7 +102,7 @@ class DelegateTest : public testing::Test {
   TensorFactory factory;
   RecordingTracer* tracer = nullptr;
   const NamedDataMap* named_data = nullptr;
-  Budget* memory = nullptr;  // outlives the delegate
+  Budget* memory_budget = nullptr;  // outlives the delegate
   std::unique_ptr<Delegate> delegate;
 };
 

@@ -68,7 +68,7 @@ TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
   const uint32_t x = b.input({kMost}), y = b.output({kMost});
   b.unary(Tag::XNNSquare, x, y);
   Budget budget;
-  memory = &budget;
+  memory_budget = &budget;
   load(b);
   const auto run_at_the_edge = [&](int32_t count) {
     return execute({&at_the_edge(count, 3), &factory.make(ScalarType::kFloat, {count})});

@@ -260,7 +260,7 @@ void expect_outside(const json& rows, const json& report) {
 
 TEST_F(TokenPage, ShowsTheReportInABrowser) {
   VITRINE_BROWSER(browser);
-  profile_.run.limits = inspector::MachineLimits{.bytes_per_s = kPeak};
+  profile_.run.limits.emplace().bytes_per_s = kPeak;
   const json report = this->report();
   const test::ScratchFolder scratch;
   const json seen =

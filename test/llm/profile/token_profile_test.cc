@@ -258,16 +258,16 @@ TEST_F(SampleProfile, ReportsAreWhole) {
         "sampling", "wall", "cache 262.1 kB", "cache   attention 0 to attention 3 65.5 kB each"}) {
     EXPECT_THAT(table, HasSubstr(text));
   }
-  const auto json = nlohmann::json::parse(report_token_json(profile_));
-  EXPECT_EQ(json["version"], kTokenJsonVersion);
-  EXPECT_EQ(json["rows"].size(), profile_.rows.size());
-  EXPECT_EQ(json["memory"]["cache_layers"].size(), 4u);
-  EXPECT_EQ(json["memory"]["cache_layers"][1]["bytes"], 65536);
-  EXPECT_EQ(json["tokens"].size(), 39u);
-  double sum = json["unattributed"]["decode_ns"];
-  for (const auto& row : json["rows"]) sum += row["decode_ns"].get<double>();
-  for (const auto& part : json["parts"]) sum += part["decode_ns"].get<double>();
-  EXPECT_EQ(sum, json["wall"]["decode_ns"].get<double>());
+  const auto report = nlohmann::json::parse(report_token_json(profile_));
+  EXPECT_EQ(report["version"], kTokenJsonVersion);
+  EXPECT_EQ(report["rows"].size(), profile_.rows.size());
+  EXPECT_EQ(report["memory"]["cache_layers"].size(), 4u);
+  EXPECT_EQ(report["memory"]["cache_layers"][1]["bytes"], 65536);
+  EXPECT_EQ(report["tokens"].size(), 39u);
+  double sum = report["unattributed"]["decode_ns"];
+  for (const auto& row : report["rows"]) sum += row["decode_ns"].get<double>();
+  for (const auto& part : report["parts"]) sum += part["decode_ns"].get<double>();
+  EXPECT_EQ(sum, report["wall"]["decode_ns"].get<double>());
   const std::string csv = report_token_csv(profile_, {inspector::GroupBy::kOp, 0, ""});
   EXPECT_THAT(csv, testing::StartsWith("name,place,"));
   EXPECT_THAT(csv, HasSubstr("\"wall\""));
