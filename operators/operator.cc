@@ -134,15 +134,11 @@ using Index = std::unordered_map<std::string_view, const Operator*>;
 struct Table {
   std::vector<Operator> operators;
   Index by_target;
-  Index by_kernel;
 
   Table() {
     operators.reserve(std::size(kRows));
     for (const Row& row : kRows) operators.push_back(make_operator(row));
-    for (const Operator& op : operators) {
-      by_target.emplace(op.target, &op);
-      if (!op.kernel.empty()) by_kernel.emplace(op.kernel, &op);
-    }
+    for (const Operator& op : operators) by_target.emplace(op.target, &op);
     for (Operator& op : operators) {
       if (op.may_alias()) op.copy = find(copying(op.target));
     }
@@ -192,10 +188,5 @@ std::span<const Operator> operators() { return table().operators; }
 const Operator* find_operator(std::string_view target) { return table().find(target); }
 
 const Operator* find_functional(std::string_view target) { return table().find_functional(target); }
-
-const Operator* find_operator_of_kernel(std::string_view kernel) {
-  const auto found = table().by_kernel.find(kernel);
-  return found == table().by_kernel.end() ? nullptr : found->second;
-}
 
 }  // namespace vitrine

@@ -73,7 +73,5 @@ const Operator* find_operator(std::string_view target);
 // The functional form of an in-place one, "aten.add_.Tensor"; both take the same arguments. Null if
 // there is none in the table, or the target is not an in-place form.
 const Operator* find_functional(std::string_view target);
-// By kernel, "aten::add.out". Null if it is not known.
-const Operator* find_operator_of_kernel(std::string_view kernel);
 
 }  // namespace vitrine
