@@ -13,6 +13,14 @@
 namespace vitrine::aot {
 namespace {
 
+// Placeholders come before it; null if there are only these.
+Node* first_call(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    if (node.kind() != Node::Kind::kPlaceholder) return &node;
+  }
+  return nullptr;
+}
+
 // A stack frame in PyTorch's form for a file of this program, without the folder of the build.
 std::string trace_of(const SourceLocation& place) {
   std::string_view file = place.file_name();
@@ -64,13 +72,7 @@ std::string ModelBuilder::qualified(std::string_view name) const {
 }
 
 Node* ModelBuilder::input(std::string_view name, ScalarType dtype, std::vector<SymInt> sizes) {
-  Node* before = nullptr;
-  for (Node& node : program_.graph->nodes()) {
-    if (node.kind() == Node::Kind::kPlaceholder) continue;
-    before = &node;
-    break;
-  }
-  Node* node = program_.graph->placeholder(name, before);
+  Node* node = program_.graph->placeholder(name, first_call(*program_.graph));
   node->meta.value = contiguous_spec(dtype, std::move(sizes));
   InputSpec spec;
   spec.name = node->name();
@@ -104,16 +106,8 @@ Node* ModelBuilder::weight(std::string_view name, InputSpec::Kind kind, TensorDa
   std::ranges::replace(placeholder, '.', '_');
   const auto place = std::ranges::find_if(
       inputs, [&](const InputSpec& other) { return rank_of(other.kind) > rank_of(kind); });
-  Node* before = nullptr;
-  if (place != inputs.end()) {
-    before = program_.graph->find(place->name);
-  } else {
-    for (Node& node : program_.graph->nodes()) {
-      if (node.kind() == Node::Kind::kPlaceholder) continue;
-      before = &node;
-      break;
-    }
-  }
+  Node* before =
+      place == inputs.end() ? first_call(*program_.graph) : program_.graph->find(place->name);
   Node* node = program_.graph->placeholder(placeholder, before);
   data.requires_grad = kind == InputSpec::Kind::kParameter;
   TensorSpec value = contiguous_spec(data.dtype, {data.sizes.begin(), data.sizes.end()});

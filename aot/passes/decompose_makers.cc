@@ -49,7 +49,7 @@ namespace {
 // The call's keywords, and its implicit layout and device.
 ArgumentMap maker_kwargs(Decomposition& to, bool tells_dtype) {
   ArgumentMap kwargs = to.kwargs({"dtype"});
-  if (kwargs.empty() && tells_dtype) kwargs.emplace_back("dtype", to.spec().dtype);
+  if (kwargs.empty() && tells_dtype) return Decomposition::maker(to.spec().dtype);
   kwargs.emplace_back("layout", Layout::kStrided);
   kwargs.emplace_back("device", Device());
   kwargs.emplace_back("pin_memory", false);
@@ -79,30 +79,21 @@ void filled_new(Decomposition& to) {
   const ScalarType dtype = to.spec().dtype;
   Argument number = op == "new_full" ? to.arg("fill_value") : Argument(op == "new_ones" ? 1 : 0);
   to.replace(to.call("aten.full.default", {to.arg("size"), number}, to.spec(),
-                     {{"dtype", dtype},
-                      {"layout", Layout::kStrided},
-                      {"device", Device()},
-                      {"pin_memory", false}}));
+                     Decomposition::maker(dtype)));
 }
 
 // Uninitialised memory.
 void uninitialised(Decomposition& to) {
   const TensorSpec spec = to.spec();
   to.replace(to.make("aten.empty.memory_format", {to.size_list(spec.sizes)},
-                     {{"dtype", spec.dtype},
-                      {"layout", Layout::kStrided},
-                      {"device", Device()},
-                      {"pin_memory", false}}));
+                     Decomposition::maker(spec.dtype)));
 }
 void random_like(Decomposition& to) {
   const TensorSpec spec = to.spec();
   const bool is_normal = to.node().target().op() == "randn_like";
   to.replace(to.call(is_normal ? "aten.randn.default" : "aten.rand.default",
                      {to.size_list(spec.sizes)}, contiguous_spec(spec.dtype, spec.sizes),
-                     {{"dtype", spec.dtype},
-                      {"layout", Layout::kStrided},
-                      {"device", Device()},
-                      {"pin_memory", false}}));
+                     Decomposition::maker(spec.dtype)));
 }
 
 void arange(Decomposition& to) {
@@ -118,10 +109,7 @@ void eye(Decomposition& to) {
   const auto count = [&](const SymInt& size) {
     const bool fits_a_byte = size.is_static() && size.value() <= 255;
     return to.make("aten.arange.start_step", {0, to.size(size)},
-                   {{"dtype", fits_a_byte ? ScalarType::kByte : ScalarType::kLong},
-                    {"layout", Layout::kStrided},
-                    {"device", Device()},
-                    {"pin_memory", false}});
+                   Decomposition::maker(fits_a_byte ? ScalarType::kByte : ScalarType::kLong));
   };
   Node* rows = count(sizes.at(0));
   Node* columns = count(sizes.at(1));
@@ -214,11 +202,8 @@ void one_hot(Decomposition& to) {
   const int64_t classes = to.integer("num_classes");
   if (classes < 1) to.refuse("its num_classes is not given");
   Node* labels = to.make("aten.unsqueeze.default", {to.self(), -1});
-  Node* numbers = to.make("aten.arange.start_step", {0, classes},
-                          {{"dtype", ScalarType::kLong},
-                           {"layout", Layout::kStrided},
-                           {"device", Device()},
-                           {"pin_memory", false}});
+  Node* numbers =
+      to.make("aten.arange.start_step", {0, classes}, Decomposition::maker(ScalarType::kLong));
   Node* equal = to.make("aten.eq.Tensor", {labels, numbers});
   to.replace(to.convert(equal, ScalarType::kLong));
 }

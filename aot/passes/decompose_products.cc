@@ -228,10 +228,7 @@ void attention(Decomposition& to) {
     if (mask != nullptr) to.refuse("it has a mask and is causal");
     const Sizes square = {spec.sizes[rank - 2], key->tensor()->sizes[key->tensor()->rank() - 2]};
     mask = to.make("aten.full.default", {to.size_list(square), true},
-                   {{"dtype", ScalarType::kBool},
-                    {"layout", Layout::kStrided},
-                    {"device", Device()},
-                    {"pin_memory", false}});
+                   Decomposition::maker(ScalarType::kBool));
     mask = to("tril", mask);
   }
   if (mask != nullptr) mask = additive_mask(to, mask, spec.dtype);

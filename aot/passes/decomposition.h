@@ -156,6 +156,14 @@ class Decomposition {
     return make("aten.index.Tensor", {x, Argument::list(std::move(indices))});
   }
 
+  // The keywords of calls that make tensors.
+  static ArgumentMap maker(ScalarType dtype) {
+    return {{"dtype", dtype},
+            {"layout", Layout::kStrided},
+            {"device", Device()},
+            {"pin_memory", false}};
+  }
+
   // Whether a replacement has different sizes, so that later results may too.
   bool changed_sizes() const { return changed_sizes_; }
 
@@ -168,12 +176,6 @@ class Decomposition {
  private:
   Call call() const { return Call(node_, kContext); }
   void note_sizes(const Node& before, const Node& after);
-  static ArgumentMap maker(ScalarType dtype) {
-    return {{"dtype", dtype},
-            {"layout", Layout::kStrided},
-            {"device", Device()},
-            {"pin_memory", false}};
-  }
   Node* binary(std::string_view op, Argument a, Argument b) {
     return make(fmt::format("aten.{}.Tensor", op), {std::move(a), std::move(b)});
   }
