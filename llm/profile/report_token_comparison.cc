@@ -49,9 +49,7 @@ class TokenComparisonTable {
     out_ += fmt::format("rows matched by {}; figures are of one token\n", comparison_.matched_by);
     for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) write_phase(phase);
     if (!comparison_.notes.empty()) out_ += '\n';
-    for (const std::string& note : comparison_.notes) {
-      out_ += inspector::wrap_words("note: ", printable(note), width_);
-    }
+    out_ += inspector::wrap_notes(comparison_.notes, width_);
     return std::move(out_);
   }
 

@@ -44,9 +44,7 @@ class TokenTable {
     write_rows();
     out_ += '\n';
     write_growth();
-    for (const std::string& note : profile_.notes) {
-      out_ += inspector::wrap_words("note: ", printable(note), width_);
-    }
+    out_ += inspector::wrap_notes(profile_.notes, width_);
     return std::move(out_);
   }
 
