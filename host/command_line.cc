@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "host/files.h"
 
 namespace vitrine::tools {
 namespace {
@@ -108,6 +112,16 @@ bool parse_command_line(CLI::App& app, int argc, char** argv, const std::functio
                      : app.exit(CLI::ExtrasError(error.what() + hint, error.get_exit_code()));
     return false;
   }
+}
+
+int run_tool(const char* name, const std::function<int()>& run) try {
+  const int exit_code = run();
+  flush_standard_output();
+  return exit_code;
+} catch (const std::exception& error) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}: {}\n", name, error.what());
+  return 1;
 }
 
 CLI::Option* as_files(CLI::Option* option) {

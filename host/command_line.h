@@ -16,6 +16,10 @@ namespace vitrine::tools {
 bool parse_command_line(CLI::App& app, int argc, char** argv, const std::function<void()>& check,
                         int* exit_code);
 
+// What a tool's main does: runs `run`, which gives the exit code, and sees that its output was
+// written. After an exception, which is reported on stderr behind the tool's name, the code is 1.
+int run_tool(const char* name, const std::function<int()>& run);
+
 // Options under a heading of the help.
 class OptionGroup {
  public:

@@ -188,10 +188,5 @@ int run(int argc, char** argv) {
 }  // namespace vitrine::bench
 
 int main(int argc, char** argv) {
-  try {
-    return vitrine::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench: {}\n", error.what());
-    return 1;
-  }
+  return vitrine::tools::run_tool("bench", [&] { return vitrine::bench::run(argc, argv); });
 }

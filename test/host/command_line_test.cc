@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/tool_error.h"
+
 namespace vitrine::tools {
 namespace {
 
@@ -66,6 +68,13 @@ TEST(CommandLine, LimitsOfNumbersAreNamedInFewWords) {
   EXPECT_THAT(error_of({"--output", "x", "--ratio", "nan"}), HasSubstr("expected a number"));
   EXPECT_THAT(error_of({"--output", "x", "--runs", "many"}), HasSubstr("--runs"));
   EXPECT_EQ(error_of({"--output", "x", "--runs", "1", "--ratio", "1e-9"}), "");
+}
+
+TEST(RunTool, GivesTheExitCodeAndReportsExceptions) {
+  EXPECT_EQ(run_tool("tool", [] { return 2; }), 2);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_tool("tool", []() -> int { throw ToolError("a.pte: is damaged"); }), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "tool: a.pte: is damaged\n");
 }
 
 }  // namespace

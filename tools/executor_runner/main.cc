@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "formats/etdump/etdump_writer.h"
+#include "host/command_line.h"
 #include "host/files.h"
 #include "host/session.h"
 #include "host/tool_error.h"
@@ -100,16 +101,11 @@ int run(const RunnerOptions& options) {
 }  // namespace vitrine::tools
 
 int main(int argc, char** argv) {
-  try {
+  using namespace vitrine::tools;
+  return run_tool("executor_runner", [&] {
     int exit_code = 0;
-    const auto options = vitrine::tools::parse_options(argc, argv, &exit_code);
+    const auto options = parse_options(argc, argv, &exit_code);
     if (!options) return exit_code;
-    exit_code = options->compare.empty() ? vitrine::tools::run(*options)
-                                         : vitrine::tools::run_comparison(*options);
-    vitrine::tools::flush_standard_output();
-    return exit_code;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "executor_runner: {}\n", error.what());
-    return 1;
-  }
+    return options->compare.empty() ? run(*options) : run_comparison(*options);
+  });
 }

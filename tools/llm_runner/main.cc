@@ -7,10 +7,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <memory>
 
+#include "host/command_line.h"
 #include "host/files.h"
 #include "host/input_file.h"
 #include "host/session.h"
@@ -234,20 +234,16 @@ class LlmRunner {
 }  // namespace vitrine::tools
 
 int main(int argc, char** argv) {
-  try {
+  using namespace vitrine::tools;
+  return run_tool("llm_runner", [&] {
     int exit_code = 0;
-    const auto options = vitrine::tools::parse_llm_options(argc, argv, &exit_code);
+    const auto options = parse_llm_options(argc, argv, &exit_code);
     if (!options) return exit_code;
     if (options->compare.size() == 2) {
-      vitrine::tools::compare_saved(*options);
+      compare_saved(*options);
     } else {
-      vitrine::tools::LlmRunner(*options).run();
+      LlmRunner(*options).run();
     }
-    vitrine::tools::flush_standard_output();
     return 0;
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "llm_runner: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <exception>
 
 #include "aot/pipeline/lower.h"
+#include "host/command_line.h"
 #include "host/files.h"
 #include "tools/pte_lower/backends.h"
 #include "tools/pte_lower/options.h"
@@ -94,15 +94,11 @@ void run(const LoweringOptions& options) {
 }  // namespace vitrine::tools
 
 int main(int argc, char** argv) {
-  try {
+  using namespace vitrine::tools;
+  return run_tool("pte_lower", [&] {
     int exit_code = 0;
-    const auto options = vitrine::tools::parse_lowering_options(argc, argv, &exit_code);
-    if (!options) return exit_code;
-    vitrine::tools::run(*options);
-    vitrine::tools::flush_standard_output();
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "pte_lower: {}\n", error.what());
-    return 1;
-  }
+    const auto options = parse_lowering_options(argc, argv, &exit_code);
+    if (options) run(*options);
+    return exit_code;
+  });
 }
