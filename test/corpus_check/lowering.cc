@@ -72,7 +72,7 @@ bool lower_case(Case& which, const fs::path& case_folder, ExportedForm form,
     options.partitioners.push_back(tools::lowering_backend(name).make_partitioner());
   }
   options.fold_constants = flags.fold_constants;
-  options.attention = flags.attention;
+  options.attention = *aot::attention_operator(flags.attention);
   if (!flags.quantise.empty()) options.quantise = aot::parse_quantisation(flags.quantise);
   // Cases with weights outside of their program are lowered in that way.
   options.emit.external_constants = flags.external_constants || !which.data.empty();

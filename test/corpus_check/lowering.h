@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "aot/pipeline/lower.h"
 #include "test/corpus_check/case_file.h"
 
 namespace vitrine::corpus {
@@ -18,8 +17,8 @@ struct LoweringFlags {
   bool fold_constants = false;
   bool external_constants = false;  // cases that have such are always lowered so
   std::string quantise;             // as --quantize of pte_lower; empty: not
-  aot::AttentionOperator attention = aot::AttentionOperator::kAten;
-  bool optimise = false;  // --optimize; an error if planned memory grows
+  std::string attention = "aten";   // as --attention
+  bool optimise = false;            // --optimize; an error if planned memory grows
 };
 
 // Writes the program and its .ptd files to `folder` and sets `which` to them. False if the case

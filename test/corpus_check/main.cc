@@ -159,12 +159,7 @@ int main(int argc, char** argv) {
   vitrine::corpus::LoweringFlags flags;
   app.add_flag("--fold_constants", flags.fold_constants, "of --lower, as pte_lower has it");
   app.add_flag("--optimize", flags.optimise, "the same; planned memory must not grow");
-  app.add_option_function<std::string>(
-         "--attention",
-         [&](const std::string& name) {
-           flags.attention = *vitrine::aot::attention_operator(name);
-         },
-         "the same")
+  app.add_option("--attention", flags.attention, "the same")
       ->check(CLI::IsMember({"aten", "custom_sdpa", "auto"}));
   app.add_flag("--external_constants", flags.external_constants, "the same");
   CLI11_PARSE(app, argc, argv);

@@ -47,18 +47,16 @@ TEST_P(RewrittenModel, QuantisedOtherwise) {
 // cache that index_put writes; attention spelled out. All calls, from an empty cache on.
 TEST_P(RewrittenModel, WithCustomAttention) {
   for (const char* name : {"llama_kv_static", "llama_8da4w_e8_static"}) {
-    const CaseResult result =
-        run_lowered(corpus_ / name, corpus_ / name, GetParam(),
-                    {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa});
+    const CaseResult result = run_lowered(corpus_ / name, corpus_ / name, GetParam(),
+                                          {.quantise = {}, .attention = "custom_sdpa"});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
   }
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
   for (const char* name :
        {"kv_cache", "kv_cache_xnnpack", "encoder_layer_sdpa", "softmax_layernorm_attention"}) {
-    const CaseResult result =
-        run_lowered(others / name, others / name, GetParam(),
-                    {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa});
+    const CaseResult result = run_lowered(others / name, others / name, GetParam(),
+                                          {.quantise = {}, .attention = "custom_sdpa"});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << name << ": " << result.reason;
   }
 }
@@ -69,9 +67,8 @@ TEST_P(RewrittenModel, WithAttentionWhereItPays) {
   for (const fs::path& model :
        {corpus_ / "llama_kv_static", corpus_ / "llama_8da4w_e8_static", others / "kv_cache",
         others / "encoder_layer_sdpa", others / "softmax_layernorm_attention"}) {
-    const CaseResult result =
-        run_lowered(model, model, GetParam(),
-                    {.quantise = {}, .attention = aot::AttentionOperator::kAuto, .optimise = true});
+    const CaseResult result = run_lowered(model, model, GetParam(),
+                                          {.quantise = {}, .attention = "auto", .optimise = true});
     EXPECT_EQ(result.status, CaseResult::Status::kPassed) << model << ": " << result.reason;
   }
 }
@@ -80,9 +77,9 @@ TEST_P(RewrittenModel, WithAttentionWhereItPays) {
 TEST_P(RewrittenModel, WithWritesToCachesInCoreAten) {
   const fs::path others = test::corpus_dir();
   if (others.empty()) GTEST_SKIP() << "set VITRINE_CORPUS";
-  const CaseResult result = run_lowered(
-      others / "kv_cache", others / "kv_cache", GetParam(),
-      {.quantise = {}, .attention = aot::AttentionOperator::kCustomSdpa}, ExportedForm::kCoreAten);
+  const CaseResult result =
+      run_lowered(others / "kv_cache", others / "kv_cache", GetParam(),
+                  {.quantise = {}, .attention = "custom_sdpa"}, ExportedForm::kCoreAten);
   EXPECT_EQ(result.status, CaseResult::Status::kPassed) << result.reason;
 }
 
