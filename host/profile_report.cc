@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -70,22 +72,35 @@ inspector::MemoryInfo memory_info(const MemoryUsage& usage) {
           .constants = usage.delegates.bytes(Kind::kConstants)};
 }
 
+std::span<const ReportFormatRow> report_formats() {
+  using inspector::Profile;
+  using Options = ReportOptions;
+  static constexpr std::array<ReportFormatRow, 6> kRows = {{
+      {ReportFormat::kTable, "table", "",
+       [](const Profile& profile, const Options& options) {
+         return inspector::report_table(profile, table_options(options));
+       }},
+      {ReportFormat::kJson, "json", "",
+       [](const Profile& profile, const Options&) { return inspector::report_json(profile); }},
+      {ReportFormat::kJsonl, "jsonl", "a line an op",
+       [](const Profile& profile, const Options& options) {
+         return inspector::report_jsonl(profile, options.labels);
+       }},
+      {ReportFormat::kCsv, "csv", "",
+       [](const Profile& profile, const Options& options) {
+         return inspector::report_csv(profile, options.view);
+       }},
+      {ReportFormat::kHtml, "html", "",
+       [](const Profile& profile, const Options&) { return inspector::report_html(profile); }},
+      {ReportFormat::kTimeline, "timeline", "ui.perfetto.dev",
+       [](const Profile& profile, const Options&) { return inspector::report_timeline(profile); }},
+  }};
+  return kRows;
+}
+
 std::string make_report(const inspector::Profile& profile, const ReportOptions& options) {
-  switch (options.format) {
-    case ReportFormat::kJson:
-      return inspector::report_json(profile);
-    case ReportFormat::kJsonl:
-      return inspector::report_jsonl(profile, options.labels);
-    case ReportFormat::kCsv:
-      return inspector::report_csv(profile, options.view);
-    case ReportFormat::kTimeline:
-      return inspector::report_timeline(profile);
-    case ReportFormat::kHtml:
-      return inspector::report_html(profile);
-    case ReportFormat::kTable:
-      break;
-  }
-  return inspector::report_table(profile, table_options(options));
+  return std::ranges::find(report_formats(), options.format, &ReportFormatRow::format)
+      ->make(profile, options);
 }
 
 void write_report(std::string_view text, const ReportOptions& options) {

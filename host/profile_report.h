@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,7 @@
 
 namespace vitrine::tools {
 
-enum class ReportFormat : uint8_t { kTable, kJson, kJsonl, kCsv, kTimeline, kHtml };
+enum class ReportFormat : uint8_t { kTable, kJson, kJsonl, kCsv, kHtml, kTimeline };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kTable;
@@ -29,6 +30,14 @@ struct ReportOptions {
   // For lines of JSON: "device", "device_class", "commit", "run", ... See add_default_labels().
   std::map<std::string, std::string> labels = {};
 };
+
+struct ReportFormatRow {
+  ReportFormat format;
+  std::string_view name;  // of --format
+  std::string_view about;
+  std::string (*make)(const inspector::Profile& profile, const ReportOptions& options);
+};
+std::span<const ReportFormatRow> report_formats();
 
 // Chooses colour and width by the output: a terminal, NO_COLOR, its columns.
 inspector::TableOptions table_options(const ReportOptions& options);

@@ -1,27 +1,31 @@
 #include "host/report_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace vitrine::tools {
 
 void add_report_options(const OptionGroup& group, ReportOptions& options) {
-  const std::map<std::string, ReportFormat> formats = {
-      {"table", ReportFormat::kTable},       {"json", ReportFormat::kJson},
-      {"jsonl", ReportFormat::kJsonl},       {"csv", ReportFormat::kCsv},
-      {"timeline", ReportFormat::kTimeline}, {"html", ReportFormat::kHtml}};
+  std::map<std::string, ReportFormat> formats;
+  std::vector<std::string> described;
+  for (const ReportFormatRow& row : report_formats()) {
+    formats.emplace(row.name, row.format);
+    described.push_back(row.about.empty() ? std::string(row.name)
+                                          : fmt::format("{} ({})", row.name, row.about));
+  }
   using inspector::GroupBy;
   const std::map<std::string, GroupBy> groupings = {{"none", GroupBy::kNone},
                                                     {"op", GroupBy::kOp},
                                                     {"delegate", GroupBy::kDelegate},
                                                     {"module", GroupBy::kModule},
                                                     {"line", GroupBy::kLine}};
-  as_choice(group.add_option(
-                "--format", options.format,
-                "table, json, jsonl (a line an op), csv, html or timeline (ui.perfetto.dev)"),
-            formats)
+  as_choice(
+      group.add_option("--format", options.format, fmt::format("{}", fmt::join(described, ", "))),
+      formats)
       ->type_name("FORMAT");
   group.add_option("--output", options.file, "file for the report (default: standard output)")
       ->type_name("FILE");
