@@ -95,41 +95,63 @@ bool exists(const std::string& name) {
   return fs::exists(path) || fs::exists(path.string() + ".cc") || fs::exists(path.string() + ".h");
 }
 
-// What pages call by a path, "`runtime/core/tensor.cc`", is there. Patterns and blocks of code do
-// not count.
+// What a text calls by a path, "`runtime/core/tensor.cc`". Patterns and blocks of code do not
+// count.
+std::vector<std::string> named_paths(const std::string& text) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  bool is_code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) is_code = !is_code;
+    if (is_code) continue;
+    for (size_t begin = line.find('`'); begin != std::string::npos;) {
+      const size_t end = std::min(line.find('`', begin + 1), line.size());
+      const std::string name = line.substr(begin + 1, end - begin - 1);
+      begin = line.find('`', end + 1);
+      const size_t slash = name.find('/');
+      if (slash == std::string::npos || name.find_first_of(" <*{:|") != std::string::npos ||
+          slash == 0 || name.starts_with("build/") || !exists(name.substr(0, slash))) {
+        continue;
+      }
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
 TEST(SourceTree, PagesNameFilesThatExist) {
   size_t names = 0;
   for (const fs::path& path : files()) {
     if (path.extension() != ".md") continue;
-    std::istringstream lines(contents(path));
-    bool is_code = false;
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("```")) is_code = !is_code;
-      if (is_code) continue;
-      for (size_t begin = line.find('`'); begin != std::string::npos;) {
-        const size_t end = std::min(line.find('`', begin + 1), line.size());
-        const std::string name = line.substr(begin + 1, end - begin - 1);
-        begin = line.find('`', end + 1);
-        const size_t slash = name.find('/');
-        if (slash == std::string::npos || name.find_first_of(" <*{:|") != std::string::npos ||
-            slash == 0 || name.starts_with("build/") || !exists(name.substr(0, slash))) {
-          continue;
-        }
-        ++names;
-        EXPECT_TRUE(exists(name)) << path << " names " << name;
-      }
+    for (const std::string& name : named_paths(contents(path))) {
+      ++names;
+      EXPECT_TRUE(exists(name)) << path << " names " << name;
     }
   }
   EXPECT_GT(names, 50u);
 }
 
-// The row that the page on contributing shows is one of the operator table's.
-TEST(SourceTree, ThePageOnContributingShowsARealRow) {
+// What the page on contributing shows is in a file that its section names above.
+TEST(SourceTree, ThePageOnContributingShowsRealCode) {
   const std::string page = contents("docs/contributing.md");
-  const size_t begin = page.find("OP(\"");
-  ASSERT_NE(begin, std::string::npos);
-  const std::string row = page.substr(begin, page.find("\n```", begin) - begin);
-  EXPECT_NE(contents("operators/table/elementwise.inc").find(row), std::string::npos) << row;
+  constexpr std::string_view kBegin = "\n```cpp\n";
+  size_t blocks = 0;
+  for (size_t begin = page.find(kBegin); begin != std::string::npos;
+       begin = page.find(kBegin, begin + 1)) {
+    ++blocks;
+    const std::string above = page.substr(0, begin);
+    const size_t code = begin + kBegin.size();
+    const std::string block = page.substr(code, page.find("\n```", code) - code);
+    bool is_found = false;
+    const std::vector<std::string> names = named_paths(above.substr(above.rfind("\n## ")));
+    for (const std::string& name : names) {
+      const fs::path path = name;
+      is_found = is_found || (has_extension(path, kCode) && exists(name) &&
+                              contents(path).find(block) != std::string::npos);
+    }
+    EXPECT_TRUE(is_found) << block << "\nis in none of " << testing::PrintToString(names);
+  }
+  EXPECT_GE(blocks, 5U);
 }
 
 // The device side is built without exceptions and RTTI: headers must not hide a use that only the
