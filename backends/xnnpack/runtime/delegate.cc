@@ -1,7 +1,6 @@
 #include "backends/xnnpack/runtime/delegate.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "backends/xnnpack/runtime/blob.h"
@@ -10,40 +9,12 @@
 #include "backends/xnnpack/runtime/nibble_packing.h"
 #include "backends/xnnpack/runtime/node_table.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
-#include "backends/xnnpack/runtime/slack.h"
 #include "backends/xnnpack/runtime/subgraph.h"
-#include "backends/xnnpack/runtime/tensor_shape.h"
 #include "backends/xnnpack/runtime/unscaled_weights.h"
 #include "runtime/platform/clock.h"
 #include "vitrine/thread_pool.h"
 
 namespace vitrine::xnnpack {
-namespace {
-
-Error describe_mismatch(const Tensor& tensor, const Value& value) {
-  char text[128];
-  describe(tensor, text, sizeof text);
-  return Error::make(ErrorCode::kInvalidArgument, "is %s, but the delegate wants %s of rank %zu",
-                     text, value.datatype->name, value.shape.rank);
-}
-
-// XNNPACK wrote 32-bit indices where 64-bit ones belong.
-void widen(Tensor& tensor) {
-  auto* bytes = static_cast<std::byte*>(tensor.mutable_raw_data());
-  for (size_t i = static_cast<size_t>(tensor.numel()); i-- > 0;) {
-    int32_t narrow;
-    std::memcpy(&narrow, bytes + i * sizeof narrow, sizeof narrow);
-    const int64_t wide = narrow;
-    std::memcpy(bytes + i * sizeof wide, &wide, sizeof wide);
-  }
-}
-
-bool is_widened(const Tensor& tensor, ScalarType made) {
-  return made == ScalarType::kInt && tensor.dtype() == ScalarType::kLong;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitContext& context,
                                                           std::span<const std::byte> processed,
                                                           const Limits& limits, Shared shared) {
@@ -88,7 +59,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   forget_memory_plan(self->runtime_.get());
   place_softmax_apart(self->runtime_.get());
   self->constants_.release_packed();
-  VITRINE_RETURN_IF_ERROR(self->bind_externals());
+  VITRINE_RETURN_IF_ERROR(self->arguments_.bind(context.memory));
   if (context.tracer != nullptr) {
     VITRINE_RETURN_IF_ERROR(self->trace_init(context, built.defined, start_ns));
   }
@@ -96,7 +67,6 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
 }
 
 XnnpackDelegate::~XnnpackDelegate() {
-  if (memory_ != nullptr) memory_->give_back(staged_bytes());
   if (!workspace_) return;
   const std::lock_guard lock(workspace_->mutex);
   runtime_.reset();
@@ -115,15 +85,9 @@ Error XnnpackDelegate::finish_load() {
 void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   constants_.report_memory(report);
   weights_->report_memory(report);
-  report.add(DelegateMemory::Kind::kWorkspace, this, staged_bytes());
+  report.add(DelegateMemory::Kind::kWorkspace, this, arguments_.copied_bytes());
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
-}
-
-size_t XnnpackDelegate::staged_bytes() const {
-  size_t sum = 0;
-  for (const DataBuffer& copy : staged_) sum += copy.size();
-  return sum;
 }
 
 // Ranks follow from ranks, so that what holds for the declared shapes holds for all.
@@ -136,19 +100,6 @@ Error XnnpackDelegate::check_output_ranks() const {
                        value.shape.rank, shapes_[i].rank);
   }
   return Error();
-}
-
-Error XnnpackDelegate::bind_externals() {
-  for (uint32_t argument = 0; argument < graph_.external_count; ++argument) {
-    const uint32_t index = graph_.externals[argument];
-    if (index == kNone) continue;
-    const Value& value = graph_.values[index];
-    VITRINE_RETURN_IF_ERROR(
-        bindings_.push_back({argument, index, value.is_output, !value.is_output || value.used,
-                             false, *value.datatype->argument}));
-    VITRINE_RETURN_IF_ERROR(data_.push_back({argument, nullptr}));
-  }
-  return staged_.resize(bindings_.size());
 }
 
 Error XnnpackDelegate::trace_init(const BackendInitContext& context,
@@ -172,7 +123,7 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
 
 Error XnnpackDelegate::execute(const BackendExecutionContext& context,
                                std::span<EValue* const> arguments) {
-  const bool as_before = are_as_before(arguments);
+  const bool as_before = shapes_valid_ && data_valid_ && arguments_.are_as_before(arguments);
   if (!as_before || context.tracer != nullptr) {
     return check_and_execute(context, arguments, as_before);
   }
@@ -189,7 +140,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
                        graph_.external_count, arguments.size());
   }
   bool shapes_changed = !std::exchange(shapes_valid_, false);  // until all has gone well
-  if (!as_before) VITRINE_RETURN_IF_ERROR(check_arguments(arguments, &shapes_changed));
+  if (!as_before) VITRINE_RETURN_IF_ERROR(arguments_.check(arguments, &shapes_changed));
   const std::lock_guard lock(workspace_->mutex);
   if (!runtime_) {
     return Error::make(ErrorCode::kInvalidState,
@@ -203,8 +154,8 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
       return Error::make(is_blamed ? ErrorCode::kInvalidArgument : error.code(),
                          "with the sizes of this call: %s", error.message());
     }
-    VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, has_empty_input());
-    if (nothing_to_do) return resize_outputs(arguments);
+    VITRINE_ASSIGN_OR_RETURN(const bool nothing_to_do, arguments_.has_empty_input());
+    if (nothing_to_do) return arguments_.resize_outputs(arguments);
   }
   if (!as_before) VITRINE_RETURN_IF_ERROR(prepare(arguments, shapes_changed));
   const bool traced = context.tracer != nullptr && times_.has_value();
@@ -214,7 +165,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
   const std::span<const OperatorTime> times =
       traced ? times_->stop() : std::span<const OperatorTime>();
   shapes_valid_ = true;
-  if (!as_before) finish_outputs(arguments);
+  if (!as_before) arguments_.finish_outputs(arguments);
   if (traced) log_operators(context, times);
   return Error();
 }
@@ -232,13 +183,15 @@ Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_c
     if (!error.ok()) return fail(std::move(error));
     VITRINE_RETURN_IF_ERROR(invocation_.plan(runtime_.get(), pool_));
   }
-  VITRINE_RETURN_IF_ERROR(resize_outputs(arguments));
+  VITRINE_RETURN_IF_ERROR(arguments_.resize_outputs(arguments));
   bool data_changed = !data_valid_;
   data_valid_ = false;
-  VITRINE_RETURN_IF_ERROR(place_arguments(arguments, &data_changed));
+  VITRINE_RETURN_IF_ERROR(arguments_.place(arguments, &data_changed));
   if (data_changed) {
-    const xnn_status status = call_xnnpack(
-        [this] { return xnn_setup_runtime_v2(runtime_.get(), data_.size(), data_.data()); });
+    const xnn_status status = call_xnnpack([this] {
+      const std::span<const xnn_external_value> places = arguments_.places();
+      return xnn_setup_runtime_v2(runtime_.get(), places.size(), places.data());
+    });
     if (status != xnn_status_success) {
       return fail(Error::make(ErrorCode::kInternal, "XNNPACK does not take the arguments: %s",
                               status_text(status)));
@@ -252,125 +205,6 @@ Error XnnpackDelegate::fail(Error error) {
   data_valid_ = false;
   if (!forget_memory_plan(runtime_.get())) runtime_.reset();
   return error;
-}
-
-// Whether nothing is to be done for them but to run: XNNPACK has these shapes and these places. A
-// small delegate runs for less time than the checks of the general case take.
-bool XnnpackDelegate::are_as_before(std::span<EValue* const> arguments) const {
-  if (!shapes_valid_ || !data_valid_ || arguments.size() != graph_.external_count) return false;
-  const xnn_external_value* data = data_.data();
-  for (const Binding& binding : bindings_) {
-    const EValue* argument = arguments[binding.argument];
-    if (argument == nullptr || !argument->is_tensor()) return false;
-    const Tensor& tensor = argument->unchecked_tensor();
-    if (tensor.raw_data() != (data++)->data || tensor.dtype() != binding.dtype ||
-        (binding.is_output && tensor.is_read_only()) ||
-        (binding.needs_slack && !tensor.has_slack()) ||
-        !has_shape(tensor, shapes_[binding.value])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-Error XnnpackDelegate::check_arguments(std::span<EValue* const> arguments, bool* shapes_changed) {
-  for (const Binding& binding : bindings_) {
-    const EValue* argument = arguments[binding.argument];
-    if (argument == nullptr || !argument->is_tensor()) {
-      return Error::make(ErrorCode::kInvalidArgument, "argument %u is not a tensor",
-                         binding.argument);
-    }
-    const Tensor& tensor = argument->unchecked_tensor();
-    const Value& value = graph_.values[binding.value];
-    const bool dtype_fits =
-        tensor.dtype() == binding.dtype || (binding.is_output && is_widened(tensor, binding.dtype));
-    if (!dtype_fits || blob_rank(tensor) != value.shape.rank) {
-      return describe_mismatch(tensor, value).in("argument %u", binding.argument);
-    }
-    if (binding.is_output && tensor.is_read_only()) {
-      return Error::make(ErrorCode::kInvalidProgram,
-                         "argument %u is an output of the delegate but a constant of the program",
-                         binding.argument);
-    }
-    if (tensor.raw_data() == nullptr && tensor.numel() != 0) {
-      return Error::make(ErrorCode::kInvalidState, "argument %u has no memory", binding.argument);
-    }
-    if (binding.is_output) continue;
-    if (!has_shape(tensor, shapes_[binding.value])) {
-      shapes_[binding.value] = shape_of(tensor);
-      *shapes_changed = true;
-    }
-  }
-  return Error();
-}
-
-Error XnnpackDelegate::grow_staged(size_t binding, size_t bytes) {
-  DataBuffer& copy = staged_[binding];
-  if (copy.size() >= bytes) return Error();
-  if (memory_ != nullptr) memory_->give_back(copy.size());
-  copy = DataBuffer();
-  if (memory_ != nullptr && !memory_->take(bytes)) {
-    return Error::make(
-        ErrorCode::kOutOfResources,
-        "argument %u needs a copy of %zu bytes, since reading past its end may leave "
-        "its page: max_memory_bytes leaves %llu",
-        bindings_[binding].argument, bytes, static_cast<unsigned long long>(memory_->left()));
-  }
-  Result<DataBuffer> made = DataBuffer::allocate(bytes);
-  if (made.ok()) {
-    copy = *std::move(made);
-  } else if (memory_ != nullptr) {
-    memory_->give_back(bytes);
-  }
-  return made.ok() ? Error() : made.take_error();
-}
-
-// Tells XNNPACK of the arguments' memory, or of copies where it would read too far.
-Error XnnpackDelegate::place_arguments(std::span<EValue* const> arguments, bool* data_changed) {
-  for (size_t i = 0; i < bindings_.size(); ++i) {
-    Binding& binding = bindings_[i];
-    Tensor& tensor = arguments[binding.argument]->unchecked_tensor();
-    void* data = tensor.mutable_raw_data();
-    binding.needs_slack = binding.is_read && !can_be_read_past(data, tensor.nbytes());
-    if (binding.needs_slack && !tensor.has_slack()) {
-      VITRINE_RETURN_IF_ERROR(grow_staged(i, tensor.nbytes()));
-      data = staged_[i].owned_data();
-      if (!binding.is_output) std::memcpy(data, tensor.raw_data(), tensor.nbytes());
-    }
-    if (data_[i].data == data) continue;
-    data_[i].data = data;
-    *data_changed = true;
-  }
-  return Error();
-}
-
-void XnnpackDelegate::finish_outputs(std::span<EValue* const> arguments) {
-  for (size_t i = 0; i < bindings_.size(); ++i) {
-    if (!bindings_[i].is_output) continue;
-    Tensor& tensor = arguments[bindings_[i].argument]->unchecked_tensor();
-    if (data_[i].data != tensor.raw_data()) {
-      std::memcpy(tensor.mutable_raw_data(), data_[i].data, tensor.nbytes());
-    }
-    if (is_widened(tensor, bindings_[i].dtype)) widen(tensor);
-  }
-}
-
-// XNNPACK does not support empty tensors.
-Result<bool> XnnpackDelegate::has_empty_input() const {
-  const auto is_empty = [this](const Binding& binding) {
-    return std::ranges::count(shapes_[binding.value].used(), size_t{0}) != 0;
-  };
-  const Binding* empty_input = nullptr;
-  const Binding* filled_output = nullptr;
-  for (const Binding& binding : bindings_) {
-    if (binding.is_output && !is_empty(binding)) filled_output = &binding;
-    if (!binding.is_output && is_empty(binding)) empty_input = &binding;
-  }
-  if (empty_input != nullptr && filled_output != nullptr) {
-    return Error::make(ErrorCode::kNotSupported, "argument %u is empty, but argument %u is not",
-                       empty_input->argument, filled_output->argument);
-  }
-  return empty_input != nullptr;
 }
 
 XnnpackDelegate::ZeroBufferLists XnnpackDelegate::zero_buffer_lists() const {
@@ -388,7 +222,7 @@ XnnpackDelegate::ZeroBufferLists XnnpackDelegate::zero_buffer_lists() const {
 }
 
 Error XnnpackDelegate::reshape() {
-  for (const Binding& binding : bindings_) {
+  for (const DelegateArguments::Binding& binding : arguments_.bindings()) {
     if (binding.is_output) continue;
     const Shape& shape = shapes_[binding.value];
     const xnn_status status =
@@ -416,38 +250,13 @@ Error XnnpackDelegate::reshape() {
                            : ErrorCode::kNotSupported,
                        "XNNPACK cannot run with these sizes: %s", status_text(reshaped));
   }
-  for (const Binding& binding : bindings_) {
+  for (const DelegateArguments::Binding& binding : arguments_.bindings()) {
     Shape made;
     if (xnn_get_external_value_shape(runtime_.get(), binding.argument, &made.rank,
                                      made.dims.data()) != xnn_status_success ||
         !(made == shapes_[binding.value])) {
       return Error::make(ErrorCode::kInternal, "XNNPACK derives another shape of argument %u",
                          binding.argument);
-    }
-  }
-  return Error();
-}
-
-Error XnnpackDelegate::resize_outputs(std::span<EValue* const> arguments) {
-  for (const Binding& binding : bindings_) {
-    if (!binding.is_output) continue;
-    Tensor& tensor = arguments[binding.argument]->unchecked_tensor();
-    const Shape& shape = shapes_[binding.value];
-    if (has_shape(tensor, shape)) continue;
-    std::array<int32_t, kMaxDims> sizes{};
-    for (size_t i = 0; i < tensor.rank(); ++i) {
-      if (shape[i] > INT32_MAX) {
-        return Error::make(ErrorCode::kNotSupported, "argument %u: a size of %zu", binding.argument,
-                           shape[i]);
-      }
-      sizes[tensor.dim_order()[i]] = static_cast<int32_t>(shape[i]);
-    }
-    if (tensor.rank() == 0 && shape[0] != 1) {
-      return Error::make(ErrorCode::kInvalidArgument, "argument %u has rank 0, not %zu elements",
-                         binding.argument, shape[0]);
-    }
-    if (Error error = tensor.resize({sizes.data(), tensor.rank()}); !error.ok()) {
-      return std::move(error).in("argument %u", binding.argument);
     }
   }
   return Error();

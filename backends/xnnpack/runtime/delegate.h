@@ -1,11 +1,12 @@
-// One loaded XNNPACK delegate: an XNNPACK runtime, what binds it to the delegate's arguments, and
-// what it reports to a tracer.
+// One loaded XNNPACK delegate: an XNNPACK runtime, when it must be told of new shapes and memory,
+// and what it reports to a tracer.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "backends/xnnpack/runtime/constants.h"
+#include "backends/xnnpack/runtime/delegate_arguments.h"
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/invocation.h"
@@ -32,10 +33,8 @@ class XnnpackDelegate final : public Delegate {
                                                   const Limits& limits, Shared shared);
   ~XnnpackDelegate() override;
 
-  // Logs operators only if there was a tracer at create, too. XNNPACK reads up to XNN_EXTRA_BYTES
-  // past a tensor: one that lacks slack and ends that close to a page's end is run in a copy, for
-  // which the first such call takes memory. After an error the next call starts afresh, or is
-  // refused with InvalidState in builds that cannot do that (workspace.h).
+  // Logs operators only if there was a tracer at create, too. After an error the next call starts
+  // afresh, or is refused with InvalidState in builds that cannot do that (workspace.h).
   Error execute(const BackendExecutionContext& context,
                 std::span<EValue* const> arguments) override;
 
@@ -47,36 +46,18 @@ class XnnpackDelegate final : public Delegate {
   void report_memory(DelegateMemory& report) const override;
 
  private:
-  struct Binding {
-    uint32_t argument;
-    uint32_t value;
-    bool is_output;
-    bool is_read;      // an output that nodes of the delegate read counts, too
-    bool needs_slack;  // of the last call's memory: it ends close to a page's end
-    ScalarType dtype;
-  };
-
   XnnpackDelegate() = default;
   Error check_output_ranks() const;
-  Error bind_externals();
   Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
                    uint64_t start_ns);
 
-  bool are_as_before(std::span<EValue* const> arguments) const;
   Error check_and_execute(const BackendExecutionContext& context,
                           std::span<EValue* const> arguments, bool as_before);
-  Error check_arguments(std::span<EValue* const> arguments, bool* shapes_changed);
   // XNNPACK's part; the workspace is locked.
   Error prepare(std::span<EValue* const> arguments, bool shapes_changed);
-  Error place_arguments(std::span<EValue* const> arguments, bool* data_changed);
-  Error grow_staged(size_t binding, size_t bytes);
-  size_t staged_bytes() const;
   Error give_up(xnn_status status);
-  void finish_outputs(std::span<EValue* const> arguments);
   // After a failure of XNNPACK's.
   Error fail(Error error);
-  // Then the outputs are empty too, or NotSupported.
-  Result<bool> has_empty_input() const;
   // What XNNPACK keeps for convolutions that are quantised dynamically: a list for each, of buffers
   // for each image of its batch.
   struct ZeroBufferLists {
@@ -85,7 +66,6 @@ class XnnpackDelegate final : public Delegate {
   };
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
-  Error resize_outputs(std::span<EValue* const> arguments);
   Error make_records(std::span<const uint32_t> node_of_op);
   void log_operators(const BackendExecutionContext& context, std::span<const OperatorTime> times);
 
@@ -100,10 +80,8 @@ class XnnpackDelegate final : public Delegate {
   RuntimeHandle runtime_;
   ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;
-  CheckedVector<Binding> bindings_;
-  CheckedVector<xnn_external_value> data_;  // parallel to bindings_
-  CheckedVector<DataBuffer> staged_;        // likewise: copies with slack, empty until needed
-  CheckedVector<Shape> shapes_;             // by value, of the last call
+  CheckedVector<Shape> shapes_;  // by value, of the last call
+  DelegateArguments arguments_{graph_, shapes_};
   bool shapes_valid_ = false;
   bool data_valid_ = false;
   bool was_reshaped_ = false;
