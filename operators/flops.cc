@@ -29,6 +29,10 @@ std::optional<double> per_input(const Operator& op, const CallSizes& call) {
   return call.elements(tensor_name(op, 0));
 }
 
+std::optional<double> per_index(const Operator&, const CallSizes& call) {
+  return call.elements("index");
+}
+
 // Each result takes all but the first dimension of the weight [out, in / groups, kernel...]. In a
 // transposed convolution, whose weight is [in, out / groups, kernel...], each input contributes to
 // all but the first.
@@ -76,6 +80,7 @@ constexpr Rule kRules[] = {
     {FlopsRule::kNone, none},
     {FlopsRule::kPerResult, per_result},
     {FlopsRule::kPerInput, per_input},
+    {FlopsRule::kPerIndex, per_index},
     {FlopsRule::kConvolution, convolution},
     {FlopsRule::kProduct, plain_product},
     {FlopsRule::kAddedProduct, added_product},

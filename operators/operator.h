@@ -24,6 +24,7 @@ enum class FlopsRule : uint8_t {
   kNone,  // it only moves data
   kPerResult,
   kPerInput,
+  kPerIndex,      // of the argument `index`
   kConvolution,   // elements of the result times those of a filter
   kProduct,       // elements of the result times the inner size
   kAddedProduct,  // the same; the left matrix is the second argument

@@ -38,7 +38,8 @@ void collect(const aot::Graph& graph, const std::string& subgraph,
 }
 
 std::string cost_text(const NodeCost& cost) {
-  return fmt::format("{}, {}", flops_text(cost.flops), bytes_text(cost.bytes));
+  return fmt::format("{}, {}", cost.flops ? flops_text(*cost.flops) : "unknown FLOP",
+                     bytes_text(cost.bytes));
 }
 
 // The innermost line of the stack trace outside torch: "model.py:28".
@@ -79,17 +80,30 @@ std::string reasons(const Node& node, std::span<const aot::Rejection> rejections
 // The calls that were not taken for one reason, most expensive first.
 struct Reason {
   std::string text;
-  NodeCost cost;
+  NodeCost cost;  // its FLOPs are those of the calls whose FLOPs are known
   std::vector<CostedNode> nodes;
 };
 
 bool is_dearer(const NodeCost& a, const NodeCost& b) {
-  return a.flops != b.flops ? a.flops > b.flops : a.bytes > b.bytes;
+  const uint64_t flops = a.flops.value_or(0), others = b.flops.value_or(0);
+  return flops != others ? flops > others : a.bytes > b.bytes;
 }
 
 uint64_t saturating_sum(uint64_t a, uint64_t b) {
   return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
                                                       : a + b;
+}
+
+void add(const NodeCost& cost, NodeCost& sum) {
+  if (cost.flops) sum.flops = saturating_sum(sum.flops.value_or(0), *cost.flops);
+  sum.bytes = saturating_sum(sum.bytes, cost.bytes);
+}
+
+std::string cost_text(const Reason& reason) {
+  const bool is_part = reason.cost.flops && std::ranges::any_of(reason.nodes, [](const auto& node) {
+                         return !node.cost.flops;
+                       });
+  return (is_part ? "at least " : "") + cost_text(reason.cost);
 }
 
 // "aten.mm.default, 3 x aten.erf.default", in the order of their first call.
@@ -121,15 +135,14 @@ std::string explain(const aot::ExportedProgram& program, std::span<const aot::Re
     const std::string text = reasons(*node.node, rejections);
     auto found = std::ranges::find(by_reason, text, &Reason::text);
     if (found == by_reason.end()) found = by_reason.insert(found, {text, {}, {}});
-    found->cost.flops = saturating_sum(found->cost.flops, node.cost.flops);
-    found->cost.bytes = saturating_sum(found->cost.bytes, node.cost.bytes);
+    add(node.cost, found->cost);
     found->nodes.push_back(std::move(node));
   }
   std::ranges::stable_sort(by_reason, is_dearer, &Reason::cost);
   std::string text;
   for (const Reason& reason : by_reason) {
-    text += fmt::format("{} [{}]: {}\n", operators_text(reason.nodes), cost_text(reason.cost),
-                        reason.text);
+    text +=
+        fmt::format("{} [{}]: {}\n", operators_text(reason.nodes), cost_text(reason), reason.text);
     if (!with_places) continue;
     for (const CostedNode& node : reason.nodes) {
       text += fmt::format("    {}{}{} [{}]\n", node.subgraph.empty() ? "" : node.subgraph + ".",

@@ -94,14 +94,14 @@ class GraphCall : public CallSizes {
 }  // namespace
 
 NodeCost cost_of(const Node& node, const RangeConstraints& symbols) {
-  if (!node.is_call() || node.target().dialect() == aot::Dialect::kPython) return {};
+  if (!node.is_call() || node.target().dialect() == aot::Dialect::kPython) return {.flops = 0};
   const GraphCall call(node, symbols);
   const Operator* op = find_operator(node.target().name());
-  std::optional<double> flops = op == nullptr ? std::nullopt : count_flops(*op, call);
-  if (!flops) flops = call.result_elements();
+  const std::optional<double> flops = op == nullptr ? std::nullopt : count_flops(*op, call);
   double bytes = call.bytes(node.meta.value);
   for (const Node* input : node.inputs()) bytes += call.bytes(input->meta.value);
-  return {.flops = saturated(flops.value_or(0)), .bytes = saturated(bytes)};
+  return {.flops = flops ? std::optional(saturated(*flops)) : std::nullopt,
+          .bytes = saturated(bytes)};
 }
 
 std::string flops_text(uint64_t flops) {

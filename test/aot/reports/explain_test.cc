@@ -59,7 +59,7 @@ TEST_F(CostTest, OthersByWhatTheyTouch) {
   EXPECT_EQ(cost("aten.erf.default", {tensor({4, 4})}, {4, 4}).flops, 16U);
   EXPECT_EQ(cost("aten._softmax.default", {tensor({4, 4}), 1, false}, {4, 4}).flops, 5U * 16)
       << "as the profile's table counts it";
-  EXPECT_EQ(cost("aten.topk.default", {tensor({4, 4}), 2}, {4, 2}).flops, 8U) << "without a rule";
+  EXPECT_EQ(cost("aten.topk.default", {tensor({4, 4}), 2}, {4, 2}).flops, std::nullopt);
   EXPECT_EQ(cost("aten.avg_pool2d.default", {tensor({1, 1, 4, 4}), std::vector<int64_t>{2, 2}},
                  {1, 1, 2, 2})
                 .flops,
@@ -125,6 +125,22 @@ TEST_F(ExplainTest, CallsOfOneReasonAreOneLineThatSumsTheirCost) {
             "    aten_erf_default_1 [4 FLOP, 32 B]\n"
             "aten.relu.default [4 FLOP, 32 B]: it stands alone\n"
             "    aten_relu_default [4 FLOP, 32 B]\n");
+}
+
+// A sort has no rule. The bytes are those of 2 x 2 floats.
+TEST_F(ExplainTest, UnknownCostsAreSaidToBe) {
+  Node* erf = b.call("aten.erf.default", {x});
+  Node* sorted = b.call("aten.sort.default", {erf});
+  Node* again = b.call("aten.sort.default", {sorted});
+  b.returns(again);
+  const std::vector<aot::Rejection> rejections = {
+      {"too small", "", erf}, {"too small", "", sorted}, {"no sorts", "", again}};
+  EXPECT_EQ(explain(b.finish(), rejections, true),
+            "aten.erf.default, aten.sort.default [at least 4 FLOP, 64 B]: too small\n"
+            "    aten_erf_default [4 FLOP, 32 B]\n"
+            "    aten_sort_default [unknown FLOP, 32 B]\n"
+            "aten.sort.default [unknown FLOP, 32 B]: no sorts\n"
+            "    aten_sort_default_1 [unknown FLOP, 32 B]\n");
 }
 
 TEST_F(ExplainTest, WhatIsDelegatedAndGetitemsHaveNoLine) {
