@@ -44,6 +44,20 @@ TEST_F(InferTest, SymbolsGoThroughShapes) {
   EXPECT_EQ(result("aten.view.default", {folded, std::vector<int64_t>{-1, 6, 8}}), "f32[s0, 6, 8]");
 }
 
+// As aten.sum: integers and booleans to i64 unless a dtype is given.
+TEST_F(InferTest, SumsOfNumbersAreSums) {
+  const std::vector<int64_t> first = {0};
+  for (const char* sum : {"aten.nansum.default", "aten.sum.dim_IntList"}) {
+    SCOPED_TRACE(sum);
+    Node* halves = input({3, 4}, ScalarType::kHalf);
+    EXPECT_EQ(result(sum, {halves, Argument()}), "f16[]");
+    EXPECT_EQ(result(sum, {halves, first, true}), "f16[1, 4]");
+    Node* flags = input({3, 4}, ScalarType::kBool);
+    EXPECT_EQ(result(sum, {flags, first}), "i64[4]");
+    EXPECT_EQ(result(sum, {flags, first}, {{"dtype", ScalarType::kFloat}}), "f32[4]");
+  }
+}
+
 TEST_F(InferTest, BroadcastsAndPromotes) {
   Node* floats = input({2, 1, 4});
   Node* ints = input({3, 1}, ScalarType::kInt);
