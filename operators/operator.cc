@@ -15,6 +15,7 @@ struct Row {
   std::string_view other_name = {};
   bool belongs_to_core = true;
   bool is_never_kept = false;
+  bool is_nondeterministic = false;
   std::optional<Promotion> promotion = {};
   Flops counted = {};
 
@@ -33,6 +34,7 @@ constexpr Row kRows[] = {
 #define NOT_CORE .with(&Row::belongs_to_core, false)
 #define PROMOTES(how) .with(&Row::promotion, Promotion::how)
 #define NEVER_KEPT .with(&Row::is_never_kept, true)
+#define NONDETERMINISTIC .with(&Row::is_nondeterministic, true)
 #define SAME_AS(name) .with(&Row::other_name, name)
 #define FLOPS(rule, ...) .with(&Row::counted, Flops{FlopsRule::rule __VA_OPT__(, ) __VA_ARGS__})
 #include "operators/operators.inc"
@@ -118,6 +120,7 @@ Operator make_operator(const Row& row) {
   op.is_core = !op.kernel.empty() && row.belongs_to_core;
   op.promotion = row.promotion;
   op.is_never_kept = row.is_never_kept;
+  op.is_nondeterministic = row.is_nondeterministic;
   if (!row.other_name.empty()) op.same_as = target_of(row.other_name);
   op.flops = row.counted;
   return op;

@@ -49,6 +49,7 @@ struct Operator {
 
   std::optional<Promotion> promotion;  // if numbers may stand in place of its tensors
   bool is_never_kept = false;
+  bool is_nondeterministic = false;
   std::string same_as;  // the target that it is another name of; empty: none
   // For a view: the operator that copies ("aten::view_copy"). Null if there is none.
   const Operator* copy = nullptr;

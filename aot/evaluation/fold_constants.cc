@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,15 +12,6 @@
 
 namespace vitrine::aot {
 namespace {
-
-// Their results are random or undefined.
-constexpr std::array<std::string_view, 6> kNeverFolded = {
-    "aten.rand.default",        "aten.randn.default", "aten.native_dropout.default",
-    "aten.empty.memory_format", "aten.copy_.default", "dim_order_ops._empty_dim_order.default"};
-
-bool is_quantisation(Target target) {
-  return target.name_space() == "quantized_decomposed" || target.name_space() == "torchao";
-}
 
 // Transpositions of matrices, as in linear layers.
 bool is_transposition(const Node& node) {
@@ -88,7 +78,7 @@ class Folder {
     if (options_.keeps_quantisation && is_quantisation(target)) return false;
     if (options_.keeps_transpositions && is_transposition(node)) return false;
     if (!(target == getitem()) &&
-        (!has_kernel(target) || std::ranges::count(kNeverFolded, target.name()) != 0)) {
+        (!has_kernel(target) || operator_of(target)->is_nondeterministic)) {
       return false;
     }
     const std::vector<Node*> inputs = node.inputs();

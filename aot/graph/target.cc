@@ -81,6 +81,11 @@ bool has_kernel(Target target) {
   return op != nullptr && !op->kernel.empty();
 }
 
+bool is_quantisation(Target target) {
+  return target &&
+         (target.name_space() == "quantized_decomposed" || target.name_space() == "torchao");
+}
+
 bool is_in_place(Target target) {
   if (const Operator* op = operator_of(target)) return op->is_in_place();
   return target.op().ends_with('_') && !target.op().ends_with("__");

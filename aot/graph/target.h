@@ -54,6 +54,9 @@ class Target {
 const Operator* operator_of(Target target);
 // Whether a kernel computes it, so that programs can call it.
 bool has_kernel(Target target);
+// Whether it quantises, dequantises or chooses the parameters for that: backends recognise
+// quantised calls by these, so that they stay as they are until delegates are made.
+bool is_quantisation(Target target);
 // Whether it writes its first argument, "aten.add_.Tensor". For operators that are
 // not in the table, the name decides.
 bool is_in_place(Target target);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -9,11 +8,6 @@
 
 namespace vitrine::aot {
 namespace {
-
-// Two calls of the same arguments give two results.
-constexpr std::array<std::string_view, 4> kNeverShared = {"aten.rand.default", "aten.randn.default",
-                                                          "aten.native_dropout.default",
-                                                          "aten.empty.memory_format"};
 
 class Sharing {
  public:
@@ -31,13 +25,13 @@ class Sharing {
 
  private:
   bool may_share(const Node& node) {
-    if (!node.is_call() || node.target().dialect() == Dialect::kHigherOrder || !is_pure(node) ||
-        std::ranges::count(kNeverShared, node.target().name()) != 0) {
+    if (!node.is_call() || node.target().dialect() == Dialect::kHigherOrder || !is_pure(node)) {
       return false;
     }
+    const Operator* op = operator_of(node.target());
+    if (op != nullptr && op->is_nondeterministic) return false;
     // Backends recognise quantised calls by what quantises and dequantises for them alone.
-    const std::string_view space = node.target().name_space();
-    if (space == "quantized_decomposed" || space == "torchao") return false;
+    if (is_quantisation(node.target())) return false;
     if (!keeps_constants_) return true;
     const std::vector<Node*> inputs = node.inputs();
     const bool reads_constants = std::ranges::all_of(inputs, [&](const Node* input) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "aot/graph/node_error.h"
 #include "aot/passes/pass.h"
@@ -10,20 +9,6 @@
 #include "aot/passes/pipelines.h"
 
 namespace vitrine::aot {
-namespace {
-
-constexpr std::array<std::string_view, 8> kQuantPrimitives = {
-    "quantized_decomposed.dequantize_per_channel.default",
-    "quantized_decomposed.dequantize_per_tensor.default",
-    "quantized_decomposed.dequantize_per_tensor.tensor",
-    "quantized_decomposed.convert_element_type.no_fuse",
-    "quantized_decomposed.quantize_per_tensor.default",
-    "quantized_decomposed.quantize_per_tensor.tensor",
-    "quantized_decomposed.quantize_per_channel.default",
-    "quantized_decomposed.choose_qparams.tensor",
-};
-
-}  // namespace
 
 bool may_keep(std::string_view name) {
   const Target target = Target::of(name);
@@ -37,7 +22,8 @@ void require_kept_ops_lowered(const ExportedProgram& program,
                               std::span<const OpsToKeep> ops_to_keep) {
   for_each_call(*program.graph, [&](Node& node) {
     const std::string& name = node.target().name();
-    if (!may_keep(name) || std::ranges::count(kQuantPrimitives, name) != 0) return;
+    // What quantises has a kernel, or is decomposed after delegation.
+    if (!may_keep(name) || is_quantisation(node.target())) return;
     for (const OpsToKeep& each : ops_to_keep) {
       if (std::ranges::count(each.targets, name) != 0 && (!each.keeps || each.keeps(node))) {
         fail_at(node, fmt::format("a partitioner asked to keep {} from decomposition, but no "

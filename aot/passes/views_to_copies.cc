@@ -36,9 +36,7 @@ void views_to_copies(ExportedProgram& program) {
     if (!follows || spec == nullptr) return;
     // Quantised values have the layout of their inputs.
     const TensorSpec* first = inputs.front()->tensor();
-    const std::string_view space = node.target().name_space();
-    if ((space == "quantized_decomposed" || space == "torchao") && first != nullptr &&
-        first->sizes == spec->sizes) {
+    if (is_quantisation(node.target()) && first != nullptr && first->sizes == spec->sizes) {
       TensorSpec moved = *spec;
       moved.strides = first->strides;
       set_strides(node, moved);

@@ -32,6 +32,17 @@ std::vector<std::string_view> names(const std::vector<OperatorArgument>& argumen
   return found;
 }
 
+TEST(Operators, RandomAndUninitialisedResultsAreNotDeterministic) {
+  for (const char* target :
+       {"aten.rand.default", "aten.randn_like.default", "aten.native_dropout.default",
+        "aten.empty.memory_format", "dim_order_ops._empty_dim_order.default"}) {
+    EXPECT_TRUE(operator_of(target).is_nondeterministic) << target;
+  }
+  for (const char* target : {"aten.zeros.default", "aten.arange.start_step", "aten.relu.default"}) {
+    EXPECT_FALSE(operator_of(target).is_nondeterministic) << target;
+  }
+}
+
 TEST(Operators, EachHasOneRow) {
   std::map<std::string_view, size_t> rows;
   for (const Operator& op : operators()) ++rows[op.name];

@@ -6,6 +6,11 @@ namespace vitrine::xnnpack {
 namespace {
 
 // Kernels by the beginning of their names, as xnn_operator_type_to_string has them.
+//
+// This list is not derived from backends/xnnpack/format/operators.inc, which names the nodes of a
+// payload: XNNPACK runs nodes by other kernels (a 1x1 convolution as "Fully Connected", a copy as
+// "Static Reshape"), its versions name them differently ("Divide", "Binary Elementwise"), and traces
+// of ExecuTorch's own partitioner have operators that ours does not take.
 struct KernelOp {
   std::string_view kernel, op;
 };

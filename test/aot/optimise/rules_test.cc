@@ -165,6 +165,15 @@ TEST(ShareResults, ComputesOnce) {
   made.expect_same_results({ramp({2, 3})});
 }
 
+// Whoever writes into one must not write into the other.
+TEST(ShareResults, ButNotMemoryWithoutValues) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 3});
+  const OptimisedProgram made = optimised(build, {build.call("aten.empty_like.default", {x}),
+                                                  build.call("aten.empty_like.default", {x})});
+  EXPECT_THAT(made.calls(), Contains(testing::HasSubstr("empty")).Times(2));
+}
+
 TEST(MergeScales, MultipliesOneSideOnly) {
   ModelBuilder build("Net");
   Node* q = build.input("q", ScalarType::kFloat, {2, 3, 4});

@@ -40,5 +40,18 @@ TEST(KeepOps, KeepsWhatTheFilterTakes) {
   EXPECT_EQ(lower(options).second, "permute_copy mm permute_copy mm hardswish ");
 }
 
+// It runs without a delegate that takes it.
+TEST(KeepOps, QuantisationNeedsNoDelegate) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {2, 4});
+  const char* quantise = "quantized_decomposed.quantize_per_tensor.default";
+  ExportedProgram program =
+      build.finish({build.call(quantise, {x, 0.5, 0, -128, 127, ScalarType::kChar})});
+  EdgeOptions options;
+  options.ops_to_keep = {{{quantise}, {}}};
+  to_edge(program, options);
+  EXPECT_NO_THROW(require_kept_ops_lowered(program, options.ops_to_keep));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
