@@ -62,6 +62,12 @@ void entropy(Decomposition& to) {
   to.replace(to.where(to("isnan", x), x, result));
 }
 
+// Of the sigmoid's result y, whose derivative is (1 - y) y.
+void sigmoid_gradient(Decomposition& to) {
+  Node* y = operand(to, 1);
+  to.replace(to.mul(to.mul(operand(to, 0), to.sub(1, y)), y));
+}
+
 // sin(pi x) / (pi x)
 void sinc(Decomposition& to) {
   Node* x = to.mul(operand(to, 0), std::numbers::pi);

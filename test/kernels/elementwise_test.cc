@@ -255,6 +255,24 @@ TEST(Elementwise, LogarithmsWithLimits) {
   EXPECT_TRUE(std::isnan(found[2]));
 }
 
+// The derivative of the sigmoid, by a difference of its values.
+TEST(Elementwise, GradientOfTheSigmoid) {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const std::vector<double> points = {-3, -0.5, 0, 1, 4};
+  std::vector<float> results;
+  for (const double x : points) results.push_back(static_cast<float>(sigmoid(x)));
+  KernelCall call;
+  Tensor& gradient = call.make<float>({1}, {2});
+  Tensor& y = call.make<float>({5}, results);
+  Tensor& out = call.make(ScalarType::kFloat, {5});
+  ASSERT_TRUE(succeeds(call.run("aten::sigmoid_backward.grad_input", gradient, y, out)));
+  const std::vector<float> found = values_of<float>(out);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double slope = (sigmoid(points[i] + 1e-4) - sigmoid(points[i] - 1e-4)) / 2e-4;
+    EXPECT_NEAR(found[i], 2 * slope, 1e-6) << points[i];
+  }
+}
+
 TEST(Elementwise, LowestByMinusOneWraps) {
   KernelCall call;
   Tensor& a = call.make<int64_t>({1}, {std::numeric_limits<int64_t>::min()});

@@ -83,6 +83,8 @@ TEST(DecomposeMath, OfTwoOperands) {
        [](double a, double b) { return std::isnan(b) ? b
                                        : a == 0      ? 0
                                                      : a * std::log1p(b); }},
+      {"aten.sigmoid_backward.default",
+       [](double gradient, double y) { return gradient * (1 - y) * y; }},
       {"aten.hypot.default", [](double a, double b) { return std::hypot(a, b); }},
       {"aten.fmax.default", [](double a, double b) { return std::fmax(a, b); }},
       {"aten.fmin.default", [](double a, double b) { return std::fmin(a, b); }},
