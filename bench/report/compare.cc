@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 #include "host/tool_error.h"
 
 namespace vitrine::bench {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 #include "bench/report/tables.h"
 
 namespace vitrine::bench {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 #include "bench/report/page.h"
 #include "bench/report/svg_plot.h"
 #include "bench/report/tables.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 
 namespace vitrine::bench {
 namespace {

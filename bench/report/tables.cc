@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 
 namespace vitrine::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/host_error.h"
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 #include "test/bench/made_results.h"
 
 namespace vitrine::bench {

@@ -1,4 +1,4 @@
-// Figures as the page has them.
+// Times, sizes, counts and shares as the page writes them.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-#include "bench/report/figures.h"
+#include "bench/report/number_texts.h"
 
 #include <fmt/format.h>
 

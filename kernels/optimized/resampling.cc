@@ -1,0 +1,105 @@
+// Resampling of row-major float images, a line at a time.
+#include "kernels/util/resampling.h"
+
+#include <cstring>
+
+#include "kernels/optimized/float_images.h"
+#include "kernels/optimized/take_over.h"
+#include "kernels/util/parallel.h"
+
+namespace vitrine::optimized {
+
+namespace {
+
+// Lines are stretched once, then mixed by twos.
+bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
+                                 std::optional<std::span<const int64_t>> output_size,
+                                 bool align_corners,
+                                 std::optional<std::span<const double>> scale_factors,
+                                 Tensor& out) {
+  if (!are_plain(input, out)) return false;
+  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  if (!resampling) return true;
+  const auto [in_height, in_width] = resampling->input;
+  const auto [out_height, out_width] = resampling->output;
+  const auto row_scale = resampling->scale<float>(0, align_corners);
+  const auto column_scale = resampling->scale<float>(1, align_corners);
+  const auto columns =
+      context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(out_width));
+  const int64_t stretched_size = in_height * out_width;
+  auto* const memory = static_cast<float*>(
+      context.allocate_temp({worker_count(context), stretched_size, sizeof(float)}));
+  if (columns.empty() || memory == nullptr) return true;
+  for (int64_t x = 0; x < out_width; ++x) {
+    columns[static_cast<size_t>(x)] = linear_place(x, column_scale, align_corners, in_width);
+  }
+  const int64_t height_in = in_height;
+  const int64_t width_in = in_width;
+  const int64_t height_out = out_height;
+  const int64_t width_out = out_width;
+  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
+    float* const stretched = memory + worker * stretched_size;
+    const float* from = input.unchecked_data<float>() + plane * height_in * width_in;
+    for (int64_t y = 0; y < height_in; ++y, from += width_in) {
+      float* const line = stretched + y * width_out;
+      for (int64_t x = 0; x < width_out; ++x) {
+        const LinearPlace<float>& place = columns[static_cast<size_t>(x)];
+        line[x] = (1.0F - place.weight) * from[place.first] + place.weight * from[place.second];
+      }
+    }
+    float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
+    for (int64_t y = 0; y < height_out; ++y, to += width_out) {
+      const auto row = linear_place(y, row_scale, align_corners, height_in);
+      const float* const first = stretched + row.first * width_out;
+      const float* const second = stretched + row.second * width_out;
+      for (int64_t x = 0; x < width_out; ++x) {
+        to[x] = (1.0F - row.weight) * first[x] + row.weight * second[x];
+      }
+    }
+  });
+  return true;
+}
+
+bool upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
+                                std::optional<std::span<const int64_t>> output_size,
+                                std::optional<std::span<const double>> scale_factors, Tensor& out) {
+  if (!are_plain(input, out)) return false;
+  const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
+  if (!resampling) return true;
+  const int64_t height_in = resampling->input[0];
+  const int64_t width_in = resampling->input[1];
+  const int64_t height_out = resampling->output[0];
+  const int64_t width_out = resampling->output[1];
+  const auto columns = context.allocate_temp_array<int64_t>(static_cast<size_t>(width_out));
+  if (columns.empty()) return true;
+  const auto row_scale = resampling->scale<float>(0, false);
+  const auto column_scale = resampling->scale<float>(1, false);
+  for (int64_t x = 0; x < width_out; ++x) {
+    columns[static_cast<size_t>(x)] = nearest_place(x, column_scale, width_in);
+  }
+  parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t) {
+    const float* const from = input.unchecked_data<float>() + plane * height_in * width_in;
+    float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
+    int64_t last = -1;
+    for (int64_t y = 0; y < height_out; ++y, to += width_out) {
+      const int64_t row = nearest_place(y, row_scale, height_in);
+      if (row == last) {
+        std::memcpy(to, to - width_out, static_cast<size_t>(width_out) * sizeof(float));
+        continue;
+      }
+      last = row;
+      const float* const line = from + row * width_in;
+      for (int64_t x = 0; x < width_out; ++x) to[x] = line[columns[static_cast<size_t>(x)]];
+    }
+  });
+  return true;
+}
+
+}  // namespace
+
+}  // namespace vitrine::optimized
+
+VITRINE_OPTIMIZED_KERNEL(upsample_bilinear2d_vec_out, "aten::upsample_bilinear2d.vec_out",
+                         upsample_bilinear2d_vec_out, portable)
+VITRINE_OPTIMIZED_KERNEL(upsample_nearest2d_vec_out, "aten::upsample_nearest2d.vec_out",
+                         upsample_nearest2d_vec_out, portable)
