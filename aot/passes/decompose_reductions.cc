@@ -261,65 +261,83 @@ void element_by_rank(Decomposition& to) {
   to.replace_items({values, pick(to.item(order, 1))});
 }
 
-// (self, q, dim, keepdim, *, interpolation): between the sorted elements at q * (length - 1).
-void quantile(Decomposition& to) {
-  Node* x = to.self();
-  const ScalarType dtype = x->tensor()->dtype;
+namespace {
+
+struct QuantileDim {
+  Node* input = nullptr;  // self, flattened where no dim is given
+  size_t dim = 0;
+  bool keepdim = false;  // of `dim`
+  Sizes rest;            // of the result, after those of q
+};
+
+QuantileDim quantile_dim(Decomposition& to) {
+  QuantileDim found;
+  found.input = to.self();
   const bool keepdim = to.boolean("keepdim");
   const Argument dim = to.arg("dim");
-  Sizes rest = x->tensor()->sizes;  // of the result, after those of q
-  size_t at = 0;
+  Sizes& rest = found.rest;
+  rest = found.input->tensor()->sizes;
   const auto* given = dim.get<int64_t>();
-  const bool is_along = given != nullptr && !rest.empty();
-  if (is_along) {
-    at = wrapped(*given, rest.size());
-    rest[at] = 1;
-    if (!keepdim) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+  if (given != nullptr && !rest.empty()) {
+    found.dim = wrapped(*given, rest.size());
+    found.keepdim = keepdim;
+    rest[found.dim] = 1;
+    if (!keepdim) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(found.dim));
   } else {
-    x = to.reshape(x, {product_of(rest)});
+    found.input = to.reshape(found.input, {product_of(rest)});
     rest.assign(keepdim ? rest.size() : 0, SymInt(1));
   }
-  const SymInt length = size_at(x, at);
-  if (!length.is_static() || length.value() == 0) {
-    to.refuse("it sorts an empty dim, or one of unknown size");
-  };
+  return found;
+}
 
-  const Argument asked = to.arg("q");
-  const bool is_tensor = asked.node() != nullptr && asked.node()->tensor() != nullptr;
-  Node* q = is_tensor ? asked.node() : to.scalar(asked, dtype);
-  Sizes result_sizes = q->tensor()->sizes;
-  result_sizes.insert(result_sizes.end(), rest.begin(), rest.end());
-  q = to.reshape(q, {product_of(q->tensor()->sizes)});
-  Node* place = to.mul(q, static_cast<double>(length.value() - 1));
-
-  const auto here = static_cast<int64_t>(at);
-  Node* sorted = to.item(to("sort", x, here, false), 0);
-  Dims order(rank_of(x));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::rotate(order.begin(), order.begin() + here, order.begin() + here + 1);
-  sorted = to.permute(sorted, order);
+// What stands at `place`, between two elements, along the first dim of `sorted`.
+Node* interpolated(Decomposition& to, Node* sorted, Node* place) {
   const auto elements = [&](std::string_view rounding) {
     return to.index(sorted, {to.convert(to(rounding, place), ScalarType::kLong)});
   };
   const Argument word = to.value("interpolation");
   const std::string way = word.get<std::string>() == nullptr ? "" : *word.get<std::string>();
-  Node* result = nullptr;
-  if (way == "lower") result = elements("floor");
-  if (way == "higher") result = elements("ceil");
-  if (way == "nearest") result = elements("round");
-  if (way == "linear" || way == "midpoint") {
-    Node* weight = to.sub(place, to("floor", place));
-    if (way == "midpoint") weight = to.where(to.compare("gt", weight, 0), 0.5, weight);
-    Sizes column(rank_of(x), SymInt(1));
-    column[0] = size_at(q, 0);
-    Node* below = elements("floor");
-    Node* step = to.mul(to.reshape(weight, column), to.sub(elements("ceil"), below));
-    result = to.add(below, step);
+  if (way == "lower") return elements("floor");
+  if (way == "higher") return elements("ceil");
+  if (way == "nearest") return elements("round");
+  if (way != "linear" && way != "midpoint") to.refuse("its interpolation is unknown");
+  Node* weight = to.sub(place, to("floor", place));
+  if (way == "midpoint") weight = to.where(to.compare("gt", weight, 0), 0.5, weight);
+  Sizes column(rank_of(sorted), SymInt(1));
+  column[0] = size_at(place, 0);
+  Node* below = elements("floor");
+  Node* step = to.mul(to.reshape(weight, column), to.sub(elements("ceil"), below));
+  return to.add(below, step);
+}
+
+}  // namespace
+
+// (self, q, dim, keepdim, *, interpolation): between the sorted elements at q * (length - 1).
+void quantile(Decomposition& to) {
+  const ScalarType dtype = to.self()->tensor()->dtype;
+  const QuantileDim along = quantile_dim(to);
+  Node* x = along.input;
+  const SymInt length = size_at(x, along.dim);
+  if (!length.is_static() || length.value() == 0) {
+    to.refuse("it sorts an empty dim, or one of unknown size");
   }
-  if (result == nullptr) to.refuse("its interpolation is unknown");
+
+  const Argument asked = to.arg("q");
+  const bool is_tensor = asked.node() != nullptr && asked.node()->tensor() != nullptr;
+  Node* q = is_tensor ? asked.node() : to.scalar(asked, dtype);
+  Sizes result_sizes = q->tensor()->sizes;
+  result_sizes.insert(result_sizes.end(), along.rest.begin(), along.rest.end());
+  q = to.reshape(q, {product_of(q->tensor()->sizes)});
+  Node* place = to.mul(q, static_cast<double>(length.value() - 1));
+
+  const auto dim = static_cast<int64_t>(along.dim);
+  Dims order(rank_of(x));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::rotate(order.begin(), order.begin() + dim, order.begin() + dim + 1);
+  Node* sorted = to.permute(to.item(to("sort", x, dim, false), 0), order);
+  Node* result = interpolated(to, sorted, place);
   // A quantile among NaN is NaN.
-  Node* missing =
-      to.make("aten.any.dim", with_keepdim({to("isnan", x), here}, is_along && keepdim));
+  Node* missing = to.make("aten.any.dim", with_keepdim({to("isnan", x), dim}, along.keepdim));
   to.replace(to.where(missing, std::numeric_limits<double>::quiet_NaN(),
                       to.reshape(result, result_sizes)));
 }

@@ -273,17 +273,22 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
   for (size_t dim = 0; dim + 2 < spec.rank(); ++dim) {
     if (!is_single(spec.sizes[dim])) return std::nullopt;
   }
-  const std::vector<std::byte> bytes = row_major_bytes(*data);
-  const auto columns = static_cast<size_t>(spec.rank() == 0 ? 1 : data->sizes.back());
-  const size_t count = static_cast<size_t>(data->numel());
-  const auto at = [&](size_t i) { return number_at(bytes.data(), data->dtype, i); };
+  return table(*data);
+}
+
+// Positions, a mask, or a number.
+IndexValues::Result IndexValues::table(const TensorData& data) {
+  const std::vector<std::byte> bytes = row_major_bytes(data);
+  const auto columns = static_cast<size_t>(data.sizes.empty() ? 1 : data.sizes.back());
+  const size_t count = static_cast<size_t>(data.numel());
+  const auto at = [&](size_t i) { return number_at(bytes.data(), data.dtype, i); };
   const auto holds = [&](const auto& expected) {
     for (size_t i = 0; i < count; ++i) {
       if (!expected(i / columns, i % columns, at(i))) return false;
     }
     return true;
   };
-  if (is_integer(data->dtype)) {
+  if (is_integer(data.dtype)) {
     LinearSum sum;
     sum.constant = static_cast<int64_t>(at(0));
     if (count == 1 && is_small(sum.constant)) return whole_value(sum);
@@ -292,7 +297,7 @@ IndexValues::Result IndexValues::placeholder(const Node& node) {
                         });
     return counts ? Result(whole_value(LinearSum::axis(0))) : std::nullopt;
   }
-  const bool is_bool = data->dtype == ScalarType::kBool;
+  const bool is_bool = data.dtype == ScalarType::kBool;
   if (count == 1 && !is_bool) return number_value(at(0));
   const bool is_causal = holds([&](size_t row, size_t column, double value) {
     if (is_bool) return (value != 0) == (column <= row);

@@ -50,6 +50,7 @@ class IndexValues {
   Result compute(const Node& node);
   Result number_node(const Node& node);
   Result placeholder(const Node& node);
+  static Result table(const TensorData& data);
   Result call(const Node& node);
 
   std::optional<double> number_of(const Argument& argument);

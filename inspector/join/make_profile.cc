@@ -102,8 +102,8 @@ class ProfileMaker {
  private:
   const EdgeGraph& graph() const { return method_->graph; }
 
-  void add_row(const TraceRow& trace_row, const RowSource& source) {
-    ProfileRow row;
+  // Where it ran.
+  void write_place(const TraceRow& trace_row, ProfileRow& row) const {
     row.instruction = trace_row.instruction;
     row.kernel = trace_row.kernel;
     row.library = trace_row.library;
@@ -131,6 +131,9 @@ class ProfileMaker {
         row.partition = partitions_.at(trace_row.instruction);
         break;
     }
+  }
+
+  void write_source(const RowSource& source, ProfileRow& row) const {
     row.join = source.join;
     row.source_ops = source.inferred_ops;
     row.folded_ops = source.inferred_folds;
@@ -153,6 +156,12 @@ class ProfileMaker {
     row.debug_handles = source.handles;
     row.is_inserted = source.is_inserted;
     if (source.serves.has_value()) row.inserted_for_row = *source.serves + 1;
+  }
+
+  void add_row(const TraceRow& trace_row, const RowSource& source) {
+    ProfileRow row;
+    write_place(trace_row, row);
+    write_source(source, row);
     row.calls = calls_a_run(trace_row.times);
     row.samples = trace_row.times.samples();
     row.inner_time = trace_row.inner_times.samples();

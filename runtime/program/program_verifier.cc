@@ -239,8 +239,12 @@ class ProgramVerifier {
     if (!numel.ok()) {
       return Error::make(ErrorCode::kInvalidProgram, "sizes: %s", numel.error().message());
     }
-    const uint64_t nbytes = static_cast<uint64_t>(*numel) * element_size(dtype);
+    return verify_memory(plan, tensor, dtype, static_cast<uint64_t>(*numel) * element_size(dtype));
+  }
 
+  // Where the tensor's bytes are.
+  Error verify_memory(const fbs::ExecutionPlan& plan, const fbs::Tensor& tensor, ScalarType dtype,
+                      uint64_t nbytes) const {
     const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
     if (extra != nullptr && !is_known(extra->location())) {
       return invalid("extra_tensor_info.location: is unknown");

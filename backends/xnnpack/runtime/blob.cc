@@ -28,6 +28,44 @@ bool has_magic(std::span<const std::byte> bytes, const char* magic) {
   return std::memcmp(bytes.data() + kMagicOffset, magic, 4) == 0;
 }
 
+struct Parts {
+  std::span<const std::byte> flatbuffer, constants;
+};
+
+// What an XH00 header says of the payload that it begins.
+Result<Parts> read_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderSize) {
+    return Error::make(ErrorCode::kInvalidArgument, "XH00 header: cut after %zu of %zu bytes",
+                       bytes.size(), kHeaderSize);
+  }
+  const auto header_size = read_at<uint16_t>(bytes, 8);
+  const auto flatbuffer_offset = read_at<uint32_t>(bytes, 10);
+  const auto flatbuffer_size = read_at<uint32_t>(bytes, 14);
+  const auto data_offset = read_at<uint32_t>(bytes, 18);
+  const auto data_size = read_at<uint64_t>(bytes, 22);
+  if (header_size < kHeaderSize || flatbuffer_offset < header_size) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "XH00 header: header size %u and flatbuffer offset %u are impossible",
+                       header_size, flatbuffer_offset);
+  }
+  if (flatbuffer_size < kMinFlatbufferSize ||
+      !range_fits(flatbuffer_offset, flatbuffer_size, bytes.size())) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "XH00 header: flatbuffer of %u bytes at %u is not inside the %zu bytes",
+                       flatbuffer_size, flatbuffer_offset, bytes.size());
+  }
+  if (!range_fits(data_offset, data_size, bytes.size()) ||
+      data_offset < uint64_t{flatbuffer_offset} + flatbuffer_size) {
+    return Error::make(ErrorCode::kInvalidArgument,
+                       "XH00 header: %" PRIu64
+                       " bytes of constants at %u are not between the "
+                       "flatbuffer and the end of the %zu bytes",
+                       data_size, data_offset, bytes.size());
+  }
+  return Parts{bytes.subspan(flatbuffer_offset, flatbuffer_size),
+               bytes.subspan(data_offset, static_cast<size_t>(data_size))};
+}
+
 }  // namespace
 
 Result<Blob> open_blob(std::span<const std::byte> bytes) {
@@ -37,36 +75,9 @@ Result<Blob> open_blob(std::span<const std::byte> bytes) {
   Blob blob;
   std::span<const std::byte> flatbuffer = bytes;
   if (has_magic(bytes, kHeaderMagic)) {
-    if (bytes.size() < kHeaderSize) {
-      return Error::make(ErrorCode::kInvalidArgument, "XH00 header: cut after %zu of %zu bytes",
-                         bytes.size(), kHeaderSize);
-    }
-    const auto header_size = read_at<uint16_t>(bytes, 8);
-    const auto flatbuffer_offset = read_at<uint32_t>(bytes, 10);
-    const auto flatbuffer_size = read_at<uint32_t>(bytes, 14);
-    const auto data_offset = read_at<uint32_t>(bytes, 18);
-    const auto data_size = read_at<uint64_t>(bytes, 22);
-    if (header_size < kHeaderSize || flatbuffer_offset < header_size) {
-      return Error::make(ErrorCode::kInvalidArgument,
-                         "XH00 header: header size %u and flatbuffer offset %u are impossible",
-                         header_size, flatbuffer_offset);
-    }
-    if (flatbuffer_size < kMinFlatbufferSize ||
-        !range_fits(flatbuffer_offset, flatbuffer_size, bytes.size())) {
-      return Error::make(ErrorCode::kInvalidArgument,
-                         "XH00 header: flatbuffer of %u bytes at %u is not inside the %zu bytes",
-                         flatbuffer_size, flatbuffer_offset, bytes.size());
-    }
-    if (!range_fits(data_offset, data_size, bytes.size()) ||
-        data_offset < uint64_t{flatbuffer_offset} + flatbuffer_size) {
-      return Error::make(ErrorCode::kInvalidArgument,
-                         "XH00 header: %" PRIu64
-                         " bytes of constants at %u are not between the "
-                         "flatbuffer and the end of the %zu bytes",
-                         data_size, data_offset, bytes.size());
-    }
-    flatbuffer = bytes.subspan(flatbuffer_offset, flatbuffer_size);
-    blob.constant_region = bytes.subspan(data_offset, static_cast<size_t>(data_size));
+    VITRINE_ASSIGN_OR_RETURN(const Parts parts, read_header(bytes));
+    flatbuffer = parts.flatbuffer;
+    blob.constant_region = parts.constants;
   }
   if (flatbuffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
     return Error::make(ErrorCode::kInvalidArgument, "a flatbuffer of %zu bytes is too large",

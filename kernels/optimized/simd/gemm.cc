@@ -30,6 +30,14 @@ constexpr int64_t kPrefetchAhead = 128;
 
 using Tag = hn::CappedTag<float, kGemmMaxLanes>;
 
+// The left side comes from memory in as many streams as there are rows.
+HWY_INLINE void prefetch_rows(const float* first, const float* second, int64_t stride) {
+  for (int64_t r = 0; r < 4; ++r) {
+    hwy::Prefetch(first + r * stride + kPrefetchAhead);
+    hwy::Prefetch(second + r * stride + kPrefetchAhead);
+  }
+}
+
 // Right vectors are read once a step of depth, left elements are broadcast from memory. With all
 // loops over rows and vectors unrolled, the sums stay in registers.
 template <int64_t kTileRows, int64_t kVectors>
@@ -55,13 +63,7 @@ HWY_INLINE void multiply(const GemmTile& tile) {
   const int64_t right_stride = tile.right_stride;
   const int64_t left_step = tile.left_step;
   for (int64_t k = 0; k < depth; ++k) {
-    // The left side comes from memory in as many streams as there are rows.
-    if (kTileRows == 8 && k % kPrefetchEvery == 0) {
-      for (int64_t r = 0; r < 4; ++r) {
-        hwy::Prefetch(first + r * stride + kPrefetchAhead);
-        hwy::Prefetch(second + r * stride + kPrefetchAhead);
-      }
-    }
+    if (kTileRows == 8 && k % kPrefetchEvery == 0) prefetch_rows(first, second, stride);
     V vectors[kVectors];
 #pragma GCC unroll 8
     for (int64_t v = 0; v < kVectors; ++v) vectors[v] = hn::LoadU(d, right + v * lanes);
