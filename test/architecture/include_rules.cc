@@ -160,10 +160,8 @@ bool may_include(const Room& from, const Room& to) {
   return &from == &to || reaches(from, to, seen);
 }
 
-std::vector<std::string> violations(std::string_view path, std::string_view source) {
-  const Room* from = room_of(path);
-  if (from == nullptr) return {std::string(path) + ": lies in no room"};
-  std::vector<std::string> found;
+std::vector<std::string_view> includes_of(std::string_view source) {
+  std::vector<std::string_view> found;
   for (size_t begin = 0; begin < source.size();) {
     const size_t end = std::min(source.find('\n', begin), source.size());
     std::string_view line = source.substr(begin, end - begin);
@@ -180,15 +178,39 @@ std::vector<std::string> violations(std::string_view path, std::string_view sour
     line.remove_prefix(kInclude.size());
     skip(" \t");
     if (line.empty() || (line[0] != '"' && line[0] != '<')) continue;
-    const char closing = line[0] == '"' ? '"' : '>';
-    line.remove_prefix(1);
-    const std::string_view header = line.substr(0, line.find(closing));
+    found.push_back(line.substr(0, line.find(line[0] == '"' ? '"' : '>', 1)));
+  }
+  return found;
+}
+
+std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources) {
+  std::vector<std::string> unused;
+  for (const Library& library : libraries()) {
+    for (const std::string& folder : library.folders) {
+      const bool is_used = std::ranges::any_of(sources, [&](const auto& file) {
+        return lies_in(file.first, folder) &&
+               std::ranges::any_of(includes_of(file.second), [&](std::string_view include) {
+                 return include.substr(1).starts_with(library.headers);
+               });
+      });
+      if (!is_used) unused.push_back("`" + library.headers + "` in " + folder);
+    }
+  }
+  return unused;
+}
+
+std::vector<std::string> violations(std::string_view path, std::string_view source) {
+  const Room* from = room_of(path);
+  if (from == nullptr) return {std::string(path) + ": lies in no room"};
+  std::vector<std::string> found;
+  for (const std::string_view include : includes_of(source)) {
+    const std::string_view header = include.substr(1);
     const auto complain = [&](const std::string& reason) {
       found.push_back(std::string(path) + ": includes " + std::string(header) + ", " + reason);
     };
     if (const std::string reason = reason_against(path, *from, header); !reason.empty()) {
       complain(reason);
-    } else if (closing == '"' && room_of(header) == nullptr &&
+    } else if (include[0] == '"' && room_of(header) == nullptr &&
                std::ranges::none_of(libraries(), [&](const Library& library) {
                  return header.starts_with(library.headers);
                })) {

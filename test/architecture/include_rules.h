@@ -2,6 +2,7 @@
 // its tables.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,12 @@ const Room* room_of(std::string_view path);
 
 // Whether a file of room `from` may include one of room `to`.
 bool may_include(const Room& from, const Room& to);
+
+// The headers that a source file includes, as it writes them: "<xnnpack.h" or "\"base/json.h".
+std::vector<std::string_view> includes_of(std::string_view source);
+
+// What the table of libraries allows and no file needs: "`xnnpack` in bench".
+std::vector<std::string> unused_permissions(const std::map<std::string, std::string>& sources);
 
 // One line for each include of the source file at `path` that breaks a rule: "path: includes ...".
 std::vector<std::string> violations(std::string_view path, std::string_view source);

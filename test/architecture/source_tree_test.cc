@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <sstream>
@@ -79,6 +80,14 @@ TEST(SourceTree, IncludesFollowTheArrows) {
     found.insert(found.end(), of_file.begin(), of_file.end());
   }
   EXPECT_THAT(found, testing::IsEmpty());
+}
+
+TEST(SourceTree, WhoMayIncludeALibraryDoes) {
+  std::map<std::string, std::string> sources;
+  for (const fs::path& path : files()) {
+    if (has_extension(path, kCode)) sources[path.generic_string()] = contents(path);
+  }
+  EXPECT_THAT(unused_permissions(sources), testing::IsEmpty());
 }
 
 TEST(SourceTree, FilesAreShort) {
