@@ -13,8 +13,8 @@
 
 namespace vitrine {
 
-// Whose results are inputs of the method; not owned. Null: there is none. If no input takes what
-// the encoder gives, its rows stand among those of the embedding.
+// Methods whose results are inputs of the decoder; not owned, null where there is none. If no
+// input takes what the encoder gives, its rows stand among those of the embedding.
 struct DecoderFeeders {
   const Method* encoder = nullptr;
   Method* embedding = nullptr;

@@ -14,7 +14,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions&
 std::vector<TokenId> Tokenizer::with_ends(std::vector<TokenId> ids,
                                           const EncodeOptions& options) const {
   const auto known = [this](std::optional<TokenId> id, std::string_view what) {
-    if (!id) throw TokenizerError(fmt::format("the {} tokenizer knows no {} token", form_, what));
+    if (!id) throw TokenizerError(fmt::format("the {} tokenizer has no {} token", form_, what));
     return *id;
   };
   if (options.num_bos > 0) ids.insert(ids.begin(), options.num_bos, known(bos_, "begin"));

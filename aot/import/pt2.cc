@@ -44,7 +44,7 @@ void set_weights(ExportedProgram& program, SavedWeights state, SavedWeights cons
   unwrap_subclasses(program, state.subclasses);
 }
 
-// "model/", where all members of a PT2 archive lie; empty if it is none.
+// "model/", where all members of a PT2 archive lie; empty if it is not one.
 std::string root_folder(const ZipArchive& archive) {
   for (const std::string& name : archive.names()) {
     const size_t slash = name.find('/');

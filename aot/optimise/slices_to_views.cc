@@ -27,7 +27,7 @@ bool is_only_read(const Node& node) {
   });
 }
 
-// The call whose memory a node has; null if it is not a call's of its own.
+// The call whose memory a node has; null if that is not a call's own.
 const Node* owner_of(const Node* node) {
   while (calls(node, kView)) node = tensor_arg(*node, 0);
   if (node == nullptr || !node->is_call() || may_write(*node)) return nullptr;

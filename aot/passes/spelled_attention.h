@@ -9,7 +9,7 @@ namespace vitrine::aot {
 
 // If `product` is softmax(query x key^T [* scale] [masked]) x value of f32, with dims [batch, head,
 // position, value]: a call of aten.scaled_dot_product_attention before it that computes the same.
-// Nothing uses that yet. Null: it is no such product, or not certainly so.
+// Nothing uses that call yet. Null if `product` is something else, or cannot be shown to be one.
 Node* attention_of(ExportedProgram& program, Node& product);
 
 }  // namespace vitrine::aot

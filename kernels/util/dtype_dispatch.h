@@ -77,8 +77,7 @@ constexpr bool is_selected(ScalarType type) {
 void fail_unsupported_dtype(KernelContext& context, ScalarType type);
 
 // Calls `function.template operator()<T>()` for the T of `type`; InvalidArgument (and no call) if
-// the list has none. Types that are not
-// selected cost no code.
+// the list has none. Types that are not selected cost no code.
 template <class T, class Function>
 bool call_if_selected(Function& function) {
   if constexpr (is_selected(scalar_type_of<T>)) {

@@ -64,7 +64,7 @@ struct TokenComparison {
   std::vector<std::string> notes;
 };
 
-// kNone: by op and module, or by op where a side knows no modules.
+// kNone: by op and module, or by op where a side has no modules.
 TokenComparison compare_tokens(SavedTokens a, SavedTokens b, inspector::GroupBy by);
 
 inline constexpr int kTokenComparisonJsonVersion = 1;

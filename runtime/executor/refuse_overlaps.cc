@@ -73,7 +73,7 @@ class MethodLoader::OverlapSearch {
  private:
   // A value's place and past. Times count results and inputs.
   struct Value {
-    uint32_t begin = 0;  // among the places; no place: it is not followed
+    uint32_t begin = 0;  // among the places; an empty range: it is not followed
     uint32_t end = 0;
     uint32_t known = 0;    // it has all that was written there up to this time; 0: is not known
     uint32_t written = 0;  // when it was last written over other values; 0: never

@@ -8,7 +8,7 @@ namespace {
 
 namespace fbs = schema::program;
 
-// Null if there are not so many.
+// Null if the list is shorter.
 const fbs::EValue* value_at(const fbs::ExecutionPlan& plan,
                             const flatbuffers::Vector<int32_t>* list, size_t index) {
   if (index >= size_of(list)) return nullptr;

@@ -33,8 +33,8 @@ constexpr size_t kMaxThreads = 1024;
 constexpr uint64_t kAwakeNs = 20'000;
 constexpr uint64_t kWorthWakingNs = 50'000;
 
-// What each worker saved lately, up to this, makes up for what is lost: single losses of a few
-// milliseconds, when the system gives the core to another process for once, are no reason to pause.
+// What each worker saved lately, up to this, makes up for what is lost: a single loss of a few
+// milliseconds, when the system gives the core to another process, is not a reason to pause.
 constexpr int64_t kMaxSavedNs = 20'000'000;
 // The same right after a pause.
 constexpr int64_t kTrialNs = 2'000'000;
@@ -117,7 +117,7 @@ ThreadPool::ThreadPool(pthreadpool* pool, size_t threads, Use use)
 
 ThreadPool::~ThreadPool() { pthreadpool_destroy(pool_); }
 
-// Callers on several threads may lose each other's sums here and below, which is no harm.
+// Callers on several threads may lose each other's sums here and below, which does no harm.
 bool ThreadPool::rests(uint64_t now_ns) const {
   return works_alone || now_ns < resume_ns_.load(std::memory_order_relaxed);
 }

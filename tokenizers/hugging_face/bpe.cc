@@ -10,7 +10,7 @@ namespace vitrine::hugging_face {
 namespace {
 
 struct BpeOptions {
-  std::optional<TokenId> unknown;  // for characters that are no tokens
+  std::optional<TokenId> unknown;  // for characters that are not tokens
   std::string unknown_text;        // not in the vocabulary where there is no `unknown`
   bool fuse_unknown = false;
   bool byte_fallback = false;

@@ -33,7 +33,7 @@ TEST(RememberSources, ANodeIsItsOwnAndAGetitemsIsItsCall) {
   EXPECT_EQ(source(p.values).name, p.most->name());
   EXPECT_EQ(source(p.result).name, p.result->name());
   EXPECT_EQ(source(p.result).target, "aten.relu.default");
-  EXPECT_EQ(p.x->meta.origin, nullptr) << "inputs are no calls";
+  EXPECT_EQ(p.x->meta.origin, nullptr) << "inputs are not calls";
 }
 
 TEST(RememberSources, LeavesWhatTheFileSays) {

@@ -57,7 +57,7 @@ Result<Plan> read_plan(std::span<const std::byte> bytes) {
   }
   for (uint32_t i = 0; i < words[2]; ++i, at += 4) {
     const uint32_t result = plan.num_inputs + i;
-    if (at[0] >= kKernelNames.size()) return wrong("an operator is of no kind");
+    if (at[0] >= kKernelNames.size()) return wrong("an operator's kind is unknown");
     Operator each{static_cast<Kind>(at[0]), at[1], at[2], {}};
     if (each.kind == Kind::kRelu) each.b = each.a;
     for (const uint32_t operand : {each.a, each.b}) {

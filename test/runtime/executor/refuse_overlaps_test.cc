@@ -273,7 +273,7 @@ TEST_F(RefuseOverlapsTest, AWriteInPlaceBringsAValueBack) {
   EXPECT_EQ(refusal(), "");
 }
 
-// Its last argument is written, but by its name it is no result.
+// Its last argument is written, but its name says that it is not a result.
 TEST_F(RefuseOverlapsTest, AKernelNamedInPlaceHasNoResult) {
   const int32_t x = input(0);
   const int32_t a = at(32);
