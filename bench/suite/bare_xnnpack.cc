@@ -22,8 +22,8 @@ std::vector<DataBuffer> delegate_payloads(const Program& program) {
 
 BareXnnpack::BareXnnpack(const Program& program, const DataBuffer& payload, pthreadpool_t pool) {
   if (xnn_initialize(nullptr) != xnn_status_success) throw ToolError("xnn_initialize");
-  const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes()));
   Budget steps;
+  const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes(), steps));
   graph_ = check(xnnpack::read_graph(*blob.graph, steps));
   check(constants_.load(blob, &program.named_data(), nullptr, limits_, steps, graph_));
   for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);

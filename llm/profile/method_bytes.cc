@@ -183,7 +183,7 @@ class Reader {
     const Result<DataBuffer> payload =
         ProgramAccess::delegate_data(program_, *delegate->processed());
     if (!payload.ok()) return;
-    const Result<xnnpack::Blob> blob = xnnpack::open_blob(payload->bytes());
+    const Result<xnnpack::Blob> blob = xnnpack::open_blob(payload->bytes(), steps_);
     if (!blob.ok()) return;
     const Result<xnnpack::Graph> graph = xnnpack::read_graph(*blob->graph, steps_);
     if (!graph.ok()) return;

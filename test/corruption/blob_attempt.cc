@@ -70,7 +70,7 @@ BlobOutcome attempt_blob(std::span<const std::byte> blob, const NamedDataMap* na
 
   // Parses the graph again for the sizes of its arguments.
   Budget steps;
-  const auto opened = xnnpack::open_blob(blob);
+  const auto opened = xnnpack::open_blob(blob, steps);
   const auto read = xnnpack::read_graph(*opened->graph, steps);  // as init did: it is sound
   const xnnpack::Graph& graph = *read;
   if (!is_affordable(graph)) return {BlobStage::kExecute, "its arguments are too large"};

@@ -43,7 +43,7 @@ std::unique_ptr<NamedDataMap> load_named_data(const OpenedFile& file) {
 XnnpackGraph load_xnnpack_graph(std::span<const std::byte> bytes, const std::string& place,
                                 Budget& steps) {
   XnnpackGraph result;
-  result.blob = check_at(place, xnnpack::open_blob(bytes));
+  result.blob = check_at(place, xnnpack::open_blob(bytes, steps));
   result.graph = check_at(place, xnnpack::read_graph(*result.blob.graph, steps));
   return result;
 }

@@ -166,6 +166,12 @@ class MappingDemoBackend final : public BackendInterface {
   Result<std::unique_ptr<Delegate>> init(const BackendInitContext& context,
                                          std::span<const std::byte> processed,
                                          std::span<const CompileSpec>) const override {
+    // Each word of a payload is an item.
+    if (context.load_steps != nullptr && !context.load_steps->take(processed.size() / 4)) {
+      return Error::make(ErrorCode::kOutOfResources,
+                         "more than %llu items to read (max_load_steps)",
+                         static_cast<unsigned long long>(context.load_steps->limit()));
+    }
     std::unique_ptr<MappingDemoDelegate> delegate(new (std::nothrow)
                                                       MappingDemoDelegate(context.memory));
     if (!delegate) {

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "backends/xnnpack/runtime/invalid_blob.h"
 #include "runtime/core/checked_math.h"
 #include "runtime/data/table_verifier.h"
 #include "schema/xnnpack_graph_shapes.h"
@@ -68,7 +69,7 @@ Result<Parts> read_header(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Result<Blob> open_blob(std::span<const std::byte> bytes) {
+Result<Blob> open_blob(std::span<const std::byte> bytes, Budget& steps) {
   if (bytes.size() < kMinFlatbufferSize) {
     return Error::make(ErrorCode::kInvalidArgument, "the payload has only %zu bytes", bytes.size());
   }
@@ -92,8 +93,8 @@ Result<Blob> open_blob(std::span<const std::byte> bytes) {
     std::ranges::copy(flatbuffer, blob.aligned_copy.owned_data());
     flatbuffer = blob.aligned_copy.bytes();
   }
-  Budget steps(flatbuffer.size());  // a table takes eight bytes: only shared ones take more
   if (!verify_tables(flatbuffer, schema::xnnpack::kTableShapes, steps)) {
+    if (steps.left() == 0) return too_much_work(steps);
     return Error::make(ErrorCode::kDelegateInvalidCompatibility,
                        "the flatbuffer of %zu bytes is damaged", flatbuffer.size());
   }

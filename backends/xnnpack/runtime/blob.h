@@ -7,6 +7,7 @@
 #include <span>
 
 #include "schema/xnnpack_graph_generated.h"
+#include "vitrine/budget.h"
 #include "vitrine/data_source.h"
 #include "vitrine/error.h"
 
@@ -20,7 +21,8 @@ struct Blob {
 };
 
 // A view of `bytes` unless the flatbuffer is misaligned. DelegateInvalidCompatibility if the
-// flatbuffer is of another kind or damaged, InvalidArgument if the header is.
-Result<Blob> open_blob(std::span<const std::byte> bytes);
+// flatbuffer is of another kind or damaged, InvalidArgument if the header is. Each table takes a
+// step; OutOfResources if there are too few.
+Result<Blob> open_blob(std::span<const std::byte> bytes, Budget& steps);
 
 }  // namespace vitrine::xnnpack

@@ -24,9 +24,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   self->limits_ = limits;
   self->memory_ = context.memory;
   const Limits bounds = limits.within(context.memory, 0);
-  VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed));
   Budget unbounded;
   Budget& steps = context.load_steps != nullptr ? *context.load_steps : unbounded;
+  VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed, steps));
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph, steps));
   VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
                                                 bounds, steps, self->graph_));

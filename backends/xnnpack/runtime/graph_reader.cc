@@ -52,13 +52,6 @@ class ValueIds {
   CheckedVector<std::pair<uint32_t, uint32_t>> pairs_;
 };
 
-Error too_much_work(const Budget& steps) {
-  return Error::make(ErrorCode::kOutOfResources,
-                     "more than %llu items to read (max_load_steps): the payload uses "
-                     "the same ones again and again",
-                     static_cast<unsigned long long>(steps.limit()));
-}
-
 Error read_values(const fb::XNNGraph& from, Graph& graph, Budget& steps) {
   if (from.xvalues() == nullptr) return invalid_blob("xvalues are missing");
   if (!steps.take(from.xvalues()->size())) return too_much_work(steps);

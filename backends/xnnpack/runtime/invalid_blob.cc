@@ -14,4 +14,11 @@ Error invalid_blob(const char* format, ...) {
   return Error::make(ErrorCode::kInvalidProgram, "%s", text);
 }
 
+Error too_much_work(const Budget& steps) {
+  return Error::make(ErrorCode::kOutOfResources,
+                     "more than %llu items to read (max_load_steps): payloads use the same ones "
+                     "again and again",
+                     static_cast<unsigned long long>(steps.limit()));
+}
+
 }  // namespace vitrine::xnnpack

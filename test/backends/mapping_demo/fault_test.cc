@@ -61,6 +61,19 @@ TEST(MappingDemoFaultTest, ResultsAreTakenFromTheBudget) {
   EXPECT_STREQ(large.error().message(), "no memory for 1048576 items of 4 bytes");
 }
 
+TEST(MappingDemoFaultTest, WordsOfThePayloadAreTakenFromTheSteps) {
+  const std::vector<std::byte> bytes = payload(3);
+  Budget steps(2 * (bytes.size() / 4) + 1);
+  BackendInitContext context;
+  context.load_steps = &steps;
+  for (const bool is_enough : {true, true, false}) {
+    const auto delegate = mapping_demo_backend().init(context, bytes, {});
+    EXPECT_EQ(delegate.ok() ? ErrorCode::kOk : delegate.error().code(),
+              is_enough ? ErrorCode::kOk : ErrorCode::kOutOfResources);
+  }
+  EXPECT_EQ(steps.left(), 1u);
+}
+
 TEST(MappingDemoFaultTest, ComputesInItsOwnMemory) {
   const auto delegate = load_demo(3);
   ASSERT_TRUE(delegate.ok()) << delegate.error().message();

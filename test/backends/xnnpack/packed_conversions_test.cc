@@ -47,9 +47,9 @@ uint32_t flags_with(const std::function<void(BlobBuilder&, uint32_t x)>& add, ui
   b.unary(Tag::XNNConvert, input, x);
   add(b, x);
   const std::vector<std::byte> payload = b.build();
-  const auto blob = xnnpack::open_blob(payload);
-  EXPECT_TRUE(blob.ok());
   Budget steps(1'000'000);
+  const auto blob = xnnpack::open_blob(payload, steps);
+  EXPECT_TRUE(blob.ok());
   const auto graph = xnnpack::read_graph(*blob->graph, steps);
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message());
   return graph.ok() ? graph->nodes[0].flags : ~0u;

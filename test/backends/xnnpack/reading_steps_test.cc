@@ -7,7 +7,7 @@
 
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "test/backends/xnnpack/blob_builder.h"
+#include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
 namespace {
@@ -83,6 +83,23 @@ Cost load_sums(int count, size_t letters, uint64_t limit, const OneConstant& dat
   return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
 }
 
+// As many delegates as their payload has tables. Nothing reads these.
+Cost delegates_that_share_a_payload(uint32_t size) {
+  BlobBuilder builder;
+  negate(builder);
+  builder.constants.resize(size);
+  const std::vector<std::byte> blob = builder.build();
+  const uint64_t delegate_bytes = 8;                         // at least: an offset in a list
+  Budget steps(16 * (blob.size() + size * delegate_bytes));  // as Method::load gives
+  BackendInitContext context;
+  context.load_steps = &steps;
+  for (uint32_t i = 0; i < size; ++i) {
+    const auto loaded = XnnpackBackend().init(context, blob, {});
+    if (!loaded.ok()) return {steps.used(), loaded.error().code()};
+  }
+  return {steps.used(), ErrorCode::kOk};
+}
+
 TEST(ReadingSteps, CountKeysThatAreShared) {
   const OneConstant data;
   const Cost brief = load_sums(30, 10, UINT64_MAX, data);
@@ -107,6 +124,15 @@ TEST(ReadingSteps, AreLinearInScalesThatAreShared) {
   EXPECT_EQ(large.code, ErrorCode::kOutOfResources);
   EXPECT_LE(large.steps, 5 * small.steps);
   EXPECT_EQ(shared_scales(10).code, ErrorCode::kOk);
+}
+
+TEST(ReadingSteps, AreLinearInPayloadsThatAreShared) {
+  const Cost small = delegates_that_share_a_payload(500);
+  const Cost large = delegates_that_share_a_payload(2000);
+  EXPECT_EQ(large.code, ErrorCode::kOutOfResources);
+  EXPECT_GE(small.steps, 500u);
+  EXPECT_LE(large.steps, 5 * small.steps);
+  EXPECT_EQ(delegates_that_share_a_payload(10).code, ErrorCode::kOk);
 }
 
 }  // namespace

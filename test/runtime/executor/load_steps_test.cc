@@ -26,6 +26,7 @@ struct Plan {
   Tables<fbs::Operator> operators;
   Tables<fbs::BackendDelegate> delegates;
   Tables<fbs::Instruction> calls;
+  uint32_t payload_bytes = 0;
 };
 
 // Each gives a plan of `size` operators, delegates, tensors or instructions.
@@ -87,6 +88,16 @@ Plan calls_that_write_one_list(FlatBufferBuilder& out, uint32_t size) {
   return plan;
 }
 
+// Of 64 bytes for each of the delegates.
+Plan delegates_that_share_a_payload(FlatBufferBuilder& out, uint32_t size) {
+  Plan plan;
+  plan.payload_bytes = 64 * size;
+  const auto data = fbs::CreateBackendDelegateDataReference(out, fbs::DataLocation::INLINE, 0);
+  const auto delegate = fbs::CreateBackendDelegate(out, out.CreateString("TakesAll"), data);
+  plan.delegates.assign(size, delegate);
+  return plan;
+}
+
 using Make = Plan (*)(FlatBufferBuilder&, uint32_t);
 
 test::AlignedBytes file_of(Make make, uint32_t size) {
@@ -100,10 +111,11 @@ test::AlignedBytes file_of(Make make, uint32_t size) {
       out.CreateVector(
           Tables<fbs::Chain>{fbs::CreateChain(out, 0, 0, out.CreateVector(plan.calls))}),
       out.CreateVector(plan.operators), out.CreateVector(plan.delegates));
-  const auto nothing = fbs::CreateBackendDelegateInlineData(out);
+  const auto payload = fbs::CreateBackendDelegateInlineData(
+      out, out.CreateVector(std::vector<uint8_t>(plan.payload_bytes)));
   fbs::FinishProgramBuffer(
       out, fbs::CreateProgram(out, 0, out.CreateVector(Tables<fbs::ExecutionPlan>{made}), 0,
-                              out.CreateVector(Tables<fbs::BackendDelegateInlineData>{nothing})));
+                              out.CreateVector(Tables<fbs::BackendDelegateInlineData>{payload})));
   const auto* begin = reinterpret_cast<const std::byte*>(out.GetBufferPointer());
   return {begin, begin + out.GetSize()};
 }
@@ -126,6 +138,23 @@ class Weights final : public NamedDataMap {
   std::vector<uint8_t> dim_order_{0};
 };
 
+// Reads nothing of its payloads.
+class TakesAll final : public BackendInterface {
+ public:
+  const char* id() const override { return "TakesAll"; }
+  Result<std::unique_ptr<Delegate>> init(const BackendInitContext&, std::span<const std::byte>,
+                                         std::span<const CompileSpec>) const override {
+    return std::unique_ptr<Delegate>(std::make_unique<Nothing>());
+  }
+
+ private:
+  class Nothing final : public Delegate {
+    Error execute(const BackendExecutionContext&, std::span<EValue* const>) override {
+      return Error();
+    }
+  };
+};
+
 struct Cost {
   uint64_t steps;
   ErrorCode code;
@@ -137,9 +166,13 @@ Cost cost_of(Make make, uint32_t size) {
   EXPECT_TRUE(program.ok()) << program.error().message();
   if (!program.ok()) return {0, program.error().code()};
   const Weights weights;
+  const TakesAll backend;
+  BackendRegistry backends;
+  EXPECT_TRUE(backends.add(&backend).ok());
   const auto load = [&](uint64_t steps) {
     MethodOptions options;
     options.kernels = &test::test_kernels();
+    options.backends = &backends;
     options.external_data = &weights;
     options.limits.max_load_steps = steps;
     return Method::load(*program, "forward", options).take_error().code();
@@ -168,6 +201,7 @@ TEST(LoadStepsTest, AreLinearWhateverIsShared) {
            Shape{backends_that_share_a_name, ErrorCode::kOutOfResources, ErrorCode::kNotFound},
            Shape{weights_that_share_a_key, ErrorCode::kOutOfResources, ErrorCode::kOk},
            Shape{calls_that_write_one_list, ErrorCode::kOutOfResources, ErrorCode::kOk},
+           Shape{delegates_that_share_a_payload, ErrorCode::kOutOfResources, ErrorCode::kOk},
        }) {
     const Cost small = cost_of(make, 4000);
     const Cost large = cost_of(make, 16000);
