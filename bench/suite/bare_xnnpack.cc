@@ -25,7 +25,7 @@ BareXnnpack::BareXnnpack(const Program& program, const DataBuffer& payload, pthr
   Budget steps;
   const xnnpack::Blob blob = check(xnnpack::open_blob(payload.bytes(), steps));
   graph_ = check(xnnpack::read_graph(*blob.graph, steps));
-  check(constants_.load(blob, &program.named_data(), nullptr, limits_, steps, graph_));
+  check(constants_.load(blob, &program.named_data(), nullptr, steps, nullptr, graph_));
   for (const xnnpack::Value& value : graph_.values) shapes_.push_back(value.shape);
   check(xnnpack::infer_shapes(graph_, shapes_, limits_));
   xnn_workspace_t workspace = nullptr;

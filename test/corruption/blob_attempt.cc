@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/blob.h"
 #include "backends/xnnpack/runtime/graph_reader.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "runtime/executor/load_steps.h"
 #include "test/corruption/guarded_memory.h"
 
 namespace vitrine::test {
@@ -65,13 +66,17 @@ BlobOutcome attempt_blob(std::span<const std::byte> blob, const NamedDataMap* na
   static const XnnpackBackend backend(kBlobLimits);
   BackendInitContext context;
   context.named_data = named_data;
+  Budget memory(uint64_t{1} << 24);
+  Budget steps(default_load_steps(blob.size()));
+  context.memory = &memory;
+  context.load_steps = &steps;
   Result<std::unique_ptr<Delegate>> loaded = backend.init(context, blob, {});
   if (!loaded.ok()) return {BlobStage::kLoad, loaded.error().message()};
 
   // Parses the graph again for the sizes of its arguments.
-  Budget steps;
-  const auto opened = xnnpack::open_blob(blob, steps);
-  const auto read = xnnpack::read_graph(*opened->graph, steps);  // as init did: it is sound
+  Budget unbounded;
+  const auto opened = xnnpack::open_blob(blob, unbounded);
+  const auto read = xnnpack::read_graph(*opened->graph, unbounded);  // as init did: it is sound
   const xnnpack::Graph& graph = *read;
   if (!is_affordable(graph)) return {BlobStage::kExecute, "its arguments are too large"};
   std::deque<Argument> arguments;

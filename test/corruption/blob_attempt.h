@@ -19,8 +19,7 @@ struct BlobOutcome {
 
 // What a payload may make XNNPACK allocate here.
 inline constexpr xnnpack::Limits kBlobLimits = {.max_tensor_bytes = size_t{1} << 20,
-                                                .max_workspace_bytes = size_t{1} << 22,
-                                                .max_weight_bytes = size_t{1} << 22};
+                                                .max_workspace_bytes = size_t{1} << 22};
 
 // Loads it and executes it twice with tensors of the declared sizes, which end at unreadable pages,
 // once more with a first dimension of 1, and once with one of 0. `blob` is 16-byte aligned.

@@ -166,29 +166,21 @@ Result<CheckedVector<bool>> find_referenced(const Graph& graph) {
   return referenced;
 }
 
-// Nodes that share a filter get a packed copy each, so that a small blob may ask for a lot.
-Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps) {
-  size_t total = 0;
+// Nodes that share a filter pack it each, so that a small blob may ask for a lot.
+Error take_steps(const Graph& graph, Budget& steps) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!node.live) continue;
     for (const uint32_t index : node.input_values()) {
       const Value& value = graph.values[index];
-      if (!value.is_constant()) continue;
-      const size_t bytes = *tensor_bytes(*value.datatype, value.shape);
-      if (!steps.take(bytes / 64 + 1)) {
-        return Error::make(
-            ErrorCode::kOutOfResources,
-            "xnodes[%zu] (%s): the nodes up to here read the same constants too often "
-            "(max_load_steps)",
-            i, node.kind->name);
+      if (!value.is_constant() ||
+          steps.take(*tensor_bytes(*value.datatype, value.shape) / 64 + 1)) {
+        continue;
       }
-      if (add_overflows(total, bytes, &total) || total > limits.max_weight_bytes) {
-        return Error::make(ErrorCode::kOutOfResources,
-                           "xnodes[%zu] (%s): the constants up to here exceed the bound of %zu "
-                           "bytes",
-                           i, node.kind->name, limits.max_weight_bytes);
-      }
+      return Error::make(ErrorCode::kOutOfResources,
+                         "xnodes[%zu] (%s): the nodes up to here read the same constants too often "
+                         "(max_load_steps)",
+                         i, node.kind->name);
     }
   }
   return Error();
@@ -197,8 +189,9 @@ Error check_weight_bytes(const Graph& graph, const Limits& limits, Budget& steps
 }  // namespace
 
 Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
-                      const Limits& limits, Budget& steps, Graph& graph) {
-  VITRINE_RETURN_IF_ERROR(check_weight_bytes(graph, limits, steps));
+                      Budget& steps, Budget* memory, Graph& graph) {
+  memory_ = memory;
+  VITRINE_RETURN_IF_ERROR(take_steps(graph, steps));
   VITRINE_ASSIGN_OR_RETURN(const CheckedVector<bool> referenced, find_referenced(graph));
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
@@ -212,7 +205,8 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
         VITRINE_RETURN_IF_ERROR(packed_names_.push_back({named_data, constant.name}));
       }
       const std::byte* data = constant.bytes.data();
-      VITRINE_RETURN_IF_ERROR((keep ? referenced_ : packed_).push_back(std::move(constant.bytes)));
+      VITRINE_RETURN_IF_ERROR(this->keep(std::move(constant.bytes), keep ? referenced_ : packed_)
+                                  .in("constant %u", index));
       return data;
     };
     if (value.is_constant()) {
@@ -238,8 +232,32 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
   return Error();
 }
 
+Constants::~Constants() {
+  release(packed_);
+  release(referenced_);
+}
+
+Error Constants::keep(DataBuffer bytes, CheckedVector<DataBuffer>& kept) {
+  const size_t copied = bytes.is_owned() ? bytes.size() : 0;
+  if (memory_ != nullptr && !memory_->take(copied)) {
+    return Error::make(ErrorCode::kOutOfResources,
+                       "a copy of %zu bytes: max_memory_bytes leaves %llu", copied,
+                       static_cast<unsigned long long>(memory_->left()));
+  }
+  Error error = kept.push_back(std::move(bytes));
+  if (!error.ok() && memory_ != nullptr) memory_->give_back(copied);
+  return error;
+}
+
+void Constants::release(CheckedVector<DataBuffer>& kept) {
+  for (const DataBuffer& buffer : kept) {
+    if (memory_ != nullptr && buffer.is_owned()) memory_->give_back(buffer.size());
+  }
+  kept.clear();
+}
+
 void Constants::release_packed() {
-  packed_.clear();
+  release(packed_);
   for (const Named& constant : packed_names_) constant.map->release(constant.key);
   packed_names_.clear();
 }

@@ -17,11 +17,17 @@ namespace vitrine::xnnpack {
 
 class Constants {
  public:
+  Constants() = default;
+  Constants(const Constants&) = delete;
+  Constants& operator=(const Constants&) = delete;
+  ~Constants();
+
   // Sets `data`, `content` and `scales` of all constants that live nodes read, after comparing
   // their sizes with shapes and datatypes. `named_data` may be null if no constant asks for it;
-  // `cache` may be null. Each 64 bytes that a node reads take a step.
-  Error load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache,
-             const Limits& limits, Budget& steps, Graph& graph);
+  // `cache` may be null. Each 64 bytes that a node reads take a step. Copies are taken from
+  // `memory`, which may be null and outlives this, for as long as they are kept. Called once.
+  Error load(const Blob& blob, const NamedDataMap* named_data, WeightsCache* cache, Budget& steps,
+             Budget* memory, Graph& graph);
 
   // Drops what XNNPACK has packed by now: filters, biases and scales, and lets their pages go. The
   // blob, which is there still, may go too.
@@ -34,6 +40,10 @@ class Constants {
     const NamedDataMap* map;
     std::string_view key;
   };
+  Error keep(DataBuffer bytes, CheckedVector<DataBuffer>& kept);
+  void release(CheckedVector<DataBuffer>& kept);
+
+  Budget* memory_ = nullptr;
   CheckedVector<DataBuffer> packed_;
   CheckedVector<Named> packed_names_;
   CheckedVector<DataBuffer> referenced_;

@@ -23,19 +23,20 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   if (!self) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a delegate");
   self->limits_ = limits;
   self->memory_ = context.memory;
-  const Limits bounds = limits.within(context.memory, 0);
   Budget unbounded;
   Budget& steps = context.load_steps != nullptr ? *context.load_steps : unbounded;
   VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed, steps));
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph, steps));
+  VITRINE_RETURN_IF_ERROR(self->take_heap());
   VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
-                                                bounds, steps, self->graph_));
+                                                steps, context.memory, self->graph_));
   VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
   VITRINE_RETURN_IF_ERROR(self->shapes_.reserve(self->graph_.values.size()));
   for (const Value& value : self->graph_.values) {
     VITRINE_RETURN_IF_ERROR(self->shapes_.push_back(value.shape));
   }
-  VITRINE_RETURN_IF_ERROR(infer_shapes(self->graph_, self->shapes_, bounds));
+  VITRINE_RETURN_IF_ERROR(
+      infer_shapes(self->graph_, self->shapes_, limits.within(context.memory, 0)));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
 
   self->weights_.emplace(std::move(shared.weights), context.memory);
@@ -67,6 +68,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
 }
 
 XnnpackDelegate::~XnnpackDelegate() {
+  if (memory_ != nullptr) memory_->give_back(heap_taken_);
   if (!workspace_) return;
   const std::lock_guard lock(workspace_->mutex);
   runtime_.reset();
@@ -88,6 +90,19 @@ void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   report.add(DelegateMemory::Kind::kWorkspace, this, arguments_.copied_bytes());
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
+}
+
+Error XnnpackDelegate::take_heap() {
+  const uint64_t bytes = heap_bytes(graph_);
+  if (memory_ == nullptr) return Error();
+  if (!memory_->take(bytes)) {
+    return Error::make(ErrorCode::kOutOfResources,
+                       "its %zu nodes take about %llu bytes: max_memory_bytes leaves %llu",
+                       graph_.nodes.size(), static_cast<unsigned long long>(bytes),
+                       static_cast<unsigned long long>(memory_->left()));
+  }
+  heap_taken_ = bytes;
+  return Error();
 }
 
 // Ranks follow from ranks, so that what holds for the declared shapes holds for all.

@@ -47,6 +47,7 @@ class XnnpackDelegate final : public Delegate {
 
  private:
   XnnpackDelegate() = default;
+  Error take_heap();
   Error check_output_ranks() const;
   Error trace_init(const BackendInitContext& context, std::span<const DefinedNodes> defined,
                    uint64_t start_ns);
@@ -77,6 +78,7 @@ class XnnpackDelegate final : public Delegate {
   std::shared_ptr<Workspace> workspace_;
   Budget* memory_ = nullptr;    // the method's; may be null
   size_t workspace_taken_ = 0;  // of it, for the workspace
+  uint64_t heap_taken_ = 0;     // likewise, for operators and lists
   RuntimeHandle runtime_;
   ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;

@@ -120,10 +120,8 @@ struct Limits {
   size_t max_tensor_bytes = size_t{1} << 30;
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
-  // All that live nodes read, counted at each reading. The method's budgets bound it, too.
-  size_t max_weight_bytes = SIZE_MAX >> 1;
 
-  // With the bounds of what is left of `memory`, which may be null, beside the bytes of workspace
+  // With the bound of what is left of `memory`, which may be null, beside the bytes of workspace
   // that are taken from it.
   Limits within(const Budget* memory, size_t workspace) const;
 };

@@ -204,12 +204,10 @@ Error shape_constant_pad(const Node& node, std::span<Shape> shapes, size_t) {
 Limits Limits::within(const Budget* memory, size_t workspace) const {
   Limits bounds = *this;
   if (memory == nullptr) return bounds;
-  const auto bound = [](size_t& limit, uint64_t bytes) {
-    limit = static_cast<size_t>(std::min<uint64_t>(limit, bytes));
-  };
   const uint64_t left = memory->left();
-  bound(bounds.max_weight_bytes, left);
-  bound(bounds.max_workspace_bytes, std::max(left, left + workspace));  // the sum may wrap around
+  const uint64_t bytes = std::max(left, left + workspace);  // the sum may wrap around
+  bounds.max_workspace_bytes =
+      static_cast<size_t>(std::min<uint64_t>(bounds.max_workspace_bytes, bytes));
   return bounds;
 }
 

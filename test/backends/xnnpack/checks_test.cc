@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class LimitsTest : public DelegateTest {};
 
-TEST_F(LimitsTest, BoundTensorsWorkspaceAndWeights) {
+TEST_F(LimitsTest, BoundTensorsAndWorkspace) {
   BlobBuilder b;
   const uint32_t x = b.input({100}), y = b.internal({100}), z = b.internal({100});
   const uint32_t out = b.output({100});
@@ -151,7 +151,6 @@ TEST_F(LimitsTest, BoundTensorsWorkspaceAndWeights) {
   xnnpack::Limits limits;
   limits.max_tensor_bytes = 400;
   limits.max_workspace_bytes = 800;
-  limits.max_weight_bytes = 400;
   EXPECT_EQ(load_error(b, limits), "(none)");
   limits.max_tensor_bytes = 399;
   EXPECT_THAT(load_error(b, limits),
@@ -160,9 +159,6 @@ TEST_F(LimitsTest, BoundTensorsWorkspaceAndWeights) {
   limits.max_workspace_bytes = 799;
   EXPECT_THAT(load_error(b, limits),
               HasSubstr("xnodes[1] (Negate): the tensors alive here exceed"));
-  limits.max_workspace_bytes = 800;
-  limits.max_weight_bytes = 399;
-  EXPECT_THAT(load_error(b, limits), HasSubstr("xnodes[2] (Add): the constants up to here exceed"));
 }
 
 }  // namespace
