@@ -139,7 +139,8 @@ Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
 
 Error Module::State::load(size_t index) {
   if (!shared_state) {
-    VITRINE_ASSIGN_OR_RETURN(shared_state, SharedState::create(program));
+    VITRINE_ASSIGN_OR_RETURN(shared_state,
+                             SharedState::create(program, {}, limits.max_memory_bytes));
   }
   MethodOptions how;
   how.kernels = &builtin_kernels(optimized_kernels);

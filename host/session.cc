@@ -50,7 +50,9 @@ std::unique_ptr<DataSource> Session::open_model(const SessionOptions& options) {
 }
 
 std::unique_ptr<Method> Session::load_method(const std::string& name, EventTracer* tracer) {
-  if (!shared_state_) shared_state_ = check(SharedState::create(program_));
+  if (!shared_state_) {
+    shared_state_ = check(SharedState::create(program_, {}, limits_.max_memory_bytes));
+  }
   MethodOptions options;
   options.kernels = &builtin_kernels(optimized_kernels_);
   options.backends = &builtin_backends();

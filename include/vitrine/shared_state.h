@@ -31,9 +31,11 @@ class SharedState {
   // input and all lie apart or in the same place.
   // `memory` is not owned, outlives the state, is zeroed, 16-byte aligned, and has at least the
   // size of that buffer (MethodMeta::planned_buffer_size(1)), with kReadableSlack bytes more to
-  // spare delegates copies. Empty: the state takes memory of its own, at most what the machine has.
+  // spare delegates copies. Empty: the state takes memory of its own, at most `max_bytes`
+  // (MethodLimits::max_memory_bytes; 0: what the machine or the container has).
   static Result<std::unique_ptr<SharedState>> create(std::shared_ptr<const Program> program,
-                                                     std::span<std::byte> memory = {});
+                                                     std::span<std::byte> memory = {},
+                                                     uint64_t max_bytes = 0);
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;
 
@@ -80,7 +82,7 @@ class SharedState {
       : program_(std::move(program)), bytes_(bytes) {}
   static size_t shared_bytes(const Program& program);
   static Result<Places> find_places(const Program& program);
-  Error take_memory(std::span<std::byte> memory);
+  Error take_memory(std::span<std::byte> memory, uint64_t max_bytes);
   // Whether the tensor there has no value yet; it has one from then on.
   bool take(uint64_t offset);
 

@@ -108,7 +108,7 @@ Result<SharedState::Places> SharedState::find_places(const Program& program) {
   return places;
 }
 
-Error SharedState::take_memory(std::span<std::byte> memory) {
+Error SharedState::take_memory(std::span<std::byte> memory, uint64_t max_bytes) {
   if (!memory.empty()) {
     if (memory.size() < bytes_ || reinterpret_cast<uintptr_t>(memory.data()) % 16 != 0) {
       return Error::make(ErrorCode::kInvalidArgument,
@@ -120,12 +120,15 @@ Error SharedState::take_memory(std::span<std::byte> memory) {
   }
   const size_t total = bytes_ + kReadableSlack;
   // calloc: large blocks come zeroed from the system, untouched.
-  if (bytes_ <= platform::machine_memory()) {
+  const uint64_t bound = max_bytes != 0 ? max_bytes : platform::machine_memory();
+  if (bytes_ <= bound) {
     own_.reset(static_cast<std::byte*>(std::calloc(1, total + kAlignment)));
   }
   if (!own_) {
     return Error::make(ErrorCode::kMemoryAllocationFailed,
-                       "no memory for the %zu bytes that the methods share", bytes_);
+                       "no memory for the %zu bytes that the methods share, of the %llu that "
+                       "max_memory_bytes allows",
+                       bytes_, static_cast<unsigned long long>(bound));
   }
   const auto address = reinterpret_cast<uintptr_t>(own_.get());
   memory_ = {own_.get() + (round_up(address, kAlignment) - address), total};
@@ -133,7 +136,8 @@ Error SharedState::take_memory(std::span<std::byte> memory) {
 }
 
 Result<std::unique_ptr<SharedState>> SharedState::create(std::shared_ptr<const Program> program,
-                                                         std::span<std::byte> memory) {
+                                                         std::span<std::byte> memory,
+                                                         uint64_t max_bytes) {
   const size_t bytes = shared_bytes(*program);
   if (bytes == 0) return std::unique_ptr<SharedState>();
   VITRINE_ASSIGN_OR_RETURN(Places places, find_places(*program));
@@ -141,7 +145,7 @@ Result<std::unique_ptr<SharedState>> SharedState::create(std::shared_ptr<const P
   std::unique_ptr<SharedState> state(new (std::nothrow) SharedState(std::move(program), bytes));
   if (!state) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for a state");
   state->places_ = std::move(places);
-  VITRINE_RETURN_IF_ERROR(state->take_memory(memory));
+  VITRINE_RETURN_IF_ERROR(state->take_memory(memory, max_bytes));
   return state;
 }
 

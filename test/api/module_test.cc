@@ -320,6 +320,26 @@ TEST(Module, HonoursItsLimits) {
               HasSubstr("stopped after 1 instructions (max_instructions_per_run)"));
 }
 
+// Each fits by itself: the state is not of a method.
+TEST(Module, BoundsStateThatItsMethodsShare) {
+  test::ProgramBuilder builder;
+  for (const char* name : {"forward", "second"}) {
+    test::MethodSpec& method = builder.method(name);
+    method.buffer_sizes = {0, 64, 1 << 20};
+    method.outputs = {method.tensor({.sizes = {2}, .planned = test::Planned{2, 0}})};
+  }
+  const test::AlignedBytes file = builder.build();
+  const auto refusal = [&](uint64_t bytes) {
+    auto module = Module::load(file, {.threads = 1, .limits = {.max_memory_bytes = bytes}});
+    const auto outputs = module->forward({});
+    return outputs.ok() ? std::string() : std::string(outputs.error().message());
+  };
+  EXPECT_EQ(refusal(0), "");
+  EXPECT_EQ(refusal(1 << 20), "");
+  EXPECT_THAT(refusal((1 << 20) - 1), HasSubstr("no memory for the 1048576 bytes that the methods "
+                                                "share, of the 1048575 that max_memory_bytes"));
+}
+
 TEST(Module, KeepsBackendOptionsOfItsOwn) {
   std::string key = "workspace_sharing_mode";
   std::string backend = "XnnpackBackend";

@@ -177,6 +177,18 @@ TEST_F(SharedStateTest, MoreThanTheMachineHasIsRefused) {
   EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
 }
 
+TEST_F(SharedStateTest, HonoursItsBound) {
+  build_two();
+  program_ = build();
+  EXPECT_TRUE(SharedState::create(program_, {}, kStateBytes).ok());
+  const auto state = SharedState::create(program_, {}, kStateBytes - 1);
+  ASSERT_FALSE(state.ok());
+  EXPECT_EQ(state.error().code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_STREQ(state.error().message(),
+               "no memory for the 64 bytes that the methods share, of the 63 that "
+               "max_memory_bytes allows");
+}
+
 TEST_F(SharedStateTest, IsOfOneProgram) {
   build_two();
   make_state();
