@@ -23,7 +23,8 @@ bool has_method(const Program& program, std::string_view name) {
 // Its outputs: an Int or a Bool each.
 std::vector<int64_t> constants(const std::shared_ptr<const Program>& program, const char* name) {
   if (!has_method(*program, name)) return {};
-  Result<std::unique_ptr<Method>> method = Method::load(program, name, {});
+  Result<std::unique_ptr<Method>> method =
+      Method::load(program, name, {.check_plan = refuse_overlaps});
   if (!method.ok()) fail(name, method.error().message());
   if ((*method)->num_inputs() != 0) fail(name, "takes inputs; constants are wanted");
   if (const Error error = (*method)->execute(); !error.ok()) fail(name, error.message());

@@ -6,9 +6,9 @@
 //   (*method)->execute();
 //   Result<Tensor*> result = (*method)->output(0).as_tensor();
 //
-// Loading allocates all memory and finds every kernel and backend. Successful executions do not
-// allocate, look up names or parse; only the first ones may allocate the temporary memory that
-// kernels request. Several Methods of one Program are independent and may run in
+// Loading finds every kernel and backend. Executions do not look up names or parse; only the first
+// one, and those with other sizes than the one before, may allocate: kernels' temporary memory and
+// delegates' plans and workspaces. Several Methods of one Program are independent and may run in
 // several threads at once, unless they share state; one Method serves one thread at a time.
 #pragma once
 

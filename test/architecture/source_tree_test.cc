@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <span>
 #include <sstream>
@@ -140,6 +141,39 @@ TEST(SourceTree, PagesNameFilesThatExist) {
     }
   }
   EXPECT_GT(names, 50u);
+}
+
+// "Suite.Name" of every test of the tree.
+std::set<std::string> tests() {
+  const std::regex macro(R"(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))");
+  std::set<std::string> found;
+  for (const fs::path& path : files()) {
+    if (!path.filename().string().ends_with("_test.cc")) continue;
+    const std::string text = contents(path);
+    for (std::sregex_iterator at(text.begin(), text.end(), macro), end; at != end; ++at) {
+      found.insert(at->str(1) + "." + at->str(2));
+    }
+  }
+  return found;
+}
+
+// "`RefusedCall.*`", "`DamageTest`".
+TEST(SourceTree, ThePageOnTrustNamesTestsThatExist) {
+  const std::set<std::string> all = tests();
+  const std::string page = contents("docs/trust.md");
+  const std::regex cited(R"(`([A-Z]\w*(?:Test|\.[A-Z*][\w*]*))`)");
+  size_t names = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), cited), end; at != end; ++at, ++names) {
+    std::string name = at->str(1);
+    if (name.find('.') == std::string::npos) name += ".*";
+    name = std::regex_replace(std::regex_replace(name, std::regex(R"(\.)"), R"(\.)"),
+                              std::regex(R"(\*)"), ".*");
+    const std::regex pattern(name);
+    EXPECT_TRUE(std::ranges::any_of(
+        all, [&](const std::string& test) { return std::regex_match(test, pattern); }))
+        << "no test is called " << at->str(1);
+  }
+  EXPECT_GT(names, 40u);
 }
 
 // What the page on contributing shows is in a file that its section names above.
