@@ -12,11 +12,16 @@
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "kernels/portable/portable_kernels.h"
+#include "test/backends/xnnpack/blob_builder.h"
 #include "test/support/allocation_counter.h"
 #include "test/support/corpus.h"
+#include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/tensor_factory.h"
+#include "vitrine/kernels.h"
 #include "vitrine/method.h"
+#include "vitrine/shared_state.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
@@ -24,12 +29,57 @@ namespace {
 using Output = std::vector<std::byte>;
 
 struct Model {
-  const char* name;  // of the test
-  const char* folder;
-  bool is_sample = true;  // else of the corpus
-  bool traced = false;    // delegates log their plan, and time their operators
+  const char* name;                  // of the test
+  const char* folder = "";           // of a sample
+  const char* corpus = "";           // else of the corpus
+  AlignedBytes (*make)() = nullptr;  // else
+  bool traced = false;               // delegates log their plan, and time their operators
   bool cache_file = false;
+  bool optimised = false;  // kernels, before the portable ones
+  size_t threads = 1;
 };
+
+// Its conversion takes the largest and smallest value of each row of a batch that may change.
+AlignedBytes dynamically_quantised_linear() {
+  BlobBuilder b;
+  const uint32_t x = b.input({4, 32}), y = b.output({4, 8});
+  const uint32_t quantised = b.internal({4, 32}, Type::xnn_datatype_qdint8);
+  b.values[quantised].nonbatch_dims = 1;
+  const uint32_t filter =
+      b.constant<int8_t>({8, 32}, std::vector<int8_t>(8 * 32, 3), Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{std::vector<float>(8, 0.25f)};
+  b.unary(Tag::XNNConvert, x, quantised);
+  b.fully_connected(quantised, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
+  ProgramBuilder builder;
+  MethodSpec& method = builder.method("forward");
+  method.buffer_sizes = {0, 1024};
+  const auto dynamic = schema::program::TensorShapeDynamism::DYNAMIC_BOUND;
+  const int in = method.tensor({.sizes = {4, 32}, .planned = Planned{1, 0}, .dynamism = dynamic});
+  const int out = method.tensor({.sizes = {4, 8}, .planned = Planned{1, 512}, .dynamism = dynamic});
+  method.inputs = {in};
+  method.outputs = {out};
+  method.delegate_call(method.delegate({.id = "XnnpackBackend", .payload = b.build()}), {in, out});
+  return builder.build();
+}
+
+// Of two methods: state = 2 x, y = state + x.
+AlignedBytes methods_that_share_state() {
+  ProgramBuilder builder;
+  for (const char* name : {"forward", "second"}) {
+    MethodSpec& method = builder.method(name);
+    method.buffer_sizes = {0, 64, 64};
+    const int x = method.tensor({.sizes = {8}, .planned = Planned{1, 0}});
+    const int y = method.tensor({.sizes = {8}, .planned = Planned{1, 32}});
+    const int state = method.tensor({.sizes = {8}, .planned = Planned{2, 0}});
+    const int one = method.integer(1);
+    method.inputs = {x};
+    method.outputs = {y};
+    const int add = method.op("aten::add", "out");
+    method.kernel_call(add, {x, x, one, state, state});
+    method.kernel_call(add, {state, x, one, y, y});
+  }
+  return builder.build();
+}
 
 std::ostream& operator<<(std::ostream& out, const Model& model) { return out << model.name; }
 
@@ -37,15 +87,20 @@ constexpr Model kModels[] = {
     {"Portable", "digits_portable"},
     {"Elementwise", "add_mul"},
     {"Delegated", "dynamic_batch_xnnpack"},
-    {"DelegatedAndTraced", "dynamic_batch_xnnpack", true, true},
-    {"WeightsInAFile", "digits_xnnpack", true, false, true},
+    {.name = "DelegatedAndTraced", .folder = "dynamic_batch_xnnpack", .traced = true},
+    {.name = "WeightsInAFile", .folder = "digits_xnnpack", .cache_file = true},
     {"Quantised", "digits_xnnpack_q8"},
-    {"DynamicBatch", "dynamic_batch_portable", false},
-    {"TwoDelegatesInAWorkspace", "split_concat_pool", false},
-    {"DynamicallyQuantised", "mlp_dynq", false},
-    {"Lstm", "lstm_portable", false},
-    {"LstmInManyDelegates", "ops_xnnpack/lstm__f32", false},
-    {"ControlFlow", "cond_model", false},
+    {.name = "OptimisedKernels", .folder = "digits_portable", .optimised = true},
+    {.name = "TwoThreads", .folder = "digits_portable", .optimised = true, .threads = 2},
+    {.name = "DelegatedOnTwoThreads", .folder = "digits_xnnpack", .threads = 2},
+    {.name = "SharedState", .make = methods_that_share_state},
+    {.name = "DynamicallyQuantisedLinear", .make = dynamically_quantised_linear},
+    {.name = "DynamicBatch", .corpus = "dynamic_batch_portable"},
+    {.name = "TwoDelegatesInAWorkspace", .corpus = "split_concat_pool"},
+    {.name = "DynamicallyQuantised", .corpus = "mlp_dynq"},
+    {.name = "Lstm", .corpus = "lstm_portable"},
+    {.name = "LstmInManyDelegates", .corpus = "ops_xnnpack/lstm__f32"},
+    {.name = "ControlFlow", .corpus = "cond_model"},
 };
 
 class SilentTracer final : public EventTracer {
@@ -57,23 +112,42 @@ class SilentTracer final : public EventTracer {
 class FaultWalkTest : public testing::TestWithParam<Model> {
  protected:
   void SetUp() override {
-    if (!GetParam().is_sample) VITRINE_NEEDS_CORPUS();
-    const auto root = GetParam().is_sample ? samples_dir() : corpus_dir();
-    model_ = (root / GetParam().folder / "model.pte").string();
-    const bool is_there = std::filesystem::exists(model_);
-    ASSERT_TRUE(is_there || !GetParam().is_sample) << model_;
-    if (!is_there) GTEST_SKIP() << "this corpus lacks " << model_;
+    const std::string corpus = GetParam().corpus;
+    if (!corpus.empty()) VITRINE_NEEDS_CORPUS();
+    if (GetParam().make != nullptr) {
+      made_ = GetParam().make();
+    } else {
+      const auto folder =
+          corpus.empty() ? samples_dir() / GetParam().folder : corpus_dir() / corpus;
+      model_ = (folder / "model.pte").string();
+      const bool is_there = std::filesystem::exists(model_);
+      ASSERT_TRUE(is_there || !corpus.empty()) << model_;
+      if (!is_there) GTEST_SKIP() << "this corpus lacks " << model_;
+    }
+    if (GetParam().threads > 1) {
+      auto pool = ThreadPool::create(GetParam().threads, ThreadPool::Use::kAlways);
+      ASSERT_TRUE(pool.ok()) << pool.error().message();
+      pool_ = std::move(*pool);
+    }
     cache_path_ = (scratch_ / "weights").string();
     options_ = {{"XnnpackBackend", "packed_cache_path", std::string_view(cache_path_)}};
     ASSERT_TRUE(backends_.add(&xnnpack_backend()).ok());
+    if (GetParam().optimised) {
+      ASSERT_TRUE(kernels_.add("optimized", optimized::kernels()).ok());
+    }
     ASSERT_TRUE(kernels_.add("portable", portable::kernels()).ok());
   }
 
+  // The state is that of the method loaded last.
   Result<std::unique_ptr<Method>> load() {
-    VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> file, map_file(model_.c_str()));
+    VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> file,
+                             model_.empty() ? view_buffer(made_) : map_file(model_.c_str()));
     VITRINE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                              Program::load(std::move(file)));
+    VITRINE_ASSIGN_OR_RETURN(state_, SharedState::create(program));
     MethodOptions options;
+    options.shared_state = state_.get();
+    options.pool = pool_.get();
     options.kernels = &kernels_;
     options.backends = &backends_;
     options.check_plan = refuse_overlaps;
@@ -129,7 +203,10 @@ class FaultWalkTest : public testing::TestWithParam<Model> {
 
   TensorFactory factory_;
   ScratchFolder scratch_;
-  std::string model_;
+  std::string model_;  // its path
+  AlignedBytes made_;  // where it has none
+  std::unique_ptr<ThreadPool> pool_;
+  std::unique_ptr<SharedState> state_;
   std::string cache_path_;
   std::vector<BackendOption> options_;
   KernelRegistry kernels_;
@@ -169,9 +246,11 @@ TEST_P(FaultWalkTest, Loading) {
 TEST_P(FaultWalkTest, ExecutingAndUnloading) {
   constexpr std::array<int32_t, 3> kBatches = {1, 4, 2};
   std::array<Output, 3> expected;
-  const auto pristine = load_well();
-  for (size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(run(*pristine, kBatches[i], 0, &expected[i]).ok());
+  {
+    const auto pristine = load_well();
+    for (size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(run(*pristine, kBatches[i], 0, &expected[i]).ok());
+    }
   }
   int failures = 0;
   for (size_t faulty = 0; faulty < 3; ++faulty) {
