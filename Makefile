@@ -10,6 +10,8 @@
 
 PRESET ?= release
 BUILD   = build/$(PRESET)
+# VITRINE_STRICT=ON, here or in the environment, makes warnings errors in `release`, too.
+CONFIGURE = cmake --preset $(PRESET) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
 
 .PHONY: build setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 
@@ -21,7 +23,7 @@ setup:
 	@cmake/setup.sh $(PRESET)
 
 configure: setup
-	@cmake --preset $(PRESET)
+	@$(CONFIGURE)
 
 # Only what it runs; `make test` builds the rest.
 demo: configure
@@ -53,12 +55,12 @@ coverage: build
 
 packages:
 	@cmake/setup.sh $(PRESET) python
-	cmake --preset $(PRESET) -DVITRINE_BUILD_PACKAGE_TESTS=ON -DVITRINE_BUILD_PYTHON=ON
+	$(CONFIGURE) -DVITRINE_BUILD_PACKAGE_TESTS=ON -DVITRINE_BUILD_PYTHON=ON
 	cmake --build --preset $(PRESET)
 	ctest --preset $(PRESET) --parallel $$(nproc) --tests-regex '^package_|^python_|^fleet_test'
 
 sizes: configure
-	cmake --preset $(PRESET) -DVITRINE_BUILD_SIZE_CHECKS=ON
+	$(CONFIGURE) -DVITRINE_BUILD_SIZE_CHECKS=ON
 	cmake --build --preset $(PRESET)
 	ctest --preset $(PRESET) --tests-regex '^size_ratchet|^selection|^Selective'
 	cmake --preset small
