@@ -78,16 +78,17 @@ format:
 	@cmake/setup.sh lint
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cc')
 
-# With SINCE=<commit>, of the files that changed after it alone. clang-tidy reads the build that compiles each
-# file separately; warnings of GCC that clang lacks are not findings.
+# With SINCE=<commit>, of the files that changed after it alone, the last changed first; with MOST=<n>, of no
+# more. clang-tidy reads the build that compiles each file separately; warnings of GCC that clang lacks are not findings.
 lint: PRESET = debug
 lint: format configure
 	cmake --build --preset debug --target vitrine_schema_headers
-	files=$$(git $(if $(SINCE),diff --diff-filter=d --name-only $(SINCE),ls-files) -- $(LINTED)); \
+	files=$$({ $(if $(SINCE),$(CHANGED),git ls-files -- $(LINTED)); } | awk '!seen[$$0]++ && !system("test -f " $$0)' $(if $(MOST),| head -n $(MOST))); \
 	  echo "clang-tidy: $$(echo $$files | wc -w) files"; [ -z "$$files" ] || echo $$files | xargs -n 1 -P $$(nproc) \
 	  clang-tidy -quiet -p build/debug --extra-arg=-Wno-unknown-warning-option
 
 LINTED := $(foreach room,runtime kernels operators backends aot base formats inspector tokenizers llm api host tools examples,'$(room)/*.cc')
+CHANGED = git diff --name-only HEAD -- $(LINTED); git log --format= --name-only $(SINCE).. -- $(LINTED)
 
 clean:
 	rm -rf build
