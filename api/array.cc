@@ -9,7 +9,7 @@
 
 namespace vitrine {
 
-struct Array::State {
+struct [[gnu::visibility("hidden")]] Array::State {
   std::array<int32_t, kMaxRank> sizes{};
   std::array<uint8_t, kMaxRank> dim_order{};
   std::array<int64_t, kMaxRank> strides{};

@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-struct CallProfile::State {
+struct [[gnu::visibility("hidden")]] CallProfile::State {
   struct Sum {
     TraceRecord of;                 // the first record of it; its times count in `times`
     size_t position = 0;            // of operators: how many of the same delegate call ran before

@@ -101,7 +101,7 @@ Error with_wanted(Error error, const Method& method, size_t index) {
 
 }  // namespace
 
-struct Module::State {
+struct [[gnu::visibility("hidden")]] Module::State {
   struct Loaded {
     std::unique_ptr<Method> method;
     // By input: a copy in the program's layout, made when it is first needed.
