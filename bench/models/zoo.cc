@@ -8,6 +8,7 @@ namespace vitrine::bench {
 namespace {
 
 aot::ExportedProgram mobilenet_v2() { return examples::mobilenet_v2(); }
+aot::ExportedProgram mobilenet_v2_int8() { return examples::mobilenet_v2({.quantised = true}); }
 aot::ExportedProgram decoder_step() {
   return examples::cached_decoder(
       {.layers = 4, .features = 256, .heads = 8, .hidden = 1024, .words = 2048, .length = 256});
@@ -23,6 +24,7 @@ constexpr double kFloat = 60;
 constexpr double kInt8 = 20;
 constexpr ZooModel kZoo[] = {
     {"mobilenet_v2", mobilenet_v2, kFloat},
+    {"mobilenet_v2_int8", mobilenet_v2_int8, kInt8},
     {"mobilenet_v3_small", mobilenet_v3_small, kFloat},
     {"efficientnet_b0", efficientnet_b0, kFloat},
     {"resnet18", resnet18, kFloat},

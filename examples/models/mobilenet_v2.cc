@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "aot/builder/layers.h"
+#include "examples/models/quantised_layers.h"
 
 namespace vitrine::examples {
 namespace {
@@ -21,46 +21,92 @@ int64_t channels(double wanted) {
   return static_cast<double>(rounded) < 0.9 * wanted ? rounded + 8 : rounded;
 }
 
-struct ConvShape {
+struct Shape {
   int64_t out = 0;
   int64_t kernel = 1;
   int64_t stride = 1;
   int64_t groups = 1;
+  double mean_square;  // of the input; int8 weights are scaled by it
 };
-
-Node* conv_norm_relu(ModelBuilder& build, const std::string& name, Node* x,
-                     const ConvShape& shape) {
-  const auto module = build.module(name, "torchvision.ops.misc.Conv2dNormActivation");
-  x = nn::conv2d(build, "0", x, shape.out,
-                 {.kernel = shape.kernel,
-                  .stride = shape.stride,
-                  .padding = (shape.kernel - 1) / 2,
-                  .groups = shape.groups,
-                  .bias = false});
-  x = nn::batch_norm2d(build, "1", x);
-  return nn::relu6(build, "2", x);
-}
+// Mean squares.
+constexpr double kImage = 1.0 / 3;  // uniform in [-1, 1]
+constexpr double kRectified = 0.5;  // half of a distribution with variance one
+constexpr double kPooled = 0.1;     // averages of these
 
 int64_t channels_of(const Node* x) { return x->tensor()->sizes.at(1).value(); }
 
-Node* inverted_residual(ModelBuilder& build, const std::string& name, Node* x, int64_t out,
-                        int64_t stride, int64_t expansion) {
+// The model's layers, in f32 or in int8. There, every result is quantised.
+class Layers {
+ public:
+  Layers(ModelBuilder& build, bool quantised) : build_(build), quantised_(quantised) {}
+
+  // `norm` is the name of the batch norm, which the int8 model has folded into its weights.
+  Node* conv_norm(const std::string& conv, const std::string& norm, Node* x, const Shape& shape) {
+    const nn::ConvOptions options = {.kernel = shape.kernel,
+                                     .stride = shape.stride,
+                                     .padding = (shape.kernel - 1) / 2,
+                                     .groups = shape.groups,
+                                     .bias = false};
+    if (quantised_) {
+      return result(quantised_conv2d(build_, conv, x, shape.out, options, shape.mean_square));
+    }
+    return nn::batch_norm2d(build_, norm, nn::conv2d(build_, conv, x, shape.out, options));
+  }
+
+  Node* conv_norm_relu(const std::string& name, Node* x, const Shape& shape) {
+    const auto module = build_.module(name, "torchvision.ops.misc.Conv2dNormActivation");
+    return result(nn::relu6(build_, "2", conv_norm("0", "1", x, shape)));
+  }
+
+  // Of sums with a variance of up to four.
+  Node* sum(Node* x, Node* y) {
+    if (quantised_) x = dequantised_again(build_, x);
+    return result(build_.call("aten.add.Tensor", {x, y}), 2 * kActivationScale);
+  }
+
+  Node* linear(const std::string& name, Node* x, int64_t out) {
+    return quantised_ ? result(quantised_linear(build_, name, x, out, kPooled))
+                      : nn::linear(build_, name, x, out);
+  }
+
+  Node* result(Node* x, double scale = kActivationScale) {
+    return quantised_ ? requantised(build_, x, scale) : x;
+  }
+
+ private:
+  ModelBuilder& build_;
+  bool quantised_;
+};
+
+struct Block {
+  int64_t out;
+  int64_t stride;
+  int64_t expansion;
+  double mean_square;  // of the input
+};
+Node* inverted_residual(ModelBuilder& build, Layers& layers, const std::string& name, Node* x,
+                        const Block& block) {
   const auto module = build.module(name, "torchvision.models.mobilenetv2.InvertedResidual");
   const int64_t in = channels_of(x);
-  const int64_t hidden = in * expansion;
+  const int64_t hidden = in * block.expansion;
   Node* y = x;
   {
     const auto conv = build.module("conv", kSequential);
     int next = 0;
-    if (expansion != 1) {
-      y = conv_norm_relu(build, std::to_string(next++), y, {.out = hidden});
+    if (block.expansion != 1) {
+      y = layers.conv_norm_relu(std::to_string(next++), y,
+                                {.out = hidden, .mean_square = block.mean_square});
     }
-    y = conv_norm_relu(build, std::to_string(next++), y,
-                       {.out = hidden, .kernel = 3, .stride = stride, .groups = hidden});
-    y = nn::conv2d(build, std::to_string(next++), y, out, {.kernel = 1, .bias = false});
-    y = nn::batch_norm2d(build, std::to_string(next), y);
+    y = layers.conv_norm_relu(std::to_string(next), y,
+                              {.out = hidden,
+                               .kernel = 3,
+                               .stride = block.stride,
+                               .groups = hidden,
+                               .mean_square = kRectified});
+    y = layers.conv_norm(std::to_string(next + 1), std::to_string(next + 2), y,
+                         {.out = block.out, .mean_square = kRectified});
   }
-  return stride == 1 && in == out ? build.call("aten.add.Tensor", {x, y}) : y;
+  return block.stride == 1 && in == block.out ? layers.sum(x, y) : y;
 }
 
 struct Stage {
@@ -81,28 +127,35 @@ constexpr std::array<Stage, 7> kStages = {{{1, 16, 1, 1},
 
 aot::ExportedProgram mobilenet_v2(const MobileNetV2Options& options) {
   ModelBuilder build("torchvision.models.mobilenetv2.MobileNetV2", options.seed);
+  Layers layers(build, options.quantised);
   Node* x = build.input("x", ScalarType::kFloat, {1, 3, options.image_size, options.image_size});
+  x = layers.result(x);
   {
     const auto features = build.module("features", kSequential);
     int next = 0;
-    x = conv_norm_relu(build, std::to_string(next++), x,
-                       {.out = channels(32 * options.width), .kernel = 3, .stride = 2});
+    x = layers.conv_norm_relu(
+        std::to_string(next++), x,
+        {.out = channels(32 * options.width), .kernel = 3, .stride = 2, .mean_square = kImage});
+    double mean_square = kRectified;
     for (const Stage& stage : kStages) {
       const int64_t out = channels(static_cast<double>(stage.channels) * options.width);
       for (int i = 0; i < stage.repeats; ++i) {
-        x = inverted_residual(build, std::to_string(next++), x, out, i == 0 ? stage.stride : 1,
-                              stage.expansion);
+        x = inverted_residual(build, layers, std::to_string(next++), x,
+                              {out, i == 0 ? stage.stride : 1, stage.expansion, mean_square});
+        mean_square = i + 1;  // results of as many blocks are added
       }
     }
-    x = conv_norm_relu(build, std::to_string(next), x,
-                       {.out = channels(1280 * std::max(1.0, options.width))});
+    x = layers.conv_norm_relu(
+        std::to_string(next), x,
+        {.out = channels(1280 * std::max(1.0, options.width)), .mean_square = mean_square});
   }
-  x = build.call("aten.adaptive_avg_pool2d.default", {x, std::vector<int64_t>{1, 1}});
-  x = build.call("aten.flatten.using_ints", {x, 1});
+  x = layers.result(
+      build.call("aten.adaptive_avg_pool2d.default", {x, std::vector<int64_t>{1, 1}}));
+  x = layers.result(build.call("aten.flatten.using_ints", {x, 1}));
   {
     const auto classifier = build.module("classifier", kSequential);
-    x = nn::dropout(build, "0", x, 0.2);
-    x = nn::linear(build, "1", x, options.classes);
+    x = layers.result(nn::dropout(build, "0", x, 0.2));
+    x = layers.linear("1", x, options.classes);
   }
   return build.finish({x});
 }

@@ -9,6 +9,9 @@ struct MobileNetV2Options {
   double width = 1.0;        // factor on channels
   int64_t image_size = 224;  // pixels a side, a multiple of 32
   int64_t classes = 1000;
+  // Batch norms folded into convolutions, and int8 as PyTorch's pt2e flow leaves it with
+  // ExecuTorch's XNNPACKQuantizer.
+  bool quantised = false;
   uint64_t seed = 1;
 };
 

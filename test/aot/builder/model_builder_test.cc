@@ -69,6 +69,25 @@ TEST(MobileNetV2, BecomesExecuTorchsEdgeGraph) {
             test::pte_instructions(folder / "model.pte").at("forward"));
 }
 
+// The calls of an int8 model, without those that dequantise, whose places are free.
+std::vector<std::string> calls_of(const ExportedProgram& program) {
+  std::vector<std::string> calls;
+  for (const Node& node : program.graph->nodes()) {
+    if (!node.is_call() || node.target().op().starts_with("dequantize")) continue;
+    calls.push_back(node.target().name());
+    if (node.tensor() != nullptr) calls.back() += " " + to_text(*node.tensor());
+  }
+  return calls;
+}
+
+TEST(MobileNetV2, IsQuantisedAsByPyTorchsFlow) {
+  VITRINE_CORPUS_CASE(folder, "mv2_xnnpack_q8");
+  const ExportedProgram built = examples::mobilenet_v2({.quantised = true});
+  const ExportedProgram expected = import_pt2(folder / "model.pt2");
+  EXPECT_EQ(calls_of(built), calls_of(expected));
+  EXPECT_EQ(built.graph->nodes().size(), expected.graph->nodes().size());
+}
+
 TEST(ModelBuilder, NotesModulesAndLines) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {2, 8});
@@ -108,6 +127,39 @@ TEST(ModelBuilder, SharesAWeightThatIsAskedForTwice) {
   EXPECT_EQ(build.parameter("weight", {4, 8}), build.parameter("weight", {4, 8}));
 }
 
+std::vector<float> floats_of(const TensorData& data) {
+  std::vector<float> values(data.storage.size() / sizeof(float));
+  std::memcpy(values.data(), data.storage.data(), data.storage.size());
+  return values;
+}
+
+// Its scales fit its values: results spread over the integers, saturate seldom and depend on the
+// input.
+TEST(MobileNetV2, UsesTheRangeOfItsIntegers) {
+  ExportedProgram program = examples::mobilenet_v2({.image_size = 96, .quantised = true});
+  to_edge(program);
+  std::vector<std::vector<float>> results;
+  for (const uint64_t seed : {1, 2}) {
+    const TensorData image = seeded_weights("image", seed, {1, 3, 96, 96}, 1);
+    results.push_back(floats_of(evaluate(program, {&image, 1}).at(0)));
+  }
+  constexpr float kScale = 1.0f / 32;
+  double squares = 0;
+  double differences = 0;
+  size_t saturated = 0;
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    const float value = results[0][i];
+    const auto difference = static_cast<double>(value - results[1][i]);
+    squares += static_cast<double>(value * value);
+    differences += difference * difference;
+    if (value <= -128 * kScale || value >= 127 * kScale) ++saturated;
+  }
+  const auto count = static_cast<double>(results[0].size());
+  EXPECT_GT(std::sqrt(squares / count), 0.3);
+  EXPECT_LT(static_cast<double>(saturated), 0.01 * count);
+  EXPECT_GT(std::sqrt(differences / squares), 0.1);
+}
+
 TEST(ModelBuilder, GivesTheSameWeightsEachTime) {
   const ExportedProgram a =
       examples::mobilenet_v2({.width = 0.25, .image_size = 32, .classes = 10});
@@ -116,12 +168,6 @@ TEST(ModelBuilder, GivesTheSameWeightsEachTime) {
   for (const auto& [name, data] : a.state_dict) {
     EXPECT_EQ(row_major_bytes(data), row_major_bytes(b.state_dict.at(name))) << name;
   }
-}
-
-std::vector<float> floats_of(const TensorData& data) {
-  std::vector<float> values(data.storage.size() / sizeof(float));
-  std::memcpy(values.data(), data.storage.data(), data.storage.size());
-  return values;
 }
 
 TensorData tokens(int64_t batch, int64_t length, int64_t first) {
