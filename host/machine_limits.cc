@@ -99,16 +99,21 @@ std::string machine_name() {
   return uname(&name) == 0 ? name.machine : "unknown";
 }
 
+double measure_operations(uint32_t threads, ScalarType dtype) {
+  constexpr size_t kRounds = 4096;
+  const MultiplyAdd chains = multiply_add(dtype);
+  if (chains.run == nullptr) return 0;
+  return 1e9 * static_cast<double>(kRounds * chains.operations) *
+         best_rate(std::max(threads, uint32_t{1}), [&](uint32_t, size_t count) {
+           for (size_t i = 0; i < count; ++i) chains.run(kRounds);
+         });
+}
+
 inspector::MachineLimits measure_machine_limits(uint32_t threads) {
-  inspector::MachineLimits limits{.flops_per_s = 0,
+  inspector::MachineLimits limits{.flops_per_s = measure_operations(threads, ScalarType::kFloat),
                                   .bytes_per_s = 0,
                                   .threads = std::max(threads, uint32_t{1}),
                                   .machine = machine_name()};
-  constexpr size_t kRounds = 4096;
-  limits.flops_per_s = 1e9 * static_cast<double>(kRounds * multiply_add_flops()) *
-                       best_rate(limits.threads, [](uint32_t, size_t count) {
-                         for (size_t i = 0; i < count; ++i) multiply_add(kRounds);
-                       });
   struct Buffers {
     std::vector<char> from = std::vector<char>(kCopyBytes, 1);
     std::vector<char> to = std::vector<char>(kCopyBytes, 2);

@@ -6,11 +6,16 @@
 #include <string>
 
 #include "inspector/join/profile.h"
+#include "vitrine/scalar_type.h"
 
 namespace vitrine::tools {
 
 // The processor's name, else its architecture.
 std::string machine_name();
+
+// Multiplications and additions a second on this number of threads, as host/multiply_add.h has them
+// for f32, f16, bf16 and i8; 0 if the processor has no instruction for them.
+double measure_operations(uint32_t threads, ScalarType dtype);
 
 // Takes about half a second and runs on this number of threads.
 inspector::MachineLimits measure_machine_limits(uint32_t threads);

@@ -41,7 +41,8 @@ std::string bytes_text(double bytes) {
 }
 
 std::string count_text(double count) {
-  static constexpr std::array<Scale, 4> kScales = {{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
+  static constexpr std::array<Scale, 5> kScales = {
+      {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
   return scaled(count, kScales);
 }
 

@@ -123,7 +123,11 @@ std::string results_json(const Results& results) {
   Json json = {{"format", "vitrine-bench"}, {"version", kResultsVersion}};
   json["facts"] = results.facts;
   json["limits"] = {{"copy_bytes_per_s", limits_json(results.copy_bytes_per_s)},
-                    {"multiply_adds_per_s", limits_json(results.multiply_adds_per_s)}};
+                    {"multiply_adds_per_s", limits_json(results.multiply_adds_per_s)},
+                    {"narrow_multiply_adds_per_s", Json::object()}};
+  for (const auto& [dtype, by_threads] : results.narrow_multiply_adds_per_s) {
+    json["limits"]["narrow_multiply_adds_per_s"][dtype] = limits_json(by_threads);
+  }
   json["crossings"] = Json::array();
   for (const Crossing& crossing : crossings_of(results)) {
     json["crossings"].push_back(crossing_json(crossing));
@@ -147,6 +151,13 @@ Results parse_results(std::string_view text, const std::string& place) {
       [&](const std::string& key, const JsonValue& value) { results.facts[key] = value.string(); });
   results.copy_bytes_per_s = parse_limits(root.at("limits").at("copy_bytes_per_s"));
   results.multiply_adds_per_s = parse_limits(root.at("limits").at("multiply_adds_per_s"));
+  if (root.at("limits").holds("narrow_multiply_adds_per_s")) {
+    root.at("limits")
+        .at("narrow_multiply_adds_per_s")
+        .each_member([&](const std::string& dtype, const JsonValue& by_threads) {
+          results.narrow_multiply_adds_per_s[dtype] = parse_limits(by_threads);
+        });
+  }
   root.at("results").each_item(
       [&](const JsonValue& item) { results.results.push_back(parse_result(item)); });
   return results;

@@ -33,8 +33,8 @@ struct Result {
   std::optional<double> delegates = {};
   std::optional<double> planned_bytes = {};  // memory of activations
   std::optional<double> of_limit = {};       // share of the limit that `limit` names
-  std::string limit = {};                    // "multiply-adds", "copy", "bare XNNPACK"
-  std::optional<double> sqnr_db = {};        // of the outputs, from the portable kernels'
+  std::string limit = {};  // "multiply-adds", "i8 multiply-adds", "copy", "bare XNNPACK"
+  std::optional<double> sqnr_db = {};  // of the outputs, from the portable kernels'
   std::string note = {};
 
   // What stands for the same in another file: "models/mobilenet_v2/xnnpack/2".
@@ -55,6 +55,8 @@ struct Results {
   // By number of threads.
   std::map<size_t, double> copy_bytes_per_s;     // read and written
   std::map<size_t, double> multiply_adds_per_s;  // f32, one for each multiplication and addition
+  // The same of dtypes that the processor has instructions for: "f16", "bf16", "i8".
+  std::map<std::string, std::map<size_t, double>> narrow_multiply_adds_per_s;
   std::vector<Result> results;
 
   // Null if there is none.

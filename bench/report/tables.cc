@@ -216,17 +216,30 @@ PageTable counts_table(const Results& results) {
 
 namespace {
 
+// "100 GFLOP/s"; empty if it was not measured.
+std::string rate_text(const std::map<size_t, double>& by_threads, size_t threads,
+                      const char* unit) {
+  const auto rate = by_threads.find(threads);
+  return rate == by_threads.end() ? "" : count_text(rate->second) + unit;
+}
+
 PageTable limits_table(const Results& results) {
   PageTable table{"Limits of this machine",
-                  "Measured in the same run: memory copied, read and written together; f32 "
-                  "multiply-adds, two operations each.",
-                  {{"threads"}, {"copy"}, {"multiply-adds"}},
+                  "Measured in the same run: memory copied, read and written together; "
+                  "multiply-adds, two operations each, of the dtypes that the processor has "
+                  "instructions for.",
+                  {{"threads"}, {"copy"}, {"f32"}},
                   {}};
+  for (const auto& [dtype, by_threads] : results.narrow_multiply_adds_per_s) {
+    table.columns.push_back({dtype});
+  }
   for (const auto& [threads, rate] : results.copy_bytes_per_s) {
-    const auto peak = results.multiply_adds_per_s.find(threads);
-    table.rows.push_back(
-        {std::to_string(threads), bytes_text(rate) + "/s",
-         peak == results.multiply_adds_per_s.end() ? "" : count_text(peak->second) + "FLOP/s"});
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {std::to_string(threads), bytes_text(rate) + "/s",
+           rate_text(results.multiply_adds_per_s, threads, "FLOP/s")};
+    for (const auto& [dtype, by_threads] : results.narrow_multiply_adds_per_s) {
+      row.push_back(rate_text(by_threads, threads, "OP/s"));
+    }
   }
   return table;
 }

@@ -10,6 +10,11 @@ void add_limits(Suite& suite) {
       const auto limits = tools::measure_machine_limits(static_cast<uint32_t>(threads));
       suite.results.copy_bytes_per_s[threads] = limits.bytes_per_s;
       suite.results.multiply_adds_per_s[threads] = limits.flops_per_s;
+      for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {
+        const double rate = tools::measure_operations(static_cast<uint32_t>(threads), dtype);
+        if (rate == 0) continue;
+        suite.results.narrow_multiply_adds_per_s[scalar_type_name(dtype)][threads] = rate;
+      }
     });
   }
 }

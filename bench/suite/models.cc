@@ -27,6 +27,8 @@ struct Subject {
   fs::path program = {};                       // as another tool lowered it; may be empty
   double min_sqnr_db = kFloatSqnrDb;
   bool is_dynamic = false;  // quantised
+  // What delegates compute in: "f32", "i8"; empty: unknown.
+  std::string delegated_dtype = {};
 };
 
 struct Variant {
@@ -150,17 +152,28 @@ class ModelRun {
     Result& result = variant.result;
     if (variant.side) {
       result.time = timing_of(sides_[*variant.side].samples);
-      const double peak = suite_.results.multiply_adds_per_s[threads_];
       if (result.variant == "xnnpack" && bare_side_) {
         result.limit = "bare XNNPACK";
         result.of_limit = timing_of(sides_[*bare_side_].samples).p50 / result.time.p50;
-      } else if (flops > 0 && peak > 0 && subject_.min_sqnr_db >= kFloatSqnrDb) {
-        // The limit is that of f32.
-        result.limit = "multiply-adds";
-        result.of_limit = flops / result.time.p50 * 1e9 / peak;
+      } else {
+        set_arithmetic_limit(result, flops);
       }
     }
     if (variant.side || !result.note.empty()) suite_.results.results.push_back(result);
+  }
+
+  // Kernels compute in f32.
+  void set_arithmetic_limit(Result& result, double flops) const {
+    if (flops <= 0 || subject_.delegated_dtype.empty()) return;
+    const bool is_narrow = subject_.delegated_dtype != "f32" && result.delegates.value_or(0) > 0;
+    const Results& limits = suite_.results;
+    const auto narrow = limits.narrow_multiply_adds_per_s.find(subject_.delegated_dtype);
+    if (is_narrow && narrow == limits.narrow_multiply_adds_per_s.end()) return;
+    const auto& rates = is_narrow ? narrow->second : limits.multiply_adds_per_s;
+    const auto rate = rates.find(threads_);
+    if (rate == rates.end()) return;
+    result.limit = is_narrow ? subject_.delegated_dtype + " multiply-adds" : "multiply-adds";
+    result.of_limit = flops / result.time.p50 * 1e9 / rate->second;
   }
 
   Suite& suite_;
@@ -193,13 +206,17 @@ std::function<aot::ExportedProgram()> import_of(const fs::path& file) {
   };
 }
 
+// Only quantised models may differ by more.
+const char* dtype_of(double min_sqnr_db) { return min_sqnr_db < kFloatSqnrDb ? "i8" : "f32"; }
+
 std::vector<Subject> subjects_of(const SuiteOptions& options) {
   std::vector<Subject> subjects;
   for (const ZooModel& model : zoo()) {
     subjects.push_back({.name = model.name,
                         .make = model.make,
                         .min_sqnr_db = model.min_sqnr_db,
-                        .is_dynamic = model.is_dynamic});
+                        .is_dynamic = model.is_dynamic,
+                        .delegated_dtype = dtype_of(model.min_sqnr_db)});
   }
   for (const CorpusCase& each : kCorpusCases) {
     const fs::path folder = options.corpus / each.name;
@@ -208,7 +225,8 @@ std::vector<Subject> subjects_of(const SuiteOptions& options) {
                         .make = import_of(folder / "model.pt2"),
                         .program = folder / "model.pte",
                         .min_sqnr_db = each.min_sqnr_db,
-                        .is_dynamic = each.is_dynamic});
+                        .is_dynamic = each.is_dynamic,
+                        .delegated_dtype = dtype_of(each.min_sqnr_db)});
   }
   for (const fs::path& file : options.files) {
     const fs::path folder = fs::absolute(file).parent_path().filename();

@@ -26,6 +26,7 @@ inline bench::Results made_results() {
   results.facts = {{"machine", "A <fast> machine"}, {"compiler", "GNU 12"}, {"mode", "short"}};
   results.copy_bytes_per_s[1] = 2e10;
   results.multiply_adds_per_s[1] = 1e11;
+  results.narrow_multiply_adds_per_s = {{"bf16", {{1, 2e11}}}, {"i8", {{1, 1.08e12}, {2, 2.1e12}}}};
   for (const double size : {100.0, 250.0, 1000.0}) {
     for (const auto& [variant, ns] :
          {std::pair("portable", 9 * size), {"optimized", 3 * size}, {"xnnpack", 1000 + size}}) {

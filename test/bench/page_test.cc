@@ -21,7 +21,8 @@ TEST(BenchPage, MarkdownHasEveryTable) {
   EXPECT_THAT(page,
               HasSubstr("| net | xnnpack | 1 | 1.00 ms | 1.10 ms | 1.50 ms | 1.0 % | 0.50 |"));
   EXPECT_THAT(page, HasSubstr("| add | 1 | 541 elements | 1.00 k | 3.00 us | 3.00 | 0.67 |"));
-  EXPECT_THAT(page, HasSubstr("| 1 | 20.0 GB/s | 100 GFLOP/s |"));
+  EXPECT_THAT(page, HasSubstr("| threads | copy | f32 | bf16 | i8 |"));
+  EXPECT_THAT(page, HasSubstr("| 1 | 20.0 GB/s | 100 GFLOP/s | 200 GOP/s | 1.08 TOP/s |"));
   EXPECT_THAT(page, HasSubstr("| net\\|2 | xnnpack | outputs differ <b> |"));
 }
 

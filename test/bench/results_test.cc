@@ -16,6 +16,7 @@ TEST(BenchResults, SurviveTheirFile) {
   EXPECT_EQ(read.facts, made.facts);
   EXPECT_EQ(read.copy_bytes_per_s, made.copy_bytes_per_s);
   EXPECT_EQ(read.multiply_adds_per_s, made.multiply_adds_per_s);
+  EXPECT_EQ(read.narrow_multiply_adds_per_s, made.narrow_multiply_adds_per_s);
   ASSERT_EQ(read.results.size(), made.results.size());
   for (size_t i = 0; i < made.results.size(); ++i) {
     EXPECT_EQ(read.results[i].id(), made.results[i].id());

@@ -8,6 +8,7 @@
 
 #include "host/machine_limits.h"
 #include "host/memory_plan.h"
+#include "host/multiply_add.h"
 #include "host/tool_error.h"
 #include "test/support/corpus.h"
 #include "test/support/scratch_folder.h"
@@ -114,6 +115,19 @@ TEST(ProfileReports, LimitsAreMeasuredOnceAndKept) {
   const inspector::MachineLimits second = tools::machine_limits(1, cache);
   EXPECT_EQ(second.flops_per_s, first.flops_per_s);
   EXPECT_EQ(second.bytes_per_s, first.bytes_per_s);
+}
+
+// Instructions for narrow numbers are chosen only where the processor runs them.
+TEST(ProfileReports, NarrowNumbersHaveInstructionsOfTheirOwn) {
+  const tools::MultiplyAdd f32 = tools::multiply_add(ScalarType::kFloat);
+  ASSERT_NE(f32.run, nullptr);
+  for (const ScalarType dtype : {ScalarType::kHalf, ScalarType::kBFloat16, ScalarType::kChar}) {
+    const tools::MultiplyAdd narrow = tools::multiply_add(dtype);
+    if (narrow.run == nullptr) continue;
+    narrow.run(100);
+    EXPECT_GE(narrow.operations, 2 * f32.operations) << scalar_type_name(dtype);
+  }
+  EXPECT_EQ(tools::multiply_add(ScalarType::kDouble).run, nullptr);
 }
 
 }  // namespace
