@@ -31,7 +31,7 @@ ResultsComparison compare_results(const Results& a, const Results& b) {
     }
   }
   std::ranges::stable_sort(comparison.changes, std::greater(), &Change::ratio);
-  for (const char* fact : {"machine", "compiler", "flags", "mode"}) {
+  for (const char* fact : {"machine", "pinned", "compiler", "flags", "mode"}) {
     const auto text = [&](const Results& results) {
       const auto found = results.facts.find(fact);
       return found == results.facts.end() ? std::string("unknown") : found->second;

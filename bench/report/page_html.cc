@@ -70,9 +70,9 @@ constexpr std::string_view kScript = R"js(
 )js";
 
 std::string header_html(const Results& results) {
-  const std::string subtitle = fmt::format(
-      "{} · {} cores · {} · commit {} · {}", fact(results, "machine"), fact(results, "cores"),
-      fact(results, "compiler"), fact(results, "commit"), fact(results, "date"));
+  const std::string subtitle =
+      fmt::format("{} · {} · {} · commit {} · {}", fact(results, "machine"), cores_text(results),
+                  fact(results, "compiler"), fact(results, "commit"), fact(results, "date"));
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -47,8 +47,8 @@ std::string markdown(const PageTable& table) {
 
 std::string run_text(const Results& results) {
   std::string text =
-      fmt::format("{}, {} cores, {}. {}, `{}`. Commit {}, {}.\n\n", fact(results, "machine"),
-                  fact(results, "cores"), fact(results, "system"), fact(results, "compiler"),
+      fmt::format("{}, {}, {}. {}, `{}`. Commit {}, {}.\n\n", fact(results, "machine"),
+                  cores_text(results), fact(results, "system"), fact(results, "compiler"),
                   fact(results, "flags"), fact(results, "commit"), fact(results, "date"));
   for (const Headline& each : headlines(results)) {
     text += fmt::format("- {}: **{}** ({})\n", each.what, each.figure, each.more);

@@ -272,4 +272,9 @@ std::string fact(const Results& results, const std::string& name) {
   return found == results.facts.end() ? "unknown" : found->second;
 }
 
+std::string cores_text(const Results& results) {
+  const std::string text = fact(results, "cores") + " cores";
+  return results.facts.contains("pinned") ? text + ", pinned to " + fact(results, "pinned") : text;
+}
+
 }  // namespace vitrine::bench

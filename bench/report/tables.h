@@ -45,5 +45,7 @@ std::vector<std::string> method_notes(const Results& results);
 
 // The fact of that name, or "unknown".
 std::string fact(const Results& results, const std::string& name);
+// "2 cores", "8 cores, pinned to CPUs 0, 1".
+std::string cores_text(const Results& results);
 
 }  // namespace vitrine::bench

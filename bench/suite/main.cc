@@ -9,6 +9,7 @@
 #include "bench/report/page.h"
 #include "bench/suite/facts.h"
 #include "bench/suite/new_process.h"
+#include "bench/suite/pinning.h"
 #include "bench/suite/section.h"
 #include "host/command_line.h"
 #include "host/files.h"
@@ -33,8 +34,9 @@ constexpr const char* kExtentNames[] = {"check", "short", "full"};
 struct CommandLine {
   SuiteOptions suite;
   fs::path out = "bench.json";
-  fs::path a, b;  // of compare; `a` of page
-  fs::path into;  // of page
+  fs::path a, b;             // of compare; `a` of page
+  fs::path into;             // of page
+  std::vector<size_t> cpus;  // to run on; empty: all
   double bound = 1.1;
   std::string start_program, start_kernels;  // of start
   size_t start_threads = 1;
@@ -81,6 +83,7 @@ int say_what_was_found(const Results& results, const fs::path& out, bool is_chec
 
 int run_suite(const CommandLine& line) {
   tools::NewFile(fs::path(line.out));  // fails before the work if the folder cannot be written
+  const std::string pinned = line.cpus.empty() ? "" : pin_to(line.cpus);
   SuiteOptions options = line.suite;
   if (options.threads.empty()) options.threads = default_threads(options.extent);
   std::ranges::sort(options.threads);
@@ -89,6 +92,7 @@ int run_suite(const CommandLine& line) {
   Suite suite{.options = options, .scratch = scratch / "", .pools = {}};
   suite.results.facts = run_facts();
   suite.results.facts["mode"] = kExtentNames[static_cast<size_t>(options.extent)];
+  if (!pinned.empty()) suite.results.facts["pinned"] = pinned;
   for (const size_t threads : options.threads) {
     suite.pools[threads] =
         std::shared_ptr<ThreadPool>(tools::check(ThreadPool::create(threads)).release());
@@ -133,6 +137,10 @@ void describe(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(size_t{1}, size_t{1024}).description(""))
       ->delimiter(',')
       ->type_name("N");
+  app.add_option("--pin", line.cpus, "runs on these CPUs alone: 0,2")
+      ->check(CLI::Range(size_t{0}, size_t{1023}).description(""))
+      ->delimiter(',')
+      ->type_name("CPUS");
 }
 
 // Returns the exit code.

@@ -52,13 +52,15 @@ TEST_F(BenchCompare, SaysWhatDiffersBesides) {
   Results a = test::made_results();
   Results b = test::made_results();
   b.facts["machine"] = "another";
+  b.facts["pinned"] = "CPUs 0, 1";
   b.results.pop_back();
   b.results.pop_back();
   const ResultsComparison comparison = compare_results(a, b);
   EXPECT_EQ(comparison.changes.size(), 10U);
   EXPECT_EQ(comparison.only_a, std::vector<std::string>{"models/net/xnnpack/1"});
-  ASSERT_EQ(comparison.notes.size(), 1U);
+  ASSERT_EQ(comparison.notes.size(), 2U);
   EXPECT_NE(comparison.notes[0].find("another"), std::string::npos);
+  EXPECT_NE(comparison.notes[1].find("B has CPUs 0, 1"), std::string::npos);
   const std::string text = comparison_text(comparison, 1.1);
   EXPECT_NE(text.find("10 figures, 10 of them unchanged"), std::string::npos) << text;
 }

@@ -33,6 +33,15 @@ TEST(BenchPage, DifferencesWithinNoiseAreInParentheses) {
   EXPECT_THAT(page_markdown(results), HasSubstr("(1.10)"));
 }
 
+TEST(BenchPage, SaysWhichCpusItRanOn) {
+  Results results;
+  results.facts = {{"cores", "8"}};
+  EXPECT_THAT(page_markdown(results), HasSubstr(", 8 cores, "));
+  results.facts["pinned"] = "CPUs 0, 2";
+  EXPECT_THAT(page_markdown(results), HasSubstr(", 8 cores, pinned to CPUs 0, 2, "));
+  EXPECT_THAT(page_html(results), HasSubstr(" · 8 cores, pinned to CPUs 0, 2 · "));
+}
+
 TEST(BenchPage, HasOperatorsThatXnnpackDoesNotTake) {
   Results results;
   for (const auto& [variant, ns] : {std::pair("portable", 900.0), {"optimized", 300.0}}) {
