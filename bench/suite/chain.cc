@@ -68,4 +68,16 @@ void Chain::set_input(size_t index) {
   check(method_->set_input(index, EValue(&one_.mutable_tensor())));
 }
 
+void Chain::call_kernel(int times) {
+  EValue sum(&sum_.mutable_tensor());
+  EValue one(&one_.mutable_tensor());
+  EValue alpha(int64_t{1});
+  EValue* const arguments[] = {&sum, &one, &alpha, &sum, &sum};
+  HeapArena temp;
+  KernelContext context(&temp);
+  const Kernel::Function add = kernels_.find("aten::add.out").kernel->function;
+  for (int i = 0; i < times; ++i) add(context, arguments);
+  check(context.take_error());
+}
+
 }  // namespace vitrine::bench

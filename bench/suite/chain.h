@@ -18,12 +18,15 @@ class Chain {
   Method& method() { return *method_; }
   void load();  // anew
   void set_input(size_t index);
+  // What the steps do, without an executor.
+  void call_kernel(int times);
 
  private:
   flatbuffers::DetachedBuffer bytes_;
   DataBuffer aligned_;
   KernelRegistry kernels_;
   MethodOptions options_;
+  Array sum_ = tools::check(Array::zeros(ScalarType::kFloat, {1}));
   Array one_ = tools::check(Array::zeros(ScalarType::kFloat, {1}));
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Method> method_;

@@ -1,6 +1,8 @@
 // The runtime itself: steps, tracing, loading, lowering, inspecting.
 #include <fmt/format.h>
 
+#include <span>
+
 #include "bench/suite/chain.h"
 #include "bench/suite/loaded_program.h"
 #include "bench/suite/lowered.h"
@@ -9,6 +11,7 @@
 #include "examples/models/mobilenet_v2.h"
 #include "formats/etdump/trace_buffer.h"
 #include "host/tool_error.h"
+#include "runtime/platform/clock.h"
 
 namespace vitrine::bench {
 namespace {
@@ -17,9 +20,11 @@ using tools::check;
 
 constexpr int kSteps = 1000;
 
-// Adds the times of sides that were measured in turn; `divisor` parts make a run.
-void record(Suite& suite, const std::string& name, const std::vector<const char*>& variants,
-            std::vector<Side>& sides, double divisor, double full_ns = 1e9) {
+// Adds the times of sides that were measured in turn; `divisor` parts make a run. The results are
+// valid until the next.
+std::span<Result> record(Suite& suite, const std::string& name,
+                         const std::vector<const char*>& variants, std::vector<Side>& sides,
+                         double divisor, double full_ns = 1e9) {
   interleave(sides, {suite.options.is_full() ? full_ns : full_ns / 8, 3});
   for (size_t i = 0; i < sides.size(); ++i) {
     for (double& sample : sides[i].samples) sample /= divisor;
@@ -30,17 +35,33 @@ void record(Suite& suite, const std::string& name, const std::vector<const char*
                                      .work = {},
                                      .time = timing_of(sides[i].samples)});
   }
+  return std::span(suite.results.results).last(sides.size());
+}
+
+void set_limit(Result& result, const char* limit, double ns) {
+  result.limit = limit;
+  result.of_limit = ns / result.time.p50;
 }
 
 void run_steps(Suite& suite) {
   TraceBuffer trace(2 * kSteps);
   Chain plain(kSteps);
   Chain traced(kSteps, &trace);
-  std::vector<Side> sides = {{.run = [&] { check(plain.method().execute()); }}, {.run = [&] {
-                               trace.clear();
-                               check(traced.method().execute());
+  std::vector<Side> sides = {{.run = [&] { check(plain.method().execute()); }},
+                             {.run =
+                                  [&] {
+                                    trace.clear();
+                                    check(traced.method().execute());
+                                  }},
+                             {.run = [&] { plain.call_kernel(kSteps); }},
+                             {.run = [] {
+                               for (int i = 0; i < kSteps; ++i) platform::quick_now_ns();
                              }}};
-  record(suite, "a step", {"untraced", "traced"}, sides, kSteps);
+  const std::span<Result> steps =
+      record(suite, "a step", {"untraced", "traced", "its kernel alone", "a reading of the clock"},
+             sides, kSteps);
+  set_limit(steps[0], "its kernel alone", steps[2].time.p50);
+  set_limit(steps[1], "untraced and a reading of the clock", steps[0].time.p50 + steps[3].time.p50);
 }
 
 void run_loads(Suite& suite) {
@@ -65,7 +86,9 @@ void run_traced_model(Suite& suite) {
     program.execute();
   };
   std::vector<Side> sides = {{.run = [&] { run(nullptr); }}, {.run = [&] { run(&trace); }}};
-  record(suite, "mobilenet_v2 by XNNPACK", {"untraced", "traced"}, sides, 1, 2e9);
+  const std::span<Result> runs =
+      record(suite, "mobilenet_v2 by XNNPACK", {"untraced", "traced"}, sides, 1, 2e9);
+  set_limit(runs[1], "untraced", runs[0].time.p50);
 }
 
 void run_lowering(Suite& suite) {

@@ -71,6 +71,27 @@ TEST(BenchPage, CountsAreThoseOfAModelAndVariant) {
                               "| net | portable | 7 |"));
 }
 
+// 1 MB, read and written at 20 GB/s, takes 100 us.
+TEST(BenchPage, LimitOfInitIsACopyOfTheFile) {
+  Results results = test::made_results();
+  Result& result = results.results.back() = test::made_result("models", "net", "xnnpack", 1e6);
+  result.load_ns = 5e3;
+  result.init_ns = 400e3;
+  result.first_ns = 2e6;
+  result.file_bytes = 1e6;
+  EXPECT_THAT(page_markdown(results), HasSubstr("| 400 us |  | 2.00 ms |"));
+  result.delegates = 1;
+  EXPECT_THAT(page_markdown(results), HasSubstr("| 400 us | 25 % | 2.00 ms |"));
+}
+
+TEST(BenchPage, RuntimeHasLimits) {
+  Results results;
+  results.results.push_back(test::made_result("runtime", "a step", "untraced", 10));
+  results.results[0].limit = "its kernel alone";
+  results.results[0].of_limit = 0.8;
+  EXPECT_THAT(page_markdown(results), HasSubstr("1.0 % | 80 % | its kernel alone |"));
+}
+
 TEST(BenchPage, HtmlIsOneFileWithPlots) {
   const std::string page = page_html(test::made_results());
   EXPECT_THAT(page, HasSubstr("<svg"));
