@@ -32,7 +32,7 @@ struct EmitOptions {
   size_t segment_alignment = 128;        // in bytes, powers of two
   size_t constant_tensor_alignment = 0;  // 0: as the format asks
   size_t delegate_alignment = 0;
-  bool external_constants = false;  // to one .ptd; for delegates': tag_external_constants
+  bool external_constants = false;  // weights to one .ptd; delegates': tag_external_constants
   bool emit_stacktrace = false;
   std::vector<ConstantMethod> constant_methods;
   bool emit_debug_maps = true;  // as named data, for profiles without a second file

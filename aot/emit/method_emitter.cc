@@ -128,15 +128,13 @@ class MethodEmitter {
   void emit_view(const Node& node) {
     const size_t id = tensors_.of(node).at(0);
     // Data in a file of their own are found by name and shape: those of what is viewed.
-    const MethodTensor& viewed = tensors_.tensor(id);
-    const bool is_external = options_.external_constants && viewed.weight != nullptr &&
-                             !tensors_.storage_of(id).is_planned;
-    if (tensors_.is_free_view(node) && !is_external) {
+    if (tensors_.is_free_view(node) && !values_.is_external(id)) {
       values_.make_results(node);
       return;
     }
     // Nothing adds the offset when it runs.
-    if (viewed.begin != 0) fail_at(node, "views a part of something that is not planned");
+    if (tensors_.tensor(id).begin != 0)
+      fail_at(node, "views a part of something that is not planned");
     OperatorArgument sizes;
     sizes.type = ArgumentType::kInt;
     sizes.is_list = true;

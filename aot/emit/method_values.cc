@@ -48,6 +48,11 @@ bool is_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
+bool is_same(const ExternalTensor& a, const ExternalTensor& b) {
+  return a.dtype == b.dtype && a.sizes == b.sizes && a.dim_order == b.dim_order &&
+         std::ranges::equal(a.content.bytes, b.content.bytes);
+}
+
 bool has_tensor(const ArgumentList& items) {
   return std::ranges::any_of(items, [](const Argument& item) {
     return item.node() != nullptr && item.node()->tensor() != nullptr;
@@ -72,28 +77,46 @@ int32_t MethodValues::add_view(size_t tensor) {
 int32_t MethodValues::tensor_value(size_t id) {
   const auto [place, is_new] = value_of_tensor_.try_emplace(id);
   if (!is_new) return place->second;
-  const MethodTensor& tensor = tensors_.tensor(id);
-  TensorValue value = tensor.value;
-  if (tensor.data != nullptr) set_data(tensor, tensors_.storage_of(id).is_planned, value);
+  TensorValue value = tensors_.tensor(id).value;
+  if (tensors_.tensor(id).data != nullptr) set_data(id, value);
   return value_of_tensor_[id] = add(std::move(value));
 }
 
-void MethodValues::set_data(const MethodTensor& tensor, bool is_planned, TensorValue& value) {
+bool MethodValues::is_external(size_t tensor) const {
+  const InputSpec* weight = tensors_.tensor(tensor).weight;
+  return options_.external_constants && weight != nullptr && !weight->is_lifted_number &&
+         !tensors_.storage_of(tensor).is_planned;
+}
+
+void MethodValues::set_data(size_t id, TensorValue& value) {
+  const MethodTensor& tensor = tensors_.tensor(id);
   SharedBytes content = bytes_in_order(*tensor.data, tensor.data_order);
-  if (is_planned) {
+  if (tensors_.storage_of(id).is_planned) {
     // Runtimes begin with zeros.
     if (is_zero(content.bytes)) return;
     value.data_index = static_cast<uint32_t>(parts_.initial_states.add(std::move(content)) + 1);
-  } else if (options_.external_constants && tensor.weight != nullptr) {
-    value.external_name = tensor.weight->target;
-    const ExternalTensor external{value.dtype, value.sizes, value.dim_order, content};
-    const auto [place, is_new] = parts_.external_tensors.emplace(value.external_name, external);
-    if (!is_new && !std::ranges::equal(place->second.content.bytes, content.bytes)) {
-      throw AotError(fmt::format("method {}: {} is in another method too, with other numbers",
-                                 plan_.name, value.external_name));
-    }
+  } else if (is_external(id)) {
+    set_external(*tensor.weight, std::move(content), value);
   } else {
     value.data_index = static_cast<uint32_t>(parts_.constants.add(std::move(content)) + 1);
+  }
+}
+
+void MethodValues::set_external(const InputSpec& weight, SharedBytes content, TensorValue& value) {
+  const ExternalTensor made{plan_.name, value.dtype, value.sizes, value.dim_order,
+                            std::move(content)};
+  value.external_name = weight.target;
+  while (true) {
+    const auto [place, is_new] = parts_.external_tensors.emplace(value.external_name, made);
+    if (is_new || is_same(place->second, made)) return;
+    if (is_in_state(weight)) {
+      throw AotError(
+          fmt::format("weight {} is not that of method {}, which has the same name; a file of "
+                      "weights holds one of each name",
+                      weight.target, place->second.method));
+    }
+    // Methods number their constants each for itself.
+    value.external_name += "@" + plan_.name;
   }
 }
 

@@ -27,6 +27,9 @@ class MethodValues {
   // A tensor's description alone: another tensor has the data.
   int32_t add_view(size_t tensor);
 
+  // Whether its data go to a file of their own.
+  bool is_external(size_t tensor) const;
+
   // Makes a value for each result of a node, in order.
   const Ids& make_results(const Node& node);
   void set_results(const Node& node, Ids ids) { results_[&node] = std::move(ids); }
@@ -39,7 +42,8 @@ class MethodValues {
 
  private:
   int32_t tensor_value(size_t id);
-  void set_data(const MethodTensor& tensor, bool is_planned, TensorValue& value);
+  void set_data(size_t id, TensorValue& value);
+  void set_external(const InputSpec& weight, SharedBytes content, TensorValue& value);
   int32_t add_literal(const Node& user, const Argument& argument, ArgumentType type);
   int32_t add_list(const Node& user, const ArgumentList& items, const OperatorArgument& to);
   int32_t add_index_list(const Node& user, const ArgumentList& items, const OperatorArgument& to);

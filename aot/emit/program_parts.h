@@ -14,6 +14,7 @@ namespace vitrine::aot {
 
 // A tensor of a .ptd file.
 struct ExternalTensor {
+  std::string method;  // the first that has it
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;

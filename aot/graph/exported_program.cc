@@ -29,12 +29,8 @@ const InputSpec* ExportedProgram::input_of(std::string_view placeholder) const {
 }
 
 const TensorData* ExportedProgram::data_of(const InputSpec& spec) const {
-  const bool in_state = spec.kind == InputSpec::Kind::kParameter ||
-                        (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
-  const bool in_constants = spec.kind == InputSpec::Kind::kTensorConstant ||
-                            (spec.kind == InputSpec::Kind::kBuffer && !spec.persistent);
-  if (!in_state && !in_constants) return nullptr;
-  const TensorMap& map = in_state ? state_dict : constants;
+  if (!has_data(spec.kind)) return nullptr;
+  const TensorMap& map = is_in_state(spec) ? state_dict : constants;
   const auto found = map.find(spec.target);
   return found == map.end() ? nullptr : &found->second;
 }
@@ -91,9 +87,7 @@ void ExportedProgram::remove_input(Node* placeholder) {
     return data_of(other) != nullptr && data_of(other) == data_of(spec);
   });
   if (is_shared || data_of(spec) == nullptr) return;
-  const bool in_state = spec.kind == InputSpec::Kind::kParameter ||
-                        (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
-  (in_state ? state_dict : constants).erase(spec.target);
+  (is_in_state(spec) ? state_dict : constants).erase(spec.target);
 }
 
 }  // namespace vitrine::aot

@@ -27,13 +27,21 @@ struct InputSpec {
   std::string name;        // of the placeholder
   std::string target;      // qualified name of the parameter, buffer or constant
   bool persistent = true;  // of buffers: in the state dict, else in the constants
-  Argument literal;        // of kConstantInput, and of user inputs that are literals
+  // A number that lowering lifted out of a call: code rather than a weight.
+  bool is_lifted_number = false;
+  Argument literal;  // of kConstantInput, and of user inputs that are literals
 };
 
 // Parameters, buffers and tensor constants, as opposed to inputs from the caller.
 constexpr bool has_data(InputSpec::Kind kind) {
   return kind == InputSpec::Kind::kParameter || kind == InputSpec::Kind::kBuffer ||
          kind == InputSpec::Kind::kTensorConstant;
+}
+
+// Weights by the names that the model has for them, as opposed to constants, whose names are made.
+constexpr bool is_in_state(const InputSpec& spec) {
+  return spec.kind == InputSpec::Kind::kParameter ||
+         (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
 }
 
 struct OutputSpec {

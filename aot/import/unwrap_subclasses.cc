@@ -84,9 +84,7 @@ class Unwrapper {
     Node* node = program_.graph->placeholder(name, whole);
     node->meta.value = *access.tensor();
     input.name = node->name();
-    const bool in_state = spec_.kind == InputSpec::Kind::kParameter ||
-                          (spec_.kind == InputSpec::Kind::kBuffer && spec_.persistent);
-    TensorMap& map = in_state ? program_.state_dict : program_.constants;
+    TensorMap& map = is_in_state(spec_) ? program_.state_dict : program_.constants;
     if (!map.emplace(input.target, part.data).second) {
       fail_at(*node, fmt::format("there is a weight {} already", input.target));
     }

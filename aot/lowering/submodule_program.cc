@@ -10,11 +10,6 @@
 namespace vitrine::aot {
 namespace {
 
-bool in_state_dict(const InputSpec& spec) {
-  return spec.kind == InputSpec::Kind::kParameter ||
-         (spec.kind == InputSpec::Kind::kBuffer && spec.persistent);
-}
-
 InputSpec user_input(const Node& placeholder) {
   InputSpec spec;
   spec.name = placeholder.name();
@@ -68,7 +63,7 @@ class Maker {
     if (data == nullptr) {
       throw AotError(fmt::format("node {}: no data for \"{}\"", node.name(), spec->target));
     }
-    TensorMap& map = in_state_dict(*spec) ? made_.program.state_dict : made_.program.constants;
+    TensorMap& map = is_in_state(*spec) ? made_.program.state_dict : made_.program.constants;
     map.insert_or_assign(spec->target, *data);
     made_.consumed_inputs.push_back(node.name());
     if (spec->kind == InputSpec::Kind::kBuffer) buffers_.insert(spec->target);

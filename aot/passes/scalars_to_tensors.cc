@@ -48,6 +48,7 @@ Node* lift(ExportedProgram& program, TensorData data) {
   const auto spec = std::ranges::find(program.signature.inputs, node->name(), &InputSpec::name);
   spec->kind = InputSpec::Kind::kBuffer;
   spec->persistent = false;
+  spec->is_lifted_number = true;
   return node;
 }
 

@@ -33,9 +33,8 @@ void add_operators(const Graph& graph, std::set<std::string>& operators) {
   for (const auto& [name, subgraph] : graph.subgraphs()) add_operators(*subgraph, operators);
 }
 
-// Numbers that the lowering lifted out of calls are code rather than weights.
 std::string file_of_weight(const InputSpec& weight) {
-  return weight.name.starts_with("_lifted_tensor") ? "" : kDefaultExternalTag;
+  return weight.is_lifted_number ? "" : kDefaultExternalTag;
 }
 
 void apply_bounds(const std::vector<DynamicBound>& bounds, Methods& methods) {

@@ -180,6 +180,58 @@ TEST(EmitTest, ConstantsGoToAFileOfTheirOwn) {
   EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 1U);
 }
 
+// relu(x + weight + a constant + a number), both named by counting
+ExportedProgram lifted_program(std::vector<float> weight, std::vector<float> constant,
+                               float number) {
+  ExportedProgram program;
+  add_weight(program, "weight", InputSpec::Kind::kParameter, numbers(weight));
+  Node* x = add_input(program, "x", {static_cast<int64_t>(weight.size())});
+  Node* sum = call(program, "aten.add.Tensor", {x, program.graph->find("weight")});
+  Node* added = program.add_constant("_prop_tensor_constant0", numbers(constant));
+  sum = call(program, "aten.add.Tensor", {sum, added});
+  Node* lifted = program.add_constant("_lifted_tensor_constant1", numbers({number}));
+  std::ranges::find(program.signature.inputs, lifted->name(), &InputSpec::name)->is_lifted_number =
+      true;
+  set_outputs(program, {call(program, "aten.add.Tensor", {sum, lifted})});
+  return program;
+}
+
+TEST(EmitTest, ConstantsOfMethodsMayHaveOneName) {
+  Methods methods;
+  methods.emplace("get", lifted_program({1, 2}, {3, 4}, 5));
+  methods.emplace("put", lifted_program({1, 2}, {3, 4}, 6));
+  methods.emplace("set", lifted_program({1, 2}, {3, 7}, 6));
+  EmitOptions options;
+  options.external_constants = true;
+  const EmittedProgram emitted = emit(methods, options);
+  const vitrine::test::AlignedBytes bytes = aligned(emitted.ptd.at("_default_external_constant"));
+  const auto map = load_flat_tensor(
+      *view_buffer({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
+  ASSERT_TRUE(map.ok()) << map.error().message();
+  std::vector<std::string_view> keys;
+  for (size_t i = 0; i < (*map)->size(); ++i) keys.push_back((*map)->key(i));
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("model.weight", "_prop_tensor_constant0",
+                                                  "_prop_tensor_constant0@set"));
+  // Numbers stay in the program: two, and the place of tensors without data.
+  EXPECT_EQ(root(emitted.pte).constant_segment()->offsets()->size(), 3U);
+}
+
+TEST(EmitTest, WeightsOfOneNameAreTheSameInAFileOfWeights) {
+  EmitOptions options;
+  options.external_constants = true;
+  const auto expect_refused = [&](std::vector<float> other) {
+    Methods methods;
+    methods.emplace("get", lifted_program({1, 2}, {3, 4}, 5));
+    methods.emplace("set", lifted_program(std::move(other), {3, 4}, 5));
+    EXPECT_EQ(error_of(methods), "");
+    EXPECT_EQ(error_of(methods, options),
+              "method set: weight model.weight is not that of method get, which has the same "
+              "name; a file of weights holds one of each name");
+  };
+  expect_refused({1, 3});
+  expect_refused({1});
+}
+
 ExportedProgram counter(std::vector<float> state) {
   ExportedProgram program;
   add_weight(program, "state", InputSpec::Kind::kBuffer, numbers(state));
