@@ -133,14 +133,19 @@ std::string report_token_json(const TokenProfile& profile) {
 }
 
 std::string report_token_csv(const TokenProfile& profile, const inspector::View& view) {
-  std::string out =
-      "name,place,module,kernel,rows,prefill_ns,decode_ns,weight_bytes,cache_bytes,at_start_ns,"
-      "a_position_ns\r\n";
-  const auto line = [&out](const TokenGroup& group) {
-    out += fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},", quoted(group.name),
-                       quoted(group.place), quoted(group.module), quoted(group.kernel), group.rows,
-                       group.times.ns[kPrefill], group.times.ns[kDecode], group.weight_bytes,
-                       group.cache_bytes);
+  // A group of several rows has no place, module and kernel of its own.
+  const bool each_row = view.by == inspector::GroupBy::kNone;
+  std::string out = fmt::format(
+      "name,{}rows,prefill_ns,decode_ns,weight_bytes,cache_bytes,at_start_ns,a_position_ns\r\n",
+      each_row ? "place,module,kernel," : "");
+  const auto line = [&](const TokenGroup& group) {
+    out += quoted(group.name) + ',';
+    if (each_row) {
+      out +=
+          fmt::format("{},{},{},", quoted(group.place), quoted(group.module), quoted(group.kernel));
+    }
+    out += fmt::format("{},{:.0f},{:.0f},{:.0f},{:.0f},", group.rows, group.times.ns[kPrefill],
+                       group.times.ns[kDecode], group.weight_bytes, group.cache_bytes);
     out += group.times.growth ? fmt::format("{:.3f},{:.6f}\r\n", group.times.growth->at_start,
                                             group.times.growth->a_position)
                               : ",\r\n";

@@ -269,8 +269,11 @@ TEST_F(SampleProfile, ReportsAreWhole) {
   for (const auto& part : report["parts"]) sum += part["decode_ns"].get<double>();
   EXPECT_EQ(sum, report["wall"]["decode_ns"].get<double>());
   const std::string csv = report_token_csv(profile_, {inspector::GroupBy::kOp, 0, ""});
-  EXPECT_THAT(csv, testing::StartsWith("name,place,"));
-  EXPECT_THAT(csv, HasSubstr("\"wall\""));
+  EXPECT_THAT(csv, testing::StartsWith("name,rows,"));
+  EXPECT_THAT(csv, HasSubstr("\"wall\",0,"));
+  const std::string rows = report_token_csv(profile_, {inspector::GroupBy::kNone, 0, ""});
+  EXPECT_THAT(rows, testing::StartsWith("name,place,module,kernel,rows,"));
+  EXPECT_THAT(rows, HasSubstr("\"custom_sdpa\",\"optimized\",\"\",\"llama::custom_sdpa.out\",1,"));
 }
 
 // Prefill and decode are methods of their own, over one cache.
