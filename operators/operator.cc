@@ -1,6 +1,9 @@
 #include "operators/operator.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
 #include <type_traits>
 #include <unordered_map>
 
@@ -189,6 +192,42 @@ std::vector<const OperatorArgument*> Operator::outs() const {
 std::span<const Operator> operators() { return table().operators; }
 
 const Operator* find_operator(std::string_view target) { return table().find(target); }
+
+namespace {
+
+void check_declared(const Operator& op, const std::string& text) {
+  const auto refuse = [&](const char* why) {
+    throw std::invalid_argument("signature " + text + ": " + why);
+  };
+  if (op.name.find("::") == std::string_view::npos) refuse("the name has no namespace");
+  for (const OperatorArgument& argument : op.arguments) {
+    if (argument.is_written && (argument.type != ArgumentType::kTensor || argument.is_list)) {
+      refuse("what it writes is not one tensor");
+    }
+  }
+  for (const OperatorArgument& result : op.results) {
+    if (!is_new_tensor(result) || result.is_optional) refuse("a result is not a new tensor");
+  }
+}
+
+}  // namespace
+
+const Operator& declared_operator(std::string_view signature) {
+  struct Declared {
+    explicit Declared(std::string_view signature)
+        : text(signature), op(make_operator(Row{.signature = text, .kernel_name = ""})) {
+      check_declared(op, text);
+    }
+    std::string text;  // the operator's names lie in it
+    Operator op;
+  };
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::string, const Declared, std::less<>>;  // never freed
+  const std::lock_guard lock(mutex);
+  const auto found = all.find(signature);
+  if (found != all.end()) return found->second.op;
+  return all.try_emplace(std::string(signature), signature).first->second.op;
+}
 
 const Operator* find_functional(std::string_view target) { return table().find_functional(target); }
 

@@ -63,8 +63,11 @@ struct Operator {
   bool is_view() const { return copy != nullptr; }
   // Arguments of the kernel that the caller provides memory for.
   std::vector<const OperatorArgument*> outs() const;
-  // Whether it writes its first argument.
-  bool is_in_place() const { return !arguments.empty() && arguments.front().is_written; }
+  // Whether it writes its first argument, which is its result, as those of ATen do.
+  bool is_in_place() const {
+    return !arguments.empty() && arguments.front().is_written && results.size() == 1 &&
+           results.front().is_written;
+  }
 };
 
 // All operators, in the order of their rows. Thread-safe, as are the functions below; what they
@@ -75,5 +78,11 @@ const Operator* find_operator(std::string_view target);
 // The functional form of an in-place one, "aten.add_.Tensor"; both take the same arguments. Null if
 // there is none in the table, or the target is not an in-place form.
 const Operator* find_functional(std::string_view target);
+
+// The operator of a signature, which need not be in the table. Its kernel is named by rule: that of
+// "my::op" is "my::op.out", that of "my::op.one" is "my::op.one_out"; without results it is the
+// operator itself. std::invalid_argument if results are not new tensors, or for what
+// parse_signature() refuses. One text gives one operator.
+const Operator& declared_operator(std::string_view signature);
 
 }  // namespace vitrine

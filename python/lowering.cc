@@ -39,6 +39,9 @@ aot::LowerOptions lower_options(const LowerSettings& settings) {
   for (const std::string& bound : settings.dynamic) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
   }
+  for (const std::string& schema : settings.operators) {
+    options.operators.push_back(aot::parse_operator(schema));
+  }
   const auto attention =
       aot::attention_operator(settings.attention.empty() ? "aten" : settings.attention);
   if (!attention) {

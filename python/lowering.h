@@ -20,10 +20,11 @@ struct LowerSettings {
   std::vector<std::string> backends;  // none: no delegates
   std::vector<std::string> only_ops;
   std::vector<std::string> exclude_ops;
-  std::vector<std::string> dynamic;  // "x.0=1:8"
-  py::dict metadata;                 // name -> number, bool, or a sequence of them
-  std::string attention;             // "custom_sdpa", "auto"; "aten" or empty: as it is
-  std::string quantize;              // empty: not
+  std::vector<std::string> dynamic;    // "x.0=1:8"
+  std::vector<std::string> operators;  // "my::op(Tensor x) -> Tensor"
+  py::dict metadata;                   // name -> number, bool, or a sequence of them
+  std::string attention;               // "custom_sdpa", "auto"; "aten" or empty: as it is
+  std::string quantize;                // empty: not
   bool fold_constants = false;
   bool optimize = false;
   bool record = false;  // makes an ETRecord too

@@ -95,6 +95,7 @@ void define_lowering(py::module_& module) {
       .def_readwrite("only_ops", &LowerSettings::only_ops)
       .def_readwrite("exclude_ops", &LowerSettings::exclude_ops)
       .def_readwrite("dynamic", &LowerSettings::dynamic)
+      .def_readwrite("operators", &LowerSettings::operators)
       .def_readwrite("metadata", &LowerSettings::metadata)
       .def_readwrite("attention", &LowerSettings::attention)
       .def_readwrite("quantize", &LowerSettings::quantize)

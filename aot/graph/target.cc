@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <tuple>
 
 namespace vitrine::aot {
 namespace {
@@ -33,16 +33,22 @@ std::string printed(std::string_view name, Dialect dialect) {
 
 }  // namespace
 
-Target Target::of(std::string_view name, Dialect dialect) {
-  using Key = std::pair<Dialect, std::string_view>;
+Target Target::of(std::string_view name, Dialect dialect) { return of(name, dialect, nullptr); }
+
+Target Target::of(const Operator& declared, Dialect dialect) {
+  return of(declared.target, dialect, &declared);
+}
+
+Target Target::of(std::string_view name, Dialect dialect, const Operator* declared) {
+  using Key = std::tuple<Dialect, std::string_view, const Operator*>;
   static std::mutex mutex;
   static auto& entries = *new std::map<Key, std::unique_ptr<const Entry>>;  // never freed
   const std::lock_guard lock(mutex);
-  const auto found = entries.find({dialect, name});
+  const auto found = entries.find({dialect, name, declared});
   if (found != entries.end()) return Target(found->second.get());
-  auto entry =
-      std::make_unique<const Entry>(Entry{std::string(name), dialect, printed(name, dialect)});
-  const Key key{dialect, entry->name};
+  auto entry = std::make_unique<const Entry>(
+      Entry{std::string(name), dialect, printed(name, dialect), declared});
+  const Key key{dialect, entry->name, declared};
   return Target(entries.emplace(key, std::move(entry)).first->second.get());
 }
 
@@ -73,6 +79,7 @@ std::string_view Target::overload() const {
 }
 
 const Operator* operator_of(Target target) {
+  if (target.is_declared()) return target.entry_->declared;
   return target ? find_operator(target.name()) : nullptr;
 }
 

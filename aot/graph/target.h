@@ -23,6 +23,8 @@ class Target {
   Target() = default;  // of nodes that call nothing
   // "aten.conv2d.default", without a prefix; kPython keeps its module: "_operator.getitem".
   static Target of(std::string_view name, Dialect dialect = Dialect::kAten);
+  // Of an operator that is not in the table; it lives for ever.
+  static Target of(const Operator& declared, Dialect dialect = Dialect::kAten);
   // From the text in .pt2 files and FX prints: "torch.ops.aten.conv2d.default".
   static Target parse(std::string_view text);
 
@@ -35,6 +37,9 @@ class Target {
   std::string_view overload() const;
   // As FX prints it.
   const std::string& text() const { return entry_->text; }
+  // The same operator.
+  Target in(Dialect dialect) const { return of(name(), dialect, entry_->declared); }
+  bool is_declared() const { return entry_ != nullptr && entry_->declared != nullptr; }
 
   bool is(std::string_view name) const { return entry_ != nullptr && entry_->name == name; }
   friend bool operator==(Target a, Target b) { return a.entry_ == b.entry_; }
@@ -43,14 +48,18 @@ class Target {
     std::string name;
     Dialect dialect;
     std::string text;
+    const Operator* declared;  // null: what the table has, if anything
   };
 
  private:
+  friend const Operator* operator_of(Target target);
+  static Target of(std::string_view name, Dialect dialect, const Operator* declared);
   explicit Target(const Entry* entry) : entry_(entry) {}
   const Entry* entry_ = nullptr;
 };
 
-// The row of the operator table for a target of whatever dialect. Null if there is none.
+// The operator of a target of whatever dialect: declared, or a row of the table. Null if there is
+// none.
 const Operator* operator_of(Target target);
 // Whether a kernel computes it, so that programs can call it.
 bool has_kernel(Target target);
@@ -58,11 +67,11 @@ bool has_kernel(Target target);
 // quantised calls by these, so that they stay as they are until delegates are made.
 bool is_quantisation(Target target);
 // Whether it writes its first argument, "aten.add_.Tensor". For operators that are
-// not in the table, the name decides.
+// not known, the name decides.
 bool is_in_place(Target target);
 
-// Whether it may write to any argument: true of an operator that is neither in the table nor one
-// of ATen's, whose names decide.
+// Whether it may write to any argument: true of an operator that is not known and not one of
+// ATen's, whose names decide.
 bool has_unknown_effects(Target target);
 
 // The target of nodes that select one of several results.

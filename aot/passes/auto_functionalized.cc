@@ -19,6 +19,9 @@ Target functional_target() {
   return kTarget;
 }
 
+// Among the items, of which the bases are the last: an operator without results has None.
+size_t result_places(const Operator& op) { return std::max<size_t>(op.results.size(), 1); }
+
 std::string base_index(const OperatorArgument& argument) {
   return fmt::format("_{}_base_index", argument.name);
 }
@@ -86,7 +89,7 @@ Node& call_of_auto_functionalized(Node& node, std::vector<Node*>& bases) {
   const Argument* given_bases = node.kwarg(kBases);
   const Value::Items* values = node.meta.value.items();
   if (op == nullptr || given_bases == nullptr || given_bases->list() == nullptr ||
-      values == nullptr || values->size() != op->results.size() + given_bases->list()->size()) {
+      values == nullptr || values->size() != result_places(*op) + given_bases->list()->size()) {
     fail_at(node, "it calls an operator that is not known, or in a form that is not");
   }
   size_t taken = 1;  // arguments of the node that have a place in the operator's
@@ -124,12 +127,12 @@ Node& call_of_auto_functionalized(Node& node, std::vector<Node*>& bases) {
   }
   bases = std::move(found);
   Value value =
-      op->results.size() == 1
+      op->results.size() <= 1
           ? values->front()
           : Value(Value::Items(values->begin(),
                                values->begin() + static_cast<std::ptrdiff_t>(op->results.size())));
-  return *insert_like(node, Target::of(target->name(), Dialect::kEdge), std::move(args),
-                      std::move(kwargs), std::move(value));
+  return *insert_like(node, target->in(Dialect::kEdge), std::move(args), std::move(kwargs),
+                      std::move(value));
 }
 
 }  // namespace vitrine::aot

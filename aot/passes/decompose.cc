@@ -131,7 +131,8 @@ void decompose(ExportedProgram& program, std::span<const std::string> preserved,
   for_each_call(*program.graph, [&](Node& node) {
     if (kept.contains(&node) || std::ranges::count(preserved, node.target().name()) != 0) return;
     if (has_unknown_effects(node.target())) {
-      fail_at(node, fmt::format("{} is unknown, and so is what it writes", node.target().name()));
+      fail_at(node, fmt::format("{} is unknown, and so is what it writes; --operator declares it",
+                                node.target().name()));
     }
     if (is_core(node)) return;
     fail_at(node, "no decomposition is known, and no kernel computes it");

@@ -41,7 +41,7 @@ void to_edge_targets(ExportedProgram& program) {
     if (target.dialect() != Dialect::kAten || std::ranges::count(kUnwrapped, target.name()) != 0) {
       return;
     }
-    node.set_target(Target::of(target.name(), Dialect::kEdge));
+    node.set_target(target.in(Dialect::kEdge));
   });
 }
 

@@ -34,13 +34,13 @@ bool is_mutation(const OutputSpec& output) {
 
 // Whether the value is in the input's memory already.
 bool writes_to(const Node& value, const Node& input) {
-  return value.is_call() && value.target().op().ends_with('_') && !value.args().empty() &&
+  return value.is_call() && is_in_place(value.target()) && !value.args().empty() &&
          value.args()[0].node() == &input;
 }
 
 // The input whose memory a value lies in: calls that write give what they wrote.
 const Node* input_behind(const Node* value) {
-  while (value != nullptr && value->is_call() && value->target().op().ends_with('_')) {
+  while (value != nullptr && value->is_call() && is_in_place(value->target())) {
     value = value->args().empty() ? nullptr : value->args()[0].node();
   }
   const bool is_input = value != nullptr && value->kind() == Node::Kind::kPlaceholder;

@@ -129,6 +129,7 @@ class Lowering {
     for (const auto& partitioner : options.partitioners) {
       partitioners_.push_back(filtered(partitioner, options.filter));
     }
+    declare(options.operators, exported);
     apply_bounds(options.bounds, exported);
     model_.methods = std::move(exported);
     if (options.attention != AttentionOperator::kAten) {

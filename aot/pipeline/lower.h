@@ -14,6 +14,7 @@
 #include "aot/emit/emit.h"
 #include "aot/lowering/partitioner.h"
 #include "aot/optimise/changes.h"
+#include "aot/pipeline/declared_operators.h"
 #include "aot/pipeline/dynamic_bounds.h"
 #include "aot/pipeline/op_filter.h"
 #include "aot/pipeline/quantisation.h"
@@ -34,6 +35,7 @@ struct LowerOptions {
   OpFilter filter;
   std::vector<DynamicBound> bounds;
   // Before everything else:
+  std::vector<const Operator*> operators;  // beside those of the table: parse_operator()
   AttentionOperator attention = AttentionOperator::kAten;
   QuantiseOptions quantise;
   // Weights that delegates keep by name go to the .ptd too, if constants are external.

@@ -96,7 +96,7 @@ class GraphCall : public CallSizes {
 NodeCost cost_of(const Node& node, const RangeConstraints& symbols) {
   if (!node.is_call() || node.target().dialect() == aot::Dialect::kPython) return {.flops = 0};
   const GraphCall call(node, symbols);
-  const Operator* op = find_operator(node.target().name());
+  const Operator* op = operator_of(node.target());
   const std::optional<double> flops = op == nullptr ? std::nullopt : count_flops(*op, call);
   double bytes = call.bytes(node.meta.value);
   for (const Node* input : node.inputs()) bytes += call.bytes(input->meta.value);

@@ -265,7 +265,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
           attention: Optional[str] = None, quantize: Optional[str] = None,
           fold_constants: bool = False, optimize: bool = False,
           metadata: Optional[Mapping[str, Union[Number, Sequence[Number]]]] = None,
-          dynamic: Optional[Mapping[str, tuple[int, int]]] = None,
+          dynamic: Optional[Mapping[str, tuple[int, int]]] = None, operators: Sequence[str] = (),
           share_mutable_buffers: bool = False, external_constants: bool = False,
           plan_inputs: bool = True, plan_outputs: bool = True,
           debug_maps: bool = True, record: bool = False) -> Lowered:
@@ -279,6 +279,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     `optimize` goes beyond ExecuTorch's lowering for speed; `explain()` tells what it did.
     `metadata` adds methods that give a value or list: {"get_max_seq_len": 2048}.
     `dynamic` narrows bounds of sizes, inclusive: {"x.0": (1, 8)}.
+    `operators` declares custom operators: "my::op(Tensor(a!) x, float y=1.0) -> Tensor".
     `share_mutable_buffers` gives methods one state; `external_constants` moves weights to `data`.
     Without `plan_inputs` or `plan_outputs` the caller gives their memory. `debug_maps` is what
     profiles are joined with; `record` makes an ETRecord too.
@@ -294,6 +295,7 @@ def lower(model: Union[PathLike, Mapping[str, PathLike]], *,
     settings.optimize = optimize
     settings.metadata = dict(metadata or {})
     settings.dynamic = [_bounds(*item) for item in (dynamic or {}).items()]
+    settings.operators = _items("operators", operators)
     settings.share_mutable_buffers = share_mutable_buffers
     settings.external_constants = external_constants
     settings.plan_inputs = plan_inputs

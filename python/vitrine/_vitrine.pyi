@@ -51,6 +51,7 @@ class LowerSettings:
     only_ops: list[str]
     exclude_ops: list[str]
     dynamic: list[str]
+    operators: list[str]
     metadata: dict[str, Any]
     attention: str
     quantize: str

@@ -210,6 +210,18 @@ TEST(Operators, WritesAreDescribedByTheFunctionalForm) {
   EXPECT_FALSE(operator_of("aten._native_batch_norm_legit.default").is_in_place());
 }
 
+TEST(Operators, MayBeDeclared) {
+  const Operator& op = declared_operator("my::op(Tensor(a!) x, *, float y=1.0) -> Tensor");
+  EXPECT_EQ(op.target, "my.op.default");
+  EXPECT_EQ(op.kernel, "my::op.out");
+  EXPECT_THAT(names(op.kernel_arguments), ElementsAre("x", "y", "out"));
+  EXPECT_FALSE(op.is_in_place()) << "its result is another tensor";
+  EXPECT_EQ(&op, &declared_operator("my::op(Tensor(a!) x, *, float y=1.0) -> Tensor"));
+  EXPECT_EQ(find_operator(op.target), nullptr) << "the table stays as it is";
+  EXPECT_EQ(declared_operator("my::op.two(Tensor x) -> (Tensor, Tensor)").kernel, "my::op.two_out");
+  EXPECT_EQ(declared_operator("my::op_(Tensor(a!) x) -> ()").kernel, "my::op_");
+}
+
 // Another name's arguments must stand where the operator has its own.
 TEST(Operators, OtherNamesTakeTheSameArguments) {
   for (const Operator& op : operators()) {

@@ -93,6 +93,8 @@ class Lowering(unittest.TestCase):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="custom_sdpa")
         with self.assertRaisesRegex(ValueError, "flash"):
             vitrine.lower(sample("linear_relu", "model.pt2"), attention="flash")
+        with self.assertRaisesRegex(vitrine.Error, "does not call my::op"):
+            vitrine.lower(sample("linear_relu", "model.pt2"), operators=["my::op(Tensor x) -> Tensor"])
         self.assertEqual(vitrine.lower(sample("linear_relu", "model.pt2"), attention="auto").program,
                          vitrine.lower(sample("linear_relu", "model.pt2")).program)
         corpus = os.environ.get("VITRINE_CORPUS", "")

@@ -51,6 +51,7 @@ void run(const LoweringOptions& options) {
   }
   lowering.filter = aot::OpFilter(options.only_ops, options.excluded_ops);
   lowering.bounds = options.bounds;
+  lowering.operators = options.operators;
   lowering.attention = options.attention;
   lowering.quantise = options.quantise;
   lowering.emit = options.emit;

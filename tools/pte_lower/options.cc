@@ -86,6 +86,7 @@ struct CommandLine {
   std::string attention = "aten";
   std::vector<std::string> methods;
   std::vector<std::string> bounds;
+  std::vector<std::string> operators;
   std::vector<std::string> metadata;
   std::vector<std::string> backends;
 };
@@ -120,6 +121,10 @@ void add_model_options(CLI::App& app, CommandLine& line) {
       ->type_name("NAME=VALUE");
   add_list(app, "--dynamic", line.bounds, "narrower bounds of a dynamic size: x.0=1:8 or s0=1:8")
       ->type_name("SIZE=MIN:MAX");
+  add_list(app, "--operator", line.operators,
+           "a custom operator that the model calls: 'my::op(Tensor(a!) x, float y=1.0) -> Tensor'; "
+           "repeatable")
+      ->type_name("SCHEMA");
 }
 
 void add_rewriting_options(CLI::App& app, CommandLine& line) {
@@ -192,6 +197,9 @@ void take_apart(CommandLine& line) {
   options.backends = checked_backends(line.backends);
   for (const std::string& bound : line.bounds) {
     options.bounds.push_back(aot::parse_dynamic_bound(bound));
+  }
+  for (const std::string& schema : line.operators) {
+    options.operators.push_back(aot::parse_operator(schema));
   }
   options.attention = *aot::attention_operator(line.attention);
   if (line.quantise) options.quantise = aot::parse_quantisation(*line.quantise);

@@ -23,6 +23,7 @@ struct LoweringOptions {
   std::vector<std::string> only_ops;
   std::vector<std::string> excluded_ops;
   std::vector<aot::DynamicBound> bounds;
+  std::vector<const Operator*> operators;
   aot::QuantiseOptions quantise;
   aot::AttentionOperator attention = aot::AttentionOperator::kAten;
   aot::EmitOptions emit;

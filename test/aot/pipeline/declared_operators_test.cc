@@ -1,0 +1,250 @@
+// Custom operators, lowered by their signatures alone and run with kernels of their own.
+#include "aot/pipeline/declared_operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "aot/builder/model_builder.h"
+#include "aot/graph/aot_error.h"
+#include "aot/passes/passes.h"
+#include "aot/pipeline/lower.h"
+#include "kernels/portable/portable_kernels.h"
+#include "vitrine/method.h"
+
+namespace vitrine::aot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Floats = std::vector<float>;
+
+constexpr const char* kRoots = "my::roots(Tensor x, float factor=1.5) -> (Tensor, Tensor)";
+constexpr const char* kCollect =
+    "my::collect.more(Tensor(a!) sum, Tensor x, *, float times=2.0) -> Tensor";
+constexpr const char* kTake = "my::take_(Tensor(a0!) sum, int count) -> ()";
+
+// Square roots, times a factor, and what they are roots of.
+void roots(KernelContext& context, const Tensor& x, double factor, Tensor& out0, Tensor& out1) {
+  if (!context.resize(out0, x.sizes()) || !context.resize(out1, x.sizes())) return;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    out0.mutable_data<float>()[i] = static_cast<float>(factor) * std::sqrt(x.data<float>()[i]);
+    out1.mutable_data<float>()[i] = x.data<float>()[i];
+  }
+}
+VITRINE_KERNEL(roots, "my::roots.out", roots);
+
+// sum += times * x; the result is the old sum.
+void collect(KernelContext& context, Tensor& sum, const Tensor& x, double times, Tensor& out) {
+  if (!context.resize(out, x.sizes())) return;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    out.mutable_data<float>()[i] = sum.data<float>()[i];
+    sum.mutable_data<float>()[i] += static_cast<float>(times) * x.data<float>()[i];
+  }
+}
+VITRINE_KERNEL(collect, "my::collect.more_out", collect);
+
+void take(KernelContext&, Tensor& sum, int64_t count) {
+  for (int64_t i = 0; i < sum.numel(); ++i)
+    sum.mutable_data<float>()[i] -= static_cast<float>(count);
+}
+VITRINE_KERNEL(take, "my::take_", take);
+
+constexpr const Kernel* kKernels[] = {&kernel_roots, &kernel_collect, &kernel_take};
+
+TensorSpec spec() { return contiguous_spec(ScalarType::kFloat, {3}); }
+
+TensorData state() {
+  std::vector<std::byte> bytes(3 * sizeof(float));
+  const Floats numbers = {1, 2, 3};
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
+}
+
+Methods methods_of(ModelBuilder& build, const std::vector<Node*>& outputs) {
+  Methods methods;
+  methods.emplace("forward", build.finish(outputs));
+  return methods;
+}
+
+std::vector<std::byte> lowered(Methods methods, const std::vector<const char*>& signatures) {
+  LowerOptions options;
+  for (const char* each : signatures) options.operators.push_back(parse_operator(each));
+  options.optimise = true;
+  options.make_record = true;
+  return lower(std::move(methods), options).emitted.pte;
+}
+
+std::string error_of(ModelBuilder& build, Node* output,
+                     const std::vector<const char*>& signatures) {
+  try {
+    lowered(methods_of(build, {output}), signatures);
+  } catch (const AotError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// A loaded program, which keeps its state between runs.
+class Runner {
+ public:
+  explicit Runner(const std::vector<std::byte>& pte) : pte_(pte) {
+    EXPECT_TRUE(kernels_.add("my", kKernels).ok());
+    EXPECT_TRUE(kernels_.add("portable", portable::kernels()).ok());
+    const auto program = Program::load(*view_buffer(pte_));
+    EXPECT_TRUE(program.ok()) << program.error().message();
+    auto method = Method::load(*program, "forward", {.kernels = &kernels_});
+    EXPECT_TRUE(method.ok()) << method.error().message();
+    method_ = std::move(*method);
+  }
+
+  Floats operator()(Floats numbers) {
+    Tensor input = method_->input(0).unchecked_tensor();
+    input.set_data(numbers.data());
+    EXPECT_TRUE(method_->set_input(0, EValue(&input)).ok());
+    const Error error = method_->execute();
+    EXPECT_TRUE(error.ok()) << error.message();
+    const Tensor& result = method_->output(method_->num_outputs() - 1).unchecked_tensor();
+    return {result.data<float>(), result.data<float>() + result.numel()};
+  }
+
+ private:
+  std::vector<std::byte> pte_;
+  KernelRegistry kernels_;
+  std::unique_ptr<Method> method_;
+};
+
+TEST(DeclaredOperators, WithoutWritesRun) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* both = build.call_as("my.roots.default", {x}, {}, Value::Items{spec(), spec()});
+  Node* more = build.call_as("my.roots.default", {build.item(both, 1), 10.0}, {},
+                             Value::Items{spec(), spec()});
+  Node* sum = build.call("aten.add.Tensor", {build.item(both, 0), build.item(more, 0)});
+  Runner run(lowered(methods_of(build, {sum}), {kRoots}));
+  EXPECT_THAT(run({1, 4, 9}), ElementsAre(11.5f, 23, 34.5f));
+}
+
+// sum' = sum + 0.5 x - 3; the result is the old sum + 10 sum'.
+void expect_state(const std::vector<std::byte>& pte) {
+  Runner run(pte);
+  EXPECT_THAT(run({4, 6, 8}), ElementsAre(1 + 0.f, 2 + 20.f, 3 + 40.f));
+  EXPECT_THAT(run({2, 2, 2}), ElementsAre(0 - 20.f, 2 + 0.f, 4 + 20.f));
+}
+
+TEST(DeclaredOperators, WriteToBuffers) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* sum = build.buffer("sum", state());
+  Node* old = build.call_as("my.collect.more", {sum, x}, {{"times", 0.5}}, spec());
+  build.call_as("my.take_.default", {sum, 3}, {}, Value());
+  Node* now = build.call("aten.mul.Tensor", {sum, 10});
+  Methods methods = methods_of(build, {build.call("aten.add.Tensor", {old, now})});
+  expect_state(lowered(std::move(methods), {kCollect, kTake}));
+}
+
+// What run_decompositions() makes of such a model.
+TEST(DeclaredOperators, WriteToBuffersInFunctionalExportsToo) {
+  const Target functional = Target::of("auto_functionalized_v2", Dialect::kHigherOrder);
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* sum = build.buffer("sum", state());
+  const auto bases = [](Node* base) { return Argument::list({base}); };
+  Node* first =
+      build.call_as(functional.name(), {Target::of("my.collect.more")},
+                    {{"x", x}, {"times", 0.5}, {"_sum_base_index", 0}, {"_all_bases", bases(sum)}},
+                    Value::Items{spec(), spec()});
+  first->set_target(functional);
+  Node* second = build.call_as(
+      functional.name(), {Target::of("my.take_.default")},
+      {{"count", 3}, {"_sum_base_index", 0}, {"_all_bases", bases(build.item(first, 1))}},
+      Value::Items{Value(), spec()});
+  second->set_target(functional);
+  Node* written = build.item(second, 1);
+  Node* now = build.call("aten.mul.Tensor", {written, 10});
+  Node* result = build.call("aten.add.Tensor", {build.item(first, 0), now});
+  Methods methods = methods_of(build, {written, result});
+  OutputSpec& mutation = methods.at("forward").signature.outputs[0];
+  mutation.kind = OutputSpec::Kind::kBufferMutation;
+  mutation.target = "sum";
+  expect_state(lowered(std::move(methods), {kCollect, kTake}));
+}
+
+// The model's own constants are no reason to run what only the device has.
+TEST(DeclaredOperators, AreNotFolded) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* both = build.call_as("my.roots.default", {build.buffer("weight", state()), 2.0}, {},
+                             Value::Items{spec(), spec()});
+  Runner run(lowered(methods_of(build, {build.call("aten.add.Tensor", {x, build.item(both, 1)})}),
+                     {kRoots}));
+  EXPECT_THAT(run({10, 20, 30}), ElementsAre(11, 22, 33));
+}
+
+TEST(DeclaredOperators, MustBeDeclaredOnceAndCalled) {
+  const auto error_with = [](const std::vector<const char*>& signatures) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {3});
+    return error_of(build, build.call_as("my.one.default", {x}, {}, spec()), signatures);
+  };
+  constexpr const char* kOne = "my::one(Tensor x) -> Tensor";
+  EXPECT_EQ(error_with({kOne}), "");
+  EXPECT_THAT(error_with({}), HasSubstr("my.one.default is unknown"));
+  EXPECT_THAT(error_with({kRoots}), HasSubstr("the model does not call my::roots"));
+  EXPECT_THAT(error_with({kOne, "my::one(Tensor y) -> Tensor"}),
+              HasSubstr("my::one is declared twice"));
+}
+
+TEST(DeclaredOperators, TakeTheArgumentsThatTheyDeclare) {
+  const auto error_with = [](const char* signature) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {3});
+    return error_of(build, build.call_as("my.one.default", {x, 2}, {}, spec()), {signature});
+  };
+  EXPECT_EQ(error_with("my::one(Tensor x, int n) -> Tensor"), "");
+  EXPECT_THAT(error_with("my::one(Tensor x) -> Tensor"), HasSubstr("gives 2 arguments"));
+  EXPECT_THAT(error_with("my::one(Tensor x, Tensor n) -> Tensor"), HasSubstr("not a tensor"));
+  EXPECT_THAT(error_with("my::one(Tensor x, int n) -> (Tensor, Tensor)"), HasSubstr("results"));
+}
+
+TEST(DeclaredOperators, RefusesSignaturesThatItCannotLower) {
+  const auto refusal = [](const char* signature) -> std::string {
+    try {
+      parse_operator(signature);
+    } catch (const AotError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal("aten::relu(Tensor self) -> Tensor"), HasSubstr("known already"));
+  EXPECT_THAT(refusal("one(Tensor x) -> Tensor"), HasSubstr("no namespace"));
+  EXPECT_THAT(refusal("my::one(Tensor x)"), HasSubstr("\" -> \" is missing"));
+  EXPECT_THAT(refusal("my::one(Tensor(a!) x) -> Tensor(a!)"), HasSubstr("not a new tensor"));
+  EXPECT_THAT(refusal("my::one(Tensor(a) x) -> Tensor(a)"), HasSubstr("not a new tensor"));
+  EXPECT_THAT(refusal("my::one(Tensor x) -> int"), HasSubstr("not a new tensor"));
+  EXPECT_THAT(refusal("my::one(Tensor(a!)[] x) -> ()"), HasSubstr("not one tensor"));
+}
+
+// Only the export knows the shapes of results, for the arguments that it was made with.
+TEST(DeclaredOperators, ShapesAreNotGuessedWhereArgumentsChange) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* y = build.call("aten.relu.default", {x});
+  Node* one = build.call_as("my.one.default", {y}, {}, spec());
+  Methods methods = methods_of(build, {one});
+  declare({parse_operator("my::one(Tensor x) -> Tensor")}, methods);
+  ExportedProgram& program = methods.at("forward");
+  propagate_specs(program);
+  program.graph->find(x->name())->meta.value = contiguous_spec(ScalarType::kFloat, {4});
+  try {
+    propagate_specs(program);
+    FAIL() << "it has no shape";
+  } catch (const AotError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("other shapes than in the export"));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::aot
