@@ -77,8 +77,8 @@ class Folder {
     const Target target = node.target();
     if (options_.keeps_quantisation && is_quantisation(target)) return false;
     if (options_.keeps_transpositions && is_transposition(node)) return false;
-    if (!(target == getitem()) && (!has_kernel(target) || target.is_declared() ||
-                                   operator_of(target)->is_nondeterministic)) {
+    if (!(target == getitem()) &&
+        (!has_kernel(target) || target.is_declared() || operator_of(target)->is_nondeterministic)) {
       return false;
     }
     const std::vector<Node*> inputs = node.inputs();

@@ -91,6 +91,10 @@ Json steps_json(const Profile& profile, const PageSteps& steps) {
     Json kept = timeline_json(profile, sample.run);
     const auto found = step_of.find(sample.run);
     kept["step"] = found == step_of.end() ? Json() : Json(found->second);
+    kept["parts"] = Json::array();
+    if (sample.run < steps.parts.size()) {
+      for (const auto& [name, ns] : steps.parts[sample.run]) kept["parts"].push_back({name, ns});
+    }
     json["kept"].push_back(std::move(kept));
   }
   return json;

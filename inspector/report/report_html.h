@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inspector/join/profile.h"
@@ -19,8 +20,11 @@ struct PageSteps {
     double ns = 0;
     std::optional<uint32_t> run = {};  // of the profile, if the step was kept
   };
+  // By name, ns: they add up to the time of a step.
+  using Parts = std::vector<std::pair<std::string, double>>;
   std::string what;  // "time of each decode token by position"
   std::vector<Step> steps;
+  std::vector<Parts> parts = {};  // of each of the profile's runs, if known
 };
 
 // The page carries the document of report_json.h and the timeline of the run that took about the

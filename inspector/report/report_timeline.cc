@@ -28,11 +28,16 @@ uint64_t first_event(const Profile& profile) {
   return first;
 }
 
-// A profile as a process; its threads are the tracks from `track` on.
+// A profile as a process; its threads are the tracks from `track` on, the first for `top`, if any.
 class TimelineProcess {
  public:
-  TimelineProcess(const Profile& profile, int process, int track, uint64_t base)
-      : profile_(profile), process_(process), executor_track_(track), base_(base) {
+  TimelineProcess(const Profile& profile, const TimelineTrack* top, int process, int track,
+                  uint64_t base)
+      : profile_(profile),
+        top_(top),
+        process_(process),
+        executor_track_(top == nullptr ? track : track + 1),
+        base_(base) {
     for (const DelegateCall& call : profile.delegate_calls) {
       const int next = executor_track_ + 1 + static_cast<int>(tracks_.size());
       tracks_.try_emplace(call.delegate, next);
@@ -46,6 +51,7 @@ class TimelineProcess {
   // Events, with commas between.
   std::string events(const std::string& name) {
     add_name("process_name", executor_track_, name);
+    if (top_ != nullptr) add_top();
     add_name("thread_name", executor_track_, "executor");
     for (const auto& [delegate, track] : tracks_) {
       add_name("thread_name", track, delegate.empty() ? "delegate" : delegate);
@@ -84,6 +90,15 @@ class TimelineProcess {
                     "\",\"args\":" + text(args);
     if (row.where == Where::kDelegate) result.track = tracks_.at(row.delegate);
     return result;
+  }
+
+  void add_top() {
+    const int track = executor_track_ - 1;
+    add_name("thread_name", track, top_->name);
+    for (const TimelineTrack::Slice& slice : top_->slices) {
+      add(text(Json(slice.name)) + ",\"cat\":\"step\"", track, slice.start,
+          static_cast<double>(slice.ns));
+    }
   }
 
   void add(const TimelineEvent& event) {
@@ -134,6 +149,7 @@ class TimelineProcess {
   }
 
   const Profile& profile_;
+  const TimelineTrack* top_;
   int process_;
   int executor_track_;
   std::map<std::string, int> tracks_;  // of delegates
@@ -146,14 +162,17 @@ class TimelineProcess {
 
 }  // namespace
 
-std::string report_timeline(std::span<const Profile> profiles) {
+std::string report_timeline(std::span<const Profile* const> profiles, const TimelineTrack* top) {
   uint64_t base = UINT64_MAX;
-  std::vector<std::string> methods;
-  for (const Profile& profile : profiles) {
-    base = std::min(base, first_event(profile));
-    methods.push_back(profile.method);
+  if (top != nullptr) {
+    for (const TimelineTrack::Slice& slice : top->slices) base = std::min(base, slice.start);
   }
-  const std::string model = profiles.empty() ? "" : profiles.front().run.model;
+  std::vector<std::string> methods;
+  for (const Profile* profile : profiles) {
+    base = std::min(base, first_event(*profile));
+    methods.push_back(profile->method);
+  }
+  const std::string model = profiles.empty() ? "" : profiles.front()->run.model;
   std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":";
   out += text({{"model", model},
                {"method", fmt::format("{}", fmt::join(methods, " + "))},
@@ -162,10 +181,10 @@ std::string report_timeline(std::span<const Profile> profiles) {
   out += ",\"traceEvents\":[\n";
   int process = 1;
   int track = 1;
-  for (const Profile& profile : profiles) {
+  for (const Profile* profile : profiles) {
     std::string name = model.empty() ? "vitrine" : model;
-    if (profiles.size() > 1) name += " · " + profile.method;
-    TimelineProcess events(profile, process, track, base);
+    if (profiles.size() > 1) name += " · " + profile->method;
+    TimelineProcess events(*profile, process == 1 ? top : nullptr, process, track, base);
     if (process++ > 1) out += ",\n";
     track = events.next_track();
     out += events.events(name);
@@ -173,6 +192,9 @@ std::string report_timeline(std::span<const Profile> profiles) {
   return out + "\n]}\n";
 }
 
-std::string report_timeline(const Profile& profile) { return report_timeline({&profile, 1}); }
+std::string report_timeline(const Profile& profile) {
+  const Profile* const only = &profile;
+  return report_timeline({&only, 1});
+}
 
 }  // namespace vitrine::inspector

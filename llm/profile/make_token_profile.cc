@@ -211,8 +211,9 @@ class Maker {
 
   double mean_position() const {
     double sum = 0;
-    for (const StepWall& wall : profiler_.decode_walls()) sum += static_cast<double>(wall.position);
-    const size_t count = profiler_.decode_walls().size();
+    const std::vector<StepWall>& walls = profiler_.walls(Phase::kDecode);
+    for (const StepWall& wall : walls) sum += static_cast<double>(wall.position);
+    const size_t count = walls.size();
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
@@ -260,11 +261,12 @@ class Maker {
 
   void add_tokens() {
     result_.first_token_ns = profiler_.first_token_ns();
-    result_.tokens_by_position = profiler_.decode_walls();
+    for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+      result_.walls[static_cast<size_t>(phase)] = profiler_.walls(phase);
+    }
     result_.usual_steps = decode_.usual_steps;
     std::vector<double> ns;
-    for (const StepWall& wall : result_.tokens_by_position)
-      ns.push_back(static_cast<double>(wall.ns));
+    for (const StepWall& wall : result_.walls[kDecode]) ns.push_back(static_cast<double>(wall.ns));
     const size_t count = ns.size();
     result_.token = inspector::statistics_of(std::move(ns), count);
   }
@@ -293,26 +295,46 @@ class Maker {
     result_.attention = found;
   }
 
-  // Only steps in which a method ran are runs of its trace.
   void add_kept() {
-    for (size_t i = 0; i < result_.methods.size(); ++i) {
-      const std::vector<const KeptStep*> kept = profiler_.tracer(i).kept();
-      if (!std::ranges::any_of(kept, has_records)) continue;
-      Profile profile = join(kept_etdump(profiler_, i), result_.methods[i].name, facts_);
-      for (const KeptStep* each : kept) {
-        if (!has_records(each)) continue;
-        const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
-        profile.run_names.push_back(kept_name(phase, static_cast<uint64_t>(each->step.position)));
-      }
-      result_.kept.push_back(std::move(profile));
+    for (const KeptStep* each : profiler_.tracer().kept()) {
+      const Phase phase = each->step.is_prefill ? Phase::kPrefill : Phase::kDecode;
+      result_.kept_times.push_back({.phase = phase,
+                                    .number = each->number,
+                                    .wall = profiler_.walls(phase)[each->number],
+                                    .parts = each->parts});
     }
+    for (size_t i = 0; i < result_.methods.size(); ++i) add_kept_runs(i);
+    for (KeptTimes& times : result_.kept_times) {
+      const uint64_t outside = std::accumulate(times.parts.begin(), times.parts.end(), uint64_t{0});
+      times.unattributed = static_cast<double>(times.wall.ns - outside) - times.rows;
+    }
+  }
+
+  // Only steps in which a method ran are runs of its trace.
+  void add_kept_runs(size_t method) {
+    const std::vector<const KeptStep*> kept = profiler_.tracer(method).kept();
+    if (!std::ranges::any_of(kept, has_records)) return;
+    KeptRuns runs = {join(kept_etdump(profiler_, method), result_.methods[method].name, facts_),
+                     {}};
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (!has_records(kept[i])) continue;
+      const KeptTimes& times = result_.kept_times[i];
+      runs.profile.run_names.push_back(step_name(times.phase, times.wall));
+      runs.steps.push_back(i);
+    }
+    for (const ProfileRow& row : runs.profile.rows) {
+      for (const inspector::RunSample& each : row.samples) {
+        result_.kept_times[runs.steps[each.run]].rows += each.ns;
+      }
+    }
+    result_.kept.push_back(std::move(runs));
   }
 
   // As in the inspector's profiles: over twice the median.
   void note_disturbed() {
     size_t count = 0;
     double more = 0;
-    for (const StepWall& wall : result_.tokens_by_position) {
+    for (const StepWall& wall : result_.walls[kDecode]) {
       const auto ns = static_cast<double>(wall.ns);
       if (ns <= 2 * result_.token.p50) continue;
       ++count;
@@ -322,7 +344,7 @@ class Maker {
     result_.notes.push_back(fmt::format(
         "{} of {} tokens took over twice the median, together {:.3g} ms more: they count "
         "in the rows",
-        count, result_.tokens_by_position.size(), more / 1e6));
+        count, result_.walls[kDecode].size(), more / 1e6));
   }
 
   void write_notes() {
@@ -368,8 +390,8 @@ const char* part_name(Part part) {
 
 const char* phase_name(Phase phase) { return phase == Phase::kPrefill ? "prefill" : "decode"; }
 
-std::string kept_name(Phase phase, uint64_t position) {
-  return fmt::format("{} at {}", phase_name(phase), position);
+std::string step_name(Phase phase, const StepWall& step) {
+  return fmt::format("{} at {}", phase_name(phase), step.position);
 }
 
 std::string method_names(const TokenProfile& profile) {

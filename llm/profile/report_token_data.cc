@@ -1,6 +1,7 @@
-// JSON and CSV.
+// JSON, CSV and the timeline.
 #include <fmt/format.h>
 
+#include "inspector/report/report_timeline.h"
 #include "inspector/text/row_texts.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_groups.h"
@@ -77,6 +78,19 @@ Json memory_json(const TokenProfile& profile) {
   return json;
 }
 
+Json kept_json(const KeptTimes& kept) {
+  Json json = {{"phase", phase_name(kept.phase)},
+               {"position", kept.wall.position},
+               {"start_ns", kept.wall.start_ns},
+               {"rows_ns", kept.rows},
+               {"unattributed_ns", kept.unattributed}};
+  for (size_t i = 0; i < kParts; ++i) {
+    json["parts"][part_name(static_cast<Part>(i))] = kept.parts[i];
+  }
+  json["wall_ns"] = kept.wall.ns;
+  return json;
+}
+
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -118,9 +132,11 @@ Json token_json(const TokenProfile& profile) {
     }
   }
   json["tokens"] = Json::array();
-  for (const StepWall& wall : profile.tokens_by_position) {
+  for (const StepWall& wall : profile.walls[kDecode]) {
     json["tokens"].push_back({wall.position, wall.ns});
   }
+  json["kept"] = Json::array();
+  for (const KeptTimes& kept : profile.kept_times) json["kept"].push_back(kept_json(kept));
   json["notes"] = profile.notes;
   return json;
 }
@@ -160,6 +176,18 @@ std::string report_token_csv(const TokenProfile& profile, const inspector::View&
   }
   line({.name = "wall", .times = profile.wall});
   return out;
+}
+
+std::string report_token_timeline(const TokenProfile& profile) {
+  inspector::TimelineTrack steps = {.name = "steps", .slices = {}};
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    for (const StepWall& wall : profile.walls[static_cast<size_t>(phase)]) {
+      steps.slices.push_back({step_name(phase, wall), wall.start_ns, wall.ns});
+    }
+  }
+  std::vector<const inspector::Profile*> kept;
+  for (const KeptRuns& runs : profile.kept) kept.push_back(&runs.profile);
+  return inspector::report_timeline(kept, &steps);
 }
 
 }  // namespace vitrine::llm

@@ -45,18 +45,25 @@ Json head_json(const TokenProfile& profile) {
   return json;
 }
 
+// What a kept step's time is made of.
+inspector::PageSteps::Parts parts_of(const KeptTimes& times) {
+  inspector::PageSteps::Parts parts = {{"rows", times.rows}, {"unattributed", times.unattributed}};
+  for (size_t i = 0; i < kParts; ++i) {
+    parts.emplace_back(part_name(static_cast<Part>(i)), static_cast<double>(times.parts[i]));
+  }
+  return parts;
+}
+
 // All decode tokens, of which the profile's runs are some.
-inspector::PageSteps decode_steps(const TokenProfile& profile, const inspector::Profile& kept) {
+inspector::PageSteps decode_steps(const TokenProfile& profile, const KeptRuns& kept) {
   inspector::PageSteps page;
   page.what = "time of each decode token by position";
-  for (const StepWall& wall : profile.tokens_by_position) {
+  for (const StepWall& wall : profile.walls[kDecode]) {
     page.steps.push_back({.position = wall.position, .ns = static_cast<double>(wall.ns)});
   }
-  for (uint32_t run = 0; run < kept.run_names.size(); ++run) {
-    for (inspector::PageSteps::Step& step : page.steps) {
-      const bool is_it = kept.run_names[run] == kept_name(Phase::kDecode, step.position);
-      if (is_it && !step.run) step.run = run;
-    }
+  for (uint32_t run = 0; run < kept.steps.size(); ++run) {
+    const KeptTimes& times = profile.kept_times[kept.steps[run]];
+    if (times.phase == Phase::kDecode) page.steps[times.number].run = run;
   }
   return page;
 }
@@ -75,12 +82,14 @@ inspector::PageSteps kept_steps(const inspector::Profile& kept) {
 
 std::string report_token_html(const TokenProfile& profile) {
   std::vector<inspector::PageSteps> steps;
-  for (const inspector::Profile& kept : profile.kept) {
-    const bool decodes = kept.method == profile.methods.front().name;
-    steps.push_back(decodes ? decode_steps(profile, kept) : kept_steps(kept));
+  for (const KeptRuns& kept : profile.kept) {
+    const bool decodes = kept.profile.method == profile.methods.front().name;
+    inspector::PageSteps& page =
+        steps.emplace_back(decodes ? decode_steps(profile, kept) : kept_steps(kept.profile));
+    for (const size_t step : kept.steps) page.parts.push_back(parts_of(profile.kept_times[step]));
   }
   std::vector<inspector::ProfilePage> pages;
-  for (size_t i = 0; i < steps.size(); ++i) pages.push_back({&profile.kept[i], &steps[i]});
+  for (size_t i = 0; i < steps.size(); ++i) pages.push_back({&profile.kept[i].profile, &steps[i]});
   const inspector::PageHead head = {
       .elements = html::kElements,
       .style = html::kStyle,

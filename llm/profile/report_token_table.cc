@@ -275,7 +275,7 @@ class TokenTable {
   void write_curve() {
     constexpr size_t kStretches = 40;
     constexpr size_t kLevels = 8;
-    const std::vector<StepWall>& all = profile_.tokens_by_position;
+    const std::vector<StepWall>& all = profile_.walls[kDecode];
     const size_t count = std::min(all.size(), kStretches);
     std::vector<double> medians;
     for (size_t i = 0; i < count; ++i) {

@@ -80,14 +80,15 @@ void StepTracer::begin_step(Phase phase) {
   is_in_step_ = true;
 }
 
-void StepTracer::end_step(const GenerationStep& step, uint64_t position, bool is_usual) {
+void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, uint64_t position,
+                          bool is_usual) {
   is_in_step_ = false;
   next_ = end_ = nullptr;
   PhaseSums& phase = phases_[phase_];
   for (const Mark& mark : marks()) {
     phase.records[mark.place].sums.add(mark.end_ns - mark.start_ns, position, is_usual);
   }
-  keep(step);
+  keep(step, parts);
   ++phase.steps;
   phase.tokens += step.tokens;
   if (!is_usual) return;
@@ -118,7 +119,7 @@ size_t StepTracer::find_place(const TraceRecord& record) {
   return found->second;
 }
 
-void StepTracer::keep(const GenerationStep& step) {
+void StepTracer::keep(const GenerationStep& step, const PartTimes& parts) {
   const uint64_t number = phases_[phase_].steps;
   std::vector<KeptStep>& sampled = sampled_[phase_];
   uint64_t& stride = strides_[phase_];
@@ -127,16 +128,18 @@ void StepTracer::keep(const GenerationStep& step) {
       stride *= 2;
       std::erase_if(sampled, [&](const KeptStep& kept) { return kept.number % stride != 0; });
     }
-    if (number % stride == 0) sampled.push_back({step, number, current_records()});
+    if (number % stride == 0) sampled.push_back({step, parts, number, current_records()});
   }
   std::vector<KeptStep>& slowest = slowest_[phase_];
   if (slowest.size() < kSlowest) {
-    slowest.push_back({step, number, current_records()});
+    slowest.push_back({step, parts, number, current_records()});
     return;
   }
   const auto least = std::ranges::min_element(
       slowest, {}, [](const KeptStep& kept) { return duration(kept.step); });
-  if (duration(step) > duration(least->step)) *least = {step, number, current_records()};
+  if (duration(step) > duration(least->step)) {
+    *least = {step, parts, number, current_records()};
+  }
 }
 
 std::vector<TraceRecord> StepTracer::current_records() const {

@@ -21,6 +21,18 @@ inline constexpr size_t kPhases = 2;
 inline constexpr size_t kPrefill = static_cast<size_t>(Phase::kPrefill);
 inline constexpr size_t kDecode = static_cast<size_t>(Phase::kDecode);
 
+// What a step does outside of Method::execute, in order.
+enum class Part : uint8_t {
+  kPromptIds,  // from generate() to the prompt's ids
+  kBetween,    // since the step before: this profiler's work, mostly
+  kCall,       // inputs are set, logits read
+  kSampling,
+  kText,    // the tokenizer's text of a token
+  kOutput,  // the callback
+};
+inline constexpr size_t kParts = 6;
+using PartTimes = std::array<uint64_t, kParts>;  // ns, by Part
+
 // One thing, over the steps of a phase. Usual steps are those without a disturbance; costs are
 // fitted over them.
 struct StepSums {
@@ -57,6 +69,7 @@ struct PhaseSums {
 
 struct KeptStep {
   GenerationStep step;
+  PartTimes parts{};
   uint64_t number = 0;  // of its phase
   std::vector<TraceRecord> records;
 };
@@ -73,13 +86,15 @@ class StepTracer final : public EventTracer {
   // Records between the two calls are the step's.
   void begin_step(Phase phase);
   // `position` is that of the last token fed.
-  void end_step(const GenerationStep& step, uint64_t position, bool is_usual);
+  void end_step(const GenerationStep& step, const PartTimes& parts, uint64_t position,
+                bool is_usual);
 
   // The time of Method::execute in the last step.
   uint64_t executed_ns() const { return executed_ns_; }
   const std::vector<TraceRecord>& loading() const { return loading_; }
   const PhaseSums& phase(Phase phase) const { return phases_[static_cast<size_t>(phase)]; }
-  // A sample and the slowest, each once, in the order of time.
+  // A sample and the slowest, each once, in the order of time: tracers of the same steps keep the
+  // same ones.
   std::vector<const KeptStep*> kept() const;
   uint64_t dropped() const { return dropped_; }
 
@@ -108,7 +123,7 @@ class StepTracer final : public EventTracer {
   void expect(size_t place);
   void record_unexpected(const TraceRecord& record);
   size_t find_place(const TraceRecord& record);
-  void keep(const GenerationStep& step);
+  void keep(const GenerationStep& step, const PartTimes& parts);
   std::vector<TraceRecord> current_records() const;
 
   // The step's records.

@@ -3,7 +3,7 @@
 // In each phase, exactly,
 //   sum of rows + unattributed + sum of parts == wall
 // where rows are what the model's executions logged, unattributed what these leave of
-// Method::execute, and parts what happens outside of it.
+// Method::execute, and parts what happens outside of it. So do the times of each kept step.
 #pragma once
 
 #include <array>
@@ -68,6 +68,22 @@ struct TokenMethod {
   MethodBytes bytes;
 };
 
+// The times of a step that was kept, ns. Rows are those of all methods.
+struct KeptTimes {
+  Phase phase = Phase::kDecode;
+  uint64_t number = 0;  // of its phase: TokenProfile::walls[phase][number]
+  StepWall wall;
+  double rows = 0;
+  double unattributed = 0;
+  PartTimes parts{};
+};
+
+// The kept steps in which a method ran, as the runs of a profile, named "decode at 12".
+struct KeptRuns {
+  inspector::Profile profile;
+  std::vector<size_t> steps;  // of each run: its place in TokenProfile::kept_times
+};
+
 struct TokenProfile {
   inspector::RunInfo run;
   std::vector<TokenMethod> methods;  // the first one decodes
@@ -79,15 +95,14 @@ struct TokenProfile {
   Times unattributed;
   std::array<Times, kParts> parts;  // by Part
   Times wall;
-  std::vector<uint64_t> first_token_ns;      // of each prompt
-  inspector::TimeStatistics token;           // of a decode step, ns
-  std::vector<StepWall> tokens_by_position;  // decode steps in order
-  double weights_in_file = 0;                // bytes, each constant once
-  std::vector<CacheBuffer> caches;           // of the method that decodes
+  std::vector<uint64_t> first_token_ns;              // of each prompt
+  inspector::TimeStatistics token;                   // of a decode step, ns
+  std::array<std::vector<StepWall>, kPhases> walls;  // all steps in order
+  double weights_in_file = 0;                        // bytes, each constant once
+  std::vector<CacheBuffer> caches;                   // of the method that decodes
   std::optional<AttentionGrowth> attention;  // unset without a fit or without such attention
-  // Steps that were kept in full, a profile of each method that ran in one, the one that decodes
-  // first: its runs are steps, named "decode at 12".
-  std::vector<inspector::Profile> kept;
+  std::vector<KeptTimes> kept_times;         // in the order of time
+  std::vector<KeptRuns> kept;  // of each method that ran in one, the one that decodes first
   std::vector<std::string> notes;
 };
 
@@ -97,8 +112,8 @@ double tokens_per_second(const TokenProfile& profile, Phase phase);
 // For a row or a part: "tokenizer (prompt)", ...
 const char* part_name(Part part);
 const char* phase_name(Phase phase);
-// The name of a run of TokenProfile::kept: "decode at 12".
-std::string kept_name(Phase phase, uint64_t position);
+// "decode at 12"
+std::string step_name(Phase phase, const StepWall& step);
 
 // `methods` are those of the profiler's tracers. Throws InspectorError if no step ran.
 TokenProfile make_token_profile(const TokenProfiler& profiler, const Program& program,

@@ -42,7 +42,7 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   const uint64_t position = static_cast<uint64_t>(step.position) + step.tokens - 1;
   const bool usual = is_usual(step, wall);
   // In the order of Part.
-  const std::array<uint64_t, kParts> ns = {
+  const PartTimes ns = {
       prompt_ns_,
       between,
       feed - executed,
@@ -53,13 +53,13 @@ void TokenProfiler::end_step(const GenerationStep& step) {
   for (size_t i = 0; i < kParts; ++i) parts_[phase][i].add(ns[i], position, usual);
   executed_[phase].add(executed, position, usual);
   wall_[phase].add(wall, position, usual);
-  if (!step.is_prefill) decode_walls_.push_back({position, wall});
+  walls_[phase].push_back({static_cast<uint64_t>(step.position), step.end_ns - wall, wall});
   if (step.is_prefill && step.sampled_ns != step.fed_ns) {
     first_token_ns_.push_back(step.end_ns - generation_start_ns_);
   }
   prompt_ns_ = 0;
   last_end_ns_ = step.end_ns;
-  for (StepTracer& tracer : tracers_) tracer.end_step(step, position, usual);
+  for (StepTracer& tracer : tracers_) tracer.end_step(step, ns, position, usual);
 }
 
 // The first call with one token sets shapes up; others were disturbed if they take far longer than

@@ -16,21 +16,11 @@
 
 namespace vitrine::llm {
 
-// What a step does outside of Method::execute, in order.
-enum class Part : uint8_t {
-  kPromptIds,  // from generate() to the prompt's ids
-  kBetween,    // since the step before: this profiler's work, mostly
-  kCall,       // inputs are set, logits read
-  kSampling,
-  kText,    // the tokenizer's text of a token
-  kOutput,  // the callback
-};
-inline constexpr size_t kParts = 6;
-
-// The time of one step.
+// The time of one step, since the one before; the first of a prompt begins with generate().
 struct StepWall {
-  uint64_t position = 0;  // of the last token fed
-  uint64_t ns = 0;        // since the step before
+  uint64_t position = 0;  // of the first token fed
+  uint64_t start_ns = 0;
+  uint64_t ns = 0;
 };
 
 class TokenProfiler final : public GenerationObserver {
@@ -50,8 +40,10 @@ class TokenProfiler final : public GenerationObserver {
   // Sums over the model's calls (Method::execute), and over everything: these calls and all parts.
   const StepSums& executed(Phase phase) const { return executed_[static_cast<size_t>(phase)]; }
   const StepSums& wall(Phase phase) const { return wall_[static_cast<size_t>(phase)]; }
-  // The times of every decode step; 16 bytes a token.
-  const std::vector<StepWall>& decode_walls() const { return decode_walls_; }
+  // The times of every step, 24 bytes each.
+  const std::vector<StepWall>& walls(Phase phase) const {
+    return walls_[static_cast<size_t>(phase)];
+  }
   // From generate() to its first token; one of each call.
   const std::vector<uint64_t>& first_token_ns() const { return first_token_ns_; }
 
@@ -62,7 +54,7 @@ class TokenProfiler final : public GenerationObserver {
   std::array<std::array<StepSums, kParts>, kPhases> parts_;
   std::array<StepSums, kPhases> executed_;
   std::array<StepSums, kPhases> wall_;
-  std::vector<StepWall> decode_walls_;
+  std::array<std::vector<StepWall>, kPhases> walls_;
   std::vector<uint64_t> first_token_ns_;
   uint64_t generation_start_ns_ = 0;
   uint64_t prompt_ns_ = 0;  // of a prompt whose first step is running

@@ -4,7 +4,6 @@
 #include "host/embedded_record.h"
 #include "host/files.h"
 #include "host/machine_limits.h"
-#include "inspector/report/report_timeline.h"
 #include "llm/profile/report_tokens.h"
 #include "llm/profile/token_comparison.h"
 #include "runtime/platform/memory.h"
@@ -19,7 +18,7 @@ std::string text_of(const llm::TokenProfile& profile, const ReportOptions& optio
     case ReportFormat::kCsv:
       return llm::report_token_csv(profile, options.view);
     case ReportFormat::kTimeline:
-      return inspector::report_timeline(std::span<const inspector::Profile>(profile.kept));
+      return llm::report_token_timeline(profile);
     case ReportFormat::kHtml:
       return llm::report_token_html(profile);
     case ReportFormat::kJsonl:  // refused before

@@ -66,6 +66,8 @@ const card = ([figure, what, more]) =>
 
 function stack(bar, legend, parts, text) {
   const sum = parts.reduce((all, part) => all + part[1], 0) || 1;
+  bar.replaceChildren();
+  legend.replaceChildren();
   bar.setAttribute('aria-label', parts.map(([name, value]) => `${name} ${percent(value / sum)}`).join(', '));
   for (const [name, value, colour] of parts) {
     const element = make('div', {style: {background: colour, flexGrow: String(value / sum), flexBasis: '0'}});

@@ -278,6 +278,8 @@ const showProfile = (data) => {
       $('timeline-what').textContent = `${line.name || 'run ' + line.run}, ${time(total)}` + (line === data.timeline ? ': about the median' : '') +
         (line.left_out ? `; ${line.left_out} shorter events left out` : '');
       $('timeline').replaceChildren(ticks = make('div', {class: 'ticks'}), ...tracksOf(line, total));
+      const parts = (data.steps?.kept.find((kept) => kept.run === line.run)?.parts || []).filter(([, ns]) => ns);
+      stack($('timeline-parts'), $('timeline-parts-legend'), parts.map(([name, ns], i) => [name, ns, name === 'unattributed' ? 'var(--soft)' : `var(--c${i})`]), time);
       draw();
     };
     const draw = () => {

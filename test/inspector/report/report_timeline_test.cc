@@ -88,7 +88,8 @@ TEST(ReportTimeline, HasAProcessForEachMethod) {
     event.start += 5000;
     event.end += 5000;
   }
-  const json timeline = json::parse(report_timeline(std::span<const Profile>(profiles)));
+  const Profile* const both[] = {&profiles[0], &profiles[1]};
+  const json timeline = json::parse(report_timeline(both));
   EXPECT_EQ(check_fields(timeline),
             (std::map<int, std::string>{{1, "executor"}, {2, "B"}, {3, "executor"}, {4, "B"}}));
   EXPECT_EQ(timeline.at("otherData").at("method"), "decode + prefill");
@@ -103,6 +104,33 @@ TEST(ReportTimeline, HasAProcessForEachMethod) {
   EXPECT_EQ(processes, (std::map<int, std::string>{{1, "m.pte · decode"}, {2, "m.pte · prefill"}}));
   EXPECT_NEAR(begins[1], 5, 1e-9);
   EXPECT_NEAR(begins[2], 0, 1e-9);
+}
+
+TEST(ReportTimeline, HasATrackOfARoomAbove) {
+  TraceBuilder trace;
+  trace.begin_run();
+  trace.kernel(0, "aten::add.out", 500, "portable");
+  trace.end_run();
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  const Profile* const twice[] = {&profile, &profile};
+  const uint64_t start = profile.timeline.front().start;
+  const TimelineTrack top = {"steps", {{"\"one\"", start - 40, 60}, {"two", start + 20, 7000}}};
+  const json timeline = json::parse(report_timeline(twice, &top));
+  EXPECT_EQ(check_fields(timeline),
+            (std::map<int, std::string>{{1, "steps"}, {2, "executor"}, {3, "executor"}}));
+  std::vector<json> slices;
+  for (const json& event : timeline.at("traceEvents")) {
+    EXPECT_EQ(event.at("pid"), event.at("tid") < 3 ? 1 : 2);
+    if (event.at("ph") != "X") continue;
+    if (event.at("cat") == "step") slices.push_back(event);
+    if (event.at("cat") == "run") EXPECT_NEAR(event.at("ts").get<double>(), 0.04, 1e-9);
+  }
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_EQ(slices[0].at("name"), "\"one\"");
+  EXPECT_NEAR(slices[0].at("ts").get<double>(), 0, 1e-9) << "the first event";
+  EXPECT_NEAR(slices[0].at("dur").get<double>(), 0.06, 1e-9);
+  EXPECT_NEAR(slices[1].at("ts").get<double>(), 0.06, 1e-9);
+  EXPECT_NEAR(slices[1].at("dur").get<double>(), 7, 1e-9);
 }
 
 TEST(ReportTimeline, OfStockTracesIsValid) {

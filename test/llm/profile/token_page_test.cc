@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,8 @@ class TokenPage : public SampleProfile {
   TokenPage() : SampleProfile(200) {}
 
   json report() const { return json::parse(report_token_json(profile_)); }
+  // What the page shows of a kept step against the report.
+  void expect_parts_of(const std::string& name, const json& parts) const;
   json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
 };
 
@@ -39,11 +42,14 @@ TEST_F(TokenPage, HasTheOpsOfTokens) {
       continue;
     }
     ++decoded;
+    double sum = 0;
+    for (const auto& part : kept["parts"]) sum += part[1].get<double>();
     const auto& step = all[kept["step"].get<size_t>()];
+    EXPECT_EQ(sum, step[1].get<double>());
     EXPECT_EQ(kept["name"], "decode at " + std::to_string(step[0].get<int>()));
     EXPECT_LE(kept["ns"].get<double>(), step[1].get<double>()) << "within the token's wall time";
   }
-  EXPECT_EQ(decoded + 1, profile_.kept.front().run_names.size());
+  EXPECT_EQ(decoded + 1, profile_.kept.front().profile.run_names.size());
   EXPECT_GE(decoded, StepTracer::kSampled / 2);
 }
 
@@ -120,6 +126,7 @@ kept[1].click();
 seen.pressed = kept.map((button) => button.getAttribute('aria-pressed'));
 seen.chosen = kept[1].getAttribute('aria-label');
 seen.timeline = document.getElementById('timeline-what').textContent;
+seen.parts = all('#timeline-parts-legend li').map((item) => [item.textContent.split(' ')[0], item.querySelector('b').textContent]);
 seen.blocks = all('#timeline .block').length;
 seen.images = document.images.length;
 seen.ids = all('[id]').length - new Set(all('[id]').map((element) => element.id)).size;
@@ -258,6 +265,25 @@ void expect_outside(const json& rows, const json& report) {
   for (const char* name : {"unattributed", "wall"}) expect_row(name, report.at(name));
 }
 
+void TokenPage::expect_parts_of(const std::string& name, const json& parts) const {
+  const json kept = report().at("kept");
+  const auto step = std::ranges::find_if(kept, [&](const json& each) {
+    return "decode at " + std::to_string(each.at("position").get<int>()) == name;
+  });
+  ASSERT_NE(step, kept.end());
+  ASSERT_GE(parts.size(), 3u);
+  EXPECT_EQ(parts[0][0], "rows");
+  EXPECT_EQ(parts[1][0], "unattributed");
+  expect_shown(parts[1][1], step->at("unattributed_ns"), name);
+  double sum = 0, half = 0;
+  for (const json& part : parts) {
+    const Shown figure = shown(part[1]);
+    sum += figure.value;
+    half += figure.half;
+  }
+  EXPECT_NEAR(sum, step->at("wall_ns").get<double>(), half);
+}
+
 TEST_F(TokenPage, ShowsTheReportInABrowser) {
   VITRINE_BROWSER(browser);
   profile_.run.limits.emplace().bytes_per_s = kPeak;
@@ -297,10 +323,12 @@ TEST_F(TokenPage, ShowsGrowthAndSteps) {
     EXPECT_THAT(seen.at("growth").get<std::string>(),
                 HasSubstr("over " + std::to_string(profile_.usual_steps) + " of 199 tokens"));
     EXPECT_EQ(seen.at("bars"), 199);
-    EXPECT_EQ(seen.at("kept"), profile_.kept.front().run_names.size() - 1) << "without the prefill";
+    EXPECT_EQ(seen.at("kept"), profile_.kept.front().profile.run_names.size() - 1)
+        << "without the prefill";
     EXPECT_THAT(seen.at("timeline").get<std::string>(),
                 HasSubstr(seen.at("chosen").get<std::string>() + ","));
     EXPECT_GT(seen.at("blocks"), 100);
+    expect_parts_of(seen.at("chosen"), seen.at("parts"));
     for (size_t i = 0; i < seen.at("pressed").size(); ++i) {
       EXPECT_EQ(seen.at("pressed")[i], i == 1 ? "true" : "false");
     }

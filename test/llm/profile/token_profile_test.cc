@@ -13,9 +13,10 @@
 #include "llm/profile/token_groups.h"
 #include "test/llm/fake_decoder.h"
 #include "test/llm/lowered_models.h"
+#include "test/llm/profile/kept_times.h"
+#include "test/llm/profile/made_up_steps.h"
 #include "test/llm/profile/sample_profile.h"
 #include "test/support/browser.h"
-#include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "vitrine/method_decoder.h"
 
@@ -26,55 +27,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 using Ids = std::vector<TokenId>;
-
-// Steps with times that are made up: each logs one kernel, which takes 1000 + 5 * position ns.
-class MadeUpSteps {
- public:
-  void prompt() {
-    profiler.on_prompt(now_, now_ + 300);
-    now_ += 300;
-  }
-  void step(bool is_prefill, int64_t position, size_t tokens, uint64_t disturbance = 0) {
-    GenerationStep step{.is_prefill = is_prefill, .position = position, .tokens = tokens};
-    step.start_ns = now_ + 20;  // between steps
-    profiler.begin_step(step);
-    const auto last = static_cast<uint64_t>(position) + tokens - 1;
-    const uint64_t kernel = 1000 + 5 * last + disturbance;
-    StepTracer& tracer = profiler.tracer();
-    tracer.begin_block("Execute");
-    tracer.record({.start_ns = step.start_ns,
-                   .end_ns = step.start_ns + kernel,
-                   .name = "aten::add.out",
-                   .chain_index = 0,
-                   .kind = TraceRecord::Kind::kKernelCall});
-    tracer.record({.start_ns = step.start_ns,
-                   .end_ns = step.start_ns + kernel + 70,
-                   .name = "Method::execute"});
-    step.fed_ns = step.start_ns + kernel + 70 + 9;
-    step.sampled_ns = step.fed_ns + 4;
-    step.decoded_ns = step.sampled_ns + 3;
-    step.end_ns = step.decoded_ns + 2;
-    now_ = step.end_ns;
-    profiler.end_step(step);
-  }
-
-  TokenProfile profile() const {
-    test::ProgramBuilder builder;
-    test::MethodSpec& forward = builder.method("forward");
-    forward.buffer_sizes = {0, 64};
-    const int x = forward.tensor({.sizes = {4}, .planned = test::Planned{1, 0}});
-    forward.kernel_call(forward.op("aten::add", "out"), {x, x, forward.integer(1), x, x});
-    const test::AlignedBytes file = builder.build();
-    const auto program = Program::load(*view_buffer(file));
-    return make_token_profile(profiler, **program, {{*(*program)->method_meta("forward")}},
-                              {.max_context = 4096});
-  }
-
-  TokenProfiler profiler;
-
- private:
-  uint64_t now_ = 1'000'000;
-};
 
 double sum_of(const TokenProfile& profile, size_t phase) {
   double sum = profile.unattributed.ns[phase];
@@ -152,26 +104,6 @@ TEST(TokenProfile, NoStepIsAnError) {
   EXPECT_THROW(MadeUpSteps().profile(), inspector::InspectorError);
 }
 
-TEST(StepTracer, KeepsASampleAndTheSlowest) {
-  MadeUpSteps steps;
-  steps.prompt();
-  steps.step(true, 0, 8);
-  for (int64_t i = 0; i < 5000; ++i) {
-    steps.step(false, 8 + i, 1, i == 1234 || i == 4321 ? 90'000 : 0);
-  }
-  const std::vector<const KeptStep*> kept = steps.profiler.tracer().kept();
-  EXPECT_LE(kept.size(), kPhases * (StepTracer::kSampled + StepTracer::kSlowest));
-  std::vector<int64_t> positions;
-  for (const KeptStep* each : kept) {
-    EXPECT_THAT(each->records, SizeIs(2));
-    positions.push_back(each->step.position);
-  }
-  EXPECT_THAT(positions, testing::IsSupersetOf({int64_t{0}, int64_t{8 + 1234}, int64_t{8 + 4321}}));
-  EXPECT_TRUE(std::ranges::is_sorted(positions));
-  // The sample reaches from the beginning to the last quarter.
-  EXPECT_TRUE(std::ranges::any_of(positions, [](int64_t p) { return p > 3750 && p != 4329; }));
-}
-
 TEST(TokenProfiler, SeesEveryStepOfAGenerator) {
   test::FakeDecoder model(
       {.max_context = 20, .max_tokens_per_call = 3, .parallel_prefill = true, .vocabulary = 100});
@@ -183,8 +115,8 @@ TEST(TokenProfiler, SeesEveryStepOfAGenerator) {
   EXPECT_EQ(profiler.tracer().phase(Phase::kPrefill).tokens, 4u);
   EXPECT_EQ(profiler.tracer().phase(Phase::kDecode).steps, 3u);
   EXPECT_THAT(profiler.first_token_ns(), SizeIs(1));
-  ASSERT_THAT(profiler.decode_walls(), SizeIs(3));
-  EXPECT_EQ(profiler.decode_walls()[2].position, 6u);
+  ASSERT_THAT(profiler.walls(Phase::kDecode), SizeIs(3));
+  EXPECT_EQ(profiler.walls(Phase::kDecode)[2].position, 6u);
 }
 
 TEST_F(SampleProfile, AddsUpToTheWallTime) {
@@ -318,9 +250,10 @@ TEST(TokenProfile, AddsUpOverTwoMethods) {
   EXPECT_GE(profile.weights_in_file, 4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64));
   EXPECT_LE(profile.weights_in_file,
             4 * (2 * 256 * 64 + 2 * (64 * 192 + 3 * 64 * 128 + 128) + 64 + 2 * 32 * 8) + 200);
+  expect_kept_add_up(profile);
   ASSERT_THAT(profile.kept, SizeIs(2));
-  EXPECT_THAT(profile.kept[1].run_names, ElementsAre("prefill at 0"));
-  EXPECT_EQ(profile.kept[0].run_names[0], "decode at 5");
+  EXPECT_THAT(profile.kept[1].profile.run_names, ElementsAre("prefill at 0"));
+  EXPECT_EQ(profile.kept[0].profile.run_names[0], "decode at 5");
   const nlohmann::json page = test::page_data(report_token_html(profile));
   EXPECT_EQ(page["method"], "decode");
   EXPECT_EQ(page["steps"]["all"].size(), 19U);
@@ -341,15 +274,6 @@ TEST(CacheLayers, AreThePathUpToTheFirstNumber) {
   for (const char* path : {"", "cache", "layer0.k_cache", "a..b", "."}) {
     EXPECT_EQ(layer_of(path), "") << path;
   }
-}
-
-TEST_F(SampleProfile, KeptStepsAreAnETDump) {
-  const etdump::EtDump dump = etdump::parse_etdump(kept_etdump(profiler_));
-  const size_t kept = profiler_.tracer().kept().size();
-  EXPECT_EQ(dump.blocks.size(), kept + 1);  // of loading
-  EXPECT_THAT(profile_.kept.front().wall_samples, SizeIs(kept));
-  EXPECT_THAT(profile_.kept.front().run_names, SizeIs(kept));
-  EXPECT_EQ(profile_.kept.front().run_names[0], "prefill at 0");
 }
 
 }  // namespace
