@@ -9,8 +9,8 @@ namespace {
 //
 // This list is not derived from backends/xnnpack/format/operators.inc, which names the nodes of a
 // payload: XNNPACK runs nodes by other kernels (a 1x1 convolution as "Fully Connected", a copy as
-// "Static Reshape"), its versions name them differently ("Divide", "Binary Elementwise"), and traces
-// of ExecuTorch's own partitioner have operators that ours does not take.
+// "Static Reshape"), its versions name them differently ("Divide", "Binary Elementwise"), and
+// traces of ExecuTorch's own partitioner have operators that ours does not take.
 struct KernelOp {
   std::string_view kernel, op;
 };
