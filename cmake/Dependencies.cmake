@@ -140,6 +140,10 @@ function(vitrine_build_third_party)
   string(SHA256 key "${fingerprint}")
   string(SUBSTRING ${key} 0 16 key)
   set(folder ${VITRINE_DEPS_DIR}/${key})
+  # Sources are corrected in place, so that other corrections need another copy.
+  file(SHA256 ${project}/pins.cmake pins)
+  string(SUBSTRING ${pins} 0 16 pins)
+  set(sources ${VITRINE_DEPS_DIR}/sources-${pins})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${recipe})
 
   file(MAKE_DIRECTORY ${folder})
@@ -149,7 +153,7 @@ function(vitrine_build_third_party)
     execute_process(
       COMMAND ${CMAKE_COMMAND} -S ${project} -B ${folder}/build -G Ninja
               -DCMAKE_BUILD_TYPE=Release ${compilers}
-              -DVITRINE_SOURCES_DIR=${VITRINE_DEPS_DIR}/sources
+              -DVITRINE_SOURCES_DIR=${sources}
               -DVITRINE_DOWNLOADS=${VITRINE_DOWNLOADS}
       RESULT_VARIABLE status OUTPUT_FILE ${folder}/configure.log ERROR_VARIABLE errors)
     if(NOT status EQUAL 0)
@@ -183,6 +187,7 @@ function(vitrine_build_third_party)
   target_include_directories(vitrine_xnnpack_library SYSTEM INTERFACE "$<BUILD_INTERFACE:${VITRINE_XNNPACK_INCLUDE_DIRS}>")
   set(VITRINE_XNNPACK_LIBRARIES ${VITRINE_XNNPACK_LIBRARIES} PARENT_SCOPE)
   set(VITRINE_XNNPACK_BUILD ${key} PARENT_SCOPE)
+  set(VITRINE_SOURCES_DIR ${sources} PARENT_SCOPE)
   # For the two files that look inside: see there.
   set(VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS ${VITRINE_XNNPACK_PRIVATE_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()

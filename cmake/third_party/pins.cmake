@@ -17,11 +17,21 @@ set(VITRINE_PINS
 # clang 15 and GCC 13 do not build these.
 # It checks the scales of blocks of 4-bit weights twice, one by one, after the backend has done so
 # (backends/xnnpack/runtime/constants.cc): most of a load whose packed weights are mapped.
+# It computes few outputs in f32 by kernels that are too wide, or two at a time (f32_gemm_choice.h), and chooses how many
+# pixels a transposed convolution takes at a time by the number of images.
 # For 64-bit ARM, GCC 13 and newer would get its _Float16 in C++, which XNNPACK does not compile with.
 set(VITRINE_SOURCE_FIXES
   "XNNPACK|include/xnnpack.h|#define XNN_EXTRA_QUANTIZATION_PARAMS 10|#define XNN_EXTRA_QUANTIZATION_PARAMS 16"
   "XNNPACK|src/tensor.c|size_t block = 0|size_t block = block_count"
   "XNNPACK|src/operators/fully-connected-nc.c|size_t block_index=0|size_t block_index = num_blocks"
+  "XNNPACK|src/operators/convolution-nhwc.c|xnn_init_f32_gemm_config()|vitrine_f32_gemm_config(group_output_channels, /*few=*/2)"
+  "XNNPACK|src/operators/convolution-nhwc.c|xnn_init_f32_gemm_nr2_config()|gemm_config /* has been chosen */"
+  "XNNPACK|src/operators/deconvolution-nhwc.c|xnn_init_f32_gemm_config()|vitrine_f32_gemm_config(group_output_channels, /*few=*/4)"
+  "XNNPACK|src/operators/deconvolution-nhwc.c|xnn_init_f32_gemm_nr2_config()|gemm_config /* has been chosen */"
+  "XNNPACK|src/operators/deconvolution-nhwc.c|batch_size, mr, nr, deconvolution_op->ukernel.igemm|output_width_positions, mr, nr, deconvolution_op->ukernel.igemm"
+  "XNNPACK|src/operators/fully-connected-nc.c|xnn_init_f32_gemm_config()|vitrine_f32_gemm_config(output_channels, /*few=*/4)"
+  "XNNPACK|src/operators/fully-connected-nc.c|xnn_init_f32_gemm_nr2_config()|gemm_config /* has been chosen */"
+  "XNNPACK|src/operators/dynamic-fully-connected-nc.c|ukernel->nr > output_channels|output_channels < min(ukernel->nr, 16)"
   "XNNPACK|src/xnnpack/math.h|(XNN_GNUC_ACTUAL >= 13)|(XNN_GNUC_ACTUAL >= 1000)"
 )
 foreach(family gemm igemm)

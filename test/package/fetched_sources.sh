@@ -35,7 +35,7 @@ foreach(row IN LISTS VITRINE_SOURCE_FIXES)
   file(WRITE ${path} "${text}")
 endforeach()
 X
-"$CMAKE" -DRECIPE="$folder/recipe" -DSOURCES="$DEPS/sources" -DFOLDER="$folder/wrong" -P "$folder/wrong.cmake"
+"$CMAKE" -DRECIPE="$folder/recipe" -DSOURCES="$SOURCES" -DFOLDER="$folder/wrong" -P "$folder/wrong.cmake"
 
 # Each row of pins.cmake: name|commit|address|...
 names=()
@@ -45,7 +45,7 @@ while IFS='|' read -r name commit address _; do
   bare=$folder/repositories/$name.git
   git init -q --bare "$bare"
   repository() { git --git-dir="$bare" --work-tree="$1" "${@:2}"; }
-  repository "$DEPS/sources/$name" add -f .
+  repository "$SOURCES/$name" add -f .
   if [[ -d $folder/wrong/$name ]]; then repository "$folder/wrong/$name" add -f --ignore-removal .; fi
   repository . commit -qm "The pinned commit"
   sed -i "s/$commit/$(repository . rev-parse HEAD)/" "$folder/recipe/pins.cmake"
@@ -59,7 +59,7 @@ configure() { "$CMAKE" -S "$folder/recipe" -B "$folder/build" -G Ninja -DVITRINE
 printed=$(configure)
 for name in "${names[@]}"; do
   [[ $printed == *"$name: from https://"* ]] || fail "$name is not from git: $printed"
-  diff -r -x .git "$DEPS/sources/$name" "$folder/sources/$name" || fail "$name is not what this build has"
+  diff -r -x .git "$SOURCES/$name" "$folder/sources/$name" || fail "$name is not what this build has"
   [[ $(git -C "$folder/sources/$name" log -1 --format=%s) == "The pinned commit" ]] || fail "$name is not of its commit"
 done
 printed=$(configure)

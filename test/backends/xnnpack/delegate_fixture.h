@@ -62,6 +62,7 @@ class DelegateTest : public testing::Test {
     context.named_data = named_data;
     context.memory = memory_budget;
     context.tracer = tracer;
+    context.options = options;
     context.chain_index = 0;
     context.instruction_id = 7;
     return XnnpackBackend(limits).init(context, blob, {});
@@ -102,6 +103,7 @@ class DelegateTest : public testing::Test {
   TensorFactory factory;
   RecordingTracer* tracer = nullptr;
   const NamedDataMap* named_data = nullptr;
+  std::span<const BackendOption> options;
   Budget* memory_budget = nullptr;  // outlives the delegate
   std::unique_ptr<Delegate> delegate;
 };

@@ -1,9 +1,14 @@
 // Products of every width around the tiles of micro-kernels, in f32 and f16, against sums of whole
 // numbers that both hold exactly. Compilers and processors decide which micro-kernels run.
+#include <numeric>
+
 #include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/support/scratch_folder.h"
 
 namespace vitrine::test {
 namespace {
+
+using Kind = DelegateMemory::Kind;
 
 constexpr uint32_t kDepth = 23;
 
@@ -12,9 +17,45 @@ float weight_at(size_t channel, size_t k) {
   return static_cast<float>((channel * 11 + k * 5) % 7) - 3;
 }
 float bias_at(size_t channel) { return static_cast<float>(channel % 4); }
-float product_at(size_t row, size_t channel) {
+
+// Rows of a product, or the pixels of an image of one line.
+struct Layer {
+  const char* name;
+  Tag tag;
+  uint32_t window = 1, stride = 1, padding = 0;
+
+  bool is_product() const { return tag == Tag::XNNFullyConnected; }
+  bool is_transposed() const { return tag == Tag::XNNConvTranspose2d; }
+  size_t rows_in(size_t rows) const { return is_transposed() ? rows : rows * stride; }
+  size_t rows_out(size_t rows) const { return is_transposed() ? rows * stride : rows; }
+
+  // Whether element `tap` of the window takes input row `in` to output row `out`.
+  bool joins(size_t in, size_t tap, size_t out) const {
+    return is_transposed() ? in * stride + tap == out + padding
+                           : in + padding == out * stride + tap;
+  }
+};
+
+// The second and the last two go through pointers to their pixels.
+constexpr Layer kLayers[] = {
+    {"Linear", Tag::XNNFullyConnected},
+    {"EverySecondPixel", Tag::XNNConv2d, 1, 2},
+    {"Pixelwise", Tag::XNNConv2d},
+    {"WindowsSideBySideTransposed", Tag::XNNConvTranspose2d, 2, 2},
+    {"Windows", Tag::XNNConv2d, 3, 1, 1},
+    {"WindowsTransposed", Tag::XNNConvTranspose2d, 4, 2, 1},
+};
+
+float sum_at(const Layer& layer, size_t rows, size_t row, size_t channel) {
   float sum = bias_at(channel);
-  for (size_t k = 0; k < kDepth; ++k) sum += input_at(row, k) * weight_at(channel, k);
+  for (size_t in = 0; in < layer.rows_in(rows); ++in) {
+    for (size_t tap = 0; tap < layer.window; ++tap) {
+      if (!layer.joins(in, tap, row)) continue;
+      for (size_t k = 0; k < kDepth; ++k) {
+        sum += input_at(in, k) * weight_at(channel, tap * kDepth + k);
+      }
+    }
+  }
   return sum;
 }
 
@@ -37,50 +78,74 @@ class ProductTilesTest : public DelegateTest {
   using Shape = std::vector<uint32_t>;
   static constexpr Type kType = TypeOf<T>::value;
 
-  // The rows of a product, or the pixels of a convolution with a stride, which goes through
-  // pointers to its pixels.
-  void check(size_t rows, size_t channels, bool as_convolution) {
-    SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(channels) + " channels");
-    const size_t stride = as_convolution ? 2 : 1;
+  void check(const Layer& layer, size_t rows, size_t channels) {
+    SCOPED_TRACE(std::string(layer.name) + ", " + std::to_string(rows) + " rows, " +
+                 std::to_string(channels) + " channels");
     const auto n = static_cast<uint32_t>(channels);
     const auto shape = [&](size_t count, uint32_t last) {
       const auto m = static_cast<uint32_t>(count);
-      return as_convolution ? Shape{1, m, 1, last} : Shape{m, last};
+      return layer.is_product() ? Shape{m, last} : Shape{1, 1, m, last};
     };
     // XNNPACK packs f32 filters as f16 where the input is f16.
     std::vector<float> weights, bias;
     std::vector<T> in;
     for (size_t c = 0; c < channels; ++c) {
       bias.push_back(bias_at(c));
-      for (size_t k = 0; k < kDepth; ++k) weights.push_back(weight_at(c, k));
+      for (size_t k = 0; k < layer.window * kDepth; ++k) weights.push_back(weight_at(c, k));
     }
-    for (size_t row = 0; row < rows * stride; ++row) {
+    for (size_t row = 0; row < layer.rows_in(rows); ++row) {
       for (size_t k = 0; k < kDepth; ++k) in.push_back(static_cast<T>(input_at(row, k)));
     }
     BlobBuilder b;
-    const Shape in_shape = shape(rows * stride, kDepth), out_shape = shape(rows, n);
+    const Shape in_shape = shape(layer.rows_in(rows), kDepth);
+    const Shape out_shape = shape(layer.rows_out(rows), n);
     const uint32_t x = b.input(in_shape, kType), y = b.output(out_shape, kType);
-    const uint32_t filter =
-        b.constant<float>(as_convolution ? Shape{n, 1, 1, kDepth} : Shape{n, kDepth}, weights);
+    const uint32_t filter = b.constant<float>(
+        layer.is_product() ? Shape{n, kDepth} : Shape{n, 1, layer.window, kDepth}, weights);
     const uint32_t offsets = b.constant<float>({n}, bias);
-    if (as_convolution) {
-      b.convolution(Tag::XNNConv2d, {.stride_height = 2, .group_in = kDepth, .group_out = n}, x,
-                    filter, offsets, y);
-    } else {
+    if (layer.is_product()) {
       b.fully_connected(x, filter, offsets, y);
+    } else {
+      b.convolution(layer.tag,
+                    {.right = layer.padding,
+                     .left = layer.padding,
+                     .kernel_width = layer.window,
+                     .stride_width = layer.stride,
+                     .group_in = kDepth,
+                     .group_out = n},
+                    x, filter, offsets, y);
     }
     load(b);
     if (this->IsSkipped()) return;
     if (!delegate) return;  // load() said why
+    if (!options.empty()) {
+      const Error saved = delegate->finish_load();
+      ASSERT_TRUE(saved.ok()) << saved.message();
+      load(b);
+      DelegateMemory memory;
+      delegate->report_memory(memory);
+      ASSERT_GT(memory.bytes(Kind::kMappedWeights), 0u);
+    }
     const auto sizes = [](const Shape& dims) {
       return std::vector<int32_t>(dims.begin(), dims.end());
     };
     Tensor& out = factory.make(TypeOf<T>::scalar, sizes(out_shape));
     run({&factory.make<T>(sizes(in_shape), in), &out});
-    for (size_t i = 0; i < rows * channels; ++i) {
+    for (size_t i = 0; i < layer.rows_out(rows) * channels; ++i) {
       const size_t row = i / channels, channel = i % channels;
-      ASSERT_EQ(static_cast<float>(out.data<T>()[i]), product_at(row * stride, channel))
+      ASSERT_EQ(static_cast<float>(out.data<T>()[i]), sum_at(layer, rows, row, channel))
           << "row " << row << ", channel " << channel;
+    }
+  }
+
+  void check_layers(std::span<const size_t> rows, std::span<const size_t> channels) {
+    for (const Layer& layer : kLayers) {
+      for (const size_t m : rows) {
+        for (const size_t n : channels) {
+          check(layer, m, n);
+          if (this->IsSkipped() || this->HasFatalFailure()) return;
+        }
+      }
     }
   }
 };
@@ -89,18 +154,29 @@ using Types = testing::Types<float, Half>;
 TYPED_TEST_SUITE(ProductTilesTest, Types);
 
 constexpr size_t kRows[] = {1, 2, 6, 7, 8, 15};
-constexpr size_t kChannels[] = {1, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 130};
 
-TYPED_TEST(ProductTilesTest, FullyConnected) {
-  for (const size_t rows : kRows) {
-    for (const size_t channels : kChannels) this->check(rows, channels, false);
-  }
+TYPED_TEST(ProductTilesTest, Wide) {
+  constexpr size_t kChannels[] = {63, 64, 65, 96, 127, 128, 130};
+  this->check_layers(kRows, kChannels);
 }
 
-TYPED_TEST(ProductTilesTest, Convolution) {
-  for (const size_t rows : kRows) {
-    for (const size_t channels : kChannels) this->check(rows, channels, true);
-  }
+// Kernels of other widths compute those.
+TYPED_TEST(ProductTilesTest, Few) {
+  std::vector<size_t> channels(50);
+  std::iota(channels.begin(), channels.end(), 1);
+  this->check_layers(kRows, channels);
+}
+
+// In one file, which holds the weights of the layer before when one is loaded, and its own when it
+// is loaded again.
+TYPED_TEST(ProductTilesTest, FewWithAFileOfPackedWeights) {
+  constexpr size_t kFewRows[] = {1, 8};
+  constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};
+  const ScratchFolder folder;
+  const std::string path = folder / "weights";
+  const BackendOption options[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
+  this->options = options;
+  this->check_layers(kFewRows, kChannels);
 }
 
 }  // namespace
