@@ -1,9 +1,12 @@
 // Hadamard transforms along the last dimension.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
+#include "kernels/util/independent.h"
+#include "kernels/util/parallel.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::llm {
@@ -34,30 +37,75 @@ struct HadamardShape {
   int64_t length;
 };
 
-// Transforms one row in place; `scratch` holds kHadamardBlocks elements.
-void transform_row(const HadamardShape& shape, float* row, float* scratch) {
-  const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
-  const int64_t count = shape.blocks * shape.length;
-  for (int64_t half = 1; half < shape.length; half *= 2) {
-    for (int64_t i = 0; i < count; ++i) {
-      if ((i & half) != 0) continue;  // blocks begin at multiples of their length
-      const float sum = row[i] + row[i + half];
-      row[i + half] = row[i] - row[i + half];
-      row[i] = sum;
+// A vector register of every machine; compilers turn loops of as many iterations into one step.
+constexpr int64_t kLanes = 4;
+
+// Of each block of 2 * half elements, the sums and differences of its halves; half is a multiple of
+// kLanes.
+void add_halves(float* row, int64_t count, int64_t half) {
+  for (float* block = row; block != row + count; block += 2 * half) {
+    for (float* x = block; x != block + half; x += kLanes) {
+      VITRINE_INDEPENDENT_ITERATIONS
+      for (int64_t i = 0; i < kLanes; ++i) {
+        const float a = x[i];
+        const float b = x[i + half];
+        x[i] = a + b;
+        x[i + half] = a - b;
+      }
     }
   }
+}
+
+// Halves of 1.
+void add_pairs(float* row, int64_t count) {
+  for (float* x = row; x != row + count; x += 2) {
+    const float a = x[0], b = x[1];
+    x[0] = a + b;
+    x[1] = a - b;
+  }
+}
+
+// Halves of 1 and 2 in one pass.
+void add_quarters(float* row, int64_t count) {
+  for (float* x = row; x != row + count; x += 4) {
+    const float a = x[0] + x[1], b = x[0] - x[1], c = x[2] + x[3], d = x[2] - x[3];
+    x[0] = a + c;
+    x[1] = b + d;
+    x[2] = a - c;
+    x[3] = b - d;
+  }
+}
+
+// Columns that are multiplied at a time.
+constexpr int64_t kColumns = 16;
+
+// `width` columns of 28 rows, `stride` apart.
+void multiply_blocks(float* columns, int64_t stride, int64_t width) {
+  alignas(64) float in[kHadamardBlocks][kColumns] = {};
+  for (int64_t k = 0; k < kHadamardBlocks; ++k) std::copy_n(columns + k * stride, width, in[k]);
+  for (int64_t r = 0; r < kHadamardBlocks; ++r) {
+    alignas(64) float sums[kColumns] = {};
+    for (int64_t k = 0; k < kHadamardBlocks; ++k) {
+      const float sign = is_hadamard_positive(r, k) ? 1.0F : -1.0F;
+      for (int64_t c = 0; c < kColumns; ++c) sums[c] += sign * in[k][c];
+    }
+    std::copy_n(sums, width, columns + r * stride);
+  }
+}
+
+// Transforms one row in place.
+void transform_row(const HadamardShape& shape, float* row) {
+  const float factor = 1 / std::sqrt(static_cast<float>(shape.length));
+  const int64_t count = shape.blocks * shape.length;
+  // Blocks begin at multiples of their length.
+  if (shape.length == 2) add_pairs(row, count);
+  if (shape.length >= 4) add_quarters(row, count);
+  for (int64_t half = 4; half < shape.length; half *= 2) add_halves(row, count, half);
   for (int64_t i = 0; i < count; ++i) row[i] *= factor;
   if (shape.blocks == 1) return;
-  for (int64_t column = 0; column < shape.length; ++column) {
-    for (int64_t r = 0; r < kHadamardBlocks; ++r) {
-      float sum = 0;
-      for (int64_t k = 0; k < kHadamardBlocks; ++k) {
-        const float element = row[k * shape.length + column];
-        sum += is_hadamard_positive(r, k) ? element : -element;
-      }
-      scratch[r] = sum;
-    }
-    for (int64_t r = 0; r < kHadamardBlocks; ++r) row[r * shape.length + column] = scratch[r];
+  const int64_t width = std::min(shape.length, kColumns);
+  for (int64_t column = 0; column < shape.length; column += width) {
+    multiply_blocks(row + column, shape.length, width);
   }
 }
 
@@ -85,22 +133,31 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   return true;
 }
 
+// ns * kWorkPerNs of an element.
+constexpr int64_t kWork = 40;
+constexpr int64_t kWorkWithBlocks = 400;
+
 // Half is computed in float.
 void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tensor& out) {
   HadamardShape shape;
   if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;
   const int64_t count = shape.blocks * shape.length;
-  const auto memory =
-      context.allocate_temp_array<float>(static_cast<size_t>(count + kHadamardBlocks));
+  const auto memory = context.allocate_temp_array<float>(
+      static_cast<size_t>(count) * static_cast<size_t>(worker_count(context)));
   if (memory.empty()) return;
   const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
   const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
   const int64_t bytes = count * static_cast<int64_t>(mat.element_size());
-  for (int64_t row = 0; row < shape.rows; ++row) {
-    load(mat.unchecked_data<std::byte>() + row * bytes, 1, memory.data(), 1, count);
-    transform_row(shape, memory.data(), memory.data() + count);
-    store(memory.data(), 1, out.unchecked_mutable_data<std::byte>() + row * bytes, 1, count);
-  }
+  const int64_t rows = std::max(kGrain / count, int64_t{1});  // of an item
+  const int64_t work = work_of({mat.numel(), shape.blocks == 1 ? kWork : kWorkWithBlocks});
+  parallel(context, (shape.rows + rows - 1) / rows, work, [&](int64_t item, int64_t worker) {
+    float* const row = memory.data() + worker * count;
+    for (int64_t i = item * rows; i < std::min((item + 1) * rows, shape.rows); ++i) {
+      load(mat.unchecked_data<std::byte>() + i * bytes, 1, row, 1, count);
+      transform_row(shape, row);
+      store(row, 1, out.unchecked_mutable_data<std::byte>() + i * bytes, 1, count);
+    }
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Embedding tables of quantised rows.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -6,6 +7,7 @@
 #include "kernels/util/checks.h"
 #include "kernels/util/convert.h"
 #include "kernels/util/indexing.h"
+#include "kernels/util/parallel.h"
 #include "vitrine/kernel.h"
 
 namespace vitrine::quantized {
@@ -19,17 +21,20 @@ enum class Packing : uint8_t {
   kBits2 = 4,  // the lowest bits first, each plus 2
 };
 
-// The value in `column` of a row of bytes.
-int32_t unpack(const uint8_t* row, int64_t column, Packing packing, bool is_signed) {
-  switch (packing) {
-    case Packing::kBits4: {
-      const uint8_t byte = row[column / 2];
-      return (column % 2 == 0 ? byte >> 4 : byte & 15) - 8;
+// The values of `count` bytes.
+void unpack(const uint8_t* bytes, int64_t count, Packing packing, float* to) {
+  if (packing == Packing::kBits4) {
+    for (int64_t i = 0; i < 2 * count; i += 2) {
+      const int byte = bytes[i / 2];
+      to[i] = static_cast<float>((byte >> 4) - 8);
+      to[i + 1] = static_cast<float>((byte & 15) - 8);
     }
-    case Packing::kBits2:
-      return ((row[column / 4] >> (2 * (column % 4))) & 3) - 2;
-    default:
-      return is_signed ? static_cast<int8_t>(row[column]) : row[column];
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    for (int place = 0; place < 8; place += 2) {
+      *to++ = static_cast<float>(((bytes[i] >> place) & 3) - 2);
+    }
   }
 }
 
@@ -42,9 +47,42 @@ float real(const Tensor& tensor, int64_t index) {
   return value;
 }
 
+struct Table {
+  const Tensor& weight;
+  const Tensor& scales;
+  const Tensor* zero_points;
+  Packing packing;
+  int64_t columns;
+  int64_t groups;  // of a row
+
+  // Columns from `first` on, at most kChunkLength and whole bytes.
+  void read(int64_t row, int64_t first, int64_t count, float* to) const {
+    const auto values = static_cast<int64_t>(packing);
+    const uint8_t* const bytes =
+        weight.unchecked_data<uint8_t>() + row * weight.size(1) + first / values;
+    if (packing == Packing::kByte) {
+      convert_run(weight.dtype(), ScalarType::kFloat)(bytes, 1, to, 1, count);
+    } else {
+      unpack(bytes, count / values, packing, to);
+    }
+    const int64_t group_size = columns / groups;
+    for (int64_t k = first; k < first + count;) {
+      const int64_t group = row * groups + k / group_size;
+      const float scale = real(scales, group);
+      const float zero = zero_points == nullptr ? 0 : real(*zero_points, group);
+      const int64_t end = std::min((k / group_size + 1) * group_size, first + count);
+      for (; k < end; ++k) to[k - first] = (to[k - first] - zero) * scale;
+    }
+  }
+};
+
+// ns * kWorkPerNs of a value.
+constexpr int64_t kWorkAValue = 40;
+
 // out[i..., :] = (row indices[i...] of weight - zero point) * scale. `scales` is [rows] or
 // [rows, groups], each group as many columns; zero points are of the same shape, null for none.
-// Both may be of any floating dtype; indices are Int or Long. Resizes `out`, FLOATHBF16.
+// Both may be of any floating dtype; indices are Int or Long. Resizes `out`, FLOATHBF16; writes
+// nothing to it if one of them is out of range.
 void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
              const Tensor* zero_points, int64_t lowest, int64_t highest, const Tensor& indices,
              std::optional<ScalarType> dtype, Packing packing, Tensor& out) {
@@ -88,23 +126,27 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
     return;
   }
   const Layout places(indices);
-  const int64_t group_size = columns / groups;
-  dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
-    T* to = out.unchecked_mutable_data<T>();
-    for (int64_t i = 0; i < indices.numel(); ++i) {
-      const int64_t row = (*reader)[places.offset_of(i)];
-      if (!check_index(context, row, rows)) return;
-      const uint8_t* bytes = weight.unchecked_data<uint8_t>() + row * weight.size(1);
-      for (int64_t group = 0; group < groups; ++group) {
-        const float scale = real(scales, row * groups + group);
-        const float zero = zero_points == nullptr ? 0 : real(*zero_points, row * groups + group);
-        for (int64_t k = group * group_size; k < (group + 1) * group_size; ++k) {
-          const auto value = static_cast<float>(unpack(bytes, k, packing, is_signed));
-          *to++ = T((value - zero) * scale);
+  const auto row_of = [&](int64_t i) { return (*reader)[places.offset_of(i)]; };
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    if (!check_index(context, row_of(i), rows)) return;
+  }
+  const Table table = {weight, scales, zero_points, packing, columns, groups};
+  const ConvertRun store = convert_run(ScalarType::kFloat, out.dtype());
+  const auto size = static_cast<int64_t>(out.element_size());
+  parallel_ranges(
+      context, indices.numel(), 1, kWorkAValue * columns, [&](int64_t begin, int64_t end) {
+        alignas(64) float chunk[kChunkLength];
+        std::byte* to = out.unchecked_mutable_data<std::byte>() + begin * columns * size;
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t row = row_of(i);
+          for (int64_t k = 0; k < columns; k += kChunkLength) {
+            const int64_t count = std::min(kChunkLength, columns - k);
+            table.read(row, k, count, chunk);
+            store(chunk, 1, to, 1, count);
+            to += count * size;
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 template <Packing packing>

@@ -2,13 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "kernels/optimized/optimized_kernels.h"
-#include "test/kernels/kernel_comparison.h"
+#include "test/kernels/llm_call.h"
 
 namespace vitrine::test {
 namespace {
@@ -18,47 +16,9 @@ using testing::ElementsAre;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Every test once with the kernels of the definition and once with the optimised ones.
-class Llm : public testing::TestWithParam<bool> {
- protected:
-  Llm() {
-    if (GetParam()) {
-      EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
-    }
-    EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
-    call.registry = &registry_;
-  }
-
-  Error run(const char* name, auto&&... arguments) {
-    return call.run(std::string("llama::") + name, arguments...);
-  }
-  Error attend(Tensor& q, Tensor& k, Tensor& v, int64_t start, const EValue& mask, bool causal,
-               const EValue& scale, Tensor& out) {
-    return run("custom_sdpa.out", q, k, v, start, mask, 0.0, causal, scale, out);
-  }
-  Tensor& random_tensor(const Sizes& sizes, double range = 2) {
-    Tensor& tensor = call.make(ScalarType::kFloat, sizes);
-    for (int64_t i = 0; i < tensor.numel(); ++i) {
-      tensor.mutable_data<float>()[i] = static_cast<float>(random_.real(-range, range));
-    }
-    return tensor;
-  }
-
-  KernelCall call;
-  Random random_{7};
-
- private:
-  KernelRegistry registry_;
-};
-
 INSTANTIATE_TEST_SUITE_P(Kernels, Llm, testing::Bool(), [](const auto& tested) {
   return tested.param ? "Optimized" : "Portable";
 });
-
-double at(const Tensor& t, int64_t b, int64_t i, int64_t h, int64_t d) {
-  return static_cast<double>(
-      t.data<float>()[((b * t.size(1) + i) * t.size(2) + h) * t.size(3) + d]);
-}
 
 // The definition, row by row.
 void expect_attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t start,
@@ -313,94 +273,6 @@ TEST_P(Llm, AttentionWithACacheWritesItFirst) {
     EXPECT_EQ(v_cache.data<float>()[12 + d], v.data<float>()[d]);
   }
   expect_attention(q, k_cache, v_cache, 3, nullptr, true, 0.5, out);
-}
-
-// --- Others ---
-
-// A transform of unit vectors gives the columns of its matrix.
-std::vector<float> columns(KernelCall& call, int32_t size) {
-  Tensor& unit = call.make<float>(
-      {size, size}, std::vector<float>(static_cast<size_t>(size) * static_cast<size_t>(size)));
-  for (int i = 0; i < size; ++i) unit.mutable_data<float>()[i * size + i] = 1;
-  Tensor& out = call.make(ScalarType::kFloat, {size, size});
-  EXPECT_TRUE(succeeds(call.run("llama::fast_hadamard_transform.out", unit, out)));
-  return values_of<float>(out);
-}
-
-TEST_P(Llm, HadamardOfAPowerOfTwoIsSylvesters) {
-  for (const int32_t size : {1, 2, 16, 256}) {
-    const std::vector<float> matrix = columns(call, size);
-    for (int i = 0; i < size * size; ++i) {
-      const auto both = static_cast<uint32_t>(i / size & i % size);
-      const float sign = std::popcount(both) % 2 == 0 ? 1 : -1;
-      ASSERT_NEAR(matrix[static_cast<size_t>(i)], sign / std::sqrt(static_cast<float>(size)), 1e-6);
-    }
-  }
-}
-
-// Columns are at right angles, of length root of 28, and the outer matrix begins with the first
-// bits of its first row: 1 0 0 0.
-TEST_P(Llm, HadamardOfTwentyEightBlocks) {
-  for (const int32_t size : {28, 112}) {
-    const std::vector<float> matrix = columns(call, size);
-    for (int a = 0; a < size; ++a) {
-      for (int b = 0; b < size; ++b) {
-        double dot = 0;
-        for (int i = 0; i < size; ++i) {
-          dot += static_cast<double>(matrix[static_cast<size_t>(a * size + i)]) *
-                 static_cast<double>(matrix[static_cast<size_t>(b * size + i)]);
-        }
-        ASSERT_NEAR(dot, a == b ? 28 : 0, 1e-4) << a << " " << b;
-      }
-    }
-    const float one = 1 / std::sqrt(static_cast<float>(size / 28));
-    for (int block = 0; block < 4; ++block) {
-      const auto row = static_cast<size_t>(block * (size / 28) * size);
-      EXPECT_NEAR(matrix[row], block == 0 ? one : -one, 1e-6);
-    }
-  }
-  Tensor& odd = random_tensor({2, 12});
-  Tensor& out = call.make(ScalarType::kFloat, {2, 12});
-  EXPECT_TRUE(fails(run("fast_hadamard_transform.out", odd, out), kBad, "12 elements"));
-}
-
-TEST_P(Llm, DeltaRuleFollowsItsEquations) {
-  constexpr int kTokens = 3, kKeys = 4, kValues = 5;
-  Tensor& q = random_tensor({1, 2, kTokens, kKeys}, 1);
-  Tensor& k = random_tensor({1, 2, kTokens, kKeys}, 1);
-  Tensor& v = random_tensor({1, 2, kTokens, kValues}, 1);
-  Tensor& decay = random_tensor({1, 2, kTokens, kKeys}, 1);
-  Tensor& beta = random_tensor({1, 2, kTokens}, 1);
-  Tensor& initial = random_tensor({1, 2, kKeys, kValues}, 1);
-  Tensor& out = call.make(ScalarType::kFloat, {1, 2, kTokens, kValues});
-  Tensor& state = call.make(ScalarType::kFloat, {1, 2, kKeys, kValues});
-  ASSERT_TRUE(
-      succeeds(run("channelwise_gated_delta_rule.out", q, k, v, decay, beta, initial, out, state)));
-  for (int h = 0; h < 2; ++h) {
-    double s[kKeys][kValues];
-    for (int i = 0; i < kKeys; ++i) {
-      for (int j = 0; j < kValues; ++j) s[i][j] = at(initial, 0, h, i, j);
-    }
-    for (int t = 0; t < kTokens; ++t) {
-      const double b = static_cast<double>(beta.data<float>()[h * kTokens + t]);
-      for (int j = 0; j < kValues; ++j) {
-        double told = 0;
-        for (int i = 0; i < kKeys; ++i) {
-          s[i][j] *= at(decay, 0, h, t, i);
-          told += s[i][j] * at(k, 0, h, t, i);
-        }
-        double answer = 0;
-        for (int i = 0; i < kKeys; ++i) {
-          s[i][j] += at(k, 0, h, t, i) * b * (at(v, 0, h, t, j) - told);
-          answer += s[i][j] * at(q, 0, h, t, i);
-        }
-        EXPECT_NEAR(at(out, 0, h, t, j), answer, 1e-5);
-      }
-    }
-    for (int i = 0; i < kKeys; ++i) {
-      for (int j = 0; j < kValues; ++j) EXPECT_NEAR(at(state, 0, h, i, j), s[i][j], 1e-5);
-    }
-  }
 }
 
 TEST_P(Llm, FallbackCopies) {

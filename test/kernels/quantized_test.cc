@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "test/kernels/kernel_call.h"
+#include "vitrine/thread_pool.h"
 
 namespace vitrine::test {
 namespace {
@@ -190,6 +192,66 @@ TEST_F(Quantized, EmbeddingsUnpackRows) {
     Tensor& wrong = call.make<int64_t>({2}, {0, bad});
     EXPECT_TRUE(fails(run("embedding_4bit.out", nibbles, scales, call.none(), -8, 7, wrong, out),
                       kBad, "out of range"));
+  }
+}
+
+// Rows of several chunks, groups that begin within a byte, several threads.
+TEST_F(Quantized, EmbeddingsFollowTheirFormula) {
+  auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
+  ASSERT_TRUE(pool.ok());
+  call.pool = pool->get();
+  struct Case {
+    const char* name;
+    int bits;
+    int32_t columns, groups;
+  };
+  constexpr int32_t kRows = 7, kIndices = 90;
+  std::mt19937 random(3);
+  for (const Case& of : {Case{"embedding_byte.dtype_out", 8, 301, 7},
+                         {"embedding_4bit.dtype_out", 4, 6, 2},
+                         {"embedding_4bit.dtype_out", 4, 390, 26},
+                         {"embedding_2bit.dtype_out", 2, 300, 20},
+                         {"embedding_2bit.dtype_out", 2, 12, 4}}) {
+    const bool is_byte = of.bits == 8;
+    Tensor& weight = call.make(is_byte ? ScalarType::kChar : ScalarType::kByte,
+                               {kRows, of.columns * of.bits / 8});
+    auto* const bytes = static_cast<uint8_t*>(weight.mutable_raw_data());
+    for (int64_t i = 0; i < weight.numel(); ++i) bytes[i] = static_cast<uint8_t>(random());
+    Tensor& scales = call.make(ScalarType::kFloat, {kRows, of.groups});
+    Tensor& zeros = call.make(ScalarType::kDouble, {kRows, of.groups});
+    for (int64_t i = 0; i < scales.numel(); ++i) {
+      scales.mutable_data<float>()[i] = static_cast<float>(i % 5) + 0.5F;
+      zeros.mutable_data<double>()[i] = static_cast<double>(i % 3) - 1;
+    }
+    Tensor& indices = call.make(ScalarType::kInt, {kIndices});
+    for (int i = 0; i < kIndices; ++i) indices.mutable_data<int32_t>()[i] = i * 3 % kRows;
+    for (const ScalarType dtype : {ScalarType::kDouble, ScalarType::kHalf}) {
+      SCOPED_TRACE(testing::Message()
+                   << of.name << " " << of.columns << " " << static_cast<int>(dtype));
+      Tensor& out = call.make(dtype, {kIndices, of.columns});
+      const int low = -(1 << (of.bits - 1));
+      ASSERT_TRUE(
+          succeeds(run(of.name, weight, scales, zeros, low, -low - 1, indices, dtype, out)));
+      for (int32_t i = 0; i < kIndices; ++i) {
+        const int32_t row = i * 3 % kRows;
+        for (int32_t k = 0; k < of.columns; ++k) {
+          const int bit = k * of.bits % 8;
+          const int place = of.bits == 4 ? 4 - bit : bit;
+          const uint8_t byte = bytes[row * weight.size(1) + k * of.bits / 8];
+          const int value =
+              is_byte ? static_cast<int8_t>(byte) : ((byte >> place) & ((1 << of.bits) - 1)) + low;
+          const int group = row * of.groups + k / (of.columns / of.groups);
+          // Exact in each of the dtypes.
+          const double expected =
+              (value - (group % 3 - 1)) * static_cast<double>(scales.data<float>()[group]);
+          const int32_t at = i * of.columns + k;
+          const double given = dtype == ScalarType::kHalf
+                                   ? static_cast<double>(static_cast<float>(out.data<Half>()[at]))
+                                   : out.data<double>()[at];
+          ASSERT_EQ(given, expected) << "row " << row << ", column " << k;
+        }
+      }
+    }
   }
 }
 

@@ -1,0 +1,51 @@
+// Calls llama:: operators, portable and optimised.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/optimized/optimized_kernels.h"
+#include "test/kernels/kernel_comparison.h"
+
+namespace vitrine::test {
+
+// Every test once with the kernels of the definition and once with the optimised ones.
+class Llm : public testing::TestWithParam<bool> {
+ protected:
+  Llm() {
+    if (GetParam()) {
+      EXPECT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    }
+    EXPECT_TRUE(registry_.add("llm", llm::kernels()).ok());
+    call.registry = &registry_;
+  }
+
+  Error run(const char* name, auto&&... arguments) {
+    return call.run(std::string("llama::") + name, arguments...);
+  }
+  Error attend(Tensor& q, Tensor& k, Tensor& v, int64_t start, const EValue& mask, bool causal,
+               const EValue& scale, Tensor& out) {
+    return run("custom_sdpa.out", q, k, v, start, mask, 0.0, causal, scale, out);
+  }
+  Tensor& random_tensor(const Sizes& sizes, double range = 2) {
+    Tensor& tensor = call.make(ScalarType::kFloat, sizes);
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      tensor.mutable_data<float>()[i] = static_cast<float>(random_.real(-range, range));
+    }
+    return tensor;
+  }
+
+  KernelCall call;
+  Random random_{7};
+
+ private:
+  KernelRegistry registry_;
+};
+
+inline double at(const Tensor& t, int64_t b, int64_t i, int64_t h, int64_t d) {
+  return static_cast<double>(
+      t.data<float>()[((b * t.size(1) + i) * t.size(2) + h) * t.size(3) + d]);
+}
+
+}  // namespace vitrine::test
