@@ -134,12 +134,6 @@ HWY_NOINLINE void multiply_all_keys(const float* queries, int64_t query_stride,
       std::copy_n(sums + r * kKeys, keys.count - first, scores + r * score_stride + first);
     }
   }
-  if (keys.scales == nullptr) return;
-  for (int64_t r = 0; r < kCount; ++r) {
-    for (int64_t n = 0; n < keys.count; ++n) {
-      scores[r * score_stride + n] *= keys.scales[n * keys.parameter_stride];
-    }
-  }
 }
 
 // body(the number of rows, at most kRows, as a constant).
@@ -188,8 +182,6 @@ HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const C
     const Row<T> row(values, n);
     const T* const from = row.data + column;
     if (is_new) prefetch(from + kRowsAhead * values.stride, kVectors * step);
-    const float scale =
-        values.scales == nullptr ? 1.0F : values.scales[n * values.parameter_stride];
     V x[kVectors];
 #pragma GCC unroll 4
     for (int64_t v = 0; v < kVectors; ++v) {
@@ -201,7 +193,7 @@ HWY_INLINE void add_columns(const float* weights, int64_t weight_stride, const C
     }
 #pragma GCC unroll 4
     for (int64_t r = 0; r < kCount; ++r) {
-      const V weight = hn::Set(d, weights[r * weight_stride + n] * scale);
+      const V weight = hn::Set(d, weights[r * weight_stride + n]);
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kVectors; ++v) added[r][v] = hn::MulAdd(weight, x[v], added[r][v]);
     }

@@ -16,6 +16,7 @@ struct CacheRows {
   int64_t count;
   int64_t width;
   // For Char: real = (element - zero point) * scale, with a pair every `parameter_stride` numbers.
+  // Products subtract zero points; scales are left to the caller.
   const float* scales;
   const int8_t* zero_points;
   int64_t parameter_stride;
