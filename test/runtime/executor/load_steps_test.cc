@@ -111,6 +111,7 @@ test::AlignedBytes file_of(Make make, uint32_t size) {
       out.CreateVector(
           Tables<fbs::Chain>{fbs::CreateChain(out, 0, 0, out.CreateVector(plan.calls))}),
       out.CreateVector(plan.operators), out.CreateVector(plan.delegates));
+  out.ForceVectorAlignment(plan.payload_bytes, 1, 16);  // read in place
   const auto payload = fbs::CreateBackendDelegateInlineData(
       out, out.CreateVector(std::vector<uint8_t>(plan.payload_bytes)));
   fbs::FinishProgramBuffer(
