@@ -205,8 +205,8 @@ Error Constants::load(const Blob& blob, const NamedDataMap* named_data, WeightsC
         VITRINE_RETURN_IF_ERROR(packed_names_.push_back({named_data, constant.name}));
       }
       const std::byte* data = constant.bytes.data();
-      VITRINE_RETURN_IF_ERROR(this->keep(std::move(constant.bytes), keep ? referenced_ : packed_)
-                                  .in("constant %u", index));
+      VITRINE_RETURN_IF_ERROR(this->keep(std::move(constant.bytes), keep ? referenced_ : packed_),
+                              "constant %u", index);
       return data;
     };
     if (value.is_constant()) {
