@@ -246,6 +246,10 @@ vitrine_error* describe(const vitrine_module* module, const char* method, Side s
     info.sizes = tensor.sizes.data();
     info.is_dynamic = tensor.dynamism == ShapeDynamism::kDynamicBound ? 1 : 0;
   }
+  Result<std::string_view> name = is_input ? module->module.input_name(method, index)
+                                           : module->module.output_name(method, index);
+  if (!name.ok()) return wrap(name.take_error());
+  if (!name->empty()) info.name = name->data();  // a zero follows
   *out = info;
   return nullptr;
 }

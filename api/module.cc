@@ -6,6 +6,7 @@
 #include "api/builtin.h"
 #include "api/data_files.h"
 #include "api/module_input.h"
+#include "api/value_names.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/thread_pool.h"
 
@@ -113,6 +114,12 @@ struct [[gnu::visibility("hidden")]] Module::State {
     Error set_array(size_t index, const Array& array);
   };
 
+  // Read when they are first asked for.
+  struct Names {
+    std::optional<ValueNames> inputs;
+    std::optional<ValueNames> outputs;
+  };
+
   bool optimized_kernels = true;
   MethodLimits limits;
   EventTracer* tracer = nullptr;
@@ -122,16 +129,25 @@ struct [[gnu::visibility("hidden")]] Module::State {
   std::shared_ptr<const Program> program;
   std::unique_ptr<SharedState> shared_state;  // null also if the methods share nothing
   CheckedVector<Loaded> methods;              // by the program's index; null until loaded
+  CheckedVector<Names> names;                 // likewise
 
+  size_t index_of(const MethodMeta& meta) const;
   Result<Loaded*> find(std::string_view name);
   Error load(size_t index);
+  Result<std::string_view> name_of(std::string_view method, std::optional<ValueNames> Names::*side,
+                                   Result<ValueNames>(*read)(const MethodMeta&), size_t index);
 };
+
+size_t Module::State::index_of(const MethodMeta& meta) const {
+  size_t index = 0;
+  while (program->method_name(index) != meta.name()) ++index;
+  return index;
+}
 
 // The method of that name, loaded.
 Result<Module::State::Loaded*> Module::State::find(std::string_view name) {
   VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(name));
-  size_t index = 0;
-  while (program->method_name(index) != meta.name()) ++index;
+  const size_t index = index_of(meta);
   if (tracer != nullptr) tracer->begin_method(meta.name());
   if (methods[index].method == nullptr) VITRINE_RETURN_IF_ERROR(load(index));
   return &methods[index];
@@ -166,6 +182,18 @@ Error Module::State::load(size_t index) {
   loaded.method = std::move(method);
   methods[index] = std::move(loaded);
   return Error();
+}
+
+Result<std::string_view> Module::State::name_of(std::string_view method,
+                                                std::optional<ValueNames> Names::*side,
+                                                Result<ValueNames> (*read)(const MethodMeta&),
+                                                size_t index) {
+  VITRINE_ASSIGN_OR_RETURN(const MethodMeta meta, program->method_meta(method));
+  std::optional<ValueNames>& known = names[index_of(meta)].*side;
+  if (!known) {
+    VITRINE_ASSIGN_OR_RETURN(known, read(meta));
+  }
+  return known->at(index);
 }
 
 Error Module::State::Loaded::set_array(size_t index, const Array& array) {
@@ -230,6 +258,7 @@ Result<Module> Module::load(Result<std::unique_ptr<DataSource>> source, const ch
   }
   state->program = std::move(*program);
   VITRINE_RETURN_IF_ERROR(state->methods.resize(state->program->num_methods()));
+  VITRINE_RETURN_IF_ERROR(state->names.resize(state->program->num_methods()));
   return Module(std::move(state));
 }
 
@@ -265,6 +294,14 @@ std::string_view Module::method_name(size_t index) const {
 Result<MethodMeta> Module::method_meta(std::string_view name) const {
   VITRINE_RETURN_IF_ERROR(check());
   return state_->program->method_meta(name);
+}
+Result<std::string_view> Module::input_name(std::string_view method, size_t index) const {
+  VITRINE_RETURN_IF_ERROR(check());
+  return state_->name_of(method, &State::Names::inputs, ValueNames::of_inputs, index);
+}
+Result<std::string_view> Module::output_name(std::string_view method, size_t index) const {
+  VITRINE_RETURN_IF_ERROR(check());
+  return state_->name_of(method, &State::Names::outputs, ValueNames::of_outputs, index);
 }
 const Program& Module::program() const { return *state_->program; }
 

@@ -159,10 +159,13 @@ VITRINE_API const char* vitrine_module_method_name(const vitrine_module* module,
 /* One input or output of a method. */
 typedef struct vitrine_info {
   vitrine_kind kind;
-  vitrine_dtype dtype; /* this and the rest of arrays only */
+  vitrine_dtype dtype; /* this and the next three of arrays only */
   size_t rank;
   const int32_t* sizes; /* the upper bounds if it is dynamic */
   int is_dynamic;
+  /* Of all kinds: the key of its dict or keyword argument in the model, or the path from there, as
+   * in "state.keys[0]". NULL if the program has no name for it. Not always unique. */
+  const char* name;
 } vitrine_info;
 VITRINE_API vitrine_error* vitrine_method_counts(const vitrine_module* module, const char* method,
                                                  size_t* num_inputs, size_t* num_outputs);

@@ -19,12 +19,15 @@ DataBuffer copy_of(std::span<const std::byte> bytes) {
   return copy;
 }
 
-py::tuple describe(EValue::Tag tag, const TensorInfo* info) {
-  if (info == nullptr) return py::make_tuple(tag_name(tag), py::none(), py::none(), py::none());
+py::tuple describe(EValue::Tag tag, const TensorInfo* info, std::string_view known_name) {
+  const py::object name = known_name.empty() ? py::object(py::none()) : py::str(known_name);
+  if (info == nullptr) {
+    return py::make_tuple(tag_name(tag), py::none(), py::none(), py::none(), name);
+  }
   py::tuple shape(info->sizes.size());
   for (size_t i = 0; i < info->sizes.size(); ++i) shape[i] = info->sizes[i];
   return py::make_tuple("array", numpy_dtype(info->dtype), shape,
-                        info->dynamism != ShapeDynamism::kStatic);
+                        info->dynamism != ShapeDynamism::kStatic, name);
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ py::list PythonProgram::inputs(const std::string& method) const {
   for (size_t i = 0; i < of.num_inputs(); ++i) {
     const bool is_array = of.input_tag(i) == EValue::Tag::kTensor;
     const TensorInfo info = is_array ? of.input_tensor(i) : TensorInfo{};
-    list.append(describe(of.input_tag(i), is_array ? &info : nullptr));
+    list.append(describe(of.input_tag(i), is_array ? &info : nullptr,
+                         check(module_.input_name(method, i))));
   }
   return list;
 }
@@ -100,7 +104,8 @@ py::list PythonProgram::outputs(const std::string& method) const {
   for (size_t i = 0; i < of.num_outputs(); ++i) {
     const bool is_array = of.output_tag(i) == EValue::Tag::kTensor;
     const TensorInfo info = is_array ? of.output_tensor(i) : TensorInfo{};
-    list.append(describe(of.output_tag(i), is_array ? &info : nullptr));
+    list.append(describe(of.output_tag(i), is_array ? &info : nullptr,
+                         check(module_.output_name(method, i))));
   }
   return list;
 }

@@ -107,6 +107,11 @@ class Module {
   std::string_view method_name(size_t index) const;
   // Inputs and outputs: kinds, dtypes, sizes. InvalidArgument lists the existing methods.
   Result<MethodMeta> method_meta(std::string_view name) const;
+  // How the model names an input or output: the key of its dict or keyword argument, as in "mask",
+  // or the path from there, "state.keys[0]". Empty if the program has no name for it: names of
+  // parameters are not in the file. Not always unique. The view lives as long as the Module.
+  Result<std::string_view> input_name(std::string_view method, size_t index) const;
+  Result<std::string_view> output_name(std::string_view method, size_t index) const;
 
   // Loads a method before its first call. OperatorMissing names all missing operators and backends,
   // NotFound the backends if they alone are missing.

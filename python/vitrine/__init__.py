@@ -67,6 +67,9 @@ class Spec:
     dtype: Optional[numpy.dtype]  # bfloat16, which NumPy lacks, is uint16: the same bits
     shape: Optional[tuple[int, ...]]  # the upper bound if dynamic
     dynamic: Optional[bool]
+    # The key of its dict or keyword argument in the model, or the path from there: "state.keys[0]".
+    # None if the program has no name for it. Not always unique.
+    name: Optional[str] = None
 
 
 class Program:

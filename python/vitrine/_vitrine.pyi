@@ -6,7 +6,7 @@ version: str
 
 class Error(RuntimeError): ...
 
-_Spec = tuple[str, Optional[numpy.dtype], Optional[tuple[int, ...]], Optional[bool]]
+_Spec = tuple[str, Optional[numpy.dtype], Optional[tuple[int, ...]], Optional[bool], Optional[str]]
 _Info = tuple[int, int, int, list[tuple[str, int, int]], str]
 
 class Profile:

@@ -194,6 +194,22 @@ static void check_in_place(vitrine_module* module) {
   vitrine_value_clear(&values[1]);
 }
 
+/* The second input of this language model is {"input_pos": ...}. */
+static void check_names(const char* folder) {
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/kjv_8da4w/model.pte", folder);
+  vitrine_module* module = NULL;
+  need(vitrine_module_load_file(path, NULL, &module));
+  vitrine_info info;
+  need(vitrine_method_input(module, "forward", 0, &info));
+  expect(info.name == NULL, "the first input has no name");
+  need(vitrine_method_input(module, "forward", 1, &info));
+  expect(info.name != NULL && strcmp(info.name, "input_pos") == 0, "the second input has a name");
+  need(vitrine_method_output(module, "forward", 0, &info));
+  expect(info.name == NULL, "the output has no name");
+  vitrine_module_free(module);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   expect(vitrine_version_number() > 0 && strchr(vitrine_version(), '.') != NULL, "a version");
@@ -212,6 +228,7 @@ int main(int argc, char** argv) {
   check_in_place(module);
   vitrine_module_free(module);
   check_null();
+  check_names(argv[1]);
   check_profile(path, "\"delegate\":\"XnnpackBackend\"");
 
   size_t nbytes = 0;

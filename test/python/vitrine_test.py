@@ -119,6 +119,8 @@ class Calls(unittest.TestCase):
         self.assertEqual(program.methods, ["forward"])
         self.assertEqual(program.inputs(), [vitrine.Spec("array", numpy.dtype("float32"), (2, 3), False)] * 2)
         self.assertEqual(program.outputs()[0].shape, (2, 3))
+        language_model = vitrine.Program(sample("kjv_8da4w"))
+        self.assertEqual([spec.name for spec in language_model.inputs()], [None, "input_pos"])
 
 
     def test_programs_in_memory(self):

@@ -94,6 +94,17 @@ TEST(PteInspectTest, DelegatesHaveTheNodesOfTheReference) {
   EXPECT_GT(checked, 20u);
 }
 
+// ExecuTorch wrote this program.
+TEST(PteInspectTest, NamesInputsByTheKeysOfTheModel) {
+  const Json json = describe(sample("kjv_8da4w/model.pte"));
+  for (const Json& method : json["methods"]) {
+    if (method["name"] != "forward") continue;
+    EXPECT_FALSE(method["inputs"][0].contains("name"));
+    EXPECT_EQ(method["inputs"][1]["name"], "input_pos");
+  }
+  EXPECT_THAT(tools::description_text(json, {}), HasSubstr("input_pos i64["));
+}
+
 TEST(PteInspectTest, CountsOpsOfAProgram) {
   ProgramBuilder builder;
   MethodSpec& forward = builder.method("forward");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/value_names.h"
 #include "backends/xnnpack/format/identifiers.h"
 #include "host/tensors.h"
 #include "host/tool_error.h"
@@ -40,6 +41,8 @@ Json tensor_json(const TensorInfo& info) {
 Json arguments_json(const MethodMeta& meta, bool inputs) {
   Json list = Json::array();
   const size_t count = inputs ? meta.num_inputs() : meta.num_outputs();
+  const ValueNames names =
+      check(inputs ? ValueNames::of_inputs(meta) : ValueNames::of_outputs(meta));
   for (size_t i = 0; i < count; ++i) {
     const EValue::Tag tag = inputs ? meta.input_tag(i) : meta.output_tag(i);
     if (tag == EValue::Tag::kTensor) {
@@ -47,6 +50,7 @@ Json arguments_json(const MethodMeta& meta, bool inputs) {
     } else {
       list.push_back({{"value", tag_name(tag)}});
     }
+    if (!names.at(i).empty()) list.back()["name"] = names.at(i);
   }
   return list;
 }

@@ -96,8 +96,7 @@ class Printer {
   void title(std::string_view name) { out_ += fmt::format("\n{}\n", name); }
 
   static std::string argument(const Json& value) {
-    if (!value.contains("tensor")) return text(value["value"]);
-    std::string result = text(value["tensor"]);
+    std::string result = text(value[value.contains("tensor") ? "tensor" : "value"]);
     if (value.contains("name")) result = text(value["name"]) + " " + result;
     if (value.value("dynamic", false)) result += " at most";
     if (value.contains("dim_order") && !std::ranges::is_sorted(value["dim_order"])) {

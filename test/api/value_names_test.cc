@@ -1,0 +1,136 @@
+#include "api/value_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "test/support/corpus.h"
+#include "vitrine/module.h"
+
+namespace vitrine {
+namespace {
+
+using testing::ElementsAre;
+
+// Trees as torch.utils._pytree.treespec_dumps writes them.
+const std::string kLeaf = R"({"type": null, "context": null, "children_spec": []})";
+
+std::string node(const std::string& type, const std::string& context,
+                 const std::vector<std::string>& children) {
+  std::string text =
+      R"({"type": ")" + type + R"(", "context": )" + context + R"(, "children_spec": [)";
+  for (size_t i = 0; i < children.size(); ++i) text += (i == 0 ? "" : ", ") + children[i];
+  return text + "]}";
+}
+std::string tuple(const std::vector<std::string>& children) {
+  return node("builtins.tuple", R"("null")", children);
+}
+std::string dict(const std::string& keys, const std::vector<std::string>& children) {
+  return node("builtins.dict", '"' + keys + '"', children);
+}
+
+std::vector<std::string> names_in(const std::string& tree, size_t count) {
+  const Result<ValueNames> names = ValueNames::of_tree(tree, count);
+  EXPECT_TRUE(names.ok()) << names.error().message();
+  std::vector<std::string> list;
+  for (size_t i = 0; i < count; ++i) list.emplace_back(names->at(i));
+  return list;
+}
+std::vector<std::string> names_of(const std::string& root, size_t count) {
+  return names_in("[1, " + root + "]", count);
+}
+
+TEST(ValueNames, AreKeysOfKeywordArguments) {
+  const std::string arguments =
+      tuple({tuple({kLeaf}), dict(R"([\"mask\", \"state\"])", {kLeaf, tuple({kLeaf, kLeaf})})});
+  EXPECT_THAT(names_of(arguments, 4), ElementsAre("", "mask", "state[0]", "state[1]"));
+}
+
+TEST(ValueNames, LeadFromTheFirstKey) {
+  const std::string inner = dict(R"([\"k\", \"v\"])", {tuple({kLeaf}), kLeaf});
+  const std::string outer = tuple({tuple({kLeaf, dict(R"([\"past\"])", {inner})}), dict("[]", {})});
+  EXPECT_THAT(names_of(outer, 3), ElementsAre("", "past.k[0]", "past.v"));
+  EXPECT_THAT(names_of(dict("[7, 9]", {kLeaf, kLeaf}), 2), ElementsAre("[7]", "[9]"));
+}
+
+TEST(ValueNames, AreKeysOfOtherNodesWithAKeyForEachChild) {
+  EXPECT_THAT(names_of(node("collections.OrderedDict", R"("[\"a\"]")", {kLeaf}), 1),
+              ElementsAre("a"));
+  EXPECT_THAT(
+      names_of(node("collections.defaultdict",
+                    R"({"default_factory_module": "builtins", "dict_context": ["b"]})", {kLeaf}),
+               1),
+      ElementsAre("b"));
+  EXPECT_THAT(names_of(node("a.user.Type", R"("[\"a\", \"b\"]")", {kLeaf}), 1), ElementsAre(""));
+  EXPECT_THAT(names_of(node("collections.deque", R"("3")", {kLeaf}), 1), ElementsAre(""));
+}
+
+// A key is escaped twice: in the context's list, and as a part of the tree.
+TEST(ValueNames, UndoEscapes) {
+  EXPECT_THAT(
+      names_of(dict(R"([\"\\u00e9\\ud83d\\ude00\", \"a\\\"b\\\\c\\n\"])", {kLeaf, kLeaf}), 2),
+      ElementsAre("\u00e9\U0001F600", "a\"b\\c\n"));
+}
+
+TEST(ValueNames, NoneForOtherTextsAndNumbers) {
+  const std::string named = dict(R"([\"a\"])", {kLeaf});
+  ASSERT_THAT(names_of(named, 1), ElementsAre("a"));
+  EXPECT_THAT(names_of(named, 2), ElementsAre("", ""));
+  EXPECT_THAT(names_of("T1#1($)", 1), ElementsAre(""));
+  EXPECT_THAT(names_in("[2, " + named + "]", 1), ElementsAre(""));
+  const std::string whole = "[1, " + named + "]";
+  for (size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_THAT(names_in(whole.substr(0, length), 1), ElementsAre("")) << length;
+  }
+}
+
+TEST(ValueNames, AreBounded) {
+  const std::string key(100, 'k');
+  const std::string short_one = dict(R"([\")" + key + R"(\"])", {kLeaf});
+  EXPECT_THAT(names_of(short_one, 1), ElementsAre(key));
+  EXPECT_THAT(names_of(dict(R"([\")" + key + R"(\", \"b\"])", {short_one, kLeaf}), 2),
+              ElementsAre("", "b"));
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += R"({"type": "x", "context": "", "children_spec": [)";
+  EXPECT_THAT(names_of(deep, 1), ElementsAre(""));
+  EXPECT_THAT(names_of(dict("[" + std::string(100000, '['), {kLeaf}), 1), ElementsAre(""));
+}
+
+std::vector<std::string> names_in_file(const std::string& path, bool inputs) {
+  auto module = Module::load(path.c_str());
+  EXPECT_TRUE(module.ok()) << module.error().message();
+  const auto meta = module->method_meta("forward");
+  EXPECT_TRUE(meta.ok()) << meta.error().message();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < (inputs ? meta->num_inputs() : meta->num_outputs()); ++i) {
+    names.emplace_back(
+        *(inputs ? module->input_name("forward", i) : module->output_name("forward", i)));
+  }
+  return names;
+}
+
+// ExecuTorch wrote these programs.
+TEST(ValueNames, OfPrograms) {
+  const std::string language_model = test::sample("kjv_8da4w/model.pte");
+  EXPECT_THAT(names_in_file(language_model, true), ElementsAre("", "input_pos"));
+  EXPECT_THAT(names_in_file(language_model, false), ElementsAre(""));
+  auto module = Module::load(language_model.c_str());
+  ASSERT_TRUE(module.ok());
+  EXPECT_EQ(*module->input_name("forward", 7), "");
+  EXPECT_EQ(module->input_name("backward", 0).error().code(), ErrorCode::kInvalidArgument);
+}
+
+TEST(ValueNames, OfProgramsOfTheCorpus) {
+  VITRINE_CORPUS_CASE(folder, "compat");
+  for (const char* release : {"v0.5.0", "v0.6.0", "v0.7.0"}) {
+    const std::string model = folder / release / "pt2_dict_io/model.pte";
+    EXPECT_THAT(names_in_file(model, true), ElementsAre("a", "b[0]", "b[1]")) << model;
+    EXPECT_THAT(names_in_file(model, false), ElementsAre("sum", "pair[0]", "pair[1]", "none"))
+        << model;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine
