@@ -17,16 +17,24 @@ struct Series {
   const char* variant;
   const char* name;
 };
-constexpr std::array<Series, 7> kSeries = {{{"portable", "portable kernels"},
+constexpr std::array<Series, 8> kSeries = {{{"portable", "portable kernels"},
                                             {"optimized", "optimised kernels"},
-                                            {"optimized-graph", "the same, --optimize"},
+                                            {"optimized-graph", "optimised kernels, --optimize"},
                                             {"xnnpack", "XNNPACK, lowered here"},
-                                            {"xnnpack-graph", "the same, --optimize"},
+                                            {"xnnpack-graph", "XNNPACK, --optimize"},
                                             {"executorch", "XNNPACK, lowered by ExecuTorch"},
-                                            {"program", "program as given"}}};
+                                            {"program", "program as given"},
+                                            {"bare XNNPACK", "XNNPACK alone"}}};
+
+// Of the style sheet's "v-" classes.
+std::string class_of(std::string variant) {
+  std::ranges::replace(variant, ' ', '-');
+  return variant;
+}
 
 // Beyond the profile page's style.
 constexpr std::string_view kStyle = R"css(
+.cards { grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(270px, 1fr)); gap: 14px 18px; margin-top: 14px; }
 .plot { width: 100%; display: block; font: 10px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .plot text { fill: var(--soft); }
@@ -37,10 +45,12 @@ constexpr std::string_view kStyle = R"css(
 .plot .grid { stroke: var(--line); fill: none; }
 .plot .line { fill: none; stroke-width: 1.8; }
 .plot .crossing { stroke: var(--soft); stroke-dasharray: 3 3; fill: none; }
+.plots, .wide-plot { margin-bottom: 14px; }
 .wide-plot { overflow-x: auto; }
 .wide-plot .plot { min-width: 720px; font-size: 12px; }
 .plot circle { stroke: var(--card); stroke-width: 1; }
 .v-portable { --v: var(--c1); } .v-optimized { --v: var(--c0); } .v-xnnpack { --v: var(--c4); }
+.v-bare-XNNPACK { --v: var(--rest); }
 .v-executorch { --v: var(--c2); } .v-program { --v: var(--c6); }
 .v-optimized-graph { --v: var(--c3); } .v-xnnpack-graph { --v: var(--c5); }
 .plot circle { fill: var(--v); }
@@ -51,6 +61,9 @@ section > p { color: var(--soft); font-size: 13px; margin: -6px 0 12px; }
 tbody tr { cursor: default; }
 ul.method { color: var(--soft); font-size: 13px; margin: 0; padding-left: 18px; }
 th { padding: 5px 6px; }
+@media (max-width: 720px) {
+  td:first-child { max-width: 34vw; overflow: hidden; text-overflow: ellipsis; }
+}
 td:empty::after { content: "–"; color: var(--line); }
 )css";
 
@@ -92,7 +105,8 @@ std::string cards_html(const Results& results) {
     html += fmt::format("<div class=\"card\"><span>{}</span><b>{}</b><i>{}</i></div>",
                         escaped(each.what), escaped(each.figure), escaped(each.more));
   }
-  return html.empty() ? "" : fmt::format("<section><div id=\"cards\">{}</div></section>\n", html);
+  return html.empty() ? ""
+                      : fmt::format("<section><div class=\"cards\">{}</div></section>\n", html);
 }
 
 // Of the series that a section has.
@@ -103,7 +117,7 @@ std::string legend_html(const Results& results, std::string_view section, bool h
       return result.section == section && result.variant == series.variant && result.has_time();
     });
     if (!is_there) continue;
-    html += fmt::format("<li><i class=\"v-{}\"></i>{}</li>", series.variant, series.name);
+    html += fmt::format("<li><i class=\"v-{}\"></i>{}</li>", class_of(series.variant), series.name);
   }
   if (has_threads) html += "<li>filled: one thread; hollow: as many as the machine has</li>";
   return fmt::format("<ul class=\"legend\">{}</ul>", html);
@@ -125,7 +139,7 @@ std::string models_html(const Results& results) {
     if (result.threads != 1 && result.threads != all) continue;
     auto row = std::ranges::find(rows, result.name, &DotRow::label);
     if (row == rows.end()) row = rows.insert(rows.end(), {result.name, {}});
-    row->dots.push_back({result.variant, result.time.p50, result.threads != 1,
+    row->dots.push_back({class_of(result.variant), result.time.p50, result.threads != 1,
                          fmt::format("{}, {}, threads: {}: {}", result.name, result.variant,
                                      result.threads, time_text(result.time.p50))});
   }

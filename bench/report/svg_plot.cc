@@ -162,7 +162,7 @@ std::string svg_curves(const CurvePlot& plot) {
 std::string svg_dots(const std::vector<DotRow>& rows) {
   constexpr double kWidth = 1200;
   constexpr double kRow = 26;
-  constexpr double kLabels = 250;
+  constexpr double kLabels = 280;
   double least = INFINITY;
   double most = 0;
   for (const DotRow& row : rows) {

@@ -295,7 +295,8 @@ std::string fact(const Results& results, const std::string& name) {
 }
 
 std::string cores_text(const Results& results) {
-  const std::string text = fact(results, "cores") + " cores";
+  const std::string cores = fact(results, "cores");
+  const std::string text = cores + (cores == "1" ? " core" : " cores");
   return results.facts.contains("pinned") ? text + ", pinned to " + fact(results, "pinned") : text;
 }
 

@@ -22,7 +22,7 @@ std::string pin_to(const std::vector<size_t>& cpus) {
   if (sched_setaffinity(0, sizeof wanted, &wanted) != 0) {
     throw tools::ToolError("--pin: the system refuses");
   }
-  return fmt::format("CPUs {}", fmt::join(cpus, ", "));
+  return fmt::format("CPU{} {}", cpus.size() == 1 ? "" : "s", fmt::join(cpus, ", "));
 }
 
 }  // namespace vitrine::bench

@@ -97,9 +97,26 @@ TEST(BenchPage, HtmlIsOneFileWithPlots) {
   EXPECT_THAT(page, HasSubstr("<svg"));
   EXPECT_THAT(page, HasSubstr("class=\"crossing\""));
   EXPECT_THAT(page, HasSubstr("data-theme=\"dark\""));
+  EXPECT_THAT(page, HasSubstr(".cards {"));
+  EXPECT_THAT(page, HasSubstr("<div class=\"cards\">"));
   EXPECT_THAT(page, Not(HasSubstr("http://")));
   EXPECT_THAT(page, Not(HasSubstr("https://")));
   EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+// What is drawn has a colour.
+TEST(BenchPage, HtmlHasAStyleForEveryVariant) {
+  Results results = test::made_results();
+  results.results.push_back(test::made_result("models", "net", "bare XNNPACK", 9e5));
+  const std::string page = page_html(results);
+  const std::regex classes("class=\"(?:line )?(v-[^ \"]*)");
+  size_t count = 0;
+  for (auto found = std::sregex_iterator(page.begin(), page.end(), classes);
+       found != std::sregex_iterator(); ++found) {
+    EXPECT_THAT(page, HasSubstr("." + (*found)[1].str() + " { --v"));
+    ++count;
+  }
+  EXPECT_GT(count, 5U);
 }
 
 TEST(BenchPage, HtmlEscapesNames) {
