@@ -85,6 +85,8 @@ namespace {
 
 constexpr double kCurvesWidth = 290;
 constexpr double kCurvesHeight = 178;
+constexpr size_t kTitleLetters = 42;  // that fit
+constexpr const char* kNarrowTitle = " textLength=\"286\" lengthAdjust=\"spacingAndGlyphs\"";
 
 struct Axes {
   Axis x;
@@ -145,8 +147,9 @@ std::string svg_curves(const CurvePlot& plot) {
   if (!axes) return "";
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: times by size\">"
-      "<text class=\"title\" x=\"2\" y=\"13\">{}</text>",
-      kCurvesWidth, kCurvesHeight, escaped(plot.title), escaped(plot.title));
+      "<text class=\"title\" x=\"2\" y=\"13\"{}>{}</text>",
+      kCurvesWidth, kCurvesHeight, escaped(plot.title),
+      plot.title.size() > kTitleLetters ? kNarrowTitle : "", escaped(plot.title));
   svg += svg_axes(*axes, plot.x_unit);
   const double crossing = axes->x.at(plot.crossing.value_or(0));
   if (crossing > axes->x.begin) {
