@@ -104,7 +104,7 @@ std::optional<Axes> axes_of(const std::vector<Curve>& curves) {
     }
   }
   if (most.x <= 0 || most.y <= 0) return std::nullopt;
-  return Axes{axis_of(least.x, most.x, 48, kCurvesWidth - 10, false),
+  return Axes{axis_of(least.x, most.x, 48, kCurvesWidth - 14, false),
               axis_of(least.y, most.y, kCurvesHeight - 34, 24, true)};
 }
 
