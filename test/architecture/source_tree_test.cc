@@ -76,7 +76,8 @@ TEST(SourceTree, IsFound) {
 TEST(SourceTree, IncludesFollowTheArrows) {
   std::vector<std::string> found;
   for (const fs::path& path : files()) {
-    if (!has_extension(path, kCode)) continue;
+    // What cmake/ adds to libraries' builds is part of these, and lies in no room.
+    if (!has_extension(path, kCode) || *path.begin() == "cmake") continue;
     const std::vector<std::string> of_file = violations(path.generic_string(), contents(path));
     found.insert(found.end(), of_file.begin(), of_file.end());
   }
