@@ -64,6 +64,8 @@ static const struct xnn_gemm_config* narrower(const struct xnn_gemm_config* wide
 #endif
 
 const struct xnn_gemm_config* vitrine_f32_gemm_config(size_t outputs, size_t few) {
+#if XNN_ARCH_X86 || XNN_ARCH_X86_64 || XNN_ARCH_ARM || XNN_ARCH_ARM64  // not vectors elsewhere
   if (outputs <= few) return xnn_init_f32_gemm_nr2_config();
+#endif
   return narrower(xnn_init_f32_gemm_config(), outputs);
 }
