@@ -34,6 +34,7 @@ LoweredFile write_lowered(aot::ExportedProgram program, Backend backend,
   options.emit = emit;
   options.make_record = make_record;
   options.optimise = optimise;
+  if (optimise) options.attention = aot::AttentionOperator::kAuto;
   tools::NewFile out(file);
   options.sink = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   aot::Methods methods;
