@@ -174,8 +174,8 @@ TYPED_TEST(ProductTilesTest, FewWithAFileOfPackedWeights) {
   constexpr size_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33, 40, 48, 49};
   const ScratchFolder folder;
   const std::string path = folder / "weights";
-  const BackendOption options[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
-  this->options = options;
+  const BackendOption in_file[] = {{"XnnpackBackend", "packed_cache_path", std::string_view(path)}};
+  this->options = in_file;
   this->check_layers(kFewRows, kChannels);
 }
 

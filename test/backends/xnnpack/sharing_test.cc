@@ -22,7 +22,7 @@ struct LoadOptions {
 class SharingTest : public DelegateTest {
  protected:
   std::unique_ptr<Delegate> load_with(BlobBuilder& builder, const LoadOptions& how) {
-    const BackendOption options[] = {
+    const BackendOption sharing[] = {
         {"XnnpackBackend", "workspace_sharing_mode", how.workspace_sharing},
         {"XnnpackBackend", "weight_cache_enabled", how.weights_cache}};
     const std::vector<std::byte> blob = builder.build();
@@ -30,7 +30,7 @@ class SharingTest : public DelegateTest {
     context.named_data = named_data;
     context.program = how.program;
     context.memory = how.memory;
-    context.options = options;
+    context.options = sharing;
     Result<std::unique_ptr<Delegate>> loaded = backend_.init(context, blob, {});
     EXPECT_TRUE(loaded.ok()) << loaded.error().message();
     return loaded.ok() ? std::move(*loaded) : nullptr;

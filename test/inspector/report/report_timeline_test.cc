@@ -123,7 +123,9 @@ TEST(ReportTimeline, HasATrackOfARoomAbove) {
     EXPECT_EQ(event.at("pid"), event.at("tid") < 3 ? 1 : 2);
     if (event.at("ph") != "X") continue;
     if (event.at("cat") == "step") slices.push_back(event);
-    if (event.at("cat") == "run") EXPECT_NEAR(event.at("ts").get<double>(), 0.04, 1e-9);
+    if (event.at("cat") == "run") {
+      EXPECT_NEAR(event.at("ts").get<double>(), 0.04, 1e-9);
+    }
   }
   ASSERT_EQ(slices.size(), 2u);
   EXPECT_EQ(slices[0].at("name"), "\"one\"");
