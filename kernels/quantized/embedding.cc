@@ -122,7 +122,8 @@ void look_up(KernelContext& context, const Tensor& weight, const Tensor& scales,
   if (!reader || (dtype && !check_dtype(context, out, *dtype, "out")) ||
       !check_dtype_in<FloatHBF16Types>(context, out) ||
       !resize_to(context, out, result.size_span()) || !check_contiguous(context, out, "out") ||
-      !check_data(context, {&weight, &scales, zero_points, &out})) {
+      !check_data(context, {&weight, &scales, zero_points, &out}) ||
+      !check_no_overlap(context, out, {&indices})) {  // which are read twice
     return;
   }
   const Layout places(indices);
