@@ -118,7 +118,7 @@ bool check_hadamard(KernelContext& context, const Tensor& mat, Tensor& out, Hada
   }
   const auto count = static_cast<uint32_t>(mat.size(mat.rank() - 1));
   const uint32_t blocks = count % kHadamardBlocks == 0 ? kHadamardBlocks : 1;
-  if (!std::has_single_bit(count / blocks)) {
+  if (count == 0 || !std::has_single_bit(count / blocks)) {
     context.fail(ErrorCode::kInvalidArgument,
                  "no transform of %u elements exists: neither 2^m nor 28 * 2^m", count);
     return false;

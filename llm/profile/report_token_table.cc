@@ -71,7 +71,7 @@ class TokenTable {
   std::string first_token_text() const {
     const std::vector<uint64_t>& all = profile_.first_token_ns;
     if (all.empty()) return "unknown";
-    const std::string first = time_text(static_cast<double>(all.front()));
+    std::string first = time_text(static_cast<double>(all.front()));
     if (all.size() == 1) return first;
     const auto [least, most] = std::ranges::minmax(all);
     return fmt::format("{} (of {} prompts: {} to {})", first, all.size(),
