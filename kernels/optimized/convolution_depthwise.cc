@@ -80,10 +80,26 @@ void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   parallel(context, out.sizes[0] * channels, depthwise_work(shape), convolve_plane);
 }
 
+// [begin, end) of the kernel's places along `dim` that output coordinate `at` sees inside the
+// image.
+struct TapRange {
+  int64_t begin;
+  int64_t end;
+};
+TapRange taps_inside(const ConvolutionShape& shape, size_t dim, int64_t at) {
+  const int64_t spread = shape.window.dilation[dim];
+  const int64_t first = at * shape.window.stride[dim] - shape.window.padding[dim];
+  const int64_t begin = first >= 0 ? 0 : (-first + spread - 1) / spread;
+  const int64_t room = shape.in[dim] - 1 - first;
+  const int64_t end = room < 0 ? 0 : room / spread + 1;
+  return {std::min(begin, shape.kernel[dim]), std::min(end, shape.kernel[dim])};
+}
+
 // Dim order N, H, W, C.
 void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;
+  const ConvolutionWindow& window = shape.window;
   const int64_t channels = out.sizes[1];
   const int64_t taps = shape.taps();
   auto* const weights = static_cast<float*>(context.allocate_temp({taps, channels, sizeof(float)}));
@@ -95,29 +111,44 @@ void convolve_pixels(KernelContext& context, const ConvolutionShape& shape) {
     float* const to = weights + tap * channels;
     for (int64_t c = 0; c < channels; ++c) to[c] = from[c * layout.strides[0]];
   }
-  parallel(context, out.sizes[0] * shape.output[1], depthwise_work(shape),
-           [&](int64_t item, int64_t) {
-             const int64_t image = item / shape.output[1];
-             const int64_t y = item % shape.output[1];
-             for (int64_t x = 0; x < shape.output[2]; ++x) {
-               const float* places[kMaxDepthwiseTaps];
-               for (int64_t tap = 0; tap < taps; ++tap) {
-                 const int64_t from_y = y * shape.window.stride[1] - shape.window.padding[1] +
-                                        tap / shape.kernel[2] * shape.window.dilation[1];
-                 const int64_t from_x = x * shape.window.stride[2] - shape.window.padding[2] +
-                                        tap % shape.kernel[2] * shape.window.dilation[2];
-                 const bool inside =
-                     from_y >= 0 && from_y < shape.in[1] && from_x >= 0 && from_x < shape.in[2];
-                 places[tap] = inside ? shape.input + image * in.strides[0] +
-                                            from_y * in.strides[3] + from_x * in.strides[4]
-                                      : nullptr;
-               }
-               simd::depthwise_place(
-                   places, weights, taps, shape.bias,
-                   shape.out + image * out.strides[0] + y * out.strides[3] + x * out.strides[4],
-                   channels);
-             }
-           });
+  const auto convolve_line = [&](int64_t item, int64_t) {
+    const int64_t y = item % shape.output[1];
+    const TapRange rows = taps_inside(shape, 1, y);
+    const float* const image = shape.input + item / shape.output[1] * in.strides[0];
+    float* const line = shape.out + item / shape.output[1] * out.strides[0] + y * out.strides[3];
+    for (int64_t x = 0; x < shape.output[2];) {
+      const TapRange columns = taps_inside(shape, 2, x);
+      const float* places[kMaxDepthwiseTaps];
+      const float* of_taps[kMaxDepthwiseTaps];
+      int64_t count = 0;
+      for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
+        const int64_t from_y = y * window.stride[1] - window.padding[1] + ky * window.dilation[1];
+        for (int64_t kx = columns.begin; kx < columns.end; ++kx, ++count) {
+          const int64_t from_x = x * window.stride[2] - window.padding[2] + kx * window.dilation[2];
+          places[count] = image + from_y * in.strides[3] + from_x * in.strides[4];
+          of_taps[count] = weights + (ky * shape.kernel[2] + kx) * channels;
+        }
+      }
+      // Places that see the same taps go together.
+      int64_t next = x + 1;
+      if (columns.begin == 0 && columns.end == shape.kernel[2]) {
+        const int64_t last_tap = (shape.kernel[2] - 1) * window.dilation[2];
+        const int64_t room = shape.in[2] - 1 - last_tap + window.padding[2];
+        next = std::min(shape.output[2], room / window.stride[2] + 1);
+      }
+      simd::depthwise_pixels({.in = places,
+                              .weights = of_taps,
+                              .taps = count,
+                              .in_step = window.stride[2] * in.strides[4],
+                              .bias = shape.bias,
+                              .out = line + x * out.strides[4],
+                              .out_step = out.strides[4],
+                              .channels = channels,
+                              .count = next - x});
+      x = next;
+    }
+  };
+  parallel(context, out.sizes[0] * shape.output[1], depthwise_work(shape), convolve_line);
 }
 
 }  // namespace

@@ -201,28 +201,18 @@ class PixelOperands final : public ImageOperands {
   GemmRows left_rows(int64_t row, int64_t count, float* scratch) const override {
     const Layout& layout = shape_.input_layout;
     if (!wants_scratch()) return {input_ + row * layout.strides[4], layout.strides[4]};
-    const int64_t channels = shape_.group_channels;
+    const bool adjacent = layout.strides[1] == 1 && layout.strides[4] == shape_.group_channels &&
+                          shape_.window.dilation[2] == 1;
     each_run(shape_.output, row, count, [&](int64_t done, const Run& run) {
       for (int64_t i = 0; i < run.count; ++i) {
+        const Place place{run.place[0], run.place[1], run.place[2] + i};
         float* const to = scratch + (done + i) * shape_.depth();
-        each_tap([&](int64_t tap, const Place& place) {
-          const int64_t z = source(0, run.place[0], place[0]);
-          const int64_t y = source(1, run.place[1], place[1]);
-          const int64_t x = source(2, run.place[2] + i, place[2]);
-          float* const target = to + tap * channels;
-          if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1] || x < 0 ||
-              x >= shape_.in[2]) {
-            std::fill(target, target + channels, 0.0F);
-            return;
-          }
-          const float* const from =
-              input_ + z * layout.strides[2] + y * layout.strides[3] + x * layout.strides[4];
-          if (layout.strides[1] == 1) {
-            std::memcpy(target, from, static_cast<size_t>(channels) * sizeof(float));
-          } else {
-            for (int64_t c = 0; c < channels; ++c) target[c] = from[c * layout.strides[1]];
-          }
-        });
+        const int64_t x = source(2, place[2], 0);
+        if (adjacent && x >= 0 && x + shape_.kernel[2] <= shape_.in[2]) {
+          copy_lines(place, to);
+        } else {
+          copy_taps(place, to);
+        }
       }
     });
     return {scratch, shape_.depth()};
@@ -263,6 +253,48 @@ class PixelOperands final : public ImageOperands {
         for (int64_t c = 0; c < count; ++c) {
           to[c * layout.strides[1]] = from[c] + (bias_ == nullptr ? 0.0F : bias_[column + c]);
         }
+      }
+    });
+  }
+
+ private:
+  // What an output place sees, where the taps of a line are inside the image and adjacent.
+  void copy_lines(const Place& place, float* to) const {
+    const Layout& layout = shape_.input_layout;
+    const int64_t count = shape_.kernel[2] * shape_.group_channels;
+    const float* const column = input_ + source(2, place[2], 0) * layout.strides[4];
+    for (int64_t kz = 0; kz < shape_.kernel[0]; ++kz) {
+      const int64_t z = source(0, place[0], kz);
+      for (int64_t ky = 0; ky < shape_.kernel[1]; ++ky, to += count) {
+        const int64_t y = source(1, place[1], ky);
+        if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1]) {
+          std::fill(to, to + count, 0.0F);
+        } else {
+          std::memcpy(to, column + z * layout.strides[2] + y * layout.strides[3],
+                      static_cast<size_t>(count) * sizeof(float));
+        }
+      }
+    }
+  }
+  // The same in any case.
+  void copy_taps(const Place& place, float* to) const {
+    const Layout& layout = shape_.input_layout;
+    const int64_t channels = shape_.group_channels;
+    each_tap([&](int64_t tap, const Place& at) {
+      const int64_t z = source(0, place[0], at[0]);
+      const int64_t y = source(1, place[1], at[1]);
+      const int64_t x = source(2, place[2], at[2]);
+      float* const target = to + tap * channels;
+      if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1] || x < 0 || x >= shape_.in[2]) {
+        std::fill(target, target + channels, 0.0F);
+        return;
+      }
+      const float* const from =
+          input_ + z * layout.strides[2] + y * layout.strides[3] + x * layout.strides[4];
+      if (layout.strides[1] == 1) {
+        std::memcpy(target, from, static_cast<size_t>(channels) * sizeof(float));
+      } else {
+        for (int64_t c = 0; c < channels; ++c) target[c] = from[c * layout.strides[1]];
       }
     });
   }

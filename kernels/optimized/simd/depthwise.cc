@@ -143,25 +143,49 @@ void TakeEveryOther(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[2 * i];
 }
 
-void DepthwisePlace(const float* const* places, const float* weights, int64_t taps,
-                    const float* bias, float* out, int64_t channels) {
+// Sums of `kVectors` vectors of channels from channel c on, of which `room` are there.
+template <int kVectors>
+HWY_INLINE void sum_of_taps(const DepthwisePixels& pixels, int64_t place, int64_t c, int64_t room) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= channels; c += lanes) {
-    auto sum = bias != nullptr ? hn::LoadU(d, bias + c) : hn::Zero(d);
-    for (int64_t t = 0; t < taps; ++t) {
-      if (places[t] == nullptr) continue;
-      sum = hn::MulAdd(hn::LoadU(d, places[t] + c), hn::LoadU(d, weights + t * channels + c), sum);
-    }
-    hn::StoreU(sum, d, out + c);
+  hn::Vec<Tag> s0 = pixels.bias != nullptr ? load_part(d, pixels.bias + c, room) : hn::Zero(d);
+  hn::Vec<Tag> s1 = s0;
+  hn::Vec<Tag> s2 = s0;
+  hn::Vec<Tag> s3 = s0;
+  if (kVectors == 4 && pixels.bias != nullptr) {
+    s1 = hn::LoadU(d, pixels.bias + c + lanes);
+    s2 = hn::LoadU(d, pixels.bias + c + 2 * lanes);
+    s3 = hn::LoadU(d, pixels.bias + c + 3 * lanes);
   }
-  for (; c < channels; ++c) {
-    float sum = bias != nullptr ? bias[c] : 0.0F;
-    for (int64_t t = 0; t < taps; ++t) {
-      if (places[t] != nullptr) sum += places[t][c] * weights[t * channels + c];
+  for (int64_t t = 0; t < pixels.taps; ++t) {
+    const float* const in = pixels.in[t] + place * pixels.in_step + c;
+    const float* const weights = pixels.weights[t] + c;
+    if constexpr (kVectors == 4) {
+      s0 = hn::MulAdd(hn::LoadU(d, in), hn::LoadU(d, weights), s0);
+      s1 = hn::MulAdd(hn::LoadU(d, in + lanes), hn::LoadU(d, weights + lanes), s1);
+      s2 = hn::MulAdd(hn::LoadU(d, in + 2 * lanes), hn::LoadU(d, weights + 2 * lanes), s2);
+      s3 = hn::MulAdd(hn::LoadU(d, in + 3 * lanes), hn::LoadU(d, weights + 3 * lanes), s3);
+    } else {
+      s0 = hn::MulAdd(load_part(d, in, room), load_part(d, weights, room), s0);
     }
-    out[c] = sum;
+  }
+  float* const out = pixels.out + place * pixels.out_step + c;
+  store_part(s0, d, out, room);
+  if constexpr (kVectors == 4) {
+    hn::StoreU(s1, d, out + lanes);
+    hn::StoreU(s2, d, out + 2 * lanes);
+    hn::StoreU(s3, d, out + 3 * lanes);
+  }
+}
+
+void PixelsOfChannels(const DepthwisePixels& pixels) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  for (int64_t place = 0; place < pixels.count; ++place) {
+    int64_t c = 0;
+    for (; c + 4 * lanes <= pixels.channels; c += 4 * lanes) {
+      sum_of_taps<4>(pixels, place, c, lanes);
+    }
+    for (; c < pixels.channels; c += lanes) sum_of_taps<1>(pixels, place, c, pixels.channels - c);
   }
 }
 
@@ -173,7 +197,7 @@ namespace vitrine::optimized::simd {
 
 VITRINE_EXPORT(PlaneOfChannel);
 VITRINE_EXPORT(TakeEveryOther);
-VITRINE_EXPORT(DepthwisePlace);
+VITRINE_EXPORT(PixelsOfChannels);
 
 void depthwise_plane(const DepthwisePlane& plane) { VITRINE_DISPATCH(PlaneOfChannel)(plane); }
 void take_every_other(const float* from, int64_t count, float* to) {
@@ -184,10 +208,7 @@ int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t s
   constexpr int64_t kMaxLanes = 64;
   return (height + 1) * ((width + 2 * side + step - 1) / step) * step + kMaxLanes;
 }
-void depthwise_place(const float* const* places, const float* weights, int64_t taps,
-                     const float* bias, float* out, int64_t channels) {
-  VITRINE_DISPATCH(DepthwisePlace)(places, weights, taps, bias, out, channels);
-}
+void depthwise_pixels(const DepthwisePixels& pixels) { VITRINE_DISPATCH(PixelsOfChannels)(pixels); }
 
 }  // namespace vitrine::optimized::simd
 #endif

@@ -38,9 +38,19 @@ void depthwise_plane(const DepthwisePlane& plane);
 // to[i] = from[2 * i] for i < count.
 void take_every_other(const float* from, int64_t count, float* to);
 
-// One place of many channels that lie side by side: out[c] = bias[c] + sum over taps of
-// weights[t * channels + c] * places[t][c]; null places are padding, a null bias is zero.
-void depthwise_place(const float* const* places, const float* weights, int64_t taps,
-                     const float* bias, float* out, int64_t channels);
+// Places side by side of many channels, which lie side by side too: for p < count and c < channels,
+// out[p * out_step + c] = bias[c] + sum over taps t of weights[t][c] * in[t][p * in_step + c].
+struct DepthwisePixels {
+  const float* const* in;  // of each tap inside the image
+  const float* const* weights;
+  int64_t taps;
+  int64_t in_step;
+  const float* bias;  // null: zero
+  float* out;
+  int64_t out_step;
+  int64_t channels;
+  int64_t count;
+};
+void depthwise_pixels(const DepthwisePixels& pixels);
 
 }  // namespace vitrine::optimized::simd

@@ -125,8 +125,30 @@ HWY_INLINE V logarithm_ends(D d, V y, V result) {
 }
 
 template <class D, class V>
-HWY_INLINE V logarithm(D d, V x) {
+HWY_NOINLINE V logarithm_of_any(D d, V x) {
   return logarithm_ends(d, x, hn::Log(d, x));
+}
+
+// x = m 2^n with m from sqrt(1/2) to sqrt(2), whose logarithm is the polynomial of Cephes' logf.
+template <class D, class V>
+HWY_INLINE V logarithm(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto is_normal = hn::And(hn::Ge(x, hn::Set(d, std::numeric_limits<float>::min())),
+                                 hn::Le(x, hn::Set(d, std::numeric_limits<float>::max())));
+  if (HWY_UNLIKELY(!hn::AllTrue(d, is_normal))) return logarithm_of_any(d, x);
+  const auto root = hn::Set(di, 0x3F3504F3);  // the bits of sqrt(1/2)
+  const auto bits = hn::Sub(hn::BitCast(di, x), root);
+  const V n = hn::ConvertTo(d, hn::ShiftRight<23>(bits));
+  const auto mantissa = hn::And(bits, hn::Set(di, 0x7FFFFF));
+  const V y = hn::Sub(hn::BitCast(d, hn::Add(mantissa, root)), hn::Set(d, 1.0F));
+  const V z = hn::Mul(y, y);
+  const V p = polynomial(d, y, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
+                         -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
+                         -2.4999993993e-1F, 3.3333331174e-1F);
+  // ln(2) in the two parts of reduce_exponent().
+  V rest = hn::MulAdd(n, hn::Set(d, -2.12194440e-4F), hn::Mul(hn::Mul(p, y), z));
+  rest = hn::NegMulAdd(z, hn::Set(d, 0.5F), rest);
+  return hn::MulAdd(n, hn::Set(d, 0.693359375F), hn::Add(y, rest));
 }
 
 template <class D, class V>
