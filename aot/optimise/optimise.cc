@@ -69,6 +69,7 @@ void optimise_before_delegation(ExportedProgram& program, uint8_t optimisations,
     add("simplify", [=](auto& each, auto& found) { simplify(each, found, views); });
     add("remove_safe_softmax", remove_safe_softmax);
     add("merge_scales", merge_scales);
+    add("fold_pads", fold_pads);
   }
   if (optimisations & kMerging) {
     add("use_forms_of_backends", use_forms_of_backends);

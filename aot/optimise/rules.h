@@ -28,6 +28,8 @@ void use_forms_of_backends(ExportedProgram& program, Changes& changes);
 // Slices, selections and parts of a split whose elements are adjacent in the result of a call: they
 // become views of it. The program is as `to_executable` leaves it.
 void slices_to_views(ExportedProgram& program, Changes& changes);
+// Zeros around what convolutions alone read, as many on either side, become their padding.
+void fold_pads(ExportedProgram& program, Changes& changes);
 // Batch norms whose convolution has no other user go into its weights.
 void fold_batch_norms(ExportedProgram& program, Changes& changes);
 

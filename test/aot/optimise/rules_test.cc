@@ -258,6 +258,46 @@ TEST(UseFormsOfBackends, LeavesIntegers) {
   made.expect_same_results({integers({3}, {1, -2, 3})});
 }
 
+Node* padded(ModelBuilder& build, Node* x, std::vector<int64_t> pad, double value = 0) {
+  return build.call("aten.constant_pad_nd.default", {x, pad, value});
+}
+
+TEST(FoldPads, BecomePaddingOfAllConvolutions) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 6});
+  Node* y = padded(build, x, {1, 1, 2, 2});
+  const OptimisedProgram made =
+      optimised(build, {nn::conv2d(build, "a", y, 4, {.padding = 1}),
+                        nn::conv2d(build, "b", y, 2, {.kernel = 5, .stride = 2})});
+  EXPECT_THAT(made.calls(), ElementsAre("convolution", "convolution"));
+  made.expect_same_results({ramp({1, 3, 5, 6})});
+}
+
+TEST(FoldPads, StayWhereConvolutionsCannotPadSo) {
+  const std::vector<int64_t> kPads[] = {{0, 1, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 1, 1, 1}, {-1, -1}};
+  for (const std::vector<int64_t>& pad : kPads) {
+    ModelBuilder build("Net");
+    Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 6});
+    Node* y = nn::conv2d(build, "conv", padded(build, x, pad), 4, {.padding = 1});
+    const OptimisedProgram made = optimised(build, {y});
+    EXPECT_THAT(made.calls(), ElementsAre("constant_pad_nd", "convolution"));
+    made.expect_same_results({ramp({1, 3, 5, 6})});
+  }
+}
+
+TEST(FoldPads, StayWhereTheyAreNotZerosOrAreReadByOthers) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 6});
+  Node* ones = padded(build, x, {1, 1, 1, 1}, 1);
+  Node* zeros = padded(build, x, {1, 1, 1, 1});
+  const OptimisedProgram made =
+      optimised(build, {nn::conv2d(build, "a", ones, 4, {}), nn::conv2d(build, "b", zeros, 4, {}),
+                        build.call("aten.neg.default", {zeros})});
+  EXPECT_THAT(made.calls(), ElementsAre("constant_pad_nd", "constant_pad_nd", "convolution",
+                                        "convolution", "neg"));
+  made.expect_same_results({ramp({1, 3, 5, 6})});
+}
+
 TEST(FoldBatchNorms, GoIntoTheConvolution) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {1, 3, 5, 5});
