@@ -1,11 +1,12 @@
 // Times a token of a decoder over a growing cache, beside the time that reading its bytes takes.
 //
-//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [model.pte]
+//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [model.pte]
 //
 // Without a model: 768 features in 12 layers, 12 heads of queries on 4 of keys, 2048 hidden, 32,000
 // words, weights of 4 bits in groups of 32, a cache of 2048 positions; its file may be kept.
 // Figures are medians over rounds that visit all positions in turn, in a new process for each
 // number of threads. A model's inputs are tokens i64[1, n] and position i64[1].
+// With --trace, steps are measured with llm_runner's tracer and without it, in turn.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #include "host/files.h"
 #include "host/session.h"
 #include "host/tool_error.h"
+#include "llm/profile/step_tracer.h"
 #include "runtime/platform/clock.h"
 #include "test/support/scratch_folder.h"
 #include "tools/pte_lower/backends.h"
@@ -45,6 +47,7 @@ struct Arguments {
   fs::path model;
   fs::path keep;
   int rounds = 20;
+  bool trace = false;
   ScalarType cache = ScalarType::kFloat;
 };
 
@@ -142,19 +145,32 @@ double read_bandwidth(size_t threads) {
 
 class Decoder {
  public:
-  Decoder(const fs::path& model, size_t threads)
-      : session_({model, {}, threads}), method_(session_.load_method("forward")) {}
+  Decoder(const fs::path& model, size_t threads, llm::StepTracer* tracer)
+      : session_({model, {}, threads}), method_(session_.load_method("forward", tracer)) {
+    method_->set_tracer(nullptr);
+  }
 
-  // `count` tokens from `position` on, in ns.
-  double run(int32_t count, int64_t position) {
+  // `count` tokens from `position` on, in ns; with a tracer, what it does before and after is a
+  // part.
+  double run(int32_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
     Array tokens = check(Array::zeros(ScalarType::kLong, {1, count}));
     int64_t at = position;
     for (int64_t& token : *tokens.mutable_data<int64_t>()) token = at++ * 7919 % 32'000;
     Array start = check(Array::copy_of<int64_t>({&position, 1}, {1}));
     check(method_->set_input(0, EValue(&tokens.mutable_tensor())));
     check(method_->set_input(1, EValue(&start.mutable_tensor())));
+    method_->set_tracer(tracer);
     const uint64_t begin = platform::now_ns();
+    if (tracer != nullptr) tracer->begin_step(llm::Phase::kDecode);
     check(method_->execute());
+    if (tracer != nullptr) {
+      GenerationStep step;
+      step.tokens = static_cast<size_t>(count);
+      step.position = position;
+      step.start_ns = begin;
+      step.end_ns = platform::now_ns();
+      tracer->end_step(step, {}, static_cast<uint64_t>(position), true);
+    }
     return static_cast<double>(platform::now_ns() - begin);
   }
 
@@ -163,16 +179,47 @@ class Decoder {
   std::unique_ptr<Method> method_;
 };
 
+// What tracing adds to a token: the median over rounds of one side's quickest token to the other's.
+void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
+  for (const int64_t position : kPositions) {
+    std::vector<double> plain;
+    std::vector<double> ratios;
+    for (int round = 0; round < rounds; ++round) {
+      double best[2] = {};
+      for (const size_t i : {0, 1}) {
+        const size_t side = (i + static_cast<size_t>(round)) % 2;
+        llm::StepTracer* const attached = side == 0 ? nullptr : &tracer;
+        decoder.run(1, position, attached);  // leaves the caches as this side does
+        best[side] = decoder.run(1, position, attached);
+        for (int k = 1; k < 4; ++k) {
+          best[side] = std::min(best[side], decoder.run(1, position + k, attached));
+        }
+      }
+      plain.push_back(best[0]);
+      ratios.push_back(best[1] / best[0]);
+    }
+    const Timing ratio = timing_of(ratios);
+    std::printf("  a token at %lld: %.3f ms; traced %+.2f %%, noise %.2f\n",
+                static_cast<long long>(position), timing_of(plain).p50 * 1e-6,
+                (ratio.p50 - 1) * 100, ratio.noise * 100);
+  }
+}
+
 // The limit is known for a bandwidth above 0.
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
-  Decoder decoder(model, threads);
+  llm::StepTracer tracer;
+  Decoder decoder(model, threads, arguments.trace ? &tracer : nullptr);
   const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
   constexpr int64_t kPlaces = std::size(kPositions);
   std::vector<double> prompts;
   std::vector<double> steps[kPlaces];
   // The whole cache is written, as it is when a text has become so long.
   for (int64_t at = 0; at < 1920; at += kPrompt) decoder.run(kPrompt, at);
+  if (arguments.trace) {
+    measure_tracing(decoder, tracer, arguments.rounds);
+    return;
+  }
   for (int round = 0; round < arguments.rounds; ++round) {
     if (round % 4 == 0) prompts.push_back(decoder.run(kPrompt, 0));
     for (int64_t i = 0; i < kPlaces; ++i) {
@@ -224,6 +271,7 @@ int main(int argc, char** argv) {
   app.add_option("model", arguments.model, "program with inputs tokens i64[1, n], position i64[1]");
   app.add_option("--rounds", arguments.rounds)->check(CLI::PositiveNumber);
   app.add_option("--keep", arguments.keep, "file for the program that is built");
+  app.add_flag("--trace", arguments.trace, "what tracing a token takes, and nothing else");
   std::string cache = "f32";
   app.add_option("--cache", cache, "dtype of its cache")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "i8"}))

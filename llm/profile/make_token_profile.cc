@@ -48,15 +48,16 @@ Profile join(const std::vector<std::byte>& dump, const std::string& method,
 
 Profile joined_sums(const StepTracer& tracer, Phase phase, const std::string& method,
                     const TokenProfileFacts& facts) {
-  const std::vector<RecordSums>& records = tracer.phase(phase).records;
+  const PhaseSums& sums = tracer.phase(phase);
+  const std::vector<TraceRecord>& records = sums.records;
   TraceBuffer trace(tracer.loading().size() + kRuns * records.size(), kRuns + 1);
   add_loading(tracer, trace);
   for (const Run run : {kTotal, kUsual, kByPosition, kCalls}) {
     trace.begin_block("Execute");
-    for (const RecordSums& each : records) {
-      TraceRecord record = each.record;
+    for (size_t i = 0; i < records.size(); ++i) {
+      TraceRecord record = records[i];
       record.start_ns = 0;
-      record.end_ns = value_of(each.sums, run);
+      record.end_ns = value_of(sums.sums[i], run);
       trace.record(record);
     }
   }

@@ -11,11 +11,6 @@ constexpr std::string_view kExecuteBlock = "Execute";
 constexpr std::string_view kExecuteScope = "Method::execute";
 constexpr size_t kRoom = StepTracer::kRecordsAStep + 64;  // some for whole executions
 
-bool is_same(const TraceRecord& a, const TraceRecord& b) {
-  return a.kind == b.kind && a.instruction_id == b.instruction_id && a.name == b.name &&
-         a.delegate_debug_id == b.delegate_debug_id && a.chain_index == b.chain_index;
-}
-
 bool is_execute(const TraceRecord& record) {
   return record.kind == TraceRecord::Kind::kScope && record.name != nullptr &&
          record.name == kExecuteScope;
@@ -27,11 +22,22 @@ uint64_t duration(const GenerationStep& step) { return step.end_ns - step.start_
 
 size_t StepTracer::KeyHash::operator()(const Key& key) const {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
-  uint64_t hash = std::hash<const void*>()(key.name);
-  for (const uint64_t part : {key.place, key.identity, uint64_t{key.occurrence}}) {
+  const Identity& of = key.identity;
+  const auto joined = [](int32_t a, int32_t b) {
+    return uint64_t{static_cast<uint32_t>(a)} << 32 | static_cast<uint32_t>(b);
+  };
+  uint64_t hash = std::hash<const void*>()(of.name);
+  for (const uint64_t part :
+       {joined(of.chain_index, of.instruction_id),
+        joined(static_cast<int32_t>(of.kind), of.delegate_debug_id), uint64_t{key.occurrence}}) {
     hash = (hash ^ part) * kOdd;
   }
   return hash ^ hash >> 32;
+}
+
+StepTracer::Identity StepTracer::identity_of(const TraceRecord& record) {
+  return {record.name, record.chain_index, record.instruction_id, record.delegate_debug_id,
+          record.kind};
 }
 
 void StepTracer::begin_block(const char* name) {
@@ -40,7 +46,7 @@ void StepTracer::begin_block(const char* name) {
 
 // Steps mostly log the same records in the same order, hundreds a step.
 void StepTracer::record(const TraceRecord& record) {
-  if (next_ == end_ || count_ >= kRecordsAStep || !is_same(next_->record, record)) {
+  if (next_ == end_ || count_ >= kRecordsAStep || next_->identity != identity_of(record)) {
     record_unexpected(record);
     return;
   }
@@ -65,7 +71,7 @@ void StepTracer::record_unexpected(const TraceRecord& record) {
 }
 
 void StepTracer::expect(size_t place) {
-  const std::vector<RecordSums>& all = phases_[phase_].records;
+  const std::vector<Expected>& all = expected_[phase_];
   place_ = place;
   next_ = all.data() + place;
   end_ = all.data() + all.size();
@@ -86,7 +92,7 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
   next_ = end_ = nullptr;
   PhaseSums& phase = phases_[phase_];
   for (const Mark& mark : marks()) {
-    phase.records[mark.place].sums.add(mark.end_ns - mark.start_ns, position, is_usual);
+    phase.sums[mark.place].add(mark.end_ns - mark.start_ns, position, is_usual);
   }
   keep(step, parts);
   ++phase.steps;
@@ -99,23 +105,22 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
 
 // Of a record that is not the one that should come next.
 size_t StepTracer::find_place(const TraceRecord& record) {
-  std::vector<RecordSums>& all = phases_[phase_].records;
+  std::vector<Expected>& all = expected_[phase_];
+  const Identity identity = identity_of(record);
   uint32_t occurrence = 0;
   if (record.kind == TraceRecord::Kind::kDelegateOperator) {
     for (size_t i = count_; i-- > 0;) {
-      const TraceRecord& before = all[marks_[i].place].record;
+      const Identity& before = all[marks_[i].place].identity;
       if (before.kind != record.kind || before.instruction_id != record.instruction_id) break;
-      if (is_same(before, record)) ++occurrence;
+      if (before == identity) ++occurrence;
     }
   }
-  const Key key = {record.name,
-                   uint64_t{static_cast<uint32_t>(record.chain_index)} << 32 |
-                       static_cast<uint32_t>(record.instruction_id),
-                   uint64_t{static_cast<uint32_t>(record.kind)} << 32 |
-                       static_cast<uint32_t>(record.delegate_debug_id),
-                   occurrence};
-  const auto [found, is_new] = indices_[phase_].try_emplace(key, all.size());
-  if (is_new) all.push_back({record, is_execute(record), occurrence, {}});
+  const auto [found, is_new] = indices_[phase_].try_emplace(Key{identity, occurrence}, all.size());
+  if (is_new) {
+    all.push_back({identity, is_execute(record)});
+    phases_[phase_].records.push_back(record);
+    phases_[phase_].sums.emplace_back();
+  }
   return found->second;
 }
 
@@ -146,7 +151,7 @@ std::vector<TraceRecord> StepTracer::current_records() const {
   std::vector<TraceRecord> records;
   records.reserve(count_);
   for (const Mark& mark : marks()) {
-    TraceRecord& record = records.emplace_back(phases_[phase_].records[mark.place].record);
+    TraceRecord& record = records.emplace_back(phases_[phase_].records[mark.place]);
     record.start_ns = mark.start_ns;
     record.end_ns = mark.end_ns;
   }

@@ -50,15 +50,10 @@ struct StepSums {
   }
 };
 
-struct RecordSums {
-  TraceRecord record;       // the first of them
-  bool is_execute = false;  // Method::execute
-  uint32_t occurrence = 0;  // among the same operators of one delegate call
-  StepSums sums;
-};
-
 struct PhaseSums {
-  std::vector<RecordSums> records;  // in the order in which they came first
+  // In the order in which they came first; of those that are the same, the first.
+  std::vector<TraceRecord> records;
+  std::vector<StepSums> sums;  // of each record
   uint64_t steps = 0;
   uint64_t tokens = 0;
   // Sums over usual steps.
@@ -99,12 +94,23 @@ class StepTracer final : public EventTracer {
   uint64_t dropped() const { return dropped_; }
 
  private:
+  // What a record is of.
+  struct Identity {
+    const char* name;
+    int32_t chain_index;
+    int32_t instruction_id;
+    int32_t delegate_debug_id;
+    TraceRecord::Kind kind;
+    bool operator==(const Identity&) const = default;
+  };
+  struct Expected {
+    Identity identity;
+    bool is_execute;  // Method::execute
+  };
   // Records of a phase by what they are of.
   struct Key {
-    const char* name;
-    uint64_t place;     // chain and instruction
-    uint64_t identity;  // kind, identifier
-    uint32_t occurrence;
+    Identity identity;
+    uint32_t occurrence;  // among the same operators of one delegate call
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
@@ -119,6 +125,7 @@ class StepTracer final : public EventTracer {
     uint64_t end_ns;
   };
 
+  static Identity identity_of(const TraceRecord& record);
   std::span<const Mark> marks() const { return {marks_.get(), count_}; }
   void expect(size_t place);
   void record_unexpected(const TraceRecord& record);
@@ -130,8 +137,8 @@ class StepTracer final : public EventTracer {
   std::unique_ptr<Mark[]> marks_;
   size_t count_ = 0;
   // The record that should come next, and the end of the phase's; null outside of steps.
-  const RecordSums* next_ = nullptr;
-  const RecordSums* end_ = nullptr;
+  const Expected* next_ = nullptr;
+  const Expected* end_ = nullptr;
   size_t place_ = 0;  // of next_
   size_t phase_ = 0;
   bool is_in_step_ = false;
@@ -140,6 +147,8 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
+  // Of the records of a phase. By themselves, and small: between two tokens they leave the caches.
+  std::array<std::vector<Expected>, kPhases> expected_;
   std::array<Index, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};
   std::array<std::vector<KeptStep>, kPhases> sampled_;

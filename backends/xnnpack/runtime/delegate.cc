@@ -122,7 +122,7 @@ Error XnnpackDelegate::trace_init(const BackendInitContext& context,
   VITRINE_ASSIGN_OR_RETURN(times_, OperatorTimes::create(runtime_.get()));
   VITRINE_ASSIGN_OR_RETURN(Plan plan, make_plan(graph_, defined, times_->operators()));
   VITRINE_ASSIGN_OR_RETURN(plan_text_, plan_text(graph_, plan));
-  VITRINE_RETURN_IF_ERROR(make_records(plan.node_of_op));
+  VITRINE_RETURN_IF_ERROR(name_operators(plan.node_of_op));
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
   record.name = kPlanEvent;
@@ -277,32 +277,33 @@ Error XnnpackDelegate::reshape() {
   return Error();
 }
 
-// What records of a call share: those of the operators, but for their times and the call's place.
-Error XnnpackDelegate::make_records(std::span<const uint32_t> node_of_op) {
+Error XnnpackDelegate::name_operators(std::span<const uint32_t> node_of_op) {
   const std::span<const OperatorTimes::Operator> operators = times_->operators();
-  VITRINE_RETURN_IF_ERROR(records_.resize(operators.size()));
+  VITRINE_RETURN_IF_ERROR(logged_.resize(operators.size()));
   for (size_t i = 0; i < operators.size(); ++i) {
-    TraceRecord& record = records_[i];
-    const bool is_known = node_of_op[i] != kNone;
-    record.kind = TraceRecord::Kind::kDelegateOperator;
-    record.metadata = operators[i].name.data();
-    record.metadata_size = static_cast<uint32_t>(operators[i].name.size());
-    record.name = is_known ? nullptr : record.metadata;
-    if (is_known) {
-      record.delegate_debug_id = static_cast<int32_t>(graph_.nodes[node_of_op[i]].debug_handle);
-    }
+    const uint32_t node = node_of_op[i];
+    const std::string_view name = operators[i].name;
+    logged_[i] = {name.data(), static_cast<uint32_t>(name.size()),
+                  node == kNone ? kUnsetDelegateDebugId
+                                : static_cast<int32_t>(graph_.nodes[node].debug_handle)};
   }
   return Error();
 }
 
 void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
                                     std::span<const OperatorTime> times) {
+  TraceRecord record;
+  record.kind = TraceRecord::Kind::kDelegateOperator;
+  record.chain_index = context.chain_index;
+  record.instruction_id = context.instruction_id;
   for (size_t i = 0; i < times.size(); ++i) {
-    TraceRecord& record = records_[i];
+    const LoggedOperator& op = logged_[i];
     record.start_ns = times[i].start_ns;
     record.end_ns = times[i].end_ns;
-    record.chain_index = context.chain_index;
-    record.instruction_id = context.instruction_id;
+    record.name = op.debug_id == kUnsetDelegateDebugId ? op.name : nullptr;
+    record.metadata = op.name;
+    record.metadata_size = op.name_size;
+    record.delegate_debug_id = op.debug_id;
     context.tracer->record(record);
   }
 }

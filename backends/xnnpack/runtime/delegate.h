@@ -67,7 +67,7 @@ class XnnpackDelegate final : public Delegate {
   };
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
-  Error make_records(std::span<const uint32_t> node_of_op);
+  Error name_operators(std::span<const uint32_t> node_of_op);
   void log_operators(const BackendExecutionContext& context, std::span<const OperatorTime> times);
 
   Graph graph_;
@@ -90,7 +90,12 @@ class XnnpackDelegate final : public Delegate {
 
   // Only with a tracer at create.
   std::optional<OperatorTimes> times_;
-  CheckedVector<TraceRecord> records_;  // one an operator
+  struct LoggedOperator {
+    const char* name;
+    uint32_t name_size;
+    int32_t debug_id;  // or kUnsetDelegateDebugId
+  };
+  CheckedVector<LoggedOperator> logged_;
   CheckedVector<char> plan_text_;
 };
 

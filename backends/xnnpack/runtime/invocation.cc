@@ -114,7 +114,6 @@ uint64_t updated_usual(uint64_t usual, uint64_t took) {
 
 xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t threads) {
   for (const xnn_operator_t object : objects) {
-    if (object == nullptr) continue;
     const xnn_status status = xnn_run_operator(object, threads);
     if (status != xnn_status_success) return status;
   }
@@ -126,25 +125,25 @@ xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t th
 Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
   use_fast_row_copies(runtime);
   objects_.clear();
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    for (const xnn_operator_t object : runtime->opdata[i].operator_objects) {
-      if (object != nullptr) VITRINE_RETURN_IF_ERROR(objects_.push_back(object));
-    }
-  }
   operators_.clear();
   pool_ = nullptr;
-  if (runtime->threadpool == nullptr) return Error();
-  VITRINE_RETURN_IF_ERROR(operators_.resize(runtime->num_ops));
   for (size_t i = 0; i < runtime->num_ops; ++i) {
-    const xnn_operator_data& op = runtime->opdata[i];
-    operators_[i] = {};
-    if (op.operator_objects[0] == nullptr) continue;  // it was fused into another
-    const double work = Work(*runtime, op).estimate();
-    if (work < kWorthThreads) continue;
-    operators_[i].work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
-    const bool is_tried = work < kWorthTrials && pool->use() == ThreadPool::Use::kWhileItPays;
-    operators_[i].trials = is_tried ? kTrials : 0;
-    pool_ = pool;
+    const xnn_operator_data& data = runtime->opdata[i];
+    if (data.operator_objects[0] == nullptr) continue;  // it was fused into another
+    Operator op;
+    for (const xnn_operator_t object : data.operator_objects) {
+      if (object == nullptr) continue;
+      VITRINE_RETURN_IF_ERROR(objects_.push_back(object));
+      ++op.objects;
+    }
+    const double work = runtime->threadpool == nullptr ? 0 : Work(*runtime, data).estimate();
+    if (work >= kWorthThreads) {
+      op.work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
+      const bool is_tried = work < kWorthTrials && pool->use() == ThreadPool::Use::kWhileItPays;
+      op.trials = is_tried ? kTrials : 0;
+      pool_ = pool;
+    }
+    VITRINE_RETURN_IF_ERROR(operators_.push_back(op));
   }
   return Error();
 }
@@ -155,10 +154,8 @@ void Invocation::end_trial(Operator& op, uint64_t took_ns) {
   if (--op.trials == 0 && static_cast<double>(op.work_ns) < kWorthThreads) op.work_ns = 0;
 }
 
-xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
-  const std::span<const xnn_operator_t> objects = runtime->opdata[i].operator_objects;
-  if (operators_.empty()) return run_objects(objects, nullptr);
-  Operator& op = operators_[i];
+xnn_status Invocation::run_next(Operator& op, std::span<const xnn_operator_t> objects,
+                                pthreadpool_t threads, bool* rests) {
   uint64_t start_ns = 0;
   bool in_parallel = false;
   const bool is_trial = op.trials != 0;
@@ -169,7 +166,7 @@ xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
     in_parallel = pool_->pays(start_ns, op.work_ns);
     *rests = !in_parallel && pool_->rests(start_ns);
   }
-  const xnn_status status = run_objects(objects, in_parallel ? runtime->threadpool : nullptr);
+  const xnn_status status = run_objects(objects, in_parallel ? threads : nullptr);
   if (status != xnn_status_success) return status;
   if (is_trial) end_trial(op, platform::quick_now_ns() - start_ns);
   if (!in_parallel) return status;
@@ -181,24 +178,21 @@ xnn_status Invocation::run_next(xnn_runtime_t runtime, size_t i, bool* rests) {
 }
 
 xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends) {
-  if (pool_ != nullptr || !ends.empty()) return run_in_turn(runtime, ends);
-  for (const xnn_operator_t object : objects_) {
-    const xnn_status status = xnn_run_operator(object, nullptr);
-    if (status != xnn_status_success) return status;
-  }
-  return xnn_status_success;
+  if (pool_ != nullptr || !ends.empty()) return run_in_turn(runtime->threadpool, ends);
+  return run_objects(objects_, nullptr);
 }
 
 // By itself, so that the short way above stays short.
-[[gnu::noinline]] xnn_status Invocation::run_in_turn(xnn_runtime_t runtime,
+[[gnu::noinline]] xnn_status Invocation::run_in_turn(pthreadpool_t threads,
                                                      std::span<uint64_t> ends) {
   bool rests = pool_ == nullptr;
-  size_t count = 0;
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    if (runtime->opdata[i].operator_objects[0] == nullptr) continue;  // fused into another
-    const xnn_status status = run_next(runtime, i, &rests);
+  std::span<const xnn_operator_t> objects = objects_;
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    Operator& op = operators_[i];
+    const xnn_status status = run_next(op, objects.first(op.objects), threads, &rests);
     if (status != xnn_status_success) return status;
-    if (count < ends.size()) ends[count++] = platform::ticks();
+    objects = objects.subspan(op.objects);
+    if (i < ends.size()) ends[i] = platform::ticks();
   }
   return xnn_status_success;
 }
