@@ -1,5 +1,5 @@
 # Shortcuts for the CMake presets (CMakePresets.json).
-#   make         build       make demo    lower and profile MobileNetV2
+#   make         tools, libraries and examples       make demo    lower and profile MobileNetV2
 #   make demo-llm  a small language model: its text, and what its tokens cost
 #   make test    all tests   make bench   benchmarks (docs/benchmarks.md; BENCH=--short or --check)      make lint   make clean
 #   make check T=aot_passes_test F='Einsum*'   builds one test program and runs it, in the dev preset
@@ -13,9 +13,13 @@ BUILD   = build/$(PRESET)
 # VITRINE_STRICT=ON, here or in the environment, makes warnings errors in `release`, too.
 CONFIGURE = cmake --preset $(PRESET) $(if $(VITRINE_STRICT),-DVITRINE_STRICT=$(VITRINE_STRICT))
 
-.PHONY: build setup configure demo demo-llm test check coverage packages sizes bench format lint clean
+.PHONY: build all setup configure demo demo-llm test check coverage packages sizes bench format lint clean
 
+# What is installed; `make test` builds the rest.
 build: configure
+	cmake --build --preset $(PRESET) --target products
+
+all: configure
 	cmake --build --preset $(PRESET)
 
 # Installs Debian packages, only those that are missing.
@@ -37,7 +41,7 @@ demo-llm: configure
 	  --tokenizer_path test/samples/kjv_8da4w/tokenizer.model \
 	  --prompt "In the beginning" --seed 3 --ignore_eos --max_new_tokens 200 --warmup --profile
 
-test: build
+test: all
 	ctest --preset $(PRESET) --parallel $$(nproc)
 
 T ?= runtime_test
@@ -48,7 +52,7 @@ check: configure
 	build/dev/bin/$(T) --gtest_brief=1 --gtest_filter='$(F)'
 
 coverage: PRESET = coverage
-coverage: build
+coverage: all
 	find $(BUILD) -name '*.gcda' -delete
 	ctest --preset $(PRESET) --parallel $$(nproc)
 	test/coverage/report.sh $(BUILD)
