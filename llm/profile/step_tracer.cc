@@ -46,13 +46,19 @@ void StepTracer::begin_block(const char* name) {
 
 // Steps mostly log the same records in the same order, hundreds a step.
 void StepTracer::record(const TraceRecord& record) {
-  if (next_ == end_ || count_ >= kRecordsAStep || next_->identity != identity_of(record)) {
+  if (next_ == end_ || count_ >= kRecordsAStep || *next_ != identity_of(record)) {
     record_unexpected(record);
     return;
   }
-  if (next_->is_execute) executed_ns_ += record.end_ns - record.start_ns;
   ++next_;
-  marks_[count_++] = {place_++, record.start_ns, record.end_ns};
+  mark(place_++, record);
+}
+
+void StepTracer::mark(size_t place, const TraceRecord& record) {
+  static_assert(kRoom <= size_t{1} << Mark::kPlaceBits);
+  const uint64_t ns = record.end_ns - record.start_ns;
+  if (is_execute(record)) executed_ns_ += ns;
+  marks_[count_++] = {record.start_ns, ns << Mark::kPlaceBits | place};
 }
 
 void StepTracer::record_unexpected(const TraceRecord& record) {
@@ -60,18 +66,18 @@ void StepTracer::record_unexpected(const TraceRecord& record) {
     if (is_loading_) loading_.push_back(record);
     return;
   }
-  if (is_execute(record)) executed_ns_ += record.end_ns - record.start_ns;
   if (count_ >= (is_execute(record) ? kRoom : kRecordsAStep)) {
+    if (is_execute(record)) executed_ns_ += record.end_ns - record.start_ns;
     ++dropped_;
     return;
   }
   const size_t place = find_place(record);
-  marks_[count_++] = {place, record.start_ns, record.end_ns};
+  mark(place, record);
   expect(place + 1);
 }
 
 void StepTracer::expect(size_t place) {
-  const std::vector<Expected>& all = expected_[phase_];
+  const std::vector<Identity>& all = identities_[phase_];
   place_ = place;
   next_ = all.data() + place;
   end_ = all.data() + all.size();
@@ -92,7 +98,7 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
   next_ = end_ = nullptr;
   PhaseSums& phase = phases_[phase_];
   for (const Mark& mark : marks()) {
-    phase.sums[mark.place].add(mark.end_ns - mark.start_ns, position, is_usual);
+    phase.sums[mark.place()].add(mark.ns(), position, is_usual);
   }
   keep(step, parts);
   ++phase.steps;
@@ -105,19 +111,19 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
 
 // Of a record that is not the one that should come next.
 size_t StepTracer::find_place(const TraceRecord& record) {
-  std::vector<Expected>& all = expected_[phase_];
+  std::vector<Identity>& all = identities_[phase_];
   const Identity identity = identity_of(record);
   uint32_t occurrence = 0;
   if (record.kind == TraceRecord::Kind::kDelegateOperator) {
     for (size_t i = count_; i-- > 0;) {
-      const Identity& before = all[marks_[i].place].identity;
+      const Identity& before = all[marks_[i].place()];
       if (before.kind != record.kind || before.instruction_id != record.instruction_id) break;
       if (before == identity) ++occurrence;
     }
   }
   const auto [found, is_new] = indices_[phase_].try_emplace(Key{identity, occurrence}, all.size());
   if (is_new) {
-    all.push_back({identity, is_execute(record)});
+    all.push_back(identity);
     phases_[phase_].records.push_back(record);
     phases_[phase_].sums.emplace_back();
   }
@@ -151,9 +157,9 @@ std::vector<TraceRecord> StepTracer::current_records() const {
   std::vector<TraceRecord> records;
   records.reserve(count_);
   for (const Mark& mark : marks()) {
-    TraceRecord& record = records.emplace_back(phases_[phase_].records[mark.place]);
+    TraceRecord& record = records.emplace_back(phases_[phase_].records[mark.place()]);
     record.start_ns = mark.start_ns;
-    record.end_ns = mark.end_ns;
+    record.end_ns = mark.start_ns + mark.ns();
   }
   return records;
 }

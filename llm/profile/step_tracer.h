@@ -103,10 +103,6 @@ class StepTracer final : public EventTracer {
     TraceRecord::Kind kind;
     bool operator==(const Identity&) const = default;
   };
-  struct Expected {
-    Identity identity;
-    bool is_execute;  // Method::execute
-  };
   // Records of a phase by what they are of.
   struct Key {
     Identity identity;
@@ -118,15 +114,18 @@ class StepTracer final : public EventTracer {
   };
   using Index = std::unordered_map<Key, size_t, KeyHash>;
 
-  // A record of the step, whose rest is that of its phase's record.
+  // A record of the step, whose rest is that of its phase's record in this place.
   struct Mark {
-    size_t place;
+    static constexpr int kPlaceBits = 17;
     uint64_t start_ns;
-    uint64_t end_ns;
+    uint64_t ns_and_place;
+    uint64_t ns() const { return ns_and_place >> kPlaceBits; }
+    size_t place() const { return ns_and_place & ((size_t{1} << kPlaceBits) - 1); }
   };
 
   static Identity identity_of(const TraceRecord& record);
   std::span<const Mark> marks() const { return {marks_.get(), count_}; }
+  void mark(size_t place, const TraceRecord& record);
   void expect(size_t place);
   void record_unexpected(const TraceRecord& record);
   size_t find_place(const TraceRecord& record);
@@ -137,8 +136,8 @@ class StepTracer final : public EventTracer {
   std::unique_ptr<Mark[]> marks_;
   size_t count_ = 0;
   // The record that should come next, and the end of the phase's; null outside of steps.
-  const Expected* next_ = nullptr;
-  const Expected* end_ = nullptr;
+  const Identity* next_ = nullptr;
+  const Identity* end_ = nullptr;
   size_t place_ = 0;  // of next_
   size_t phase_ = 0;
   bool is_in_step_ = false;
@@ -148,7 +147,7 @@ class StepTracer final : public EventTracer {
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
   // Of the records of a phase. By themselves, and small: between two tokens they leave the caches.
-  std::array<std::vector<Expected>, kPhases> expected_;
+  std::array<std::vector<Identity>, kPhases> identities_;
   std::array<Index, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};
   std::array<std::vector<KeptStep>, kPhases> sampled_;

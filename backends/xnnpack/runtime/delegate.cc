@@ -177,11 +177,10 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
   const std::span<uint64_t> ends = traced ? times_->start() : std::span<uint64_t>();
   const xnn_status status = invocation_.run(runtime_.get(), ends);
   if (status != xnn_status_success) return give_up(status);
-  const std::span<const OperatorTime> times =
-      traced ? times_->stop() : std::span<const OperatorTime>();
+  const std::span<const uint64_t> ends_ns = traced ? times_->stop() : std::span<const uint64_t>();
   shapes_valid_ = true;
   if (!as_before) arguments_.finish_outputs(arguments);
-  if (traced) log_operators(context, times);
+  if (traced) log_operators(context, ends_ns);
   return Error();
 }
 
@@ -291,15 +290,16 @@ Error XnnpackDelegate::name_operators(std::span<const uint32_t> node_of_op) {
 }
 
 void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
-                                    std::span<const OperatorTime> times) {
+                                    std::span<const uint64_t> ends_ns) {
   TraceRecord record;
   record.kind = TraceRecord::Kind::kDelegateOperator;
   record.chain_index = context.chain_index;
   record.instruction_id = context.instruction_id;
-  for (size_t i = 0; i < times.size(); ++i) {
+  record.end_ns = times_->start_ns();
+  for (size_t i = 0; i < ends_ns.size(); ++i) {
     const LoggedOperator& op = logged_[i];
-    record.start_ns = times[i].start_ns;
-    record.end_ns = times[i].end_ns;
+    record.start_ns = record.end_ns;
+    record.end_ns = ends_ns[i];
     record.name = op.debug_id == kUnsetDelegateDebugId ? op.name : nullptr;
     record.metadata = op.name;
     record.metadata_size = op.name_size;

@@ -68,7 +68,7 @@ class XnnpackDelegate final : public Delegate {
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
-  void log_operators(const BackendExecutionContext& context, std::span<const OperatorTime> times);
+  void log_operators(const BackendExecutionContext& context, std::span<const uint64_t> ends_ns);
 
   Graph graph_;
   Limits limits_;

@@ -125,17 +125,20 @@ xnn_status run_objects(std::span<const xnn_operator_t> objects, pthreadpool_t th
 Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
   use_fast_row_copies(runtime);
   objects_.clear();
+  object_counts_.clear();
   operators_.clear();
   pool_ = nullptr;
   for (size_t i = 0; i < runtime->num_ops; ++i) {
     const xnn_operator_data& data = runtime->opdata[i];
     if (data.operator_objects[0] == nullptr) continue;  // it was fused into another
-    Operator op;
+    uint8_t count = 0;
     for (const xnn_operator_t object : data.operator_objects) {
       if (object == nullptr) continue;
       VITRINE_RETURN_IF_ERROR(objects_.push_back(object));
-      ++op.objects;
+      ++count;
     }
+    VITRINE_RETURN_IF_ERROR(object_counts_.push_back(count));
+    Operator op;
     const double work = runtime->threadpool == nullptr ? 0 : Work(*runtime, data).estimate();
     if (work >= kWorthThreads) {
       op.work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
@@ -185,13 +188,14 @@ xnn_status Invocation::run(xnn_runtime_t runtime, std::span<uint64_t> ends) {
 // By itself, so that the short way above stays short.
 [[gnu::noinline]] xnn_status Invocation::run_in_turn(pthreadpool_t threads,
                                                      std::span<uint64_t> ends) {
-  bool rests = pool_ == nullptr;
-  std::span<const xnn_operator_t> objects = objects_;
-  for (size_t i = 0; i < operators_.size(); ++i) {
-    Operator& op = operators_[i];
-    const xnn_status status = run_next(op, objects.first(op.objects), threads, &rests);
+  bool rests = false;
+  std::span<const xnn_operator_t> left = objects_;
+  for (size_t i = 0; i < object_counts_.size(); ++i) {
+    const std::span<const xnn_operator_t> objects = left.first(object_counts_[i]);
+    left = left.subspan(objects.size());
+    const xnn_status status = pool_ == nullptr ? run_objects(objects, nullptr)
+                                               : run_next(operators_[i], objects, threads, &rests);
     if (status != xnn_status_success) return status;
-    objects = objects.subspan(op.objects);
     if (i < ends.size()) ends[i] = platform::ticks();
   }
   return xnn_status_success;

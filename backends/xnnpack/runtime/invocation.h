@@ -25,21 +25,21 @@ class Invocation {
 
  private:
   [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
-  // One of the runtime's that was not fused into another. Small: between two runs of a large model
-  // all of this leaves the caches.
+  // One of the runtime's that was not fused into another.
   struct Operator {
     uint64_t work_ns = 0;   // of one thread, estimated, then measured; 0: too little for several
     uint64_t usual_ns = 0;  // on all threads; 0: not known yet
     uint32_t trials = 0;    // runs on one thread that are still to be timed
-    uint32_t objects = 0;   // that it consists of
   };
   static void end_trial(Operator& op, uint64_t took_ns);
   xnn_status run_in_turn(pthreadpool_t threads, std::span<uint64_t> ends);
   xnn_status run_next(Operator& op, std::span<const xnn_operator_t> objects, pthreadpool_t threads,
                       bool* rests);
-  // What runs, in running order.
-  CheckedVector<Operator> operators_;
+  // What runs, in running order. Small lists: between two runs of a large model they leave the
+  // caches.
   CheckedVector<xnn_operator_t> objects_;
+  CheckedVector<uint8_t> object_counts_;  // of each operator
+  CheckedVector<Operator> operators_;
 };
 
 }  // namespace vitrine::xnnpack

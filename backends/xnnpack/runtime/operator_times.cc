@@ -54,19 +54,18 @@ std::span<uint64_t> OperatorTimes::start() {
 }
 
 // Ticks take their share of the time between two readings of the clock.
-std::span<const OperatorTime> OperatorTimes::stop() {
+std::span<const uint64_t> OperatorTimes::stop() {
   const uint64_t all_ticks = platform::ticks() - start_ticks_;
   const uint64_t all_ns = platform::quick_now_ns() - start_ns_;
   const double ns_a_tick = static_cast<double>(all_ns) / static_cast<double>(all_ticks | 1);
   uint64_t previous = start_ns_;
-  for (size_t i = 0; i < times_.size(); ++i) {
-    const auto ns = static_cast<uint64_t>(static_cast<double>(ends_[i] - start_ticks_) * ns_a_tick);
+  for (uint64_t& end : ends_) {
+    const auto ns = static_cast<uint64_t>(static_cast<double>(end - start_ticks_) * ns_a_tick);
     // Counters of two processors may differ.
-    const uint64_t end = std::max(previous, start_ns_ + std::min(ns, all_ns));
-    times_[i] = {previous, end};
+    end = std::max(previous, start_ns_ + std::min(ns, all_ns));
     previous = end;
   }
-  return times_;
+  return ends_;
 }
 
 #else
@@ -80,18 +79,15 @@ std::span<uint64_t> OperatorTimes::start() {
   return {};
 }
 
-std::span<const OperatorTime> OperatorTimes::stop() {
+std::span<const uint64_t> OperatorTimes::stop() {
   size_t size = 0;
   const xnn_status status =
       xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_timing,
                                      ends_.size() * sizeof(uint64_t), ends_.data(), &size);
   if (status != xnn_status_success) return {};
   uint64_t previous = start_ns_;
-  for (size_t i = 0; i < times_.size(); ++i) {
-    times_[i] = {previous, previous + ends_[i] * 1000};
-    previous = times_[i].end_ns;
-  }
-  return times_;
+  for (uint64_t& end : ends_) previous = end = previous + end * 1000;
+  return ends_;
 }
 
 #endif
@@ -120,7 +116,6 @@ Result<OperatorTimes> OperatorTimes::create(xnn_runtime_t runtime) {
     offset += each.name.size() + 1;
     each.node = next_node(runtime, position);
   }
-  VITRINE_RETURN_IF_ERROR(times.times_.resize(count));
   VITRINE_RETURN_IF_ERROR(times.ends_.resize(count));
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
   runtime->profiling = false;  // it was for the names; XNNPACK's clock is slow

@@ -24,11 +24,6 @@ bool operator_times_are_measured();
 // How many nodes a subgraph holds: one definition may make several. 0 if that cannot be known.
 uint32_t count_subgraph_nodes(xnn_subgraph_t subgraph);
 
-struct OperatorTime {
-  uint64_t start_ns;
-  uint64_t end_ns;
-};
-
 class OperatorTimes {
  public:
   struct Operator {
@@ -44,15 +39,17 @@ class OperatorTimes {
   // Before an invoke. Gives the places for platform::ticks() at each operator's end, in running
   // order; none if XNNPACK keeps the times.
   std::span<uint64_t> start();
-  // After it: one an operator. Empty if XNNPACK does not tell. No allocation.
-  std::span<const OperatorTime> stop();
+  // After it: when each operator ended, in ns. It began when the one before ended, the first at
+  // start_ns(). Empty if XNNPACK does not tell. No allocation.
+  std::span<const uint64_t> stop();
+  uint64_t start_ns() const { return start_ns_; }
 
  private:
   xnn_runtime_t runtime_ = nullptr;
   CheckedVector<char> names_;  // zero-terminated, one after the other
   CheckedVector<Operator> operators_;
-  CheckedVector<OperatorTime> times_;
-  CheckedVector<uint64_t> ends_;  // ticks; microseconds that each takes, for the public call
+  // Ticks, or microseconds that each takes, for the public call; then ns.
+  CheckedVector<uint64_t> ends_;
   uint64_t start_ns_ = 0;
   uint64_t start_ticks_ = 0;
 };
