@@ -42,9 +42,9 @@ class CheckedVector {
   Error reserve(size_t capacity) {
     if (capacity <= capacity_) return Error();
     size_t bytes = 0;
-    if (mul_overflows(capacity, sizeof(T), &bytes)) return no_memory_for(capacity, sizeof(T));
+    if (mul_overflows(capacity, kItemSize, &bytes)) return no_memory_for(capacity, kItemSize);
     auto* grown = static_cast<T*>(std::malloc(bytes));
-    if (grown == nullptr) return no_memory_for(capacity, sizeof(T));
+    if (grown == nullptr) return no_memory_for(capacity, kItemSize);
     for (size_t i = 0; i < size_; ++i) {
       new (grown + i) T(std::move(items_[i]));
       items_[i].~T();
@@ -108,9 +108,11 @@ class CheckedVector {
   Error make_room(size_t count) {
     if (count <= capacity_ - size_) return Error();
     size_t needed = 0;
-    if (add_overflows(size_, count, &needed)) return no_memory_for(count, sizeof(T));
+    if (add_overflows(size_, count, &needed)) return no_memory_for(count, kItemSize);
     return reserve(std::max(needed, capacity_ + capacity_ / 2 + 4));
   }
+
+  static constexpr size_t kItemSize = sizeof(T);  // NOLINT(*-sizeof-expression): T may be a pointer
 
   T* items_ = nullptr;
   size_t size_ = 0;
