@@ -19,7 +19,8 @@ void sort(std::span<T> items, const Less& less) {
     return (*static_cast<const Less*>(context))(*static_cast<const T*>(a),
                                                 *static_cast<const T*>(b));
   };
-  sort_items(items.data(), items.size(), sizeof(T), compare, &less);
+  constexpr size_t item_bytes = sizeof(T);  // NOLINT(*-sizeof-expression): T may be a pointer
+  sort_items(items.data(), items.size(), item_bytes, compare, &less);
 }
 
 }  // namespace vitrine
