@@ -1,6 +1,6 @@
 // Products of activations of 8 bits with weights of 4 bits that have a scale a block, for x86 with
 // AVX512-VNNI. They read weights four columns at a time; XNNPACK's own read eight, and add halves
-// of each sum after every block. A prompt takes most of its time here (docs/performance.md).
+// of each sum after every block. A prompt takes most of its time here (docs/performance_llm.md).
 #pragma once
 
 #include <cstddef>
