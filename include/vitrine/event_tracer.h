@@ -43,6 +43,38 @@ struct TraceRecord {
   Kind kind = Kind::kScope;
 };
 
+// What identifies an operator of a delegate in its records.
+struct TracedOperator {
+  const char* name = nullptr;  // the records' metadata; zero-terminated
+  uint32_t name_size = 0;
+  int32_t debug_id = kUnsetDelegateDebugId;  // unset: `name` identifies it
+};
+
+// The operators of one call of a delegate, which ran one after the other.
+struct TracedOperators {
+  // At the same place in memory in every call that runs the same operators.
+  std::span<const TracedOperator> operators;
+  std::span<const uint64_t> ends_ns;  // as many
+  uint64_t start_ns = 0;              // of the first
+  int32_t chain_index = kUnsetChainIndex;
+  int32_t instruction_id = kUnsetInstructionId;
+
+  TraceRecord record(size_t i) const {
+    const TracedOperator& of = operators[i];
+    TraceRecord result;
+    result.start_ns = i == 0 ? start_ns : ends_ns[i - 1];
+    result.end_ns = ends_ns[i];
+    result.name = of.debug_id == kUnsetDelegateDebugId ? of.name : nullptr;
+    result.metadata = of.name;
+    result.metadata_size = of.name_size;
+    result.chain_index = chain_index;
+    result.instruction_id = instruction_id;
+    result.delegate_debug_id = of.debug_id;
+    result.kind = TraceRecord::Kind::kDelegateOperator;
+    return result;
+  }
+};
+
 // A result of an instruction or of an operator inside a delegate, or an output of the method.
 struct TracedValue {
   const EValue* value = nullptr;
@@ -65,6 +97,10 @@ class EventTracer {
   // literal.
   virtual void begin_block(const char* name) = 0;
   virtual void record(const TraceRecord& record) = 0;
+  // A record of each. Tracers that know a list again by its place need not read it.
+  virtual void record_operators(const TracedOperators& all) {
+    for (size_t i = 0; i < all.operators.size(); ++i) record(all.record(i));
+  }
 
   // Follows the record of each step: what it was given and has produced (`delegate`: of a delegate
   // call). True if that took time, which then lies between the steps' times. Those who want values

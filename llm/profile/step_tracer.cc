@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kExecuteBlock = "Execute";
 constexpr std::string_view kExecuteScope = "Method::execute";
+constexpr size_t kNone = SIZE_MAX;
 constexpr size_t kRoom = StepTracer::kRecordsAStep + 64;  // some for whole executions
 
 bool is_execute(const TraceRecord& record) {
@@ -40,25 +41,47 @@ StepTracer::Identity StepTracer::identity_of(const TraceRecord& record) {
           record.kind};
 }
 
+StepTracer::Identity StepTracer::identity_of(const TracedOperators& all) {
+  return {all.operators.data(), all.chain_index, all.instruction_id, kUnsetDelegateDebugId,
+          TraceRecord::Kind::kDelegateOperator};
+}
+
 void StepTracer::begin_block(const char* name) {
   if (std::string_view(name) == kExecuteBlock) is_loading_ = false;
 }
 
-// Steps mostly log the same records in the same order, hundreds a step.
-void StepTracer::record(const TraceRecord& record) {
-  if (next_ == end_ || count_ >= kRecordsAStep || *next_ != identity_of(record)) {
-    record_unexpected(record);
-    return;
-  }
-  ++next_;
-  mark(place_++, record);
+// Steps mostly log the same in the same order, hundreds of records a step.
+bool StepTracer::is_next(const Identity& identity, size_t count) const {
+  return next_ != end_ && count_ + count <= kRecordsAStep && next_->count == count &&
+         next_->identity == identity;
 }
 
-void StepTracer::mark(size_t place, const TraceRecord& record) {
-  static_assert(kRoom <= size_t{1} << Mark::kPlaceBits);
-  const uint64_t ns = record.end_ns - record.start_ns;
-  if (is_execute(record)) executed_ns_ += ns;
-  marks_[count_++] = {record.start_ns, ns << Mark::kPlaceBits | place};
+void StepTracer::record(const TraceRecord& record) {
+  if (is_next(identity_of(record), 1)) {
+    mark(record.start_ns, {&record.end_ns, 1});
+    if (is_execute(record)) executed_ns_ += record.end_ns - record.start_ns;
+  } else {
+    record_unexpected(record);
+  }
+}
+
+void StepTracer::record_operators(const TracedOperators& all) {
+  if (all.operators.empty()) return;
+  if (!is_next(identity_of(all), all.operators.size())) {
+    const bool has_room = count_ + all.operators.size() <= kRecordsAStep;
+    const size_t entry = is_in_step_ && has_room ? find_entry(all) : kNone;
+    if (entry == kNone) return EventTracer::record_operators(all);
+    expect(entry);
+  }
+  mark(all.start_ns, all.ends_ns);
+}
+
+// Of what comes next.
+void StepTracer::mark(uint64_t start_ns, std::span<const uint64_t> ends_ns) {
+  const auto entry = static_cast<size_t>(next_++ - entries_[phase_].data());
+  marks_[mark_count_++] = {start_ns, entry};
+  std::ranges::copy(ends_ns, ends_ns_.get() + count_);
+  count_ += ends_ns.size();
 }
 
 void StepTracer::record_unexpected(const TraceRecord& record) {
@@ -66,25 +89,27 @@ void StepTracer::record_unexpected(const TraceRecord& record) {
     if (is_loading_) loading_.push_back(record);
     return;
   }
+  if (is_execute(record)) executed_ns_ += record.end_ns - record.start_ns;
   if (count_ >= (is_execute(record) ? kRoom : kRecordsAStep)) {
-    if (is_execute(record)) executed_ns_ += record.end_ns - record.start_ns;
     ++dropped_;
     return;
   }
-  const size_t place = find_place(record);
-  mark(place, record);
-  expect(place + 1);
+  expect(find_entry(record));
+  mark(record.start_ns, {&record.end_ns, 1});
 }
 
-void StepTracer::expect(size_t place) {
-  const std::vector<Identity>& all = identities_[phase_];
-  place_ = place;
-  next_ = all.data() + place;
+void StepTracer::expect(size_t entry) {
+  const std::vector<Entry>& all = entries_[phase_];
+  next_ = all.data() + entry;
   end_ = all.data() + all.size();
 }
 
 void StepTracer::begin_step(Phase phase) {
-  if (!marks_) marks_ = std::make_unique_for_overwrite<Mark[]>(kRoom);
+  if (!marks_) {
+    marks_ = std::make_unique_for_overwrite<Mark[]>(kRoom);
+    ends_ns_ = std::make_unique_for_overwrite<uint64_t[]>(kRoom);
+  }
+  mark_count_ = 0;
   count_ = 0;
   phase_ = static_cast<size_t>(phase);
   expect(0);
@@ -97,9 +122,9 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
   is_in_step_ = false;
   next_ = end_ = nullptr;
   PhaseSums& phase = phases_[phase_];
-  for (const Mark& mark : marks()) {
-    phase.sums[mark.place()].add(mark.ns(), position, is_usual);
-  }
+  for_each_record([&](size_t place, uint64_t start_ns, uint64_t end_ns) {
+    phase.sums[place].add(end_ns - start_ns, position, is_usual);
+  });
   keep(step, parts);
   ++phase.steps;
   phase.tokens += step.tokens;
@@ -109,25 +134,57 @@ void StepTracer::end_step(const GenerationStep& step, const PartTimes& parts, ui
   phase.position_squares += position * position;
 }
 
-// Of a record that is not the one that should come next.
-size_t StepTracer::find_place(const TraceRecord& record) {
-  std::vector<Identity>& all = identities_[phase_];
+// Whether it is new: then its records must follow.
+bool StepTracer::add_entry(const Key& key, size_t count, size_t* entry) {
+  std::vector<Entry>& all = entries_[phase_];
+  const auto [found, is_new] = indices_[phase_].try_emplace(key, all.size());
+  *entry = found->second;
+  if (!is_new) return false;
+  PhaseSums& phase = phases_[phase_];
+  all.push_back(
+      {key.identity, static_cast<uint32_t>(phase.records.size()), static_cast<uint32_t>(count)});
+  phase.sums.resize(phase.sums.size() + count);
+  return true;
+}
+
+size_t StepTracer::find_entry(const TraceRecord& record) {
+  const std::vector<Entry>& all = entries_[phase_];
   const Identity identity = identity_of(record);
   uint32_t occurrence = 0;
   if (record.kind == TraceRecord::Kind::kDelegateOperator) {
-    for (size_t i = count_; i-- > 0;) {
-      const Identity& before = all[marks_[i].place()];
+    for (size_t i = mark_count_; i-- > 0;) {
+      const Identity& before = all[marks_[i].entry].identity;
       if (before.kind != record.kind || before.instruction_id != record.instruction_id) break;
       if (before == identity) ++occurrence;
     }
   }
-  const auto [found, is_new] = indices_[phase_].try_emplace(Key{identity, occurrence}, all.size());
-  if (is_new) {
-    all.push_back(identity);
-    phases_[phase_].records.push_back(record);
-    phases_[phase_].sums.emplace_back();
+  size_t entry = 0;
+  if (add_entry({identity, occurrence}, 1, &entry)) phases_[phase_].records.push_back(record);
+  return entry;
+}
+
+// kNone if there are not as many as before.
+size_t StepTracer::find_entry(const TracedOperators& all) {
+  size_t entry = 0;
+  if (add_entry({identity_of(all), 0}, all.operators.size(), &entry)) {
+    for (size_t i = 0; i < all.operators.size(); ++i) {
+      phases_[phase_].records.push_back(all.record(i));
+    }
   }
-  return found->second;
+  return entries_[phase_][entry].count == all.operators.size() ? entry : kNone;
+}
+
+template <class Visit>
+void StepTracer::for_each_record(const Visit& visit) const {
+  const uint64_t* end_ns = ends_ns_.get();
+  for (const Mark& mark : std::span(marks_.get(), mark_count_)) {
+    const Entry& entry = entries_[phase_][mark.entry];
+    uint64_t start_ns = mark.start_ns;
+    for (size_t place = entry.place; place < size_t{entry.place} + entry.count; ++place) {
+      visit(place, start_ns, *end_ns);
+      start_ns = *end_ns++;
+    }
+  }
 }
 
 void StepTracer::keep(const GenerationStep& step, const PartTimes& parts) {
@@ -156,11 +213,11 @@ void StepTracer::keep(const GenerationStep& step, const PartTimes& parts) {
 std::vector<TraceRecord> StepTracer::current_records() const {
   std::vector<TraceRecord> records;
   records.reserve(count_);
-  for (const Mark& mark : marks()) {
-    TraceRecord& record = records.emplace_back(phases_[phase_].records[mark.place()]);
-    record.start_ns = mark.start_ns;
-    record.end_ns = mark.start_ns + mark.ns();
-  }
+  for_each_record([&](size_t place, uint64_t start_ns, uint64_t end_ns) {
+    TraceRecord& record = records.emplace_back(phases_[phase_].records[place]);
+    record.start_ns = start_ns;
+    record.end_ns = end_ns;
+  });
   return records;
 }
 

@@ -77,6 +77,7 @@ class StepTracer final : public EventTracer {
 
   void begin_block(const char* name) override;
   void record(const TraceRecord& record) override;
+  void record_operators(const TracedOperators& all) override;
 
   // Records between the two calls are the step's.
   void begin_step(Phase phase);
@@ -94,16 +95,21 @@ class StepTracer final : public EventTracer {
   uint64_t dropped() const { return dropped_; }
 
  private:
-  // What a record is of.
+  // What is logged at once: a record, or the operators of a delegate call.
   struct Identity {
-    const char* name;
+    const void* name;  // of operators: their list
     int32_t chain_index;
     int32_t instruction_id;
     int32_t delegate_debug_id;
     TraceRecord::Kind kind;
     bool operator==(const Identity&) const = default;
   };
-  // Records of a phase by what they are of.
+  struct Entry {
+    Identity identity;
+    uint32_t place;  // of its first record in the phase's
+    uint32_t count;  // of records
+  };
+  // Entries of a phase by what they are of.
   struct Key {
     Identity identity;
     uint32_t occurrence;  // among the same operators of one delegate call
@@ -114,31 +120,34 @@ class StepTracer final : public EventTracer {
   };
   using Index = std::unordered_map<Key, size_t, KeyHash>;
 
-  // A record of the step, whose rest is that of its phase's record in this place.
+  // An entry of the step. Each of its records but the first begins where the one before ends.
   struct Mark {
-    static constexpr int kPlaceBits = 17;
     uint64_t start_ns;
-    uint64_t ns_and_place;
-    uint64_t ns() const { return ns_and_place >> kPlaceBits; }
-    size_t place() const { return ns_and_place & ((size_t{1} << kPlaceBits) - 1); }
+    size_t entry;
   };
 
   static Identity identity_of(const TraceRecord& record);
-  std::span<const Mark> marks() const { return {marks_.get(), count_}; }
-  void mark(size_t place, const TraceRecord& record);
-  void expect(size_t place);
+  static Identity identity_of(const TracedOperators& all);
+  bool is_next(const Identity& identity, size_t count) const;
+  void mark(uint64_t start_ns, std::span<const uint64_t> ends_ns);
+  void expect(size_t entry);
   void record_unexpected(const TraceRecord& record);
-  size_t find_place(const TraceRecord& record);
+  size_t find_entry(const TraceRecord& record);
+  size_t find_entry(const TracedOperators& all);
+  bool add_entry(const Key& key, size_t count, size_t* entry);
+  template <class Visit>  // (place, start_ns, end_ns)
+  void for_each_record(const Visit& visit) const;
   void keep(const GenerationStep& step, const PartTimes& parts);
   std::vector<TraceRecord> current_records() const;
 
-  // The step's records.
+  // The step's.
   std::unique_ptr<Mark[]> marks_;
+  size_t mark_count_ = 0;
+  std::unique_ptr<uint64_t[]> ends_ns_;  // of its records
   size_t count_ = 0;
-  // The record that should come next, and the end of the phase's; null outside of steps.
-  const Identity* next_ = nullptr;
-  const Identity* end_ = nullptr;
-  size_t place_ = 0;  // of next_
+  // What should come next, and the end of the phase's; null outside of steps.
+  const Entry* next_ = nullptr;
+  const Entry* end_ = nullptr;
   size_t phase_ = 0;
   bool is_in_step_ = false;
   bool is_loading_ = true;
@@ -146,8 +155,9 @@ class StepTracer final : public EventTracer {
   uint64_t dropped_ = 0;
   std::vector<TraceRecord> loading_;
   std::array<PhaseSums, kPhases> phases_;
-  // Of the records of a phase. By themselves, and small: between two tokens they leave the caches.
-  std::array<std::vector<Identity>, kPhases> identities_;
+  // In the order in which they came first. By themselves, and small: between two tokens they leave
+  // the caches.
+  std::array<std::vector<Entry>, kPhases> entries_;
   std::array<Index, kPhases> indices_;
   std::array<uint64_t, kPhases> strides_ = {1, 1};
   std::array<std::vector<KeptStep>, kPhases> sampled_;

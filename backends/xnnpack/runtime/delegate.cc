@@ -290,22 +290,10 @@ Error XnnpackDelegate::name_operators(std::span<const uint32_t> node_of_op) {
 }
 
 void XnnpackDelegate::log_operators(const BackendExecutionContext& context,
-                                    std::span<const uint64_t> ends_ns) {
-  TraceRecord record;
-  record.kind = TraceRecord::Kind::kDelegateOperator;
-  record.chain_index = context.chain_index;
-  record.instruction_id = context.instruction_id;
-  record.end_ns = times_->start_ns();
-  for (size_t i = 0; i < ends_ns.size(); ++i) {
-    const LoggedOperator& op = logged_[i];
-    record.start_ns = record.end_ns;
-    record.end_ns = ends_ns[i];
-    record.name = op.debug_id == kUnsetDelegateDebugId ? op.name : nullptr;
-    record.metadata = op.name;
-    record.metadata_size = op.name_size;
-    record.delegate_debug_id = op.debug_id;
-    context.tracer->record(record);
-  }
+                                    std::span<const uint64_t> ends_ns) const {
+  const auto ran = std::span<const TracedOperator>(logged_).first(ends_ns.size());
+  context.tracer->record_operators(
+      {ran, ends_ns, times_->start_ns(), context.chain_index, context.instruction_id});
 }
 
 }  // namespace vitrine::xnnpack

@@ -68,7 +68,8 @@ class XnnpackDelegate final : public Delegate {
   ZeroBufferLists zero_buffer_lists() const;
   Error reshape();
   Error name_operators(std::span<const uint32_t> node_of_op);
-  void log_operators(const BackendExecutionContext& context, std::span<const uint64_t> ends_ns);
+  void log_operators(const BackendExecutionContext& context,
+                     std::span<const uint64_t> ends_ns) const;
 
   Graph graph_;
   Limits limits_;
@@ -90,12 +91,7 @@ class XnnpackDelegate final : public Delegate {
 
   // Only with a tracer at create.
   std::optional<OperatorTimes> times_;
-  struct LoggedOperator {
-    const char* name;
-    uint32_t name_size;
-    int32_t debug_id;  // or kUnsetDelegateDebugId
-  };
-  CheckedVector<LoggedOperator> logged_;
+  CheckedVector<TracedOperator> logged_;
   CheckedVector<char> plan_text_;
 };
 
