@@ -11,8 +11,8 @@ namespace vitrine {
 
 // What the runs of one Method took. After the first few, seven are on all threads and seven on the
 // caller's alone, twice; fewer if being alone takes a quarter longer. Then the way with the lower
-// median is taken for inputs of this shape, until some thousand runs are over. Long runs end the
-// trial: they gain from threads.
+// median is taken for inputs of this shape, until some hundred runs are over, and the next times
+// some thousand. Long runs end the trial: they gain from threads.
 class RunTrial {
  public:
   static constexpr uint32_t kRuns = 32;  // of a whole trial
@@ -28,10 +28,13 @@ class RunTrial {
 
  private:
   static constexpr size_t kTimed = 14;  // runs of each way
+  // The first trial may be of runs in which the process and its threads have only begun.
+  static constexpr uint32_t kFirstValid = 256;
   struct Kind {
     uint64_t shape = 0;
     uint32_t runs = 0;
-    bool is_alone = false;  // once decided
+    uint32_t valid = kFirstValid;  // runs after which it is tried again
+    bool is_alone = false;         // once decided
   };
 
   void decide(bool alone);

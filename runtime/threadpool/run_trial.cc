@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kUntimed = 4;
 constexpr size_t kBlock = 7;  // runs of one way
 constexpr size_t kFew = 3;    // runs alone after which it may be clear
-constexpr uint32_t kValid = 4096;
+constexpr uint32_t kLongestValid = 4096;
 
 uint32_t median(std::span<uint32_t> times) {
   const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
@@ -28,11 +28,14 @@ void RunTrial::begin(uint64_t shape) {
     if (known == kinds_.end()) {
       current_ = next_;
       next_ = (next_ + 1) % kinds_.size();
-      kinds_[current_] = {shape, 0, false};
+      kinds_[current_] = {.shape = shape};
     }
   }
   Kind& kind = kinds_[current_];
-  if (kind.runs >= kValid) kind.runs = 0;
+  if (kind.runs >= kind.valid) {
+    kind.runs = 0;
+    kind.valid = std::min(4 * kind.valid, kLongestValid);
+  }
   is_alone_ = is_timed() ? kind.runs >= kUntimed && (kind.runs - kUntimed) / kBlock % 2 == 1
                          : kind.is_alone;
 }

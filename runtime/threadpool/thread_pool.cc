@@ -28,9 +28,9 @@ namespace {
 
 constexpr size_t kMaxThreads = 1024;
 
-// A worker looks out for work for so long before it sleeps (20 to 60 microseconds on x86), and is
-// woken for so much work.
-constexpr uint64_t kAwakeNs = 20'000;
+// A worker looks out for work for so long at least before it sleeps (0.2 to 0.5 ms on x86, see
+// VITRINE_SOURCE_FIXES), and is woken for so much work.
+constexpr uint64_t kAwakeNs = 100'000;
 constexpr uint64_t kWorthWakingNs = 50'000;
 
 // What each worker saved lately, up to this, makes up for what is lost: a single loss of a few

@@ -50,13 +50,16 @@ TEST(RunTrial, LongRunsUseTheThreads) {
 
 TEST(RunTrial, StopsSoonWhereThreadsAreMuchFaster) {
   RunTrial trial;
-  EXPECT_EQ(run(trial, 1000, 1'400'000, 2'400'000), 3);
+  EXPECT_EQ(run(trial, 200, 1'400'000, 2'400'000), 3);
 }
 
-TEST(RunTrial, BeginsAnewAfterThousandsOfRuns) {
+// The first trial holds for 256 runs, the second for 1024, later ones for 4096.
+TEST(RunTrial, BeginsAnewEverLater) {
   RunTrial trial;
-  run(trial, kTrialRuns, 600'000, 700'000);
-  EXPECT_EQ(run(trial, 4096 - kTrialRuns, 600'000, 700'000), 0);
+  for (const int valid : {256, 1024, 4096, 4096}) {
+    EXPECT_EQ(run(trial, kTrialRuns, 600'000, 700'000), 14);
+    EXPECT_EQ(run(trial, valid - kTrialRuns, 600'000, 700'000), 0);
+  }
   EXPECT_EQ(run(trial, kTrialRuns, 700'000, 570'000), 14);
   EXPECT_EQ(run(trial, 10, 700'000, 570'000), 10);
 }
