@@ -34,13 +34,7 @@ set(VITRINE_SOURCE_FIXES
   "XNNPACK|src/operators/fully-connected-nc.c|xnn_init_f32_gemm_config()|vitrine_f32_gemm_config(output_channels, /*few=*/4)"
   "XNNPACK|src/operators/fully-connected-nc.c|xnn_init_f32_gemm_nr2_config()|gemm_config /* has been chosen */"
   "XNNPACK|src/operators/dynamic-fully-connected-nc.c|ukernel->nr > output_channels|output_channels < min(ukernel->nr, 16)"
-  "pthreadpool|src/threadpool-common.h|#define PTHREADPOOL_SPIN_PAUSE_ITERATIONS 1000
-|#if defined(__x86_64__)
-#define PTHREADPOOL_SPIN_PAUSE_ITERATIONS 10000
-#else
-#define PTHREADPOOL_SPIN_PAUSE_ITERATIONS 100000
-#endif
-"
+  "pthreadpool|src/threadpool-common.h|PAUSE_ITERATIONS 1000\n|PAUSE_ITERATIONS 10000\n"
   "XNNPACK|src/xnnpack/math.h|(XNN_GNUC_ACTUAL >= 13)|(XNN_GNUC_ACTUAL >= 1000)"
 )
 foreach(family gemm igemm)

@@ -3,10 +3,10 @@
 // One parallel region runs at a time; a second caller waits. Create one per process and share it.
 //
 // Callers work alone while that is faster: for little work, and in runs that were tried both ways
-// (run_trial.h). Workers look out for work for 0.1 to 0.5 ms after the last region. Then they sleep,
-// and waking them takes 20 microseconds. A worker whose core the system gives to another process
-// keeps its caller waiting for milliseconds. If that costs more than the workers save, the pool
-// pauses: callers work alone.
+// (run_trial.h). Workers look out for work for 0.1 to 0.5 ms after the last region. Then they
+// sleep, and waking them takes 20 microseconds. A worker whose core the system gives to another
+// process keeps its caller waiting for milliseconds. If that costs more than the workers save, the
+// pool pauses: callers work alone.
 #pragma once
 
 #include <atomic>
@@ -62,8 +62,8 @@ class ThreadPool {
   // now. The caller follows the answer, and calls account() after a region on all threads.
   bool pays(uint64_t now_ns, uint64_t work_ns);
   // A region ended now. It took `took_ns` on all threads; `own_ns` is what it takes if no worker
-  // keeps the caller waiting.
-  void account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns);
+  // keeps the caller waiting, `alone_ns` what it takes one thread: 0 if that is not known.
+  void account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns, uint64_t alone_ns = 0);
   // Whether the pool pauses, or the caller's run is one on its thread alone.
   bool rests(uint64_t now_ns) const;
 

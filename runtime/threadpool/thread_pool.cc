@@ -135,14 +135,16 @@ bool ThreadPool::pays(uint64_t now_ns, uint64_t work_ns) {
   return worth_waking;
 }
 
-void ThreadPool::account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns) {
+void ThreadPool::account(uint64_t now_ns, uint64_t took_ns, uint64_t own_ns, uint64_t alone_ns) {
   if (use_ == Use::kAlways) return;
   end_ns_.store(now_ns, std::memory_order_relaxed);
   const auto workers = static_cast<int64_t>(threads_ - 1);
-  // The others' share counts less than in full: tiles are uneven, memory is shared.
-  const int64_t alone_ns = static_cast<int64_t>(own_ns) * (10 + 7 * workers) / 10;
+  // The others' share counts less than in full: tiles are uneven, memory is shared. They may have
+  // no share at all.
+  int64_t alone = static_cast<int64_t>(own_ns) * (10 + 7 * workers) / 10;
+  if (alone_ns != 0) alone = std::min(alone, static_cast<int64_t>(alone_ns));
   const int64_t lost =
-      std::max(lost_ns_.load(std::memory_order_relaxed) + static_cast<int64_t>(took_ns) - alone_ns,
+      std::max(lost_ns_.load(std::memory_order_relaxed) + static_cast<int64_t>(took_ns) - alone,
                -kMaxSavedNs * workers);
   lost_ns_.store(lost > 0 ? -kTrialNs : lost, std::memory_order_relaxed);
   if (lost <= 0) return;

@@ -24,6 +24,7 @@ constexpr double kWorthThreads = 4000;
 // differ.
 constexpr double kWorthTrials = 40'000;
 constexpr uint32_t kTrials = 3;
+constexpr uint32_t kRunsUntilAlone = 16;
 // Copies of shorter rows are slower on several threads, which take them one by one.
 constexpr double kRowWorthThreads = 64;
 
@@ -142,8 +143,10 @@ Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
     const double work = runtime->threadpool == nullptr ? 0 : Work(*runtime, data).estimate();
     if (work >= kWorthThreads) {
       op.work_ns = static_cast<uint64_t>(std::min(work, double{ThreadPool::kMuchWork}));
-      const bool is_tried = work < kWorthTrials && pool->use() == ThreadPool::Use::kWhileItPays;
-      op.trials = is_tried ? kTrials : 0;
+      if (pool->use() == ThreadPool::Use::kWhileItPays) {
+        op.trials = work < kWorthTrials ? kTrials : 0;
+        op.until_alone = kRunsUntilAlone;
+      }
       pool_ = pool;
     }
     VITRINE_RETURN_IF_ERROR(operators_.push_back(op));
@@ -151,32 +154,36 @@ Error Invocation::plan(xnn_runtime_t runtime, ThreadPool* pool) {
   return Error();
 }
 
-void Invocation::end_trial(Operator& op, uint64_t took_ns) {
-  const bool is_first = op.trials == kTrials;
-  op.work_ns = is_first ? took_ns : std::min(op.work_ns, took_ns);
-  if (--op.trials == 0 && static_cast<double>(op.work_ns) < kWorthThreads) op.work_ns = 0;
+void Invocation::end_alone(Operator& op, uint64_t took_ns) {
+  op.alone_ns = op.alone_ns == 0 ? took_ns : std::min(op.alone_ns, took_ns);
+  if (op.trials == 0 || --op.trials != 0) return;
+  op.work_ns = static_cast<double>(op.alone_ns) < kWorthThreads ? 0 : op.alone_ns;
+}
+
+// What several threads gain is known only if one was timed.
+bool Invocation::must_be_alone(Operator& op) {
+  return op.trials != 0 || (op.until_alone != 0 && --op.until_alone == 0 && op.alone_ns == 0);
 }
 
 xnn_status Invocation::run_next(Operator& op, std::span<const xnn_operator_t> objects,
                                 pthreadpool_t threads, bool* rests) {
-  uint64_t start_ns = 0;
+  if (op.work_ns == 0) return run_objects(objects, nullptr);
+  const uint64_t start_ns = platform::quick_now_ns();
   bool in_parallel = false;
-  const bool is_trial = op.trials != 0;
-  if (is_trial) {
-    start_ns = platform::quick_now_ns();
-  } else if (!*rests && op.work_ns != 0) {
-    start_ns = platform::quick_now_ns();
+  if (!*rests && !must_be_alone(op)) {
     in_parallel = pool_->pays(start_ns, op.work_ns);
     *rests = !in_parallel && pool_->rests(start_ns);
   }
   const xnn_status status = run_objects(objects, in_parallel ? threads : nullptr);
   if (status != xnn_status_success) return status;
-  if (is_trial) end_trial(op, platform::quick_now_ns() - start_ns);
-  if (!in_parallel) return status;
   const uint64_t end_ns = platform::quick_now_ns();
   const uint64_t took_ns = end_ns - start_ns;
-  op.usual_ns = updated_usual(op.usual_ns, took_ns);
-  pool_->account(end_ns, took_ns, op.usual_ns);
+  if (in_parallel) {
+    op.usual_ns = updated_usual(op.usual_ns, took_ns);
+    pool_->account(end_ns, took_ns, op.usual_ns, op.alone_ns);
+  } else {
+    end_alone(op, took_ns);
+  }
   return status;
 }
 

@@ -25,13 +25,17 @@ class Invocation {
 
  private:
   [[maybe_unused]] ThreadPool* pool_ = nullptr;  // null: no operator runs on several threads
-  // One of the runtime's that was not fused into another.
+  // One of the runtime's that was not fused into another. Times of one thread are the shortest that
+  // were measured.
   struct Operator {
-    uint64_t work_ns = 0;   // of one thread, estimated, then measured; 0: too little for several
-    uint64_t usual_ns = 0;  // on all threads; 0: not known yet
-    uint32_t trials = 0;    // runs on one thread that are still to be timed
+    uint64_t work_ns = 0;      // of one thread, estimated, then measured; 0: too little for several
+    uint64_t usual_ns = 0;     // on all threads; 0: not known yet
+    uint64_t alone_ns = 0;     // of one thread, measured; 0: not known yet
+    uint32_t trials = 0;       // runs on one thread that are still to be timed
+    uint32_t until_alone = 0;  // runs on all threads until one thread is timed; 0: never
   };
-  static void end_trial(Operator& op, uint64_t took_ns);
+  static void end_alone(Operator& op, uint64_t took_ns);
+  static bool must_be_alone(Operator& op);
   xnn_status run_in_turn(pthreadpool_t threads, std::span<uint64_t> ends);
   xnn_status run_next(Operator& op, std::span<const xnn_operator_t> objects, pthreadpool_t threads,
                       bool* rests);

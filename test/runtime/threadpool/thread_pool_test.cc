@@ -121,6 +121,24 @@ uint64_t pause_after_losses(ThreadPool& pool, uint64_t& now) {
   return now - start;
 }
 
+// A busy core: the caller does all of a region, and waits for a worker now and then.
+TEST(ThreadPool, RestsIfWorkersSaveNothing) {
+  for (const auto& [alone_ns, expected] :
+       {std::pair(kMillisecond, true), {2 * kMillisecond, false}, {uint64_t{0}, false}}) {
+    const auto pool = two_threads();
+    uint64_t now = 100 * kMillisecond;
+    bool rested = false;
+    for (int i = 0; i < 200 && !rested; ++i) {
+      ASSERT_TRUE(pool->pays(now, ThreadPool::kMuchWork));
+      const uint64_t took = i % 10 == 0 ? 4 * kMillisecond : kMillisecond;
+      now += took;
+      pool->account(now, took, kMillisecond, alone_ns);
+      rested = pool->rests(now);
+    }
+    EXPECT_EQ(rested, expected) << alone_ns;
+  }
+}
+
 TEST(ThreadPool, RestsLongerEachTimeThatWorkersKeepCallersWaiting) {
   const auto pool = two_threads();
   uint64_t now = 100 * kMillisecond;
