@@ -175,8 +175,8 @@ class Decoder {
     return static_cast<double>(platform::now_ns() - begin);
   }
 
-  // Looks for the most probable token, as a generator does between two steps: the pool's workers
-  // go to sleep meanwhile, with a tracer and without.
+  // Looks for the most probable token, as a generator does between two steps, so that workers wait
+  // for the next step as long as there.
   void read_logits() {
     const Tensor& logits = *check(method_->output(0).as_tensor());
     const float* const first = logits.data<float>();

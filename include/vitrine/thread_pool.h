@@ -3,7 +3,7 @@
 // One parallel region runs at a time; a second caller waits. Create one per process and share it.
 //
 // Callers work alone while that is faster: for little work, and in runs that were tried both ways
-// (run_trial.h). Workers look out for work for 0.1 to 0.5 ms after the last region. Then they
+// (run_trial.h). Workers look out for work for 0.25 ms (Zen 4) after the last region. Then they
 // sleep, and waking them takes 20 microseconds. A worker whose core the system gives to another
 // process keeps its caller waiting for milliseconds. If that costs more than the workers save, the
 // pool pauses: callers work alone.

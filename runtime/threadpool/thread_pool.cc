@@ -28,7 +28,7 @@ namespace {
 
 constexpr size_t kMaxThreads = 1024;
 
-// A worker looks out for work for so long at least before it sleeps (0.2 to 0.5 ms on x86, see
+// A worker is taken to look out for work for so long before it sleeps (0.25 ms on Zen 4, see
 // VITRINE_SOURCE_FIXES), and is woken for so much work.
 constexpr uint64_t kAwakeNs = 100'000;
 constexpr uint64_t kWorthWakingNs = 50'000;
