@@ -8,7 +8,7 @@
 // included, written as:
 //   Tensor            const Tensor& (input), Tensor& (output)
 //   Tensor?           const Tensor*               null for None
-//   a Tensor whose memory is not touched, or is set by the operator: TensorSlot
+//   a Tensor whose memory is not touched: TensorSlot
 //   Tensor[]          std::span<const Tensor* const> (inputs), std::span<Tensor* const> (outputs)
 //   Tensor?[]         OptionalTensorList          items may be null
 //   int, SymInt       int64_t                     int?    std::optional<int64_t>
@@ -22,8 +22,9 @@
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
 // A program passes the returned value(s) once more after these; that trailing argument is not read.
 // A last parameter `EValue&` instead receives the result of an operator without `out`
-// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Any other
-// parameter of type const EValue& takes whatever is there.
+// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Elsewhere, it is a
+// value that the operator changes in place (et_copy_index). A parameter of type const EValue& takes
+// whatever is there.
 //
 // The kernel is not called if the program passes a value of another kind than the parameter's, an
 // input without memory, or an output without memory or in constant memory. Kernels need not check
@@ -60,6 +61,7 @@ struct Kernel {
   Function function;
   uint16_t num_arguments;  // in the instruction, trailing return value included
   uint32_t outputs = 0;    // tensors that it writes, alone or in lists: bit n for argument n
+  uint32_t results = 0;    // values that it sets, or changes where it is not the last argument
 };
 
 namespace boxing {
@@ -317,11 +319,11 @@ struct Box;
 
 template <class... Args, void (*function)(KernelContext&, Args...)>
 struct Box<function> {
-  static constexpr bool kReturnsByValue = (std::is_same_v<Args, EValue&> || ... || false);
-  static constexpr uint16_t kNumArguments = sizeof...(Args) + (kReturnsByValue ? 0 : 1);
   static_assert(sizeof...(Args) < 32);
   static constexpr uint32_t kInputs = bits({is_input<Args>...});
   static constexpr uint32_t kOutputs = bits({is_output<Args>...});
+  static constexpr uint32_t kResults = bits({std::is_same_v<Args, EValue&>...});
+  static constexpr uint16_t kNumArguments = sizeof...(Args) + (kResults != 0 ? 0 : 1);
   static void call(KernelContext& context, EValue* const* arguments) {
     call(context, arguments, std::index_sequence_for<Args...>());
   }
@@ -342,12 +344,12 @@ struct Box<function> {
 
 // Defines the table entry `kernel_<id>` in the current namespace; one line in the room's table of
 // kernels names it. `id` is unique in the namespace.
-#define VITRINE_KERNEL(id, operator_name, function)          \
-  extern const ::vitrine::Kernel kernel_##id;                \
-  constinit const ::vitrine::Kernel kernel_##id {            \
-    operator_name, &::vitrine::boxing::Box<&function>::call, \
-        ::vitrine::boxing::Box<&function>::kNumArguments,    \
-        ::vitrine::boxing::Box<&function>::kOutputs          \
+#define VITRINE_KERNEL(id, operator_name, function)                                              \
+  extern const ::vitrine::Kernel kernel_##id;                                                    \
+  constinit const ::vitrine::Kernel kernel_##id {                                                \
+    operator_name, &::vitrine::boxing::Box<&function>::call,                                     \
+        ::vitrine::boxing::Box<&function>::kNumArguments,                                        \
+        ::vitrine::boxing::Box<&function>::kOutputs, ::vitrine::boxing::Box<&function>::kResults \
   }
 
 }  // namespace vitrine

@@ -68,8 +68,9 @@ struct MethodOptions {
   // It must be of this program. Null: the method has its own state.
   SharedState* shared_state = nullptr;
   MethodLimits limits = {};
-  // refuse_overlaps, which the facade and the tools use, for plans that may be wrong. Null: each
-  // kernel refuses the overlaps that it cannot work with, and nothing else checks for them.
+  // refuse_overlaps, which the facade and the tools use, for plans that may be wrong. Null: a plan
+  // that writes over values that are still needed gives wrong numbers. Kernels stay inside of their
+  // tensors with any plan.
   Error (*check_plan)(MethodLoader& loader) = nullptr;
 };
 
@@ -116,15 +117,18 @@ class Method {
   // NotSupported name the mismatch.
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
-  // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on,
-  // and so must live until other memory is set or the Method is destroyed. With kReadableSlack more
-  // bytes, delegates need not copy it.
+  // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on
+  // (a result that a branch or a view has elsewhere is copied to it), and so must live until other
+  // memory is set or the Method is destroyed. It must not overlap inputs that are not planned. With
+  // kReadableSlack more bytes, delegates need not copy it.
   Error set_output_data(size_t index, std::span<std::byte> memory);
 
-  // Fails at the first instruction that fails, and names it. InvalidState if an input is not set,
-  // or if the last execution may have written over it: inputs that share planned memory with what
-  // the program writes must be set before each execution, others keep their values. InvalidState,
-  // without any effect, while another method uses the state that they share.
+  // Begins with the program's own values and the memory that was set: what the execution before
+  // moved, counted or made a view of is gone. Fails at the first instruction that fails, and names
+  // it. InvalidState if an input is not set, or if the last execution may have written over it:
+  // inputs that share planned memory with what the program writes must be set before each
+  // execution, others keep their values. InvalidState, without any effect, while another method
+  // uses the state that they share.
   Error execute();
 
   // An error that did not stop loading, e.g. a cache that cannot be written; success if there was
@@ -154,6 +158,13 @@ class Method {
     bool is_reused = false;   // an execution may write over it
     bool was_reused = false;  // and one did, since it was set
   };
+  // A value that steps may exchange, or give other memory. Each execution begins with what it was.
+  struct Restored {
+    EValue* value = nullptr;
+    EValue before;
+    Tensor memory;              // a copy of its tensor, when that had its own memory
+    bool is_delivered = false;  // an output for which set_output_data() gave that memory
+  };
   // The steps of one chain of instructions: [first, first + count).
   struct ChainSteps {
     uint32_t first;
@@ -167,6 +178,9 @@ class Method {
     return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
   }
   Error no_turn() const;
+  Restored* find_restored(const EValue* value);
+  void restore();
+  Error deliver_outputs();
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
@@ -188,6 +202,7 @@ class Method {
   std::span<EValue> values_;
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
+  std::span<Restored> restored_;  // by address of their values
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;
   std::span<Delegate*> delegates_;   // owned

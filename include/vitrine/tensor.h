@@ -119,6 +119,13 @@ class Tensor {
   // with the bound at construction; InvalidArgument if `other` has less room. On error nothing
   // changes.
   Error alias(const Tensor& other, std::span<const int32_t> sizes);
+  // Has the memory of `before` again, which is a copy of this tensor, or none if that is too small.
+  void return_to(const Tensor& before) {
+    data_ = numel_ <= before.room_numel_ ? before.data_ : nullptr;
+    room_numel_ = before.room_numel_;
+    read_only_ = before.read_only_;
+    has_slack_ = before.has_slack_;
+  }
   // Whether the memory can be read for all elements of `sizes`; and written up to max_numel().
   bool is_readable() const { return data_ != nullptr || numel_ == 0; }
   bool is_writable() const { return !read_only_ && (data_ != nullptr || max_numel() == 0); }

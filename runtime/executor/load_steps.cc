@@ -13,8 +13,9 @@ Error MethodLoader::make_steps() {
   method_.chains_ = arena_.allocate_array<Method::ChainSteps>(num_chains);
   method_.steps_ = arena_.allocate_array<Step>(num_steps);
   written_ = scratch_.allocate_array<bool>(method_.values_.size());
+  exchanged_ = scratch_.allocate_array<bool>(method_.values_.size());
   if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps ||
-      written_.size() != method_.values_.size()) {
+      written_.size() != method_.values_.size() || exchanged_.size() != written_.size()) {
     return no_memory("instructions");
   }
   uint32_t next = 0;
@@ -26,7 +27,21 @@ Error MethodLoader::make_steps() {
                               "%s, chains[%u].instructions[%u]", plan_.name()->c_str(), c, i);
     }
   }
+  VITRINE_RETURN_IF_ERROR(keep_exchanged());
   return missing_dtypes_ == 0 ? Error() : name_missing_dtypes();
+}
+
+Error MethodLoader::keep_exchanged() {
+  const auto count = static_cast<size_t>(std::ranges::count(exchanged_, true));
+  method_.restored_ = arena_.allocate_array<Method::Restored>(count);
+  if (method_.restored_.size() != count) return no_memory("values");
+  auto next = method_.restored_.begin();
+  for (size_t i = 0; i < exchanged_.size(); ++i) {
+    if (!exchanged_[i]) continue;
+    EValue& value = method_.values_[i];
+    *next++ = {&value, value, value.is_tensor() ? value.unchecked_tensor() : Tensor()};
+  }
+  return Error();
 }
 
 Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
@@ -39,6 +54,7 @@ Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
       const fbs::MoveCall& call = *from.instr_args_as_MoveCall();
       const int32_t from_and_to[] = {call.move_from(), call.move_to()};
       step.kind = TraceRecord::Kind::kMove;
+      for (const int32_t value : from_and_to) exchanged_[static_cast<size_t>(value)] = true;
       VITRINE_RETURN_IF_ERROR(set_arguments(from_and_to, 2, step));
       return note_dtypes(step, common_dtypes_);
     }
@@ -68,8 +84,13 @@ Error MethodLoader::make_kernel_step(const fbs::KernelCall& call, Step& step) {
   if (call.args() == nullptr) return Error();
   VITRINE_RETURN_IF_ERROR(set_arguments(call.args()->data(), call.args()->size(), step));
   const uint32_t outputs = op.found.kernel->outputs;
-  for (uint32_t i = 0; outputs >> i != 0; ++i) {
-    if ((outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(call.args()->Get(i)));
+  const uint32_t results = op.found.kernel->results;
+  for (uint32_t i = 0; (outputs | results) >> i != 0; ++i) {
+    const int32_t argument = call.args()->Get(i);
+    const bool is_result = (results >> i & 1u) != 0;
+    if (is_result) exchanged_[static_cast<size_t>(argument)] = true;
+    const bool is_changed = is_result && i + 1 < step.num_arguments;
+    if (is_changed || (outputs >> i & 1u) != 0) VITRINE_RETURN_IF_ERROR(mark_written(argument));
   }
   return note_dtypes(step, op.found.dtypes);
 }

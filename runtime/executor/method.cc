@@ -79,8 +79,7 @@ Error misaligned(const Tensor& tensor) {
                      scalar_type_name(tensor.dtype()));
 }
 
-Error copy_input(const Tensor& given, Tensor& planned) {
-  // A move may have put a constant there.
+Error copy_to(const Tensor& given, Tensor& planned) {
   if (!planned.is_writable()) {
     return Error::make(ErrorCode::kInvalidState, "the program left no memory to copy it to");
   }
@@ -168,7 +167,8 @@ Error Method::set_input(size_t index, const EValue& value) {
   if (index >= inputs_.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu of %zu", index, inputs_.size());
   }
-  EValue& input = *inputs_[index].value;
+  Restored* const restored = find_restored(inputs_[index].value);
+  const EValue& input = restored != nullptr ? restored->before : *inputs_[index].value;
   if (value.tag() != input.tag()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu is a %s, not a %s", index,
                        tag_name(input.tag()), tag_name(value.tag()));
@@ -199,47 +199,84 @@ Error Method::set_input(size_t index, const EValue& value) {
   if (!given.is_readable()) {
     return Error::make(ErrorCode::kInvalidArgument, "input %zu has no data", index);
   }
-  Error error =
-      inputs_[index].is_planned ? copy_input(given, planned) : alias_input(given, planned);
+  if (restored != nullptr) planned.return_to(restored->memory);
+  Error error = inputs_[index].is_planned ? copy_to(given, planned) : alias_input(given, planned);
   if (!error.ok()) return std::move(error).in("input %zu", index);
+  if (restored != nullptr) restored->memory = planned;
   inputs_[index].is_set = true;
   return Error();
 }
 
 Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
-  if (index >= outputs_.size() || meta_.output_tag(index) != EValue::Tag::kTensor ||
-      !outputs_[index]->is_tensor()) {
+  if (index >= outputs_.size() || meta_.output_tag(index) != EValue::Tag::kTensor) {
     return Error::make(ErrorCode::kInvalidArgument, "output %zu is not a tensor of this method",
                        index);
   }
   if (meta_.output_tensor(index).is_memory_planned) {
     return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
   }
-  Tensor& output = outputs_[index]->unchecked_tensor();
+  Restored* const restored = find_restored(outputs_[index]);
+  const EValue& value = restored != nullptr ? restored->before : *outputs_[index];
+  Tensor& output = value.unchecked_tensor();
   if (memory.size() < output.bound_nbytes()) {
     return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, not %zu", index,
                        output.bound_nbytes(), memory.size());
   }
   if (!is_aligned(memory.data(), output)) return misaligned(output).in("output %zu", index);
   output.set_data(memory.data(), memory.size() - output.bound_nbytes() >= kReadableSlack);
+  if (restored != nullptr) {
+    restored->memory = output;
+    restored->is_delivered = true;
+  }
+  return Error();
+}
+
+Method::Restored* Method::find_restored(const EValue* value) {
+  const auto found = std::ranges::lower_bound(restored_, value, {}, &Restored::value);
+  return found != restored_.end() && found->value == value ? &*found : nullptr;
+}
+
+void Method::restore() {
+  for (const Restored& each : restored_) {
+    *each.value = each.before;
+    if (each.before.is_tensor()) each.before.unchecked_tensor().return_to(each.memory);
+  }
+}
+
+// A branch's move, or a view, puts another tensor or other memory where an output was.
+Error Method::deliver_outputs() {
+  for (Restored& each : restored_) {
+    if (!each.is_delivered || !each.value->is_tensor()) continue;
+    const Tensor result = each.value->unchecked_tensor();
+    Tensor& output = each.before.unchecked_tensor();
+    if (result.raw_data() == each.memory.raw_data()) continue;
+    output.return_to(each.memory);
+    *each.value = each.before;
+    if (result.dtype() != output.dtype() || !result.same_dim_order(output) ||
+        !result.is_readable()) {
+      return Error::make(ErrorCode::kInvalidProgram, "an output is another kind of tensor");
+    }
+    VITRINE_RETURN_IF_ERROR(copy_to(result, output));
+  }
   return Error();
 }
 
 Error Method::execute() {
   const SharedState::Turn turn(shared_state_);
   if (!turn) return no_turn();
-  uint64_t shape = 0;  // inputs of other sizes mostly give another number
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const EValue& value = *inputs_[i].value;
-    if (value.is_tensor()) {
-      shape = shape * 32 + static_cast<uint64_t>(value.unchecked_tensor().numel());
-    }
     if (inputs_[i].is_set) continue;
     return Error::make(ErrorCode::kInvalidState,
                        inputs_[i].was_reused
                            ? "input %zu must be set again: the last execution used its memory"
                            : "input %zu is not set",
                        i);
+  }
+  restore();
+  uint64_t shape = 0;  // inputs of other sizes mostly give another number
+  for (const Input& input : inputs_) {
+    if (!input.value->is_tensor()) continue;
+    shape = shape * 32 + static_cast<uint64_t>(input.value->unchecked_tensor().numel());
   }
   ThreadPool* const pool = kernel_context_.pool();
   const uint64_t start_ns = pool != nullptr ? pool->begin_run(trial_, shape) : 0;
@@ -271,6 +308,7 @@ Error Method::run() {
   for (size_t i = 0; i < chains_.size() && error.ok(); ++i) {
     error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
+  if (error.ok()) error = deliver_outputs();
   if (tracer_ != nullptr) {
     whole.end_ns = platform::quick_now_ns();
     tracer_->record(whole);

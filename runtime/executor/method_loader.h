@@ -76,6 +76,7 @@ class MethodLoader {
 
   Error find_reused_inputs();
   Error mark_written(int32_t value);
+  Error keep_exchanged();
 
   Error no_memory(const char* what) const;
   // OutOfResources if the file asks for more than MethodLimits::max_load_steps.
@@ -91,6 +92,7 @@ class MethodLoader {
   uint32_t common_dtypes_ = KernelTable::kAllDtypes;  // that all kernels of the method take
   uint32_t missing_dtypes_ = 0;                       // that some are given and do not take
   std::span<bool> written_;                           // by value: whether a step writes it
+  std::span<bool> exchanged_;                         // and whether it becomes another one
   std::span<PlannedBuffer> planned_;
   std::span<DataBuffer*> external_room_;
 };

@@ -1,0 +1,332 @@
+// Calls of one method after each other: what a call exchanged or gave other memory must not reach
+// the next one, and callers' memory is not touched after they took it back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "api/builtin.h"
+#include "test/support/program_builder.h"
+#include "test/support/tensor_factory.h"
+#include "vitrine/method.h"
+
+namespace vitrine {
+namespace {
+
+using test::Planned;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class SecondCallsTest : public testing::Test {
+ protected:
+  using Floats = std::array<float, 4>;
+
+  SecondCallsTest() { forward_.buffer_sizes = {0, 1024}; }
+
+  int tensor(std::optional<uint64_t> offset = std::nullopt) {
+    test::TensorSpec spec{.sizes = {4}};
+    if (offset) spec.planned = Planned{1, *offset};
+    return forward_.tensor(spec);
+  }
+  int flag() {
+    return forward_.tensor({.dtype = ScalarType::kBool, .sizes = {}, .planned = Planned{1, 0}});
+  }
+  void abs(int from, int to) {
+    forward_.kernel_call(forward_.op("aten::abs", "out"), {from, to, to});
+  }
+  void view(int from, int to) {
+    forward_.kernel_call(forward_.op("executorch_prim::et_view", "default"),
+                         {from, forward_.int_list({forward_.integer(4)}), to});
+  }
+  void load() {
+    file_ = builder_.build();
+    auto method = Method::load(*Program::load(*view_buffer(file_)), "forward",
+                               {.kernels = &builtin_kernels(true), .check_plan = refuse_overlaps});
+    ASSERT_TRUE(method.ok()) << method.error().message();
+    method_ = std::move(*method);
+  }
+
+  // Where an input is not planned, the method reads the floats where they are.
+  void set(size_t index, Floats& floats) {
+    std::array<int32_t, 1> sizes = {4};
+    const std::array<uint8_t, 1> order = {0};
+    std::array<int64_t, 1> strides = {};
+    Tensor tensor(ScalarType::kFloat, sizes, order, strides, floats.data());
+    const Error error = method_->set_input(index, EValue(&tensor));
+    ASSERT_TRUE(error.ok()) << error.message();
+  }
+  void set(size_t index, bool holds) {
+    Tensor& tensor = factory_.make(ScalarType::kBool, {});
+    *tensor.unchecked_mutable_data<uint8_t>() = holds;
+    ASSERT_TRUE(method_->set_input(index, EValue(&tensor)).ok());
+  }
+  void set_output(Floats& floats) {
+    ASSERT_TRUE(method_->set_output_data(0, std::as_writable_bytes(std::span(floats))).ok());
+  }
+  std::vector<float> output() const {
+    return test::values_of<float>(method_->output(0).unchecked_tensor());
+  }
+
+  test::ProgramBuilder builder_;
+  test::MethodSpec& forward_ = builder_.method("forward");
+  test::AlignedBytes file_;
+  std::unique_ptr<Method> method_;
+  test::TensorFactory factory_;
+};
+
+// The next call would read what was the input's memory.
+TEST_F(SecondCallsTest, ViewsOfInputsAreGone) {
+  const int x = tensor();
+  const int jumps = flag();
+  const int seen = tensor();
+  const int out = tensor(64);
+  forward_.inputs = {x, jumps};
+  forward_.outputs = {out};
+  forward_.jump_false(jumps, 2);
+  abs(seen, out);
+  view(x, seen);
+  load();
+  Floats given = {1, 1, 1, 1};
+  set(0, given);
+  set(1, false);
+  ASSERT_TRUE(method_->execute().ok());
+  set(1, true);
+  EXPECT_THAT(method_->execute().message(), HasSubstr("argument 0 is a tensor without memory"));
+}
+
+TEST_F(SecondCallsTest, InputsThatWereViewsAreThemselvesAgain) {
+  const int x = tensor();
+  const int y = tensor();
+  const int out = tensor(64);
+  forward_.inputs = {x, y};
+  forward_.outputs = {out};
+  abs(y, out);
+  view(x, y);
+  load();
+  Floats one = {1, 1, 1, 1};
+  Floats two = {2, 2, 2, 2};
+  set(0, one);
+  set(1, two);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_THAT(output(), Each(2));
+  }
+}
+
+TEST_F(SecondCallsTest, InputsAreCopiedToTheirOwnMemory) {
+  const int planned = tensor(64);
+  const int x = tensor();
+  forward_.inputs = {planned, x};
+  forward_.outputs = {planned};
+  forward_.move(x, planned);
+  load();
+  Floats first = {1, 1, 1, 1};
+  Floats moved = {2, 2, 2, 2};
+  Floats second = {3, 3, 3, 3};
+  set(0, first);
+  set(1, moved);
+  ASSERT_TRUE(method_->execute().ok());
+  EXPECT_THAT(output(), Each(2));
+  set(0, second);
+  EXPECT_THAT(moved, Each(2)) << "it is the caller's";
+}
+
+// `kept` has become the tensor of an input, or of an output, and is written in the next call.
+TEST_F(SecondCallsTest, InputsThatWereExchangedAreNotWritten) {
+  const int x = tensor();
+  const int y = tensor(64);
+  const int jumps = flag();
+  const int kept = tensor();
+  const int spare = tensor();
+  forward_.inputs = {x, y, jumps};
+  forward_.outputs = {y};
+  forward_.jump_false(jumps, 2);
+  abs(y, kept);
+  forward_.move(x, kept);
+  forward_.move(spare, x);
+  load();
+  Floats first = {1, 1, 1, 1};
+  Floats other = {5, 5, 5, 5};
+  set(0, first);
+  set(1, other);
+  set(2, false);
+  ASSERT_TRUE(method_->execute().ok());
+  set(1, other);
+  set(2, true);
+  EXPECT_FALSE(method_->execute().ok()) << "`kept` has no memory of its own";
+  EXPECT_THAT(first, Each(1));
+}
+
+TEST_F(SecondCallsTest, OutputsThatWereExchangedAreNotWritten) {
+  const int x = tensor(64);
+  const int jumps = flag();
+  const int out = tensor();
+  const int kept = tensor();
+  const int spare = tensor(128);
+  forward_.inputs = {x, jumps};
+  forward_.outputs = {out};
+  forward_.jump_false(jumps, 2);
+  abs(x, kept);
+  forward_.move(out, kept);
+  forward_.move(spare, out);
+  load();
+  Floats given = {5, 5, 5, 5};
+  Floats first = {};
+  set_output(first);
+  set(0, given);
+  set(1, false);
+  ASSERT_TRUE(method_->execute().ok());
+  Floats second = {};
+  set_output(second);
+  set(0, given);
+  set(1, true);
+  EXPECT_FALSE(method_->execute().ok()) << "`kept` has no memory of its own";
+  EXPECT_THAT(first, Each(0));
+}
+
+// out = cond(holds, abs(x), neg(x)), as it is emitted: each branch moves its result to the output.
+TEST_F(SecondCallsTest, BranchesGiveTheirResultsToTheCallersMemory) {
+  const int holds = flag();
+  const int x = tensor(64);
+  const int positive = tensor(128);
+  const int negative = tensor(192);
+  const int out = tensor();
+  const int no = forward_.boolean(false);
+  forward_.inputs = {holds, x};
+  forward_.outputs = {out};
+  forward_.jump_false(holds, 4);
+  abs(x, positive);
+  forward_.move(positive, out);
+  forward_.jump_false(no, 6);
+  forward_.kernel_call(forward_.op("aten::neg", "out"), {x, negative, negative});
+  forward_.move(negative, out);
+  load();
+  Floats given = {5, 6, 7, 8};
+  std::array<Floats, 4> results{};
+  for (size_t run = 0; run < results.size(); ++run) {
+    const bool branch = run == 0 || run == 2;
+    set(0, branch);
+    set(1, given);
+    if (run < 3) set_output(results[run]);
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_EQ(method_->output(0).unchecked_tensor().raw_data(),
+              results[std::min<size_t>(run, 2)].data());
+  }
+  EXPECT_THAT(results[0], ElementsAre(5, 6, 7, 8));
+  EXPECT_THAT(results[1], ElementsAre(-5, -6, -7, -8));
+  EXPECT_THAT(results[2], ElementsAre(-5, -6, -7, -8)) << "of the fourth run";
+  EXPECT_THAT(results[3], Each(0));
+}
+
+TEST_F(SecondCallsTest, ViewsAsOutputsGoToTheCallersMemory) {
+  const int x = tensor(64);
+  const int out = tensor();
+  forward_.inputs = {x};
+  forward_.outputs = {out};
+  view(x, out);
+  load();
+  Floats given = {5, 6, 7, 8};
+  for (int run = 0; run < 2; ++run) {
+    Floats result{};
+    set(0, given);
+    set_output(result);
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_THAT(result, ElementsAre(5, 6, 7, 8));
+  }
+}
+
+// result = [weight[i] for i in indices], as ExecuTorch emits a map: the counter that the last call
+// left must not be where this one begins.
+class LoopTest : public SecondCallsTest {
+ protected:
+  LoopTest() {
+    const auto dynamic = schema::program::TensorShapeDynamism::DYNAMIC_BOUND;
+    const uint32_t rows =
+        builder_.constant(test::bytes_of(std::vector<float>{0, 1, 10, 11, 20, 21, 30, 31}));
+    const int indices = forward_.tensor({.dtype = ScalarType::kLong, .sizes = {3}});
+    const int weight = forward_.tensor({.sizes = {4, 2}, .data = rows});
+    const int index =
+        forward_.tensor({.dtype = ScalarType::kLong, .sizes = {}, .planned = Planned{1, 0}});
+    const int row = forward_.tensor({.sizes = {2}, .planned = Planned{1, 64}});
+    const int out =
+        forward_.tensor({.sizes = {3, 2}, .planned = Planned{1, 128}, .dynamism = dynamic});
+    const int counter = forward_.integer(0);
+    const int length = forward_.integer(0);
+    const int zero = forward_.integer(0);
+    const int one = forward_.integer(1);
+    const int none = forward_.integer(-1);
+    const int no = forward_.boolean(false);
+    const int done = forward_.boolean(false);
+    forward_.inputs = {indices};
+    forward_.outputs = {out};
+    forward_.kernel_call(forward_.op("aten::sym_size", "int"), {indices, zero, length});
+    forward_.kernel_call(forward_.op("aten::select_copy", "int_out"),
+                         {indices, zero, counter, index, index});
+    forward_.kernel_call(forward_.op("aten::embedding", "out"),
+                         {weight, index, none, no, no, row, row});
+    forward_.kernel_call(forward_.op("executorch_prim::et_copy_index", "tensor"),
+                         {out, row, counter});
+    forward_.kernel_call(forward_.op("executorch_prim::add", "Scalar"), {counter, one, counter});
+    forward_.kernel_call(forward_.op("executorch_prim::eq", "Scalar"), {counter, length, done});
+    forward_.jump_false(done, 1);
+    forward_.kernel_call(forward_.op("executorch_prim::sub", "Scalar"), {counter, length, counter});
+  }
+  Error run(std::vector<int64_t> indices) {
+    const EValue value(&factory_.make<int64_t>({3}, std::move(indices)));
+    EXPECT_TRUE(method_->set_input(0, value).ok());
+    return method_->execute();
+  }
+};
+
+TEST_F(LoopTest, BeginsAtTheStartAfterAFailure) {
+  load();
+  ASSERT_TRUE(run({1, 2, 3}).ok());
+  EXPECT_THAT(output(), ElementsAre(10, 11, 20, 21, 30, 31));
+  EXPECT_THAT(run({0, 9, 1}).message(), HasSubstr("index 9"));
+  ASSERT_TRUE(run({3, 2, 1}).ok());
+  EXPECT_THAT(output(), ElementsAre(30, 31, 20, 21, 10, 11));
+}
+
+// et_copy_index writes to `all`, which has the memory of an input.
+TEST_F(SecondCallsTest, InputsThatALoopWritesOverMustBeSetAgain) {
+  const int x = tensor(64);
+  const int y = tensor(128);
+  const int all =
+      forward_.tensor({.sizes = {4, 1},
+                       .planned = Planned{1, 64},
+                       .dynamism = schema::program::TensorShapeDynamism::DYNAMIC_BOUND});
+  const int row = forward_.tensor({.sizes = {1}, .planned = Planned{1, 192}});
+  forward_.inputs = {x, y};
+  forward_.outputs = {y};
+  abs(x, y);
+  forward_.kernel_call(forward_.op("executorch_prim::et_copy_index", "tensor"),
+                       {all, row, forward_.integer(0)});
+  load();
+  Floats given = {1, 2, 3, 4};
+  set(0, given);
+  set(1, given);
+  ASSERT_TRUE(method_->execute().ok());
+  EXPECT_THAT(method_->execute().message(), HasSubstr("input 0 must be set again"));
+}
+
+// A view of an input is no write.
+TEST_F(SecondCallsTest, InputsThatAreOnlySeenKeepTheirValues) {
+  const int x = tensor(64);
+  const int seen = tensor(64);
+  const int out = tensor(128);
+  forward_.inputs = {x};
+  forward_.outputs = {out};
+  view(x, seen);
+  abs(seen, out);
+  load();
+  Floats given = {1, 2, 3, 4};
+  set(0, given);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_THAT(output(), ElementsAre(1, 2, 3, 4));
+  }
+}
+
+}  // namespace
+}  // namespace vitrine
