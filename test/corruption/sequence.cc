@@ -31,11 +31,13 @@ class Random {
   uint64_t state_;
 };
 
-std::span<std::byte> poisoned(std::deque<GuardedMemory>& blocks, size_t bytes) {
-  GuardedMemory& block = blocks.emplace_back(bytes, 0);
-  std::fill_n(block.data(), bytes, kPoison);
-  return {block.data(), bytes};
-}
+struct Block {
+  explicit Block(size_t size) : guarded(size, 0), bytes(guarded.data(), size) {
+    std::ranges::fill(bytes, kPoison);
+  }
+  GuardedMemory guarded;
+  std::span<std::byte> bytes;
+};
 
 // One loaded method and the memory that it was given.
 class Instance {
@@ -50,7 +52,7 @@ class Instance {
       for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
         const size_t bytes = meta->planned_buffer_size(i);
         if (bytes > kLargestBlock) return nullptr;
-        instance->planned_.push_back(poisoned(instance->blocks_, bytes));
+        instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes).bytes);
       }
       options.planned_memory = instance->planned_;
     }
@@ -59,6 +61,8 @@ class Instance {
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
     if (!method.ok()) return nullptr;
     instance->method_ = std::move(*method);
+    instance->inputs_.resize(instance->method_->num_inputs());
+    instance->outputs_.resize(instance->method_->num_outputs());
     return instance;
   }
 
@@ -75,7 +79,9 @@ class Instance {
       const size_t bytes = method_->meta().output_tensor(i).nbytes;
       // One byte too few must be refused.
       const size_t given = bytes > 0 && random.below(16) == 0 ? bytes - 1 : bytes;
-      if (given <= kLargestBlock) accept(method_->set_output_data(i, poisoned(blocks_, given)));
+      if (given > kLargestBlock) continue;
+      auto block = std::make_unique<Block>(given);
+      if (accept(method_->set_output_data(i, block->bytes))) outputs_[i] = std::move(block);
     }
   }
 
@@ -123,10 +129,10 @@ class Instance {
     }
     Tensor tensor(info.dtype, {sizes.data(), rank}, {dim_order.data(), rank},
                   {strides.data(), rank}, nullptr, ShapeDynamism::kStatic);
-    const std::span<std::byte> memory = poisoned(blocks_, tensor.nbytes());
-    fill(tensor.dtype(), memory, random);
-    tensor.set_data(memory.data());
-    accept(method_->set_input(index, EValue(&tensor)));
+    auto block = std::make_unique<Block>(tensor.nbytes());
+    fill(tensor.dtype(), block->bytes, random);
+    tensor.set_data(block->bytes.data());
+    if (accept(method_->set_input(index, EValue(&tensor)))) inputs_[index] = std::move(block);
   }
 
   // Small numbers, often, so that indices are valid.
@@ -146,8 +152,11 @@ class Instance {
     }
   }
 
-  std::deque<GuardedMemory> blocks_;  // before the method, which uses them
+  // What the method uses, so before it. Memory that is replaced is freed at once.
+  std::deque<Block> planned_blocks_;
   std::vector<std::span<std::byte>> planned_;
+  std::vector<std::unique_ptr<Block>> inputs_;
+  std::vector<std::unique_ptr<Block>> outputs_;
   std::unique_ptr<Method> method_;
   volatile uint32_t sum_ = 0;
 };
