@@ -58,8 +58,11 @@ Digest WeightsCache::identify_by_content(const ConstantOrigin& constant) {
   const Digest content = digest_of(constant.bytes);
   if (remember) {
     const std::lock_guard lock(mutex_);
-    // What cannot be remembered is computed again.
-    if (file_.contents.insert(name, content).ok()) dirty_ = true;
+    // Meanwhile another program may have taken over the file. What cannot be remembered is computed
+    // again.
+    if (file_.source_stamp == constant.stamp && file_.contents.insert(name, content).ok()) {
+      dirty_ = true;
+    }
   }
   return content;
 }

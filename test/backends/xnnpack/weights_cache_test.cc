@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <latch>
 #include <thread>
 
+#include "backends/xnnpack/runtime/weights_cache.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
@@ -267,6 +269,26 @@ TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
   for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
     EXPECT_EQ(entry.path(), path_);  // no half-made files are left
   }
+}
+
+// Both call a weight "w". The first one's is still read when the second program takes over the
+// file.
+TEST_F(WeightsCacheTest, ProgramsThatLoadAtOnceKeepTheirWeightsApart) {
+  const auto cache = xnnpack::WeightsCache::open(path_.c_str());
+  ASSERT_TRUE(cache);
+  const std::vector<std::byte> large(size_t{1} << 26, std::byte{1});
+  const std::vector<std::byte> small(64, std::byte{2});
+  std::latch begun(1);
+  std::thread first([&] {
+    begun.count_down();
+    cache->identify({.name = "w", .bytes = large, .stamp = 1});
+  });
+  begun.wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  cache->identify({.name = "other", .bytes = small, .stamp = 2});
+  first.join();
+  EXPECT_TRUE(cache->identify({.name = "w", .bytes = small, .stamp = 2}) ==
+              xnnpack::digest_of(small));
 }
 
 }  // namespace
