@@ -1,5 +1,6 @@
 #include "backends/xnnpack/runtime/subgraph.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <string_view>
@@ -91,22 +92,47 @@ Error define_values(const RuntimeRequest& request, xnn_subgraph_t subgraph,
 
 bool is_clamp(const Node& node) { return std::string_view(node.kind->name) == "Clamp"; }
 
-// XNNPACK 4ea82e5 fuses a clamp into a convolution or pooling by taking the maximum of the clamp's
-// lower bound and the *bits* of padding_top, and the minimum of the upper one and those of
-// padding_right. A padding's bits are those of a tiny positive number, so all goes well while the
-// bounds enclose zero; else the padding becomes nonsense.
+bool encloses_zero(const Node& node) {
+  return node.output_min <= 0 && !(node.output_min == 0 && std::signbit(node.output_min)) &&
+         node.output_max >= FLT_MIN;
+}
+
+bool converts(const Graph& graph, const Node& node) {
+  const Value& from = graph.values[node.inputs[0]];
+  const Value& to = graph.values[node.outputs[0]];
+  return from.scale != to.scale || from.zero_point != to.zero_point;
+}
+
+// XNNPACK 4ea82e5 fuses a clamp into the clamp, product, convolution or pooling before it, which
+// then has the clamp's result, and the bounds of both.
+// - In convolutions and poolings it takes the maximum of the lower bound and the *bits* of
+//   padding_top too, and the minimum of the upper one and those of padding_right. A padding's bits
+//   are those of a tiny positive number, so all goes well while the bounds enclose zero; else the
+//   padding becomes nonsense.
+// - A result that is quantised otherwise is not what weights are known by (packed_weights.h), and
+//   max pooling does not convert.
+// - Bounds that have no number in common, or but one step of int8, are refused or give the wrong
+//   one of them. All those of a graph are compared, as clamps may follow one another.
 bool fusion_would_harm(const Graph& graph) {
   bool window = false;
-  bool harmful_clamp = false;
+  bool clamp = false;
+  bool away_from_zero = false;
+  bool conversion = false;
+  float low = -INFINITY;
+  float high = INFINITY;
+  float step = 0;
   for (const Node& node : graph.nodes) {
     if (!node.live) continue;
     window = window || node.kind->has_window;
-    const bool encloses_zero = node.output_min <= 0 &&
-                               !(node.output_min == 0 && std::signbit(node.output_min)) &&
-                               node.output_max >= FLT_MIN;
-    harmful_clamp = harmful_clamp || (is_clamp(node) && !encloses_zero);
+    low = std::max(low, node.output_min);
+    high = std::min(high, node.output_max);
+    if (!is_clamp(node)) continue;
+    clamp = true;
+    away_from_zero = away_from_zero || !encloses_zero(node);
+    conversion = conversion || converts(graph, node);
+    step = std::max(step, graph.values[node.outputs[0]].scale);
   }
-  return window && harmful_clamp;
+  return clamp && ((window && away_from_zero) || conversion || high - low <= step);
 }
 
 // For builds in which the subgraph's nodes cannot be counted.

@@ -14,7 +14,7 @@ namespace vitrine::xnnpack {
 namespace {
 
 constexpr char kMagic[8] = {'V', 'T', 'R', 'X', 'P', 'A', 'C', 'K'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kDataAlignment = 4096;
 constexpr size_t kBlockAlignment = 64;
 
