@@ -65,6 +65,11 @@ std::optional<Refusal> check_average_pool(const Candidate& candidate) {
   if (Call(node).integer("divisor_override", area) != area) {
     return Refusal{"the divisor is not the size of the window", "leave out the divisor"};
   }
+  // XNNPACK divides by the number of elements that are not padding.
+  if (Call(node).find("divisor_override") != nullptr &&
+      Call(node).integers("padding", 2) != std::vector<int64_t>{0, 0}) {
+    return Refusal{"the divisor counts padded elements", "leave out the divisor"};
+  }
   return check_images(candidate);
 }
 

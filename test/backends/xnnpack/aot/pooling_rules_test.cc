@@ -31,6 +31,18 @@ const RuleRow kPoolingRules[] = {
        return pool(t, {false, false, 4});
      },
      ""},
+    {"AveragePoolPadded",
+     [](TestProgram& t) {
+       return t.call("aten.avg_pool2d.default", {images(t), kTwo, kTwo, kOnes, false, false},
+                     {1, 4, 5, 5});
+     },
+     ""},
+    {"AveragePoolPaddedByArea",
+     [](TestProgram& t) {
+       return t.call("aten.avg_pool2d.default", {images(t), kTwo, kTwo, kOnes, false, false, 4},
+                     {1, 4, 5, 5});
+     },
+     "the divisor counts padded elements"},
     {"AveragePoolCountsPadding", [](TestProgram& t) { return pool(t, {}); },
      "counts padded elements"},
     {"AveragePoolRoundsUp",
@@ -80,6 +92,14 @@ const RuleRow kPoolingRules[] = {
      },
      "ceil_mode"},
     {"MaxDim", [](TestProgram& t) { return max_dim(t, 2, true, 0); }, ""},
+    {"MaxDimTakenTwice",
+     [](TestProgram& t) {
+       Node* node = max_dim(t, 2, true, 0);
+       t.program.graph->call(getitem(), {node, 0})->meta.value =
+           contiguous_spec(ScalarType::kFloat, {1, 4, 1, 8});
+       return node;
+     },
+     ""},
     {"MaxDimIndices", [](TestProgram& t) { return max_dim(t, 2, true, 1); }, "indices"},
     {"MaxDimOfChannels", [](TestProgram& t) { return max_dim(t, 1, true, 0); },
      "height or a width"},
