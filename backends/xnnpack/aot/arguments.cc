@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aot/graph/aot_error.h"
 
 namespace vitrine::aot::xnnpack {
@@ -63,6 +65,11 @@ const TensorSpec& spec_of(const Node& node) {
     throw AotError(fmt::format("node {}: it computes no single tensor", node.name()));
   }
   return *node.tensor();
+}
+
+size_t count_dynamic(const TensorSpec& spec) {
+  return static_cast<size_t>(
+      std::ranges::count_if(spec.sizes, [](const SymInt& size) { return !size.is_static(); }));
 }
 
 const TensorData* static_data(const ExportedProgram& program, const Node* node) {

@@ -31,6 +31,9 @@ size_t wrapped_dim(const Node& node, int64_t dim, size_t rank);
 // A spec of one of the node's results. AotError if it computes no tensor.
 const TensorSpec& spec_of(const Node& node);
 
+// How many sizes are known only when the program runs. XNNPACK's reshapes infer one.
+size_t count_dynamic(const TensorSpec& spec);
+
 // The data of a parameter, of a constant, or of a buffer that nothing writes to; null for other
 // nodes.
 const TensorData* static_data(const ExportedProgram& program, const Node* node);

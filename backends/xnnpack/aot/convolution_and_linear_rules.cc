@@ -172,6 +172,15 @@ bool all_are(const Parameters& parameters, std::initializer_list<const Node*> no
   return std::ranges::all_of(nodes, [&](const Node* node) { return parameters.has(node); });
 }
 
+// What is not of four dims is reshaped, and a reshape infers one size.
+bool needs_two_sizes(const TensorSpec& spec) { return spec.rank() < 4 && count_dynamic(spec) > 1; }
+
+bool is_extended_below_stride(const Node& node, size_t dims) {
+  const std::vector<int64_t> strides = Call(node).integers("stride", dims);
+  const std::vector<int64_t> extensions = Call(node).integers("output_padding", dims);
+  return std::ranges::equal(extensions, strides, std::less<>());
+}
+
 }  // namespace
 
 std::optional<Refusal> check_convolution(const Candidate& candidate) {
@@ -186,7 +195,14 @@ std::optional<Refusal> check_convolution(const Candidate& candidate) {
   if (spatial > 2 || spec_of(*product.activation).rank() != weight.rank()) {
     return Refusal{"its input and its weight differ in rank", "give the input a batch dim"};
   }
+  if (needs_two_sizes(spec_of(*product.activation)) || needs_two_sizes(spec_of(node))) {
+    return Refusal{"more than one of its sizes is known only when the program runs",
+                   "export it with one of them fixed"};
+  }
   const bool is_transposed = Call(node).boolean("transposed");
+  if (is_transposed && !is_extended_below_stride(node, weight.rank() - 2)) {
+    return Refusal{"its output_padding is not below its stride", "pad its result"};
+  }
   const int64_t groups = Call(node).integer("groups");
   // One input channel a group.
   const bool is_depthwise =
@@ -321,6 +337,10 @@ std::optional<Refusal> check_batch_norm(const Candidate& candidate) {
                    "export the model in evaluation mode"};
   }
   const TensorSpec& input = spec_of(required(node, 0));
+  if (needs_two_sizes(input)) {
+    return Refusal{"more than one of its sizes is known only when the program runs",
+                   "export it with one of them fixed"};
+  }
   if (can_fold_batch_norm(candidate.parameters, node)) return {};
   if (input.rank() < 2 || input.rank() > 4) {
     return Refusal{fmt::format("its input has {} dims, not 2, 3 or 4", input.rank()), ""};

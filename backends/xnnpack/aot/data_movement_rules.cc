@@ -13,11 +13,6 @@ Refusal unknown_size(std::string_view what) {
           "export it with fixed sizes"};
 }
 
-size_t count_dynamic(const TensorSpec& spec) {
-  return static_cast<size_t>(
-      std::ranges::count_if(spec.sizes, [](const SymInt& size) { return !size.is_static(); }));
-}
-
 }  // namespace
 
 std::optional<Refusal> check_cat(const Candidate& candidate) {
@@ -27,6 +22,7 @@ std::optional<Refusal> check_cat(const Candidate& candidate) {
 }
 
 std::optional<Refusal> check_pad(const Candidate& candidate) {
+  if (candidate.input().rank() == 0) return Refusal{"it pads no dims", ""};
   const std::vector<int64_t> padding = Call(candidate.node).integers("pad");
   if (std::ranges::any_of(padding, [](int64_t p) { return p < 0; })) {
     return Refusal{"its padding is negative", "slice instead"};

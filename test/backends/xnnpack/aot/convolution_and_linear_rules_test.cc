@@ -65,6 +65,36 @@ Node* padded_convolution(TestProgram& t, std::vector<int64_t> amounts, double va
   return call;
 }
 
+// Of unknown number and length.
+Node* sequences(TestProgram& t) {
+  Node* x = t.dynamic_input("x", {1, 4, 8}, 3);
+  TensorSpec spec = *x->tensor();
+  spec.sizes[2] = SymInt(Expression::symbol("s1"));
+  t.program.range_constraints["s1"] = {4, 9};
+  x->meta.value = spec;
+  return x;
+}
+
+Node* sequence_convolution(TestProgram& t, Node* input) {
+  const std::vector<int64_t> one = {1};
+  const std::vector<int64_t> zero = {0};
+  Node* call =
+      t.call("aten.convolution.default",
+             {input, t.parameter("k", {4, 4, 1}), Argument(), one, zero, one, false, zero, 1}, {});
+  call->meta.value = *input->tensor();
+  return call;
+}
+
+// Transposed, extended by 1, and dilated so that PyTorch allows it for a stride of 1 too.
+Node* extended_convolution(TestProgram& t, int64_t stride) {
+  const std::vector<int64_t> strides = {stride, stride};
+  const int64_t size = 7 * stride + 6;
+  return t.call("aten.convolution.default",
+                {images(t), t.parameter("w", {4, 4, 3, 3}), Argument(), strides, kZeros,
+                 std::vector<int64_t>{2, 2}, true, kOnes, 1},
+                {1, 4, size, size});
+}
+
 const RuleRow kConvolutionAndLinearRules[] = {
     {"BatchNorm", [](TestProgram& t) { return batch_norm(t, images(t), t.parameter("m", {4})); },
      ""},
@@ -83,6 +113,26 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return batch_norm(t, call, t.parameter("m", {4}));
      },
      "5 dims"},
+    {"BatchNormOfUnknownBatchesAndLengths",
+     [](TestProgram& t) { return batch_norm(t, sequences(t), t.parameter("m", {4})); },
+     "more than one of its sizes"},
+    {"ConvolutionOfUnknownBatchesAndLengths",
+     [](TestProgram& t) { return sequence_convolution(t, sequences(t)); },
+     "more than one of its sizes"},
+    {"BatchNormBehindUnknownBatchesAndLengths",
+     [](TestProgram& t) {
+       return batch_norm(t, sequence_convolution(t, sequences(t)), t.parameter("m", {4}));
+     },
+     "more than one of its sizes"},
+    {"ConvolutionOfUnknownBatches",
+     [](TestProgram& t) {
+       return sequence_convolution(t, t.dynamic_input("x", {1, 4, 8}, 3));
+     },
+     ""},
+    {"TransposedExtendedLessThanItsStride",
+     [](TestProgram& t) { return extended_convolution(t, 2); }, ""},
+    {"TransposedExtendedByItsStride", [](TestProgram& t) { return extended_convolution(t, 1); },
+     "output_padding"},
     {"Convolution",
      [](TestProgram& t) {
        return convolution(t, images(t), t.parameter("w", {4, 4, 1, 1}), t.parameter("b", {4}));

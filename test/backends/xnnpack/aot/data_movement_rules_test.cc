@@ -22,6 +22,12 @@ const RuleRow kDataMovementRules[] = {
                      {2, 5});
      },
      ""},
+    {"PadAScalar",
+     [](TestProgram& t) {
+       return t.call("aten.constant_pad_nd.default",
+                     {t.input("x", {}), std::vector<int64_t>(), 0.0}, {});
+     },
+     "no dims"},
     {"PadNegative",
      [](TestProgram& t) {
        return t.call("aten.constant_pad_nd.default", {matrix(t), std::vector<int64_t>{-1, 0}, 0.0},
