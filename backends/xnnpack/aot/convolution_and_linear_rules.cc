@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/preprocessing.h"
 #include "backends/xnnpack/aot/products.h"
 #include "backends/xnnpack/aot/quantisation.h"
 
@@ -13,7 +16,13 @@ using Kind = QuantParams::Kind;
 using Nodes = std::vector<Node*>;
 
 bool is_fused_activation(const Node& node) {
-  return calls_op(node, "relu.default") || calls_op(node, "hardtanh.default");
+  const std::optional<Bounds> bounds = activation_bounds(node);
+  return bounds.has_value() && bounds->min <= bounds->max;
+}
+
+std::optional<Refusal> about(std::string_view operand, std::optional<Refusal> refusal) {
+  if (refusal) refusal->rule = fmt::format("its {}: {}", operand, refusal->rule);
+  return refusal;
 }
 
 // The quantise call behind a call with one user, and the activation between.
@@ -88,6 +97,10 @@ std::optional<Refusal> check_weight(const Candidate& candidate, const Product& p
     return Refusal{"the scales of its weight are computed when the program runs",
                    "make them constants"};
   }
+  const std::vector<float> scales = weight_scales(candidate.parameters, params);
+  if (!std::ranges::all_of(scales, [](float s) { return std::isnormal(s) && s > 0; })) {
+    return Refusal{"a scale of its weight is not positive and normal", ""};
+  }
   return {};
 }
 
@@ -96,40 +109,25 @@ std::optional<Refusal> check_activation(const Product& product) {
   if (product.dequantised == nullptr) {
     return Refusal{"the weight is quantised but the input is not", "quantise both"};
   }
-  if (product.precision == kStatic) {
-    const QuantParams params = quant_params(*product.dequantised);
-    if (params.kind != Kind::kPerTensor || params.scales != nullptr ||
-        params.dtype != ScalarType::kChar) {
-      return Refusal{"its input is not quantised to int8 per tensor, with fixed numbers",
-                     "quantise activations per tensor"};
-    }
-    return {};
-  }
+  if (product.precision == kStatic) return about("input", check_int8(*product.dequantised));
   const Node* quantise = operand(*product.dequantised, 0);
   if (quantise == nullptr || !is_quantise(*quantise) || product.padding != nullptr ||
       spec_of(*quantise).dtype != ScalarType::kChar) {
     return Refusal{"its input is not quantised where it is used", ""};
   }
-  return {};
+  return about("input", check_range(*quantise));
 }
 
-// int8 with fixed numbers for the whole tensor.
-std::optional<QuantParams> quantised_result_params(const Node& quantise) {
-  const QuantParams params = quant_params(quantise);
-  const bool fits = params.kind == Kind::kPerTensor && params.scales == nullptr &&
-                    params.dtype == ScalarType::kChar;
-  return fits ? std::optional(params) : std::nullopt;
-}
-
-std::optional<Refusal> check_result(const Product& product) {
+std::optional<Refusal> check_result(const Candidate& candidate, const Product& product) {
   if (product.precision != kStatic) return {};
   const Tail tail = tail_of(*product.node);
-  if (tail.quantise == nullptr || quantised_result_params(*tail.quantise) == std::nullopt) {
+  if (tail.quantise == nullptr) {
     return Refusal{
         "input and weight are quantised to int8, but the result is not, or is used twice",
         "quantise the result too"};
   }
-  return {};
+  if (auto refusal = about("result", check_int8(*tail.quantise))) return refusal;
+  return check_numbers(candidate, product, tail.activation, *tail.quantise);
 }
 
 std::optional<Refusal> check_product(const Candidate& candidate) {
@@ -148,7 +146,7 @@ std::optional<Refusal> check_product(const Candidate& candidate) {
   if (as_float) return {};
   if (auto refusal = check_weight(candidate, *product)) return refusal;
   if (auto refusal = check_activation(*product)) return refusal;
-  return check_result(*product);
+  return check_result(candidate, *product);
 }
 
 // XNNPACK adds one number to each column of the result.

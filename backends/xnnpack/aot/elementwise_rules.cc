@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "backends/xnnpack/aot/arguments.h"
-#include "backends/xnnpack/aot/quantisation.h"
 #include "backends/xnnpack/aot/rules.h"
 
 namespace vitrine::aot::xnnpack {
@@ -50,18 +49,6 @@ std::optional<Refusal> check_prelu(const Candidate& candidate) {
   const std::vector<SymInt>& slopes = spec_of(*slope).sizes;
   if (slopes.empty() || slopes[0] == SymInt(1) || rank == 2 || rank == 4) return {};
   return Refusal{fmt::format("it has a slope a channel, and {} dims, not 2 or 4", rank), ""};
-}
-
-std::optional<Refusal> check_conversion(const Candidate& candidate) {
-  const Node& node = candidate.node;
-  if (is_quantise(node) || is_dequantise(node)) {
-    const QuantParams params = quant_params(node);
-    if (params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
-        params.dtype == ScalarType::kChar) {
-      return {};
-    }
-  }
-  return Refusal{"it is not to or from int8 with fixed numbers", "quantise to int8"};
 }
 
 std::vector<Node*> group_prelu(const Candidate& candidate) {

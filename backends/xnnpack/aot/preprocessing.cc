@@ -9,6 +9,7 @@
 #include "aot/graph/lint.h"
 #include "aot/passes/pass.h"
 #include "backends/xnnpack/aot/arguments.h"
+#include "backends/xnnpack/aot/weights.h"
 #include "vitrine/half.h"
 
 namespace vitrine::aot::xnnpack {
@@ -30,17 +31,6 @@ constexpr std::array kPasses = {
     NamedPass{"quantise_paddings", quantise_paddings},
 };
 
-template <class T>
-std::vector<float> widened(const std::vector<std::byte>& bytes) {
-  std::vector<float> numbers(bytes.size() / sizeof(T));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    T item;
-    std::memcpy(&item, bytes.data() + i * sizeof(T), sizeof(T));
-    numbers[i] = static_cast<float>(item);
-  }
-  return numbers;
-}
-
 }  // namespace
 
 Preprocessing::Preprocessing(ExportedProgram& program) : program_(program) {
@@ -56,20 +46,10 @@ Preprocessing::Preprocessing(ExportedProgram& program) : program_(program) {
 std::vector<float> Preprocessing::floats(const Node& node) const {
   const TensorData* data = static_data(program_, &node);
   if (data == nullptr) throw AotError(fmt::format("node {}: it is not a constant", node.name()));
-  const std::vector<std::byte> bytes = row_major_bytes(*data);
-  switch (data->dtype) {
-    case ScalarType::kFloat:
-      return widened<float>(bytes);
-    case ScalarType::kDouble:
-      return widened<double>(bytes);
-    case ScalarType::kHalf:
-      return widened<Half>(bytes);
-    case ScalarType::kBFloat16:
-      return widened<BFloat16>(bytes);
-    default:
-      throw AotError(fmt::format("node {}: the data are {}, not floats", node.name(),
-                                 scalar_type_name(data->dtype)));
-  }
+  std::optional<std::vector<float>> numbers = floats_of(*data);
+  if (numbers.has_value()) return std::move(*numbers);
+  throw AotError(fmt::format("node {}: the data are {}, not floats", node.name(),
+                             scalar_type_name(data->dtype)));
 }
 
 Node* Preprocessing::add_constant(std::string_view name, std::vector<int64_t> sizes,

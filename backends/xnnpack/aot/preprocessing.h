@@ -72,7 +72,9 @@ void restore_linear(Preprocessing& p);
 void fold_batch_norms(Preprocessing& p);
 // The others become depthwise convolutions of one by one.
 void batch_norms_to_convolutions(Preprocessing& p);
-// relu and hardtanh become bounds of what makes their input, if they alone use it.
+// The bounds of a call of relu or hardtanh; empty for others.
+std::optional<Bounds> activation_bounds(const Node& node);
+// They become bounds of what makes their input, if they alone use it.
 void fuse_activations(Preprocessing& p);
 // Concatenations of more than five tensors -> chains.
 void split_concatenations(Preprocessing& p);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "backends/xnnpack/aot/quantisation.h"
 #include "backends/xnnpack/aot/rules.h"
 
 namespace vitrine::aot::xnnpack {
@@ -25,6 +26,13 @@ struct Product {
 
 // Empty if the node is none of convolution, linear, addmm, mm.
 std::optional<Product> product_of(Node& node);
+
+// Whether XNNPACK can compute with the numbers of a product in int8 with fixed numbers:
+// `activation` may stand before the call that quantises its result, or is null.
+std::optional<Refusal> check_numbers(const Candidate& candidate, const Product& product,
+                                     const Node* activation, const Node& quantise);
+// The scales of a quantised weight, of which `params` tells; empty if they are no floats.
+std::vector<float> weight_scales(const Parameters& parameters, const QuantParams& params);
 
 // The one batch norm behind a convolution or linear call whose weights can take it up, or the other
 // way round: whether `norm` can be folded into what makes its input.

@@ -94,23 +94,17 @@ std::vector<Node*> group_quantised(const Candidate& candidate, const Rule& rule)
   if ((rule.precisions & candidate.precisions & kStatic) == 0) return group;
   const std::vector<Node*> inputs = candidate.node.inputs();
   if (inputs.empty() || !std::ranges::all_of(inputs, [](const Node* input) {
-        return is_dequantise(*input) && !is_dynamic(*input);
+        return is_dequantise(*input) && !check_int8(*input);
       })) {
     return group;
   }
   Node* quantise = quantise_behind(candidate.node, rule.activation);
-  if (quantise == nullptr || is_dynamic(*quantise)) return group;
+  if (quantise == nullptr || check_int8(*quantise)) return group;
   group.insert(group.end(), inputs.begin(), inputs.end());
   Node* last = operand(*quantise, 0);
   if (last != &candidate.node) group.push_back(last);
   group.push_back(quantise);
   return group;
-}
-
-bool is_static_per_tensor(const Node& node) {
-  const QuantParams params = quant_params(node);
-  return params.kind == QuantParams::Kind::kPerTensor && params.scales == nullptr &&
-         params.dtype == ScalarType::kChar;
 }
 
 }  // namespace
@@ -150,9 +144,7 @@ Node* quantised_result(const Parameters& parameters, const Node& node) {
   const bool pads = calls_op(node, "constant_pad_nd.default");
   if ((rule->precisions & kStatic) == 0 && !pads) return nullptr;
   Node* quantise = quantise_behind(node, {});
-  if (quantise == nullptr || is_dynamic(*quantise) || !is_static_per_tensor(*quantise)) {
-    return nullptr;
-  }
+  if (quantise == nullptr || check_int8(*quantise)) return nullptr;
   const QuantParams result = quant_params(*quantise);
   for (Node* input : node.inputs()) {
     if (parameters.has(input) && is_product(*rule)) continue;  // a bias

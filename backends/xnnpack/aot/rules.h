@@ -70,8 +70,11 @@ std::optional<Refusal> check_square(const Candidate& candidate);
 std::optional<Refusal> check_softmax(const Candidate& candidate);
 std::optional<Refusal> check_prelu(const Candidate& candidate);
 std::vector<Node*> group_prelu(const Candidate& candidate);
-// Quantise and dequantise calls.
+// Quantise and dequantise calls, and what XNNPACK asks of those of an activation: of all with fixed
+// numbers, and of the range of a quantise call.
 std::optional<Refusal> check_conversion(const Candidate& candidate);
+std::optional<Refusal> check_int8(const Node& conversion);
+std::optional<Refusal> check_range(const Node& quantise);
 
 std::optional<Refusal> check_average_pool(const Candidate& candidate);
 std::optional<Refusal> check_max_pool(const Candidate& candidate);

@@ -13,6 +13,20 @@
 #include "vitrine/half.h"
 
 namespace vitrine::aot::xnnpack {
+namespace {
+
+template <class T>
+std::vector<float> widened(const Bytes& bytes) {
+  std::vector<float> numbers(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    T item;
+    std::memcpy(&item, bytes.data() + i * sizeof(T), sizeof(T));
+    numbers[i] = static_cast<float>(item);
+  }
+  return numbers;
+}
+
+}  // namespace
 
 Bytes permuted(const Bytes& bytes, size_t width, const std::vector<uint32_t>& dims,
                std::span<const uint32_t> perm) {
@@ -104,6 +118,22 @@ std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers) {
   std::vector<uint16_t> result(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) result[i] = BFloat16(numbers[i]).bits;
   return result;
+}
+
+std::optional<std::vector<float>> floats_of(const TensorData& data) {
+  const Bytes bytes = row_major_bytes(data);
+  switch (data.dtype) {
+    case ScalarType::kFloat:
+      return widened<float>(bytes);
+    case ScalarType::kDouble:
+      return widened<double>(bytes);
+    case ScalarType::kHalf:
+      return widened<Half>(bytes);
+    case ScalarType::kBFloat16:
+      return widened<BFloat16>(bytes);
+    default:
+      return {};
+  }
 }
 
 Bytes bytes_of_floats(const std::vector<float>& numbers) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "aot/graph/tensor_data.h"
 #include "backends/xnnpack/aot/blob_graph.h"
 
 namespace vitrine::aot::xnnpack {
@@ -41,6 +43,9 @@ Bytes packed_int4(const Bytes& bytes, size_t columns);
 
 // Rounded to nearest, ties to even.
 std::vector<uint16_t> to_bfloat16(const std::vector<float>& numbers);
+
+// The numbers as f32, row by row. Empty if they are not floats.
+std::optional<std::vector<float>> floats_of(const TensorData& data);
 
 Bytes bytes_of_floats(const std::vector<float>& numbers);
 Bytes bytes_of_halves(const std::vector<float>& numbers);

@@ -1,5 +1,6 @@
 #include "backends/xnnpack/aot/preprocessing.h"
 #include "backends/xnnpack/aot/products.h"
+#include "backends/xnnpack/aot/quantisation.h"
 
 namespace vitrine::aot::xnnpack {
 
@@ -11,10 +12,12 @@ void quantise_paddings(Preprocessing& p) {
     const TensorSpec float_spec = spec_of(*product->padding);
     TensorSpec int_spec = float_spec;
     int_spec.dtype = spec_of(required(dequantise, 0)).dtype;
+    const QuantParams params = quant_params(dequantise);
+    // Nothing is beyond the range of what was dequantised.
+    Node* quantised = p.insert(
+        node, "quantized_decomposed.quantize_per_tensor.default",
+        {product->padding, params.scale, params.zero_point, -128, 127, params.dtype}, int_spec);
     ArgumentList args = dequantise.args();
-    args[0] = product->padding;
-    Node* quantised =
-        p.insert(node, "quantized_decomposed.quantize_per_tensor.default", args, int_spec);
     args[0] = quantised;
     Node* padded = p.insert(node, dequantise.target().name(), args, float_spec);
     node.replace_input(product->padding, padded);

@@ -49,7 +49,7 @@ Node* quantised_weight(TestProgram& t, std::vector<int64_t> sizes, int64_t axis)
   const int64_t channels = sizes.at(static_cast<size_t>(axis));
   Node* weight = t.int8_parameter("w", std::move(sizes), std::vector<int8_t>(count, 1));
   return t.dequantise_channels(
-      weight, t.parameter("s", {channels}),
+      weight, t.parameter("s", {channels}, std::vector<float>(static_cast<size_t>(channels), 1)),
       t.int8_parameter("z", {channels}, std::vector<int8_t>(static_cast<size_t>(channels))), axis);
 }
 
@@ -205,6 +205,17 @@ const RuleRow kConvolutionAndLinearRules[] = {
        return call;
      },
      "the input is not"},
+    {"DynamicOf4Bits",
+     [](TestProgram& t) {
+       Node* x = t.dynamically_quantised(matrix(t));
+       Node& quantise = *x->args()[0].node();
+       ArgumentList args = quantise.args();
+       args[3] = -8;
+       args[4] = 7;
+       quantise.set_args(args);
+       return t.call("aten.linear.default", {x, quantised_weight(t, {3, 4}, 0)}, {2, 3});
+     },
+     "its input: it is quantised to -8 to 7"},
     {"DynamicTransposed",
      [](TestProgram& t) {
        return convolution(t, t.dynamically_quantised(images(t)),
@@ -269,7 +280,7 @@ const RuleRow kConvolutionAndLinearRules[] = {
      [](TestProgram& t) {
        Node* x = t.dynamically_quantised(images(t));
        Node* w = t.dequantise_channels(t.int8_parameter("w", {4, 1, 1, 1}, std::vector<int8_t>(4)),
-                                       t.parameter("s", {4}),
+                                       t.parameter("s", {4}, {1, 1, 1, 1}),
                                        t.int8_parameter("z", {4}, std::vector<int8_t>(4)), 0);
        return convolution(t, x, w, nullptr, false, 4);
      },
@@ -350,6 +361,17 @@ TEST(RulesByPrecision, TakeQuantisedLinearCallsAsFloats) {
   EXPECT_FALSE(tag.empty());
   EXPECT_EQ(relu->meta.delegation_tag, tag);
   for (const Node* outside : {x, w, quantised}) EXPECT_EQ(outside->meta.delegation_tag, "");
+}
+
+// What clamps so is refused, and stays outside.
+TEST(ReversedBounds, AreNotFused) {
+  TestProgram t;
+  Node* linear = t.call("aten.linear.default", {matrix(t), t.parameter("w", {3, 4})}, {2, 3});
+  Node* reversed = t.call("aten.hardtanh.default", {linear, 2.0, 1.0}, {2, 3});
+  t.output({reversed});
+  XnnpackPartitioner().partition(t.program);
+  EXPECT_NE(linear->meta.delegation_tag, "");
+  EXPECT_EQ(reversed->meta.delegation_tag, "");
 }
 
 // What ExecuTorch calls force_non_static_weights_for_f32_linear.

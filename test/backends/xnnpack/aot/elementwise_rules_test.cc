@@ -72,18 +72,11 @@ const RuleRow kElementwiseRules[] = {
                      {2, 4, 3});
      },
      "3 dims"},
-    {"QuantiseToBytes",
-     [](TestProgram& t) {
-       return t.call("quantized_decomposed.quantize_per_tensor.default",
-                     {matrix(t), 0.1, 0, 0, 255, ScalarType::kByte}, {2, 4}, ScalarType::kByte);
-     },
-     "is u8"},
     {"MulByNumber",
      [](TestProgram& t) {
        return t.call("aten.mul.Tensor", {matrix(t), 2.0}, {2, 4});
      },
      "not a tensor"},
-    {"QuantiseToInt8", [](TestProgram& t) { return t.quantise(matrix(t), 0.1, 0); }, ""},
 };
 
 class ElementwiseRules : public testing::TestWithParam<RuleRow> {};

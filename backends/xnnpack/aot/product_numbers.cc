@@ -1,0 +1,77 @@
+// The scales, bounds and biases of products in int8, which XNNPACK multiplies and adds in 32 bits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/xnnpack/aot/preprocessing.h"
+#include "backends/xnnpack/aot/products.h"
+#include "backends/xnnpack/aot/weights.h"
+
+namespace vitrine::aot::xnnpack {
+namespace {
+
+// A bound of the result in int8, as XNNPACK rounds it.
+int64_t rounded_bound(float bound, const QuantParams& result) {
+  const float steps =
+      bound / static_cast<float>(result.scale) + static_cast<float>(result.zero_point);
+  return std::lrint(std::clamp(steps, -128.0f, 127.0f));
+}
+
+std::optional<Refusal> check_bounds(const Bounds& bounds, const QuantParams& result) {
+  if (rounded_bound(bounds.min, result) < rounded_bound(bounds.max, result)) return {};
+  return Refusal{"its activation leaves but one number of int8", "leave out the activation"};
+}
+
+// The bias must leave room for the largest sum of products. `steps`: one for all, or one a channel.
+std::optional<Refusal> check_bias_room(const std::vector<float>& biases, int64_t weights,
+                                       const std::vector<float>& steps) {
+  if (steps.size() != 1 && steps.size() != biases.size()) {
+    return Refusal{"scales and biases differ in number", ""};
+  }
+  constexpr double kLargestProduct = 255.0 * 128.0;
+  const double terms = static_cast<double>(weights) / static_cast<double>(biases.size());
+  const double room = std::exp2(31.0) - terms * kLargestProduct;
+  for (size_t i = 0; i < biases.size(); ++i) {
+    const float step = steps.size() == 1 ? steps.front() : steps[i];
+    if (std::isnormal(step) && std::abs(double{biases[i]} / double{step}) < room) continue;
+    return Refusal{fmt::format("its bias {} in units of its scales, {}, does not fit in 32 bits "
+                               "with the sum that it is added to",
+                               biases[i], step),
+                   "quantise its weight with larger scales"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<float> weight_scales(const Parameters& parameters, const QuantParams& params) {
+  if (params.scales == nullptr) return {static_cast<float>(params.scale)};
+  const TensorData* data = parameters.find(params.scales);
+  return data == nullptr ? std::vector<float>() : floats_of(*data).value_or(std::vector<float>());
+}
+
+std::optional<Refusal> check_numbers(const Candidate& candidate, const Product& product,
+                                     const Node* activation, const Node& quantise) {
+  const QuantParams result = quant_params(quantise);
+  const auto input_scale = static_cast<float>(quant_params(*product.dequantised).scale);
+  std::vector<float> steps =
+      weight_scales(candidate.parameters, quant_params(*product.weight_dequantise()));
+  for (float& step : steps) step *= input_scale;
+  const auto result_scale = static_cast<float>(result.scale);
+  if (std::ranges::any_of(steps, [&](float step) { return !(step / result_scale < 256.0f); })) {
+    return Refusal{"the scales of input and weight are too large for that of the result",
+                   "quantise the result with a larger scale"};
+  }
+  if (activation != nullptr) {
+    if (auto refusal = check_bounds(*activation_bounds(*activation), result)) return refusal;
+  }
+  const TensorData* bias = candidate.parameters.find(product.bias);
+  if (bias == nullptr) return {};
+  const std::optional<std::vector<float>> biases = floats_of(*bias);
+  if (!biases.has_value() || biases->empty()) return Refusal{"its bias does not hold floats", ""};
+  return check_bias_room(*biases, candidate.parameters.find(product.weight_source())->numel(),
+                         steps);
+}
+
+}  // namespace vitrine::aot::xnnpack
