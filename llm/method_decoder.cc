@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "llm/cache_operators.h"
 #include "llm/decoder_call.h"
@@ -217,7 +218,7 @@ size_t MethodDecoder::count_rows() {
 }
 
 std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
-  next_row_ = rows_ = 0;
+  next_row_ = 0;
   const auto places = info_.row_id ? std::ranges::count(prompt, *info_.row_id) : 0;
   if (places == 0) {
     if (info_.row_id && encoding_ == Encoding::kWaiting) {
@@ -225,9 +226,11 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
           fmt::format("the prompt has no token {}, which stands for the rows of method {}",
                       *info_.row_id, encoder_->meta().name()));
     }
+    if (info_.has_cache) rows_ = 0;
     return {prompt.begin(), prompt.end()};
   }
   rows_ = count_rows();
+  is_new_image_ = true;
   const auto given = static_cast<size_t>(places);
   if (given != 1 && given != rows_) {
     throw GenerationError(fmt::format(
@@ -240,6 +243,17 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
     fed.insert(fed.end(), id == *info_.row_id && given == 1 ? rows_ : 1, id);
   }
   return fed;
+}
+
+// Without a cache, a text is fed from its beginning again, with its rows.
+void MethodDecoder::restart_rows(std::span<const TokenId> text) {
+  next_row_ = 0;
+  if (!std::exchange(is_new_image_, false)) return;
+  const auto given = static_cast<size_t>(std::ranges::count(text, *info_.row_id));
+  if (given == rows_) return;
+  throw GenerationError(fmt::format(
+      "the text has {} tokens {}, method {} gives {} rows: without a cache, a text has one image",
+      given, *info_.row_id, encoder_->meta().name(), rows_));
 }
 
 std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int64_t position) {
@@ -258,6 +272,7 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
     run_encoder();
     return call.feed(tokens, position);
   }
+  if (!info_.has_cache) restart_rows(tokens);
   std::vector<int64_t> rows;  // of the encoder's, by token
   for (size_t i = 0; i < tokens.size() && next_row_ < rows_; ++i) {
     if (tokens[i] != info_.row_id) continue;

@@ -72,14 +72,16 @@ class MethodDecoder final : public DecoderModel {
   const DecoderCall& longest_call() const { return prefill_ ? *prefill_ : *decode_; }
   void run_encoder();
   size_t count_rows();
+  void restart_rows(std::span<const TokenId> text);
 
   std::unique_ptr<DecoderCall> decode_;
   std::unique_ptr<DecoderCall> prefill_;  // null: decode takes all
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;
-  size_t next_row_ = 0;  // of the encoder's, for the next token that stands for one
-  size_t rows_ = 0;      // of the prompt
+  size_t next_row_ = 0;        // of the encoder's, for the next token that stands for one
+  size_t rows_ = 0;            // of the prompt; without a cache of the text
+  bool is_new_image_ = false;  // no text with it was fed yet
   DecoderInfo info_;
   std::vector<std::string> notes_;
 };

@@ -31,7 +31,7 @@ constexpr int64_t kContext = 32;
 constexpr TokenId kImage = 9;  // no word of the vocabulary
 
 // Logits: the sum of all rows so far, and twice the last one. An embedding is 1 at the word.
-aot::Methods adding_model(bool any_number) {
+aot::Methods adding_model(bool any_number, bool has_cache) {
   aot::Methods methods;
   ModelBuilder encoder("Encoder");
   const aot::SymInt rows = any_number ? encoder.dynamic_size(1, kMostRows) : aot::SymInt(2);
@@ -52,15 +52,16 @@ aot::Methods adding_model(bool any_number) {
                   embedding.finish({embedding.call("aten.embedding.default", {words, ids})}));
   ModelBuilder decoder("Decoder");
   Node* in = decoder.input("rows", ScalarType::kFloat, {1, decoder.dynamic_size(1, 8), kWords});
-  Node* position = decoder.input("position", ScalarType::kLong, {1});
-  Node* sum = decoder.buffer("sum", table(Floats(kWords), {1, kWords}));
-  decoder.call("aten.add_.Tensor",
-               {sum, decoder.call("aten.sum.dim_IntList", {in, std::vector<int64_t>{1}})});
+  Node* sum = decoder.call("aten.sum.dim_IntList", {in, std::vector<int64_t>{1}});
+  if (has_cache) {
+    Node* position = decoder.input("position", ScalarType::kLong, {1});
+    Node* before = decoder.buffer("sum", table(Floats(kWords), {1, kWords}));
+    decoder.call("aten.add_.Tensor", {before, sum});
+    sum = decoder.call("aten.add.Tensor", {before, decoder.call("aten.mul.Tensor", {position, 0})});
+  }
   Node* last = decoder.call("aten.select.int", {in, 1, -1});
   Node* logits = decoder.call("aten.add.Tensor", {sum, decoder.call("aten.mul.Tensor", {last, 2})});
-  Node* nothing = decoder.call("aten.mul.Tensor", {position, 0});
-  methods.emplace("text_decoder",
-                  decoder.finish({decoder.call("aten.add.Tensor", {logits, nothing})}));
+  methods.emplace("text_decoder", decoder.finish({logits}));
   return methods;
 }
 
@@ -79,11 +80,11 @@ class RowsInPrompts : public testing::Test {
     found.embedding = method(names.embedding);
     decoder_ = std::make_unique<MethodDecoder>(session_->program(), found, options);
   }
-  void load_adding(bool any_number, std::optional<TokenId> row_id = kImage) {
+  void load_adding(bool any_number, std::optional<TokenId> row_id = kImage, bool has_cache = true) {
     aot::EmitOptions options;
     options.constant_methods = {{"get_max_seq_len", {int64_t{8}}},
                                 {"get_max_context_len", {kContext}}};
-    const auto bytes = test::lower_methods(adding_model(any_number), false, options);
+    const auto bytes = test::lower_methods(adding_model(any_number, has_cache), false, options);
     tools::write_file(folder_ / "model.pte", std::span(bytes));
     load(folder_ / "model.pte", {.row_id = row_id});
   }
@@ -156,6 +157,36 @@ TEST_F(RowsInPrompts, GoThroughTheGenerator) {
   EXPECT_EQ(first.statistics.prompt_tokens, 4);
   EXPECT_EQ(generator.position(), 5);
   EXPECT_THROW(generator.generate(Ids{kWords}, {}), GenerationError) << "ids are checked";
+}
+
+// Each call has the whole text.
+TEST_F(RowsInPrompts, AreInEveryCallWithoutACache) {
+  for (const bool any_number : {false, true}) {
+    load_adding(any_number, kImage, false);
+    show({4, 2});
+    Ids text = decoder_->with_rows(Ids{1, kImage, 3});
+    const auto logits_with = [&](const Ids& more) {
+      text.insert(text.end(), more.begin(), more.end());
+      const auto found = decoder_->feed(text, 0);
+      return Floats(found.begin(), found.end());
+    };
+    EXPECT_THAT(logits_with({}), ElementsAre(0, 1, 20, 3, 10, 0));
+    EXPECT_THAT(logits_with({0}), ElementsAre(3, 1, 20, 1, 10, 0));
+    EXPECT_THAT(logits_with({5}), ElementsAre(1, 1, 20, 1, 10, 3));
+    EXPECT_THAT(logits_with(decoder_->with_rows(Ids{2})), ElementsAre(1, 1, 23, 1, 10, 1));
+    text.clear();
+    show({0, 0});
+    EXPECT_THAT(logits_with(decoder_->with_rows(Ids{kImage, 1})), ElementsAre(30, 3, 0, 0, 0, 0));
+    show({4, 2});
+    EXPECT_THAT(
+        [&] { logits_with(decoder_->with_rows(Ids{kImage})); },
+        ThrowsMessage<GenerationError>("the text has 4 tokens 9, method vision_encoder gives 2 "
+                                       "rows: without a cache, a text has one image"));
+    TextGenerator generator(*decoder_, nullptr);
+    show({4, 2});
+    const GenerateOptions two = {.max_new_tokens = 2, .sampling = {.temperature = 0}};
+    EXPECT_THAT(generator.generate(Ids{1, kImage, 3}, two).ids, ElementsAre(2, 2));
+  }
 }
 
 TEST_F(RowsInPrompts, WantAnEncodersInputAndItsToken) {
