@@ -18,25 +18,49 @@ std::optional<int64_t> positions_of(const fbs::ExecutionPlan& plan, const fbs::K
   return cache->sizes()->Get(1);
 }
 
-}  // namespace
+std::string_view name_of(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
+  return plan.operators()->Get(static_cast<uint32_t>(call.op_index()))->name()->string_view();
+}
 
-std::optional<int64_t> cache_length(const MethodMeta& method) {
-  const fbs::ExecutionPlan& plan = ProgramAccess::plan(method);
-  std::optional<int64_t> least;
+void for_each_kernel_call(const fbs::ExecutionPlan& plan, auto visit) {
   for (uint32_t chain = 0; chain < size_of(plan.chains()); ++chain) {
     const auto* instructions = plan.chains()->Get(chain)->instructions();
     for (uint32_t i = 0; i < size_of(instructions); ++i) {
       const auto* call = instructions->Get(i)->instr_args_as_KernelCall();
-      if (call == nullptr) continue;
-      const auto* op = plan.operators()->Get(static_cast<uint32_t>(call->op_index()));
-      const CacheOperator* known = cache_operator(op->name()->string_view());
-      if (known == nullptr || !known->writes_at_position) continue;
-      for (const int written : known->written) {
-        const std::optional<int64_t> found = positions_of(plan, *call, written);
-        if (found && (!least || *found < *least)) least = found;
-      }
+      if (call != nullptr) visit(*call);
     }
   }
+}
+
+// Without a cache of the form that all of them have, the operator changes something else.
+bool changes_by_position(const fbs::ExecutionPlan& plan, const fbs::KernelCall& call) {
+  const CacheOperator* known = cache_operator(name_of(plan, call));
+  return known != nullptr && !known->writes_all && positions_of(plan, call, known->written[0]);
+}
+
+}  // namespace
+
+bool keeps_other_state(const MethodMeta& method) {
+  const fbs::ExecutionPlan& plan = ProgramAccess::plan(method);
+  bool found = false;
+  for_each_kernel_call(plan, [&](const fbs::KernelCall& call) {
+    const bool is_in_place = name_of(plan, call).ends_with('_');
+    found = found || (is_in_place && !changes_by_position(plan, call));
+  });
+  return found;
+}
+
+std::optional<int64_t> cache_length(const MethodMeta& method) {
+  const fbs::ExecutionPlan& plan = ProgramAccess::plan(method);
+  std::optional<int64_t> least;
+  for_each_kernel_call(plan, [&](const fbs::KernelCall& call) {
+    const CacheOperator* known = cache_operator(name_of(plan, call));
+    if (known == nullptr || !known->writes_at_position) return;
+    for (const int written : known->written) {
+      const std::optional<int64_t> found = positions_of(plan, call, written);
+      if (found && (!least || *found < *least)) least = found;
+    }
+  });
   return least;
 }
 

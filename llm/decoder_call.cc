@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "llm/cache_operators.h"
 #include "vitrine/half.h"
 #include "vitrine/text_generator.h"
 
@@ -95,6 +96,7 @@ DecoderCall::DecoderCall(Method& method, const DecoderFeeders& feeders,
                                       feeders_.encoder->meta().name()));
   }
   read_output();
+  keeps_other_state_ = vitrine::keeps_other_state(method.meta());
 }
 
 bool DecoderCall::can_be(size_t index, DecoderInput input) const {

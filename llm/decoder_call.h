@@ -29,8 +29,9 @@ class DecoderCall {
 
   std::string name() const { return std::string(method_.meta().name()); }
   Method& method() const { return method_; }
-  int64_t most_ids() const { return most_ids_; }  // that a call takes
-  bool is_exact() const { return is_exact_; }     // it takes no fewer
+  int64_t most_ids() const { return most_ids_; }                 // that a call takes
+  bool is_exact() const { return is_exact_; }                    // it takes no fewer
+  bool keeps_other_state() const { return keeps_other_state_; }  // cache_operators.h
   bool has_position() const { return position_.has_value(); }
   size_t vocabulary() const { return vocabulary_; }
   bool inserts_rows() const { return feeders_.encoder != nullptr && !encoded_; }
@@ -61,6 +62,7 @@ class DecoderCall {
   std::optional<size_t> ids_input_, position_, encoded_;  // inputs
   int64_t most_ids_ = 0;
   bool is_exact_ = false;
+  bool keeps_other_state_ = false;
   bool gives_all_logits_ = false;
   size_t vocabulary_ = 0;
   std::vector<int64_t> ids_;

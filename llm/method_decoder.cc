@@ -245,6 +245,14 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   return fed;
 }
 
+// A text begins: of one before nothing is left, where positions do not tell.
+void MethodDecoder::reset_state() {
+  for (DecoderCall* call : {prefill_.get(), decode_.get()}) {  // as loaded, decode decides last
+    if (call == nullptr || !call->keeps_other_state()) continue;
+    check_call(call->method().reset_state(), fmt::format("method {}", call->name()));
+  }
+}
+
 // Without a cache, a text is fed from its beginning again, with its rows.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
@@ -268,6 +276,7 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
     throw GenerationError(fmt::format("{} ids at position {} do not fit into a context of {}",
                                       count, position, info_.max_context));
   }
+  if (position == 0) reset_state();
   if (!call.inserts_rows()) {
     run_encoder();
     return call.feed(tokens, position);

@@ -131,6 +131,12 @@ class Method {
   // uses the state that they share.
   Error execute();
 
+  // What the program's tensors of static shape have in planned memory is as after loading: zeros,
+  // or the program's value. So are states that the method keeps between executions, and those that
+  // it shares. Inputs that are memory-planned must be set again. InvalidState, without any effect,
+  // while another method uses the state that they share.
+  Error reset_state();
+
   // An error that did not stop loading, e.g. a cache that cannot be written; success if there was
   // none.
   const Error& warning() const { return warning_; }
@@ -165,6 +171,11 @@ class Method {
     Tensor memory;              // a copy of its tensor, when that had its own memory
     bool is_delivered = false;  // an output for which set_output_data() gave that memory
   };
+  // Empty: there is no memory.
+  struct PlannedBuffer {
+    std::byte* data = nullptr;
+    uint64_t readable = 0;  // bytes from there on
+  };
   // The steps of one chain of instructions: [first, first + count).
   struct ChainSteps {
     uint32_t first;
@@ -181,6 +192,8 @@ class Method {
   Restored* find_restored(const EValue* value);
   void restore();
   Error deliver_outputs();
+  std::span<std::byte> bytes_to_reset(uint32_t value) const;
+  Error set_initial(uint32_t value, std::span<std::byte> to);
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
@@ -199,6 +212,7 @@ class Method {
   RunTrial trial_;
   MergedNamedData named_data_;
   std::unique_ptr<std::byte, FreePlanned> planned_;
+  std::span<PlannedBuffer> buffers_;  // there, in a shared state, or the caller's
   std::span<EValue> values_;
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;

@@ -38,6 +38,9 @@ struct MethodDecoderOptions {
 // embedding. Output: logits of f32, f16 or bf16, [1,
 // vocabulary] of the last token or [1, n, vocabulary] of all. An encoder takes ids, int64 [1, n],
 // or one tensor of features.
+//
+// What is fed at position 0 begins a text: of earlier ones neither the caches nor other state (of
+// convolutions, of recurrent layers) count.
 class MethodDecoder final : public DecoderModel {
  public:
   // The methods are of `program`. Reads the program's metadata methods. Throws GenerationError
@@ -72,6 +75,7 @@ class MethodDecoder final : public DecoderModel {
   const DecoderCall& longest_call() const { return prefill_ ? *prefill_ : *decode_; }
   void run_encoder();
   size_t count_rows();
+  void reset_state();
   void restart_rows(std::span<const TokenId> text);
 
   std::unique_ptr<DecoderCall> decode_;

@@ -20,8 +20,6 @@ namespace {
 
 namespace fbs = schema::program;
 
-constexpr std::string_view kWritesAll = "aten::copy_";
-
 // Operators that read one row a token of their constants.
 constexpr std::string_view kLookups[] = {
     "aten::embedding",
@@ -168,7 +166,7 @@ class Reader {
   static void add_cache(const fbs::Tensor& cache, const CacheOperator* known, KernelBytes& bytes) {
     const double all = bytes_of(cache);
     const bool has_positions = cache.sizes()->size() == 4 && cache.sizes()->Get(1) > 0;
-    if (known == nullptr || known->name == kWritesAll || !has_positions) {
+    if (known == nullptr || known->writes_all || !has_positions) {
       bytes.cache += all;
     } else if (known->is_attention) {
       bytes.cache_a_position += all / cache.sizes()->Get(1);

@@ -128,7 +128,7 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
   if (const fbs::AllocationDetails* info = from.allocation_info()) {
     const uint64_t offset =
         info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
-    const PlannedBuffer& buffer = planned_[info->memory_id() - 1];
+    const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
     if (buffer.data != nullptr) {
       tensor.set_data(buffer.data + offset,
                       range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));

@@ -57,11 +57,11 @@ Error MethodLoader::find_shared_state() {
 
 Error MethodLoader::take_planned_memory() {
   const size_t count = method_.meta_.num_planned_buffers();
-  planned_ = arena_.allocate_array<PlannedBuffer>(count);
-  if (planned_.size() != count) return no_memory("planned buffers");
+  method_.buffers_ = arena_.allocate_array<Method::PlannedBuffer>(count);
+  if (method_.buffers_.size() != count) return no_memory("planned buffers");
   if (method_.shared_state_ != nullptr) {
     const std::span<std::byte> shared = method_.shared_state_->memory_;
-    planned_[SharedState::kMemoryId - 1] = {shared.data(), shared.size()};
+    method_.buffers_[SharedState::kMemoryId - 1] = {shared.data(), shared.size()};
   }
   if (!options_.planned_memory.empty()) return check_planned_memory();
   uint64_t total = 0;
@@ -86,18 +86,18 @@ Error MethodLoader::take_planned_memory() {
   const std::byte* end = next + total + kReadableSlack;
   for (size_t i = 0; i < count; ++i) {
     if (method_.is_shared(i)) continue;
-    planned_[i] = {next, static_cast<uint64_t>(end - next)};
+    method_.buffers_[i] = {next, static_cast<uint64_t>(end - next)};
     next += round_up(method_.meta_.planned_buffer_size(i), kPlannedAlignment);
   }
   return Error();
 }
 
 Error MethodLoader::check_planned_memory() {
-  if (options_.planned_memory.size() != planned_.size()) {
+  if (options_.planned_memory.size() != method_.buffers_.size()) {
     return Error::make(ErrorCode::kInvalidArgument, "planned_memory has %zu buffers, not %zu",
-                       options_.planned_memory.size(), planned_.size());
+                       options_.planned_memory.size(), method_.buffers_.size());
   }
-  for (size_t i = 0; i < planned_.size(); ++i) {
+  for (size_t i = 0; i < method_.buffers_.size(); ++i) {
     if (method_.is_shared(i)) continue;
     const std::span<std::byte> given = options_.planned_memory[i];
     if (given.size() < method_.meta_.planned_buffer_size(i) ||
@@ -107,7 +107,7 @@ Error MethodLoader::check_planned_memory() {
                          i, method_.meta_.planned_buffer_size(i), given.size(),
                          static_cast<const void*>(given.data()));
     }
-    planned_[i] = {given.data(), given.size()};
+    method_.buffers_[i] = {given.data(), given.size()};
   }
   return Error();
 }

@@ -36,10 +36,6 @@ class MethodLoader {
     FoundKernel found;
     const char* name = nullptr;
   };
-  struct PlannedBuffer {
-    std::byte* data = nullptr;
-    uint64_t readable = 0;  // bytes from there on
-  };
 
   Error find_kernels_and_backends();
   bool has_backend(uint32_t delegate) const;
@@ -93,7 +89,6 @@ class MethodLoader {
   uint32_t missing_dtypes_ = 0;                       // that some are given and do not take
   std::span<bool> written_;                           // by value: whether a step writes it
   std::span<bool> exchanged_;                         // and whether it becomes another one
-  std::span<PlannedBuffer> planned_;
   std::span<DataBuffer*> external_room_;
 };
 

@@ -53,6 +53,41 @@ TEST_F(PlannedMemoryTest, MustFitTheProgram) {
                "planned_memory has 2 buffers, not 1");
 }
 
+// state = state + x, f32[2]. A view of the state has its place and no value.
+TEST_F(PlannedMemoryTest, IsResetToWhatLoadingLeft) {
+  for (const bool has_value : {false, true}) {
+    start_over();
+    const uint32_t data = builder_.initial_state(bytes_of<float>({10, 20}));
+    forward_.buffer_sizes = {0, 64};
+    const int x = forward_.tensor({.sizes = {2}, .planned = Planned{1, 0}});
+    const int state =
+        forward_.tensor({.sizes = {2}, .planned = Planned{1, 32}, .data = has_value ? data : 0});
+    forward_.tensor({.sizes = {2, 1}, .planned = Planned{1, 32}});
+    forward_.inputs = {x};
+    forward_.outputs = {state};
+    forward_.kernel_call(forward_.op("test::add", "out"), {state, x, state, state});
+    alignas(16) std::array<std::byte, 64> memory{};
+    const std::array buffers{std::span<std::byte>(memory)};
+    for (const bool is_callers : {false, true}) {
+      MethodOptions options;
+      if (is_callers) options.planned_memory = buffers;
+      const auto method = load(options);
+      const std::vector<float> once =
+          has_value ? std::vector<float>{11, 21} : std::vector<float>{1, 1};
+      for (int text = 0; text < 2; ++text) {
+        ASSERT_TRUE(method->set_input(0, value({2}, {1, 1})).ok());
+        ASSERT_TRUE(method->execute().ok());
+        EXPECT_EQ(output(*method), once);
+        ASSERT_TRUE(method->execute().ok());
+        EXPECT_EQ(output(*method)[0], once[0] + 1);
+        ASSERT_TRUE(method->reset_state().ok());
+        EXPECT_EQ(method->execute().code(), ErrorCode::kInvalidState) << "its input was planned";
+      }
+      memory = {};
+    }
+  }
+}
+
 TEST_F(PlannedMemoryTest, IsBounded) {
   forward_.buffer_sizes = {0, 1'000'000, 1'000'000};
   EXPECT_THAT(

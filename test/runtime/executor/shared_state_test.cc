@@ -126,6 +126,21 @@ TEST_F(SharedStateTest, TheFirstMethodLoadedBringsTheValueOfTheFile) {
   EXPECT_EQ(run(*again, 1), 14);
 }
 
+TEST_F(SharedStateTest, IsResetByAnyMethod) {
+  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+  add_to_state(forward_, 0, kStateBytes, data);
+  add_to_state(second_, 0, kStateBytes, data);
+  make_state();
+  ASSERT_NE(state_, nullptr);
+  const auto first = over("forward", state_.get());
+  const auto second = over("second", state_.get());
+  EXPECT_EQ(run(*first, 1), 11);
+  EXPECT_EQ(run(*second, 2), 13);
+  ASSERT_TRUE(second->reset_state().ok());
+  EXPECT_EQ(run(*first, 1), 11);
+  EXPECT_EQ(run(*second, 2), 13);
+}
+
 TEST_F(SharedStateTest, MethodsWithoutSuchBuffersDoNotCount) {
   build_two();
   MethodSpec& constant = builder_.method("constant");

@@ -1,0 +1,60 @@
+// Planned memory as it was after loading.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/program/program_access.h"
+#include "vitrine/method.h"
+
+namespace vitrine {
+
+namespace fbs = schema::program;
+
+// Empty if the value is no tensor that can be a state: these have one shape. Others are computed.
+// Where the plan has it: a view may have been given another place since.
+std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
+  const fbs::Tensor* tensor = ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
+  if (tensor == nullptr || tensor->allocation_info() == nullptr ||
+      tensor->shape_dynamism() != fbs::TensorShapeDynamism::STATIC) {
+    return {};
+  }
+  const fbs::AllocationDetails& info = *tensor->allocation_info();
+  std::byte* const buffer = buffers_[info.memory_id() - 1].data;
+  if (buffer == nullptr) return {};
+  const uint64_t offset =
+      info.memory_offset_low() | static_cast<uint64_t>(info.memory_offset_high()) << 32;
+  size_t bytes = element_size(static_cast<ScalarType>(tensor->scalar_type()));
+  for (const int32_t size : *tensor->sizes()) bytes *= static_cast<size_t>(size);
+  return {buffer + offset, bytes};
+}
+
+Error Method::reset_state() {
+  const SharedState::Turn turn(shared_state_);
+  if (!turn) return no_turn();
+  const auto count = static_cast<uint32_t>(values_.size());
+  for (uint32_t i = 0; i < count; ++i) std::ranges::fill(bytes_to_reset(i), std::byte{0});
+  // Later, since views of a state have its place, and no value of their own.
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::span<std::byte> to = bytes_to_reset(i);
+    if (!to.empty()) VITRINE_RETURN_IF_ERROR(set_initial(i, to), "values[%u]", i);
+  }
+  for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
+  return Error();
+}
+
+// Loading has compared the layouts.
+Error Method::set_initial(uint32_t value, std::span<std::byte> to) {
+  const fbs::Tensor& tensor = *ProgramAccess::plan(meta_).values()->Get(value)->val_as_Tensor();
+  const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
+  const bool is_external =
+      extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
+  const uint32_t index = tensor.data_buffer_idx();
+  if (!is_external && index == 0) return Error();
+  VITRINE_ASSIGN_OR_RETURN(const DataBuffer initial,
+                           is_external
+                               ? named_data_.get(extra->fully_qualified_name()->string_view())
+                               : ProgramAccess::mutable_data(*program_, index, to.size()));
+  std::memcpy(to.data(), initial.bytes().data(), std::min(to.size(), initial.size()));
+  return Error();
+}
+
+}  // namespace vitrine
