@@ -17,6 +17,10 @@ class Sampler {
   // GenerationError if a logit is not a number, or all are minus infinity.
   TokenId sample(std::span<const float> logits);
 
+  // Of the random numbers.
+  uint64_t state() const { return state_; }
+  void set_state(uint64_t state) { state_ = state; }
+
  private:
   struct Candidate {
     float weight;  // its probability in parts of the greatest one

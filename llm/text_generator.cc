@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "llm/sampler.h"
 #include "runtime/platform/clock.h"
@@ -16,18 +17,19 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Logits are padded for the hardware, by less than this part of the vocabulary; more is another
-// model's.
-constexpr size_t kPaddingPart = 32;
+// Logits are padded for the hardware, and tokenizers have a few ids that only prompts of images
+// use, by less than this part of the vocabulary; more is another model's.
+constexpr size_t kOddPart = 32;
 
 size_t sampled_ids(size_t logits, const Tokenizer* tokenizer) {
   if (tokenizer == nullptr) return logits;
   const size_t ids = tokenizer->vocabulary_size();
-  if (ids > logits || logits - ids > ids / kPaddingPart) {
+  const size_t odd = std::max(ids, logits) - std::min(ids, logits);
+  if (odd > ids / kOddPart) {
     throw GenerationError(fmt::format(
         "the tokenizer has {} ids, the model {} logits: they do not belong together", ids, logits));
   }
-  return ids;
+  return std::min(ids, logits);
 }
 
 }  // namespace
@@ -57,10 +59,8 @@ class TextGenerator::Run {
       : generator_(generator), options_(options), on_token_(on_token), sampler_(options.sampling) {
     result_.statistics.inference_start_ms = now_ms();
     start_ns_ = platform::now_ns();
-    const bool continues = generator.position() > 0;
-    if (generator.tokenizer_ != nullptr) {
-      stream_ = generator.tokenizer_->stream({.continues = continues});
-    }
+    const std::optional<Randomness>& before = generator.randomness_;
+    if (before && options.sampling.seed == before->seed) sampler_.set_state(before->state);
   }
 
   Generation over(std::span<const TokenId> prompt) {
@@ -70,13 +70,13 @@ class TextGenerator::Run {
     if (generator_.observer_ != nullptr) {
       generator_.observer_->on_prompt(start_ns_, platform::now_ns());
     }
-    // New text continues the prompt, whose last word may have no space after it.
+    const bool is_apart = generator_.model_.info().encodes_prompt;
+    // Other text continues the prompt, whose last word may have no space after it.
     if (generator_.tokenizer_ != nullptr) {
-      stream_ = generator_.tokenizer_->stream({.continues = true});
+      stream_ = generator_.tokenizer_->stream({.continues = !is_apart});
     }
     GenerationStatistics& statistics = result_.statistics;
-    statistics.prompt_tokens = static_cast<int64_t>(
-        generator_.model_.info().encodes_prompt ? prompt.size() : tokens.size());
+    statistics.prompt_tokens = static_cast<int64_t>(is_apart ? prompt.size() : tokens.size());
     try {
       generate(tokens, count);
     } catch (...) {
@@ -85,30 +85,45 @@ class TextGenerator::Run {
       throw;
     }
     statistics.inference_end_ms = now_ms();
+    if (options_.sampling.seed) {
+      generator_.randomness_ = {*options_.sampling.seed, sampler_.state()};
+    }
     return std::move(result_);
   }
 
  private:
   void generate(std::span<const TokenId> tokens, int64_t count) {
-    std::span<const float> logits = generator_.prefill(tokens);
-    bool goes_on = take(logits);
+    const std::span<const float> logits = generator_.prefill(tokens);
+    if (logits.empty()) {
+      generator_.end_step();
+      result_.reason = StopReason::kStopped;
+      result_.statistics.prompt_eval_end_ms = result_.statistics.first_token_ms = now_ms();
+      return;
+    }
+    const TokenId first = sample(logits);
     result_.statistics.prompt_eval_end_ms = result_.statistics.first_token_ms = now_ms();
+    uint64_t sampling_ns = 0;  // without the first token, as the stock runner counts
+    bool goes_on = take(first);
     for (int64_t i = 1; i < count && goes_on; ++i) {
-      logits = generator_.feed({&*generator_.pending_, 1}, false);
-      const auto start = std::chrono::steady_clock::now();
-      goes_on = take(logits);
-      sampling_ += std::chrono::steady_clock::now() - start;
+      const std::span<const float> next = generator_.feed({&*generator_.pending_, 1}, false);
+      const uint64_t start_ns = platform::now_ns();
+      const TokenId id = sample(next);
+      sampling_ns += platform::now_ns() - start_ns;
+      goes_on = take(id);
       ++result_.statistics.generated_tokens;
     }
-    result_.statistics.aggregate_sampling_time_ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(sampling_).count();
+    result_.statistics.aggregate_sampling_time_ms = static_cast<int64_t>(sampling_ns / 1'000'000);
     if (stream_ != nullptr) give(result_.ids.back(), stream_->finish(), false);
   }
 
-  // Samples a token; whether another one is wanted.
-  bool take(std::span<const float> logits) {
+  TokenId sample(std::span<const float> logits) {
     const TokenId id = sampler_.sample(logits.first(generator_.sampled_));
     stamp(&GenerationStep::sampled_ns);
+    return id;
+  }
+
+  // Gives a new token; whether another one is wanted.
+  bool take(TokenId id) {
     generator_.pending_ = id;
     result_.ids.push_back(id);
     const std::string text = stream_ == nullptr ? std::string() : stream_->push(id);
@@ -141,7 +156,6 @@ class TextGenerator::Run {
   const TokenCallback& on_token_;
   Sampler sampler_;
   std::unique_ptr<DecodeStream> stream_;
-  std::chrono::steady_clock::duration sampling_{};
   uint64_t start_ns_ = 0;
   Generation result_;
 };
@@ -151,7 +165,18 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   if (tokenizer_ == nullptr) throw GenerationError("a text prompt needs a tokenizer");
   stop_ = false;
   Run run(*this, options, on_token);
-  return run.over(tokenizer_->encode(prompt, options.encode));
+  return run.over(encode(prompt, options.encode));
+}
+
+// What a template puts before a text begins a conversation, not each of its prompts.
+std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
+  std::vector<TokenId> ids = tokenizer_->encode(prompt, options);
+  const bool begins = position() == 0 || model_.info().encodes_prompt;
+  if (begins || !std::exchange(options.add_template, false)) return ids;
+  const std::vector<TokenId> text = tokenizer_->encode(prompt, options);
+  const auto found = std::ranges::search(ids, text);
+  if (!found.empty()) ids.erase(ids.begin(), found.begin());
+  return ids;
 }
 
 Generation TextGenerator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
@@ -163,6 +188,7 @@ Generation TextGenerator::generate(std::span<const TokenId> prompt, const Genera
 void TextGenerator::reset() {
   fed_.clear();
   pending_.reset();
+  randomness_.reset();
 }
 
 std::vector<TokenId> TextGenerator::tokens_to_feed(std::span<const TokenId> prompt) {
@@ -200,7 +226,7 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
   const int64_t context = model_.info().max_context;
   const int64_t occupied = position() + static_cast<int64_t>(prompt_tokens);
   if (occupied >= context) {
-    throw GenerationError(fmt::format(
+    throw NoRoomError(fmt::format(
         "the prompt has {} tokens after {} before: the model's context of {} has no room for an "
         "answer",
         prompt_tokens, position(), context));
@@ -209,7 +235,7 @@ int64_t TextGenerator::budget(size_t prompt_tokens, const GenerateOptions& optio
   if (options.seq_len >= 0) count = std::min(count, options.seq_len - occupied);
   if (options.max_new_tokens >= 0) count = std::min(count, options.max_new_tokens);
   if (count <= 0) {
-    throw GenerationError(
+    throw NoRoomError(
         fmt::format("no token may be generated: {} of prompt, seq_len {}, "
                     "max_new_tokens {}",
                     occupied, options.seq_len, options.max_new_tokens));
@@ -250,6 +276,7 @@ void TextGenerator::end_step() {
   step_.reset();
 }
 
+// Empty if it was stopped before the last token.
 std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
   const DecoderInfo& info = model_.info();
   if (!info.has_cache) return feed(tokens, true);
@@ -258,9 +285,11 @@ std::span<const float> TextGenerator::prefill(std::span<const TokenId> tokens) {
                            : 1;
   std::span<const float> logits;
   while (!tokens.empty()) {
+    if (stop_) return {};
     const bool is_enough = tokens.size() >= static_cast<size_t>(info.min_tokens_per_call);
     const size_t size = is_enough ? std::min(chunk, tokens.size()) : 1;
     logits = feed(tokens.first(size), true);
+    pending_.reset();  // it was the first
     tokens = tokens.subspan(size);
   }
   return logits;

@@ -25,6 +25,12 @@ class GenerationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The context, or what the options allow of it, has no room for an answer to the prompt.
+class NoRoomError : public GenerationError {
+ public:
+  using GenerationError::GenerationError;
+};
+
 // What a program says about itself, checked against its tensors.
 struct DecoderInfo {
   int64_t max_context = 0;            // positions that the caches hold
@@ -63,14 +69,16 @@ struct SamplerOptions {
   float temperature = 0.8F;  // 0: always the most probable token
   float top_p = 0.9F;        // the most probable ones whose sum exceeds it; without top_k only
   size_t top_k = 0;          // 0: none
-  std::optional<uint64_t> seed = {};  // none: the time
+  // Begins a row of random numbers, in which later calls of a conversation with the same seed go
+  // on. None: the time.
+  std::optional<uint64_t> seed = {};
 };
 
 struct GenerateOptions {
   int64_t max_new_tokens = -1;  // -1: what the context has room for
   int64_t seq_len = -1;         // likewise, of prompt and new tokens
   SamplerOptions sampling = {};
-  EncodeOptions encode = {};
+  EncodeOptions encode = {};  // what add_template puts before a text: in front of the first prompt
   bool ignore_eos = false;
 };
 
@@ -88,9 +96,9 @@ struct GenerationStatistics {
   int64_t model_load_end_ms = 0;
   int64_t inference_start_ms = 0;
   int64_t inference_end_ms = 0;
-  int64_t prompt_eval_end_ms = 0;
-  int64_t first_token_ms = 0;
-  int64_t aggregate_sampling_time_ms = 0;
+  int64_t prompt_eval_end_ms = 0;          // the first token is known, and not given yet
+  int64_t first_token_ms = 0;              // likewise
+  int64_t aggregate_sampling_time_ms = 0;  // of generated_tokens; without their texts
 
   // {"prefill_token_per_sec":...}
   std::string json() const;
@@ -133,19 +141,21 @@ struct Generation {
 class TextGenerator {
  public:
   // Both outlive it. Without a tokenizer there are ids only. Throws GenerationError if the
-  // tokenizer is not the model's: it has ids beyond the logits, or the logits are so many more that
-  // they are not padding.
+  // tokenizer is not the model's: it has many more ids than there are logits, or many fewer. Ids
+  // without logits cannot be in prompts, and logits without ids (padding) are never sampled.
   TextGenerator(DecoderModel& model, const Tokenizer* tokenizer);
 
   // Continues where the last call ended: its last token and the prompt are fed, the caches stay.
   // Throws GenerationError or TokenizerError; the conversation is as before then, unless the model
-  // itself failed: then it is reset.
+  // itself failed: then it is reset. NoRoomError if the context is full.
   Generation generate(std::string_view prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
   Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                       const TokenCallback& on_token = {});
 
-  // Ends the call that runs, after its token; from any thread, or a signal's handler.
+  // Ends the call that runs, after its token, or, while a prompt is fed, between two chunks of it:
+  // no token is given then, and what was fed stays in the conversation. From any thread, or a
+  // signal's handler.
   void stop() { stop_ = true; }
   // Forgets the conversation. What a cache holds counts no more.
   void reset();
@@ -156,10 +166,15 @@ class TextGenerator {
 
  private:
   class Run;
+  struct Randomness {
+    uint64_t seed;
+    uint64_t state;  // of the sampler that it began
+  };
 
   std::span<const float> feed(std::span<const TokenId> tokens, bool is_prefill);
   void end_step();
   std::span<const float> prefill(std::span<const TokenId> tokens);
+  std::vector<TokenId> encode(std::string_view prompt, EncodeOptions options) const;
   // What the decoder is fed for a prompt. Throws GenerationError.
   std::vector<TokenId> tokens_to_feed(std::span<const TokenId> prompt);
   void check_ids(std::span<const TokenId> ids) const;
@@ -171,7 +186,8 @@ class TextGenerator {
   size_t sampled_;  // ids that may be sampled: those below it
   std::vector<TokenId> eos_ids_;
   std::vector<TokenId> fed_;
-  std::optional<TokenId> pending_;  // sampled last, not fed yet
+  std::optional<TokenId> pending_;        // sampled last, not fed yet
+  std::optional<Randomness> randomness_;  // of the conversation; none without a seed
   std::atomic<bool> stop_ = false;
   GenerationObserver* observer_ = nullptr;
   std::optional<GenerationStep> step_;  // that runs; none without an observer

@@ -1,6 +1,7 @@
 // A decoder whose answers are known.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "vitrine/text_generator.h"
@@ -20,9 +21,14 @@ class FakeDecoder final : public DecoderModel {
 
   const DecoderInfo& info() const override { return info_; }
   std::span<const float> feed(std::span<const TokenId> tokens, int64_t position) override;
+  void encode(std::span<const TokenId> tokens) override {
+    encoded = {tokens.begin(), tokens.end()};
+  }
 
   std::vector<Call> calls;
+  std::vector<TokenId> encoded;
   int64_t fails_at = -1;  // a position
+  std::function<void()> on_feed = [] {};
 
  private:
   DecoderInfo info_;

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "test/llm/fake_decoder.h"
 #include "test/support/corpus.h"
@@ -151,7 +153,8 @@ TEST(TextGenerator, ForgetsAConversationInWhichTheModelFailed) {
 TEST(TextGenerator, RefusesAnotherModelsTokenizer) {
   const auto tokenizer = ranks();
   DecoderInfo info = small_info();
-  for (const auto& [logits, fits] : {std::pair<size_t, bool>{519, false},
+  for (const auto& [logits, fits] : {std::pair<size_t, bool>{kTokenizerIds / 2, false},
+                                     {kTokenizerIds - 1, true},  // one without logits
                                      {kTokenizerIds, true},
                                      {kTokenizerIds + 8, true},  // padding
                                      {2 * kTokenizerIds, false}}) {
@@ -163,6 +166,18 @@ TEST(TextGenerator, RefusesAnotherModelsTokenizer) {
       EXPECT_THROW(TextGenerator(model, tokenizer.get()), GenerationError) << logits;
     }
   }
+}
+
+// As Gemma 3's text models: the id that stands for an image is beyond their logits.
+TEST(TextGenerator, TakesIdsWithoutLogitsInNoPrompt) {
+  const auto tokenizer = ranks();
+  DecoderInfo info = small_info();
+  info.vocabulary = kTokenizerIds - 2;
+  FakeDecoder model(info);
+  TextGenerator generator(model, tokenizer.get());
+  EXPECT_THAT(generator.generate(Ids{kTokenizerIds - 3}, greedy(1)).ids, ElementsAre(0));
+  EXPECT_THROW(generator.generate(Ids{kTokenizerIds - 2}, greedy(1)), GenerationError);
+  EXPECT_THROW(generator.generate("A<|reserved_special_token_246|>B", greedy(1)), GenerationError);
 }
 
 TEST(TextGenerator, StreamsTextAndStopsWhenTold) {
@@ -181,6 +196,121 @@ TEST(TextGenerator, StreamsTextAndStopsWhenTold) {
   EXPECT_EQ(result.reason, StopReason::kStopped);
   EXPECT_THAT(result.prompt, ElementsAre('A'));
   EXPECT_EQ(generator.generate("X", greedy(1)).text, "Y") << "a stop is of one call";
+}
+
+// Counts steps that have begun and have not ended.
+class OpenSteps final : public GenerationObserver {
+ public:
+  void on_prompt(uint64_t, uint64_t) override {}
+  void begin_step(const GenerationStep&) override { ++open; }
+  void end_step(const GenerationStep&) override { --open; }
+  int open = 0;
+};
+
+TEST(TextGenerator, StopsBetweenTheChunksOfAPrompt) {
+  DecoderInfo info = small_info();
+  info.max_context = 100;
+  FakeDecoder model(info);
+  TextGenerator generator(model, nullptr);
+  OpenSteps steps;
+  generator.set_observer(&steps);
+  model.on_feed = [&] {
+    if (model.calls.size() == 3) generator.stop();
+  };
+  const Generation result = generator.generate(Ids(30, 1), greedy());
+  EXPECT_EQ(result.reason, StopReason::kStopped);
+  EXPECT_THAT(result.ids, testing::IsEmpty());
+  EXPECT_EQ(model.calls.size(), 3U) << "of ten chunks";
+  EXPECT_EQ(generator.position(), 9);
+  EXPECT_EQ(steps.open, 0);
+  const Generation next = generator.generate(Ids{7}, greedy(1));
+  EXPECT_THAT(next.ids, ElementsAre(8));
+  EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{7}, 9}));
+}
+
+TEST(TextGenerator, ATokenGivenBeforeAStoppedPromptIsFedOnce) {
+  FakeDecoder model(small_info());
+  TextGenerator generator(model, nullptr);
+  generator.generate(Ids{1}, greedy(1));  // 2 is not fed yet
+  model.on_feed = [&] { generator.stop(); };
+  EXPECT_THAT(generator.generate(Ids{5, 6, 7, 8}, greedy()).ids, testing::IsEmpty());
+  EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{2, 5, 6}, 1}));
+  model.on_feed = [] {};
+  generator.generate(Ids{9}, greedy(1));
+  EXPECT_EQ(model.calls.back(), (FakeDecoder::Call{{9}, 4}));
+}
+
+TEST(TextGenerator, TimesWhatItNames) {
+  FakeDecoder model(small_info());
+  constexpr std::chrono::milliseconds kSlow{50};
+  const Generation result =
+      TextGenerator(model, nullptr).generate(Ids{1}, greedy(2), [&](const NewToken&) {
+        std::this_thread::sleep_for(kSlow);
+      });
+  const GenerationStatistics& times = result.statistics;
+  EXPECT_LT(times.aggregate_sampling_time_ms, kSlow.count() / 2);
+  const int64_t given = 2 * kSlow.count() - 2;  // by clocks that count whole milliseconds
+  EXPECT_GE(times.inference_end_ms - times.first_token_ms, given);
+  EXPECT_GE(times.inference_end_ms - times.prompt_eval_end_ms, given);
+}
+
+// Where it is that hot, each token is as probable.
+TEST(TextGenerator, GoesOnWithItsRandomNumbersInAConversation) {
+  DecoderInfo info = small_info();
+  info.max_context = 100;
+  FakeDecoder model(info);
+  TextGenerator generator(model, nullptr);
+  GenerateOptions options = {.max_new_tokens = 8,
+                             .sampling = {.temperature = 1e6F, .top_p = 1, .seed = 5}};
+  const auto answer = [&] { return generator.generate(Ids{1}, options).ids; };
+  const Ids first = answer();
+  const Ids second = answer();
+  EXPECT_NE(first, second);
+  options.sampling.seed = 6;
+  const Ids other = answer();
+  EXPECT_NE(other, first);
+  options.sampling.seed = 5;
+  EXPECT_EQ(answer(), first) << "a seed that was not the last one begins a row";
+  generator.reset();
+  EXPECT_EQ(answer(), first);
+  EXPECT_EQ(answer(), second);
+}
+
+TEST(TextGenerator, BeginsOnlyAConversationWithTheTemplate) {
+  const auto tokenizer = load_tokenizer(test::sample("tokenizers/byte_level.json"));
+  DecoderInfo info = small_info();
+  info.vocabulary = tokenizer->vocabulary_size();
+  for (const bool encodes_prompt : {false, true}) {
+    info.encodes_prompt = encodes_prompt;
+    info.start_id = 1;
+    FakeDecoder model(info);
+    TextGenerator generator(model, tokenizer.get());
+    GenerateOptions options = greedy(1);
+    options.encode.add_template = true;
+    EXPECT_THAT(generator.generate("ab", options).prompt, ElementsAre(20, 9));
+    const Generation second = generator.generate("ab", options);
+    if (encodes_prompt) {
+      EXPECT_THAT(second.prompt, ElementsAre(20, 9)) << "each is a text of its own";
+    } else {
+      EXPECT_THAT(second.prompt, ElementsAre(9));
+    }
+    generator.reset();
+    EXPECT_THAT(generator.generate("ab", options).prompt, ElementsAre(20, 9));
+  }
+}
+
+// Token 5 is "\u2581a".
+TEST(TextGenerator, BeginsATextBehindAnEncoder) {
+  const auto tokenizer = load_tokenizer(test::sample("tokenizers/unigram.json"));
+  DecoderInfo info = small_info();
+  info.vocabulary = tokenizer->vocabulary_size();
+  FakeDecoder plain(info);
+  EXPECT_EQ(TextGenerator(plain, tokenizer.get()).generate(Ids{4}, greedy(1)).text, " a");
+  info.encodes_prompt = true;
+  info.start_id = 4;
+  FakeDecoder model(info);
+  EXPECT_EQ(TextGenerator(model, tokenizer.get()).generate(Ids{2}, greedy(1)).text, "a");
+  EXPECT_THAT(model.encoded, ElementsAre(2));
 }
 
 TEST(TextGenerator, EndsWithAReplacementForHalfACharacter) {
