@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "formats/etdump/etdump_reader.h"
@@ -226,39 +230,74 @@ TEST(LlmRunnerTest, TakesALineOfAChatAsATurn) {
   EXPECT_NE(llm_runner("--chat --warmup < " + turns).exit_code, 0);
 }
 
-// What the tool printed, and how it ended, where it gets a Ctrl-C once its answer has begun.
+// The context of 256 ends in the third answer: what was printed is not lost.
+TEST(LlmRunnerTest, EndsAChatWhereTheContextIsFull) {
+  const ScratchFolder scratch;
+  const std::string turns = (scratch / "turns").string();
+  tools::write_file(turns, std::string_view("And\nthe\nLORD\nspake\nunto\n"));
+  const std::string trace = (scratch / "trace.etdp").string();
+  const std::string arguments =
+      "--tokenizer_path " + sample("kjv_8da4w/tokenizer.model") + " --chat --ignore_eos --profile ";
+  const CommandResult result = llm_runner(
+      arguments + "--max_new_tokens 100 --format json --etdump_path " + trace + " < " + turns);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the chat ends: the prompt has "));
+  EXPECT_THAT(result.err, HasSubstr("the model's context of 256 has no room for an answer"));
+  const json report = json::parse(result.out);
+  EXPECT_GT(report.at("phases").at("decode").at("steps"), 200);
+  EXPECT_GT(etdump::read_etdump(trace).blocks.size(), 8u);
+  const CommandResult first = llm_runner(arguments + "--seq_len 1 < " + turns);
+  EXPECT_EQ(first.exit_code, 1) << "nothing was answered";
+}
+
+// How the tool ended, and what it printed.
 struct Interrupted {
   std::string out;
   bool exited_well;
 };
 
-Interrupted interrupt_answer() {
+// A Ctrl-C comes as soon as `is_due` by what was printed, or after the delay. The standard input
+// is `input`, and ends only a while after the signal.
+Interrupted interrupt(const std::string& arguments, const std::string& input,
+                      const std::function<bool(const std::string& out)>& is_due,
+                      std::chrono::milliseconds delay = {}) {
   const std::string command = "exec " VITRINE_LLM_RUNNER " --model_path " +
                               sample("kjv_8da4w/model.pte") + " --tokenizer_path " +
-                              sample("kjv_8da4w/tokenizer.model") +
-                              " --prompt And --max_new_tokens 240 --ignore_eos";
+                              sample("kjv_8da4w/tokenizer.model") + " --ignore_eos " + arguments;
   std::array<int, 2> ends = {};
+  std::array<int, 2> input_ends = {};
   EXPECT_EQ(::pipe(ends.data()), 0);
+  EXPECT_EQ(::pipe(input_ends.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
+    ::dup2(input_ends[0], STDIN_FILENO);
+    for (const int end : {ends[0], ends[1], input_ends[0], input_ends[1]}) ::close(end);
     ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     ::_exit(127);
   }
   ::close(ends[1]);
+  ::close(input_ends[0]);
+  EXPECT_EQ(::write(input_ends[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
   Interrupted result;
   std::array<char, 256> bytes = {};
   bool was_sent = false;
+  const auto send = [&] {
+    was_sent = true;
+    std::this_thread::sleep_for(delay);
+    ::kill(child, SIGINT);
+  };
+  if (is_due("")) send();
   for (ssize_t count = 0; (count = ::read(ends[0], bytes.data(), bytes.size())) > 0;) {
     result.out.append(bytes.data(), static_cast<size_t>(count));
-    if (!was_sent && result.out.size() > std::string_view("And").size()) {
-      ::kill(child, SIGINT);
-      was_sent = true;
-    }
+    if (was_sent || !is_due(result.out)) continue;
+    send();
+    if (input.empty()) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::close(std::exchange(input_ends[1], -1));
   }
   ::close(ends[0]);
+  if (input_ends[1] >= 0) ::close(input_ends[1]);
   int status = 0;
   ::waitpid(child, &status, 0);
   result.exited_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -268,7 +307,9 @@ Interrupted interrupt_answer() {
 // The signal may come after the last token on a busy machine: then there is nothing to see.
 TEST(LlmRunnerTest, EndsTheAnswerAtCtrlC) {
   for (int attempt = 0; attempt < 20; ++attempt) {
-    const Interrupted result = interrupt_answer();
+    const Interrupted result = interrupt(
+        "--prompt And --max_new_tokens 240", "",
+        [](const std::string& out) { return out.size() > std::string_view("And").size(); });
     const std::string_view label = "PyTorchObserver ";
     const size_t at = result.out.find(label);
     if (!result.exited_well || at == std::string::npos) continue;
@@ -280,6 +321,30 @@ TEST(LlmRunnerTest, EndsTheAnswerAtCtrlC) {
     return;
   }
   FAIL() << "Ctrl-C ended no answer";
+}
+
+// A signal that comes before the tool waits for it, or after the end, shows nothing.
+TEST(LlmRunnerTest, ReportsWhereAChatIsEndedByCtrlC) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const Interrupted result = interrupt(
+        "--chat --max_new_tokens 4 --profile", "And\n",
+        [](const std::string& out) { return out.ends_with("}\n"); }, std::chrono::milliseconds(50));
+    if (!result.exited_well) continue;
+    EXPECT_THAT(result.out, HasSubstr("decode  3 tokens"));
+    return;
+  }
+  FAIL() << "Ctrl-C ended no chat";
+}
+
+TEST(LlmRunnerTest, CtrlCInAWarmUpEndsTheTool) {
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    const Interrupted result = interrupt(
+        "--prompt And --warmup --max_new_tokens 240", "",
+        [](const std::string& out) { return out.empty(); },
+        std::chrono::milliseconds(10 + 5 * attempt));
+    if (result.exited_well && result.out.empty()) return;
+  }
+  FAIL() << "Ctrl-C ended no warm-up";
 }
 
 // One dash or two, the last of equal ones, no data where the list is empty.

@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<TextGenerator*> interrupted_generator = nullptr;
 
-// The first Ctrl-C ends the text, a second one the process.
+// The first Ctrl-C ends the text, or the wait for a turn; a second one the process.
 class InterruptGuard {
  public:
   explicit InterruptGuard(TextGenerator& generator) {
@@ -96,7 +96,10 @@ class LlmRunner {
 
   void run() {
     if (options_.warmup) {
-      generate(options_.prompt, {});
+      if (generate(options_.prompt, {}).reason == StopReason::kStopped) {
+        fmt::print(stderr, "llm_runner: ended in the warm-up\n");
+        return;
+      }
       generator_->reset();
     }
     if (profile_) {
@@ -156,6 +159,7 @@ class LlmRunner {
   void continue_prompt() {
     const bool prints_text = tokenizer_ != nullptr && !options_.print_ids;
     if (prints_text) write(options_.prompt);
+    if (prints_text && decoder_->info().encodes_prompt) write("\n");  // the answer is apart
     Generation result;
     try {
       result = generate(options_.prompt, [&](const NewToken& token) {
@@ -194,18 +198,31 @@ class LlmRunner {
   void chat() {
     if (tokenizer_ == nullptr) throw GenerationError("--chat needs a tokenizer");
     GenerateOptions options = options_.generate;
-    std::string line;
-    while (std::getline(std::cin, line)) {
+    for (bool goes_on = true; goes_on;) {
+      const InterruptGuard guard(*generator_);
+      std::string line;
+      if (!std::getline(std::cin, line)) return;
       if (line.ends_with('\r')) line.pop_back();
       if (line.empty()) continue;
-      const std::string turn = formatted_turn(options_.chat_format, line);
-      const InterruptGuard guard(*generator_);
-      const Generation result =
-          generator_->generate(turn, options, [this](const NewToken& token) { write(token.text); });
-      fmt::print(text_file(), "\n");
-      print_statistics(result);
+      goes_on = take_turn(formatted_turn(options_.chat_format, line), options);
       options.encode.num_bos = 0;  // the conversation has begun
     }
+  }
+
+  // Whether another one may follow.
+  bool take_turn(const std::string& turn, const GenerateOptions& options) {
+    Generation result;
+    try {
+      result =
+          generator_->generate(turn, options, [this](const NewToken& token) { write(token.text); });
+    } catch (const NoRoomError& error) {
+      if (generator_->position() == 0) throw;
+      fmt::print(stderr, "llm_runner: the chat ends: {}\n", error.what());
+      return false;
+    }
+    fmt::print(text_file(), "\n");
+    print_statistics(result);
+    return true;
   }
 
   void print_statistics(Generation result) const {
