@@ -11,8 +11,9 @@
 namespace vitrine {
 namespace {
 
-constexpr int kMaxDepth = 32;          // of trees and other JSON
-constexpr size_t kMaxNameBytes = 128;  // a longer name is left out
+constexpr int kMaxTreeDepth = 32;
+constexpr int kMaxDepth = 2 * kMaxTreeDepth + 2;  // of JSON: a node of a tree is in a list
+constexpr size_t kMaxNameBytes = 128;             // a longer name is left out
 
 // Reads JSON from the front. What does not fit is false, and nothing more can be read.
 class JsonCursor {
@@ -151,11 +152,14 @@ std::optional<size_t> count_keys(std::string_view list) {
   return cursor.take(']') ? std::optional(count) : std::nullopt;
 }
 
-size_t count_items(JsonCursor list) {
+// How many values a JSON list holds; nothing for anything else.
+std::optional<size_t> count_items(JsonCursor list) {
+  if (!list.take('[')) return std::nullopt;
   size_t count = 0;
-  if (!list.take('[')) return 0;
-  while (list.next_in(']', count == 0) && list.value()) ++count;
-  return count;
+  for (; list.next_in(']', count == 0); ++count) {
+    if (!list.value()) return std::nullopt;
+  }
+  return list.take(']') ? std::optional(count) : std::nullopt;
 }
 
 // The list of keys inside a node's context: the context, a string of JSON, or a member of it.
@@ -189,7 +193,7 @@ class TreeReader {
  private:
   // {"type": ..., "context": ..., "children_spec": [...]}, in this order.
   Result<bool> node(int depth) {
-    if (depth > kMaxDepth || !member('{', "type")) return false;
+    if (depth > kMaxTreeDepth || !member('{', "type")) return false;
     const bool is_leaf = !cursor_.peek('"');
     if (!cursor_.value() || !member(',', "context")) return false;
     CheckedVector<char> text;
@@ -201,7 +205,8 @@ class TreeReader {
       context = std::string_view(text.data(), text.size());
     }
     const std::string_view keys = keys_in(*context);
-    const bool has_keys = count_keys(keys) == count_items(cursor_);
+    const std::optional<size_t> num_keys = count_keys(keys);
+    const bool has_keys = num_keys && num_keys == count_items(cursor_);
     JsonCursor key(keys);
     if (!cursor_.take('[')) return false;
     size_t count = 0;
@@ -209,7 +214,7 @@ class TreeReader {
       const size_t length = length_;
       if (has_keys) {
         key.take(count == 0 ? '[' : ',');
-        VITRINE_RETURN_IF_ERROR(enter_key(key));
+        VITRINE_RETURN_IF_ERROR(enter_key(key, count));
       } else {
         enter_position(count);
       }
@@ -225,14 +230,19 @@ class TreeReader {
     return cursor_.take(before) && cursor_.key() == key;
   }
 
-  Error enter_key(JsonCursor& keys) {
-    if (!keys.peek('"')) {
-      enter("[", *keys.atom(), "]");
-      return Error();
+  // The next of the keys; the position if there is none.
+  Error enter_key(JsonCursor& keys, size_t position) {
+    const bool is_text = keys.peek('"');
+    const std::optional<std::string_view> key = is_text ? keys.string() : keys.atom();
+    if (!key) {
+      enter_position(position);
+    } else if (!is_text) {
+      enter("[", *key, "]");
+    } else {
+      CheckedVector<char> plain;
+      VITRINE_RETURN_IF_ERROR(unescape(*key, plain));
+      enter(length_ == 0 ? "" : ".", {plain.data(), plain.size()}, "");
     }
-    CheckedVector<char> plain;
-    VITRINE_RETURN_IF_ERROR(unescape(*keys.string(), plain));
-    enter(length_ == 0 ? "" : ".", {plain.data(), plain.size()}, "");
     return Error();
   }
   // Positions have no names above the first key.

@@ -98,6 +98,35 @@ TEST(ValueNames, AreBounded) {
   EXPECT_THAT(names_of(dict("[" + std::string(100000, '['), {kLeaf}), 1), ElementsAre(""));
 }
 
+// A root with `context` above tuples in each other, down to a leaf.
+std::string deep_tree(const std::string& context, int num_tuples) {
+  std::string tree = kLeaf;
+  for (int i = 0; i < num_tuples; ++i) tree = tuple({tree});
+  return node("a.user.Type", context, {tree});
+}
+
+// A level of a tree is two of JSON. No tree has more than 32 levels below its root.
+TEST(ValueNames, OfDeepTrees) {
+  for (int num_tuples = 10; num_tuples <= 34; ++num_tuples) {
+    std::string path = "a";
+    for (int i = 0; i < num_tuples; ++i) path += "[0]";
+    if (num_tuples + 1 > 32) path.clear();
+    EXPECT_THAT(names_of(deep_tree(R"("[\"a\"]")", num_tuples), 1), ElementsAre(path));
+    EXPECT_THAT(names_of(deep_tree(R"("[]")", num_tuples), 1), ElementsAre(""));
+    EXPECT_THAT(names_of(deep_tree(R"("[\"a\", \"b\"]")", num_tuples), 1), ElementsAre(""));
+  }
+}
+
+// The number of children cannot be told: JSON below them is deeper than what is read.
+TEST(ValueNames, DoNotNeedKeysThatCannotBeCounted) {
+  std::string deep = "null";
+  for (int i = 0; i < 100; ++i) deep = "[" + deep + "]";
+  const std::string child = R"({"type": null, "context": )" + deep + R"(, "children_spec": []})";
+  for (const char* context : {R"("[]")", R"("[\"a\"]")"}) {
+    EXPECT_THAT(names_of(node("a.user.Type", context, {child}), 1), ElementsAre(""));
+  }
+}
+
 std::vector<std::string> names_in_file(const std::string& path, bool inputs) {
   auto module = Module::load(path.c_str());
   EXPECT_TRUE(module.ok()) << module.error().message();
