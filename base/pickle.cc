@@ -14,6 +14,8 @@ namespace {
 using Kind = PickleNode::Kind;
 
 constexpr int kLastProtocol = 5;
+// Of a module and what it has. Five bytes of a pickle make a global of two texts that it shares.
+constexpr size_t kMaxGlobalBytes = 512;
 
 class Unpickler {
  public:
@@ -128,17 +130,22 @@ class Unpickler {
   void text4() { push_new(Kind::kText).text = take(take_little<uint32_t>()); }
 
   void global() {
-    PickleNode& node = push_new(Kind::kGlobal);
-    node.text = take_line();
-    node.text += ' ';
-    node.text += take_line();
+    const std::string_view module = take_line();
+    push_global(module, take_line());
   }
   void stack_global() {
-    const std::string name = top(Kind::kText).text;
+    const std::string& name = top(Kind::kText).text;  // nodes stay where they are
     pop();
-    const std::string module = top(Kind::kText).text;
+    const std::string& module = top(Kind::kText).text;
     pop();
-    push_new(Kind::kGlobal).text = module + ' ' + name;
+    push_global(module, name);
+  }
+  void push_global(std::string_view module, std::string_view name) {
+    const size_t size = module.size() + name.size();
+    if (size > kMaxGlobalBytes) {
+      fail(fmt::format("the name of a global has {} bytes; it may have {}", size, kMaxGlobalBytes));
+    }
+    push_new(Kind::kGlobal).text = fmt::format("{} {}", module, name);
   }
 
   void put1() { put(take_little<uint8_t>()); }

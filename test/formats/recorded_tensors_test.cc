@@ -112,6 +112,20 @@ TEST(RecordedTensors, SaysWhatIsRefused) {
   EXPECT_THAT(refusal_of(archive("(X")), HasSubstr("data.pkl: byte"));
 }
 
+// Each operation makes a global of texts that are in the pickle once.
+TEST(RecordedTensors, GlobalsHaveShortNames) {
+  const std::string memo = "q" + std::string(1, '\0');
+  const std::string again = "h" + std::string(1, '\0');
+  const std::string from_memo = again + again + "\x93";
+  EXPECT_THAT(refusal_of(archive(text(std::string(256, 'a')) + memo + from_memo)),
+              HasSubstr("neither a tensor"));
+  EXPECT_THAT(refusal_of(archive(text(std::string(257, 'a')) + memo + from_memo)),
+              AllOf(HasSubstr("data.pkl: byte "),
+                    HasSubstr("the name of a global has 514 bytes; it may have 512")));
+  EXPECT_THAT(refusal_of(archive("c" + std::string(500, 'a') + "\n" + std::string(13, 'b') + "\n")),
+              HasSubstr("the name of a global has 513 bytes; it may have 512"));
+}
+
 // A list that holds itself, and one that is listed again and again.
 TEST(RecordedTensors, SharedListsEndAndStayBounded) {
   EXPECT_THAT(refusal_of(text_of(test::make_archive(
