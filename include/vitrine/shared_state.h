@@ -7,8 +7,8 @@
 //   auto decode = Method::load(program, "decode", {.shared_state = state->get()});
 //
 // The first loaded method that has a buffer sets its initial value: that of the file, else zeros.
-// Loading other methods does not change it. Only one of the methods may load or execute at a time;
-// a second one gets an error.
+// Loading other methods does not change it; a load that cannot read it leaves it to the next. Only
+// one of the methods may load or execute at a time; a second one gets an error.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ class SharedState {
   struct Place {
     uint64_t offset = 0;
     uint64_t bytes = 0;
-    bool is_taken = false;  // by a method that was loaded, so it has its value
+    bool has_value = false;  // which a method set when it was loaded
 
     bool operator<(const Place& other) const {
       return offset != other.offset ? offset < other.offset : bytes < other.bytes;
@@ -83,8 +83,8 @@ class SharedState {
   static size_t shared_bytes(const Program& program);
   static Result<Places> find_places(const Program& program);
   Error take_memory(std::span<std::byte> memory, uint64_t max_bytes);
-  // Whether the tensor there has no value yet; it has one from then on.
-  bool take(uint64_t offset);
+  // Of a tensor that is there and has elements.
+  Place& place_at(uint64_t offset);
 
   std::shared_ptr<const Program> program_;
   size_t bytes_;

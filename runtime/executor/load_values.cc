@@ -125,19 +125,28 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
 
 // Where a tensor's memory is: planned, in the program, in external data, or given later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
-  if (const fbs::AllocationDetails* info = from.allocation_info()) {
-    const uint64_t offset =
-        info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
-    const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
-    if (buffer.data != nullptr) {
-      tensor.set_data(buffer.data + offset,
-                      range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
-    }
-    // What another method made of it stays.
-    if (method_.is_shared(info->memory_id() - 1) && !method_.shared_state_->take(offset)) {
-      return Error();
-    }
+  const fbs::AllocationDetails* info = from.allocation_info();
+  if (info == nullptr) return find_contents(from, tensor);
+  const uint64_t offset =
+      info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
+  const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
+  if (buffer.data != nullptr) {
+    tensor.set_data(buffer.data + offset,
+                    range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
   }
+  if (!method_.is_shared(info->memory_id() - 1) || tensor.nbytes() == 0) {
+    return find_contents(from, tensor);
+  }
+  // What another method made of it stays.
+  SharedState::Place& place = method_.shared_state_->place_at(offset);
+  if (place.has_value) return Error();
+  VITRINE_RETURN_IF_ERROR(find_contents(from, tensor));
+  place.has_value = true;
+  return Error();
+}
+
+// What a tensor holds: constants, or what its planned memory begins with.
+Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   const fbs::ExtraTensorInfo* extra = from.extra_tensor_info();
   if (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL) {
     return find_external_data(*extra, from.allocation_info() != nullptr, tensor);

@@ -52,6 +52,7 @@ class MethodLoader {
   Error make_tensor_list(const flatbuffers::Vector<int32_t>& items, bool optional, EValue& to);
   Error make_tensor(const fbs::Tensor& from, EValue& to);
   Error find_data(const fbs::Tensor& from, Tensor& tensor);
+  Error find_contents(const fbs::Tensor& from, Tensor& tensor);
   Error set_constant(std::span<const std::byte> bytes, bool has_slack, Tensor& tensor);
   Error find_external_data(const fbs::ExtraTensorInfo& extra, bool is_mutable, Tensor& tensor);
 

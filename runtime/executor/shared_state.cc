@@ -149,11 +149,9 @@ Result<std::unique_ptr<SharedState>> SharedState::create(std::shared_ptr<const P
   return state;
 }
 
-bool SharedState::take(uint64_t offset) {
+SharedState::Place& SharedState::place_at(uint64_t offset) {
   Place* const end = places_.all.get() + places_.count;
-  Place* const place = std::lower_bound(places_.all.get(), end, Place{offset, 0, false});
-  if (place == end || place->offset != offset) return false;  // a tensor without elements
-  return !std::exchange(place->is_taken, true);
+  return *std::lower_bound(places_.all.get(), end, Place{offset, 0, false});
 }
 
 }  // namespace vitrine

@@ -258,6 +258,64 @@ TEST_F(SharedStateTest, AFailedLoadLeavesItUsable) {
   EXPECT_EQ(run(*first, 1), 2);
 }
 
+// Has no bytes until it is repaired.
+class BrokenData final : public NamedDataMap {
+ public:
+  bool is_whole = false;
+
+  size_t size() const override { return 1; }
+  std::string_view key(size_t) const override { return "state"; }
+  Result<DataBuffer> get(std::string_view) const override {
+    if (is_whole) return DataBuffer(std::as_bytes(std::span(elements_)));
+    return Error::make(ErrorCode::kAccessFailed, "the disk is broken");
+  }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional<TensorLayout>({ScalarType::kFloat, sizes_, dim_order_});
+  }
+
+ private:
+  std::array<float, 2> elements_{10, 10};
+  std::array<int32_t, 1> sizes_{2};
+  std::array<uint8_t, 1> dim_order_{0};
+};
+
+TEST_F(SharedStateTest, AFailedLoadLeavesTheValueToTheNext) {
+  build_two();
+  for (MethodSpec* method : {&forward_, &second_}) method->values[1].tensor.external = "state";
+  make_state();
+  BrokenData data;
+  const auto try_both = [&](std::string_view name) {
+    return Method::load(
+        program_, name,
+        {.kernels = &test::test_kernels(), .external_data = &data, .shared_state = state_.get()});
+  };
+  for (const char* name : {"forward", "forward", "second"}) {
+    const auto method = try_both(name);
+    ASSERT_FALSE(method.ok());
+    EXPECT_THAT(method.error().message(), HasSubstr("the disk is broken"));
+  }
+  data.is_whole = true;
+  const auto second = try_both("second");
+  ASSERT_TRUE(second.ok()) << second.error().message();
+  EXPECT_EQ(run(**second, 1), 11);
+  data.is_whole = false;  // nobody needs it again
+  const auto first = try_both("forward");
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  EXPECT_EQ(run(**first, 2), 13);
+}
+
+TEST_F(SharedStateTest, TensorsWithoutElementsTakeNoPlace) {
+  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+  for (MethodSpec* method : {&forward_, &second_}) {
+    method->tensor({.sizes = {0}, .planned = Planned{2, 0}});
+    add_to_state(*method, 0, kStateBytes, data);
+  }
+  make_state();
+  ASSERT_NE(state_, nullptr);
+  EXPECT_EQ(run(*over("forward", state_.get()), 1), 11);
+  EXPECT_EQ(run(*over("second", state_.get()), 2), 13);
+}
+
 TEST_F(SharedStateTest, OneMethodIsAtWorkAtATime) {
   KernelRegistry kernels = test::test_kernels();
   ASSERT_TRUE(kernels.add("gate", kGateTable).ok());
