@@ -5,12 +5,6 @@
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {
-namespace {
-
-// Of a payload, which delegates may share and copy. Backends count its items.
-constexpr size_t kBytesAStep = 64;
-
-}  // namespace
 
 Error MethodLoader::load_delegates() {
   const uint32_t count = size_of(plan_.delegates());
@@ -42,7 +36,8 @@ Result<std::unique_ptr<Delegate>> MethodLoader::load_delegate(const fbs::Backend
                                                               BackendInitContext& context) {
   VITRINE_ASSIGN_OR_RETURN(const DataBuffer processed,
                            ProgramAccess::delegate_data(program_, *delegate.processed()));
-  VITRINE_RETURN_IF_ERROR(work(1 + processed.bytes().size() / kBytesAStep));
+  // Delegates may share a payload, and copy it. Backends count its items.
+  VITRINE_RETURN_IF_ERROR(work_on_bytes(processed.bytes().size()));
   const uint32_t num_specs = size_of(delegate.compile_specs());
   const std::span<CompileSpec> specs = arena_.allocate_array<CompileSpec>(num_specs);
   if (specs.size() != num_specs) return no_memory("compile specs");

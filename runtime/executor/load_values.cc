@@ -154,6 +154,7 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   const uint32_t index = from.data_buffer_idx();
   if (index == 0) return Error();
   if (from.allocation_info() != nullptr) {
+    VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
     VITRINE_ASSIGN_OR_RETURN(const DataBuffer initial,
                              ProgramAccess::mutable_data(program_, index, tensor.nbytes()));
     return copy_initial(initial.bytes(), tensor);
@@ -198,6 +199,7 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
       !equal(layout->dim_order, tensor.dim_order())) {
     return refuse("has another dtype, shape or dim order in the .ptd file than in the program");
   }
+  if (is_mutable) VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
   VITRINE_ASSIGN_OR_RETURN(DataBuffer data, options_.external_data->get(key));
   if (data.size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
   if (is_mutable) return copy_initial(data.bytes(), tensor);

@@ -45,6 +45,11 @@ Error MethodLoader::work(uint64_t steps) {
                      static_cast<unsigned long long>(method_.load_steps_.limit()));
 }
 
+Error MethodLoader::work_on_bytes(uint64_t bytes) {
+  constexpr uint64_t kBytesAStep = 64;
+  return work(1 + bytes / kBytesAStep);
+}
+
 Error MethodLoader::find_shared_state() {
   SharedState* const state = options_.shared_state;
   if (state == nullptr) return Error();

@@ -78,6 +78,8 @@ class MethodLoader {
   Error no_memory(const char* what) const;
   // OutOfResources if the file asks for more than MethodLimits::max_load_steps.
   Error work(uint64_t steps);
+  // Of bytes that are looked at or copied.
+  Error work_on_bytes(uint64_t bytes);
 
   Method& method_;
   const MethodOptions& options_;

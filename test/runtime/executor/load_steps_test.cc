@@ -213,5 +213,53 @@ TEST(LoadStepsTest, AreLinearWhateverIsShared) {
   }
 }
 
+// Has one weight of that many bytes, under any key.
+class LargeWeight final : public NamedDataMap {
+ public:
+  explicit LargeWeight(int32_t bytes) : bytes_(static_cast<size_t>(bytes)), sizes_{bytes} {}
+  size_t size() const override { return 1; }
+  std::string_view key(size_t) const override { return "w"; }
+  Result<DataBuffer> get(std::string_view) const override { return DataBuffer(bytes_); }
+  Result<std::optional<TensorLayout>> layout(std::string_view) const override {
+    return std::optional(TensorLayout{ScalarType::kByte, sizes_, dim_order_});
+  }
+
+ private:
+  test::AlignedBytes bytes_;
+  std::vector<int32_t> sizes_;
+  std::vector<uint8_t> dim_order_{0};
+};
+
+// The bytes are in the file once, and copied for each of the states.
+TEST(LoadStepsTest, CountBytesOfInitialValues) {
+  constexpr int32_t kBytes = 1 << 20;
+  const LargeWeight weight(kBytes);
+  for (const bool is_external : {false, true}) {
+    const auto load = [&](uint64_t num_states, uint64_t max_load_steps) {
+      test::ProgramBuilder builder;
+      test::MethodSpec& method = builder.method("forward");
+      method.buffer_sizes = {0, kBytes};
+      test::TensorSpec state{
+          .dtype = ScalarType::kByte, .sizes = {kBytes}, .planned = test::Planned{1, 0}};
+      if (is_external) state.external = "w";
+      if (!is_external) state.data = builder.initial_state(test::Bytes(kBytes));
+      for (uint64_t i = 0; i < num_states; ++i) method.tensor(state);
+      const test::AlignedBytes file = builder.build();
+      const auto program = Program::load(*view_buffer(file));
+      EXPECT_TRUE(program.ok()) << program.error().message();
+      MethodOptions options;
+      options.kernels = &test::test_kernels();
+      options.external_data = &weight;
+      options.limits.max_load_steps = max_load_steps;
+      return Method::load(*program, "forward", options).take_error().code();
+    };
+    constexpr uint64_t kStates = 100;
+    constexpr uint64_t kSteps = kStates * (kBytes / 64);
+    EXPECT_EQ(load(kStates, kSteps), ErrorCode::kOutOfResources);
+    EXPECT_EQ(load(kStates, kSteps + 100 * kStates), ErrorCode::kOk);
+    EXPECT_EQ(load(20 * kStates, 0), ErrorCode::kOutOfResources);
+  }
+}
+
 }  // namespace
 }  // namespace vitrine
