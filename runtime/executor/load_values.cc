@@ -208,7 +208,8 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
     external_room_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
     if (external_room_.empty()) return no_memory("external data");
   }
-  auto* kept = new (std::nothrow) DataBuffer(std::move(data));
+  const bool has_room = !data.is_owned() || method_.memory_.take(data.size());
+  auto* kept = has_room ? new (std::nothrow) DataBuffer(std::move(data)) : nullptr;
   if (kept == nullptr) return no_memory("external data");
   external_room_[method_.external_.size()] = kept;
   method_.external_ = external_room_.first(method_.external_.size() + 1);

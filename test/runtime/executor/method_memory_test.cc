@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -210,13 +211,18 @@ class FakeExternalData final : public NamedDataMap {
     test::AlignedBytes bytes;
   };
   std::map<std::string, Tensor, std::less<>> tensors;
+  bool gives_copies = false;  // as a file does that is read, not mapped
 
   size_t size() const override { return tensors.size(); }
   std::string_view key(size_t) const override { return tensors.begin()->first; }
   Result<DataBuffer> get(std::string_view key) const override {
     const auto found = tensors.find(key);
     if (found == tensors.end()) return Error::make(ErrorCode::kNotFound, "no such key");
-    return DataBuffer(found->second.bytes);
+    const test::AlignedBytes& bytes = found->second.bytes;
+    if (!gives_copies) return DataBuffer(bytes);
+    VITRINE_ASSIGN_OR_RETURN(DataBuffer copy, DataBuffer::allocate(bytes.size()));
+    std::ranges::copy(bytes, copy.owned_data());
+    return copy;
   }
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
     const auto found = tensors.find(key);
@@ -326,6 +332,30 @@ TEST_F(ConstantsTest, ComeFromExternalData) {
   external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
   build_sum({.external = "w"});
   expect_sum({.external_data = &external_});
+}
+
+TEST_F(ConstantsTest, CopiesOfExternalDataAreTakenFromTheBudget) {
+  constexpr int32_t kBytes = 100'000;
+  constexpr uint64_t kCount = 20;
+  const std::vector<float> zeros(kBytes / sizeof(float));
+  external_.tensors["w"] = {{kBytes / sizeof(float)}, {0}, aligned(zeros)};
+  for (uint64_t i = 0; i < kCount; ++i) {
+    forward_.tensor({.sizes = {kBytes / sizeof(float)}, .external = "w"});
+  }
+  const MethodOptions options{.external_data = &external_,
+                              .limits = {.max_memory_bytes = kCount * kBytes}};
+  const auto mapped = load(options);
+  ASSERT_NE(mapped, nullptr);
+  EXPECT_LT(mapped->memory_usage().taken, uint64_t{kBytes});
+  external_.gives_copies = true;
+  const auto refused = try_load(options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::kMemoryAllocationFailed);
+  EXPECT_THAT(refused.error().message(), HasSubstr("values[19]: no memory for external data"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("of the 2000000 that max_memory_bytes allows"));
+  const auto read = load({.external_data = &external_});
+  ASSERT_NE(read, nullptr);
+  EXPECT_EQ(read->memory_usage().taken, mapped->memory_usage().taken + kCount * kBytes);
 }
 
 TEST_F(ConstantsTest, ExternalDataMayBeginAState) {
