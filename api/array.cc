@@ -83,6 +83,9 @@ Result<Array> Array::borrow(ScalarType dtype, std::span<std::byte> memory, Sizes
 }
 
 Result<Array> Array::copy_of(const Tensor& tensor) {
+  if (!tensor.is_readable()) {
+    return Error::make(ErrorCode::kInvalidState, "the tensor has no memory");
+  }
   VITRINE_ASSIGN_OR_RETURN(Array array, allocate(tensor.dtype(), tensor.sizes()));
   copy_elements(tensor, array.mutable_tensor());
   return array;

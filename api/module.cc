@@ -107,11 +107,11 @@ struct [[gnu::visibility("hidden")]] Module::State {
     std::unique_ptr<Method> method;
     // By input: a copy in the program's layout, made when it is first needed.
     CheckedVector<Array> staged;
-    // Memory of outputs that the program does not plan.
-    CheckedVector<Array> outputs;
+    uint64_t max_output_bytes = 0;
 
     Error set_input(size_t index, const Input& input);
     Error set_array(size_t index, const Array& array);
+    Error check_outputs() const;
   };
 
   // Read when they are first asked for.
@@ -171,14 +171,8 @@ Error Module::State::load(size_t index) {
   VITRINE_ASSIGN_OR_RETURN(auto method, Method::load(program, program->method_name(index), how));
   Loaded loaded;
   VITRINE_RETURN_IF_ERROR(loaded.staged.resize(method->num_inputs()));
-  const MethodMeta& meta = method->meta();
-  for (size_t i = 0; i < method->num_outputs(); ++i) {
-    if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;
-    const TensorInfo info = meta.output_tensor(i);
-    VITRINE_ASSIGN_OR_RETURN(Array memory, Array::zeros(info.dtype, info.sizes));
-    VITRINE_RETURN_IF_ERROR(method->set_output_data(i, memory.mutable_bytes()));
-    VITRINE_RETURN_IF_ERROR(loaded.outputs.push_back(std::move(memory)));
-  }
+  VITRINE_RETURN_IF_ERROR(method->allocate_outputs());
+  loaded.max_output_bytes = method->memory_usage().budget;
   loaded.method = std::move(method);
   methods[index] = std::move(loaded);
   return Error();
@@ -230,6 +224,22 @@ Error Module::State::Loaded::set_input(size_t index, const Input& input) {
   Error error = method->set_input(index, input.value);
   if (error.ok() || input.value.tag() != method->input(index).tag()) return error;
   return with_wanted(std::move(error), *method, index);
+}
+
+// All are copied, and a program may list a value again and again.
+Error Module::State::Loaded::check_outputs() const {
+  Budget bytes(max_output_bytes);
+  for (size_t i = 0; i < method->num_outputs(); ++i) {
+    const EValue& output = method->output(i);
+    const size_t size = output.is_tensor()   ? output.unchecked_tensor().nbytes()
+                        : output.is_string() ? output.unchecked_string().size()
+                                             : 0;
+    if (bytes.take(size)) continue;
+    return Error::make(ErrorCode::kMemoryAllocationFailed,
+                       "its outputs take more than the %llu bytes that max_memory_bytes allows",
+                       static_cast<unsigned long long>(max_output_bytes));
+  }
+  return Error();
 }
 
 Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -345,6 +355,7 @@ Result<const Method*> Module::run(std::string_view name, const void* inputs, siz
                             name.data());
   }
   VITRINE_RETURN_IF_ERROR(method.execute());  // names the method
+  VITRINE_RETURN_IF_ERROR(loaded->check_outputs(), "%.*s", length, name.data());
   return static_cast<const Method*>(&method);
 }
 

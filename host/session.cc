@@ -6,7 +6,6 @@
 
 #include "api/builtin.h"
 #include "backends/xnnpack/format/identifiers.h"
-#include "host/tensors.h"
 #include "host/tool_error.h"
 #include "runtime/platform/clock.h"
 
@@ -67,12 +66,7 @@ std::unique_ptr<Method> Session::load_method(const std::string& name, EventTrace
   if (!method->warning().ok()) {
     fmt::print(stderr, "warning: {}\n", method->warning().message());
   }
-  const MethodMeta& meta = method->meta();
-  for (size_t i = 0; i < method->num_outputs(); ++i) {
-    if (!method->output(i).is_tensor() || meta.output_tensor(i).is_memory_planned) continue;
-    Array& memory = outputs_.emplace_back(zeros_like(meta.output_tensor(i)));
-    check(method->set_output_data(i, memory.mutable_bytes()));
-  }
+  check(method->allocate_outputs());
   return method;
 }
 

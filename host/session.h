@@ -10,7 +10,6 @@
 
 #include "api/data_files.h"
 #include "formats/bundled_program/bundled_program.h"
-#include "vitrine/array.h"
 #include "vitrine/method.h"
 #include "vitrine/program.h"
 #include "vitrine/thread_pool.h"
@@ -57,7 +56,6 @@ class Session {
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<SharedState> shared_state_;
-  std::vector<Array> outputs_;
   std::vector<BackendOption> backend_options_;
   bool optimized_kernels_;
   MethodLimits limits_;

@@ -78,7 +78,7 @@ struct MethodOptions {
 struct MemoryUsage {
   uint64_t planned = 0;    // activations; 0 if the caller's
   uint64_t shared = 0;     // of MethodOptions::shared_state, by all methods together
-  uint64_t metadata = 0;   // values, tensors, steps
+  uint64_t metadata = 0;   // values, tensors, steps, and what allocate_outputs() gave
   uint64_t temporary = 0;  // kernels' temporary memory: the most so far
   DelegateMemory delegates;
   uint64_t budget = 0;  // MethodLimits::max_memory_bytes, or what stands for it
@@ -122,6 +122,9 @@ class Method {
   // memory is set or the Method is destroyed. It must not overlap inputs that are not planned. With
   // kReadableSlack more bytes, delegates need not copy it.
   Error set_output_data(size_t index, std::span<std::byte> memory);
+  // Memory of the Method's own, zeroed, for all such outputs that have none yet.
+  // MemoryAllocationFailed if it is more than MethodLimits::max_memory_bytes leaves.
+  Error allocate_outputs();
 
   // Begins with the program's own values and the memory that was set: what the execution before
   // moved, counted or made a view of is gone. Fails at the first instruction that fails, and names
