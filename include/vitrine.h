@@ -176,8 +176,9 @@ VITRINE_API vitrine_error* vitrine_method_output(const vitrine_module* module, c
 
 /* Calls a method, and loads it before its first call. `num_outputs` is exactly that of the method.
  * `outputs` are written without being freed before, so none of them may be one of `inputs`
- * (InvalidArgument). An input that does not fit is InvalidArgument, or NotSupported (0x10) if it
- * has other sizes than a static shape. */
+ * (InvalidArgument). An array of vitrine_array_new may be written if the program updates that
+ * input; a borrowed one is not. An input that does not fit is InvalidArgument, or NotSupported
+ * (0x10) if it has other sizes than a static shape. */
 VITRINE_API vitrine_error* vitrine_module_call(vitrine_module* module, const char* method,
                                                const vitrine_value* inputs, size_t num_inputs,
                                                vitrine_value* outputs, size_t num_outputs);

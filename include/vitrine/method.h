@@ -102,7 +102,8 @@ class Method {
 
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  // None if there are not so many. Outputs are valid until the next execution.
+  // None if there are not so many. Outputs are valid until the next set_input() or execution: an
+  // input may have the planned memory of an output.
   const EValue& input(size_t index) const {
     return index < inputs_.size() ? *inputs_[index].value : kNone;
   }
@@ -111,10 +112,11 @@ class Method {
   }
 
   // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
-  // dynamic shape. It is copied if the input is memory-planned, else aliased (it then outlives the
-  // execution, and may be written if the program mutates its input). Other kinds must equal the
-  // value that the program was exported with; lists of tensors cannot be set. InvalidArgument or
-  // NotSupported name the mismatch.
+  // dynamic shape. It is copied if the input is memory-planned, else aliased: it then outlives the
+  // execution, may be written if the program mutates its input, and must not lie in planned memory
+  // of this method, where its outputs may be. Other kinds must equal the value that the program was
+  // exported with; lists of tensors cannot be set. InvalidArgument or NotSupported name the
+  // mismatch.
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
   // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on

@@ -116,11 +116,13 @@ class Module {
   // Loads a method before its first call. OperatorMissing names all missing operators and backends,
   // NotFound the backends if they alone are missing.
   Error load_method(std::string_view name);
-  // Inputs are copied where the program has another dim order. Outputs are row-major, whatever the
-  // layout in the program is, and own their memory. An input that does not fit is InvalidArgument,
-  // or NotSupported if it has other sizes than a static shape; both say which input, and how.
-  // Inputs of dynamic shapes may also fail inside: sizes that are within the bound, but wrong, are
-  // found by the kernel or delegate that cannot work with them.
+  // Inputs are copied where the program has another dim order, or if they borrow their memory. An
+  // Array that owns its memory may be written if the program updates that input. Outputs are
+  // row-major, whatever the layout in the program is, and own their memory: together at most
+  // max_memory_bytes. An input that does not fit is InvalidArgument, or NotSupported if it has
+  // other sizes than a static shape; both say which input, and how. Inputs of dynamic shapes may
+  // also fail inside: sizes that are within the bound, but wrong, are found by the kernel or
+  // delegate that cannot work with them.
   Result<std::vector<Value>> call(std::string_view name, std::span<const Value> inputs);
   Result<std::vector<Value>> call(std::string_view name, std::initializer_list<Value> inputs) {
     return call(name, std::span(inputs.begin(), inputs.size()));
