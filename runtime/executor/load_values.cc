@@ -8,16 +8,6 @@
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {
-namespace {
-
-Error copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
-  if (tensor.nbytes() != 0) {
-    std::memcpy(tensor.mutable_raw_data(), bytes.data(), tensor.nbytes());
-  }
-  return Error();
-}
-
-}  // namespace
 
 Error MethodLoader::make_values() {
   const uint32_t count = plan_.values()->size();
@@ -125,24 +115,23 @@ Error MethodLoader::make_tensor(const fbs::Tensor& from, EValue& to) {
 
 // Where a tensor's memory is: planned, in the program, in external data, or given later.
 Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
-  const fbs::AllocationDetails* info = from.allocation_info();
-  if (info == nullptr) return find_contents(from, tensor);
-  const uint64_t offset =
-      info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
-  const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
-  if (buffer.data != nullptr) {
-    tensor.set_data(buffer.data + offset,
-                    range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
+  SharedState::Place* place = nullptr;
+  if (const fbs::AllocationDetails* info = from.allocation_info()) {
+    const uint64_t offset =
+        info->memory_offset_low() | static_cast<uint64_t>(info->memory_offset_high()) << 32;
+    const Method::PlannedBuffer& buffer = method_.buffers_[info->memory_id() - 1];
+    if (buffer.data != nullptr) {
+      tensor.set_data(buffer.data + offset,
+                      range_fits(offset, tensor.nbytes() + kReadableSlack, buffer.readable));
+    }
+    if (method_.is_shared(info->memory_id() - 1) && tensor.nbytes() != 0) {
+      place = &method_.shared_state_->place_at(offset);
+      if (place->has_value) return Error();  // what another method made of it stays
+    }
   }
-  if (!method_.is_shared(info->memory_id() - 1) || tensor.nbytes() == 0) {
-    return find_contents(from, tensor);
-  }
-  // What another method made of it stays.
-  SharedState::Place& place = method_.shared_state_->place_at(offset);
-  if (place.has_value) return Error();
-  VITRINE_RETURN_IF_ERROR(find_contents(from, tensor));
-  place.has_value = true;
-  return Error();
+  Error error = find_contents(from, tensor);
+  if (place != nullptr) place->has_value = error.ok();
+  return error;
 }
 
 // What a tensor holds: constants, or what its planned memory begins with.
@@ -154,14 +143,21 @@ Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
   const uint32_t index = from.data_buffer_idx();
   if (index == 0) return Error();
   if (from.allocation_info() != nullptr) {
-    VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
-    VITRINE_ASSIGN_OR_RETURN(const DataBuffer initial,
-                             ProgramAccess::mutable_data(program_, index, tensor.nbytes()));
-    return copy_initial(initial.bytes(), tensor);
+    Result<DataBuffer> initial = ProgramAccess::mutable_data(program_, index, tensor.nbytes());
+    return initial.ok() ? copy_initial(initial->bytes(), tensor) : initial.take_error();
   }
   VITRINE_ASSIGN_OR_RETURN(const auto bytes,
                            ProgramAccess::constant_data(program_, index, tensor.nbytes()));
   return set_constant(bytes, ProgramAccess::constants_have_slack(program_), tensor);
+}
+
+// Any number of states may begin with the same bytes of a file.
+Error MethodLoader::copy_initial(std::span<const std::byte> bytes, Tensor& tensor) {
+  Error error = work_on_bytes(tensor.nbytes());
+  if (error.ok() && tensor.nbytes() != 0) {
+    std::memcpy(tensor.mutable_raw_data(), bytes.data(), tensor.nbytes());
+  }
+  return error;
 }
 
 Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slack, Tensor& tensor) {
@@ -192,24 +188,21 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   }
   VITRINE_RETURN_IF_ERROR(work(key.size()));  // keys may be long, and shared
   VITRINE_ASSIGN_OR_RETURN(const auto layout, options_.external_data->layout(key));
-  const auto equal = [](auto a, auto b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  };
-  if (!layout || layout->dtype != tensor.dtype() || !equal(layout->sizes, tensor.sizes()) ||
-      !equal(layout->dim_order, tensor.dim_order())) {
+  if (!layout || layout->dtype != tensor.dtype() || !tensor.has_sizes(layout->sizes) ||
+      !std::ranges::equal(layout->dim_order, tensor.dim_order())) {
     return refuse("has another dtype, shape or dim order in the .ptd file than in the program");
   }
-  if (is_mutable) VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
-  VITRINE_ASSIGN_OR_RETURN(DataBuffer data, options_.external_data->get(key));
-  if (data.size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
-  if (is_mutable) return copy_initial(data.bytes(), tensor);
+  Result<DataBuffer> data = options_.external_data->get(key);
+  if (!data.ok()) return data.take_error();
+  if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
+  if (is_mutable) return copy_initial(data->bytes(), tensor);
+  // At most as many as there are values.
   if (method_.external_.empty()) {
-    // At most as many as there are values.
     external_room_ = arena_.allocate_array<DataBuffer*>(plan_.values()->size());
-    if (external_room_.empty()) return no_memory("external data");
   }
-  const bool has_room = !data.is_owned() || method_.memory_.take(data.size());
-  auto* kept = has_room ? new (std::nothrow) DataBuffer(std::move(data)) : nullptr;
+  const bool has_room =
+      !external_room_.empty() && (!data->is_owned() || method_.memory_.take(data->size()));
+  auto* kept = has_room ? new (std::nothrow) DataBuffer(std::move(*data)) : nullptr;
   if (kept == nullptr) return no_memory("external data");
   external_room_[method_.external_.size()] = kept;
   method_.external_ = external_room_.first(method_.external_.size() + 1);

@@ -81,10 +81,11 @@ Error MethodLoader::take_planned_memory() {
     total = total / kPlannedAlignment * kPlannedAlignment;
   }
   if (total == 0) return Error();
-  if (!method_.memory_.take(total)) return no_memory("planned memory");
-  // calloc: large blocks come zeroed from the system, untouched.
-  method_.planned_.reset(static_cast<std::byte*>(
-      std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
+  if (method_.memory_.take(total)) {
+    // calloc: large blocks come zeroed from the system, untouched.
+    method_.planned_.reset(static_cast<std::byte*>(
+        std::calloc(1, static_cast<size_t>(total) + kPlannedAlignment + kReadableSlack)));
+  }
   if (!method_.planned_) return no_memory("planned memory");
   const auto address = reinterpret_cast<uintptr_t>(method_.planned_.get());
   std::byte* next = method_.planned_.get() + (round_up(address, kPlannedAlignment) - address);

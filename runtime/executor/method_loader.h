@@ -53,6 +53,7 @@ class MethodLoader {
   Error make_tensor(const fbs::Tensor& from, EValue& to);
   Error find_data(const fbs::Tensor& from, Tensor& tensor);
   Error find_contents(const fbs::Tensor& from, Tensor& tensor);
+  Error copy_initial(std::span<const std::byte> bytes, Tensor& tensor);
   Error set_constant(std::span<const std::byte> bytes, bool has_slack, Tensor& tensor);
   Error find_external_data(const fbs::ExtraTensorInfo& extra, bool is_mutable, Tensor& tensor);
 

@@ -150,8 +150,9 @@ Result<std::unique_ptr<SharedState>> SharedState::create(std::shared_ptr<const P
 }
 
 SharedState::Place& SharedState::place_at(uint64_t offset) {
-  Place* const end = places_.all.get() + places_.count;
-  return *std::lower_bound(places_.all.get(), end, Place{offset, 0, false});
+  Place* const all = places_.all.get();
+  const auto is_before = [offset](const Place& place) { return place.offset < offset; };
+  return *std::partition_point(all, all + places_.count, is_before);
 }
 
 }  // namespace vitrine
