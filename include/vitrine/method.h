@@ -173,8 +173,9 @@ class Method {
   struct Restored {
     EValue* value = nullptr;
     EValue before;
-    Tensor memory;              // a copy of its tensor, when that had its own memory
-    bool is_delivered = false;  // an output for which set_output_data() gave that memory
+    Tensor memory;  // a copy of its tensor, when that had its own memory
+    // Of outputs for which set_output_data() gave that memory.
+    Error (*deliver)(Restored& output) = nullptr;
   };
   // Empty: there is no memory.
   struct PlannedBuffer {
@@ -196,7 +197,7 @@ class Method {
   Error no_turn() const;
   Restored* find_restored(const EValue* value);
   void restore();
-  Error deliver_outputs();
+  static Error deliver(Restored& output);
   std::span<std::byte> bytes_to_reset(uint32_t value) const;
   Error set_initial(uint32_t value, std::span<std::byte> to);
   Error run();

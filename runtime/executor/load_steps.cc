@@ -12,12 +12,14 @@ Error MethodLoader::make_steps() {
   for (const fbs::Chain* chain : *plan_.chains()) num_steps += size_of(chain->instructions());
   method_.chains_ = arena_.allocate_array<Method::ChainSteps>(num_chains);
   method_.steps_ = arena_.allocate_array<Step>(num_steps);
-  written_ = scratch_.allocate_array<bool>(method_.values_.size());
-  exchanged_ = scratch_.allocate_array<bool>(method_.values_.size());
+  const size_t num_values = method_.values_.size();
+  const std::span<bool> flags = scratch_.allocate_array<bool>(2 * num_values);
   if (method_.chains_.size() != num_chains || method_.steps_.size() != num_steps ||
-      written_.size() != method_.values_.size() || exchanged_.size() != written_.size()) {
+      flags.size() != 2 * num_values) {
     return no_memory("instructions");
   }
+  written_ = flags.first(num_values);
+  exchanged_ = flags.subspan(num_values);
   uint32_t next = 0;
   for (uint32_t c = 0; c < num_chains; ++c) {
     const auto* instructions = plan_.chains()->Get(c)->instructions();

@@ -226,7 +226,7 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
   output.set_data(memory.data(), memory.size() - output.bound_nbytes() >= kReadableSlack);
   if (restored != nullptr) {
     restored->memory = output;
-    restored->is_delivered = true;
+    restored->deliver = deliver;
   }
   return Error();
 }
@@ -244,21 +244,17 @@ void Method::restore() {
 }
 
 // A branch's move, or a view, puts another tensor or other memory where an output was.
-Error Method::deliver_outputs() {
-  for (Restored& each : restored_) {
-    if (!each.is_delivered || !each.value->is_tensor()) continue;
-    const Tensor result = each.value->unchecked_tensor();
-    Tensor& output = each.before.unchecked_tensor();
-    if (result.raw_data() == each.memory.raw_data()) continue;
-    output.return_to(each.memory);
-    *each.value = each.before;
-    if (result.dtype() != output.dtype() || !result.same_dim_order(output) ||
-        !result.is_readable()) {
-      return Error::make(ErrorCode::kInvalidProgram, "an output is another kind of tensor");
-    }
-    VITRINE_RETURN_IF_ERROR(copy_to(result, output));
+Error Method::deliver(Restored& output) {
+  if (!output.value->is_tensor()) return Error();
+  const Tensor result = output.value->unchecked_tensor();
+  Tensor& own = output.before.unchecked_tensor();
+  if (result.raw_data() == output.memory.raw_data()) return Error();
+  own.return_to(output.memory);
+  *output.value = output.before;
+  if (result.dtype() != own.dtype() || !result.same_dim_order(own) || !result.is_readable()) {
+    return Error::make(ErrorCode::kInvalidProgram, "an output is another kind of tensor");
   }
-  return Error();
+  return copy_to(result, own);
 }
 
 Error Method::execute() {
@@ -308,7 +304,9 @@ Error Method::run() {
   for (size_t i = 0; i < chains_.size() && error.ok(); ++i) {
     error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
-  if (error.ok()) error = deliver_outputs();
+  for (size_t i = 0; i < restored_.size() && error.ok(); ++i) {
+    if (restored_[i].deliver != nullptr) error = restored_[i].deliver(restored_[i]);
+  }
   if (tracer_ != nullptr) {
     whole.end_ns = platform::quick_now_ns();
     tracer_->record(whole);
