@@ -2,6 +2,8 @@
 #include "kernels/util/resampling.h"
 
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "kernels/optimized/float_images.h"
 #include "kernels/optimized/take_over.h"
@@ -11,7 +13,35 @@ namespace vitrine::optimized {
 
 namespace {
 
-// Lines are stretched once, then mixed by twos.
+// The two lines of an image that lines of the output are mixed from, stretched to its width. From
+// the top to the bottom of the output each is made once.
+class StretchedLines {
+ public:
+  StretchedLines(const float* image, int64_t width, std::span<const LinearPlace<float>> columns,
+                 float* memory)
+      : image_(image), width_(width), columns_(columns), memory_(memory) {}
+
+  // Neighbours have different places.
+  const float* line(int64_t y) {
+    const auto place = static_cast<size_t>(y % 2);
+    float* const to = memory_ + place * columns_.size();
+    if (std::exchange(held_[place], y) == y) return to;
+    const float* const from = image_ + y * width_;
+    for (size_t x = 0; x < columns_.size(); ++x) {
+      const LinearPlace<float>& column = columns_[x];
+      to[x] = (1.0F - column.weight) * from[column.first] + column.weight * from[column.second];
+    }
+    return to;
+  }
+
+ private:
+  const float* image_;
+  int64_t width_;
+  std::span<const LinearPlace<float>> columns_;
+  float* memory_;
+  int64_t held_[2] = {-1, -1};
+};
+
 bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
                                  std::optional<std::span<const int64_t>> output_size,
                                  bool align_corners,
@@ -22,13 +52,12 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   if (!resampling) return true;
   const auto [in_height, in_width] = resampling->input;
   const auto [out_height, out_width] = resampling->output;
-  const auto row_scale = resampling->scale<float>(0, align_corners);
-  const auto column_scale = resampling->scale<float>(1, align_corners);
+  const auto row_scale = resampling->linear_scale<float>(0, align_corners);
+  const auto column_scale = resampling->linear_scale<float>(1, align_corners);
   const auto columns =
       context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(out_width));
-  const int64_t stretched_size = in_height * out_width;
   auto* const memory = static_cast<float*>(
-      context.allocate_temp({worker_count(context), stretched_size, sizeof(float)}));
+      context.allocate_temp({worker_count(context), 2, out_width, sizeof(float)}));
   if (columns.empty() || memory == nullptr) return true;
   for (int64_t x = 0; x < out_width; ++x) {
     columns[static_cast<size_t>(x)] = linear_place(x, column_scale, align_corners, in_width);
@@ -38,20 +67,13 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   const int64_t height_out = out_height;
   const int64_t width_out = out_width;
   parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
-    float* const stretched = memory + worker * stretched_size;
-    const float* from = input.unchecked_data<float>() + plane * height_in * width_in;
-    for (int64_t y = 0; y < height_in; ++y, from += width_in) {
-      float* const line = stretched + y * width_out;
-      for (int64_t x = 0; x < width_out; ++x) {
-        const LinearPlace<float>& place = columns[static_cast<size_t>(x)];
-        line[x] = (1.0F - place.weight) * from[place.first] + place.weight * from[place.second];
-      }
-    }
+    StretchedLines stretched(input.unchecked_data<float>() + plane * height_in * width_in, width_in,
+                             columns, memory + worker * 2 * width_out);
     float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
     for (int64_t y = 0; y < height_out; ++y, to += width_out) {
       const auto row = linear_place(y, row_scale, align_corners, height_in);
-      const float* const first = stretched + row.first * width_out;
-      const float* const second = stretched + row.second * width_out;
+      const float* const first = stretched.line(row.first);
+      const float* const second = stretched.line(row.second);
       for (int64_t x = 0; x < width_out; ++x) {
         to[x] = (1.0F - row.weight) * first[x] + row.weight * second[x];
       }

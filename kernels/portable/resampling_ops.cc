@@ -56,13 +56,11 @@ using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
 // place_of(index in out, scale, size of self) is called for rows and columns; blend(row, column,
 // at) gives an element of these places, where at(h, w) is one of self.
 template <class T, class PlaceOf, class Blend>
-void upsample(const Tensor& self, const Resampling& resampling, bool align_corners, Tensor& out,
+void upsample(const Tensor& self, Weight<T> row_scale, Weight<T> column_scale, Tensor& out,
               PlaceOf place_of, Blend blend) {
   using C = Weight<T>;
   const Layout from(self);
   const Layout to(out);
-  const C row_scale = resampling.scale<C>(0, align_corners);
-  const C column_scale = resampling.scale<C>(1, align_corners);
   for (int64_t y = 0; y < to.sizes[2]; ++y) {
     const auto row = place_of(y, row_scale, from.sizes[2]);
     for (int64_t x = 0; x < to.sizes[3]; ++x) {
@@ -87,7 +85,8 @@ void upsample_bilinear(const Tensor& self, const Resampling& resampling, bool al
                        Tensor& out) {
   using C = Weight<T>;
   upsample<T>(
-      self, resampling, align_corners, out,
+      self, resampling.linear_scale<C>(0, align_corners),
+      resampling.linear_scale<C>(1, align_corners), out,
       [align_corners](int64_t i, C scale, int64_t size) {
         return linear_place(i, scale, align_corners, size);
       },
@@ -146,7 +145,7 @@ void upsample_antialiased(const Tensor& self, const Resampling& resampling, bool
                           Tensor& out) {
   using C = Weight<T>;
   upsample<T>(
-      self, resampling, align_corners, out,
+      self, resampling.scale<C>(0, align_corners), resampling.scale<C>(1, align_corners), out,
       [](int64_t i, C scale, int64_t size) { return Taps<C>(i, scale, size); },
       [](const Taps<C>& rows, const Taps<C>& columns, const auto& at) {
         C sum = 0;

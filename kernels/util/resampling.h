@@ -29,6 +29,11 @@ struct Resampling {
     if (factors[dim]) return static_cast<C>(1.0 / *factors[dim]);
     return static_cast<C>(input[dim]) / static_cast<C>(output[dim]);
   }
+  // For linear_place: along a size that stays elements are copied, whatever the factor.
+  template <class C>
+  C linear_scale(size_t dim, bool align_corners) const {
+    return input[dim] == output[dim] ? C(1) : scale<C>(dim, align_corners);
+  }
 };
 
 // For the vec overloads: exactly one of a size and factors is there, of two numbers each. `self` is

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
 
 namespace vitrine::test {
@@ -27,6 +28,23 @@ TEST_F(Upsample, BilinearBetweenCenters) {
   ASSERT_TRUE(succeeds(
       call.run("aten::upsample_bilinear2d.vec_out", line, call.none(), false, factors, out)));
   EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 3, 4));
+}
+
+// 4.8 elements are 4: a size that stays is copied, whatever the factor (PyTorch's
+// compute_source_index_and_lambda).
+TEST_F(Upsample, BilinearCopiesAlongASizeThatStays) {
+  KernelRegistry optimized;
+  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
+  Tensor& self = call.make<float>({1, 1, 1, 4}, {0, 1, 2, 3});
+  Tensor& out = call.make(ScalarType::kFloat, {1, 1, 2, 4});
+  const double numbers[] = {2.0, 1.2};
+  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
+                                         static_cast<const KernelRegistry*>(&optimized)}) {
+    call.registry = registry;
+    ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.none(), false,
+                                  EValue(std::span<const double>(numbers)), out)));
+    EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
+  }
 }
 
 TEST_F(Upsample, BilinearBetweenCorners) {
