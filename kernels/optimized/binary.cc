@@ -17,7 +17,7 @@ bool binary_out(KernelContext& context, const Tensor& self, const Other& other, 
 template <simd::Run (*plain)(), simd::Run (*scaled)(), class Other>
 bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, const Scalar& alpha,
                 Tensor& out) {
-  if (!fits(alpha, ScalarType::kFloat)) return false;
+  if (!fits(alpha, self.dtype())) return false;
   const auto scale = alpha.to<float>();
   return binary(context, {scale == 1.0F ? plain() : scaled(), {scale}}, self, other, out);
 }
@@ -25,8 +25,8 @@ bool scaled_out(KernelContext& context, const Tensor& self, const Other& other, 
 // other - alpha * self
 bool rsub_scalar_out(KernelContext& context, const Tensor& self, const Scalar& other,
                      const Scalar& alpha, Tensor& out) {
-  if (promote(self.dtype(), other) != self.dtype() || !fits(alpha, ScalarType::kFloat) ||
-      !fits(other, ScalarType::kFloat)) {
+  if (promote(self.dtype(), other) != self.dtype() || !fits(alpha, self.dtype()) ||
+      !fits(other, self.dtype())) {
     return false;
   }
   return elementwise(context, {simd::scaled_sub(), {alpha.to<float>()}}, self.dtype(),

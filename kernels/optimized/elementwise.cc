@@ -181,7 +181,9 @@ bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
             const Scalar& other, Tensor& out) {
   const ScalarType common = promote(self.dtype(), other);
   if (common != self.dtype() || !is_float(common) || !fits(other, common)) return false;
-  return elementwise(context, op, common, {self, other.to<float>()}, out);
+  // To PyTorch a Scalar that is compared is a tensor.
+  const Scalar number = op.gives_bool ? rounded(other, common) : other;
+  return elementwise(context, op, common, {self, number.to<float>()}, out);
 }
 
 }  // namespace vitrine::optimized

@@ -25,8 +25,8 @@ bool cos_out(KernelContext& context, const Tensor& self, Tensor& out) {
 bool clamp(KernelContext& context, const Tensor& self, const Scalar& low, const Scalar& high,
            Tensor& out) {
   const FloatOperator op{simd::clamp(), {low.to<float>(), high.to<float>()}};
-  if (std::isnan(op.parameters[0]) || std::isnan(op.parameters[1]) ||
-      !fits(low, ScalarType::kFloat) || !fits(high, ScalarType::kFloat)) {
+  if (std::isnan(op.parameters[0]) || std::isnan(op.parameters[1]) || !fits(low, self.dtype()) ||
+      !fits(high, self.dtype())) {
     return false;
   }
   return elementwise(context, op, self.dtype(), {self}, out);
@@ -40,7 +40,7 @@ bool clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar>
 
 bool leaky_relu_out(KernelContext& context, const Tensor& self, const Scalar& negative_slope,
                     Tensor& out) {
-  if (!fits(negative_slope, ScalarType::kFloat)) return false;
+  if (!fits(negative_slope, self.dtype())) return false;
   return elementwise(context, {simd::leaky_relu(), {negative_slope.to<float>()}}, self.dtype(),
                      {self}, out);
 }

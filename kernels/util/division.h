@@ -24,4 +24,16 @@ void divide_checked(KernelContext& context, const Tensor& self, const Other& oth
   if (met_zero) context.fail(ErrorCode::kInvalidArgument, "integer division by zero");
 }
 
+// For remainders, whose Scalar is a tensor to PyTorch, rounded to the common dtype.
+template <class Op>
+void remainder_checked(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out,
+                       const Op& op) {
+  divide_checked(context, self, other, out, op);
+}
+template <class Op>
+void remainder_checked(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out,
+                       const Op& op) {
+  divide_checked(context, self, rounded(other, promote(self.dtype(), other)), out, op);
+}
+
 }  // namespace vitrine

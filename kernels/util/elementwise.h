@@ -181,13 +181,13 @@ void compare(KernelContext& context, const Tensor& self, const Tensor& other, Te
     binary_in<RealBTypes, AlwaysBool>(context, *common, self, other, out, op);
   }
 }
-// A Scalar that the tensor's dtype cannot hold is refused.
+// A Scalar that the tensor's dtype cannot hold is refused; others are rounded to it.
 template <class Op>
 void compare(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out,
              const Op& op) {
   const ScalarType common = promote(self.dtype(), other);
   if (!check_scalar(context, other, common, "other")) return;
-  binary_in<RealBTypes, AlwaysBool>(context, common, self, other, out, op);
+  binary_in<RealBTypes, AlwaysBool>(context, common, self, rounded(other, common), out, op);
 }
 
 // op(bool, ...) -> bool: any number but zero is true.

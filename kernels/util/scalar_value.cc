@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "vitrine/half.h"
+
 namespace vitrine {
 
 namespace {
@@ -40,6 +42,13 @@ bool fits(const Scalar& scalar, ScalarType dtype) {
   if (!is_floating(dtype)) return true;
   const double value = scalar.to<double>();
   return !std::isfinite(value) || std::fabs(value) <= highest(dtype);
+}
+
+Scalar rounded(const Scalar& scalar, ScalarType dtype) {
+  const auto value = scalar.to<float>();
+  if (dtype == ScalarType::kHalf) return static_cast<double>(Half(value));
+  if (dtype == ScalarType::kBFloat16) return static_cast<double>(BFloat16(value));
+  return scalar;
 }
 
 bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,

@@ -12,6 +12,9 @@ namespace vitrine {
 // Every scalar fits Bool and the complex dtypes.
 bool fits(const Scalar& scalar, ScalarType dtype);
 
+// The scalar as a tensor of `dtype` holds it: rounded, for Half and BFloat16.
+Scalar rounded(const Scalar& scalar, ScalarType dtype);
+
 bool check_large_scalar(KernelContext& context, const Scalar& scalar, ScalarType dtype,
                         const char* name);
 // Fails the context if not. `name` is the argument's name in the operator's schema.
