@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -34,8 +35,10 @@ class Random {
   Random();
 
   uint64_t next();
-  // In [0, 1), a multiple of 2^-53.
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  // In [0, 1), a multiple of 2^-digits.
+  double uniform(int digits = 53) {
+    return static_cast<double>(next() >> (64 - digits) << (53 - digits)) * 0x1p-53;
+  }
   // Mean 0, variance 1 (Box and Muller, 1958).
   double normal();
 
@@ -66,14 +69,24 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-template <double (Random::*next)()>
+// Bits of a significand.
+template <class T>
+constexpr int kDigits = std::numeric_limits<T>::digits;
+template <>
+constexpr int kDigits<Half> = 11;
+template <>
+constexpr int kDigits<BFloat16> = 8;
+
+template <bool normal>
 void rand_out(KernelContext& context, std::span<const int64_t> size, Tensor& out) {
   if (!resize_to(context, out, size)) return;
   Random random;
   dispatch<FloatHBF16Types>(context, out.dtype(), [&]<class T>() {
     T* elements = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < out.numel(); ++i) {
-      elements[i] = static_cast<T>(static_cast<Compute<T>>((random.*next)()));
+      // Numbers below 1 must not be rounded to it.
+      const double number = normal ? random.normal() : random.uniform(kDigits<T>);
+      elements[i] = static_cast<T>(static_cast<Compute<T>>(number));
     }
   });
 }
@@ -106,8 +119,8 @@ void native_dropout_out(KernelContext& context, const Tensor& input, double p,
 
 }  // namespace
 
-VITRINE_KERNEL(rand_out, "aten::rand.out", rand_out<&Random::uniform>);
-VITRINE_KERNEL(randn_out, "aten::randn.out", rand_out<&Random::normal>);
+VITRINE_KERNEL(rand_out, "aten::rand.out", rand_out<false>);
+VITRINE_KERNEL(randn_out, "aten::randn.out", rand_out<true>);
 VITRINE_KERNEL(native_dropout_out, "aten::native_dropout.out", native_dropout_out);
 
 }  // namespace vitrine::portable

@@ -110,6 +110,27 @@ TEST(Creation, RandomNumbersHaveTheirDistribution) {
   EXPECT_NEAR(moments().second, 1, 0.09);
 }
 
+template <class T>
+class Uniform : public testing::Test {};
+using Floating = testing::Types<Half, BFloat16, float, double>;
+TYPED_TEST_SUITE(Uniform, Floating);
+
+TYPED_TEST(Uniform, NumbersAreBelowOne) {
+  KernelCall call;
+  constexpr int32_t kCount = 1'000'000;
+  Tensor& out = call.make(scalar_type_of<TypeParam>, {kCount});
+  ASSERT_TRUE(succeeds(call.run("aten::rand.out", call.ints({kCount}), out)));
+  double sum = 0;
+  for (const TypeParam number : values_of<TypeParam>(out)) {
+    const auto value = static_cast<double>(number);
+    ASSERT_GE(value, 0.0);
+    ASSERT_LT(value, 1.0);
+    sum += value;
+  }
+  // Multiples of 2^-8 in BFloat16: the mean is 2^-9 below the middle. Six standard errors beside.
+  EXPECT_NEAR(sum / kCount, 0.5, 0x1p-9 + 0.0018);
+}
+
 TEST(Creation, DropoutScalesWhatItKeeps) {
   KernelCall call;
   constexpr int32_t kCount = 10000;
