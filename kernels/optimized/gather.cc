@@ -15,8 +15,9 @@ bool gather_line(const void* from, int64_t size, const int64_t* index, int64_t c
   const auto* const source = static_cast<const Element*>(from);
   auto* const target = static_cast<Element*>(to);
   for (int64_t i = 0; i < count; ++i) {
-    if (static_cast<uint64_t>(index[i]) >= static_cast<uint64_t>(size)) return false;
-    target[i] = source[index[i]];
+    const int64_t place = index[i];  // once: another thread may write to the tensor
+    if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(size)) return false;
+    target[i] = source[place];
   }
   return true;
 }
