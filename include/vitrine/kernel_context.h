@@ -40,7 +40,8 @@ class KernelContext {
     inputs_ = inputs;
   }
 
-  // Uninitialised memory until the end of the instruction. If none is left, fails and returns null.
+  // Uninitialised memory until the end of the instruction or TemporaryScope. If none is left, fails
+  // and returns null.
   void* allocate_temp(size_t bytes, size_t alignment = 64);
   // As many bytes as the product of `factors`, in checked arithmetic: sizes and sizeof(an element).
   // Products of sizes must not be passed to the function above. One byte for a product of zero.
@@ -54,6 +55,20 @@ class KernelContext {
     }
     return result;
   }
+
+  // Temporary memory that is allocated in the lifetime of this object ends with it, for
+  // computations that are repeated.
+  class TemporaryScope {
+   public:
+    explicit TemporaryScope(KernelContext& context) : temp_(*context.temp_), begin_(temp_.mark()) {}
+    ~TemporaryScope() { temp_.rewind(begin_); }
+    TemporaryScope(const TemporaryScope&) = delete;
+    TemporaryScope& operator=(const TemporaryScope&) = delete;
+
+   private:
+    HeapArena& temp_;
+    const HeapArena::Mark begin_;
+  };
 
   ThreadPool* pool() const { return pool_; }
 

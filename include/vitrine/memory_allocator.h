@@ -51,7 +51,17 @@ class HeapArena final : public MemoryAllocator {
   void* allocate(size_t bytes, size_t alignment) override;
   void reset();
   // Whether nothing was allocated since the last reset.
-  bool empty() const { return used_ == 0; }
+  bool empty() const { return used_ == 0 && (chunks_ == nullptr || chunks_->next == nullptr); }
+
+  // What is allocated after a mark lives until the arena is rewound to it. Marks nest.
+  struct Mark {
+    const void* chunk;
+    size_t used;
+  };
+  Mark mark() const { return {chunks_, used_}; }
+  // Keeps a chunk after the mark for what comes next. The next chunk is as large as several.
+  void rewind(const Mark& mark);
+
   // Bytes held from the heap.
   size_t reserved() const { return reserved_; }
   // The most that was held at once.
@@ -62,7 +72,8 @@ class HeapArena final : public MemoryAllocator {
     Chunk* next;
     size_t bytes;  // usable, after this header
   };
-  void release_all();
+  // Frees the chunks after `last`, and gives their bytes.
+  size_t release(const void* last);
 
   size_t chunk_bytes_;  // the least that is taken at once, if the budget allows it
   Budget* budget_;

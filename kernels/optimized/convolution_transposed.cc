@@ -73,10 +73,10 @@ bool convolve_transposed(KernelContext& context, const ConvolutionShape& shape) 
   for (int64_t image = 0; image < out.sizes[0]; ++image) {
     for (int64_t group = 0; group < shape.window.groups; ++group) {
       const int64_t first = group * shape.group_channels;
-      const FloatMatrix filters{shape.weight + first * weight.strides[0], rows,
-                                shape.group_channels, 1, weight.strides[0]};
-      const FloatMatrix pixels{shape.input + image * in.strides[0] + first * in.strides[1],
-                               shape.group_channels, places, in.strides[1], in.strides[4]};
+      const Matrix filters{shape.weight + first * weight.strides[0], rows, shape.group_channels, 1,
+                           weight.strides[0]};
+      const Matrix pixels{shape.input + image * in.strides[0] + first * in.strides[1],
+                          shape.group_channels, places, in.strides[1], in.strides[4]};
       multiply(context, filters, pixels, parts);
       if (context.failed()) return true;
       parallel(context, shape.group_rows, rows * places, [&](int64_t row, int64_t) {

@@ -187,6 +187,7 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
   const Blocking blocking = cut(shape, rows, columns, depth, workers);
   const Product product(operands, shape, blocking, rows, columns, depth);
   const int64_t each = product.panel_size() + product.scratch_size();
+  const KernelContext::TemporaryScope scope(context);
   auto* const memory = static_cast<float*>(context.allocate_temp({workers, each, sizeof(float)}));
   if (memory == nullptr) return;
   int64_t packed[kMaxWorkers];

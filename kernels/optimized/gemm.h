@@ -44,7 +44,7 @@ class GemmOperands {
 };
 
 // Every element of the result is stored once; with depth 0 they are zero. Fails the context without
-// temporary memory: a panel of the right side for each thread.
+// temporary memory: a panel of the right side for each thread, given back at the end.
 void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
           const GemmOperands& operands);
 

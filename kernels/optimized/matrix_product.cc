@@ -1,7 +1,8 @@
 #include "kernels/optimized/matrix_product.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 
 #include "kernels/optimized/as_float.h"
 #include "kernels/optimized/gemm.h"
@@ -14,26 +15,47 @@ namespace vitrine::optimized {
 
 namespace {
 
-// to[r * to_stride + c] = from(r, c), by squares, so that both sides are read and written by lines.
-void copy_matrix(const FloatMatrix& from, float* to, int64_t to_stride) {
-  if (from.column_stride == 1) {
-    for (int64_t r = 0; r < from.rows; ++r) {
-      std::memcpy(to + r * to_stride, from.data + r * from.row_stride,
-                  static_cast<size_t>(from.columns) * sizeof(float));
-    }
-    return;
-  }
-  constexpr int64_t kSquare = 16;
-  for (int64_t r0 = 0; r0 < from.rows; r0 += kSquare) {
-    const int64_t r1 = std::min(from.rows, r0 + kSquare);
-    for (int64_t c0 = 0; c0 < from.columns; c0 += kSquare) {
-      const int64_t c1 = std::min(from.columns, c0 + kSquare);
+// to[r * to_stride + c] = from(r, c), by blocks, so that both sides are read and written by lines.
+// `column_of` gives a block's part of a column, of elements that lie `step` apart.
+template <int64_t kRows, class ColumnOf>
+void copy_blocks(const Matrix& from, int64_t step, float* to, int64_t to_stride,
+                 const ColumnOf& column_of) {
+  constexpr int64_t kColumns = 16;
+  for (int64_t r0 = 0; r0 < from.rows; r0 += kRows) {
+    const int64_t r1 = std::min(from.rows, r0 + kRows);
+    for (int64_t c0 = 0; c0 < from.columns; c0 += kColumns) {
+      const int64_t c1 = std::min(from.columns, c0 + kColumns);
       for (int64_t c = c0; c < c1; ++c) {
-        const float* source = from.data + c * from.column_stride;
-        for (int64_t r = r0; r < r1; ++r) to[r * to_stride + c] = source[r * from.row_stride];
+        const float* const source = column_of(r0, r1 - r0, c);
+        for (int64_t r = r0; r < r1; ++r) to[r * to_stride + c] = source[(r - r0) * step];
       }
     }
   }
+}
+
+void copy_matrix(const Matrix& from, float* to, int64_t to_stride) {
+  const simd::Convert widen = simd::to_float(from.dtype);
+  if (from.column_stride == 1) {
+    for (int64_t r = 0; r < from.rows; ++r) {
+      widen(from.at(r, 0), to + r * to_stride, from.columns);
+    }
+    return;
+  }
+  if (from.dtype == ScalarType::kFloat) {
+    return copy_blocks<16>(from, from.row_stride, to, to_stride,
+                           [&](int64_t r, int64_t, int64_t c) { return from.floats(r, c); });
+  }
+  const ConvertRun gather = convert_run(from.dtype, ScalarType::kFloat);
+  constexpr int64_t kRows = 32;
+  float widened[kRows];
+  copy_blocks<kRows>(from, 1, to, to_stride, [&](int64_t r, int64_t count, int64_t c) {
+    if (from.row_stride == 1) {
+      widen(from.at(r, c), widened, count);
+    } else {
+      gather(from.at(r, c), from.row_stride, widened, 1, count);
+    }
+    return widened;
+  });
 }
 
 struct Result {
@@ -44,28 +66,31 @@ struct Result {
 
 struct Epilogue {
   float alpha;
-  float beta;  // 0: nothing is added
-  FloatMatrix added;
+  float beta;    // 0: nothing is added
+  Matrix added;  // of Float
 };
 
+// Half and BFloat16 are widened by the rows and panels that are multiplied next.
 class MatrixOperands final : public GemmOperands {
  public:
-  MatrixOperands(const FloatMatrix& left, const FloatMatrix& right, const Result& result,
+  MatrixOperands(const Matrix& left, const Matrix& right, const Result& result,
                  const Epilogue& epilogue)
       : left_(left), right_(right), result_(result), epilogue_(epilogue) {}
 
   GemmRows left_rows(int64_t row, int64_t count, float* scratch) const override {
-    const float* const first = left_.data + row * left_.row_stride;
-    if (!wants_scratch()) return {first, left_.row_stride};
-    copy_matrix({first, count, left_.columns, left_.row_stride, left_.column_stride}, scratch,
-                left_.columns);
+    if (!wants_scratch()) return {left_.floats(row, 0), left_.row_stride};
+    copy_matrix({left_.at(row, 0), count, left_.columns, left_.row_stride, left_.column_stride,
+                 left_.dtype},
+                scratch, left_.columns);
     return {scratch, left_.columns};
   }
-  bool wants_scratch() const override { return left_.column_stride != 1 && left_.columns > 1; }
+  bool wants_scratch() const override {
+    return left_.dtype != ScalarType::kFloat || (left_.column_stride != 1 && left_.columns > 1);
+  }
 
   void pack_right(int64_t column, int64_t count, int64_t width, float* panel) const override {
-    copy_matrix({right_.data + column * right_.column_stride, right_.rows, count, right_.row_stride,
-                 right_.column_stride},
+    copy_matrix({right_.at(0, column), right_.rows, count, right_.row_stride, right_.column_stride,
+                 right_.dtype},
                 panel, width);
     if (count == width) return;
     for (int64_t d = 0; d < right_.rows; ++d) {
@@ -73,7 +98,8 @@ class MatrixOperands final : public GemmOperands {
     }
   }
   GemmRows right_in_place() const override {
-    return {right_.column_stride == 1 ? right_.data : nullptr, right_.row_stride};
+    const bool in_place = right_.dtype == ScalarType::kFloat && right_.column_stride == 1;
+    return {in_place ? right_.floats(0, 0) : nullptr, right_.row_stride};
   }
 
   InPlace result_in_place() const override {
@@ -85,10 +111,8 @@ class MatrixOperands final : public GemmOperands {
     for (int64_t r = 0; r < rows; ++r, sums += stride) {
       float* const to =
           result_.data + (row + r) * result_.row_stride + column * result_.column_stride;
-      const FloatMatrix& added = epilogue_.added;
-      const float* const add = epilogue_.beta == 0 ? nullptr
-                                                   : added.data + (row + r) * added.row_stride +
-                                                         column * added.column_stride;
+      const Matrix& added = epilogue_.added;
+      const float* const add = epilogue_.beta == 0 ? nullptr : added.floats(row + r, column);
       if (result_.column_stride == 1 && add == nullptr) {
         for (int64_t c = 0; c < count; ++c) to[c] = epilogue_.alpha * sums[c];
       } else if (result_.column_stride == 1 && added.column_stride == 1) {
@@ -106,32 +130,44 @@ class MatrixOperands final : public GemmOperands {
   }
 
  private:
-  FloatMatrix left_;
-  FloatMatrix right_;
+  Matrix left_;
+  Matrix right_;
   Result result_;
   Epilogue epilogue_;
 };
 
-// A view of a Float tensor in place; one of Half or BFloat16 as a row-major copy in temporary
-// memory. Its data are null (and the context has failed) without memory.
-FloatMatrix float_matrix(KernelContext& context, const Tensor& tensor, const Layout& layout) {
-  FloatMatrix matrix{tensor.unchecked_data<float>() + layout.offset, layout.sizes[0],
-                     layout.sizes[1], layout.strides[0], layout.strides[1]};
-  if (tensor.dtype() == ScalarType::kFloat) return matrix;
-  auto* const copy =
-      static_cast<float*>(context.allocate_temp({matrix.rows, matrix.columns, sizeof(float)}));
-  if (copy == nullptr) return {};
-  const ConvertRun convert = convert_run(tensor.dtype(), ScalarType::kFloat);
-  const auto* const from = tensor.unchecked_data<uint16_t>() + layout.offset;
-  for (int64_t r = 0; r < matrix.rows && matrix.columns > 0; ++r) {
-    float* const row = copy + r * matrix.columns;
-    if (layout.strides[1] == 1) {
-      simd::to_float(tensor.dtype())(from + r * layout.strides[0], row, matrix.columns);
-    } else {
-      convert(from + r * layout.strides[0], layout.strides[1], row, 1, matrix.columns);
-    }
-  }
-  return {copy, matrix.rows, matrix.columns, matrix.columns, 1};
+Matrix view(const Tensor& tensor, const Layout& layout) {
+  const auto* const data = tensor.unchecked_data<std::byte>();
+  return {data + layout.offset * static_cast<int64_t>(tensor.element_size()),
+          layout.sizes[0],
+          layout.sizes[1],
+          layout.strides[0],
+          layout.strides[1],
+          tensor.dtype()};
+}
+
+// Row-major floats in temporary memory, not set. Their data are null (and the context has failed)
+// without memory.
+Matrix new_floats(KernelContext& context, int64_t rows, int64_t columns) {
+  return {context.allocate_temp({rows, columns, sizeof(float)}), rows, columns, columns, 1};
+}
+
+// A matrix of Float itself; another one as floats, of which a row that all are is there once.
+Matrix as_floats(KernelContext& context, const Matrix& from) {
+  if (from.dtype == ScalarType::kFloat) return from;
+  const bool repeats = from.row_stride == 0;
+  Matrix copy =
+      new_floats(context, repeats ? std::min<int64_t>(1, from.rows) : from.rows, from.columns);
+  if (copy.data == nullptr) return copy;
+  auto* const data = const_cast<float*>(copy.floats(0, 0));
+  parallel_ranges(context, copy.rows, 1, 6 * from.columns, [&](int64_t begin, int64_t end) {
+    copy_matrix({from.at(begin, 0), end - begin, from.columns, from.row_stride, from.column_stride,
+                 from.dtype},
+                data + begin * from.columns, from.columns);
+  });
+  copy.rows = from.rows;
+  if (repeats) copy.row_stride = 0;
+  return copy;
 }
 
 // The way back, from a row-major copy.
@@ -149,24 +185,37 @@ void put_floats(const float* from, Tensor& tensor, const Layout& layout) {
 }
 
 // A column of dot products.
-void multiply_by_vector(KernelContext& context, const FloatMatrix& left, const float* vector,
+void multiply_by_vector(KernelContext& context, const Matrix& left, const Matrix& right,
                         const MatrixOperands& operands) {
   constexpr int64_t kRows = 32;
-  parallel_ranges(context, left.rows, kRows, 4 * left.columns, [&](int64_t begin, int64_t end) {
-    float sums[kRows];
-    for (int64_t row = begin; row < end; row += kRows) {
-      const int64_t count = std::min(kRows, end - row);
-      simd::multiply_vector(left.data + row * left.row_stride, left.row_stride, count, vector,
-                            left.columns, sums);
-      operands.store(row, count, 0, 1, sums, 1);
-    }
-  });
+  // Rows that are widened stay in the first-level cache.
+  const int64_t step = operands.wants_scratch() ? 4 : kRows;
+  const int64_t scratch = operands.wants_scratch() ? step * left.columns : 0;
+  const bool in_place = right.dtype == ScalarType::kFloat && right.row_stride == 1;
+  auto* const memory = static_cast<float*>(context.allocate_temp(
+      {std::max<int64_t>(1, left.columns + worker_count(context) * scratch), sizeof(float)}));
+  if (memory == nullptr) return;
+  if (!in_place) operands.pack_right(0, 1, 1, memory);
+  const float* const vector = in_place ? right.floats(0, 0) : memory;
+  const int64_t blocks = (left.rows + kRows - 1) / kRows;
+  parallel(context, blocks, work_of({left.rows, 4 * left.columns}),
+           [&](int64_t block, int64_t worker) {
+             float sums[kRows];
+             const int64_t begin = block * kRows;
+             const int64_t count = std::min(kRows, left.rows - begin);
+             for (int64_t r = 0; r < count; r += step) {
+               const int64_t rows = std::min(step, count - r);
+               const GemmRows from =
+                   operands.left_rows(begin + r, rows, memory + left.columns + worker * scratch);
+               simd::multiply_vector(from.data, from.stride, rows, vector, left.columns, sums + r);
+             }
+             operands.store(begin, count, 0, 1, sums, 1);
+           });
 }
 
 }  // namespace
 
-void multiply(KernelContext& context, const FloatMatrix& left, const FloatMatrix& right,
-              float* result) {
+void multiply(KernelContext& context, const Matrix& left, const Matrix& right, float* result) {
   gemm(context, left.rows, right.columns, left.columns,
        MatrixOperands(left, right, {result, right.columns, 1}, {1, 0, {}}));
 }
@@ -176,17 +225,20 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
   if (dtype != ScalarType::kFloat && !is_reduced_float(dtype)) {
     return vitrine::multiply_matrices(context, product);
   }
-  FloatMatrix left = float_matrix(context, product.left.tensor, product.left.layout);
-  FloatMatrix right = float_matrix(context, product.right.tensor, product.right.layout);
-  FloatMatrix whole = float_matrix(context, product.out, product.out_layout);
+  const KernelContext::TemporaryScope scope(context);
+  // The left side is read for every panel of the right one, the larger as a rule, which is read
+  // once.
+  Matrix left = as_floats(context, view(product.left.tensor, product.left.layout));
+  Matrix right = view(product.right.tensor, product.right.layout);
+  Matrix whole = view(product.out, product.out_layout);
+  if (dtype != ScalarType::kFloat) whole = new_floats(context, whole.rows, whole.columns);
   Epilogue epilogue{product.alpha.to<float>(), 0, {}};
   if (product.addend != nullptr) {
     epilogue.beta = product.addend->beta.to<float>();
-    epilogue.added = float_matrix(context, product.addend->tensor, product.addend->layout);
+    epilogue.added = as_floats(context, view(product.addend->tensor, product.addend->layout));
   }
   if (context.failed()) return;
-  // A copy in temporary memory, or the tensor itself.
-  Result result{const_cast<float*>(whole.data), whole.row_stride, whole.column_stride};
+  Result result{const_cast<float*>(whole.floats(0, 0)), whole.row_stride, whole.column_stride};
   // A few rows by a transposed matrix (a linear layer of a small batch): turned round, the large
   // matrix is read in place.
   if (left.rows < gemm_lanes() / 2 && right.columns > left.rows && right.row_stride == 1 &&
@@ -198,13 +250,13 @@ void multiply_matrices(KernelContext& context, const MatrixProduct& product) {
     epilogue.added = epilogue.added.transposed();
   }
   const MatrixOperands operands(left, right, result, epilogue);
-  if (right.columns == 1 && left.column_stride == 1 && right.row_stride == 1) {
-    multiply_by_vector(context, left, right.data, operands);
+  if (right.columns == 1 && left.column_stride == 1) {
+    multiply_by_vector(context, left, right, operands);
   } else {
     gemm(context, left.rows, right.columns, left.columns, operands);
   }
   if (dtype != ScalarType::kFloat && !context.failed()) {
-    put_floats(whole.data, product.out, product.out_layout);
+    put_floats(whole.floats(0, 0), product.out, product.out_layout);
   }
 }
 

@@ -23,12 +23,17 @@ void* MemoryAllocator::allocate_items(size_t count, size_t bytes, size_t alignme
   return allocate(total, alignment);
 }
 
-HeapArena::~HeapArena() { release_all(); }
+HeapArena::~HeapArena() { release(nullptr); }
 
-void HeapArena::release_all() {
-  while (chunks_ != nullptr) std::free(std::exchange(chunks_, chunks_->next));
-  if (budget_ != nullptr) budget_->give_back(reserved_);
-  reserved_ = 0;
+size_t HeapArena::release(const void* last) {
+  size_t bytes = 0;
+  while (chunks_ != last) {
+    bytes += chunks_->bytes;
+    std::free(std::exchange(chunks_, chunks_->next));
+  }
+  if (budget_ != nullptr) budget_->give_back(bytes);
+  reserved_ -= bytes;
+  return bytes;
 }
 
 void* HeapArena::allocate(size_t bytes, size_t alignment) {
@@ -62,8 +67,15 @@ void* HeapArena::allocate(size_t bytes, size_t alignment) {
 void HeapArena::reset() {
   used_ = 0;
   if (chunks_ == nullptr || chunks_->next == nullptr) return;
-  chunk_bytes_ = std::max(chunk_bytes_, reserved_);
-  release_all();
+  chunk_bytes_ = std::max(chunk_bytes_, release(nullptr));
+}
+
+void HeapArena::rewind(const Mark& mark) {
+  used_ = 0;
+  if (chunks_ != mark.chunk && chunks_->next != mark.chunk) {
+    chunk_bytes_ = std::max(chunk_bytes_, release(mark.chunk));
+  }
+  if (chunks_ == mark.chunk) used_ = mark.used;
 }
 
 }  // namespace vitrine

@@ -33,7 +33,8 @@ class KernelCall : public TensorFactory {
     return run_values(name, values);
   }
 
-  EValue result;  // of an operator without `out`
+  EValue result;               // of an operator without `out`
+  size_t temporary_bytes = 0;  // the most that the last call held
   // What is called; null: all but the optimised kernels, without threads.
   const KernelRegistry* registry = nullptr;
   ThreadPool* pool = nullptr;
@@ -68,6 +69,7 @@ class KernelCall : public TensorFactory {
     HeapArena temp;
     KernelContext context(&temp, pool);
     kernel->function(context, arguments.data());
+    temporary_bytes = temp.most_reserved();
     return context.take_error();
   }
 };

@@ -72,6 +72,50 @@ TEST(HeapArena, ReusesItsChunkAfterReset) {
   EXPECT_EQ(arena.allocate(100, 16), first);
 }
 
+TEST(HeapArena, RewindsToAMark) {
+  HeapArena arena(1024);
+  auto* const kept = static_cast<std::byte*>(arena.allocate(100, 1));
+  std::memset(kept, 0xab, 100);
+  const HeapArena::Mark mark = arena.mark();
+  void* const first = arena.allocate(50, 1);
+  arena.rewind(mark);
+  EXPECT_EQ(arena.allocate(50, 1), first) << "the same chunk";
+  arena.rewind(mark);
+  // Beyond the chunk: what was taken for the first round serves the others.
+  void* const large = arena.allocate(5000, 1);
+  const size_t reserved = arena.reserved();
+  for (int round = 0; round < 3; ++round) {
+    arena.rewind(mark);
+    EXPECT_EQ(arena.allocate(5000, 1), large);
+    EXPECT_EQ(arena.reserved(), reserved);
+  }
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(kept[i], std::byte{0xab});
+  EXPECT_FALSE(arena.empty());
+}
+
+// Several requests a round, in scopes of their own: after the first round one chunk has them all.
+TEST(HeapArena, RewindsOverManyChunks) {
+  Budget budget(100'000);
+  HeapArena arena(64, &budget);
+  ASSERT_NE(arena.allocate(50, 1), nullptr);
+  size_t most = 0;
+  for (int round = 0; round < 100; ++round) {
+    const HeapArena::Mark outer = arena.mark();
+    ASSERT_NE(arena.allocate(1000, 64), nullptr);
+    ASSERT_NE(arena.allocate(2000, 64), nullptr);
+    const HeapArena::Mark inner = arena.mark();
+    ASSERT_NE(arena.allocate(3000, 64), nullptr);
+    arena.rewind(inner);
+    arena.rewind(outer);
+    if (round == 0) most = arena.most_reserved();
+    EXPECT_EQ(budget.used(), arena.reserved());
+  }
+  EXPECT_LE(arena.most_reserved(), most + 64) << "one round's memory serves all";
+  arena.reset();
+  EXPECT_TRUE(arena.empty());
+  EXPECT_EQ(budget.used(), arena.reserved());
+}
+
 // Two requests that do not fit one chunk: from the second round on one chunk holds both.
 TEST(HeapArena, SettlesAfterOneRound) {
   HeapArena arena(64);

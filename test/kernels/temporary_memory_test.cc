@@ -1,0 +1,109 @@
+// Temporary memory of kernels that repeat a computation: it is that of one round, used again.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "kernels/optimized/optimized_kernels.h"
+#include "test/kernels/kernel_call.h"
+#include "vitrine/thread_pool.h"
+
+namespace vitrine::test {
+namespace {
+
+class TemporaryMemory : public testing::TestWithParam<ScalarType> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(registry_.add("optimized", optimized::kernels()).ok());
+    auto pool = ThreadPool::create(3, ThreadPool::Use::kAlways);
+    ASSERT_TRUE(pool.ok());
+    pool_ = std::move(*pool);
+    call.registry = &registry_;
+    call.pool = pool_.get();
+  }
+
+  Tensor& zeros(std::vector<int32_t> sizes) {
+    Tensor& tensor = call.make(GetParam(), std::move(sizes));
+    std::memset(tensor.mutable_raw_data(), 0, tensor.nbytes());
+    return tensor;
+  }
+  size_t of_bmm(int32_t batch) {
+    EXPECT_TRUE(succeeds(call.run("aten::bmm.out", zeros({batch, 49, 32}), zeros({batch, 32, 49}),
+                                  zeros({batch, 49, 49}))));
+    return call.temporary_bytes;
+  }
+  // Convolutions of 16 channels to 16 in each group.
+  size_t of_convolution(int32_t batch, int32_t groups, bool transposed) {
+    const int32_t channels = 16 * groups;
+    EXPECT_TRUE(succeeds(call.run(
+        "aten::convolution.out", zeros({batch, channels, 8, 8}), zeros({channels, 16, 3, 3}),
+        KernelCall::none(), call.ints({1, 1}), call.ints({1, 1}), call.ints({1, 1}), transposed,
+        call.ints({0, 0}), groups, zeros({batch, channels, 8, 8}))));
+    return call.temporary_bytes;
+  }
+  // What the kernel holds besides: copies of the tensors as floats.
+  size_t copies(int32_t batch, int32_t groups) const {
+    if (GetParam() == ScalarType::kFloat) return 0;
+    const auto channels = static_cast<size_t>(16 * groups);
+    return sizeof(float) * (2 * static_cast<size_t>(batch) * channels * 64 + channels * 16 * 9);
+  }
+
+  KernelCall call;
+
+ private:
+  KernelRegistry registry_;
+  std::unique_ptr<ThreadPool> pool_;
+};
+
+TEST_P(TemporaryMemory, OfABatchOfProductsIsThatOfOne) {
+  const size_t one = of_bmm(1);
+  EXPECT_LT(of_bmm(64), 2 * one);
+}
+
+TEST_P(TemporaryMemory, OfConvolutionsOfImagesAndGroupsIsThatOfOne) {
+  for (const bool transposed : {false, true}) {
+    const size_t one = of_convolution(1, 1, transposed);
+    EXPECT_LT(of_convolution(64, 1, transposed), 2 * one + copies(64, 1)) << transposed;
+    EXPECT_LT(of_convolution(1, 64, transposed), 2 * one + copies(1, 64)) << transposed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, TemporaryMemory,
+                         testing::Values(ScalarType::kFloat, ScalarType::kHalf,
+                                         ScalarType::kBFloat16),
+                         [](const auto& tested) { return scalar_type_name(tested.param); });
+
+using FloatMemory = TemporaryMemory;
+
+// Two lines for each thread, however high the image is.
+TEST_P(FloatMemory, OfResamplingDoesNotGrowWithTheImage) {
+  const auto of_image = [&](int32_t height) {
+    EXPECT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", zeros({1, 1, height, 500}),
+                                  call.ints({2 * height, 1000}), false, KernelCall::none(),
+                                  zeros({1, 1, 2 * height, 1000}))));
+    return call.temporary_bytes;
+  };
+  EXPECT_EQ(of_image(500), of_image(5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, FloatMemory, testing::Values(ScalarType::kFloat),
+                         [](const auto& tested) { return scalar_type_name(tested.param); });
+
+using HalfMemory = TemporaryMemory;
+
+// Weights are widened piece by piece.
+TEST_P(HalfMemory, OfALinearLayerIsLessThanItsWeights) {
+  for (const int32_t rows : {1, 3, 32}) {
+    Tensor& weight = zeros({2000, 500});
+    EXPECT_TRUE(succeeds(call.run("aten::linear.out", zeros({rows, 500}), weight, zeros({2000}),
+                                  zeros({rows, 2000}))));
+    EXPECT_LT(call.temporary_bytes, weight.nbytes()) << rows;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, HalfMemory,
+                         testing::Values(ScalarType::kHalf, ScalarType::kBFloat16),
+                         [](const auto& tested) { return scalar_type_name(tested.param); });
+
+}  // namespace
+}  // namespace vitrine::test
