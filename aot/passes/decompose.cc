@@ -25,10 +25,10 @@ bool is_core(const Node& node) {
 }
 
 // Replaces calls in the table, repeatedly if the replacement is in the table too. `is_whole`
-// returns true for calls that stay.
+// returns true for calls that stay. With `owns_results`, results are new where PyTorch's are.
 template <class IsWhole>
 void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>& table,
-           const IsWhole& is_whole) {
+           const IsWhole& is_whole, bool owns_results = false) {
   bool resized = false;
   for (bool changed = true; changed;) {
     changed = false;
@@ -36,7 +36,7 @@ void apply(ExportedProgram& program, const std::map<std::string_view, Decompose>
       if (node.target().dialect() != Dialect::kAten || is_whole(node)) return;
       const auto found = table.find(node.target().name());
       if (found == table.end()) return;
-      Decomposition decomposition(program, node);
+      Decomposition decomposition(program, node, owns_results);
       found->second(decomposition);
       changed = true;
       resized = resized || decomposition.changed_sizes();
@@ -106,7 +106,7 @@ void decompose_around_writes(ExportedProgram& program, std::span<const std::stri
   if (!writes) return;
   std::map<std::string_view, Decompose> table = table_without(preserved);
   erase_kept(table, ops_to_keep);
-  apply(program, table, stays);
+  apply(program, table, stays, true);  // or a write to a result would change the operand too
 }
 
 void decompose(ExportedProgram& program, std::span<const std::string> preserved,

@@ -15,8 +15,8 @@ bool is_number(const Argument& given, double value) {
 
 // beta * self + alpha * product; self does not count where beta is 0.
 void scaled_sum(Decomposition& to, Node* product) {
-  const Argument alpha = to.value("alpha");
-  const Argument beta = to.value("beta");
+  const Argument alpha = to.factor("alpha");
+  const Argument beta = to.factor("beta");
   if (!is_number(alpha, 1)) product = to.mul(product, alpha);
   if (is_number(beta, 0)) {
     return to.replace(same(product->tensor()->sizes, to.spec().sizes)

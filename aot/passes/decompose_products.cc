@@ -144,8 +144,8 @@ template <class Product>
 void scaled_sum(Decomposition& to, Product product) {
   Node* self = to.self();
   Node* result = product();
-  const Argument alpha = to.value("alpha");
-  const Argument beta = to.value("beta");
+  const Argument alpha = to.factor("alpha");
+  const Argument beta = to.factor("beta");
   if (!is_one(alpha)) result = to.mul(result, alpha);
   if (!is_one(beta)) self = to.mul(self, beta);
   to.replace(to.add(self, result));

@@ -42,7 +42,7 @@ void add_product(Decomposition& to) {
   const bool divides = to.node().target().op() == "addcdiv";
   Node* term = to.make(divides ? "aten.div.Tensor" : "aten.mul.Tensor",
                        {to.tensor("tensor1"), to.tensor("tensor2")});
-  const Argument value = to.value("value");
+  const Argument value = to.factor("value");
   const bool is_one = (value.get<int64_t>() != nullptr && *value.get<int64_t>() == 1) ||
                       (value.get<double>() != nullptr && *value.get<double>() == 1);
   if (!is_one) term = to.mul(term, value);

@@ -76,6 +76,8 @@ void max_pool3d_with_indices(Decomposition& to) { to.replace_items({greatest_of_
 // The count of a window is a product over its dims, so means of means are correct, even for padded
 // and cut windows.
 void average_pool3d(Decomposition& to) {
+  // Each mean of integers would be rounded.
+  if (!is_floating(to.self()->tensor()->dtype)) to.refuse("the input is not real");
   const Volume volume = read_volume(to);
   const Dims kernel = to.integers("kernel_size", 3);
   const Dims stride = strides_of(to);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "aot/graph/aot_error.h"
@@ -11,6 +12,24 @@
 #include "aot/passes/pass.h"
 
 namespace vitrine::aot {
+namespace {
+
+// PyTorch declares that these return new tensors, but may return their operands or views of them.
+constexpr std::array<std::string_view, 18> kUndeclaredViews = {
+    "_unsafe_view",    "alpha_dropout", "atleast_1d",
+    "atleast_2d",      "atleast_3d",    "broadcast_tensors",
+    "cartesian_prod",  "chain_matmul",  "conj_physical",
+    "dropout",         "einsum",        "feature_alpha_dropout",
+    "feature_dropout", "meshgrid",      "type_as",
+    "unsafe_chunk",    "unsafe_split",  "unsafe_split_with_sizes"};
+
+bool may_share_memory(Target target) {
+  const Operator* op = operator_of(target);
+  return (op != nullptr && op->may_alias()) ||
+         std::ranges::count(kUndeclaredViews, target.op()) != 0;
+}
+
+}  // namespace
 
 Argument Decomposition::arg(std::string_view name, const Argument& fallback) const {
   const Argument* found = call().find(name);
@@ -20,6 +39,14 @@ Argument Decomposition::arg(std::string_view name, const Argument& fallback) con
 Argument Decomposition::operand(size_t index) const {
   const Argument* found = call().find(index);
   return found == nullptr ? Argument() : *found;
+}
+
+Argument Decomposition::factor(std::string_view name) const {
+  const Argument given = value(name);
+  const double* real = given.get<double>();
+  if (real == nullptr || is_floating(spec().dtype) || is_complex(spec().dtype)) return given;
+  if (!(std::abs(*real) < 0x1p63)) refuse(fmt::format("{} is no integer", name));
+  return static_cast<int64_t>(*real);
 }
 
 Node* Decomposition::self() const {
@@ -192,8 +219,32 @@ void Decomposition::note_sizes(const Node& before, const Node& after) {
   if (has_both && !same(before.tensor()->sizes, after.tensor()->sizes)) changed_sizes_ = true;
 }
 
+// What takes the place of a result: `made`, in its dtype and, if that is asked for, memory of its
+// own.
+Node* Decomposition::as_result(Node* made, const Node& before) {
+  note_sizes(before, *made);
+  if (before.tensor() == nullptr || made->tensor() == nullptr) return made;
+  made = convert(made, before.tensor()->dtype);
+  const bool copies = owns_results_ && makes_new_tensors() && shares_operand(made);
+  return copies ? (*this)("clone", made) : made;
+}
+
+bool Decomposition::makes_new_tensors() const {
+  return boolean("copy", false) || !may_share_memory(node_.target());
+}
+
+bool Decomposition::shares_operand(const Node* made) const {
+  const std::vector<Node*> operands = node_.inputs();
+  while (made != nullptr && std::ranges::count(operands, made) == 0) {
+    const bool is_view = made->is_call() && !made->args().empty() &&
+                         (made->calls(getitem()) || may_share_memory(made->target()));
+    made = is_view ? made->args()[0].node() : nullptr;
+  }
+  return made != nullptr;
+}
+
 void Decomposition::replace(Node* other) {
-  note_sizes(node_, *other);
+  other = as_result(other, node_);
   replace_node(program_, node_, *other);
 }
 
@@ -216,8 +267,7 @@ void Decomposition::replace_items(const std::vector<Node*>& results) {
     if (index == nullptr || *index < 0 || static_cast<size_t>(*index) >= results.size()) {
       refuse("an unknown result is taken");
     }
-    Node* result = results[static_cast<size_t>(*index)];
-    note_sizes(*user, *result);
+    Node* result = as_result(results[static_cast<size_t>(*index)], *user);
     for (OutputSpec& output : program_.signature.outputs) {
       if (output.name == user->name()) output.name = result->name();
     }

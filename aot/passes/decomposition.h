@@ -28,7 +28,9 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // the same source.
 class Decomposition {
  public:
-  Decomposition(ExportedProgram& program, Node& node) : program_(program), node_(node) {}
+  // `owns_results`: what replaces a result that PyTorch makes anew shares memory with no operand.
+  Decomposition(ExportedProgram& program, Node& node, bool owns_results = false)
+      : program_(program), node_(node), owns_results_(owns_results) {}
 
   Node& node() { return node_; }
   // Arguments, by the names that the operator's signature has for them. An argument that is not
@@ -48,6 +50,8 @@ class Decomposition {
   Dims integers(std::string_view name, size_t count = 0) const {
     return call().integers(name, count);
   }
+  // A number that the operands are multiplied by: integers by its whole part, as ATen does.
+  Argument factor(std::string_view name) const;
   // As it is given; `fallback` if it is not.
   Argument arg(std::string_view name, const Argument& fallback = {}) const;
   // That which stands in this place of the signature, whatever its name. None if it is not given.
@@ -167,7 +171,7 @@ class Decomposition {
   // Whether a replacement has different sizes, so that later results may too.
   bool changed_sizes() const { return changed_sizes_; }
 
-  // Replaces the node by `other` and removes it.
+  // Replaces the node by `other` and removes it. Here and below the dtype stays.
   void replace(Node* other);
   // Replaces getitem i by results[i]; at least one result is given. AotError if a missing result is
   // read.
@@ -175,6 +179,9 @@ class Decomposition {
 
  private:
   Call call() const { return Call(node_, kContext); }
+  Node* as_result(Node* made, const Node& before);
+  bool makes_new_tensors() const;
+  bool shares_operand(const Node* made) const;
   void note_sizes(const Node& before, const Node& after);
   Node* binary(std::string_view op, Argument a, Argument b) {
     return make(fmt::format("aten.{}.Tensor", op), {std::move(a), std::move(b)});
@@ -188,6 +195,7 @@ class Decomposition {
   static constexpr std::string_view kContext = "no decomposition: ";
   ExportedProgram& program_;
   Node& node_;
+  bool owns_results_;
   bool changed_sizes_ = false;
 };
 

@@ -196,5 +196,20 @@ TEST(DecomposeProducts, Bilinear) {
               expected);
 }
 
+// Integers stay of their dtype, and factors count by their whole part.
+TEST(DecomposeProducts, OfIntegers) {
+  const TensorData bytes = make_tensor_data(ScalarType::kByte, {2}, {std::byte{20}, std::byte{20}});
+  const TensorData dot =
+      lowered("aten.dot.default", {bytes, bytes}, ArgumentList(), {}, {}, ScalarType::kByte);
+  EXPECT_EQ(dot.dtype, ScalarType::kByte);
+  EXPECT_EQ(values_of(dot), (Values{800 % 256}));
+  const std::vector<TensorData> inputs = {integers({2}, {1, 2}), integers({2, 2}, {1, 2, 3, 4}),
+                                          integers({2}, {5, 6})};
+  const TensorData sum = lowered("aten.addmv.default", inputs, ArgumentList(), {2},
+                                 {{"alpha", 2.5}, {"beta", 3.5}}, ScalarType::kLong);
+  EXPECT_EQ(sum.dtype, ScalarType::kLong);
+  EXPECT_EQ(values_of(sum), (Values{3 * 1 + 2 * 17, 3 * 2 + 2 * 39}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot

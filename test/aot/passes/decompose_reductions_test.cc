@@ -63,5 +63,13 @@ TEST(DecomposeReductions, Quantiles) {
   EXPECT_THROW(of_rows(0.5, "cubic"), AotError);
 }
 
+TEST(DecomposeReductions, TestsOfBytesAreBytes) {
+  const TensorData x = make_tensor_data(ScalarType::kByte, {2, 2},
+                                        {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{3}});
+  const TensorData found = lowered("aten.all.dim", {x}, {1}, {2}, {}, ScalarType::kByte);
+  EXPECT_EQ(found.dtype, ScalarType::kByte);
+  EXPECT_EQ(values_of(found), (Values{1, 0}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot

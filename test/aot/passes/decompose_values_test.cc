@@ -71,5 +71,18 @@ TEST(DecomposeValues, Questions) {
               {1, 1, 0, 0, 0});
 }
 
+// As ATen does: 0.5 adds nothing.
+TEST(DecomposeValues, ProductsOfIntegersHaveWholeFactors) {
+  const TensorData x = integers({2}, {3, 4});
+  const auto sum = [&](double factor) {
+    const TensorData found = lowered("aten.addcmul.default", {x, x, x}, ArgumentList(), {2},
+                                     {{"value", factor}}, ScalarType::kLong);
+    EXPECT_EQ(found.dtype, ScalarType::kLong);
+    return values_of(found);
+  };
+  EXPECT_EQ(sum(2.5), (Values{3 + 2 * 9, 4 + 2 * 16}));
+  EXPECT_EQ(sum(0.5), (Values{3, 4}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot

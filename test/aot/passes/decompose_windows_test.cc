@@ -1,13 +1,18 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
 #include "aot/builder/seeded_weights.h"
+#include "aot/graph/aot_error.h"
 #include "test/aot/evaluation/lowered_call.h"
 
 namespace vitrine::aot {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 struct Box {
   std::array<int64_t, 3> kernel, stride, padding, dilation, size;
@@ -186,6 +191,17 @@ TEST(DecomposeWindows, Unpooling) {
                       {floats({1, 1, 1, 2}, {5, 6}), integers({1, 1, 1, 2}, {3, 0})},
                       ArgumentList{volume, ones, ones}, {1, 2, 1, 2}),
               {6, 0, 0, 5});
+}
+
+// A mean of rounded means would be another one.
+TEST(DecomposeWindows, RefusesMeansOfIntegers) {
+  const TensorData x = integers({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 12});
+  EXPECT_THAT(
+      [&] {
+        lowered("aten.avg_pool3d.default", {x}, {Argument(Dims{2, 2, 2})}, {1, 1, 1, 1}, {},
+                ScalarType::kLong);
+      },
+      ThrowsMessage<AotError>(HasSubstr("not real")));
 }
 
 }  // namespace

@@ -73,5 +73,62 @@ TEST(Functionalise, RefusesTwoThatShareMemory) {
   EXPECT_THAT(lower, ThrowsMessage<AotError>(HasSubstr("two arguments that share memory")));
 }
 
+// 10 is added in place to what `make` gives; what becomes of its operand.
+Values operand_after_write(const TensorData& operand, const Build& make) {
+  return written({operand}, [&](ModelBuilder& build, Node* copy, const Nodes&) {
+    build.call("aten.add_.Tensor", {make(build, {copy}), 10});
+  });
+}
+
+Build as(const char* target, ArgumentList rest, TensorSpec result, ArgumentMap kwargs = {}) {
+  return [=](ModelBuilder& build, const Nodes& in) {
+    ArgumentList args = {in[0]};
+    args.insert(args.end(), rest.begin(), rest.end());
+    return build.call_as(target, std::move(args), kwargs, result);
+  };
+}
+
+// Of values and places.
+Build first_of(const char* target, ArgumentList rest) {
+  return [=](ModelBuilder& build, const Nodes& in) {
+    ArgumentList args = {in[0]};
+    args.insert(args.end(), rest.begin(), rest.end());
+    const TensorSpec& spec = *in[0]->tensor();
+    TensorSpec places = spec;
+    places.dtype = ScalarType::kLong;
+    return build.item(build.call_as(target, std::move(args), {}, Value::Items{spec, places}), 0);
+  };
+}
+
+// Their decompositions return the operand, or a view of it.
+TEST(Functionalise, NewTensorsOfPyTorchShareNoMemory) {
+  const auto stays = [](const TensorData& operand, const Build& make) {
+    EXPECT_EQ(operand_after_write(operand, make), values_of(operand));
+  };
+  const TensorData x = floats({2, 2}, {1, 2, 3, 4});
+  const TensorSpec same = contiguous_spec(ScalarType::kFloat, {2, 2});
+  const ArgumentMap copy = {{"copy", true}};
+  stays(x, as("aten.to.dtype", {ScalarType::kFloat, false, true}, same));
+  stays(x, as("aten.to.device", {Device(), ScalarType::kFloat}, same, copy));
+  stays(x, as("aten.diag.default", {}, contiguous_spec(ScalarType::kFloat, {2})));
+  stays(x, as("aten.diag.default", {1}, contiguous_spec(ScalarType::kFloat, {1})));
+  stays(integers({2}, {1, 2}),
+        as("aten.nan_to_num.default", {}, contiguous_spec(ScalarType::kLong, {2})));
+  const TensorData column = floats({2, 1}, {1, 2});
+  stays(column, as("aten.logcumsumexp.default", {1}, contiguous_spec(ScalarType::kFloat, {2, 1})));
+  stays(column, first_of("aten.cummax.default", {1}));
+  stays(column, first_of("aten.cummin.default", {1}));
+}
+
+// PyTorch declares the same of these, and returns the operand or a view of it.
+TEST(Functionalise, OthersShareWhatTheyReturn) {
+  const TensorData x = floats({2, 2}, {1, 2, 3, 4});
+  const TensorSpec same = contiguous_spec(ScalarType::kFloat, {2, 2});
+  const Values both = {11, 12, 13, 14};
+  EXPECT_EQ(operand_after_write(x, as("aten.dropout.default", {0.5, false}, same)), both);
+  EXPECT_EQ(operand_after_write(x, as("aten.atleast_1d.default", {}, same)), both);
+  EXPECT_EQ(operand_after_write(x, as("aten.to.dtype", {ScalarType::kFloat}, same)), both);
+}
+
 }  // namespace
 }  // namespace vitrine::aot
