@@ -28,6 +28,11 @@ std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t facto
   return a;
 }
 
+bool is_never_negative(const LinearSum& sum) {
+  return sum.constant >= 0 &&
+         std::ranges::all_of(sum.terms, [](const auto& term) { return term.second >= 0; });
+}
+
 LinearSum LinearSum::axis(size_t from_last) {
   LinearSum sum;
   sum.terms["axis " + std::to_string(from_last)] = 1;

@@ -25,6 +25,10 @@ bool is_small(int64_t value);
 // a + factor * b; empty if it is not small, or has more terms than positions and masks have.
 std::optional<LinearSum> combined(LinearSum a, const LinearSum& b, int64_t factor);
 
+// Whether a sum is never negative, as axes, sizes and positions are not. (A cache is not written
+// at a negative position.)
+bool is_never_negative(const LinearSum& sum);
+
 // Every sum with its axes renamed; axis -> sum, empty: unknown.
 template <class MapAxis>
 std::optional<LinearSum> with_axes(const LinearSum& sum, const MapAxis& map_axis) {

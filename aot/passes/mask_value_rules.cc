@@ -37,13 +37,6 @@ Conditions all_of(Conditions a, const Conditions& b) {
   return a;
 }
 
-// Whether a sum is never negative, as axes, sizes and positions are not. (A cache is not written
-// at a negative position.)
-bool is_never_negative(const LinearSum& sum) {
-  return sum.constant >= 0 &&
-         std::ranges::all_of(sum.terms, [](const auto& term) { return term.second >= 0; });
-}
-
 // Where one or the other holds: known if one follows from the other.
 std::optional<Conditions> either(const Conditions& a, const Conditions& b) {
   if (a.size() != 1 || b.size() != 1) return std::nullopt;

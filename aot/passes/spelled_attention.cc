@@ -145,8 +145,11 @@ Node* attention_of(ExportedProgram& program, Node& product) {
   if (mask != nullptr && rank_of(mask) == 1) mask = to.make("aten.unsqueeze.default", {mask, 0});
   if (found->hidden != nullptr) {
     mask = mask_of_seen(to, found->hidden);
-    // With a finite number, a row that is hidden wholly is not NaN.
-    if (!found->hides_by_infinity && !IndexValues(program).causal_from(mask)) return nullptr;
+    // With a finite number, a row that is hidden wholly is not NaN: each must see its first key.
+    if (!found->hides_by_infinity) {
+      const std::optional<LinearSum> start = IndexValues(program).causal_from(mask);
+      if (!start || !is_never_negative(*start)) return nullptr;
+    }
   }
   ArgumentList args = {found->query, key, found->value};
   if (mask != nullptr) args.emplace_back(mask);

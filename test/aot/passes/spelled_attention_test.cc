@@ -79,5 +79,27 @@ TEST(SpelledAttention, StaysWhereAMaskMayHideAll) {
   lint(program);
 }
 
+// tril(diagonal=-1) hides all keys of the first query.
+TEST(SpelledAttention, StaysWhereACausalMaskBeginsBelow) {
+  const auto is_found = [](int64_t diagonal) {
+    SpelledProduct spelled;
+    ModelBuilder& build = spelled.build;
+    Node* seen = build.call("aten.full.default", {std::vector<int64_t>{3, 5}, true},
+                            {{"dtype", ScalarType::kBool}});
+    seen = build.call("aten.tril.default", {seen, diagonal});
+    Node* hidden = build.call("aten.logical_not.default", {seen});
+    Node* turned = build.call("aten.transpose.int", {spelled.key, -2, -1});
+    Node* scores = build.call("aten.matmul.default", {spelled.query, turned});
+    scores = build.call("aten.masked_fill.Scalar", {scores, hidden, kLowestFloat});
+    Node* weights = build.call("aten.softmax.int", {scores, -1});
+    Node* product = build.call("aten.matmul.default", {weights, spelled.value});
+    ExportedProgram program = build.finish({product});
+    return attention_of(program, *product) != nullptr;
+  };
+  EXPECT_FALSE(is_found(-1));
+  EXPECT_TRUE(is_found(0));
+  EXPECT_TRUE(is_found(2));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
