@@ -307,17 +307,8 @@ void KvCaches::replace(const KvCache& cache, CacheWrite& write) {
                            {value, cache.buffer, 0, indices}, nothing);
   }
   if (is_functional(*write.call) && write.commit == nullptr) store_by_writing(*cache.buffer, write);
-  if (write.commit != nullptr) {
-    write.commit->replace_all_uses_with(cache.whole);
-    program_.graph->erase(write.commit);
-  }
-  write.call->replace_all_uses_with(write.result == nullptr ? cache.whole : write.result);
-  for (OutputSpec& output : program_.signature.outputs) {
-    if (output.name == write.call->name()) {
-      output.name = (write.result == nullptr ? cache.whole : write.result)->name();
-    }
-  }
-  program_.graph->erase(write.call);
+  if (write.commit != nullptr) replace_node(program_, *write.commit, *cache.whole);
+  replace_node(program_, *write.call, write.result == nullptr ? *cache.whole : *write.result);
   write.call = nullptr;
 }
 

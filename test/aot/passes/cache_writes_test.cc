@@ -115,5 +115,24 @@ TEST(CacheWrites, LeavesWhatIsNotAWriteToACache) {
               ElementsAre(HasSubstr("not what the buffer becomes")));
 }
 
+// What is committed to the buffer is a result of the model, too.
+TEST(CacheWrites, TheCacheMayBeAResult) {
+  ModelBuilder build("Net");
+  Node* row = build.input("row", ScalarType::kFloat, {1, 2, 1, kValues});
+  Node* at = build.input("position", ScalarType::kLong, {1});
+  Node* cache = build.buffer("cache", seeded_weights("c", 1, {1, 2, kPositions, kValues}, 1));
+  Node* next = build.call("aten.index_copy.default", {cache, 2, at, row});
+  Node* commit = build.call("aten.copy_.default", {cache, next});
+  ExportedProgram own = build.finish({commit});
+  ExportedProgram replaced = own.copy();
+  EXPECT_EQ(replace_attention(replaced).writes, 1U);
+  lint(replaced);
+  to_edge(own);
+  to_edge(replaced);
+  const std::vector<TensorData> inputs = {seeded_weights("r", 2, {1, 2, 1, kValues}, 1),
+                                          integers({1}, {3})};
+  expect_near(evaluate(replaced, inputs).back(), values_of(evaluate(own, inputs).back()));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
