@@ -232,6 +232,8 @@ TEST(Operators, OtherNamesTakeTheSameArguments) {
     const Operator& same = *found;
     for (size_t i = 0; i < std::min(op.arguments.size(), same.arguments.size()); ++i) {
       EXPECT_EQ(op.arguments[i].is_list, same.arguments[i].is_list) << op.name << " " << i;
+      if (!op.is_in_place()) continue;
+      EXPECT_EQ(op.arguments[i].type, same.arguments[i].type) << op.name << " " << i;
     }
     EXPECT_THAT(op.results, SizeIs(same.results.size())) << op.name;
   }

@@ -30,5 +30,20 @@ TEST(UnifyWrites, PythonsOperators) {
             (Values{2, 2, 6}));
 }
 
+// The functional form has another overload, or other arguments by the same name.
+TEST(UnifyWrites, FormsThatAreNamedOtherwise) {
+  const std::vector<TensorData> x = {floats({3}, {1, 2, 3}), floats({3}, {2, 1, 0})};
+  const auto by = [&](const char* target, bool with_tensor) {
+    return written(x, [=](ModelBuilder& build, Node* copy, const Nodes& in) {
+      build.call_as(target, {copy, with_tensor ? Argument(in[1]) : Argument(2)}, {},
+                    *copy->tensor());
+    });
+  };
+  EXPECT_EQ(by("aten.pow_.Scalar", false), (Values{1, 4, 9}));
+  EXPECT_EQ(by("aten.pow_.Tensor", true), (Values{1, 2, 1}));
+  EXPECT_EQ(by("aten.floor_divide_.Tensor", false), (Values{0, 1, 1}));
+  EXPECT_EQ(by("aten.ldexp_.default", true), (Values{4, 4, 3}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
