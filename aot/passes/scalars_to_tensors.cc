@@ -17,26 +17,34 @@ TensorData scalar(ScalarType dtype, T value) {
   return make_tensor_data(dtype, {}, std::move(bytes));
 }
 
-// As torch.tensor makes one of a number of Python.
-std::optional<TensorData> tensor_of(const Argument& argument) {
+// As torch.tensor makes one of a number of Python, but in f64 where the call computes in that.
+std::optional<TensorData> tensor_of(const Argument& argument, ScalarType real) {
   if (const auto* value = argument.get<bool>()) return scalar(ScalarType::kBool, *value);
   if (const auto* value = argument.get<int64_t>()) return scalar(ScalarType::kLong, *value);
-  if (const auto* value = argument.get<double>()) {
-    return scalar(ScalarType::kFloat, static_cast<float>(*value));
-  }
-  return {};
+  const auto* value = argument.get<double>();
+  if (value == nullptr) return {};
+  return real == ScalarType::kDouble ? scalar(real, *value)
+                                     : scalar(real, static_cast<float>(*value));
 }
 
-ScalarType dtype_of(Value::Number::Kind kind) {
+ScalarType dtype_of(Value::Number::Kind kind, ScalarType real) {
   switch (kind) {
     case Value::Number::Kind::kInt:
       return ScalarType::kInt;
     case Value::Number::Kind::kFloat:
-      return ScalarType::kFloat;
+      return real;
     case Value::Number::Kind::kBool:
       break;
   }
   return ScalarType::kBool;
+}
+
+// The dtype that the call's real numbers get.
+ScalarType real_dtype(const Node& node) {
+  const bool is_double = std::ranges::any_of(node.inputs(), [](const Node* input) {
+    return input->tensor() != nullptr && input->tensor()->dtype == ScalarType::kDouble;
+  });
+  return is_double ? ScalarType::kDouble : ScalarType::kFloat;
 }
 
 Node* lift(ExportedProgram& program, TensorData data) {
@@ -68,16 +76,17 @@ void scalars_to_tensors(ExportedProgram& program) {
   for_each_call(*program.graph, [&](Node& node) {
     const Operator* op = operator_of(node.target());
     if (op == nullptr || !op->promotion) return;
+    const ScalarType real = real_dtype(node);
     for (size_t i = 0; i < std::min(node.args().size(), op->arguments.size()); ++i) {
       if (op->arguments[i].type != ArgumentType::kTensor) continue;
       const Argument& argument = node.args()[i];
-      if (std::optional<TensorData> data = tensor_of(argument)) {
+      if (std::optional<TensorData> data = tensor_of(argument, real)) {
         Node* constant = &node.graph() == program.graph.get() ? lift(program, std::move(*data))
                                                               : lift(node, std::move(*data));
         node.set_arg(i, constant);
       } else if (Node* number = argument.node();
                  number != nullptr && number->meta.value.number() != nullptr) {
-        const ScalarType dtype = dtype_of(number->meta.value.number()->kind);
+        const ScalarType dtype = dtype_of(number->meta.value.number()->kind, real);
         node.set_arg(i, insert_like(node, Target::of("aten.scalar_tensor.default"), {number},
                                     {{"dtype", dtype}}, contiguous_spec(dtype, {})));
       }
