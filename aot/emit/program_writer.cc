@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "aot/graph/aot_error.h"
@@ -166,7 +167,11 @@ class ProgramWriter {
     return {fbs::KernelTypes::Bool, fbs::CreateBool(builder_, value).Union()};
   }
   Union write(double value) {
-    return {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
+    // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+    builder_.ForceDefaults(std::signbit(value));
+    const Union written = {fbs::KernelTypes::Double, fbs::CreateDouble(builder_, value).Union()};
+    builder_.ForceDefaults(false);
+    return written;
   }
   Union write(const std::string& value) {
     return {fbs::KernelTypes::String,

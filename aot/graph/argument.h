@@ -1,6 +1,7 @@
 // An argument of a node: a tree of literals and references to nodes.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <string>
@@ -94,7 +95,13 @@ class Argument {
     return copy;
   }
 
-  friend bool operator==(const Argument&, const Argument&) = default;
+  // 0.0 is not -0.0, since calls give other results for it.
+  friend bool operator==(const Argument& a, const Argument& b) {
+    const double* x = a.get<double>();
+    const double* y = b.get<double>();
+    if (x != nullptr && y != nullptr && std::signbit(*x) != std::signbit(*y)) return false;
+    return a.value_ == b.value_ && a.is_tuple_ == b.is_tuple_;
+  }
 
  private:
   template <class Map>

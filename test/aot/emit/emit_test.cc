@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "aot/graph/aot_error.h"
@@ -395,6 +396,20 @@ TEST(EmitTest, TheRecordInsideTellsEachInstructionsSource) {
   EmitOptions without;
   without.emit_debug_maps = false;
   EXPECT_EQ(root(emit(methods_of(small_program()), without).pte).named_data(), nullptr);
+}
+
+// It equals the format's default, so that a writer may leave it out.
+TEST(EmitTest, NegativeZeroKeepsItsSign) {
+  ExportedProgram program;
+  Node* x = add_input(program, "x", {3});
+  set_outputs(program, {call(program, "aten.add.Scalar", {x, -0.0})});
+  const EmittedProgram emitted = emit(methods_of(std::move(program)));
+  int found = 0;
+  for (const auto* value : *root(emitted.pte).execution_plan()->Get(0)->values()) {
+    const auto* number = value->val_as_Double();
+    found += number != nullptr && std::signbit(number->double_val()) ? 1 : 0;
+  }
+  EXPECT_EQ(found, 1);
 }
 
 }  // namespace

@@ -142,5 +142,13 @@ TEST(Target, HasParts) {
   EXPECT_FALSE(Target());
 }
 
+// A call may give another result for it.
+TEST(Arguments, NegativeZeroIsAnother) {
+  EXPECT_EQ(Argument(0.0), Argument(0.0));
+  EXPECT_EQ(Argument(-0.0), Argument(-0.0));
+  EXPECT_FALSE(Argument(0.0) == Argument(-0.0));
+  EXPECT_FALSE(Argument::list({1, 0.0}) == Argument::list({1, -0.0}));
+}
+
 }  // namespace
 }  // namespace vitrine::aot

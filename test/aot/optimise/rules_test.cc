@@ -165,6 +165,19 @@ TEST(ShareResults, ComputesOnce) {
   made.expect_same_results({ramp({2, 3})});
 }
 
+TEST(ShareResults, ButNotZerosOfOtherSigns) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1});
+  const auto reciprocal_of = [&](double zero) {
+    return build.call("aten.reciprocal.default", {build.call("aten.full_like.default", {x, zero})});
+  };
+  const OptimisedProgram made = optimised(build, {reciprocal_of(0.0), reciprocal_of(-0.0)});
+  const std::vector<TensorData> inputs = {floats({1}, {1})};
+  const std::vector<TensorData> found = evaluate(made.program, inputs);
+  EXPECT_EQ(values_of(found[0]), Values{kInfinity});
+  EXPECT_EQ(values_of(found[1]), Values{-kInfinity});
+}
+
 // Whoever writes into one must not write into the other.
 TEST(ShareResults, ButNotMemoryWithoutValues) {
   ModelBuilder build("Net");
