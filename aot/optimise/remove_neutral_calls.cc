@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -15,8 +16,9 @@ struct Neutral {
   double operand;
   bool on_both_sides;
 };
-constexpr std::array<Neutral, 8> kNeutral = {{{"aten.add.Tensor", 0, true},
-                                              {"aten.add.Scalar", 0, false},
+// -0.0 + 0.0 is 0.0.
+constexpr std::array<Neutral, 8> kNeutral = {{{"aten.add.Tensor", -0.0, true},
+                                              {"aten.add.Scalar", -0.0, false},
                                               {"aten.sub.Tensor", 0, false},
                                               {"aten.sub.Scalar", 0, false},
                                               {"aten.mul.Tensor", 1, true},
@@ -60,16 +62,21 @@ class Removing {
     if (node.tensor() == nullptr) return;
     if (calls(&node, "dim_order_ops._to_dim_order_copy.default")) return visit_conversion(node);
     const auto* found = std::ranges::find(kNeutral, node.target().name(), &Neutral::target);
-    if (found == kNeutral.end()) return;
-    if (number_at(program_, node, 1) == found->operand) {
+    if (found == kNeutral.end() || Call(node).real("alpha", 1.0) != 1.0) return;
+    if (has_at(node, 1, found->operand)) {
       replace(node, tensor_arg(node, 0), "call that changes nothing");
-    } else if (found->on_both_sides && Call(node).real("alpha", 1.0) == 1.0 &&
-               number_at(program_, node, 0) == found->operand) {
+    } else if (found->on_both_sides && has_at(node, 0, found->operand)) {
       replace(node, tensor_arg(node, 1), "call that changes nothing");
     }
   }
 
  private:
+  bool has_at(const Node& node, size_t index, double operand) const {
+    const std::optional<double> number = number_at(program_, node, index);
+    const bool is_whole = !is_floating(node.tensor()->dtype) && !is_complex(node.tensor()->dtype);
+    return number == operand && (is_whole || std::signbit(*number) == std::signbit(operand));
+  }
+
   void visit_conversion(Node& node) {
     Node* inner = tensor_arg(node, 0);
     if (!calls(inner, "dim_order_ops._to_dim_order_copy.default")) return;

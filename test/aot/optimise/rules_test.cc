@@ -115,7 +115,8 @@ TEST(RemoveNeutralCalls, RemovesWhatChangesNothing) {
   ModelBuilder build("Net");
   Node* x = build.input("x", ScalarType::kFloat, {3});
   Node* y = build.call("aten.mul.Tensor", {x, 1});
-  y = build.call("aten.add.Tensor", {y, 0.0});
+  y = build.call("aten.add.Tensor", {y, -0.0});
+  y = build.call("aten.sub.Tensor", {y, 0.0});
   y = build.call("aten.div.Tensor", {y, 1.0});
   const OptimisedProgram made = optimised(build, {build.call("aten.abs.default", {y})});
   EXPECT_THAT(made.calls(), ElementsAre("abs"));
@@ -136,6 +137,22 @@ TEST(RemoveNeutralCalls, LeavesWhatDoes) {
   EXPECT_THAT(made.calls(), Contains("div.Tensor"));
   EXPECT_THAT(made.calls(), Contains("_to_dim_order_copy"));
   made.expect_same_results({ramp({3}), integers({3}, {1, -2, 3})});
+}
+
+// -0.0 + 0.0 is 0.0, whose reciprocal has another sign.
+TEST(RemoveNeutralCalls, LeavesWhatChangesTheSignOfZero) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {1});
+  const auto reciprocal = [&](const char* target, ArgumentList args, ArgumentMap kwargs = {}) {
+    Node* y = build.call(target, std::move(args), std::move(kwargs));
+    return build.call("aten.reciprocal.default", {y});
+  };
+  const OptimisedProgram made = optimised(
+      build, {reciprocal("aten.add.Tensor", {x, 0.0}), reciprocal("aten.sub.Tensor", {x, -0.0}),
+              reciprocal("aten.add.Tensor", {x, -0.0}, {{"alpha", -1}})});
+  const std::vector<TensorData> inputs = {floats({1}, {-0.0})};
+  const std::vector<TensorData> found = evaluate(made.program, inputs);
+  for (const TensorData& each : found) EXPECT_EQ(values_of(each), Values{kInfinity});
 }
 
 TEST(RemoveNeutralCalls, RemovesConversionsThatLoseNothing) {
