@@ -26,6 +26,13 @@ void check_same(const std::string& name, const Seen& first, const Seen& other) {
                   fmt::join(other.data->sizes, ", ")));
 }
 
+// There is one place for both, so that the method that runs first would decide.
+void check_same_start(const std::string& name, const Seen& first, const Seen& other) {
+  if (row_major_bytes(*first.data) == row_major_bytes(*other.data)) return;
+  throw AotError(fmt::format("methods {} and {} share {}, which starts with other values in each",
+                             *first.method, *other.method, name));
+}
+
 }  // namespace
 
 SharedBuffers share_buffers(const Methods& methods, size_t alignment) {
@@ -40,6 +47,7 @@ SharedBuffers share_buffers(const Methods& methods, size_t alignment) {
       const auto [first, is_new] = seen.emplace(input.target, here);
       if (!is_new) {
         check_same(input.target, first->second, here);
+        check_same_start(input.target, first->second, here);
         continue;
       }
       shared.offsets.emplace(input.target, shared.bytes);

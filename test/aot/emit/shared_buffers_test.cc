@@ -120,5 +120,18 @@ TEST(SharedBuffers, HaveOneShape) {
                   "methods read and write share model.state, which is f32[4] in one and f32[3]")));
 }
 
+// The method that runs first would decide.
+TEST(SharedBuffers, StartAlike) {
+  Methods methods = reader_and_writer(3);
+  std::vector<std::byte> bytes(12);
+  bytes[5] = std::byte{1};
+  methods.at("read").state_dict.at("model.state") =
+      make_tensor_data(ScalarType::kFloat, {3}, std::move(bytes));
+  mark_shared_buffers(methods);
+  EXPECT_THAT([&] { share_buffers(methods, 16); },
+              ThrowsMessage<AotError>(HasSubstr(
+                  "methods read and write share model.state, which starts with other values")));
+}
+
 }  // namespace
 }  // namespace vitrine::aot
