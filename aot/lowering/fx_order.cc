@@ -44,9 +44,14 @@ std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
     if (missing[node] == 0) ready.push_back(node);
   }
   std::vector<Node*> order;
+  Node* output = nullptr;  // comes after calls that nothing uses, too
   while (!ready.empty()) {
     Node* node = ready.front();
     ready.pop_front();
+    if (node->kind() == Node::Kind::kOutput) {
+      output = node;
+      continue;
+    }
     order.push_back(node);
     for (Node* user : node->users()) {
       if (--missing[user] != 0) continue;
@@ -57,6 +62,7 @@ std::vector<Node*> sorted(const std::vector<Node*>& nodes) {
       }
     }
   }
+  if (output != nullptr) order.push_back(output);
   if (order.size() < nodes.size()) {
     const auto waiting = std::ranges::find_if(nodes, [&](Node* n) { return missing[n] != 0; });
     throw AotError(fmt::format("node {}: depends on itself", (*waiting)->name()));

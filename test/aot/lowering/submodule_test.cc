@@ -168,5 +168,15 @@ TEST_F(SubmoduleTest, ResultsAreRearrangedWithTheirGetitems) {
   EXPECT_EQ(made.call->users()[1]->args()[1], Argument(0));
 }
 
+TEST_F(SubmoduleTest, TheOutputComesAfterCallsThatNothingUses) {
+  Node* add = b.call("aten.add.Tensor", {x, y});
+  Node* relu = b.call("aten.relu.default", {add});
+  b.call("aten.abs.default", {relu});  // ready when the output is
+  b.returns(relu);
+  b.finish();
+  take({add});
+  lint(b.program);
+}
+
 }  // namespace
 }  // namespace vitrine::aot
