@@ -340,6 +340,7 @@ bool is_pure(const Node& node) {
   if (target.dialect() == Dialect::kPython) return true;
   if (has_unknown_effects(target)) return false;
   if (const Operator* known = operator_of(target)) {
+    if (known->results.empty()) return false;  // it is called for what else it does
     if (std::ranges::any_of(known->arguments, &OperatorArgument::is_written)) return false;
   }
   // Operators that write to an argument end in "_"; double underscores are Python's operators.

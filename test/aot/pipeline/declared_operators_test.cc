@@ -52,7 +52,13 @@ void take(KernelContext&, Tensor& sum, int64_t count) {
 }
 VITRINE_KERNEL(take, "my::take_", take);
 
-constexpr const Kernel* kKernels[] = {&kernel_roots, &kernel_collect, &kernel_take};
+// Writes nothing and has no results: it is called for what else it does.
+int logged = 0;
+void log_tensor(KernelContext&, const Tensor&) { ++logged; }
+VITRINE_KERNEL(log_tensor, "my::log", log_tensor);
+
+constexpr const Kernel* kKernels[] = {&kernel_roots, &kernel_collect, &kernel_take,
+                                      &kernel_log_tensor};
 
 TensorSpec spec() { return contiguous_spec(ScalarType::kFloat, {3}); }
 
@@ -125,6 +131,18 @@ TEST(DeclaredOperators, WithoutWritesRun) {
   Node* sum = build.call("aten.add.Tensor", {build.item(both, 0), build.item(more, 0)});
   Runner run(lowered(methods_of(build, {sum}), {kRoots}));
   EXPECT_THAT(run({1, 4, 9}), ElementsAre(11.5f, 23, 34.5f));
+}
+
+TEST(DeclaredOperators, WithoutResultsRunToo) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  build.call_as("my.log.default", {x}, {}, Value());
+  build.call_as("my.log.default", {x}, {}, Value());
+  Runner run(lowered(methods_of(build, {build.call("aten.neg.default", {x})}),
+                     {"my::log(Tensor x) -> ()"}));
+  logged = 0;
+  EXPECT_THAT(run({1, 4, 9}), ElementsAre(-1, -4, -9));
+  EXPECT_EQ(logged, 2);
 }
 
 // sum' = sum + 0.5 x - 3; the result is the old sum + 10 sum'.
