@@ -9,6 +9,7 @@
 namespace vitrine::aot::xnnpack {
 std::string_view op_name(const Node& node) {
   const std::string_view name = node.target().name();
+  if (node.target().is_declared()) return name;
   const size_t dot = name.find('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }

@@ -10,7 +10,8 @@
 
 namespace vitrine::aot::xnnpack {
 
-// "add.Tensor": the operator without its namespace. Of calls.
+// "add.Tensor": the operator without its namespace, unless it is a custom one, which may be called
+// as one of ATen's. Of calls.
 std::string_view op_name(const Node& node);
 bool calls_op(const Node& node, std::string_view name);
 

@@ -11,6 +11,7 @@
 #include "aot/graph/aot_error.h"
 #include "aot/passes/passes.h"
 #include "aot/pipeline/lower.h"
+#include "backends/xnnpack/aot/partitioner.h"
 #include "kernels/portable/portable_kernels.h"
 #include "vitrine/method.h"
 
@@ -143,6 +144,18 @@ TEST(DeclaredOperators, WithoutResultsRunToo) {
   logged = 0;
   EXPECT_THAT(run({1, 4, 9}), ElementsAre(-1, -4, -9));
   EXPECT_EQ(logged, 2);
+}
+
+// "my::exp" is not ATen's.
+TEST(DeclaredOperators, StayOutOfDelegates) {
+  ModelBuilder build("Net");
+  Node* x = build.input("x", ScalarType::kFloat, {3});
+  Node* made = build.call_as("my.exp.default", {x}, {}, spec());
+  LowerOptions options;
+  options.operators.push_back(parse_operator("my::exp(Tensor x) -> Tensor"));
+  options.partitioners.push_back(std::make_shared<XnnpackPartitioner>());
+  const LoweredModel model = lower(methods_of(build, {made}), options);
+  EXPECT_THAT(model.rejections.at("forward"), testing::SizeIs(1));
 }
 
 // sum' = sum + 0.5 x - 3; the result is the old sum + 10 sum'.
