@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
+
 #include "tokenizers/byte_tokens.h"
 #include "tokenizers/unicode.h"
 
@@ -11,22 +13,26 @@ namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581
 
+using Processor = sentencepiece::SentencePieceProcessor;
+
 class SentencePieceTokenizer final : public Tokenizer {
  public:
   SentencePieceTokenizer(std::string_view bytes, const std::string& place) : place_(place) {
     form_ = "SentencePiece";
-    if (const auto status = processor_.LoadFromSerializedProto({bytes.data(), bytes.size()});
+    if (const auto status = processor_->LoadFromSerializedProto({bytes.data(), bytes.size()});
         !status.ok()) {
       throw TokenizerError(
           fmt::format("{}: SentencePiece cannot read these {} bytes as its model: cut off or "
                       "damaged? ({})",
                       place, bytes.size(), status.ToString()));
     }
+    size_ = processor_->GetPieceSize();
+    load_with_bytes(bytes);
     const auto known = [](int id) { return id < 0 ? std::nullopt : std::optional<TokenId>(id); };
-    bos_ = known(processor_.bos_id());
-    eos_ = known(processor_.eos_id());
-    for (TokenId id = 0; id < processor_.GetPieceSize(); ++id) {
-      if (processor_.IsControl(id)) special_tokens_.push_back({id, processor_.IdToPiece(id)});
+    bos_ = known(processor_->bos_id());
+    eos_ = known(processor_->eos_id());
+    for (TokenId id = 0; id < size_; ++id) {
+      if (processor_->IsControl(id)) special_tokens_.push_back({id, processor_->IdToPiece(id)});
     }
     observe_leading_space();
   }
@@ -34,25 +40,53 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options) const override {
     const std::string valid = well_formed(text);
     std::vector<int> ids;
-    check(processor_.Encode({valid.data(), valid.size()}, &ids));
+    check(processor_->Encode({valid.data(), valid.size()}, &ids));
+    join_added_bytes(ids);
     return with_ends(std::move(ids), options);
   }
 
-  size_t vocabulary_size() const override { return static_cast<size_t>(processor_.GetPieceSize()); }
+  size_t vocabulary_size() const override { return static_cast<size_t>(size_); }
 
   std::optional<std::string> token(TokenId id) const override {
     if (!has(id)) return std::nullopt;
-    return processor_.IdToPiece(id);
+    return processor_->IdToPiece(id);
   }
 
   std::optional<TokenId> id_of(std::string_view token) const override {
-    const int id = processor_.PieceToId({token.data(), token.size()});
-    if (!has(id) || processor_.IdToPiece(id) != token) return std::nullopt;
+    const int id = processor_->PieceToId({token.data(), token.size()});
+    if (!has(id) || processor_->IdToPiece(id) != token) return std::nullopt;
     return id;
   }
 
  private:
-  bool has(TokenId id) const { return id >= 0 && id < processor_.GetPieceSize(); }
+  bool has(TokenId id) const { return id >= 0 && id < size_; }
+
+  // The library joins unknown characters one by one: twice as many take four times as long. So a
+  // model that has no pieces for bytes gets them here, and join_added_bytes makes one unknown piece
+  // of those that follow each other, as the library would. The model stays as it is if it names
+  // pieces like bytes, or tests itself with unknown characters.
+  void load_with_bytes(std::string_view bytes) {
+    for (TokenId id = 0; id < size_; ++id) {
+      if (processor_->IsByte(id)) return;
+      if (processor_->IsUnknown(id)) unknown_ = id;
+    }
+    std::string model(bytes);  // messages of protobuf are merged where they follow each other
+    for (int byte = 0; byte < 256; ++byte) {
+      const std::string name = byte_token(static_cast<uint8_t>(byte));
+      model += "\x0A\x0A\x0A\x06" + name + "\x18\x06";  // pieces: piece, type: BYTE
+    }
+    model += "\x12\x03\x98\x02\x01";  // trainer_spec.byte_fallback
+    auto extended = std::make_unique<Processor>();
+    if (extended->LoadFromSerializedProto({model.data(), model.size()}).ok()) {
+      processor_ = std::move(extended);
+    }
+  }
+
+  void join_added_bytes(std::vector<int>& ids) const {
+    const auto are_added = [this](int a, int b) { return a >= size_ && b >= size_; };
+    ids.erase(std::ranges::unique(ids, are_added).begin(), ids.end());
+    for (int& id : ids) id = id < size_ ? id : unknown_;
+  }
 
   // Of SentencePiece's own type, or Abseil's from 0.2.2 on.
   template <class Status>
@@ -60,28 +94,38 @@ class SentencePieceTokenizer final : public Tokenizer {
     if (!status.ok()) throw TokenizerError(fmt::format("{}: {}", place_, status.ToString()));
   }
 
-  // The model says what becomes of the space before the first word, the library's headers do not:
-  // decode a word, and a space and a word.
+  // The model says what becomes of the spaces before the first word, the library's headers do not:
+  // decode a piece that begins with one, and a space and that piece.
   void observe_leading_space() {
-    std::optional<TokenId> word;
-    for (TokenId id = 0; id < processor_.GetPieceSize() && !word; ++id) {
-      const std::string& piece = processor_.IdToPiece(id);
+    std::optional<TokenId> first;
+    for (TokenId id = 0; id < size_ && !first; ++id) {
       const bool is_plain =
-          !processor_.IsControl(id) && !processor_.IsUnknown(id) && !processor_.IsByte(id);
-      if (is_plain && piece.starts_with(kSpace) && piece.size() > kSpace.size()) word = id;
+          !processor_->IsControl(id) && !processor_->IsUnknown(id) && !processor_->IsByte(id);
+      if (is_plain && processor_->IdToPiece(id).starts_with(kSpace)) first = id;
     }
-    if (!word) return;
-    drops_space_ = !decode({*word}).starts_with(' ');
+    if (!first) return;
+    const std::string text = decode({*first});
+    drops_space_ = text != spaced(processor_->IdToPiece(*first));
     if (const auto space = id_of(kSpace)) {
-      drops_all_spaces_ = drops_space_ && !decode({*space, *word}).starts_with(' ');
+      drops_all_spaces_ = drops_space_ && decode({*space, *first}) == text;
     }
+  }
+
+  static std::string spaced(std::string_view piece) {
+    std::string text;
+    for (size_t i = 0; i < piece.size();) {
+      const bool is_space = piece.substr(i).starts_with(kSpace);
+      text += is_space ? ' ' : piece[i];
+      i += is_space ? kSpace.size() : 1;
+    }
+    return text;
   }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // from 0.2.2 on for Abseil's spans
   std::string decode(const std::vector<int>& ids) const {
     std::string text;
-    check(processor_.Decode(ids, &text));
+    check(processor_->Decode(ids, &text));
     return text;
   }
 #pragma GCC diagnostic pop
@@ -96,7 +140,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     std::string push(TokenId id) override {
       if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
       if (!tokenizer_.has(id)) return "";
-      const auto& processor = tokenizer_.processor_;
+      const auto& processor = *tokenizer_.processor_;
       const std::string& piece = processor.IdToPiece(id);
       if (processor.IsByte(id)) {
         const auto byte = byte_of_token(piece);
@@ -121,13 +165,7 @@ class SentencePieceTokenizer final : public Tokenizer {
       } else {
         at_start_ = at_start_ && piece.empty();
       }
-      std::string text;
-      for (size_t i = 0; i < piece.size();) {
-        const bool is_space = piece.substr(i).starts_with(kSpace);
-        text += is_space ? ' ' : piece[i];
-        i += is_space ? kSpace.size() : 1;
-      }
-      return text;
+      return spaced(piece);
     }
 
     const SentencePieceTokenizer& tokenizer_;
@@ -141,7 +179,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   }
 
   std::string place_;
-  sentencepiece::SentencePieceProcessor processor_;
+  std::unique_ptr<Processor> processor_ = std::make_unique<Processor>();
+  TokenId size_ = 0;               // of the model itself
+  TokenId unknown_ = 0;            // what the bytes added to it stand for
   bool drops_space_ = false;       // the one before the first word
   bool drops_all_spaces_ = false;  // however many there are
 };
