@@ -1,12 +1,13 @@
 // Times a token of a decoder over a growing cache, beside the time that reading its bytes takes.
 //
-//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [model.pte]
+//   llm_bench [--rounds N] [--cache f32|f16|bf16|i8] [--keep FILE] [--trace] [--method NAME]
+//             [model.pte]
 //
 // Without a model: 768 features in 12 layers, 12 heads of queries on 4 of keys, 2048 hidden, 32,000
 // words, weights of 4 bits in groups of 32, a cache of 2048 positions; its file may be kept.
 // Figures are medians over rounds that visit all positions in turn, in a new process for each
-// number of threads. A model's inputs are tokens i64[1, n] and position i64[1].
-// With --trace, steps are measured with llm_runner's tracer and without it, in turn.
+// number of threads. A model has a cache; of several methods those run that llm_runner would
+// choose. With --trace, steps are measured with llm_runner's tracer and without it, in turn.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@
 #include "runtime/platform/clock.h"
 #include "test/support/scratch_folder.h"
 #include "tools/pte_lower/backends.h"
-#include "vitrine/array.h"
+#include "vitrine/method_decoder.h"
 
 namespace vitrine::bench {
 namespace {
@@ -41,11 +42,13 @@ namespace {
 namespace fs = std::filesystem;
 using tools::check;
 
-constexpr int32_t kPrompt = 128;
-constexpr int64_t kPositions[] = {0, 512, 1900};
+constexpr int64_t kPrompt = 128;
+constexpr int64_t kPositions[] = {0, 512, 1900};  // as far as the cache is as long
+constexpr int64_t kTokens = 5;                    // from a position on
 
 struct Arguments {
   fs::path model;
+  std::string method;
   fs::path keep;
   int rounds = 20;
   bool trace = false;
@@ -146,24 +149,45 @@ double read_bandwidth(size_t threads) {
 
 class Decoder {
  public:
-  Decoder(const fs::path& model, size_t threads, llm::StepTracer* tracer)
-      : session_({model, {}, threads}), method_(session_.load_method("forward", tracer)) {
-    method_->set_tracer(nullptr);
+  Decoder(const fs::path& model, const std::string& method, size_t threads, llm::StepTracer* tracer)
+      : session_({model, {}, threads}) {
+    const DecoderMethodNames names = find_decoder_methods(*session_.program(), {.decode = method});
+    DecoderMethods methods{.decode = load(names.decode, tracer),
+                           .prefill = load(names.prefill),
+                           .encoder = load(names.encoder),
+                           .embedding = load(names.embedding),
+                           .inputs = names.inputs};
+    decode_ = methods.decode;
+    decoder_ = std::make_unique<MethodDecoder>(session_.program(), methods);
+    if (!decoder_->info().has_cache || decoder_->info().max_context <= kTokens) {
+      throw std::runtime_error(model.string() + ": the model has no cache of more than " +
+                               std::to_string(kTokens) + " positions");
+    }
   }
+
+  // Of kPositions, those with room for kTokens after them; the last that has, for those beyond.
+  std::vector<int64_t> positions() const {
+    std::vector<int64_t> found;
+    for (const int64_t position : kPositions) {
+      const int64_t at = std::min(position, decoder_->info().max_context - kTokens);
+      if (found.empty() || found.back() != at) found.push_back(at);
+    }
+    return found;
+  }
+  int64_t prompt() const { return std::min<int64_t>(kPrompt, decoder_->info().max_context); }
 
   // `count` tokens from `position` on, in ns; with a tracer, what it does before and after is a
   // part.
-  double run(int32_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
-    Array tokens = check(Array::zeros(ScalarType::kLong, {1, count}));
-    int64_t at = position;
-    for (int64_t& token : *tokens.mutable_data<int64_t>()) token = at++ * 7919 % 32'000;
-    Array start = check(Array::copy_of<int64_t>({&position, 1}, {1}));
-    check(method_->set_input(0, EValue(&tokens.mutable_tensor())));
-    check(method_->set_input(1, EValue(&start.mutable_tensor())));
-    method_->set_tracer(tracer);
+  double run(int64_t count, int64_t position, llm::StepTracer* tracer = nullptr) {
+    const auto words = static_cast<int64_t>(decoder_->info().vocabulary);
+    std::vector<TokenId> tokens;
+    for (int64_t at = position; at < position + count; ++at) {
+      tokens.push_back(static_cast<TokenId>(at * 7919 % words));
+    }
+    decode_->set_tracer(tracer);
     const uint64_t begin = platform::now_ns();
     if (tracer != nullptr) tracer->begin_step(llm::Phase::kDecode);
-    check(method_->execute());
+    feed(tokens, position);
     if (tracer != nullptr) {
       GenerationStep step;
       step.tokens = static_cast<size_t>(count);
@@ -177,21 +201,40 @@ class Decoder {
 
   // Looks for the most probable token, as a generator does between two steps, so that workers wait
   // for the next step as long as there.
-  void read_logits() {
-    const Tensor& logits = *check(method_->output(0).as_tensor());
-    const float* const first = logits.data<float>();
-    if (first != nullptr) best_token_ = std::max_element(first, first + logits.numel()) - first;
-  }
+  void read_logits() { best_token_ = std::ranges::max_element(logits_) - logits_.begin(); }
 
  private:
+  Method* load(const std::string& name, llm::StepTracer* tracer = nullptr) {
+    if (name.empty()) return nullptr;
+    methods_.push_back(session_.load_method(name, tracer));
+    methods_.back()->set_tracer(nullptr);
+    return methods_.back().get();
+  }
+
+  // In as few calls as the program takes them.
+  void feed(std::span<const TokenId> tokens, int64_t position) {
+    const DecoderInfo& info = decoder_->info();
+    const auto most = static_cast<size_t>(info.parallel_prefill ? info.max_tokens_per_call : 1);
+    while (!tokens.empty()) {
+      size_t count = std::min(tokens.size(), most);
+      if (count < static_cast<size_t>(info.min_tokens_per_call)) count = 1;
+      logits_ = decoder_->feed(tokens.first(count), position);
+      tokens = tokens.subspan(count);
+      position += static_cast<int64_t>(count);
+    }
+  }
+
   tools::Session session_;
-  std::unique_ptr<Method> method_;
+  std::vector<std::unique_ptr<Method>> methods_;
+  Method* decode_ = nullptr;
+  std::unique_ptr<MethodDecoder> decoder_;
+  std::span<const float> logits_;
   volatile ptrdiff_t best_token_ = 0;
 };
 
 // What tracing adds to a token: the median over rounds of one side's quickest token to the other's.
 void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
-  for (const int64_t position : kPositions) {
+  for (const int64_t position : decoder.positions()) {
     std::vector<double> plain;
     std::vector<double> ratios;
     for (int round = 0; round < rounds; ++round) {
@@ -200,7 +243,7 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
         const size_t side = (i + static_cast<size_t>(round)) % 2;
         llm::StepTracer* const attached = side == 0 ? nullptr : &tracer;
         best[side] = std::numeric_limits<double>::infinity();
-        for (int k = 0; k < 5; ++k) {
+        for (int64_t k = 0; k < kTokens; ++k) {
           const double took = decoder.run(1, position + k, attached);
           decoder.read_logits();
           if (k != 0) best[side] = std::min(best[side], took);  // the caches are as it leaves them
@@ -220,35 +263,37 @@ void measure_tracing(Decoder& decoder, llm::StepTracer& tracer, int rounds) {
 void measure(const fs::path& model, size_t threads, const Arguments& arguments, double bandwidth) {
   const uint64_t begin = platform::now_ns();
   llm::StepTracer tracer;
-  Decoder decoder(model, threads, arguments.trace ? &tracer : nullptr);
+  Decoder decoder(model, arguments.method, threads, arguments.trace ? &tracer : nullptr);
   const double init = static_cast<double>(platform::now_ns() - begin) * 1e-6;
-  constexpr int64_t kPlaces = std::size(kPositions);
+  const std::vector<int64_t> positions = decoder.positions();
+  const int64_t prompt = decoder.prompt();
   std::vector<double> prompts;
-  std::vector<double> steps[kPlaces];
-  // The whole cache is written, as it is when a text has become so long.
-  for (int64_t at = 0; at < 1920; at += kPrompt) decoder.run(kPrompt, at);
+  std::vector<std::vector<double>> steps(positions.size());
+  // The cache is written before, as it is when a text has become so long.
+  const int64_t end = positions.back() + kTokens;
+  for (int64_t at = 0; at < end; at += prompt) decoder.run(std::min(prompt, end - at), at);
   if (arguments.trace) {
     measure_tracing(decoder, tracer, arguments.rounds);
     return;
   }
   for (int round = 0; round < arguments.rounds; ++round) {
-    if (round % 4 == 0) prompts.push_back(decoder.run(kPrompt, 0));
-    for (int64_t i = 0; i < kPlaces; ++i) {
-      decoder.run(1, kPositions[i]);  // shapes have changed after a prompt
-      for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, kPositions[i] + k));
+    if (round % 4 == 0) prompts.push_back(decoder.run(prompt, 0));
+    for (size_t i = 0; i < positions.size(); ++i) {
+      decoder.run(1, positions[i]);  // shapes have changed after a prompt
+      for (int k = 0; k < 4; ++k) steps[i].push_back(decoder.run(1, positions[i] + k));
     }
   }
   std::printf("  init %.1f ms\n", init);
   const Timing prefill = timing_of(prompts);
-  std::printf("  prefill of %d: %.1f ms, at best %.1f\n", kPrompt, prefill.p50 * 1e-6,
-              prefill.min * 1e-6);
-  for (int64_t i = 0; i < kPlaces; ++i) {
+  std::printf("  prefill of %lld: %.1f ms, at best %.1f\n", static_cast<long long>(prompt),
+              prefill.p50 * 1e-6, prefill.min * 1e-6);
+  for (size_t i = 0; i < positions.size(); ++i) {
     const Timing step = timing_of(steps[i]);
-    std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(kPositions[i]),
+    std::printf("  a token at %lld: %.2f ms, at best %.2f", static_cast<long long>(positions[i]),
                 step.p50 * 1e-6, step.min * 1e-6);
     if (bandwidth > 0) {
       std::printf("; reading its bytes takes %.2f",
-                  (weight_bytes() + cache_bytes(kPositions[i], arguments.cache)) / bandwidth * 1e3);
+                  (weight_bytes() + cache_bytes(positions[i], arguments.cache)) / bandwidth * 1e3);
     }
     std::printf("\n");
   }
@@ -279,7 +324,8 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   vitrine::bench::Arguments arguments;
   CLI::App app("Times a token of a decoder over a growing cache.");
-  app.add_option("model", arguments.model, "program with inputs tokens i64[1, n], position i64[1]");
+  app.add_option("model", arguments.model, "language model with a cache");
+  app.add_option("--method", arguments.method, "that decodes, as llm_runner's")->needs("model");
   app.add_option("--rounds", arguments.rounds)->check(CLI::PositiveNumber);
   app.add_option("--keep", arguments.keep, "file for the program that is built");
   app.add_flag("--trace", arguments.trace, "what tracing a token takes, and nothing else");
