@@ -38,6 +38,14 @@ void append_well_formed(std::string& out, std::string_view text, Faults faults =
   }
 }
 
+// Bytes before the character that lacks its end.
+size_t complete_size(std::string_view text) {
+  const auto* data = reinterpret_cast<const uint8_t*>(text.data());
+  auto end = static_cast<ptrdiff_t>(text.size());  // signed: the macro subtracts from it
+  U8_TRUNCATE_IF_INCOMPLETE(data, 0, end);
+  return static_cast<size_t>(end);
+}
+
 const icu::Normalizer2& normalizer(NormalForm form) {
   UErrorCode status = U_ZERO_ERROR;
   const icu::Normalizer2* found = nullptr;
@@ -78,12 +86,13 @@ std::string well_formed(std::string_view text) {
   return out;
 }
 
+bool could_begin_character(std::string_view bytes) {
+  return !bytes.empty() && complete_size(bytes) == 0;
+}
+
 std::string CharacterStream::push(std::string_view bytes) {
   pending_ += bytes;
-  const auto* data = reinterpret_cast<const uint8_t*>(pending_.data());
-  auto end = static_cast<ptrdiff_t>(pending_.size());  // signed: the macro subtracts from it
-  U8_TRUNCATE_IF_INCOMPLETE(data, 0, end);
-  const auto complete = static_cast<size_t>(end);
+  const size_t complete = complete_size(pending_);
   std::string out;
   append_well_formed(out, std::string_view(pending_).substr(0, complete), faults_);
   pending_.erase(0, complete);

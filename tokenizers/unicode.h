@@ -13,6 +13,9 @@ namespace vitrine {
 // TokenizerError if it is longer than 256 MiB.
 std::string well_formed(std::string_view text);
 
+// Whether bytes are the beginning of a character that lacks its end.
+bool could_begin_character(std::string_view bytes);
+
 // What U+FFFD stands for: a run as above, or each byte that belongs to no character.
 enum class Faults { kByRun, kByByte };
 

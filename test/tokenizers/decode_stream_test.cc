@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <random>
+
 #include "test/tokenizers/small_files.h"
 #include "vitrine/tokenizer.h"
 
@@ -35,6 +38,23 @@ TEST(DecodeStream, ReplacesBytesThatAreNoCharacter) {
                                                "\uFFFD"
                                                "a",
                                                ""}));
+}
+
+// Bytes of a run that has a fault are given one by one: none waits, and no work grows with it.
+TEST(DecodeStream, HoldsNothingBackAfterAFault) {
+  const auto tokenizer = load_tokenizer(test::tokenizer_path("byte_fallback.json"));
+  EXPECT_EQ(parts(*tokenizer, {13, 6, 6, 7, 8, 13}),
+            (Parts{"hi", "", "\uFFFD\uFFFD", "\uFFFD", "\uFFFD", " hi", ""}));
+  constexpr TokenId kBytes[] = {3, 4, 5, 6, 7, 8};
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    Ids ids = {13, 7};  // a byte that begins no character
+    for (int i = 0; i < 20; ++i) ids.push_back(kBytes[random() % std::size(kBytes)]);
+    ids.push_back(13);
+    const Parts found = parts(*tokenizer, ids);
+    EXPECT_EQ(std::accumulate(found.begin(), found.end(), std::string()), tokenizer->decode(ids));
+    for (size_t i = 1; i + 2 < found.size(); ++i) EXPECT_EQ(found[i], "\uFFFD") << i;
+  }
 }
 
 TEST(DecodeStream, KeepsTheSpaceOfTextThatContinues) {

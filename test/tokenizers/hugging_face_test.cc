@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "test/tokenizers/small_files.h"
 #include "vitrine/tokenizer.h"
 
@@ -113,6 +117,52 @@ TEST(HuggingFace, SkipsSpecialTokensInText) {
 }
 
 // Each faulty run is one U+FFFD, which is 3 bytes: none of them is in this vocabulary's alphabet.
+// Of tokenizers 0.23.2, which decodes tokens as they were normalized. It shows such tokens although
+// special ones are skipped; here, they are skipped as the others.
+TEST(HuggingFace, DecodesAddedTokensAsTheyWereNormalized) {
+  struct Added {
+    TokenId first;  // of four ids
+    std::vector<Example> examples;
+  };
+  const std::map<const char*, Added> files = {
+      {"byte_fallback.json",
+       {15,
+        {{"hi <Extra> hi", {13, 15, 13}, "hi <Extra> hi"},
+         {"hi<Extra>hi", {13, 0, 10, 11}, "hi<unk>hi"},
+         {"hi <Raw>hi", {13, 9, 16, 13}, "hi <Raw> hi"},
+         {"hi Two words hi", {13, 17, 13}, "hi Two words hi"},
+         {"<Spec> hi", {18, 13}, "<Spec> hi"}}}},
+      {"word_piece.json",
+       {10,
+        {{"hi <Extra> hi", {0, 10, 0}, "[UNK] <extra> [UNK]"},
+         {"hi <Raw>hi", {0, 11, 0}, "[UNK] <Raw> [UNK]"},
+         {"hi Two words hi", {0, 12, 0}, "[UNK] two words [UNK]"},
+         {"<Spec> hi", {13, 0}, "<spec> [UNK]"}}}}};
+  for (const auto& [name, added] : files) {
+    auto file = nlohmann::json::parse(test::tokenizer_text(name));
+    auto add = [&, id = added.first](const char* text, bool normalized, bool special) mutable {
+      file["added_tokens"].push_back({{"id", id++},
+                                      {"content", text},
+                                      {"single_word", false},
+                                      {"lstrip", false},
+                                      {"rstrip", false},
+                                      {"normalized", normalized},
+                                      {"special", special}});
+    };
+    add("<Extra>", true, false);
+    add("<Raw>", false, false);
+    add("Two words", true, false);
+    add("<Spec>", true, true);
+    const auto tokenizer = parse_tokenizer(file.dump(), name);
+    for (const Example& example : added.examples) {
+      EXPECT_EQ(tokenizer->encode(example.text), example.ids) << example.text;
+      EXPECT_EQ(tokenizer->decode(example.ids, {.skip_special = false}), example.decoded);
+    }
+    EXPECT_EQ(tokenizer->decode(std::array{added.first + 3}), "");
+    EXPECT_EQ(tokenizer->token(added.first), "<Extra>") << "as the vocabulary has it";
+  }
+}
+
 TEST(HuggingFace, TakesTextThatIsNotUtf8) {
   const auto tokenizer = load_tokenizer(tokenizer_path("byte_fallback.json"));
   const Ids whole = tokenizer->encode("h\xEF\xBF\xBDi");

@@ -86,9 +86,9 @@ AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
       item.fail(
           fmt::format("\"{}\", id {}: the token or its id is another one's", token.text, token.id));
     }
-    std::string text = token.text;
-    if (token.normalized && normalizer) normalizer(text);
-    (token.normalized ? normalized : plain).push_back({std::move(text), index});
+    token.decoded = token.text;
+    if (token.normalized && normalizer) normalizer(token.decoded);
+    (token.normalized ? normalized : plain).push_back({token.decoded, index});
     tokens_.push_back(std::move(token));
   });
   plain_ = PrefixIndex(std::move(plain));
@@ -103,11 +103,6 @@ const AddedToken* AddedTokens::find(TokenId id) const {
 const AddedToken* AddedTokens::find(std::string_view text) const {
   const auto found = by_text_.find(std::string(text));
   return found == by_text_.end() ? nullptr : &tokens_[found->second];
-}
-
-bool AddedTokens::is_special(std::string_view text) const {
-  const AddedToken* token = find(text);
-  return token != nullptr && token->special;
 }
 
 void AddedTokens::split(TextPieces& pieces, bool normalized, bool special_in_text) const {

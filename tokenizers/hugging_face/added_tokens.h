@@ -17,6 +17,7 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
+  std::string decoded;  // what decoders see: normalized if it is looked for in normalized text
   TokenId id;
   bool single_word = false;  // only where no word goes on around it
   bool takes_left = false;   // with the white space before it
@@ -35,7 +36,6 @@ class AddedTokens {
   const std::vector<AddedToken>& tokens() const { return tokens_; }
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view text) const;
-  bool is_special(std::string_view text) const;
 
   // Splits pieces at the tokens that are looked for in text as it is, or in normalized text.
   // Without `special_in_text` names of special tokens are text.

@@ -86,7 +86,8 @@ class ByteLevelDecoder final : public DecodeStep {
 };
 
 // Runs of byte tokens become characters. A run that is not UTF-8 gives U+FFFD for each of its
-// bytes; an eager decoder has given the characters before the fault by then.
+// bytes; an eager decoder has given the characters before the fault by then, and holds nothing back
+// after it.
 class ByteFallback final : public DecodeStep {
  public:
   explicit ByteFallback(const DecoderState& state) : eager_(state.eager) {}
@@ -94,7 +95,7 @@ class ByteFallback final : public DecodeStep {
   void push(DecodedPiece piece, DecodedPieces& out) override {
     if (const auto byte = byte_of_token(piece.text)) {
       run_ += static_cast<char>(*byte);
-      if (eager_ && well_formed(run_) == run_) finish(out);
+      if (eager_ && (is_faulty_ || !could_begin_character(run_))) give(out);
       return;
     }
     finish(out);
@@ -102,18 +103,25 @@ class ByteFallback final : public DecodeStep {
   }
 
   void finish(DecodedPieces& out) override {
-    if (run_.empty()) return;
-    if (well_formed(run_) == run_) {
-      out.push_back({std::exchange(run_, std::string())});
-      return;
-    }
-    for (size_t i = 0; i < run_.size(); ++i) out.push_back({"\xEF\xBF\xBD"});
-    run_.clear();
+    give(out);
+    is_faulty_ = false;
   }
 
  private:
+  void give(DecodedPieces& out) {
+    if (run_.empty()) return;
+    const std::string run = std::exchange(run_, std::string());
+    is_faulty_ = is_faulty_ || well_formed(run) != run;
+    if (!is_faulty_) {
+      out.push_back({run});
+      return;
+    }
+    for (size_t i = 0; i < run.size(); ++i) out.push_back({"\xEF\xBF\xBD"});
+  }
+
   bool eager_;
-  std::string run_;
+  bool is_faulty_ = false;  // the run; what has been given of it, too
+  std::string run_;         // what has not been given
 };
 
 // Parts of a token become one piece.

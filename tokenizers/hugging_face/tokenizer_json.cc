@@ -32,9 +32,10 @@ class TokenStream final : public DecodeStream {
 
   std::string push(TokenId id) override {
     if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
-    std::optional<std::string> token = tokenizer_.token(id);
-    if (!token || (skip_special_ && added_.is_special(*token))) return "";
-    return run({{std::move(*token)}}, false);
+    const AddedToken* added = added_.find(id);
+    if (added != nullptr && added->special && skip_special_) return "";
+    std::optional<std::string> token = added != nullptr ? added->decoded : tokenizer_.token(id);
+    return token ? run({{std::move(*token)}}, false) : "";
   }
 
   std::string finish() override { return run({}, true); }
