@@ -14,18 +14,19 @@ namespace vitrine {
 struct CacheOperator {
   std::string_view name;
   std::array<int, 2> written;  // the caches among its arguments; -1: none
-  bool is_attention;           // reads caches up to the token's position
+  bool is_attention;           // reads caches, up to the token's position
   bool writes_at_position;     // a position past the cache is an error
-  bool writes_all;             // of them, whatever the position
+  bool writes_all = false;     // of them, whatever the position
+  int mask = -1;               // among its arguments; with one, it reads whole caches
 };
 inline constexpr CacheOperator kCacheOperators[] = {
-    {"llama::custom_sdpa", {-1, -1}, true, false, false},
-    {"llama::custom_quantized_sdpa", {-1, -1}, true, false, false},
-    {"llama::sdpa_with_kv_cache", {3, 4}, true, true, false},
-    {"llama::update_cache", {1, -1}, false, true, false},
-    {"llama::update_cache_with_indices", {1, -1}, false, false, false},
+    {"llama::custom_sdpa", {-1, -1}, true, false, false, 4},
+    {"llama::custom_quantized_sdpa", {-1, -1}, true, false, false, 4},
+    {"llama::sdpa_with_kv_cache", {3, 4}, true, true, false, 7},
+    {"llama::update_cache", {1, -1}, false, true},
+    {"llama::update_cache_with_indices", {1, -1}, false, false},
     {"aten::copy_", {0, -1}, false, false, true},
-    {"aten::index_put_", {0, -1}, false, false, false},
+    {"aten::index_put_", {0, -1}, false, false},
 };
 
 // Null if the operator is none of them.

@@ -145,7 +145,7 @@ class Reader {
       if (is_constant(*read)) {
         add_constant(*read, bytes);
       } else if (const auto place = place_of(*read); place && caches_.contains(*place)) {
-        add_cache(*read, known, bytes);
+        add_cache(*read, known, reads_all(call, known), bytes);
         int32_t& reader = bytes_.caches[caches_.at(*place)].reader;
         if (bytes.is_attention && reader < 0) reader = id;
       }
@@ -162,11 +162,17 @@ class Reader {
     bytes.weights += bytes.is_lookup && has_rows ? all / constant.sizes()->Get(0) : all;
   }
 
+  // Kernels compute the masked positions, too.
+  bool reads_all(const fbs::KernelCall& call, const CacheOperator* known) const {
+    return known == nullptr || known->writes_all || argument(call, known->mask) != nullptr;
+  }
+
   // Caches are [batch, positions, heads, size].
-  static void add_cache(const fbs::Tensor& cache, const CacheOperator* known, KernelBytes& bytes) {
+  static void add_cache(const fbs::Tensor& cache, const CacheOperator* known, bool reads_all,
+                        KernelBytes& bytes) {
     const double all = bytes_of(cache);
     const bool has_positions = cache.sizes()->size() == 4 && cache.sizes()->Get(1) > 0;
-    if (known == nullptr || known->writes_all || !has_positions) {
+    if (reads_all || !has_positions) {
       bytes.cache += all;
     } else if (known->is_attention) {
       bytes.cache_a_position += all / cache.sizes()->Get(1);

@@ -42,7 +42,7 @@ struct TokenRow {
   // Bytes that a decode token reads, and for caches also writes; the mean over positions.
   double weight_bytes = 0;
   double cache_bytes = 0;
-  bool is_attention = false;  // reads caches up to the position
+  bool is_attention = false;  // over caches
   bool is_lookup = false;
 };
 
