@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "inspector/join/statistics.h"
 #include "inspector/report/grouping.h"
 #include "inspector/report/html/page_text.h"
 #include "inspector/report/profile_json.h"
@@ -20,8 +21,25 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxEvents = 10'000;  // of the timeline: the longest
 
-// The run nearest to the median.
-uint32_t typical_run(const Profile& profile) {
+std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) {
+  std::vector<double> ns;
+  for (const PageSteps::Step& step : steps) ns.push_back(step.ns);
+  const double median = statistics_of(ns, ns.size()).p50;
+  const PageSteps::Step* typical = nullptr;
+  const auto distance = [&](const PageSteps::Step& step) { return std::abs(step.ns - median); };
+  for (const PageSteps::Step& step : steps) {
+    if (!step.run || (typical != nullptr && distance(step) >= distance(*typical))) continue;
+    typical = &step;
+  }
+  return typical == nullptr ? std::nullopt : typical->run;
+}
+
+// The run nearest to the median; with steps, the kept one nearest to the median of all of them, of
+// which those that are kept are no sample.
+uint32_t typical_run(const Profile& profile, const PageSteps* steps) {
+  if (steps != nullptr) {
+    if (const std::optional<uint32_t> run = typical_step(steps->steps)) return *run;
+  }
   uint32_t typical = 0;
   double least = INFINITY;
   for (const RunSample& sample : profile.wall_samples) {
@@ -148,7 +166,7 @@ Json page_json(const ProfilePage& page) {
   const Profile& profile = *page.profile;
   Json data = profile_json(profile);
   data["texts"] = texts_json(profile);
-  data["timeline"] = timeline_json(profile, typical_run(profile));
+  data["timeline"] = timeline_json(profile, typical_run(profile, page.steps));
   data["steps"] = page.steps == nullptr ? Json() : steps_json(profile, *page.steps);
   return data;
 }

@@ -28,8 +28,9 @@ struct PageSteps {
 };
 
 // The page carries the document of report_json.h and the timeline of the run that took about the
-// median time. With steps, it shows them all and the timeline of the run that is clicked. Names are
-// shown as text whatever they contain.
+// median time; with steps, of the kept one that took about the median of all steps. It shows them
+// all then, and the timeline of the run that is clicked. Names are shown as text whatever they
+// contain.
 std::string report_html(const Profile& profile, const PageSteps* steps = nullptr);
 
 struct ProfilePage {

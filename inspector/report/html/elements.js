@@ -29,6 +29,9 @@ function bytes(count) {
   return (step[0] === 1 ? String(Math.round(count)) : digits(count / step[0])) + ' ' + step[1];
 }
 const percent = (share) => (share * 100).toFixed(1) + ' %';
+// Of any count of numbers: a call takes no more arguments than its stack holds.
+const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+const least = (numbers) => numbers.reduce((a, b) => Math.min(a, b), Infinity);
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 // The least of 1, 2, 5, 10 times a power of ten that is no smaller.
 function roundStep(about) {

@@ -180,7 +180,7 @@ const showProfile = (data) => {
                        }}, title)));
     });
     $('table').tHead.replaceChildren(head);
-    const widest = Math.max(...all.map((line) => line.share), 1e-9);
+    const widest = Math.max(largest(all.map((line) => line.share)), 1e-9);
     const body = $('table').tBodies[0];
     body.replaceChildren();
     for (const line of lines.slice(0, state.limit)) {
@@ -275,10 +275,12 @@ const showProfile = (data) => {
     let total = 1, ticks = null, zoom = 1;
     const show = (line) => {
       total = line.ns || 1;
-      $('timeline-what').textContent = `${line.name || 'run ' + line.run}, ${time(total)}` + (line === data.timeline ? ': about the median' : '') +
+      const parts = (data.steps?.kept.find((kept) => kept.run === line.run)?.parts || []).filter(([, ns]) => ns);
+      const all = parts.reduce((sum, [, ns]) => sum + ns, 0);
+      $('timeline-what').textContent = `${line.name || 'run ' + line.run}, ${time(total)}` + (parts.length ? ` in the model, ${time(all)} in all` : '') +
+        (line.run === data.timeline.run ? ': about the median' : '') +
         (line.left_out ? `; ${line.left_out} shorter events left out` : '');
       $('timeline').replaceChildren(ticks = make('div', {class: 'ticks'}), ...tracksOf(line, total));
-      const parts = (data.steps?.kept.find((kept) => kept.run === line.run)?.parts || []).filter(([, ns]) => ns);
       stack($('timeline-parts'), $('timeline-parts-legend'), parts.map(([name, ns], i) => [name, ns, name === 'unattributed' ? 'var(--soft)' : `var(--c${i})`]), time);
       draw();
     };

@@ -6,7 +6,7 @@ const showSteps = (steps, show) => {
   $('steps-what').textContent = steps.what;
   $('steps').hidden = $('steps-ends').hidden = all.length < 2;
   const median = all.map(([, ns]) => ns).sort((a, b) => a - b)[Math.floor(all.length / 2)] || 1;
-  const highest = Math.min(Math.max(...all.map(([, ns]) => ns), 1), 4 * median);  // a disturbed one does not flatten the others
+  const highest = Math.min(Math.max(largest(all.map(([, ns]) => ns)), 1), 4 * median);  // a disturbed one does not flatten the others
   const height = (ns) => 100 * Math.min(ns / highest, 1);
   const width = all.length > 400 ? 1 : 0.8;  // narrow bars have no gap
   const bars = all.map(([, ns], i) => `M${i} 100V${(100 - height(ns)).toFixed(2)}h${width}V100`).join('');

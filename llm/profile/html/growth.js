@@ -5,7 +5,7 @@ const showGrowth = (data) => {
   if ($('growth-section').hidden = !wall) return;
   const at = (line, position) => line.at_start_ns + line.a_position_ns * position;
   const positions = data.tokens.map(([position]) => position);
-  const first = Math.min(...positions), last = Math.max(...positions);
+  const first = least(positions), last = largest(positions);
   const context = data.run.max_context, crossing = data.attention_passes_weights_at;
   const isInPlot = crossing !== undefined && crossing <= Math.min(context, 4 * last);
   const end = isInPlot ? Math.max(last, Math.min(1.1 * crossing, context)) : last;

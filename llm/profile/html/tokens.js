@@ -20,7 +20,7 @@ const showHead = (data) => {
       cards.push([time(token.p50), 'a token, p50', `p90 ${time(token.p90)} · p99 ${time(token.p99)}`]);
     }
     const firsts = run.first_token_ns;
-    if (firsts.length) cards.push([time(firsts[0]), 'time to first token', firsts.length > 1 ? `${firsts.length} prompts: ${time(Math.min(...firsts))} to ${time(Math.max(...firsts))}` : '']);
+    if (firsts.length) cards.push([time(firsts[0]), 'time to first token', firsts.length > 1 ? `${firsts.length} prompts: ${time(least(firsts))} to ${time(largest(firsts))}` : '']);
     if (run.init_ns !== undefined) cards.push([time(run.init_ns), 'init', run.load_ns !== undefined ? `load ${time(run.load_ns)}` : '']);
     if (memory.peak_rss) cards.push([bytes(memory.peak_rss), 'memory, peak', 'of the process']);
     $('token-cards').append(...cards.map(card));

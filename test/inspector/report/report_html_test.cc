@@ -77,6 +77,37 @@ TEST(ReportHtml, BeginsWithItsHead) {
   EXPECT_EQ(data.at("name"), "</script><img>{{script}}");
 }
 
+// The steps that are kept are the slowest, most of them.
+TEST(ReportHtml, BeginsWithTheKeptStepNearestToTheMedianOfAll) {
+  test::TraceBuilder trace;
+  for (const uint64_t ns : {5000, 900, 120, 800}) {
+    trace.begin_run();
+    trace.kernel(0, "aten::add.out", ns, "portable");
+    trace.end_run();
+  }
+  const Profile profile = test::joined_profile(trace.dump(), nullptr);
+  PageSteps steps;
+  steps.steps = {{.position = 0, .ns = 1000, .run = 1},
+                 {.position = 1, .ns = 210},
+                 {.position = 2, .ns = 215, .run = 2},
+                 {.position = 3, .ns = 205},
+                 {.position = 4, .ns = 220},
+                 {.position = 5, .ns = 900, .run = 3},
+                 {.position = 6, .ns = 200}};
+  const auto shown = [&](const PageSteps* of) {
+    const std::string html = report_html(profile, of);
+    const std::string open = "id=\"data\">";
+    const size_t begin = html.find(open) + open.size();
+    return json::parse(html.substr(begin, html.find("</script>", begin) - begin))
+        .at("timeline")
+        .at("run");
+  };
+  EXPECT_EQ(shown(&steps), 3);
+  EXPECT_NE(shown(nullptr), 3);
+  steps.steps = {{.position = 0, .ns = 1000}};  // none was kept
+  EXPECT_EQ(shown(&steps), shown(nullptr));
+}
+
 TEST(ReportHtml, HasAllMethodsOfARun) {
   test::TraceBuilder trace;
   trace.begin_run();

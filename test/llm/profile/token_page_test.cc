@@ -25,6 +25,8 @@ class TokenPage : public SampleProfile {
   json report() const { return json::parse(report_token_json(profile_)); }
   // What the page shows of a kept step against the report.
   void expect_parts_of(const std::string& name, const json& parts) const;
+  json kept_step(const std::string& name) const;
+  void expect_heading(const std::string& text, const std::string& name) const;
   json head() const { return test::page_data(report_token_html(profile_), "head-data"); }
 };
 
@@ -265,23 +267,37 @@ void expect_outside(const json& rows, const json& report) {
   for (const char* name : {"unattributed", "wall"}) expect_row(name, report.at(name));
 }
 
+json TokenPage::kept_step(const std::string& name) const {
+  const json report = this->report();
+  for (const json& step : report.at("kept")) {
+    if ("decode at " + std::to_string(step.at("position").get<int>()) == name) return step;
+  }
+  ADD_FAILURE() << name;
+  return {};
+}
+
+// "decode at 12, 101.2 us in the model, 120.1 us in all"
+void TokenPage::expect_heading(const std::string& text, const std::string& name) const {
+  const size_t at = text.find(" in the model, "), end = text.find(" in all");
+  ASSERT_NE(at, std::string::npos) << text;
+  ASSERT_NE(end, std::string::npos) << text;
+  const size_t begin = at + std::string(" in the model, ").size();
+  expect_shown(text.substr(begin, end - begin), kept_step(name).at("wall_ns"), name);
+}
+
 void TokenPage::expect_parts_of(const std::string& name, const json& parts) const {
-  const json kept = report().at("kept");
-  const auto step = std::ranges::find_if(kept, [&](const json& each) {
-    return "decode at " + std::to_string(each.at("position").get<int>()) == name;
-  });
-  ASSERT_NE(step, kept.end());
+  const json step = kept_step(name);
   ASSERT_GE(parts.size(), 3u);
   EXPECT_EQ(parts[0][0], "rows");
   EXPECT_EQ(parts[1][0], "unattributed");
-  expect_shown(parts[1][1], step->at("unattributed_ns"), name);
+  expect_shown(parts[1][1], step.at("unattributed_ns"), name);
   double sum = 0, half = 0;
   for (const json& part : parts) {
     const Shown figure = shown(part[1]);
     sum += figure.value;
     half += figure.half;
   }
-  EXPECT_NEAR(sum, step->at("wall_ns").get<double>(), half);
+  EXPECT_NEAR(sum, step.at("wall_ns").get<double>(), half);
 }
 
 TEST_F(TokenPage, ShowsTheReportInABrowser) {
@@ -327,6 +343,7 @@ TEST_F(TokenPage, ShowsGrowthAndSteps) {
         << "without the prefill";
     EXPECT_THAT(seen.at("timeline").get<std::string>(),
                 HasSubstr(seen.at("chosen").get<std::string>() + ","));
+    expect_heading(seen.at("timeline"), seen.at("chosen"));
     EXPECT_GT(seen.at("blocks"), 100);
     expect_parts_of(seen.at("chosen"), seen.at("parts"));
     for (size_t i = 0; i < seen.at("pressed").size(); ++i) {
