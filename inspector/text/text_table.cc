@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kGap = 2;
 constexpr size_t kTightGap = 1;
 constexpr size_t kLeastName = 6;
+constexpr size_t kReadableName = 12;
 constexpr const char* kHighlight = "\x1b[33m";
 constexpr const char* kReset = "\x1b[0m";
 
@@ -34,8 +35,8 @@ std::string aligned(const std::string& text, TextTable::Kind kind, size_t width)
 
 }  // namespace
 
-void TextTable::add_column(std::string title, Kind kind) {
-  columns_.push_back({std::move(title), kind});
+void TextTable::add_column(std::string title, Kind kind, bool is_spare) {
+  columns_.push_back({std::move(title), kind, is_spare});
 }
 
 void TextTable::add_row(std::vector<Cell> cells, bool stands_out) {
@@ -63,6 +64,10 @@ size_t TextTable::Layout::total() const {
   return total;
 }
 
+bool TextTable::is_name(size_t column) const {
+  return columns_[column].kind == Kind::kName || columns_[column].kind == Kind::kTail;
+}
+
 size_t TextTable::natural_width(size_t column, bool brief) const {
   size_t width = 0;
   for (const auto* rows : {&rows_, &totals_}) {
@@ -81,26 +86,67 @@ size_t TextTable::natural_width(size_t column, bool brief) const {
   return width == 0 ? 0 : std::max(width, display_width(columns_[column].title));
 }
 
+// A label lies over the columns up to its row's first figure: its own takes what these lack.
+void TextTable::make_room_for_labels(Layout& layout) const {
+  for (const Row& row : totals_) {
+    size_t room = layout.widths[row.label_column];
+    if (room == 0) continue;
+    for (size_t c = row.label_column + 1; c < columns_.size() && row.cells[c].text.empty(); ++c) {
+      if (layout.widths[c] != 0) room += layout.gap(c) + layout.widths[c];
+    }
+    const size_t needed = display_width(row.label.brief.empty() ? row.label.text : row.label.brief);
+    if (needed > room) layout.widths[row.label_column] += needed - room;
+  }
+}
+
+// The widest name gives way, but one that needs little only if no other can.
+bool TextTable::cut_a_name(Layout& layout, const std::vector<size_t>& needed) const {
+  for (const size_t little : {kReadableName, size_t{0}}) {
+    size_t* widest = nullptr;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      size_t& width = layout.widths[c];
+      if (!is_name(c) || width <= kLeastName || needed[c] <= little) continue;
+      if (widest == nullptr || width > *widest) widest = &width;
+    }
+    if (widest == nullptr) continue;
+    --*widest;
+    return true;
+  }
+  return false;
+}
+
+bool TextTable::cuts_to_little(const Layout& layout) const {
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const size_t needed = std::min(natural_width(c, true), kReadableName);
+    if (is_name(c) && layout.widths[c] < needed) return true;
+  }
+  return false;
+}
+
 TextTable::Layout TextTable::lay_out(size_t width) const {
+  Layout layout = lay_out(width, true);
+  return cuts_to_little(layout) ? lay_out(width, false) : layout;
+}
+
+TextTable::Layout TextTable::lay_out(size_t width, bool with_spare) const {
+  const auto natural = [&](size_t column, bool brief) {
+    return with_spare || !columns_[column].is_spare ? natural_width(column, brief) : 0;
+  };
   Layout layout;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    layout.widths.push_back(natural_width(c, false));
+    layout.widths.push_back(natural(c, false));
     layout.is_figure.push_back(columns_[c].kind == Kind::kFigure);
   }
+  make_room_for_labels(layout);
   if (layout.total() <= width) return layout;
 
   layout.figure_gap = kTightGap;
   const std::vector<size_t> full = layout.widths;
-  for (size_t c = 0; c < columns_.size(); ++c) layout.widths[c] = natural_width(c, true);
-  while (layout.total() > width) {  // the widest name gives way
-    size_t widest = columns_.size();
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      const bool is_name = columns_[c].kind == Kind::kName || columns_[c].kind == Kind::kTail;
-      if (!is_name || layout.widths[c] <= kLeastName) continue;
-      if (widest == columns_.size() || layout.widths[c] > layout.widths[widest]) widest = c;
-    }
-    if (widest == columns_.size()) return layout;
-    --layout.widths[widest];
+  for (size_t c = 0; c < columns_.size(); ++c) layout.widths[c] = natural(c, true);
+  make_room_for_labels(layout);
+  const std::vector<size_t> needed = layout.widths;
+  while (layout.total() > width) {
+    if (!cut_a_name(layout, needed)) return layout;
   }
   for (size_t c = 0; c < columns_.size(); ++c) {  // what is left goes to the abbreviated
     layout.widths[c] = std::min(full[c], layout.widths[c] + width - layout.total());

@@ -26,8 +26,9 @@ class TextTable {
     std::string brief = {};  // where `text` does not fit; empty: `text` is cut
   };
 
-  // Every row has a cell for every column. A name column without any text is left out.
-  void add_column(std::string title, Kind kind);
+  // Every row has a cell for every column. A name column without any text is left out; a spare one
+  // also where names would be cut to little.
+  void add_column(std::string title, Kind kind, bool is_spare = false);
   void add_row(std::vector<Cell> cells, bool stands_out = false);
   // Below a rule: figures of all rows together. `label` takes the room of the names from column
   // `label_column` on; `figures` those of the columns from `first_figure` on.
@@ -41,6 +42,7 @@ class TextTable {
   struct Column {
     std::string title;
     Kind kind;
+    bool is_spare;
   };
   struct Row {
     std::vector<Cell> cells;
@@ -56,7 +58,12 @@ class TextTable {
     size_t gap(size_t column) const;
   };
 
+  bool is_name(size_t column) const;
   size_t natural_width(size_t column, bool brief) const;
+  void make_room_for_labels(Layout& layout) const;
+  bool cut_a_name(Layout& layout, const std::vector<size_t>& needed) const;
+  bool cuts_to_little(const Layout& layout) const;
+  Layout lay_out(size_t width, bool with_spare) const;
   Layout lay_out(size_t width) const;
   std::string line(const Row& row, const Layout& layout) const;
 

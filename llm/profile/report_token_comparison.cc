@@ -104,7 +104,7 @@ class TokenComparisonTable {
     using Kind = TextTable::Kind;
     const Unit unit = inspector::unit_for_rows(std::min(wall.a[phase], wall.b[phase]));
     TextTable table;
-    table.add_column(phase_name(which), Kind::kName);
+    table.add_column(phase_name(which), comparison_.matched_by == "op" ? Kind::kName : Kind::kTail);
     table.add_column("rows A : B", Kind::kFigure);
     table.add_column(fmt::format("A {}", unit.name), Kind::kFigure);
     table.add_column(fmt::format("B {}", unit.name), Kind::kFigure);

@@ -144,9 +144,10 @@ class TokenTable {
       table.add_column("ran in", Kind::kName);
       table.add_column("source op", Kind::kName);
       table.add_column("module", Kind::kTail);
-      table.add_column("kernel", Kind::kTail);
+      table.add_column("kernel", Kind::kTail, true);
     } else {
-      table.add_column(options_.view.by == GroupBy::kOp ? "op" : "part of the model", Kind::kName);
+      const bool is_op = options_.view.by == GroupBy::kOp;
+      table.add_column(is_op ? "op" : "part of the model", is_op ? Kind::kName : Kind::kTail);
       table.add_column("rows", Kind::kFigure);
     }
     first_figure_ = is_single ? 4 : 2;

@@ -59,6 +59,35 @@ TEST(TextTable, AbbreviatesTheLabelOfATotal) {
             "sum   1\n");
 }
 
+TEST(TextTable, HasRoomForTheLabelsOfTotals) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("rows", TextTable::Kind::kFigure);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"add"}, {"2"}, {"1"}});
+  table.add_total({"inputs and logits"}, 0, {"345"}, 2);
+  EXPECT_EQ(table.text(80, false),
+            "op           rows   us\n"
+            "add             2    1\n"
+            "──────────────────────\n"
+            "inputs and logits  345\n");
+}
+
+TEST(TextTable, LeavesSpareColumnsOutWhereNamesWouldBeCutToLittle) {
+  TextTable table;
+  table.add_column("op", TextTable::Kind::kName);
+  table.add_column("module", TextTable::Kind::kTail);
+  table.add_column("kernel", TextTable::Kind::kTail, true);
+  table.add_column("us", TextTable::Kind::kFigure);
+  table.add_row({{"convolution"}, {"net.features.10"}, {"aten::convolution"}, {"12.5"}});
+  EXPECT_EQ(table.text(45, false),
+            "op           module        kernel          us\n"
+            "convolution  …features.10  …:convolution 12.5\n");
+  EXPECT_EQ(table.text(38, false),
+            "op           module             us\n"
+            "convolution  net.features.10  12.5\n");
+}
+
 TEST(TextTable, LabelsTotalsWithoutRows) {
   TextTable table;
   table.add_column("#", TextTable::Kind::kFigure);

@@ -181,6 +181,31 @@ TEST_F(SampleProfile, CountsWeightsOfLinearLayers) {
   EXPECT_GT(profile_.weights_in_file, weights);
 }
 
+TEST_F(SampleProfile, NarrowTablesKeepWhatTellsNamesApart) {
+  std::vector<std::string> ends;
+  for (auto& names : profile_.methods.front().names) {
+    for (size_t i = 0; i < names->rows.size(); ++i) {
+      ends.push_back(".w" + std::to_string(i % 7));
+      names->rows[i].source_ops = {"linear"};
+      names->rows[i].modules = {"the_model.inner_model.layers.0.attention" + ends.back()};
+    }
+  }
+  inspector::TableOptions options;
+  options.width = 100;
+  for (const auto by : {inspector::GroupBy::kModule, inspector::GroupBy::kNone}) {
+    options.view.by = by;
+    const std::string table = report_token_table(profile_, options);
+    for (const std::string& end : ends) EXPECT_THAT(table, HasSubstr(end));
+    for (size_t i = 0; i < kParts; ++i) {
+      const auto part = static_cast<Part>(i);
+      if (profile_.parts[i].ns[kDecode] > 0) {
+        EXPECT_THAT(table, HasSubstr(part_name(part)));
+      }
+    }
+  }
+  EXPECT_THAT(report_token_table(profile_, options), HasSubstr("optimized")) << "not optimi…";
+}
+
 TEST_F(SampleProfile, ReportsAreWhole) {
   inspector::TableOptions options;
   options.view.by = inspector::GroupBy::kOp;
