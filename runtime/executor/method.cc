@@ -252,7 +252,8 @@ Error Method::deliver(Restored& output) {
   own.return_to(output.memory);
   *output.value = output.before;
   if (result.dtype() != own.dtype() || !result.same_dim_order(own) || !result.is_readable()) {
-    return Error::make(ErrorCode::kInvalidProgram, "an output is another kind of tensor");
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "an output has no memory, or another dtype or dim order than it should");
   }
   return copy_to(result, own);
 }

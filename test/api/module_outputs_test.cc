@@ -64,15 +64,23 @@ std::string refusal(const AlignedBytes& file, uint64_t max_memory_bytes, ErrorCo
   return message;
 }
 
-TEST(ModuleOutputs, WithoutMemoryAreAnError) {
+AlignedBytes program_without_memory(bool is_planned) {
   ProgramBuilder builder;
   MethodSpec& method = builder.method("forward");
+  method.buffer_sizes = {0, 256};
   const int nothing = method.tensor({.sizes = {64}});
-  const int output = method.tensor({.sizes = {64}});
+  const int planned = method.tensor({.sizes = {64}, .planned = Planned{1, 0}});
+  const int output = is_planned ? planned : method.tensor({.sizes = {64}});
   method.outputs = {output};
   method.move(nothing, output);
-  EXPECT_EQ(refusal(builder.build(), 0, ErrorCode::kInvalidState),
+  return builder.build();
+}
+
+TEST(ModuleOutputs, WithoutMemoryAreAnError) {
+  EXPECT_EQ(refusal(program_without_memory(true), 0, ErrorCode::kInvalidState),
             "forward: output 0: the tensor has no memory");
+  EXPECT_EQ(refusal(program_without_memory(false), 0, ErrorCode::kInvalidProgram),
+            "an output has no memory, or another dtype or dim order than it should");
 }
 
 TEST(ModuleOutputs, OfNoBytesNeedNoMemory) {
