@@ -16,12 +16,13 @@ using Kind = PickleNode::Kind;
 constexpr int kLastProtocol = 5;
 // Of a module and what it has. Five bytes of a pickle make a global of two texts that it shares.
 constexpr size_t kMaxGlobalBytes = 512;
+// An opcode of one byte makes a node of about a hundred.
+constexpr size_t kMaxNodes = size_t{1} << 20;
 
 class Unpickler {
  public:
   Unpickler(std::string_view bytes, const std::string& place) : bytes_(bytes), place_(place) {}
 
-  // Every opcode makes at most one node, so nodes are bounded by the size of the pickle.
   Pickle parse() {
     for (;;) {
       begin_ = at_;
@@ -67,6 +68,7 @@ class Unpickler {
 
   void push(size_t node) { stack_.push_back(node); }
   PickleNode& push_new(Kind kind) {
+    if (pickle_.nodes.size() == kMaxNodes) fail(fmt::format("more than {} values", kMaxNodes));
     push(pickle_.nodes.size());
     pickle_.nodes.push_back({.kind = kind});
     return pickle_.nodes.back();

@@ -174,8 +174,8 @@ std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOption
   const bool begins = position() == 0 || model_.info().encodes_prompt;
   if (begins || !std::exchange(options.add_template, false)) return ids;
   const std::vector<TokenId> text = tokenizer_->encode(prompt, options);
-  const auto found = std::ranges::search(ids, text);
-  if (!found.empty()) ids.erase(ids.begin(), found.begin());
+  const auto found = std::search(ids.begin(), ids.end(), text.begin(), text.end());
+  if (found != ids.end()) ids.erase(ids.begin(), found);
   return ids;
 }
 

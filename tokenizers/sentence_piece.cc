@@ -84,7 +84,7 @@ class SentencePieceTokenizer final : public Tokenizer {
 
   void join_added_bytes(std::vector<int>& ids) const {
     const auto are_added = [this](int a, int b) { return a >= size_ && b >= size_; };
-    ids.erase(std::ranges::unique(ids, are_added).begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end(), are_added), ids.end());
     for (int& id : ids) id = id < size_ ? id : unknown_;
   }
 

@@ -126,6 +126,13 @@ TEST(RecordedTensors, GlobalsHaveShortNames) {
               HasSubstr("the name of a global has 513 bytes; it may have 512"));
 }
 
+TEST(RecordedTensors, HaveABoundedNumberOfValues) {
+  EXPECT_THAT(refusal_of(archive(std::string((size_t{1} << 20) - 16, 'N'))),
+              HasSubstr("neither a tensor"));
+  EXPECT_THAT(refusal_of(archive(std::string((size_t{1} << 20) + 1, 'N'))),
+              AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values")));
+}
+
 // A list that holds itself, and one that is listed again and again.
 TEST(RecordedTensors, SharedListsEndAndStayBounded) {
   EXPECT_THAT(refusal_of(text_of(test::make_archive(
