@@ -127,8 +127,7 @@ TEST(RecordedTensors, GlobalsHaveShortNames) {
 }
 
 TEST(RecordedTensors, HaveABoundedNumberOfValues) {
-  EXPECT_THAT(refusal_of(archive(std::string((size_t{1} << 20) - 16, 'N'))),
-              HasSubstr("neither a tensor"));
+  EXPECT_EQ(refusal_of(archive(std::string((size_t{1} << 20) - 16, 'N'))), "");
   EXPECT_THAT(refusal_of(archive(std::string((size_t{1} << 20) + 1, 'N'))),
               AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values")));
 }
