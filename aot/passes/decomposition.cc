@@ -42,7 +42,7 @@ Argument Decomposition::operand(size_t index) const {
 }
 
 Argument Decomposition::factor(std::string_view name) const {
-  const Argument given = value(name);
+  Argument given = value(name);
   const double* real = given.get<double>();
   if (real == nullptr || is_floating(spec().dtype) || is_complex(spec().dtype)) return given;
   if (!(std::abs(*real) < 0x1p63)) refuse(fmt::format("{} is no integer", name));

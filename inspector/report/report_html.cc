@@ -23,6 +23,7 @@ constexpr size_t kMaxEvents = 10'000;  // of the timeline: the longest
 
 std::optional<uint32_t> typical_step(const std::vector<PageSteps::Step>& steps) {
   std::vector<double> ns;
+  ns.reserve(steps.size());
   for (const PageSteps::Step& step : steps) ns.push_back(step.ns);
   const double median = statistics_of(ns, ns.size()).p50;
   const PageSteps::Step* typical = nullptr;

@@ -210,7 +210,7 @@ Decoder make_strip_decoder(const JsonValue& step, const std::string&) {
 
 Decoder make_replace_decoder(const JsonValue& step, const std::string& place) {
   const auto replacement = std::make_shared<const Replacement>(step, place + ": decoder");
-  return each_piece([replacement, place](std::string text, bool) {
+  return each_piece([replacement, place](const std::string& text, bool) {
     constexpr size_t kMostBytes = 1 << 24;
     std::string out = replacement->apply(text);
     if (out.size() > kMostBytes) {
@@ -389,7 +389,8 @@ Decoder read_decoder(const JsonValue& json, const std::string& place) {
 }
 
 Decoder space_decoder() {
-  return each_piece([](std::string text, bool is_first) { return is_first ? text : " " + text; });
+  return each_piece(
+      [](const std::string& text, bool is_first) { return is_first ? text : " " + text; });
 }
 
 }  // namespace vitrine::hugging_face
