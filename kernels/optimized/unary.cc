@@ -1,5 +1,6 @@
 // Functions of one floating tensor.
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "kernels/optimized/elementwise.h"
@@ -35,7 +36,8 @@ bool clamp(KernelContext& context, const Tensor& self, const Scalar& low, const 
 bool clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
                std::optional<Scalar> max, Tensor& out) {
   if (!min && !max) return false;
-  return clamp(context, self, min.value_or(Scalar(-INFINITY)), max.value_or(Scalar(INFINITY)), out);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  return clamp(context, self, min.value_or(Scalar(-kNone)), max.value_or(Scalar(kNone)), out);
 }
 
 bool leaky_relu_out(KernelContext& context, const Tensor& self, const Scalar& negative_slope,
