@@ -165,6 +165,7 @@ Error MethodLoader::set_constant(std::span<const std::byte> bytes, bool has_slac
   const size_t alignment = std::min<size_t>(tensor.element_size(), 8);
   if (tensor.nbytes() != 0 && reinterpret_cast<uintptr_t>(data) % alignment != 0) {
     // A file may place a constant anywhere; kernels may not read it there.
+    VITRINE_RETURN_IF_ERROR(work_on_bytes(tensor.nbytes()));
     void* copy = arena_.allocate(tensor.nbytes(), 16);
     if (copy == nullptr) return no_memory("a misaligned constant");
     std::memcpy(copy, data, tensor.nbytes());
@@ -195,6 +196,8 @@ Error MethodLoader::find_external_data(const fbs::ExtraTensorInfo& extra, bool i
   Result<DataBuffer> data = options_.external_data->get(key);
   if (!data.ok()) return data.take_error();
   if (data->size() < tensor.nbytes()) return refuse("is too short in the .ptd file");
+  // Read for this value alone, and perhaps larger than it.
+  if (data->is_owned()) VITRINE_RETURN_IF_ERROR(work_on_bytes(data->size()));
   if (is_mutable) return copy_initial(data->bytes(), tensor);
   // At most as many as there are values.
   if (method_.external_.empty()) {

@@ -213,51 +213,84 @@ TEST(LoadStepsTest, AreLinearWhateverIsShared) {
   }
 }
 
-// Has one weight of that many bytes, under any key.
+constexpr int32_t kLargeBytes = 1 << 20;
+
+// Has one weight of kLargeBytes under any key, of which a tensor takes the first elements.
 class LargeWeight final : public NamedDataMap {
  public:
-  explicit LargeWeight(int32_t bytes) : bytes_(static_cast<size_t>(bytes)), sizes_{bytes} {}
+  // `is_read`: anew by each get(), as from a file that is not mapped.
+  LargeWeight(int32_t elements, bool is_read) : sizes_{elements}, is_read_(is_read) {}
   size_t size() const override { return 1; }
   std::string_view key(size_t) const override { return "w"; }
-  Result<DataBuffer> get(std::string_view) const override { return DataBuffer(bytes_); }
+  Result<DataBuffer> get(std::string_view) const override {
+    return is_read_ ? DataBuffer::allocate(kLargeBytes) : Result(DataBuffer(bytes_));
+  }
   Result<std::optional<TensorLayout>> layout(std::string_view) const override {
-    return std::optional(TensorLayout{ScalarType::kByte, sizes_, dim_order_});
+    return std::optional(TensorLayout{ScalarType::kFloat, sizes_, dim_order_});
   }
 
  private:
-  test::AlignedBytes bytes_;
+  test::AlignedBytes bytes_ = test::AlignedBytes(kLargeBytes);
   std::vector<int32_t> sizes_;
   std::vector<uint8_t> dim_order_{0};
+  bool is_read_;
 };
 
-// The bytes are in the file once, and copied for each of the states.
-TEST(LoadStepsTest, CountBytesOfInitialValues) {
-  constexpr int32_t kBytes = 1 << 20;
-  const LargeWeight weight(kBytes);
-  for (const bool is_external : {false, true}) {
-    const auto load = [&](uint64_t num_states, uint64_t max_load_steps) {
-      test::ProgramBuilder builder;
-      test::MethodSpec& method = builder.method("forward");
-      method.buffer_sizes = {0, kBytes};
-      test::TensorSpec state{
-          .dtype = ScalarType::kByte, .sizes = {kBytes}, .planned = test::Planned{1, 0}};
-      if (is_external) state.external = "w";
-      if (!is_external) state.data = builder.initial_state(test::Bytes(kBytes));
-      for (uint64_t i = 0; i < num_states; ++i) method.tensor(state);
-      const test::AlignedBytes file = builder.build();
-      const auto program = Program::load(*view_buffer(file));
-      EXPECT_TRUE(program.ok()) << program.error().message();
-      MethodOptions options;
-      options.kernels = &test::test_kernels();
-      options.external_data = &weight;
-      options.limits.max_load_steps = max_load_steps;
-      return Method::load(*program, "forward", options).take_error().code();
-    };
-    constexpr uint64_t kStates = 100;
-    constexpr uint64_t kSteps = kStates * (kBytes / 64);
-    EXPECT_EQ(load(kStates, kSteps), ErrorCode::kOutOfResources);
-    EXPECT_EQ(load(kStates, kSteps + 100 * kStates), ErrorCode::kOk);
-    EXPECT_EQ(load(20 * kStates, 0), ErrorCode::kOutOfResources);
+// Tensors that share bytes of a file, which are read or copied for each of them.
+struct SharedBytes {
+  enum class From { kProgram, kMappedFile, kReadFile };
+  From from;
+  bool is_state;  // else a constant, misaligned in the program
+  int32_t elements;
+
+  uint64_t steps() const {
+    const int32_t read = from == From::kReadFile ? kLargeBytes : 0;
+    const int32_t copied = is_state || from == From::kProgram ? 4 * elements : 0;
+    return static_cast<uint64_t>(read + copied) / 64;
+  }
+  ErrorCode load(uint64_t num_tensors, uint64_t max_load_steps) const {
+    test::ProgramBuilder builder;
+    test::MethodSpec& method = builder.method("forward");
+    method.buffer_sizes = {0, kLargeBytes};
+    test::TensorSpec tensor{.sizes = {elements}};
+    if (is_state) tensor.planned = test::Planned{1, 0};
+    if (from != From::kProgram) {
+      tensor.external = "w";
+    } else if (is_state) {
+      tensor.data = builder.initial_state(test::Bytes(kLargeBytes));
+    } else {
+      tensor.data = builder.constant(test::Bytes(kLargeBytes + 1));
+      builder.constant_offsets = {{0, 1}};
+    }
+    for (uint64_t i = 0; i < num_tensors; ++i) method.tensor(tensor);
+    const test::AlignedBytes file = builder.build();
+    const auto program = Program::load(*view_buffer(file));
+    EXPECT_TRUE(program.ok()) << program.error().message();
+    const LargeWeight weight(elements, from == From::kReadFile);
+    MethodOptions options;
+    options.kernels = &test::test_kernels();
+    options.external_data = &weight;
+    options.limits.max_load_steps = max_load_steps;
+    return Method::load(*program, "forward", options).take_error().code();
+  }
+};
+
+TEST(LoadStepsTest, CountBytesForEachTensorThatSharesThem) {
+  using From = SharedBytes::From;
+  constexpr int32_t kAll = kLargeBytes / 4;
+  for (const SharedBytes& shape :
+       {SharedBytes{From::kProgram, true, kAll}, SharedBytes{From::kMappedFile, true, kAll},
+        SharedBytes{From::kReadFile, true, kAll}, SharedBytes{From::kReadFile, true, 1},
+        SharedBytes{From::kReadFile, false, 1}, SharedBytes{From::kProgram, false, kAll}}) {
+    SCOPED_TRACE(testing::Message() << "from " << static_cast<int>(shape.from) << ", "
+                                    << shape.is_state << ", " << shape.elements);
+    constexpr uint64_t kTensors = 20;
+    const uint64_t steps = kTensors * shape.steps();
+    EXPECT_EQ(shape.load(kTensors, steps), ErrorCode::kOutOfResources);
+    EXPECT_EQ(shape.load(kTensors, steps + 100 * kTensors), ErrorCode::kOk);
+    // Constants stay: by default memory bounds them, too.
+    if (!shape.is_state) continue;
+    EXPECT_EQ(shape.load(100 * kTensors, 0), ErrorCode::kOutOfResources);
   }
 }
 
