@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "runtime/core/sort.h"
+#include "runtime/data/table_verifier.h"
 
 namespace vitrine {
 
@@ -17,7 +18,7 @@ Error KeyIndex::build(const NamedDataMap& map, Budget& steps) {
   if (!sorted_) return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for named_data");
   for (uint32_t i = 0; i < count; ++i) {
     if (!steps.take(1 + map.key(i).size() / 64)) {
-      return Error::make(ErrorCode::kOutOfResources, "named_data[%u]: shares too long a key", i);
+      return too_many_items(steps).in("named_data[%u]", i);
     }
     sorted_[i] = i;
   }

@@ -116,4 +116,11 @@ bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, 
   return position != kNowhere && walk.table(position, shapes.root);
 }
 
+Error too_many_items(const Budget& steps) {
+  return Error::make(ErrorCode::kOutOfResources,
+                     "the file has more than %llu items to look at, one a byte: it uses the same "
+                     "tables, lists or keys again and again",
+                     static_cast<unsigned long long>(steps.limit()));
+}
+
 }  // namespace vitrine

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "vitrine/budget.h"
+#include "vitrine/error.h"
 
 namespace vitrine {
 
@@ -44,5 +45,8 @@ struct TableShapes {
 // often as it is met: false also if there are none left. `bytes` is aligned for every scalar.
 bool verify_tables(std::span<const std::byte> bytes, const TableShapes& shapes, Budget& steps,
                    size_t start = 0);
+
+// OutOfResources: a file has used up its steps, one a byte of its flatbuffer.
+Error too_many_items(const Budget& steps);
 
 }  // namespace vitrine

@@ -27,17 +27,9 @@ bool is_known(Enum value) {
   return value >= Enum::MIN && value <= Enum::MAX;
 }
 
-Error too_much_work(const Budget& steps) {
-  return Error::make(
-      ErrorCode::kOutOfResources,
-      "the program has more than %llu items to look at, one a byte: it uses the same "
-      "tables or lists again and again",
-      static_cast<unsigned long long>(steps.limit()));
-}
-
 Error check_indices(const flatbuffers::Vector<int32_t>* indices, uint32_t count, const char* field,
                     Budget& steps) {
-  if (!steps.take(size_of(indices))) return too_much_work(steps);
+  if (!steps.take(size_of(indices))) return too_many_items(steps);
   for (uint32_t i = 0; i < size_of(indices); ++i) {
     if (!in_range(indices->Get(i), count)) {
       return Error::make(ErrorCode::kInvalidProgram, "%s[%u]: value %d of %u", field, i,
@@ -98,7 +90,7 @@ class ProgramVerifier {
   Error verify_offsets(const fbs::SubsegmentOffsets* table) const {
     if (table == nullptr) return Error();
     if (size_of(table->offsets()) <= 1) return Error();
-    if (!steps_.take(size_of(table->offsets()))) return too_much_work(steps_);
+    if (!steps_.take(size_of(table->offsets()))) return too_many_items(steps_);
     if (!in_range(table->segment_index(), size_of(program_.segments()))) {
       return invalid("segment_index: no such segment");
     }
@@ -120,7 +112,7 @@ class ProgramVerifier {
     if (plan.name() == nullptr) return invalid("name: is missing");
     if (plan.values() == nullptr) return invalid("values: is missing");
     if (size_of(plan.chains()) == 0) return invalid("chains: is missing");
-    if (!steps_.take(size_of(plan.non_const_buffer_sizes()))) return too_much_work(steps_);
+    if (!steps_.take(size_of(plan.non_const_buffer_sizes()))) return too_many_items(steps_);
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_sizes()); ++i) {
       if (plan.non_const_buffer_sizes()->Get(i) < 0) {
         return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
@@ -172,11 +164,11 @@ class ProgramVerifier {
       case fbs::KernelTypes::BoolList:  // which loading copies
         if (value.val_as_BoolList()->items() == nullptr) return invalid("items: is missing");
         return steps_.take(value.val_as_BoolList()->items()->size()) ? Error()
-                                                                     : too_much_work(steps_);
+                                                                     : too_many_items(steps_);
       case fbs::KernelTypes::IntList: {
         const auto* items = value.val_as_IntList()->items();
         if (items == nullptr) return invalid("items: is missing");
-        if (!steps_.take(items->size())) return too_much_work(steps_);
+        if (!steps_.take(items->size())) return too_many_items(steps_);
         for (uint32_t i = 0; i < items->size(); ++i) {
           if (!in_range(items->Get(i), count) ||
               plan.values()->Get(static_cast<uint32_t>(items->Get(i)))->val_type() !=
@@ -198,7 +190,7 @@ class ProgramVerifier {
   Error verify_tensor_list(const fbs::ExecutionPlan& plan,
                            const flatbuffers::Vector<int32_t>* items, bool optional) const {
     if (items == nullptr) return invalid("items: is missing");
-    if (!steps_.take(items->size())) return too_much_work(steps_);
+    if (!steps_.take(items->size())) return too_many_items(steps_);
     for (uint32_t i = 0; i < items->size(); ++i) {
       const int32_t index = items->Get(i);
       if (optional && index == -1) continue;
@@ -401,7 +393,7 @@ class ProgramVerifier {
 Error verify_program(std::span<const std::byte> flatbuffer, uint64_t segment_bytes, Budget& steps) {
   if (!fbs::ProgramBufferHasIdentifier(flatbuffer.data()) ||
       !verify_tables(flatbuffer, fbs::kTableShapes, steps)) {
-    if (steps.left() == 0) return too_much_work(steps);
+    if (steps.left() == 0) return too_many_items(steps);
     return invalid(
         "the flatbuffer is damaged: an offset leads outside it, or to a misaligned place "
         "(truncated?)");
