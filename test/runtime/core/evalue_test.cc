@@ -166,8 +166,12 @@ TEST(EValue, CheckedAccessorsGiveTheValueOrBothKinds) {
   EXPECT_EQ(*values[0].as_tensor(), &tensor);
   EXPECT_EQ(*values[1].as_int(), 7);
   EXPECT_EQ((*values[7].as_int_list())[1], 7);
+  EXPECT_EQ((*values[8].as_tensor_list())[0], &tensor);
   items[1] = &of_tensor;  // what an instruction may make of it
   EXPECT_STREQ(values[7].as_int_list().error().message(), "an item of the IntList is not an Int");
+  tensor_items[0] = &seven;
+  EXPECT_STREQ(values[8].as_tensor_list().error().message(),
+               "an item of the TensorList is not a Tensor");
 }
 
 }  // namespace
