@@ -23,8 +23,10 @@ Error run(const char* path, std::vector<float>& numbers) {
 
   VITRINE_ASSIGN_OR_RETURN(auto source, vitrine::map_file(path));
   VITRINE_ASSIGN_OR_RETURN(const auto program, vitrine::Program::load(std::move(source)));
-  VITRINE_ASSIGN_OR_RETURN(const auto method,
-                           vitrine::Method::load(program, "forward", {.kernels = &kernels}));
+  VITRINE_ASSIGN_OR_RETURN(
+      const auto method,
+      vitrine::Method::load(program, "forward",
+                            {.kernels = &kernels, .check_plan = vitrine::refuse_overlaps}));
 
   if (method->num_inputs() == 0 || !method->input(0).is_tensor() || method->num_outputs() == 0) {
     return Error::make(ErrorCode::kInvalidArgument, "%s: the method has no tensor input or output",
