@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "test/support/program_builder.h"
@@ -92,6 +93,20 @@ TEST(Mapping, ShowsTheFileAndReadableSlack) {
   ASSERT_EQ(mapping->bytes().size(), 10u);
   EXPECT_EQ(mapping->bytes()[9], std::byte{'9'});
   EXPECT_EQ(mapping->bytes().data()[10 + kReadableSlack - 1], std::byte{0});
+}
+
+// What docs/trust.md says of mapped files: they must not be truncated.
+TEST(MappingDeathTest, ReadingWhatWasTruncatedEndsTheProcess) {
+  const TemporaryFile temporary(bytes_of("0123456789"));
+  const Result<Mapping> mapping = Mapping::map(*File::open(temporary.path()));
+  ASSERT_TRUE(mapping.ok());
+  const std::span<const std::byte> bytes = mapping->bytes();
+  const auto first = [&]() -> std::byte {
+    return *static_cast<const volatile std::byte*>(bytes.data());
+  };
+  EXPECT_EQ(first(), std::byte{'0'});
+  std::filesystem::resize_file(temporary.path(), 0);
+  EXPECT_DEATH(first(), "");
 }
 
 // The slack of a file that fills its pages is on a separate page.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "test/support/program_builder.h"
@@ -51,6 +52,20 @@ TEST(Program, ListsItsMethods) {
   EXPECT_EQ((*program)->method_name(2), "");
   EXPECT_EQ((*program)->method_name(SIZE_MAX), "");
   EXPECT_EQ((*program)->method_meta("encode")->name(), "encode");
+}
+
+TEST(Program, SaysThatItsFileWasTruncated) {
+  const test::TemporaryFile file(sample().build());
+  const auto program = Program::load(*open_file(file.path()));
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  auto opened = open_file(file.path());
+  std::filesystem::resize_file(file.path(), 100);
+  const Error errors[] = {Program::load(std::move(*opened)).take_error(),
+                          ProgramAccess::mutable_data(**program, 2, 5).take_error()};
+  for (const Error& error : errors) {
+    EXPECT_EQ(error.code(), ErrorCode::kAccessFailed);
+    EXPECT_THAT(error.message(), HasSubstr("the file ends before"));
+  }
 }
 
 TEST(Program, NamesTheMethodsThatItHas) {
