@@ -68,8 +68,12 @@ double best_rate(uint32_t threads, Work work) {
 }
 
 json read_cache(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  const json cache = json::parse(stream, nullptr, false);
+  json cache;
+  try {
+    cache = json::parse(read_file(file), nullptr, false);
+  } catch (const ToolError&) {
+    // As if there were none.
+  }
   const bool is_ours = cache.is_object() && cache.value("version", json()) == json(kVersion) &&
                        cache.contains("machines") && cache.at("machines").is_object();
   return is_ours ? cache : json{{"version", kVersion}, {"machines", json::object()}};

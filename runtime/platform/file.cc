@@ -50,9 +50,11 @@ Result<File> File::open(const char* path) {
                        path, std::strerror(reason));
   }
   struct stat status;
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+  const bool is_known = ::fstat(descriptor, &status) == 0;
+  if (!is_known || !S_ISREG(status.st_mode)) {
+    const char* const why = is_known ? "not a regular file" : std::strerror(errno);
     ::close(descriptor);
-    return Error::make(ErrorCode::kAccessFailed, "%s: not a regular file", path);
+    return Error::make(ErrorCode::kAccessFailed, "%s: %s", path, why);
   }
   File file;
   file.descriptor_ = descriptor;

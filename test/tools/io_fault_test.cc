@@ -30,8 +30,8 @@ constexpr int kEnd = -1;
 
 struct Scenario {
   const char* name;
-  const char* tool;
-  std::string arguments;                      // @ stands for the folder
+  const char* tool;  // here and in arguments @ stands for the folder
+  std::string arguments;
   std::map<std::string, std::string> inputs;  // their samples by name
   std::set<std::string> outputs;
   bool together = false;  // the outputs are replaced together
@@ -53,7 +53,7 @@ class Faults {
     }
   }
 
-  CommandResult run() const { return run_tool(scenario_.tool, arguments()); }
+  CommandResult run() const { return run_tool(with_folder(scenario_.tool), arguments()); }
   // With the n-th call failing as `code` says.
   CommandResult run(int n, int code, Call& call) const {
     const ScratchFolder beside;
@@ -62,7 +62,7 @@ class Faults {
     const CommandResult result = run_tool(
         fmt::format("env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD={} VITRINE_IO_FOLDER={} "
                     "VITRINE_IO_LOG={} VITRINE_IO_FAULT='{} {}' {}",
-                    VITRINE_IO_FAULTS, folder(), log, n, code, scenario_.tool),
+                    VITRINE_IO_FAULTS, folder(), log, n, code, with_folder(scenario_.tool)),
         arguments());
     const std::string text = read_text(log);
     const size_t path = text.find('/');
@@ -80,9 +80,9 @@ class Faults {
   }
   void remove(const std::string& name) const { std::filesystem::remove(folder_ / name); }
   std::string text(const std::string& name) const { return read_text(folder_ / name); }
-  std::set<std::string> files() const {
+  std::set<std::string> files(const char* below = "") const {
     std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder() + below)) {
       names.insert(entry.path().filename());
     }
     return names;
@@ -90,8 +90,8 @@ class Faults {
 
  private:
   std::string folder() const { return (folder_ / "").string(); }
-  std::string arguments() const {
-    std::string text = scenario_.arguments;
+  std::string arguments() const { return with_folder(scenario_.arguments); }
+  std::string with_folder(std::string text) const {
     for (size_t at = 0; (at = text.find('@')) != std::string::npos;) {
       text.replace(at, 1, folder());
     }
@@ -165,9 +165,8 @@ TEST_P(IoFaultTest, EachCallOnAFile) {
       } else {
         failed.insert(failing);
         EXPECT_THAT(result.err, HasSubstr(failing));
-        if (code == kEnd) {
-          EXPECT_THAT(result.err, HasSubstr("the file ends before"));
-        }
+        EXPECT_THAT(result.err,
+                    HasSubstr(code == kEnd ? "the file ends before" : std::strerror(code)));
       }
       if (scenario.together && !is_harmless && call.name != "rename") {
         EXPECT_EQ(replaced, 0u);
@@ -289,6 +288,53 @@ TEST(WeightsCacheFaultTest, EachCallOnAFile) {
   }
   std::cout << warnings << " warnings\n";
   EXPECT_GT(warnings, 10u);
+}
+
+// Figures that nobody may believe.
+std::string with_small_figures(nlohmann::json cache) {
+  for (auto& figures : cache.at("machines")) {
+    figures = {{"flops_per_s", 1.0}, {"bytes_per_s", 1.0}};
+  }
+  return cache.dump();
+}
+
+// This machine's limits are measured again, without a word, and what a cut file says of them is not
+// believed. Measuring takes a second: a few calls stand for all.
+TEST(MachineLimitsFaultTest, CallsOnTheCache) {
+  const Scenario scenario{
+      "MachineLimits",
+      "env XDG_CACHE_HOME=@ " VITRINE_EXECUTOR_RUNNER,
+      sample("linear_relu/model.pte") + " --profile --roofline --format json --cpu_threads 1",
+      {},
+      {}};
+  constexpr char kCache[] = "vitrine/machine_limits.json";
+  const Faults faults(scenario);
+  const auto figure = [](const CommandResult& result, const char* name) {
+    return nlohmann::json::parse(result.out).at("machine").at(name).get<double>();
+  };
+  ASSERT_EQ(faults.run().exit_code, 0);
+  const std::string whole = with_small_figures(nlohmann::json::parse(faults.text(kCache)));
+  faults.put(kCache, whole);
+  EXPECT_EQ(figure(faults.run(), "flops_per_s"), 1);
+  const std::string cut = whole.substr(0, whole.size() - 2);
+  const std::pair<int, std::string> calls[] = {{3, "read"}, {6, "write"}, {8, "rename"}};
+  for (const auto& [n, name] : calls) {
+    faults.put(kCache, cut);
+    Call call;
+    const CommandResult result = faults.run(n, ENOSPC, call);
+    SCOPED_TRACE(fmt::format("call {} ({} {})", n, call.name, call.path.string()));
+    EXPECT_EQ(call.name, name);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_GT(figure(result, "flops_per_s"), 1e6);
+    EXPECT_GT(figure(result, "bytes_per_s"), 1e6);
+    EXPECT_EQ(faults.files("vitrine"), std::set<std::string>{"machine_limits.json"});
+    if (name == "read") {
+      EXPECT_TRUE(nlohmann::json::accept(faults.text(kCache)));
+    } else {
+      EXPECT_EQ(faults.text(kCache), cut);
+    }
+  }
 }
 
 }  // namespace
