@@ -77,9 +77,8 @@ constexpr std::array<std::string_view, 10> kHostHeaders = {
     "iomanip",  "ios",     "exception", "stdexcept", "typeinfo"};
 
 // Device-side files in rooms of the host.
-constexpr std::array<std::string_view, 4> kDeviceFiles = {
-    "formats/etdump/etdump_writer.", "formats/etdump/trace_buffer.", "formats/etdump/value_buffer.",
-    "formats/etdump/extensions."};
+constexpr std::array<std::string_view, 2> kDeviceFiles = {"formats/etdump/trace_buffer.",
+                                                          "formats/etdump/value_buffer."};
 
 bool lies_in(std::string_view path, std::string_view folder) {
   return folder.empty() || path == folder ||

@@ -8,6 +8,7 @@
 namespace {
 
 std::atomic<int> allocations{0};  // NOLINT
+std::atomic<int> objects{0};      // NOLINT
 std::atomic<int> failing{0};      // NOLINT: the number of the one that fails
 std::atomic<bool> failed{false};  // NOLINT
 
@@ -22,6 +23,7 @@ bool fails() {
 namespace vitrine::test {
 
 int allocation_count() { return allocations; }
+int object_count() { return objects; }
 
 void fail_allocation(int n) {
   failed = false;
@@ -65,7 +67,13 @@ namespace {
 
 void* counted(size_t bytes, size_t alignment) {
   if (fails()) return nullptr;
+  ++objects;
   return __real_aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+void release(void* memory) {
+  if (memory != nullptr) --objects;
+  std::free(memory);
 }
 
 // Device code, which has no exceptions, ends the process here.
@@ -87,9 +95,9 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
 void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return counted(bytes, static_cast<size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, size_t) noexcept { release(memory); }
+void operator delete[](void* memory, size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }

@@ -7,6 +7,8 @@
 namespace vitrine::test {
 
 int allocation_count();
+// Of operator new's, those that were not deleted.
+int object_count();
 
 // Lets one allocation fail: the n-th from now on, 1 being the next; 0: none.
 void fail_allocation(int n);
