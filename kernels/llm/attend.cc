@@ -102,9 +102,10 @@ void attend_row(const Attention& a, int64_t batch, int64_t token, int64_t head,
 }  // namespace
 
 void attend(KernelContext& context, const Attention& a) {
-  const auto memory = context.allocate_temp_array<float>(3 * static_cast<size_t>(a.width));
-  if (memory.empty()) return;
-  const Memory parts = {memory.data(), memory.data() + a.width, memory.data() + 2 * a.width};
+  if (a.width == 0) return;
+  auto* const memory = static_cast<float*>(context.allocate_temp({3, a.width, sizeof(float)}));
+  if (memory == nullptr) return;
+  const Memory parts = {memory, memory + a.width, memory + 2 * a.width};
   for (int64_t batch = 0; batch < a.batches; ++batch) {
     for (int64_t token = 0; token < a.tokens; ++token) {
       for (int64_t head = 0; head < a.query_heads; ++head) {

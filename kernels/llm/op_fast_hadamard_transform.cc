@@ -142,16 +142,16 @@ void fast_hadamard_transform_out(KernelContext& context, const Tensor& mat, Tens
   HadamardShape shape;
   if (!check_hadamard(context, mat, out, shape) || mat.numel() == 0) return;
   const int64_t count = shape.blocks * shape.length;
-  const auto memory = context.allocate_temp_array<float>(
-      static_cast<size_t>(count) * static_cast<size_t>(worker_count(context)));
-  if (memory.empty()) return;
+  auto* const memory =
+      static_cast<float*>(context.allocate_temp({worker_count(context), count, sizeof(float)}));
+  if (memory == nullptr) return;
   const ConvertRun load = convert_run(mat.dtype(), ScalarType::kFloat);
   const ConvertRun store = convert_run(ScalarType::kFloat, mat.dtype());
   const int64_t bytes = count * static_cast<int64_t>(mat.element_size());
   const int64_t rows = std::max(kGrain / count, int64_t{1});  // of an item
   const int64_t work = work_of({mat.numel(), shape.blocks == 1 ? kWork : kWorkWithBlocks});
   parallel(context, (shape.rows + rows - 1) / rows, work, [&](int64_t item, int64_t worker) {
-    float* const row = memory.data() + worker * count;
+    float* const row = memory + worker * count;
     for (int64_t i = item * rows; i < std::min((item + 1) * rows, shape.rows); ++i) {
       load(mat.unchecked_data<std::byte>() + i * bytes, 1, row, 1, count);
       transform_row(shape, row);

@@ -32,13 +32,13 @@ int64_t depthwise_work(const ConvolutionShape& shape) {
 // Dim order N, C, H, W.
 void convolve_planes(KernelContext& context, const ConvolutionShape& shape) {
   const ConvolutionWindow& window = shape.window;
+  const int64_t line = simd::depthwise_line(shape.in[2], window.stride[2], window.padding[2]);
   // Workers write theirs all the time: none shares a line of the cache.
-  const int64_t scratch_size =
-      simd::depthwise_scratch(shape.in[1], shape.in[2], window.stride[2], window.padding[2]) +
-      kCacheLineFloats;
+  const int64_t lines = shape.in[1] + 2 + (simd::kDepthwiseSlack + kCacheLineFloats) / line;
   auto* const scratch = static_cast<float*>(
-      context.allocate_temp({worker_count(context), scratch_size, sizeof(float)}));
+      context.allocate_temp({worker_count(context), lines, line, sizeof(float)}));
   if (scratch == nullptr) return;
+  const int64_t scratch_size = lines * line;
   std::fill_n(scratch, worker_count(context) * scratch_size, 0.0F);  // what pads lines stays zero
   const Layout& in = shape.input_layout;
   const Layout& out = shape.out_layout;

@@ -91,11 +91,12 @@ class Product {
         right_in_place_(rows <= 2 * shape.rows ? operands.right_in_place() : GemmRows{nullptr, 0}),
         result_(operands.result_in_place()) {}
 
-  // Floats of temporary memory that a worker needs: a packed panel, then rows of the left side.
-  int64_t panel_size() const {
-    return std::max<int64_t>(depth_, 1) * blocking_.panel_vectors * shape_.lanes;
+  // Of temporary memory a worker needs memory_height() * memory_width() floats: a packed panel,
+  // then rows of the left side.
+  int64_t memory_height() const { return std::max<int64_t>(depth_, 1); }
+  int64_t memory_width() const {
+    return panel_width() + (operands_.wants_scratch() ? shape_.rows : 0);
   }
-  int64_t scratch_size() const { return operands_.wants_scratch() ? depth_ * shape_.rows : 0; }
 
   // One panel and one band. `packed` is the panel in the worker's memory.
   void multiply(int64_t item, float* memory, int64_t& packed) const {
@@ -104,12 +105,15 @@ class Product {
     const int64_t begin = blocking_.row_tiles * band / blocking_.bands * shape_.rows;
     const int64_t end =
         std::min(rows_, blocking_.row_tiles * (band + 1) / blocking_.bands * shape_.rows);
+    float* const scratch = memory + memory_height() * panel_width();
     for (int64_t row = begin; row < end; row += shape_.rows) {
-      multiply_rows(panel, row, std::min(shape_.rows, end - row), memory + panel_size());
+      multiply_rows(panel, row, std::min(shape_.rows, end - row), scratch);
     }
   }
 
  private:
+  int64_t panel_width() const { return blocking_.panel_vectors * shape_.lanes; }
+
   Panel take_panel(int64_t number, float* memory, int64_t& packed) const {
     const int64_t first = blocking_.vectors * number / blocking_.panels;
     Panel panel{};
@@ -186,10 +190,11 @@ void gemm(KernelContext& context, int64_t rows, int64_t columns, int64_t depth,
   const int64_t workers = worker_count(context);
   const Blocking blocking = cut(shape, rows, columns, depth, workers);
   const Product product(operands, shape, blocking, rows, columns, depth);
-  const int64_t each = product.panel_size() + product.scratch_size();
   const KernelContext::TemporaryScope scope(context);
-  auto* const memory = static_cast<float*>(context.allocate_temp({workers, each, sizeof(float)}));
+  auto* const memory = static_cast<float*>(context.allocate_temp(
+      {workers, product.memory_height(), product.memory_width(), sizeof(float)}));
   if (memory == nullptr) return;
+  const int64_t each = product.memory_height() * product.memory_width();
   int64_t packed[kMaxWorkers];
   std::fill_n(packed, workers, -1);
   parallel(context, blocking.panels * blocking.bands, work_of({rows, columns, depth + 1}),

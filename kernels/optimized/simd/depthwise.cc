@@ -37,8 +37,8 @@ HWY_INLINE Lines copy_lines(const DepthwisePlane& plane) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t step = plane.step;
-  const int64_t phase = (plane.width + 2 * plane.side + step - 1) / step;
-  const int64_t length = phase * step;
+  const int64_t length = depthwise_line(plane.width, step, plane.side);
+  const int64_t phase = length / step;
   for (int64_t y = 0; y < plane.height; ++y) {
     const float* const from = plane.input + y * plane.input_stride;
     float* const line = plane.scratch + y * length;
@@ -202,11 +202,6 @@ VITRINE_EXPORT(PixelsOfChannels);
 void depthwise_plane(const DepthwisePlane& plane) { VITRINE_DISPATCH(PlaneOfChannel)(plane); }
 void take_every_other(const float* from, int64_t count, float* to) {
   VITRINE_DISPATCH(TakeEveryOther)(from, count, to);
-}
-// With room for a vector that begins at the end of the last line.
-int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t side) {
-  constexpr int64_t kMaxLanes = 64;
-  return (height + 1) * ((width + 2 * side + step - 1) / step) * step + kMaxLanes;
 }
 void depthwise_pixels(const DepthwisePixels& pixels) { VITRINE_DISPATCH(PixelsOfChannels)(pixels); }
 

@@ -16,7 +16,7 @@ struct DepthwisePlane {
   int64_t input_stride;  // from line to line
   int64_t height;
   int64_t width;
-  float* scratch;  // depthwise_scratch() floats
+  float* scratch;  // see depthwise_line()
   const float* weights;
   int64_t kernel_height;
   int64_t kernel_width;
@@ -32,7 +32,12 @@ struct DepthwisePlane {
   int64_t out_height;
   int64_t out_width;
 };
-int64_t depthwise_scratch(int64_t height, int64_t width, int64_t step, int64_t side);
+// Floats of a line of the scratch memory, which has one line more than the plane, and behind it
+// room for a vector.
+inline int64_t depthwise_line(int64_t width, int64_t step, int64_t side) {
+  return (width + 2 * side + step - 1) / step * step;
+}
+constexpr int64_t kDepthwiseSlack = 64;
 void depthwise_plane(const DepthwisePlane& plane);
 
 // to[i] = from[2 * i] for i < count.
