@@ -1,0 +1,173 @@
+#include "test/backends/xnnpack/fault_walk_models.h"
+
+#include <utility>
+
+#include "test/backends/xnnpack/blob_builder.h"
+
+namespace vitrine::test {
+namespace {
+
+constexpr auto kDynamic = schema::program::TensorShapeDynamism::DYNAMIC_BOUND;
+
+// A method whose tensors follow each other in planned memory.
+struct PlannedMethod {
+  explicit PlannedMethod(MethodSpec& method) : spec(method) { spec.buffer_sizes = {0, 0}; }
+
+  int tensor(std::vector<int32_t> sizes, ScalarType dtype = ScalarType::kFloat) {
+    int64_t& end = spec.buffer_sizes[1];
+    const auto offset = static_cast<uint64_t>(end);
+    int64_t bytes = 8;  // of the widest element
+    for (const int32_t size : sizes) bytes *= size;
+    end += (bytes + 15) / 16 * 16;
+    return spec.tensor({.dtype = dtype,
+                        .sizes = std::move(sizes),
+                        .planned = Planned{1, offset},
+                        .dynamism = kDynamic});
+  }
+  // The result, of these sizes, of a kernel that takes it as its last argument.
+  int call(const char* name, const char* overload, std::vector<int32_t> args,
+           std::vector<int32_t> sizes) {
+    const int out = tensor(std::move(sizes));
+    args.insert(args.end(), {out, out});
+    spec.kernel_call(spec.op(name, overload), std::move(args));
+    return out;
+  }
+
+  MethodSpec& spec;
+};
+
+// Different ones between -0.5 and 0.5.
+Bytes weights(size_t count) {
+  std::vector<float> numbers(count);
+  for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i * 7 % 33) / 32 - 0.5f;
+  return bytes_of(numbers);
+}
+
+}  // namespace
+
+AlignedBytes dynamically_quantised_linear() {
+  BlobBuilder b;
+  const uint32_t x = b.input({4, 32}), y = b.output({4, 8});
+  const uint32_t quantised = b.internal({4, 32}, Type::xnn_datatype_qdint8);
+  b.values[quantised].nonbatch_dims = 1;
+  const uint32_t filter =
+      b.constant<int8_t>({8, 32}, std::vector<int8_t>(8 * 32, 3), Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{std::vector<float>(8, 0.25f)};
+  b.unary(Tag::XNNConvert, x, quantised);
+  b.fully_connected(quantised, filter, b.constant<float>({8}, std::vector<float>(8, 1)), y);
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  const int in = method.tensor({4, 32});
+  const int out = method.tensor({4, 8});
+  method.spec.inputs = {in};
+  method.spec.outputs = {out};
+  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
+                            {in, out});
+  return builder.build();
+}
+
+AlignedBytes two_delegates() {
+  BlobBuilder b;
+  const uint32_t x = b.input({4, 512}), square = b.internal({4, 512}), y = b.output({4, 512});
+  b.binary(Tag::XNNMultiply, x, x, square);
+  b.binary(Tag::XNNAdd, square, x, y);
+  const Bytes blob = b.build();
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  int last = method.tensor({4, 512});
+  method.spec.inputs = {last};
+  for (int i = 0; i < 2; ++i) {
+    const int next = method.tensor({4, 512});
+    method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = blob}),
+                              {last, next});
+    last = next;
+  }
+  method.spec.outputs = {last};
+  return builder.build();
+}
+
+AlignedBytes lstm() {
+  constexpr int32_t kBatch = 4, kSteps = 2, kInputs = 8, kState = 128, kGates = 4 * kState;
+  const std::vector<int32_t> state_sizes = {kBatch, kState};
+  const std::vector<int32_t> gate_sizes = {kBatch, kGates};
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  const auto constant = [&](std::vector<int32_t> sizes, size_t count) {
+    return method.spec.tensor(
+        {.sizes = std::move(sizes), .data = builder.constant(weights(count))});
+  };
+  const int of_input = constant({kGates, kInputs}, kGates * kInputs);
+  const int of_state = constant({kGates, kState}, kGates * kState);
+  const int bias = constant({kGates}, kGates);
+  const int none = method.spec.none();
+  const int one = method.spec.integer(1);
+  const auto call = [&](const char* name, std::vector<int32_t> args) {
+    return method.call(name, "out", std::move(args), state_sizes);
+  };
+
+  const int x = method.tensor({kBatch, kSteps, kInputs});
+  int h = method.tensor(state_sizes);
+  int c = method.tensor(state_sizes);
+  method.spec.inputs = {x, h, c};
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int now = method.call("aten::select_copy", "int_out", {x, one, method.spec.integer(step)},
+                                {kBatch, kInputs});
+    const int from_x = method.call("aten::linear", "out", {now, of_input, bias}, gate_sizes);
+    const int from_h = method.call("aten::linear", "out", {h, of_state, none}, gate_sizes);
+    const int gates = method.call("aten::add", "out", {from_x, from_h, one}, gate_sizes);
+    const auto gate = [&](int64_t number, const char* function) {
+      const int begin = method.spec.integer(number * kState);
+      const int end = method.spec.integer((number + 1) * kState);
+      return call(function, {method.call("aten::slice_copy", "Tensor_out",
+                                         {gates, one, begin, end, one}, state_sizes)});
+    };
+    const int kept = call("aten::mul", {gate(1, "aten::sigmoid"), c});
+    const int added = call("aten::mul", {gate(0, "aten::sigmoid"), gate(2, "aten::tanh")});
+    c = call("aten::add", {kept, added, one});
+    h = call("aten::mul", {gate(3, "aten::sigmoid"), call("aten::tanh", {c})});
+  }
+  method.spec.outputs = {h, c};
+  return builder.build();
+}
+
+AlignedBytes two_branches() {
+  constexpr int32_t kLength = 2048;  // 32 KiB of temporary memory
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  MethodSpec& spec = method.spec;
+  const int x = method.tensor({4, kLength});
+  const int flag = spec.tensor({.dtype = ScalarType::kBool, .sizes = {1}});
+  const int sorted = method.tensor({4, kLength});
+  const int places = method.tensor({4, kLength}, ScalarType::kLong);
+  spec.inputs = {x, flag};
+  spec.outputs = {sorted, places};
+  const int sort = spec.op("aten::sort", "values");
+  const int no = spec.boolean(false);
+  const int both = spec.tensor_list({sorted, places});
+  spec.jump_false(flag, 3);
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    spec.kernel_call(sort, {x, spec.integer(dim), no, sorted, places, both});
+    if (dim == 0) spec.jump_false(no, 4);
+  }
+  return builder.build();
+}
+
+AlignedBytes methods_that_share_state() {
+  ProgramBuilder builder;
+  for (const char* name : {"forward", "second"}) {
+    MethodSpec& method = builder.method(name);
+    method.buffer_sizes = {0, 64, 64};
+    const int x = method.tensor({.sizes = {8}, .planned = Planned{1, 0}});
+    const int y = method.tensor({.sizes = {8}, .planned = Planned{1, 32}});
+    const int state = method.tensor({.sizes = {8}, .planned = Planned{2, 0}});
+    const int one = method.integer(1);
+    method.inputs = {x};
+    method.outputs = {y};
+    const int add = method.op("aten::add", "out");
+    method.kernel_call(add, {x, x, one, state, state});
+    method.kernel_call(add, {state, x, one, y, y});
+  }
+  return builder.build();
+}
+
+}  // namespace vitrine::test
