@@ -1,12 +1,15 @@
 // Every allocation of loading a module, calling it and writing its profile fails in turn, by the
-// API for C and by that for C++. Each failure is an error, after which the same steps give the
-// right outputs.
+// API for C and by that for C++. Each failure is an error that says that memory ran out; then the
+// steps that are left, on the same module, give the right outputs and profile.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <initializer_list>
 #include <iostream>
+#include <regex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "test/support/allocation_counter.h"
@@ -38,9 +41,6 @@ void walk(const Run& run) {
     }
     ++failures;
     refusals += outcome.went_well ? 0 : 1;
-    if (n % 8 == 0) {
-      EXPECT_TRUE(run(0).went_well);
-    }
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GE(refusals, 4);
@@ -57,54 +57,94 @@ Outcome end_of_faults(bool went_well) {
 
 bool took(vitrine_error* error) {
   const bool went_well = error == nullptr;
+  if (!went_well) {
+    const auto code = static_cast<ErrorCode>(vitrine_error_code(error));
+    EXPECT_TRUE(code == ErrorCode::kMemoryAllocationFailed ||
+                code == ErrorCode::kDelegateMemoryAllocationFailed)
+        << vitrine_error_message(error);
+    EXPECT_STRNE(vitrine_error_message(error), "");
+  }
   vitrine_error_free(error);
   return went_well;
 }
 
-struct Step {
+struct Steps {
+  vitrine_options options = VITRINE_OPTIONS_INIT;
   vitrine_module* module = nullptr;
   vitrine_value input{};
   vitrine_value output{};
-  char* profile = nullptr;
+  char* json = nullptr;
 
-  bool go(const char* path, const vitrine_options& options) {
+  ~Steps() {
+    vitrine_string_free(json);
+    vitrine_value_clear(&output);
+    vitrine_value_clear(&input);
+    vitrine_module_free(module);
+  }
+
+  // What is left of loading, then a call and its profile.
+  bool go(const char* path) {
     vitrine_info info{};
-    return took(vitrine_module_load_file(path, &options, &module)) &&
-           took(vitrine_method_input(module, "forward", 0, &info)) &&
-           took(vitrine_array_new(info.dtype, info.sizes, info.rank, &input.as.array)) &&
-           took(vitrine_module_call(module, "forward", &input, 1, &output, 1)) &&
-           (options.profile == 0 || took(vitrine_module_profile_json(module, &profile)));
+    input.kind = VITRINE_ARRAY;
+    return (module != nullptr || took(vitrine_module_load_file(path, &options, &module))) &&
+           (input.as.array != nullptr ||
+            (took(vitrine_method_input(module, "forward", 0, &info)) &&
+             took(vitrine_array_new(info.dtype, info.sizes, info.rank, &input.as.array)))) &&
+           call() && (options.profile == 0 || write_profile());
+  }
+  bool call() {
+    vitrine_value_clear(&output);
+    return took(vitrine_module_call(module, "forward", &input, 1, &output, 1));
+  }
+  bool write_profile() {
+    vitrine_string_free(std::exchange(json, nullptr));
+    return took(vitrine_module_profile_json(module, &json));
+  }
+  // Without times.
+  std::string profile() const {
+    return std::regex_replace(json == nullptr ? "" : json, std::regex("_ns\": *[0-9]+"), "");
+  }
+  std::string_view output_bytes() const {
+    return {static_cast<const char*>(vitrine_array_data(output.as.array)),
+            vitrine_array_nbytes(output.as.array)};
   }
 };
 
 void walk_c(const char* sample_name, int profile) {
   const std::string path = sample(std::string(sample_name) + "/model.pte");
-  std::vector<char> expected;
+  const vitrine_backend_option cache = {
+      "XnnpackBackend", "weight_cache_enabled", VITRINE_BOOLEAN, {1}};
+  std::string output;
+  std::string profile_json;
+  int incomplete = 0;
   walk([&](int n) {
-    vitrine_options options = VITRINE_OPTIONS_INIT;
-    options.threads = 1;
-    options.profile = profile;
-    const vitrine_backend_option cache = {
-        "XnnpackBackend", "weight_cache_enabled", VITRINE_BOOLEAN, {1}};
-    options.backend_options = &cache;
-    options.num_backend_options = 1;
-    Step step;
-    step.input.kind = VITRINE_ARRAY;
+    Steps steps;
+    steps.options.threads = 1;
+    steps.options.profile = profile;
+    steps.options.backend_options = &cache;
+    steps.options.num_backend_options = 1;
     fail_allocation(n);
-    const Outcome outcome = end_of_faults(step.go(path.c_str(), options));
-    if (step.output.kind == VITRINE_ARRAY) {
-      const auto* bytes = static_cast<const char*>(vitrine_array_data(step.output.as.array));
-      std::vector<char> got(bytes, bytes + vitrine_array_nbytes(step.output.as.array));
-      if (expected.empty()) expected = got;
-      EXPECT_EQ(got, expected);
+    const Outcome outcome = end_of_faults(steps.go(path.c_str()));
+    if (!outcome.went_well) {
+      if (profile != 0 && steps.module != nullptr) {
+        if (!steps.write_profile()) {  // it lacks a row, and calls do not bring it back
+          ++incomplete;
+          EXPECT_TRUE(steps.call());
+          EXPECT_FALSE(steps.write_profile());
+        }
+        EXPECT_TRUE(took(vitrine_module_profile_reset(steps.module)));
+      }
+      EXPECT_TRUE(steps.go(path.c_str()));
     }
-    EXPECT_EQ(step.profile != nullptr, profile != 0 && outcome.went_well);
-    vitrine_string_free(step.profile);
-    vitrine_value_clear(&step.output);
-    vitrine_value_clear(&step.input);
-    vitrine_module_free(step.module);
+    if (n == 0) {
+      output = steps.output_bytes();
+      profile_json = steps.profile();
+    }
+    EXPECT_EQ(steps.output_bytes(), output);
+    EXPECT_EQ(steps.profile(), profile_json);
     return outcome;
   });
+  EXPECT_EQ(incomplete > 0, profile != 0);
 }
 
 TEST(ApiFaultTest, Kernels) { walk_c("linear_relu", 0); }
@@ -143,7 +183,7 @@ AlignedBytes program_of_strings() {
 TEST(ApiFaultTest, StringsInC) {
   const AlignedBytes program = program_of_strings();
   walk([&](int n) {
-    Step step;
+    vitrine_module* module = nullptr;
     const int32_t size = 2;
     vitrine_value inputs[2] = {};
     vitrine_value outputs[3] = {};
@@ -154,21 +194,24 @@ TEST(ApiFaultTest, StringsInC) {
     vitrine_options options = VITRINE_OPTIONS_INIT;
     options.threads = 1;
     outputs[2].kind = VITRINE_OTHER;
+    const auto go = [&] {
+      vitrine_array*& array = inputs[0].as.array;
+      return (module != nullptr || took(vitrine_module_load_memory(program.data(), program.size(),
+                                                                   &options, &module))) &&
+             (array != nullptr || took(vitrine_array_new(VITRINE_F32, &size, 1, &array))) &&
+             took(vitrine_module_call(module, "forward", inputs, 2, outputs, 3));
+    };
     fail_allocation(n);
-    const bool went_well =
-        took(vitrine_module_load_memory(program.data(), program.size(), &options, &step.module)) &&
-        took(vitrine_array_new(VITRINE_F32, &size, 1, &inputs[0].as.array)) &&
-        took(vitrine_module_call(step.module, "forward", inputs, 2, outputs, 3));
-    const Outcome outcome = end_of_faults(went_well);
-    if (went_well) {
-      EXPECT_STREQ(outputs[1].as.string, "a string that comes out of it");
-      EXPECT_EQ(outputs[2].as.integer, 3);
-    } else {
+    const Outcome outcome = end_of_faults(go());
+    if (!outcome.went_well) {
       EXPECT_EQ(outputs[2].kind, VITRINE_OTHER);  // unchanged
+      EXPECT_TRUE(go());
     }
+    EXPECT_STREQ(outputs[1].as.string, "a string that comes out of it");
+    EXPECT_EQ(outputs[2].as.integer, 3);
     for (vitrine_value& output : outputs) vitrine_value_clear(&output);
     vitrine_array_free(inputs[0].as.array);
-    vitrine_module_free(step.module);
+    vitrine_module_free(module);
     return outcome;
   });
 }
@@ -176,27 +219,27 @@ TEST(ApiFaultTest, StringsInC) {
 TEST(ApiFaultTest, ModulesInCpp) {
   const AlignedBytes program = program_of_strings();
   walk([&](int n) {
-    const std::vector<Value> strings = {"the string that it was exported with"};
-    std::vector<Value> inputs = {Value(), strings[0]};
-    bool went_well = false;
+    const Value text = "the string that it was exported with";
+    std::vector<Value> inputs = {Value(), text};
     fail_allocation(n);
-    {
-      auto array = Array::zeros(ScalarType::kFloat, {2});
-      auto module = Module::load(program, {.threads = 1});
-      if (array.ok() && module.ok()) {
-        inputs[0] = *array;
-        const auto outputs = module->forward(inputs);
-        went_well = outputs.ok();
-        const Outcome outcome = end_of_faults(went_well);
-        if (went_well) {
-          EXPECT_EQ(*outputs->at(1).string(), "a string that comes out of it");
-        } else {
-          EXPECT_EQ(outputs.error().code(), ErrorCode::kMemoryAllocationFailed);
-        }
-        return outcome;
-      }
+    auto array = Array::zeros(ScalarType::kFloat, {2});
+    auto module = Module::load(program, {.threads = 1});
+    if (!array.ok() || !module.ok()) {
+      EXPECT_EQ((array.ok() ? module.error() : array.error()).code(),
+                ErrorCode::kMemoryAllocationFailed);
+      return end_of_faults(false);
     }
-    return end_of_faults(went_well);
+    inputs[0] = *array;
+    auto outputs = module->forward(inputs);
+    const Outcome outcome = end_of_faults(outputs.ok());
+    if (!outcome.went_well) {
+      EXPECT_EQ(outputs.error().code(), ErrorCode::kMemoryAllocationFailed);
+      outputs = module->forward(inputs);
+    }
+    EXPECT_TRUE(outputs.ok());
+    if (!outputs.ok()) return outcome;
+    EXPECT_EQ(*outputs->at(1).string(), "a string that comes out of it");
+    return outcome;
   });
 }
 
