@@ -111,49 +111,6 @@ TEST(Module, TakesSizesThatChange) {
   }
 }
 
-TEST(Module, BorrowedInputsAreNotWrittenNorReadPastTheirEnd) {
-  std::vector<float> pixels = read_floats(sample("digits_xnnpack/input_0.bin"));
-  const std::vector<float> before = pixels;
-  Module module = load("digits_xnnpack");
-  const TensorInfo info = module.method_meta("forward")->input_tensor(0);
-  auto borrowed = Array::borrow<float>(pixels, info.sizes);
-  ASSERT_TRUE(borrowed.ok());
-  const auto outputs = module.forward({*borrowed});
-  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-  EXPECT_EQ(pixels, before);
-}
-
-// Gives its input, which it has in that dim order, and in memory of its own or of the caller.
-test::AlignedBytes program_in_order(const std::vector<uint8_t>& dim_order, bool is_planned) {
-  test::ProgramBuilder builder;
-  test::MethodSpec& method = builder.method("forward");
-  method.buffer_sizes = {0, 64};
-  test::TensorSpec input{.sizes = {1, 2, 1, 3}, .dim_order = dim_order};
-  if (is_planned) input.planned = test::Planned{1, 0};
-  method.inputs = {method.tensor(input)};
-  method.outputs = method.inputs;
-  return builder.build();
-}
-
-TEST(Module, TakesInputsInAnyDimOrder) {
-  const std::vector<std::vector<uint8_t>> orders = {{0, 1, 2, 3}, {0, 2, 3, 1}};
-  const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};
-  for (const bool is_planned : {true, false}) {
-    for (const auto& of_program : orders) {
-      const test::AlignedBytes file = program_in_order(of_program, is_planned);
-      auto module = Module::load(file);
-      ASSERT_TRUE(module.ok()) << module.error().message();
-      for (const auto& of_input : orders) {
-        auto input = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, of_input);
-        ASSERT_TRUE(input->copy_from(std::as_bytes(std::span(numbers))).ok());
-        const auto outputs = module->forward({*input});
-        ASSERT_TRUE(outputs.ok()) << outputs.error().message();
-        EXPECT_EQ(floats_of(outputs->at(0)), numbers);
-      }
-    }
-  }
-}
-
 TEST(Module, RunsOnPortableKernelsAloneAndAlike) {
   Module module = load("digits_portable", {.threads = 1, .optimized_kernels = false});
   const TensorInfo info = module.method_meta("forward")->input_tensor(0);

@@ -1,0 +1,86 @@
+// How modules take arrays: in whose memory, and in which order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "test/corruption/guarded_memory.h"
+#include "test/support/program_builder.h"
+#include "vitrine/module.h"
+
+namespace vitrine {
+namespace {
+
+using testing::Each;
+
+std::vector<float> elements_of(const Array& array) {
+  const auto data = array.data<float>();
+  return {data->begin(), data->end()};
+}
+
+// x = 2 x, in an input that is not planned, and y = 2 x.
+TEST(Module, BorrowedInputsAreNotWrittenNorReadPastTheirEnd) {
+  constexpr size_t kCount = 12;
+  const std::vector<int32_t> sizes = {kCount};
+  test::ProgramBuilder builder;
+  test::MethodSpec& method = builder.method("forward");
+  method.buffer_sizes = {0, 64};
+  const int x = method.tensor({.sizes = sizes});
+  const int y = method.tensor({.sizes = sizes, .planned = test::Planned{1, 0}});
+  const int add = method.op("aten::add", "out");
+  method.inputs = {x};
+  method.outputs = {y};
+  for (const int to : {x, y}) method.kernel_call(add, {x, x, method.integer(1), to, to});
+  const test::AlignedBytes file = builder.build();
+  auto module = Module::load(file);
+  ASSERT_TRUE(module.ok()) << module.error().message();
+
+  test::GuardedMemory guarded(kCount * sizeof(float), 0);
+  const std::span<float> memory(reinterpret_cast<float*>(guarded.data()), kCount);
+  std::ranges::fill(memory, 3.0F);
+  const Array borrowed = *Array::borrow<float>(memory, sizes);
+  const Array owned = *Array::copy_of<float>(memory, sizes);
+  for (const Array& array : {borrowed, owned}) {
+    const auto outputs = module->forward({array});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+    EXPECT_THAT(elements_of(*outputs->at(0).array()), Each(12));
+  }
+  EXPECT_THAT(memory, Each(3));
+  EXPECT_THAT(elements_of(owned), Each(6)) << "the program works in an array that owns its memory";
+}
+
+// Gives its input, which it has in that dim order, and in memory of its own or of the caller.
+test::AlignedBytes program_in_order(const std::vector<uint8_t>& dim_order, bool is_planned) {
+  test::ProgramBuilder builder;
+  test::MethodSpec& method = builder.method("forward");
+  method.buffer_sizes = {0, 64};
+  test::TensorSpec input{.sizes = {1, 2, 1, 3}, .dim_order = dim_order};
+  if (is_planned) input.planned = test::Planned{1, 0};
+  method.inputs = {method.tensor(input)};
+  method.outputs = method.inputs;
+  return builder.build();
+}
+
+TEST(Module, TakesInputsInAnyDimOrder) {
+  const std::vector<std::vector<uint8_t>> orders = {{0, 1, 2, 3}, {0, 2, 3, 1}};
+  const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};
+  for (const bool is_planned : {true, false}) {
+    for (const auto& of_program : orders) {
+      const test::AlignedBytes file = program_in_order(of_program, is_planned);
+      auto module = Module::load(file);
+      ASSERT_TRUE(module.ok()) << module.error().message();
+      for (const auto& of_input : orders) {
+        auto input = Array::zeros(ScalarType::kFloat, {1, 2, 1, 3}, of_input);
+        ASSERT_TRUE(input->copy_from(std::as_bytes(std::span(numbers))).ok());
+        const auto outputs = module->forward({*input});
+        ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+        EXPECT_EQ(elements_of(*outputs->at(0).array()), numbers);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine
