@@ -1,6 +1,7 @@
 #include "tokenizers/unicode.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <vector>
 
@@ -20,6 +21,19 @@ TEST(WellFormed, ReplacesTheLongestRunsThatCouldBeginACharacter) {
   EXPECT_EQ(well_formed("\xC0\xAF"), "\uFFFD\uFFFD");
   EXPECT_EQ(well_formed("\xF4\x91\x92\x93\xFF"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(well_formed(std::string("a\0b", 3)), std::string("a\0b", 3));
+}
+
+TEST(WellFormed, RefusesTextsOfMoreThan256MiB) {
+  constexpr size_t kTooMany = (size_t{256} << 20) + 1;
+  void* const memory = ::mmap(nullptr, kTooMany, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  try {
+    well_formed({static_cast<const char*>(memory), kTooMany});
+    ADD_FAILURE() << "not refused";
+  } catch (const TokenizerError& error) {
+    EXPECT_STREQ(error.what(), "a text of 268435457 bytes is longer than the 268435456 accepted");
+  }
+  ::munmap(memory, kTooMany);
 }
 
 TEST(CharacterStream, WaitsForTheRestOfACharacter) {

@@ -61,6 +61,17 @@ TEST(MappingDemoFaultTest, ResultsAreTakenFromTheBudget) {
   EXPECT_STREQ(large.error().message(), "no memory for 1048576 items of 4 bytes");
 }
 
+// Both results together may take 1 GiB, if there is as much memory.
+TEST(MappingDemoFaultTest, ResultsAreBounded) {
+  Budget budget(1 << 20);
+  const auto largest = load_demo(1 << 27, &budget);
+  ASSERT_FALSE(largest.ok());
+  EXPECT_STREQ(largest.error().message(), "no memory for 134217728 items of 4 bytes");
+  const auto larger = load_demo((1 << 27) + 1, &budget);
+  ASSERT_FALSE(larger.ok());
+  EXPECT_STREQ(larger.error().message(), "value 2: results take more than 1073741824 bytes");
+}
+
 TEST(MappingDemoFaultTest, WordsOfThePayloadAreTakenFromTheSteps) {
   const std::vector<std::byte> bytes = payload(3);
   Budget steps(2 * (bytes.size() / 4) + 1);

@@ -1,7 +1,9 @@
 // Which values and constants are refused, and in which words: one damaged payload a check.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
 
 #include "test/backends/xnnpack/damaged_payloads.h"
 
@@ -159,6 +161,27 @@ TEST_F(LimitsTest, BoundTensorsAndWorkspace) {
   limits.max_workspace_bytes = 799;
   EXPECT_THAT(load_error(b, limits),
               HasSubstr("xnodes[1] (Negate): the tensors alive here exceed"));
+}
+
+TEST_F(LimitsTest, AreTheDefaultsWhereNoneAreGiven) {
+  constexpr uint32_t kFloatsOfAGiB = 1 << 28;
+  BlobBuilder tensor;
+  tensor.unary(Tag::XNNAbs, tensor.input({kFloatsOfAGiB + 1}), tensor.output({kFloatsOfAGiB + 1}));
+  EXPECT_THAT(load_error(tensor), HasSubstr("xnodes[0] (Abs): its output exceeds the bound of "
+                                            "1073741824 bytes"));
+  BlobBuilder workspace;
+  const uint32_t x = workspace.input({kFloatsOfAGiB});
+  std::vector<uint32_t> alive(5);
+  for (uint32_t& value : alive) {
+    value = workspace.internal({kFloatsOfAGiB});
+    workspace.unary(Tag::XNNAbs, x, value);
+  }
+  for (const uint32_t value : alive) {
+    workspace.unary(Tag::XNNNegate, value, workspace.output({kFloatsOfAGiB}));
+  }
+  const uint64_t bound = std::min<uint64_t>(uint64_t{4} << 30, SIZE_MAX / 2);  // of 32 bits: less
+  EXPECT_THAT(load_error(workspace), HasSubstr("the tensors alive here exceed the bound of " +
+                                               std::to_string(bound) + " bytes"));
 }
 
 }  // namespace

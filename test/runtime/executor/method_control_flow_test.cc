@@ -116,6 +116,8 @@ TEST_F(MethodControlFlowTest, EndlessLoopsAreStopped) {
   EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
   EXPECT_THAT(error_.message(), HasSubstr("stopped after 1000 instructions"));
   EXPECT_THAT(error_.message(), HasSubstr("chain 0, instruction 0"));
+  run();
+  EXPECT_THAT(error_.message(), HasSubstr("stopped after 10000000 instructions"));
 }
 
 TEST_F(MethodControlFlowTest, TheLimitIsPerRunAndExact) {
