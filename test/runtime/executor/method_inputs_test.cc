@@ -268,6 +268,19 @@ TEST_F(ReusedInputsTest, OthersKeepTheirValues) {
   }
 }
 
+// Outputs may be read until the input is set.
+TEST_F(ReusedInputsTest, OutputsInTheirPlaceAreOverwritten) {
+  build(64);
+  const auto method = load();
+  ASSERT_TRUE(set(*method, 0, 1).ok() && set(*method, 1, 2).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), testing::Each(2 * (1 + 2)));
+  ASSERT_TRUE(set(*method, 0, 5).ok());
+  EXPECT_THAT(output(*method), testing::Each(2 * (1 + 2)));
+  ASSERT_TRUE(set(*method, 1, 3).ok());
+  EXPECT_THAT(output(*method), testing::Each(3));
+}
+
 // What a program writes into its own input is its state.
 TEST_F(ReusedInputsTest, MutatedInputsKeepWhatWasWritten) {
   build(192);
@@ -305,6 +318,24 @@ TEST_F(MethodOutputsTest, GoWhereTheCallerWants) {
   ASSERT_TRUE(method->execute().ok());
   EXPECT_THAT(memory, ElementsAre(2, 4, 6, 8, 10, 12));
   EXPECT_EQ(method->output(0).unchecked_tensor().raw_data(), memory.data());
+}
+
+// 2 x, and 3 x where x is in memory of its own.
+TEST_F(MethodOutputsTest, GivenAsInputsAreOverwrittenWhileTheyAreNeeded) {
+  forward_.values[static_cast<size_t>(x_)].tensor.planned.reset();
+  forward_.values[static_cast<size_t>(out_)].tensor.planned = Planned{1, 0};
+  const int second = forward_.tensor({.sizes = {2, 3}, .planned = Planned{1, 32}});
+  forward_.outputs.push_back(second);
+  forward_.kernel_call(forward_.op("test::scale", "out"),
+                       {x_, forward_.integer(3), second, second});
+  const auto method = load();
+  ASSERT_TRUE(method->set_input(0, value({2, 3}, std::vector<float>(6, 1))).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), testing::Each(2));
+  EXPECT_THAT(output(*method, 1), testing::Each(3));
+  ASSERT_TRUE(method->set_input(0, method->output(0)).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method, 1), testing::Each(3 * 2 * 2)) << "not 3 * 2";
 }
 
 // The memory is not copied and is not let go after a run.

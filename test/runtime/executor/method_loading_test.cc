@@ -136,6 +136,14 @@ TEST_F(MethodLoadingTest, BoundsItsOwnMemory) {
   EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
 }
 
+TEST_F(MethodLoadingTest, BudgetsAreWithoutTheFile) {
+  constexpr int32_t kCount = 1 << 18;
+  build_scaling();
+  forward_.tensor({.sizes = {kCount}, .data = builder_.constant(test::Bytes(kCount * 4))});
+  EXPECT_GT(builder_.build().size(), kCount * 4);
+  EXPECT_TRUE(try_load({.limits = {.max_memory_bytes = 100000}}).ok());
+}
+
 TEST_F(MethodLoadingTest, FailingKernelsAreNamedWithTheirPlace) {
   build_scaling();
   forward_.kernel_call(forward_.op("test::fail", "out"), {x_, out_, out_});

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <string>
 
 #include "test/support/read_text.h"
 #include "test/support/scratch_folder.h"
@@ -60,6 +64,20 @@ TEST(NewFileTest, OthersMayReadOutputsAlone) {
   ::umask(former);
   EXPECT_EQ(fs::status(scratch / "output").permissions(), fs::perms(0640));
   EXPECT_EQ(fs::status(scratch / "private").permissions(), fs::perms(0600));
+}
+
+TEST(NewFileTest, PipesAreWrittenInPlace) {
+  const ScratchFolder scratch;
+  const std::string path = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write(path, "text");
+  std::array<char, 8> got{};
+  EXPECT_EQ(::read(reader, got.data(), got.size()), 4);
+  ::close(reader);
+  EXPECT_STREQ(got.data(), "text");
+  EXPECT_TRUE(fs::is_fifo(path));
 }
 
 TEST(NewFileTest, OutputsAloneMayBeDevices) {
