@@ -59,6 +59,17 @@ std::string tensor_text(const TensorInfo& tensor) {
   return fmt::format("{}[{}]", scalar_type_name(tensor.dtype), fmt::join(tensor.sizes, ","));
 }
 
+const Tensor& output_tensor(const Method& method) {
+  const Result<Tensor*> output = method.output(0).as_tensor();
+  const TensorInfo declared = method.meta().output_tensor(0);
+  if (!output.ok() || !(*output)->is_readable() || (*output)->dtype() != declared.dtype ||
+      (*output)->rank() != declared.sizes.size()) {
+    throw GenerationError(
+        fmt::format("method {} did not give {}", method.meta().name(), tensor_text(declared)));
+  }
+  return **output;
+}
+
 void set_ids_input(Method& method, size_t index, std::span<int64_t> ids) {
   std::array<int32_t, 2> sizes = {1, static_cast<int32_t>(ids.size())};
   std::array<int64_t, 2> strides{};
@@ -221,13 +232,12 @@ void DecoderCall::set_ids(std::span<const TokenId> tokens, std::span<const int64
 
 // What the embedding gave, with rows of the encoder's in their places.
 void DecoderCall::set_rows(std::span<const int64_t> rows) {
-  const Tensor& embedded = feeders_.embedding->output(0).unchecked_tensor();
-  const Tensor& encoded = feeders_.encoder->output(0).unchecked_tensor();
+  const Tensor& embedded = output_tensor(*feeders_.embedding);
+  const Tensor& encoded = output_tensor(*feeders_.encoder);
   const size_t row_bytes =
       static_cast<size_t>(embedded.size(embedded.rank() - 1)) * embedded.element_size();
   const auto bytes_of = [](const Tensor& tensor) {
-    return std::span(tensor.unchecked_data<std::byte>(),
-                     static_cast<size_t>(tensor.numel()) * tensor.element_size());
+    return std::span(static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes());
   };
   const auto from = bytes_of(encoded);
   const auto all = bytes_of(embedded);
@@ -261,7 +271,7 @@ void DecoderCall::set_position(size_t count, int64_t position) {
 }
 
 std::span<const float> DecoderCall::logits_of(size_t last) {
-  const Tensor& output = method_.output(0).unchecked_tensor();
+  const Tensor& output = output_tensor(method_);
   const size_t rows = static_cast<size_t>(output.numel()) / vocabulary_;
   const size_t row = gives_all_logits_ ? last : 0;
   if (row >= rows) {

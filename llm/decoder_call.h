@@ -75,6 +75,9 @@ class DecoderCall {
 void set_ids_input(Method& method, size_t index, std::span<int64_t> ids);
 // Throws GenerationError.
 void check_call(const Error& error, std::string_view what);
+// The method's only output, after its execution. Throws GenerationError if it is not the tensor, in
+// memory, that the program declares.
+const Tensor& output_tensor(const Method& method);
 // "i64[1,8]"
 std::string tensor_text(const TensorInfo& tensor);
 

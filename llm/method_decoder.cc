@@ -213,8 +213,7 @@ void MethodDecoder::run_encoder() {
 size_t MethodDecoder::count_rows() {
   const TensorInfo given = encoder_->meta().output_tensor(0);
   if (encoding_ == Encoding::kMissing || given.dynamism != ShapeDynamism::kStatic) run_encoder();
-  const Tensor& encoded = encoder_->output(0).unchecked_tensor();
-  return static_cast<size_t>(encoded.numel() / std::max(given.sizes.back(), 1));
+  return static_cast<size_t>(output_tensor(*encoder_).numel() / std::max(given.sizes.back(), 1));
 }
 
 std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {

@@ -13,6 +13,7 @@
 #include "test/support/corpus.h"
 #include "test/support/program_builder.h"
 #include "test/support/read_json.h"
+#include "test/support/tensor_factory.h"
 #include "vitrine/data_source.h"
 
 namespace vitrine {
@@ -247,6 +248,63 @@ TEST_F(SmallDecoder, RefusesWhatIsNoDecoder) {
 TEST_F(SmallDecoder, RefusesLogitsOfIntegers) {
   forward({.dtype = ScalarType::kInt});
   EXPECT_THAT(refusal(), testing::HasSubstr("its output is not logits"));
+}
+
+// A tensor that is in no memory is moved to where the output is.
+void move_nothing(MethodSpec& method) {
+  test::TensorSpec nothing = method.values[static_cast<size_t>(method.outputs[0])].tensor;
+  nothing.planned.reset();
+  nothing.data = 0;
+  method.move(method.tensor(nothing), method.outputs[0]);
+}
+
+TEST_F(SmallDecoder, RefusesLogitsWithoutMemory) {
+  forward({});
+  move_nothing(builder_.methods.back());
+  const auto decoder = load();
+  EXPECT_THAT(
+      [&] {
+        decoder->feed(Ids{1, 2}, 0);
+      },
+      testing::ThrowsMessage<GenerationError>("method forward did not give f32[1,6]"));
+}
+
+TEST(HostileDecoder, GivesRowsWithoutMemory) {
+  for (const bool is_encoder : {true, false}) {
+    test::ProgramBuilder builder;
+    const auto planned = [](ScalarType dtype, std::vector<int32_t> sizes, uint64_t offset) {
+      return test::TensorSpec{
+          .dtype = dtype, .sizes = std::move(sizes), .planned = test::Planned{1, offset}};
+    };
+    MethodSpec& encoder = builder.method("vision_encoder");
+    encoder.inputs = {encoder.tensor(planned(ScalarType::kFloat, {1, 2, 6}, 0))};
+    encoder.outputs = {encoder.tensor(planned(ScalarType::kFloat, {1, 2, 6}, 64))};
+    MethodSpec& embedding = builder.method("token_embedding");
+    embedding.inputs = {embedding.tensor(planned(ScalarType::kLong, {1, 1}, 0))};
+    embedding.outputs = {embedding.tensor(planned(ScalarType::kFloat, {1, 1, 6}, 64))};
+    MethodSpec& decode = builder.method("text_decoder");
+    decode.inputs = {decode.tensor(planned(ScalarType::kFloat, {1, 1, 6}, 0)),
+                     decode.tensor(planned(ScalarType::kLong, {1}, 64))};
+    decode.outputs = {decode.tensor(planned(ScalarType::kFloat, {1, 6}, 128))};
+    for (MethodSpec& method : builder.methods) method.buffer_sizes = {0, 256};
+    move_nothing(is_encoder ? encoder : embedding);
+    const test::AlignedBytes file = builder.build();
+    const std::shared_ptr<const Program> program = *Program::load(*view_buffer(file));
+    const auto load = [&program](const char* name) { return *Method::load(program, name, {}); };
+    const auto encode = load("vision_encoder");
+    const auto embed = load("token_embedding");
+    const auto method = load("text_decoder");
+    MethodDecoder decoder(
+        program, {.decode = method.get(), .encoder = encode.get(), .embedding = embed.get()},
+        {.row_id = 9});
+    test::TensorFactory factory;
+    decoder.encode(factory.make(ScalarType::kFloat, {1, 2, 6}));
+    const Ids fed = decoder.with_rows(Ids{9});
+    EXPECT_THAT([&] { decoder.feed(std::span(fed).first(1), 0); },
+                testing::ThrowsMessage<GenerationError>(
+                    is_encoder ? "method vision_encoder did not give f32[1,2,6]"
+                               : "method token_embedding did not give f32[1,1,6]"));
+  }
 }
 
 }  // namespace
