@@ -21,10 +21,10 @@
 //   str               std::string_view            str?    std::optional<std::string_view>
 //   ScalarType        ScalarType                  ScalarType? std::optional<ScalarType>
 // A program passes the returned value(s) once more after these; that trailing argument is not read.
-// A last parameter `EValue&` instead receives the result of an operator without `out`
-// (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. Elsewhere, it is a
-// value that the operator changes in place (et_copy_index). A parameter of type const EValue& takes
-// whatever is there.
+// A last parameter `EValue&` instead receives the number that is the result of an operator without
+// `out` (aten::sym_size.int, executorch_prim::*), and no trailing argument follows it. A
+// ChangedTensor is a tensor that the operator gives other sizes or memory (et_view,
+// et_copy_index). A parameter of type const EValue& takes whatever is there.
 //
 // The kernel is not called if the program passes a value of another kind than the parameter's, an
 // input without memory, or an output without memory or in constant memory. Kernels need not check
@@ -47,6 +47,10 @@
 namespace vitrine {
 
 struct TensorSlot {
+  Tensor* tensor;
+};
+
+struct ChangedTensor {
   Tensor* tensor;
 };
 
@@ -112,6 +116,13 @@ struct UnboxValue {
 template <>
 struct Unbox<TensorSlot> : UnboxValue<TensorSlot> {
   static bool read(const EValue& value, TensorSlot& out) {
+    if (value.is_tensor()) out.tensor = &value.unchecked_tensor();
+    return value.is_tensor();
+  }
+};
+template <>
+struct Unbox<ChangedTensor> : UnboxValue<ChangedTensor> {
+  static bool read(const EValue& value, ChangedTensor& out) {
     if (value.is_tensor()) out.tensor = &value.unchecked_tensor();
     return value.is_tensor();
   }
@@ -257,6 +268,10 @@ template <>
 struct Slot<EValue&> {
   EValue* storage = nullptr;
 };
+// What is a tensor, a text or a list remains one.
+inline bool may_become_number(const EValue& value) {
+  return value.is_none() || value.is_int() || value.is_double() || value.is_bool();
+}
 template <>
 struct Unbox<EValue&> {
   using Storage = EValue*;
@@ -288,6 +303,9 @@ template <class T>
 inline constexpr bool is_output =
     tensor_use<T> == TensorUse::kOutput || tensor_use<T> == TensorUse::kOutputList;
 
+template <class T>
+inline constexpr bool is_result = std::is_same_v<T, EValue&> || std::is_same_v<T, ChangedTensor>;
+
 // Bit n is flag n.
 constexpr uint32_t bits(std::initializer_list<bool> flags) {
   uint32_t result = 0;
@@ -306,12 +324,12 @@ template <class T>
 bool read_argument(KernelContext& context, EValue* const* arguments, size_t index, Slot<T>& slot) {
   if constexpr (std::is_same_v<T, EValue&>) {
     slot.storage = arguments[index];
-    return true;
+    if (may_become_number(*arguments[index])) return true;
   } else {
     if (Unbox<T>::read(*arguments[index], slot.storage)) return true;
-    wrong_argument(context, index, *arguments[index], tensor_use<T>);
-    return false;
   }
+  wrong_argument(context, index, *arguments[index], tensor_use<T>);
+  return false;
 }
 
 template <auto function>
@@ -322,7 +340,7 @@ struct Box<function> {
   static_assert(sizeof...(Args) < 32);
   static constexpr uint32_t kInputs = bits({is_input<Args>...});
   static constexpr uint32_t kOutputs = bits({is_output<Args>...});
-  static constexpr uint32_t kResults = bits({std::is_same_v<Args, EValue&>...});
+  static constexpr uint32_t kResults = bits({is_result<Args>...});
   static constexpr uint16_t kNumArguments = sizeof...(Args) + (kResults != 0 ? 0 : 1);
   static void call(KernelContext& context, EValue* const* arguments) {
     call(context, arguments, std::index_sequence_for<Args...>());

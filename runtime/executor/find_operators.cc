@@ -63,7 +63,6 @@ Error MethodLoader::find_kernels_and_backends() {
     if (op.name == nullptr) return no_memory("operator names");
     if (options_.kernels != nullptr) op.found = options_.kernels->find(op.name);
     all_found = all_found && op.found.kernel != nullptr;
-    common_dtypes_ &= op.found.dtypes;
   }
   for (uint32_t i = 0; i < size_of(plan_.delegates()); ++i) {
     VITRINE_RETURN_IF_ERROR(work(plan_.delegates()->Get(i)->id()->size() * per_letter));

@@ -5,6 +5,19 @@
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {
+namespace {
+
+// Whether one may take the other's place: a value keeps its kind, a tensor its dtype and rank, so
+// that what was checked at load holds in every execution.
+bool are_alike(const EValue& a, const EValue& b) {
+  if (a.tag() != b.tag()) return false;
+  if (!a.is_tensor()) return true;
+  const Tensor& x = a.unchecked_tensor();
+  const Tensor& y = b.unchecked_tensor();
+  return x.dtype() == y.dtype() && x.rank() == y.rank();
+}
+
+}  // namespace
 
 Error MethodLoader::make_steps() {
   const uint32_t num_chains = plan_.chains()->size();
@@ -58,7 +71,8 @@ Error MethodLoader::make_step(const fbs::Instruction& from, Step& step) {
       step.kind = TraceRecord::Kind::kMove;
       for (const int32_t value : from_and_to) exchanged_[static_cast<size_t>(value)] = true;
       VITRINE_RETURN_IF_ERROR(set_arguments(from_and_to, 2, step));
-      return note_dtypes(step, common_dtypes_);
+      if (are_alike(*step.arguments[0], *step.arguments[1])) return Error();
+      return Error::make(ErrorCode::kInvalidProgram, "moves to another kind, dtype or rank");
     }
     case fbs::InstructionArguments::JumpFalseCall: {
       const fbs::JumpFalseCall& call = *from.instr_args_as_JumpFalseCall();
@@ -128,7 +142,6 @@ Error MethodLoader::set_arguments(const int32_t* indices, size_t count, Step& st
   return Error();
 }
 
-// Dtypes never change, but a kernel's arguments do if a move exchanges tensors.
 Error MethodLoader::note_dtypes(const Step& step, uint32_t kernel_dtypes) {
   if (kernel_dtypes == KernelTable::kAllDtypes) return Error();
   const auto note = [&](const Tensor* tensor) {

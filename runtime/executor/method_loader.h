@@ -89,10 +89,9 @@ class MethodLoader {
   HeapArena& arena_;   // of what stays
   HeapArena scratch_;  // of what only loading needs
   std::span<ResolvedOperator> operators_;
-  uint32_t common_dtypes_ = KernelTable::kAllDtypes;  // that all kernels of the method take
-  uint32_t missing_dtypes_ = 0;                       // that some are given and do not take
-  std::span<bool> written_;                           // by value: whether a step writes it
-  std::span<bool> exchanged_;                         // and whether it becomes another one
+  uint32_t missing_dtypes_ = 0;  // that kernels are given and do not take
+  std::span<bool> written_;      // by value: whether a step writes it
+  std::span<bool> exchanged_;    // and whether it becomes another one
   std::span<DataBuffer*> external_room_;
 };
 

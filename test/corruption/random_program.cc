@@ -91,7 +91,7 @@ class MethodMaker {
         return method_.jump_false(choose_.one_in(2) ? condition_ : any_value(),
                                   static_cast<int>(choose_.below(kMaxSteps)));
       case 8:
-        return method_.move(any_value(), any_value());
+        return move();
       case 9:
         return method_.free(any_value());
       default:
@@ -149,6 +149,19 @@ class MethodMaker {
     method_.delegate_call(method_.delegate(std::move(spec)), args);
   }
 
+  // Few programs of others load.
+  void move() {
+    const int from = any_value();
+    int to = any_value();
+    for (int i = 0; i < 8 && !are_alike(from, to); ++i) to = any_value();
+    if (are_alike(from, to) || choose_.one_in(16)) method_.move(from, to);
+  }
+  bool are_alike(int a, int b) const {
+    const ValueSpec& x = method_.values[static_cast<size_t>(a)];
+    const ValueSpec& y = method_.values[static_cast<size_t>(b)];
+    return x.kind == y.kind && x.tensor.dtype == y.tensor.dtype &&
+           x.tensor.sizes.size() == y.tensor.sizes.size();
+  }
   int any_value() { return static_cast<int>(choose_.below(method_.values.size())); }
 
   void exchange_an_argument(std::vector<InstructionSpec>& chain) {

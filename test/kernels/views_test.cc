@@ -66,7 +66,7 @@ TEST(EtView, SharesMemory) {
                     ErrorCode::kInvalidArgument, "rank"));
   call.result = EValue(int64_t{3});
   EXPECT_TRUE(fails(call.run("executorch_prim::et_view.default", self, call.ints({6})),
-                    ErrorCode::kInvalidArgument, "Tensor"));
+                    ErrorCode::kInvalidProgram, "argument 2 is the Int 3"));
 }
 
 TEST(EtView, RefusesAnOrderThatNoViewHas) {

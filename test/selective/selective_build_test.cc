@@ -38,18 +38,19 @@ class SelectiveBuild : public testing::Test {
     const std::filesystem::path path = test::samples_dir() / name / "model.pte";
     return load(*map_file(path.c_str()));
   }
-  // relu of a tensor of `dtype`; with one of `moved` moved to its place, if that is not the same.
-  std::string refusal_of_relu(ScalarType dtype, ScalarType moved) {
+  // relu of tensors of these dtypes.
+  std::string refusal_of_relu(ScalarType dtype, ScalarType other) {
     test::ProgramBuilder builder;
     test::MethodSpec& forward = builder.method("forward");
     forward.buffer_sizes = {0, 64};
     const int x = forward.tensor({.dtype = dtype, .sizes = {2}, .planned = test::Planned{1, 0}});
     const int y = forward.tensor({.dtype = dtype, .sizes = {2}, .planned = test::Planned{1, 32}});
-    const int z = forward.tensor({.dtype = moved, .sizes = {2}, .planned = test::Planned{1, 48}});
+    const int z = forward.tensor({.dtype = other, .sizes = {2}, .planned = test::Planned{1, 48}});
     forward.inputs = {x};
     forward.outputs = {y};
-    if (moved != dtype) forward.move(z, x);
-    forward.kernel_call(forward.op("aten::relu", "out"), {x, y, y});
+    const int relu = forward.op("aten::relu", "out");
+    forward.kernel_call(relu, {x, y, y});
+    forward.kernel_call(relu, {z, z, z});
     file_ = builder.build();
     auto method = load(*view_buffer(file_));
     return method.ok() ? "" : method.error().message();

@@ -13,12 +13,8 @@ namespace {
 
 // Makes `result`, a tensor, another shape of self's own memory.
 void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t> size,
-             EValue& result) {
-  if (!result.is_tensor()) {
-    return context.fail(ErrorCode::kInvalidArgument, "the result is %s, not a Tensor",
-                        tag_name(result.tag()));
-  }
-  Tensor& out = result.unchecked_tensor();
+             ChangedTensor result) {
+  Tensor& out = *result.tensor;
   if (!check_dtype(context, out, self.dtype(), "the result")) return;
   std::array<int32_t, kMaxRank> storage;
   const auto sizes = infer_sizes(context, size, self.numel(), storage);
@@ -32,13 +28,9 @@ void et_view(KernelContext& context, const Tensor& self, std::span<const int64_t
 
 // copy_to[index] = copy_from, where copy_to grows to index + 1 rows: how map and scan collect their
 // results. `target` is the operator's result as well as its first argument.
-void et_copy_index_tensor(KernelContext& context, EValue& target, const Tensor& copy_from,
+void et_copy_index_tensor(KernelContext& context, ChangedTensor target, const Tensor& copy_from,
                           int64_t index) {
-  if (!target.is_tensor()) {
-    return context.fail(ErrorCode::kInvalidArgument, "copy_to is %s, not a Tensor",
-                        tag_name(target.tag()));
-  }
-  Tensor& copy_to = target.unchecked_tensor();
+  Tensor& copy_to = *target.tensor;
   if (!copy_to.is_writable()) {
     return context.fail(ErrorCode::kInvalidProgram, "copy_to is a constant or has no memory");
   }

@@ -40,6 +40,44 @@ TEST_F(MethodControlFlowTest, MovesMakeValuesTheSame) {
   EXPECT_EQ(method->output(1).unchecked_int(), 9);
 }
 
+// So that outputs and inputs are what the program declares, in every execution.
+TEST_F(MethodControlFlowTest, ValuesKeepTheirKindsDtypesAndRanks) {
+  const auto refusal = [this](int from, int to) {
+    start_over();
+    build_scaling();
+    const int kinds[] = {out_,
+                         forward_.integer(1),
+                         forward_.none(),
+                         forward_.tensor({.dtype = ScalarType::kInt, .sizes = {2, 3}}),
+                         forward_.tensor({.sizes = {6}}),
+                         forward_.tensor({.sizes = {3, 2}})};
+    forward_.move(kinds[from], kinds[to]);
+    const auto method = try_load();
+    if (method.ok()) return std::string();
+    EXPECT_EQ(method.error().code(), ErrorCode::kInvalidProgram);
+    return std::string(method.error().message());
+  };
+  for (int from = 0; from < 6; ++from) {
+    for (int to = 0; to < 6; ++to) {
+      const bool is_alike = from == to || (from + to == 5 && from % 5 == 0);
+      EXPECT_EQ(refusal(from, to),
+                is_alike ? ""
+                         : "forward, chains[0].instructions[1]: moves to another kind, dtype or "
+                           "rank")
+          << from << " to " << to;
+    }
+  }
+}
+
+TEST_F(MethodControlFlowTest, NumbersAreNotPutWhereATensorIs) {
+  const int one = forward_.integer(1);
+  forward_.kernel_call(forward_.op("test::sub", "Scalar"), {one, one, out_});
+  const auto method = run();
+  EXPECT_EQ(error_.code(), ErrorCode::kInvalidProgram);
+  EXPECT_THAT(error_.message(), HasSubstr("argument 2 is of kind Tensor"));
+  EXPECT_TRUE(method->output(0).is_tensor());
+}
+
 // count = 5; do { out = out + x; count = count - 1; } while (!(count < 1))
 TEST_F(MethodControlFlowTest, JumpsMakeLoops) {
   forward_.chains[0].clear();

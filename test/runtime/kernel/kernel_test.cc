@@ -271,14 +271,25 @@ TEST_F(BoxingTest, PassesLists) {
   EXPECT_THAT(refusal(kernel_lists, {ints({}), doubles, bools, EValue()}), HasSubstr("argument 3"));
 }
 
-TEST_F(BoxingTest, ResultsOverwriteWhateverIsThere) {
-  std::array<EValue, 2> arguments{tensor(), tensor()};
-  std::array<EValue*, 2> pointers{&arguments[0], &arguments[1]};
-  kernel_value.function(context_, pointers.data());
-  EXPECT_FALSE(context_.failed());
-  EXPECT_EQ(called, "Tensor");
-  ASSERT_TRUE(arguments[1].is_int());
-  EXPECT_EQ(arguments[1].unchecked_int(), 42);
+TEST_F(BoxingTest, ResultsOverwriteNumbersAlone) {
+  const EValue text(std::string_view("text"));
+  for (const EValue& there :
+       {EValue(), EValue(int64_t{1}), EValue(2.0), EValue(true), tensor(), text, ints({})}) {
+    std::array<EValue, 2> arguments{tensor(), there};
+    std::array<EValue*, 2> pointers{&arguments[0], &arguments[1]};
+    called = "not called";
+    kernel_value.function(context_, pointers.data());
+    const bool is_number =
+        !there.is_tensor() && !there.is_string() && there.tag() != EValue::Tag::kListInt;
+    EXPECT_EQ(context_.failed(), !is_number) << tag_name(there.tag());
+    EXPECT_EQ(called, is_number ? "Tensor" : "not called");
+    EXPECT_EQ(arguments[1].tag(), is_number ? EValue::Tag::kInt : there.tag());
+    if (is_number) {
+      EXPECT_EQ(arguments[1].unchecked_int(), 42);
+    } else {
+      EXPECT_THAT(context_.take_error().message(), HasSubstr("argument 1 is of kind"));
+    }
+  }
 }
 
 }  // namespace
