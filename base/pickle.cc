@@ -16,7 +16,7 @@ using Kind = PickleNode::Kind;
 constexpr int kLastProtocol = 5;
 // Of a module and what it has. Five bytes of a pickle make a global of two texts that it shares.
 constexpr size_t kMaxGlobalBytes = 512;
-// An opcode of one byte makes a node of about a hundred.
+// An opcode of one byte makes a node of about a hundred, or an entry of the memo of about fifty.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 
 class Unpickler {
@@ -156,6 +156,7 @@ class Unpickler {
   void put(uint32_t key) {
     if (stack_.empty()) fail("the stack is empty");
     memo_[key] = stack_.back();
+    if (memo_.size() > kMaxNodes) fail(fmt::format("more than {} values in the memo", kMaxNodes));
   }
   void get1() { get(take_little<uint8_t>()); }
   void get4() { get(take_little<uint32_t>()); }

@@ -132,6 +132,14 @@ TEST(RecordedTensors, HaveABoundedNumberOfValues) {
               AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values")));
 }
 
+TEST(RecordedTensors, HaveABoundedMemo) {
+  constexpr size_t kMost = size_t{1} << 20;
+  EXPECT_EQ(refusal_of(archive("N" + std::string(kMost, '\x94'))), "");
+  EXPECT_THAT(
+      refusal_of(archive("N" + std::string(kMost + 1, '\x94'))),
+      AllOf(HasSubstr("data.pkl: byte "), HasSubstr("more than 1048576 values in the memo")));
+}
+
 // A list that holds itself, and one that is listed again and again.
 TEST(RecordedTensors, SharedListsEndAndStayBounded) {
   EXPECT_THAT(refusal_of(text_of(test::make_archive(
