@@ -8,6 +8,14 @@
 #include "runtime/executor/method_loader.h"
 
 namespace vitrine {
+namespace {
+
+bool is_external(const fbs::Tensor& tensor) {
+  const fbs::ExtraTensorInfo* extra = tensor.extra_tensor_info();
+  return extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL;
+}
+
+}  // namespace
 
 Error MethodLoader::make_values() {
   const uint32_t count = plan_.values()->size();
@@ -126,9 +134,11 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
     }
     if (method_.is_shared(info->memory_id() - 1) && tensor.nbytes() != 0) {
       place = &method_.shared_state_->place_at(offset);
-      if (place->has_value) return Error();  // what another method made of it stays
     }
   }
+  if (from.data_buffer_idx() == 0 && !is_external(from)) return Error();
+  // What another method made of it stays. reset_state() copies the value, so it counts.
+  if (place != nullptr && place->has_value) return work_on_bytes(tensor.nbytes());
   Error error = find_contents(from, tensor);
   if (place != nullptr) place->has_value = error.ok();
   return error;
@@ -136,12 +146,10 @@ Error MethodLoader::find_data(const fbs::Tensor& from, Tensor& tensor) {
 
 // What a tensor holds: constants, or what its planned memory begins with.
 Error MethodLoader::find_contents(const fbs::Tensor& from, Tensor& tensor) {
-  const fbs::ExtraTensorInfo* extra = from.extra_tensor_info();
-  if (extra != nullptr && extra->location() == fbs::TensorDataLocation::EXTERNAL) {
-    return find_external_data(*extra, from.allocation_info() != nullptr, tensor);
+  if (is_external(from)) {
+    return find_external_data(*from.extra_tensor_info(), from.allocation_info() != nullptr, tensor);
   }
   const uint32_t index = from.data_buffer_idx();
-  if (index == 0) return Error();
   if (from.allocation_info() != nullptr) {
     Result<DataBuffer> initial = ProgramAccess::mutable_data(program_, index, tensor.nbytes());
     return initial.ok() ? copy_initial(initial->bytes(), tensor) : initial.take_error();

@@ -126,6 +126,38 @@ TEST_F(SharedStateTest, TheFirstMethodLoadedBringsTheValueOfTheFile) {
   EXPECT_EQ(run(*again, 1), 14);
 }
 
+// A view has a state's place, and no value.
+TEST_F(SharedStateTest, ViewsBringNoValue) {
+  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+  for (MethodSpec* method : {&forward_, &second_}) {
+    method->tensor({.sizes = {2, 1}, .planned = Planned{2, 0}});
+    add_to_state(*method, 0, kStateBytes, data);
+  }
+  make_state();
+  const auto first = over("forward", state_.get());
+  EXPECT_EQ(run(*first, 1), 11);
+  const auto second = over("second", state_.get());
+  EXPECT_EQ(run(*second, 2), 13);
+}
+
+// Loading copies none of them, but a reset would.
+TEST_F(SharedStateTest, ValuesThatOthersBroughtAreCounted) {
+  const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
+  add_to_state(forward_, 0, kStateBytes, data);
+  add_to_state(second_, 0, kStateBytes, data);
+  constexpr int kStates = 1000;
+  for (int i = 1; i < kStates; ++i) {
+    second_.tensor({.sizes = {2}, .planned = Planned{2, 0}, .data = data});
+  }
+  make_state();
+  const auto first = over("forward", state_.get());
+  MethodOptions options{.kernels = &test::test_kernels(), .shared_state = state_.get()};
+  options.limits.max_load_steps = kStates - 1;
+  EXPECT_EQ(Method::load(program_, "second", options).error().code(), ErrorCode::kOutOfResources);
+  options.limits.max_load_steps = kStates + 100;
+  EXPECT_TRUE(Method::load(program_, "second", options).ok());
+}
+
 TEST_F(SharedStateTest, IsResetByAnyMethod) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   add_to_state(forward_, 0, kStateBytes, data);
