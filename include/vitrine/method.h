@@ -139,7 +139,8 @@ class Method {
   // What the program's tensors of static shape have in planned memory is as after loading: zeros,
   // or the program's value. So are states that the method keeps between executions, and those that
   // it shares. Inputs that are memory-planned must be set again. InvalidState, without any effect,
-  // while another method uses the state that they share.
+  // while another method uses the state that they share. After another error, also one of reading
+  // the file, nothing executes over this memory until a call succeeds.
   Error reset_state();
 
   // An error that did not stop loading, e.g. a cache that cannot be written; success if there was
@@ -203,7 +204,9 @@ class Method {
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
+  Error zero_states();
 
+  void mark_half_reset(bool is_half_reset);
   std::shared_ptr<const Program> program_;
   MethodMeta meta_;
   EventTracer* tracer_;
@@ -212,6 +215,7 @@ class Method {
   Budget memory_;
   Budget load_steps_;
   Error warning_;
+  bool is_half_reset_ = false;           // a reset_state() failed after it began
   HeapArena arena_;  // values, tensors, steps, argument lists
   HeapArena temp_;   // kernels' temporary memory, reset after each step
   KernelContext kernel_context_;

@@ -92,6 +92,7 @@ class SharedState {
   std::unique_ptr<std::byte, FreeMemory> own_;
   Places places_;
   std::atomic<bool> is_running_ = false;
+  bool is_half_reset_ = false;  // a Method::reset_state() failed after it began
 };
 
 }  // namespace vitrine

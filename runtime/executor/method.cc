@@ -215,6 +215,9 @@ Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
   if (meta_.output_tensor(index).is_memory_planned) {
     return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
   }
+  if (is_half_reset_ || (shared_state_ != nullptr && shared_state_->is_half_reset_)) {
+    return Error::make(ErrorCode::kInvalidState, "reset_state failed, and must be called again");
+  }
   Restored* const restored = find_restored(outputs_[index]);
   const EValue& value = restored != nullptr ? restored->before : *outputs_[index];
   Tensor& output = value.unchecked_tensor();

@@ -1,7 +1,10 @@
 // Planned memory as it was after loading.
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
+#include "runtime/core/sort.h"
 #include "runtime/program/program_access.h"
 #include "vitrine/method.h"
 
@@ -30,14 +33,42 @@ std::span<std::byte> Method::bytes_to_reset(uint32_t value) const {
 Error Method::reset_state() {
   const SharedState::Turn turn(shared_state_);
   if (!turn) return no_turn();
-  const auto count = static_cast<uint32_t>(values_.size());
-  for (uint32_t i = 0; i < count; ++i) std::ranges::fill(bytes_to_reset(i), std::byte{0});
+  Error error = zero_states();
+  temp_.reset();
+  VITRINE_RETURN_IF_ERROR(std::move(error));
+  for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
+  mark_half_reset(true);
   // Later, since views of a state have its place, and no value of their own.
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < values_.size(); ++i) {
     const std::span<std::byte> to = bytes_to_reset(i);
     if (!to.empty()) VITRINE_RETURN_IF_ERROR(set_initial(i, to), "values[%u]", i);
   }
-  for (Input& input : inputs_) input.is_set = input.is_set && !input.is_planned;
+  mark_half_reset(false);
+  return Error();
+}
+
+void Method::mark_half_reset(bool is_half_reset) {
+  is_half_reset_ = is_half_reset;
+  if (shared_state_ != nullptr) shared_state_->is_half_reset_ = is_half_reset;
+}
+
+// Each byte once: any number of values may lie over each other.
+Error Method::zero_states() {
+  const auto bytes = temp_.allocate_array<std::span<std::byte>>(values_.size());
+  if (bytes.size() != values_.size()) {
+    return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory to list states");
+  }
+  for (uint32_t i = 0; i < values_.size(); ++i) bytes[i] = bytes_to_reset(i);
+  const std::less<const std::byte*> is_before;
+  sort(bytes, [&](auto a, auto b) { return is_before(a.data(), b.data()); });
+  std::byte* done = nullptr;
+  for (const std::span<std::byte> each : bytes) {
+    std::byte* const end = each.data() + each.size();
+    std::byte* const begin = std::max(each.data(), done, is_before);
+    if (!is_before(begin, end)) continue;
+    std::fill(begin, end, std::byte{0});
+    done = end;
+  }
   return Error();
 }
 

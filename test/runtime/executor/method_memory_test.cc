@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <string>
 
@@ -87,6 +88,30 @@ TEST_F(PlannedMemoryTest, IsResetToWhatLoadingLeft) {
       memory = {};
     }
   }
+}
+
+// However many values lie over each other: 64 GB, were each filled by itself.
+TEST_F(PlannedMemoryTest, IsResetOnce) {
+  constexpr int32_t kBytes = 32 << 20;
+  start_over();
+  forward_.buffer_sizes = {0, kBytes + 16};
+  const auto add = [this](int32_t bytes, uint64_t offset) {
+    return forward_.tensor(
+        {.dtype = ScalarType::kByte, .sizes = {bytes}, .planned = Planned{1, offset}});
+  };
+  forward_.inputs = {add(kBytes, 16)};
+  forward_.outputs = {add(kBytes + 16, 0)};
+  for (int i = 0; i < 2000; ++i) add(kBytes, 16 * static_cast<uint64_t>(i % 2));
+  const auto method = load();
+  ASSERT_NE(method, nullptr);
+  Tensor& ones = factory_.make(ScalarType::kByte, {kBytes});
+  std::memset(ones.mutable_raw_data(), 1, kBytes);
+  ASSERT_TRUE(method->set_input(0, EValue(&ones)).ok());
+  const std::clock_t begin = std::clock();
+  ASSERT_TRUE(method->reset_state().ok());
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);
+  const auto* const bytes = method->output(0).unchecked_tensor().data<uint8_t>();
+  EXPECT_EQ(std::count(bytes, bytes + kBytes + 16, 0), kBytes + 16);
 }
 
 TEST_F(PlannedMemoryTest, IsBounded) {
@@ -364,6 +389,29 @@ TEST_F(ConstantsTest, ExternalDataMayBeginAState) {
   forward_.kernel_call(0, {x_, constant_, constant_, constant_});
   expect_sum({.external_data = &external_});
   EXPECT_EQ(external_.tensors["w"].bytes, aligned({10, 20})) << "the state is a copy";
+}
+
+// Neither inputs nor states are what they were.
+TEST_F(ConstantsTest, NothingRunsOverAStateThatIsHalfReset) {
+  external_.tensors["w"] = {{2}, {0}, aligned({10, 20})};
+  build_sum({.planned = Planned{1, 64}, .external = "w"});
+  const auto method = load({.external_data = &external_});
+  const EValue x = value({2}, {1, 2});
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  ASSERT_TRUE(method->execute().ok());
+  const auto kept = std::exchange(external_.tensors, {});
+  EXPECT_THAT(method->reset_state().message(),
+              HasSubstr("values[2]: the program has no named data for key w"));
+  EXPECT_EQ(method->execute().code(), ErrorCode::kInvalidState) << "its input was planned";
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  const Error error = method->execute();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidState);
+  EXPECT_STREQ(error.message(), "reset_state failed, and must be called again");
+  external_.tensors = kept;
+  ASSERT_TRUE(method->reset_state().ok());
+  ASSERT_TRUE(method->set_input(0, x).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_THAT(output(*method), ElementsAre(11, 22));
 }
 
 TEST_F(ConstantsTest, ExternalDataMustFit) {

@@ -336,6 +336,31 @@ TEST_F(SharedStateTest, AFailedLoadLeavesTheValueToTheNext) {
   EXPECT_EQ(run(**first, 2), 13);
 }
 
+TEST_F(SharedStateTest, NoMethodRunsOverAStateThatIsHalfReset) {
+  build_two();
+  for (MethodSpec* method : {&forward_, &second_}) method->values[1].tensor.external = "state";
+  make_state();
+  BrokenData data;
+  data.is_whole = true;
+  const MethodOptions options{
+      .kernels = &test::test_kernels(), .external_data = &data, .shared_state = state_.get()};
+  const auto first = Method::load(program_, "forward", options);
+  const auto second = Method::load(program_, "second", options);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(run(**first, 1), 11);
+  EXPECT_EQ(run(**second, 1), 12);
+  data.is_whole = false;
+  ASSERT_EQ((*second)->reset_state().code(), ErrorCode::kAccessFailed);
+  data.is_whole = true;
+  EXPECT_EQ((*first)->execute().code(), ErrorCode::kInvalidState);
+  ASSERT_TRUE((*first)->reset_state().ok());
+  EXPECT_EQ(run(**first, 1), 11);
+  ASSERT_TRUE((*second)->set_input(0, value({2}, {1, 1})).ok());
+  EXPECT_EQ((*second)->execute().code(), ErrorCode::kInvalidState) << "its own memory";
+  ASSERT_TRUE((*second)->reset_state().ok());
+  EXPECT_EQ(run(**second, 2), 12);
+}
+
 TEST_F(SharedStateTest, TensorsWithoutElementsTakeNoPlace) {
   const uint32_t data = builder_.initial_state(bytes_of<float>({10, 10}));
   for (MethodSpec* method : {&forward_, &second_}) {
