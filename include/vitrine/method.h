@@ -102,11 +102,10 @@ class Method {
 
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  // None if there are not so many. Outputs are valid until the next set_input() or execution: an
-  // input may have the planned memory of an output.
-  const EValue& input(size_t index) const {
-    return index < inputs_.size() ? *inputs_[index].value : kNone;
-  }
+  // None if there are not so many. An input is the program's own value, whatever an execution put
+  // in its place. Outputs are valid until the next set_input() or execution: an input may have the
+  // planned memory of an output.
+  const EValue& input(size_t index) const;
   const EValue& output(size_t index) const {
     return index < outputs_.size() ? *outputs_[index] : kNone;
   }
@@ -122,7 +121,8 @@ class Method {
   // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on
   // (a result that a branch or a view has elsewhere is copied to it), and so must live until other
   // memory is set or the Method is destroyed. It must not overlap inputs that are not planned. With
-  // kReadableSlack more bytes, delegates need not copy it.
+  // kReadableSlack more bytes, delegates need not copy it. InvalidState if the output is an input,
+  // too: it has the input's memory.
   Error set_output_data(size_t index, std::span<std::byte> memory);
   // Memory of the Method's own, zeroed, for all such outputs that have none yet.
   // MemoryAllocationFailed if it is more than MethodLimits::max_memory_bytes leaves.
@@ -139,7 +139,7 @@ class Method {
   // What the program's tensors of static shape have in planned memory is as after loading: zeros,
   // or the program's value. So are states that the method keeps between executions, and those that
   // it shares. Inputs that are memory-planned must be set again. InvalidState, without any effect,
-  // while another method uses the state that they share. After another error, also one of reading
+  // while another method uses the state that they share. After an error half way, as one of reading
   // the file, nothing executes over this memory until a call succeeds.
   Error reset_state();
 
@@ -174,9 +174,10 @@ class Method {
   struct Restored {
     EValue* value = nullptr;
     EValue before;
-    Tensor memory;  // a copy of its tensor, when that had its own memory
-    // Of outputs for which set_output_data() gave that memory.
-    Error (*deliver)(Restored& output) = nullptr;
+    Tensor memory;          // a copy of its tensor, when that had its own memory
+    bool is_given = false;  // by set_output_data(), to an output
+    // Whether an execution left the result of such an output elsewhere.
+    bool is_elsewhere() const;
   };
   // Empty: there is no memory.
   struct PlannedBuffer {
@@ -196,26 +197,29 @@ class Method {
     return shared_state_ != nullptr && index + 1 == SharedState::kMemoryId;
   }
   Error no_turn() const;
-  Restored* find_restored(const EValue* value);
+  bool is_input(const EValue* value) const;
+  Restored* find_restored(const EValue* value) const;
   void restore();
-  static Error deliver(Restored& output);
+  Error set_aside(EValue& result);
+  Error place_results();
+  static Error deliver(Method& method);
   std::span<std::byte> bytes_to_reset(uint32_t value) const;
+  Error zero_states();
   Error set_initial(uint32_t value, std::span<std::byte> to);
+  void mark_half_reset(bool is_half_reset);
   Error run();
   Error run_chain(int32_t chain_index, const ChainSteps& chain, uint64_t* budget);
   Error at(const Step& step, int32_t chain_index, size_t position, Error error) const;
-  Error zero_states();
 
-  void mark_half_reset(bool is_half_reset);
   std::shared_ptr<const Program> program_;
   MethodMeta meta_;
   EventTracer* tracer_;
   SharedState* shared_state_ = nullptr;  // if the method has buffers there
+  bool is_half_reset_ = false;           // a reset_state() failed after it began
   uint64_t max_instructions_;
   Budget memory_;
   Budget load_steps_;
   Error warning_;
-  bool is_half_reset_ = false;           // a reset_state() failed after it began
   HeapArena arena_;  // values, tensors, steps, argument lists
   HeapArena temp_;   // kernels' temporary memory, reset after each step
   KernelContext kernel_context_;
@@ -227,6 +231,8 @@ class Method {
   std::span<Input> inputs_;
   std::span<EValue*> outputs_;
   std::span<Restored> restored_;  // by address of their values
+  // Set by set_output_data(): without it, nothing of this is linked.
+  Error (*deliver_)(Method& method) = nullptr;
   std::span<Step> steps_;
   std::span<ChainSteps> chains_;
   std::span<Delegate*> delegates_;   // owned

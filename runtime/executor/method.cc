@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 
 #include "runtime/executor/load_steps.h"
 #include "runtime/executor/step.h"
+#include "runtime/executor/tensor_memory.h"
 #include "runtime/platform/clock.h"
 #include "runtime/platform/memory.h"
 #include "runtime/program/program_access.h"
@@ -67,27 +67,6 @@ bool same_constant(const EValue& a, const EValue& b) {
     default:
       return false;
   }
-}
-
-bool is_aligned(const void* data, const Tensor& tensor) {
-  const size_t alignment = std::clamp<size_t>(tensor.element_size(), 1, 8);
-  return reinterpret_cast<uintptr_t>(data) % alignment == 0;
-}
-
-Error misaligned(const Tensor& tensor) {
-  return Error::make(ErrorCode::kInvalidArgument, "the memory is not aligned for elements of %s",
-                     scalar_type_name(tensor.dtype()));
-}
-
-Error copy_to(const Tensor& given, Tensor& planned) {
-  if (!planned.is_writable()) {
-    return Error::make(ErrorCode::kInvalidState, "the program left no memory to copy it to");
-  }
-  VITRINE_RETURN_IF_ERROR(planned.resize(given.sizes()));
-  if (given.nbytes() != 0) {
-    std::memmove(planned.mutable_raw_data(), given.raw_data(), given.nbytes());
-  }
-  return Error();
 }
 
 Error alias_input(const Tensor& given, Tensor& planned) {
@@ -207,34 +186,13 @@ Error Method::set_input(size_t index, const EValue& value) {
   return Error();
 }
 
-Error Method::set_output_data(size_t index, std::span<std::byte> memory) {
-  if (index >= outputs_.size() || meta_.output_tag(index) != EValue::Tag::kTensor) {
-    return Error::make(ErrorCode::kInvalidArgument, "output %zu is not a tensor of this method",
-                       index);
-  }
-  if (meta_.output_tensor(index).is_memory_planned) {
-    return Error::make(ErrorCode::kInvalidState, "output %zu is memory-planned", index);
-  }
-  if (is_half_reset_ || (shared_state_ != nullptr && shared_state_->is_half_reset_)) {
-    return Error::make(ErrorCode::kInvalidState, "reset_state failed, and must be called again");
-  }
-  Restored* const restored = find_restored(outputs_[index]);
-  const EValue& value = restored != nullptr ? restored->before : *outputs_[index];
-  Tensor& output = value.unchecked_tensor();
-  if (memory.size() < output.bound_nbytes()) {
-    return Error::make(ErrorCode::kInvalidArgument, "output %zu needs %zu bytes, not %zu", index,
-                       output.bound_nbytes(), memory.size());
-  }
-  if (!is_aligned(memory.data(), output)) return misaligned(output).in("output %zu", index);
-  output.set_data(memory.data(), memory.size() - output.bound_nbytes() >= kReadableSlack);
-  if (restored != nullptr) {
-    restored->memory = output;
-    restored->deliver = deliver;
-  }
-  return Error();
+const EValue& Method::input(size_t index) const {
+  if (index >= inputs_.size()) return kNone;
+  const Restored* const restored = find_restored(inputs_[index].value);
+  return restored != nullptr ? restored->before : *inputs_[index].value;
 }
 
-Method::Restored* Method::find_restored(const EValue* value) {
+Method::Restored* Method::find_restored(const EValue* value) const {
   const auto found = std::ranges::lower_bound(restored_, value, {}, &Restored::value);
   return found != restored_.end() && found->value == value ? &*found : nullptr;
 }
@@ -244,21 +202,6 @@ void Method::restore() {
     *each.value = each.before;
     if (each.before.is_tensor()) each.before.unchecked_tensor().return_to(each.memory);
   }
-}
-
-// A branch's move, or a view, puts another tensor or other memory where an output was.
-Error Method::deliver(Restored& output) {
-  if (!output.value->is_tensor()) return Error();
-  const Tensor result = output.value->unchecked_tensor();
-  Tensor& own = output.before.unchecked_tensor();
-  if (result.raw_data() == output.memory.raw_data()) return Error();
-  own.return_to(output.memory);
-  *output.value = output.before;
-  if (result.dtype() != own.dtype() || !result.same_dim_order(own) || !result.is_readable()) {
-    return Error::make(ErrorCode::kInvalidProgram,
-                       "an output has no memory, or another dtype or dim order than it should");
-  }
-  return copy_to(result, own);
 }
 
 Error Method::execute() {
@@ -271,6 +214,9 @@ Error Method::execute() {
                            ? "input %zu must be set again: the last execution used its memory"
                            : "input %zu is not set",
                        i);
+  }
+  if (is_half_reset_ || (shared_state_ != nullptr && shared_state_->is_half_reset_)) {
+    return Error::make(ErrorCode::kInvalidState, "reset_state failed, and must be called again");
   }
   restore();
   uint64_t shape = 0;  // inputs of other sizes mostly give another number
@@ -308,9 +254,7 @@ Error Method::run() {
   for (size_t i = 0; i < chains_.size() && error.ok(); ++i) {
     error = run_chain(static_cast<int32_t>(i), chains_[i], &budget);
   }
-  for (size_t i = 0; i < restored_.size() && error.ok(); ++i) {
-    if (restored_[i].deliver != nullptr) error = restored_[i].deliver(restored_[i]);
-  }
+  if (error.ok() && deliver_ != nullptr) error = deliver_(*this);
   if (tracer_ != nullptr) {
     whole.end_ns = platform::quick_now_ns();
     tracer_->record(whole);

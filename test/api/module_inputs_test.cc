@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "test/corruption/guarded_memory.h"
@@ -13,7 +16,10 @@
 namespace vitrine {
 namespace {
 
+using test::Planned;
 using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::vector<float> elements_of(const Array& array) {
   const auto data = array.data<float>();
@@ -80,6 +86,57 @@ TEST(Module, TakesInputsInAnyDimOrder) {
       }
     }
   }
+}
+
+// y = |x|; then a tensor of another dim order stands where x was, and 8 where 7 was.
+class ModuleInputs : public testing::Test {
+ protected:
+  ModuleInputs() {
+    test::ProgramBuilder builder;
+    test::MethodSpec& method = builder.method("forward");
+    method.buffer_sizes = {0, 128};
+    const int x = method.tensor({.sizes = {2, 2}});
+    const int y = method.tensor({.sizes = {2, 2}, .planned = Planned{1, 0}});
+    const int other =
+        method.tensor({.sizes = {2, 2}, .dim_order = {1, 0}, .planned = Planned{1, 64}});
+    const int number = method.integer(7);
+    method.inputs = {x, number};
+    method.outputs = {y};
+    method.kernel_call(method.op("aten::abs", "out"), {x, y, y});
+    method.move(other, x);
+    method.move(method.integer(8), number);
+    file_ = builder.build();
+    auto module = Module::load(file_, {.threads = 1});
+    EXPECT_TRUE(module.ok()) << module.error().message();
+    module_ = std::move(*module);
+  }
+  Result<std::vector<Value>> call(const std::vector<uint8_t>& dim_order, int number) {
+    auto x = Array::zeros(ScalarType::kFloat, {2, 2}, dim_order);
+    const std::vector<float> numbers = {1, -2, 3, -4};
+    EXPECT_TRUE(x->copy_from(std::as_bytes(std::span(numbers))).ok());
+    return module_->forward({*x, number});
+  }
+
+  test::AlignedBytes file_;
+  std::optional<Module> module_;
+};
+
+TEST_F(ModuleInputs, HaveTheDimOrderThatTheProgramDeclares) {
+  for (const std::vector<uint8_t>& order :
+       {std::vector<uint8_t>{0, 1}, std::vector<uint8_t>{1, 0}}) {
+    for (int run = 0; run < 2; ++run) {
+      const auto outputs = call(order, 7);
+      ASSERT_TRUE(outputs.ok()) << outputs.error().message();
+      EXPECT_THAT(*outputs->at(0).array()->data<float>(), ElementsAre(1, 2, 3, 4));
+    }
+  }
+}
+
+TEST_F(ModuleInputs, MustHaveTheValuesThatTheProgramDeclares) {
+  ASSERT_TRUE(call({0, 1}, 7).ok());
+  const auto refused = call({0, 1}, 8);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message(), HasSubstr("; it must be 7"));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(ModuleOutputs, WithoutMemoryAreAnError) {
   EXPECT_EQ(refusal(program_without_memory(true), 0, ErrorCode::kInvalidState),
             "forward: output 0: the tensor has no memory");
   EXPECT_EQ(refusal(program_without_memory(false), 0, ErrorCode::kInvalidProgram),
-            "an output has no memory, or another dtype or dim order than it should");
+            "an output has no memory, or another dim order than it should");
 }
 
 TEST(ModuleOutputs, OfNoBytesNeedNoMemory) {

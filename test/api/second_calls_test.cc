@@ -61,8 +61,9 @@ class SecondCallsTest : public testing::Test {
     *tensor.unchecked_mutable_data<uint8_t>() = holds;
     ASSERT_TRUE(method_->set_input(index, EValue(&tensor)).ok());
   }
-  void set_output(Floats& floats) {
-    ASSERT_TRUE(method_->set_output_data(0, std::as_writable_bytes(std::span(floats))).ok());
+  void set_output(Floats& floats, size_t index = 0) {
+    const Error error = method_->set_output_data(index, std::as_writable_bytes(std::span(floats)));
+    ASSERT_TRUE(error.ok()) << error.message();
   }
   std::vector<float> output() const {
     return test::values_of<float>(method_->output(0).unchecked_tensor());
@@ -233,6 +234,109 @@ TEST_F(SecondCallsTest, ViewsAsOutputsGoToTheCallersMemory) {
     set_output(result);
     ASSERT_TRUE(method_->execute().ok());
     EXPECT_THAT(result, ElementsAre(5, 6, 7, 8));
+  }
+}
+
+// before, now = |x|, -x; then each becomes the other.
+TEST_F(SecondCallsTest, OutputsMayBeExchanged) {
+  const int x = tensor(64);
+  const int now = tensor();
+  const int before = tensor();
+  const int spare = tensor();
+  forward_.inputs = {x};
+  forward_.outputs = {now, before};
+  abs(x, now);
+  forward_.kernel_call(forward_.op("aten::neg", "out"), {x, before, before});
+  forward_.move(now, spare);
+  forward_.move(before, now);
+  forward_.move(spare, before);
+  load();
+  Floats given = {1, -2, 3, -4};
+  for (int run = 0; run < 2; ++run) {
+    std::array<Floats, 2> results{};
+    set_output(results[0], 0);
+    set_output(results[1], 1);
+    set(0, given);
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_THAT(results[0], ElementsAre(-1, 2, -3, 4));
+    EXPECT_THAT(results[1], ElementsAre(1, 2, 3, 4));
+    EXPECT_EQ(method_->output(0).unchecked_tensor().raw_data(), results[0].data());
+    EXPECT_EQ(method_->output(1).unchecked_tensor().raw_data(), results[1].data());
+  }
+}
+
+// now = |x|; before = now; now = -x, in any order of the values.
+TEST_F(SecondCallsTest, OutputsMayBeWhatOthersWere) {
+  for (const bool by_view : {false, true}) {
+    for (const bool now_first : {false, true}) {
+      forward_ = {};
+      forward_.name = "forward";
+      forward_.buffer_sizes = {0, 1024};
+      const int x = tensor(64);
+      const int next = tensor(128);
+      const int first = tensor();
+      const int second = tensor();
+      const int now = now_first ? first : second;
+      const int before = now_first ? second : first;
+      forward_.inputs = {x};
+      forward_.outputs = {now, before};
+      abs(x, now);
+      forward_.kernel_call(forward_.op("aten::neg", "out"), {x, next, next});
+      by_view ? view(now, before) : forward_.move(now, before);
+      forward_.move(next, now);
+      load();
+      Floats given = {1, -2, 3, -4};
+      std::array<Floats, 2> results{};
+      set_output(results[0], 0);
+      set_output(results[1], 1);
+      set(0, given);
+      ASSERT_TRUE(method_->execute().ok());
+      EXPECT_THAT(results[0], ElementsAre(-1, 2, -3, 4)) << by_view << now_first;
+      EXPECT_THAT(results[1], ElementsAre(1, 2, 3, 4)) << by_view << now_first;
+    }
+  }
+}
+
+// The view of a constant may not be written, the memory that is given then may.
+TEST_F(SecondCallsTest, OutputsThatWereViewsOfConstantsAreWritten) {
+  const uint32_t data = builder_.constant(test::bytes_of(std::vector<float>{5, 6, 7, 8}));
+  const int constant = forward_.tensor({.sizes = {4}, .data = data});
+  const int out = tensor();
+  forward_.outputs = {out};
+  view(constant, out);
+  load();
+  ASSERT_TRUE(method_->execute().ok());
+  Floats result{};
+  set_output(result);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_THAT(result, ElementsAre(5, 6, 7, 8));
+    result = {};
+  }
+}
+
+// What a call leaves in an output's place has memory, the output has none.
+TEST_F(SecondCallsTest, OutputsGetMemoryAfterACallToo) {
+  const int x = tensor(64);
+  const int y = tensor(128);
+  const int out = tensor();
+  forward_.inputs = {x};
+  forward_.outputs = {out};
+  abs(x, y);
+  forward_.move(y, out);
+  load();
+  Floats given = {1, -2, 3, -4};
+  set(0, given);
+  ASSERT_TRUE(method_->execute().ok());
+  const void* const elsewhere = method_->output(0).unchecked_tensor().raw_data();
+  ASSERT_TRUE(method_->allocate_outputs().ok());
+  const uint64_t taken = method_->memory_usage().taken;
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(method_->allocate_outputs().ok());
+    EXPECT_EQ(method_->memory_usage().taken, taken) << "it has memory";
+    ASSERT_TRUE(method_->execute().ok());
+    EXPECT_NE(method_->output(0).unchecked_tensor().raw_data(), elsewhere);
+    EXPECT_THAT(output(), ElementsAre(1, 2, 3, 4));
   }
 }
 
