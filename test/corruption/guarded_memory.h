@@ -1,13 +1,21 @@
-// Memory that ends at an unreadable page, so that an access beyond the end stops the process, even
-// in code without sanitizers.
+// Memory between two unreadable pages, as close to the second as alignment allows. An access that
+// reaches a page stops the process, even in code without sanitizers. What is left between the pages
+// and the memory has a pattern: a write there stops the process when the memory is freed, and with
+// AddressSanitizer any access at once.
 #pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <span>
+
+// Of AddressSanitizer, where it is.
+extern "C" void __asan_poison_memory_region(const volatile void*, size_t) __attribute__((weak));
+extern "C" void __asan_unpoison_memory_region(const volatile void*, size_t) __attribute__((weak));
 
 namespace vitrine::test {
 
@@ -17,23 +25,53 @@ class GuardedMemory {
   GuardedMemory(size_t bytes, size_t slack) {
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const size_t used = (bytes + slack + 15) / 16 * 16;
-    size_ = (used + page - 1) / page * page + page;
-    base_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t open = (used + page - 1) / page * page;
+    size_ = page + open + page;
+    base_ = ::mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base_ == MAP_FAILED) std::abort();
-    std::byte* guard = static_cast<std::byte*>(base_) + size_ - page;
-    if (::mprotect(guard, page, PROT_NONE) != 0) std::abort();
-    data_ = guard - used;
+    std::byte* const begin = static_cast<std::byte*>(base_) + page;
+    if (open != 0 && ::mprotect(begin, open, PROT_READ | PROT_WRITE) != 0) std::abort();
+    data_ = begin + open - used;
+    before_ = {begin, data_};
+    behind_ = {data_ + bytes + slack, begin + open};
+    for (const std::span<std::byte> gap : {before_, behind_}) {
+      std::memset(gap.data(), static_cast<int>(kPattern), gap.size());
+      if (__asan_poison_memory_region != nullptr) {
+        __asan_poison_memory_region(gap.data(), gap.size());
+      }
+    }
   }
-  ~GuardedMemory() { ::munmap(base_, size_); }
+  ~GuardedMemory() {
+    for (const std::span<std::byte> gap : {before_, behind_}) {
+      if (__asan_unpoison_memory_region != nullptr) {
+        __asan_unpoison_memory_region(gap.data(), gap.size());
+      }
+      if (has_pattern(gap)) continue;
+      std::fprintf(stderr, "a write %s guarded memory\n",
+                   gap.data() == before_.data() ? "before" : "behind");
+      std::abort();
+    }
+    ::munmap(base_, size_);
+  }
   GuardedMemory(const GuardedMemory&) = delete;
   GuardedMemory& operator=(const GuardedMemory&) = delete;
 
   std::byte* data() { return data_; }
 
  private:
+  static constexpr std::byte kPattern{0x5C};
+
+  // Each byte is like the next.
+  static bool has_pattern(std::span<const std::byte> gap) {
+    return gap.empty() || (gap.front() == kPattern &&
+                           std::memcmp(gap.data(), gap.data() + 1, gap.size() - 1) == 0);
+  }
+
   void* base_;
   size_t size_;
   std::byte* data_;
+  std::span<std::byte> before_;
+  std::span<std::byte> behind_;
 };
 
 }  // namespace vitrine::test

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "test/corruption/guarded_memory.h"
@@ -32,8 +33,9 @@ class Random {
 };
 
 struct Block {
-  explicit Block(size_t size) : guarded(size, 0), bytes(guarded.data(), size) {
-    std::ranges::fill(bytes, kPoison);
+  explicit Block(size_t size, std::byte content = kPoison)
+      : guarded(size, 0), bytes(guarded.data(), size) {
+    std::fill(bytes.begin(), bytes.end(), content);
   }
   GuardedMemory guarded;
   std::span<std::byte> bytes;
@@ -48,14 +50,15 @@ class Instance {
         program->method_name(random.below(static_cast<uint32_t>(program->num_methods())));
     const Result<MethodMeta> meta = program->method_meta(name);
     auto instance = std::make_unique<Instance>();
-    if (random.below(2) == 0) {
-      for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
-        const size_t bytes = meta->planned_buffer_size(i);
-        if (bytes > kLargestBlock) return nullptr;
-        instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes).bytes);
-      }
-      options.planned_memory = instance->planned_;
+    instance->keeps_state_ = random.below(2) == 0;
+    for (size_t i = 0; meta.ok() && i < meta->num_planned_buffers(); ++i) {
+      const size_t bytes = meta->planned_buffer_size(i);
+      if (bytes > kLargestBlock) return nullptr;
+      // State begins with zeros, as the contract has it; to the other instances it is poison.
+      const std::byte content = instance->keeps_state_ ? std::byte{0} : kPoison;
+      instance->planned_.push_back(instance->planned_blocks_.emplace_back(bytes, content).bytes);
     }
+    options.planned_memory = instance->planned_;
     // Without it, the kernels see the overlaps of damaged plans.
     if (random.below(2) == 0) options.check_plan = refuse_overlaps;
     Result<std::unique_ptr<Method>> method = Method::load(program, name, options);
@@ -86,6 +89,7 @@ class Instance {
   }
 
   bool execute() {
+    if (!keeps_state_) poison_all_but_inputs();
     const bool ok = accept(method_->execute());
     for (size_t i = 0; ok && i < method_->num_outputs(); ++i) {
       if (method_->output(i).is_tensor()) read(method_->output(i).unchecked_tensor());
@@ -98,6 +102,24 @@ class Instance {
   static bool accept(const Error& error) {
     if (!error.ok() && std::strlen(error.message()) == 0) std::abort();
     return error.ok();
+  }
+
+  void poison_all_but_inputs() {
+    for (const std::span<std::byte> memory : planned_) {
+      std::vector<std::pair<size_t, std::vector<std::byte>>> inputs;
+      for (size_t i = 0; i < method_->num_inputs(); ++i) {
+        if (!method_->input(i).is_tensor()) continue;
+        const Tensor& input = method_->input(i).unchecked_tensor();
+        // Beyond the memory, also where the input lies before it.
+        const size_t at = reinterpret_cast<uintptr_t>(input.raw_data()) -
+                          reinterpret_cast<uintptr_t>(memory.data());
+        if (at >= memory.size()) continue;
+        const auto bytes = memory.subspan(at, std::min(input.nbytes(), memory.size() - at));
+        inputs.emplace_back(at, std::vector(bytes.begin(), bytes.end()));
+      }
+      std::fill(memory.begin(), memory.end(), kPoison);  // unlike that of ranges, a memset
+      for (const auto& [at, bytes] : inputs) std::ranges::copy(bytes, &memory[at]);
+    }
   }
 
   void read(const Tensor& tensor) {
@@ -158,6 +180,7 @@ class Instance {
   std::vector<std::unique_ptr<Block>> inputs_;
   std::vector<std::unique_ptr<Block>> outputs_;
   std::unique_ptr<Method> method_;
+  bool keeps_state_ = false;
   volatile uint32_t sum_ = 0;
 };
 

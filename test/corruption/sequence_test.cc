@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -10,6 +14,8 @@
 #include "test/fuzz/registries.h"
 #include "test/support/corpus.h"
 #include "test/support/file_bytes.h"
+#include "test/support/program_builder.h"
+#include "vitrine/kernel.h"
 
 namespace vitrine::test {
 namespace {
@@ -32,6 +38,59 @@ TEST_P(SequenceTest, RunsWhatIsSound) {
 INSTANTIATE_TEST_SUITE_P(Samples, SequenceTest,
                          testing::Values("add_mul", "digits_portable", "digits_xnnpack_q8",
                                          "dynamic_batch_xnnpack"));
+
+// How often a kernel found what in the memory that sequences give.
+struct Found {
+  int calls = 0;
+  int guarded = 0;
+  int poison = 0;
+  int poison_beside_inputs = 0;
+  int kept = 0;
+};
+Found found;
+
+bool all_are(const Tensor& tensor, uint8_t byte) {
+  const auto* bytes = static_cast<const uint8_t*>(tensor.raw_data());
+  return std::all_of(bytes, bytes + tensor.nbytes(), [&](uint8_t each) { return each == byte; });
+}
+
+void look(KernelContext&, const Tensor& in, Tensor& out) {
+  constexpr uint8_t kPoison = 0xA5;
+  const auto end = reinterpret_cast<uintptr_t>(out.raw_data()) + out.nbytes();
+  ++found.calls;
+  if (end % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)) == 0) ++found.guarded;
+  // What began as poison is marked, and not expected again.
+  constexpr uint8_t kMark = 1;
+  constexpr uint8_t kMarkOfPoison = 2;
+  const bool is_poison = all_are(out, kPoison);
+  if (is_poison) ++found.poison;
+  if (is_poison && !all_are(in, kPoison)) ++found.poison_beside_inputs;
+  if (all_are(out, 0) || all_are(out, kMark)) ++found.kept;
+  std::memset(out.mutable_raw_data(), is_poison ? kMarkOfPoison : kMark, out.nbytes());
+}
+VITRINE_KERNEL(sequence_look, "test::look.out", look);
+
+TEST(SequenceTest, PoisonsPlannedMemoryButInputsOrKeepsIt) {
+  ProgramBuilder builder;
+  MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, 32};
+  const int in = forward.tensor({.sizes = {4}, .planned = Planned{1, 0}});
+  const int out = forward.tensor({.sizes = {4}, .planned = Planned{1, 16}});
+  forward.inputs = {in};
+  forward.kernel_call(forward.op("test::look", "out"), {in, out, out});
+  const Kernel* const kernels[] = {&kernel_sequence_look};
+  KernelRegistry registry;
+  ASSERT_TRUE(registry.add("test", {kernels}).ok());
+  const AlignedBytes file = builder.build();
+  found = {};
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    run_sequence(file, seed, 40, registry, BackendRegistry());
+  }
+  EXPECT_EQ(found.guarded, found.calls);
+  EXPECT_EQ(found.poison + found.kept, found.calls);
+  EXPECT_GT(found.poison_beside_inputs, 0);
+  EXPECT_GT(found.kept, 0);
+}
 
 TEST(SequenceTest, RunsRandomPrograms) {
   const Registries all;
