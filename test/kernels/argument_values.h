@@ -63,11 +63,12 @@ class Values : public KernelCall {
       aliased_ = true;
     }
     for (size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].shares_memory_of < 0) continue;
-      Tensor* a = first_tensor(i);
-      Tensor* b = first_tensor(static_cast<size_t>(arguments[i].shares_memory_of));
+      const Argument& sharing = arguments[i];
+      if (sharing.shares_memory_of < 0) continue;
+      Tensor* a = tensor_at(i, sharing.shares_item);
+      Tensor* b = tensor_at(static_cast<size_t>(sharing.shares_memory_of), sharing.shared_item);
       if (a == nullptr || b == nullptr || a == b || !a->raw_data() || !b->raw_data()) continue;
-      overlap(*a, *b, arguments[i].shares_from);
+      overlap(*a, *b, sharing.shares_from);
       aliased_ = true;
     }
   }
@@ -93,6 +94,17 @@ class Values : public KernelCall {
   std::span<const std::byte> bytes_of(size_t index) const {
     const Tensor& tensor = values_[index].unchecked_tensor();
     return {static_cast<const std::byte*>(tensor.raw_data()), tensor.nbytes()};
+  }
+
+  // An argument that is one, or an item of a list. Null if there is none.
+  Tensor* tensor_at(size_t index, size_t item) const {
+    const EValue& value = values_[index];
+    if (value.is_tensor()) return &value.unchecked_tensor();
+    const bool is_list =
+        value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
+    std::span<Tensor* const> list;
+    if (!is_list || !value.read_tensor_list(&list) || item >= list.size()) return nullptr;
+    return list[item];
   }
 
   // Whether the operator's read-only arguments are unchanged.
@@ -156,17 +168,6 @@ class Values : public KernelCall {
       }
     }
     return EValue();
-  }
-
-  // An argument that is one, or the first of a list.
-  Tensor* first_tensor(size_t index) {
-    const EValue& value = values_[index];
-    if (value.is_tensor()) return &value.unchecked_tensor();
-    const bool is_list =
-        value.tag() == EValue::Tag::kListTensor || value.tag() == EValue::Tag::kListOptionalTensor;
-    std::span<Tensor* const> list;
-    if (!is_list || !value.read_tensor_list(&list) || list.empty()) return nullptr;
-    return list.front();
   }
 
   Tensor& make_tensor(const Argument& argument) {

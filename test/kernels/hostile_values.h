@@ -174,34 +174,7 @@ class Mutator {
     return result;
   }
 
-  // Places, in bytes, where an output may overlap another tensor: from its first element on, some
-  // elements later, from its middle, from its last; and the other way round.
-  static std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
-    std::vector<int64_t> result{0};
-    const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {
-      const auto element = static_cast<int64_t>(element_size(first_of(guest).dtype));
-      const int64_t bytes = bytes_of(host);
-      for (const int64_t place :
-           {element, 2 * element, 3 * element, bytes / 4, bytes / 2, bytes - element}) {
-        if (place > 0) result.push_back(sign * place);
-      }
-    };
-    add(a, b, 1);
-    add(b, a, -1);
-    return result;
-  }
-
  private:
-  static const Argument& first_of(const Argument& argument) {
-    return argument.items.empty() ? argument : argument.items.front();
-  }
-  static int64_t bytes_of(const Argument& argument) {
-    const Argument& tensor = first_of(argument);
-    int64_t bytes = tensor.is_tensor() ? static_cast<int64_t>(element_size(tensor.dtype)) : 0;
-    for (const int32_t size : tensor.sizes) bytes *= size;
-    return bytes;
-  }
-
   std::vector<Argument> variants_of(const Argument& value) const {
     std::vector<Argument> result;
     const auto add = [&](const auto& change) {
@@ -342,6 +315,51 @@ inline void for_tensors(Arguments& arguments, const std::function<void(Argument&
   for (Argument& argument : arguments) {
     if (argument.is_tensor()) change(argument);
     if (argument.is_list_of_tensors()) for_tensors(argument.items, change);
+  }
+}
+
+// Places, in bytes, where tensor `a` may overlap `b`: from its first element on, some elements
+// later, from its middle, from its last; and the other way round.
+inline std::vector<int64_t> overlaps(const Argument& a, const Argument& b) {
+  std::vector<int64_t> result{0};
+  const auto add = [&](const Argument& guest, const Argument& host, int64_t sign) {
+    const auto element = static_cast<int64_t>(element_size(guest.dtype));
+    auto bytes = static_cast<int64_t>(element_size(host.dtype));
+    for (const int32_t size : host.sizes) bytes *= size;
+    for (const int64_t place :
+         {element, 2 * element, 3 * element, bytes / 4, bytes / 2, bytes - element}) {
+      if (place > 0) result.push_back(sign * place);
+    }
+  };
+  add(a, b, 1);
+  add(b, a, -1);
+  return result;
+}
+
+// The call with every tensor that it writes in every place in which it overlaps another of its
+// tensors, which then changes while the kernel reads it.
+template <class Visit>
+void for_overlaps(OpCall call, const Visit& visit) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!call.arguments[i].output) continue;
+    const Argument output = call.arguments[i];
+    for (size_t k = 0; k < call.arguments.size(); ++k) {
+      const Argument other = call.arguments[k];
+      for (size_t a = 0; a < output.tensors().size(); ++a) {
+        for (size_t b = i == k ? a + 1 : 0; b < other.tensors().size(); ++b) {
+          if (!other.tensors()[b].is_tensor()) continue;
+          for (const int64_t place : overlaps(output.tensors()[a], other.tensors()[b])) {
+            Argument& sharing = call.arguments[i];
+            sharing.shares_memory_of = static_cast<int>(k);
+            sharing.shares_item = a;
+            sharing.shared_item = b;
+            sharing.shares_from = place;
+            visit(call);
+          }
+        }
+      }
+    }
+    call.arguments[i] = output;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,12 +67,19 @@ struct Argument {
   bool roomy = false;              // the output has room for more elements than its shape says
   bool no_memory = false;
   bool read_only = false;
-  int shares_memory_of = -1;  // another argument, a tensor; -1: its memory is its own
+  int shares_memory_of = -1;  // an argument, mostly another; -1: its memory is its own
+  size_t shares_item = 0;     // of a list: the item whose memory is not its own
+  size_t shared_item = 0;     // and, where the other is a list, the one that it shares it with
   int64_t shares_from = 0;    // bytes: where it begins in the other, or, negative, the other in it
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_list_of_tensors() const {
     return kind == Kind::kTensors || kind == Kind::kOptionalTensors;
+  }
+  // Those of a list, or itself.
+  std::span<const Argument> tensors() const {
+    if (is_list_of_tensors()) return items;
+    return {this, is_tensor() ? size_t{1} : 0};
   }
 };
 
@@ -274,11 +282,15 @@ inline std::string describe(const Argument& argument) {
   if (argument.roomy) text += " roomy";
   if (argument.no_memory) text += " without memory";
   if (argument.read_only) text += " read-only";
-  if (argument.shares_memory_of >= 0) {
-    text += " in the memory of argument" + print(argument.shares_memory_of) + " from " +
-            print(argument.shares_from);
-  }
   return text;
+}
+
+inline std::string describe_sharing(const Argument& argument) {
+  if (argument.shares_memory_of < 0) return "";
+  return " (item " + std::to_string(argument.shares_item) + " in the memory of argument" +
+         std::to_string(argument.shares_memory_of) + ", item " +
+         std::to_string(argument.shared_item) + ", from " + std::to_string(argument.shares_from) +
+         ")";
 }
 
 struct OpCall {
@@ -287,7 +299,9 @@ struct OpCall {
 
   std::string text() const {
     std::string result(name);
-    for (const Argument& argument : arguments) result += " " + describe(argument);
+    for (const Argument& argument : arguments) {
+      result += " " + describe(argument) + describe_sharing(argument);
+    }
     return result;
   }
 };
