@@ -113,9 +113,9 @@ class Method {
   // A tensor: of the planned dtype and dim order; its sizes may differ within the bounds of a
   // dynamic shape. It is copied if the input is memory-planned, else aliased: it then outlives the
   // execution, may be written if the program mutates its input, and must not lie in planned memory
-  // of this method, where its outputs may be. Other kinds must equal the value that the program was
-  // exported with; lists of tensors cannot be set. InvalidArgument or NotSupported name the
-  // mismatch.
+  // of this method, where its outputs may be. Other kinds must equal the value y that the program
+  // was exported with, and computes with: doubles to 1e-4 + 1e-5 * |y|, as in ExecuTorch. Lists of
+  // tensors cannot be set. InvalidArgument or NotSupported name the mismatch.
   Error set_input(size_t index, const EValue& value);
   // Memory for an output tensor that is not memory-planned: at least the bytes of its
   // MethodMeta, aligned for its dtype. It is not owned, is written by every execution from now on
