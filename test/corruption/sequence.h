@@ -17,7 +17,7 @@ struct SequenceCounts {
 };
 
 // Loads the program of `bytes` (16-byte aligned) and makes `steps` calls that `seed` decides. All
-// memory that calls give is poisoned and ends at an unreadable page.
+// memory that calls give is guarded, and poison or zeros (docs/fuzzing.md).
 SequenceCounts run_sequence(std::span<const std::byte> bytes, uint64_t seed, int steps,
                             const KernelRegistry& kernels, const BackendRegistry& backends);
 
