@@ -36,7 +36,7 @@ struct BackendOption {
 class DelegateMemory {
  public:
   enum class Kind : uint8_t {
-    kWorkspace,      // intermediate values
+    kWorkspace,      // intermediate values, and what operators keep for their sizes
     kPackedWeights,  // weights in the backend's own layout
     kMappedWeights,  // the same, in a file's pages
     kConstants,      // other constants, kept beside the program

@@ -28,6 +28,7 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_ASSIGN_OR_RETURN(const Blob blob, open_blob(processed, steps));
   VITRINE_ASSIGN_OR_RETURN(self->graph_, read_graph(*blob.graph, steps));
   VITRINE_RETURN_IF_ERROR(self->take_heap());
+  VITRINE_RETURN_IF_ERROR(self->tables_.bind(self->graph_, context.memory));
   VITRINE_RETURN_IF_ERROR(self->constants_.load(blob, context.named_data, shared.weights.get(),
                                                 steps, context.memory, self->graph_));
   VITRINE_RETURN_IF_ERROR(refuse_unscaled_weights(self->graph_));
@@ -87,7 +88,8 @@ Error XnnpackDelegate::finish_load() {
 void XnnpackDelegate::report_memory(DelegateMemory& report) const {
   constants_.report_memory(report);
   weights_->report_memory(report);
-  report.add(DelegateMemory::Kind::kWorkspace, this, arguments_.copied_bytes());
+  report.add(DelegateMemory::Kind::kWorkspace, this,
+             arguments_.copied_bytes() + static_cast<size_t>(tables_.bytes()));
   const std::lock_guard lock(workspace_->mutex);
   report.add(DelegateMemory::Kind::kWorkspace, workspace_.get(), workspace_->bytes());
 }
@@ -163,7 +165,7 @@ Error XnnpackDelegate::check_and_execute(const BackendExecutionContext& context,
   }
   if (shapes_changed) {
     // The program's own shapes were right at load.
-    const Limits bounds = limits_.within(memory_, workspace_->taken);
+    const Limits bounds = limits_.within(memory_, workspace_->taken + tables_.bytes());
     if (const Error error = infer_shapes(graph_, shapes_, bounds); !error.ok()) {
       const bool is_blamed = error.code() == ErrorCode::kInvalidProgram;
       return Error::make(is_blamed ? ErrorCode::kInvalidArgument : error.code(),
@@ -191,10 +193,12 @@ Error XnnpackDelegate::give_up(xnn_status status) {
 
 Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_changed) {
   if (shapes_changed) {
+    VITRINE_RETURN_IF_ERROR(tables_.grow(graph_, shapes_));
     data_valid_ = false;
     Error error = reshape();
     workspace_->take_growth(memory_, workspace_taken_);
     if (!error.ok()) return fail(std::move(error));
+    tables_.settle(graph_, shapes_);
     VITRINE_RETURN_IF_ERROR(invocation_.plan(runtime_.get(), pool_));
   }
   VITRINE_RETURN_IF_ERROR(arguments_.resize_outputs(arguments));
@@ -217,18 +221,17 @@ Error XnnpackDelegate::prepare(std::span<EValue* const> arguments, bool shapes_c
 
 Error XnnpackDelegate::fail(Error error) {
   data_valid_ = false;
-  if (!forget_memory_plan(runtime_.get())) runtime_.reset();
+  if (!forget_memory_plan(runtime_.get())) {
+    runtime_.reset();
+    tables_.clear();
+  }
   return error;
 }
 
 XnnpackDelegate::ZeroBufferLists XnnpackDelegate::zero_buffer_lists() const {
   ZeroBufferLists lists;
   for (const Node& node : graph_.nodes) {
-    const Value& input = graph_.values[node.inputs[0]];
-    if (!node.live || !node.kind->has_weights || !node.kind->has_window ||
-        input.datatype->quantization != Quantization::kPerToken) {
-      continue;
-    }
+    if (!node.live || !has_padding_for_each_image(graph_, node)) continue;
     ++lists.count;
     lists.batch = std::max(lists.batch, shapes_[node.inputs[0]][0]);
   }
@@ -253,11 +256,18 @@ Error XnnpackDelegate::reshape() {
   }
   // A record of 40 bytes for each value and node; fusion and bounds make up to as many again.
   const size_t plan_bytes = size_t{80} * (graph_.values.size() + graph_.nodes.size());
-  const MemoryReserve reserve(3 + lists, 4096 + std::max(plan_bytes, batch * sizeof(void*)));
+  const size_t most = limits_.within(memory_, workspace_->taken).max_workspace_bytes;
+  const MemoryReserve reserve(3 + lists, 4096 + std::max(plan_bytes, batch * sizeof(void*)), most);
   if (!reserve.ok()) {
     return Error::make(ErrorCode::kDelegateMemoryAllocationFailed, "no memory to plan memory");
   }
   const xnn_status reshaped = call_xnnpack([this] { return xnn_reshape_runtime(runtime_.get()); });
+  if (reserve.refused_bytes() != 0) {
+    return Error::make(ErrorCode::kOutOfResources,
+                       "a workspace of %zu bytes exceeds the bound of %zu bytes (xnnpack::Limits, "
+                       "max_memory_bytes)",
+                       reserve.refused_bytes(), most);
+  }
   if (reshaped != xnn_status_success) {
     return Error::make(reshaped == xnn_status_out_of_memory
                            ? ErrorCode::kDelegateMemoryAllocationFailed

@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/graph.h"
 #include "backends/xnnpack/runtime/handles.h"
 #include "backends/xnnpack/runtime/invocation.h"
+#include "backends/xnnpack/runtime/operator_tables.h"
 #include "backends/xnnpack/runtime/operator_times.h"
 #include "backends/xnnpack/runtime/packed_weights.h"
 #include "backends/xnnpack/runtime/plan.h"
@@ -59,8 +60,7 @@ class XnnpackDelegate final : public Delegate {
   Error give_up(xnn_status status);
   // After a failure of XNNPACK's.
   Error fail(Error error);
-  // What XNNPACK keeps for convolutions that are quantised dynamically: a list for each, of buffers
-  // for each image of its batch.
+  // The lists of paddings (operator_tables.h).
   struct ZeroBufferLists {
     size_t count = 0;
     size_t batch = 0;  // the largest
@@ -80,6 +80,7 @@ class XnnpackDelegate final : public Delegate {
   Budget* memory_ = nullptr;    // the method's; may be null
   size_t workspace_taken_ = 0;  // of it, for the workspace
   uint64_t heap_taken_ = 0;     // likewise, for operators and lists
+  OperatorTables tables_;
   RuntimeHandle runtime_;
   ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;

@@ -118,12 +118,13 @@ struct Node {
 // terabytes.
 struct Limits {
   size_t max_tensor_bytes = size_t{1} << 30;
+  // Of intermediate values and the tables of operators (operator_tables.h), together.
   size_t max_workspace_bytes = SIZE_MAX >> 1 < (uint64_t{4} << 30) ? SIZE_MAX >> 1
                                                                    : size_t{4} << 30;
 
-  // With the bound of what is left of `memory`, which may be null, beside the bytes of workspace
-  // that are taken from it.
-  Limits within(const Budget* memory, size_t workspace) const;
+  // With the bound of what is left of `memory`, which may be null, beside what is held of it
+  // already for what the bound is of.
+  Limits within(const Budget* memory, uint64_t held) const;
 };
 
 struct Graph {

@@ -12,22 +12,28 @@ namespace {
 thread_local MemoryReserve* current_reserve = nullptr;
 thread_local bool has_failed = false;
 
-void* allocate(void*, size_t bytes) {
+void* allocate_unaligned(size_t bytes) {
   void* memory = std::malloc(bytes);
   if (memory == nullptr && current_reserve != nullptr) memory = current_reserve->take(bytes);
   has_failed = has_failed || memory == nullptr;
   return memory;
 }
 
-void* reallocate(void* context, void* memory, size_t bytes) {
-  if (memory == nullptr) return allocate(context, bytes);
+void* allocate(void*, size_t bytes) {
+  if (current_reserve != nullptr) current_reserve->note_list();
+  return allocate_unaligned(bytes);
+}
+
+void* reallocate(void*, void* memory, size_t bytes) {
+  if (memory == nullptr) return allocate_unaligned(bytes);
   void* moved = std::realloc(memory, bytes);
   has_failed = has_failed || moved == nullptr;
   return moved;
 }
 
 void* aligned_allocate(void*, size_t alignment, size_t bytes) {
-  void* const memory = platform::allocate_aligned(alignment, bytes);
+  const bool allowed = current_reserve == nullptr || current_reserve->allows_aligned(bytes);
+  void* const memory = allowed ? platform::allocate_aligned(alignment, bytes) : nullptr;
   has_failed = has_failed || memory == nullptr;
   return memory;
 }
@@ -45,7 +51,8 @@ const xnn_allocator& reserving_allocator() {
 void forget_failed_allocations() { has_failed = false; }
 bool allocations_have_failed() { return has_failed; }
 
-MemoryReserve::MemoryReserve(size_t count, size_t bytes) : bytes_(bytes) {
+MemoryReserve::MemoryReserve(size_t count, size_t bytes, size_t max_workspace_bytes)
+    : bytes_(bytes), max_workspace_bytes_(max_workspace_bytes) {
   ok_ = blocks_.resize(count).ok();
   for (void*& block : blocks_) {
     block = std::malloc(bytes);
@@ -57,6 +64,12 @@ MemoryReserve::MemoryReserve(size_t count, size_t bytes) : bytes_(bytes) {
 MemoryReserve::~MemoryReserve() {
   current_reserve = nullptr;
   for (void* block : blocks_) std::free(block);
+}
+
+bool MemoryReserve::allows_aligned(size_t bytes) {
+  if (!plans_ || bytes <= max_workspace_bytes_) return true;
+  refused_bytes_ = bytes;
+  return false;
 }
 
 void* MemoryReserve::take(size_t bytes) {

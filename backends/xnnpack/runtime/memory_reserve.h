@@ -4,7 +4,7 @@
 // look at before it writes to them, and so it does with a list for each convolution that is
 // quantised dynamically. Elsewhere it forgets to fail when an allocation does. So its allocations
 // go through an allocator of ours, which has blocks in reserve for the former and remembers the
-// latter.
+// latter. They also bound the workspace, which XNNPACK sizes and allocates in one go.
 #pragma once
 
 #include <xnnpack.h>
@@ -21,8 +21,8 @@ const xnn_allocator& reserving_allocator();
 // The calling thread's reserve, for this object's life. One at a time.
 class MemoryReserve {
  public:
-  // `count` blocks of `bytes`.
-  MemoryReserve(size_t count, size_t bytes);
+  // `count` blocks of `bytes`. No workspace gets larger than `max_workspace_bytes`.
+  MemoryReserve(size_t count, size_t bytes, size_t max_workspace_bytes);
   ~MemoryReserve();
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
@@ -32,9 +32,20 @@ class MemoryReserve {
   // Null if nothing of that size is left. Freed by the one who gets it.
   void* take(size_t bytes);
 
+  // Memory is planned with lists, the first allocations of their kind in a reshape; what comes
+  // aligned after them is the workspace.
+  void note_list() { plans_ = true; }
+  // Whether that may be allocated; notes if not.
+  bool allows_aligned(size_t bytes);
+  // What was refused; 0: nothing.
+  size_t refused_bytes() const { return refused_bytes_; }
+
  private:
   CheckedVector<void*> blocks_;
   size_t bytes_;
+  size_t max_workspace_bytes_;
+  size_t refused_bytes_ = 0;
+  bool plans_ = false;
   bool ok_;
 };
 

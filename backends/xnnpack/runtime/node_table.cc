@@ -2,6 +2,7 @@
 
 #include "backends/xnnpack/runtime/node_decoding.h"
 #include "backends/xnnpack/runtime/node_definition.h"
+#include "backends/xnnpack/runtime/operator_tables.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 
 namespace vitrine::xnnpack {
@@ -74,7 +75,8 @@ constexpr NodeKind concatenate(const char* name, DecodeNode decode) {
 }
 
 constexpr NodeKind convolution(const char* name, std::span<const Signature> signatures,
-                               InferShape infer_shape, DefineNode define) {
+                               InferShape infer_shape, DefineNode define,
+                               TablesOfNode tables = convolution_tables) {
   return {.name = name,
           .decode = decode_convolution,
           .signatures = signatures,
@@ -84,11 +86,13 @@ constexpr NodeKind convolution(const char* name, std::span<const Signature> sign
           .takes_bounds = true,
           .has_weights = true,
           .weights_must_be_constant = true,
-          .has_window = true};
+          .has_window = true,
+          .tables = tables};
 }
 
 constexpr NodeKind pooling(const char* name, DecodeNode decode, std::span<const Signature> types,
-                           DefineNode define, InferShape infer_shape) {
+                           DefineNode define, InferShape infer_shape,
+                           TablesOfNode tables = pooling_tables) {
   return {.name = name,
           .decode = decode,
           .signatures = types,
@@ -96,7 +100,8 @@ constexpr NodeKind pooling(const char* name, DecodeNode decode, std::span<const 
           .define = define,
           .allowed_flags = XNN_FLAG_KEEP_DIMS,
           .takes_bounds = true,
-          .has_window = true};
+          .has_window = true,
+          .tables = tables};
 }
 
 // In the order of XNodeUnion's tags, from 1.
@@ -122,10 +127,16 @@ constexpr NodeKind kNodeKinds[] = {
      .takes_bounds = true},
     convolution("Conv2d", kConvolution, shape_convolution, define_convolution),
     binary("Div", xnn_binary_divide, true),
-    {"StaticResizeBilinear2D", decode_resize, kSame, shape_resize, define_resize, 0,
-     XNN_FLAG_ALIGN_CORNERS},
+    {.name = "StaticResizeBilinear2D",
+     .decode = decode_resize,
+     .signatures = kSame,
+     .infer_shape = shape_resize,
+     .define = define_resize,
+     .allowed_flags = XNN_FLAG_ALIGN_CORNERS,
+     .tables = resize_tables},
     {"StaticConstantPad", decode_constant_pad, kSame, shape_constant_pad, define_constant_pad},
-    pooling("AvgPooling2d", decode_average_pooling, kFloat, define_average_pooling, shape_pooling),
+    pooling("AvgPooling2d", decode_average_pooling, kFloat, define_average_pooling, shape_pooling,
+            average_pooling_tables),
     binary("Minimum", xnn_binary_minimum, false),
     convolution("DepthwiseConv2d", kDepthwise, shape_depthwise, define_depthwise),
     pooling("MaxPooling2d", decode_pooling, kSame, define_max_pooling, shape_max_pooling),
@@ -138,10 +149,16 @@ constexpr NodeKind kNodeKinds[] = {
      .signatures = kSame,
      .infer_shape = shape_global_pooling,
      .define = define_global_average_pooling,
-     .allowed_flags = XNN_FLAG_KEEP_DIMS},
+     .allowed_flags = XNN_FLAG_KEEP_DIMS,
+     .tables = global_pooling_tables},
     {"StaticReshape", decode_reshape, kSame, shape_reshape, define_reshape},
-    {"ArgMaxPooling2d", decode_argmax_pooling, kArgMax, shape_pooling, define_argmax_pooling, 0,
-     XNN_FLAG_KEEP_DIMS},
+    {.name = "ArgMaxPooling2d",
+     .decode = decode_argmax_pooling,
+     .signatures = kArgMax,
+     .infer_shape = shape_pooling,
+     .define = define_argmax_pooling,
+     .allowed_flags = XNN_FLAG_KEEP_DIMS,
+     .tables = pooling_tables},
     unary("SquareRoot", xnn_unary_square_root),
     unary("Ceiling", xnn_unary_ceiling),
     unary("Hardswish", xnn_unary_hardswish),
@@ -161,7 +178,7 @@ constexpr NodeKind kNodeKinds[] = {
     {"BatchMatrixMultiply", decode_2x1, kFloat, shape_matrix_multiply, define_matrix_multiply},
     concatenate("Concatenate5", decode_cat<5>),
     convolution("ConvTranspose2d", kTransposedConvolution, shape_transposed_convolution,
-                define_transposed_convolution),
+                define_transposed_convolution, transposed_convolution_tables),
     unary("ReciprocalSquareRoot", xnn_unary_reciprocal_square_root),
     unary("Log", xnn_unary_log),
     unary("Gelu", xnn_unary_gelu),

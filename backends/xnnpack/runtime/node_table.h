@@ -24,8 +24,11 @@ struct Signature {
 // Fills a node's parameters; inputs and outputs get ids, not indices yet, kNone for "no bias".
 using DecodeNode = Error (*)(const void* table, Node& node);
 // Sets the shapes of the node's outputs, after checking those of its inputs and all parameters
-// that depend on them. No tensor or scratch table gets larger than `max_bytes`.
+// that depend on them. No packed keys get larger than `max_bytes`.
 using InferShape = Error (*)(const Node& node, std::span<Shape> shapes, size_t max_bytes);
+// What XNNPACK keeps for the node with these shapes (operator_tables.h).
+using TablesOfNode = uint64_t (*)(const Graph& graph, const Node& node,
+                                  std::span<const Shape> shapes);
 // `ids`: XNNPACK's id of every value.
 using DefineNode = xnn_status (*)(xnn_subgraph_t subgraph, const Node& node,
                                   std::span<const uint32_t> ids);
@@ -46,7 +49,8 @@ struct NodeKind {
   // constants, and reads them no more.
   bool has_weights = false;
   bool weights_must_be_constant = false;
-  bool has_window = false;  // convolutions and poolings
+  bool has_window = false;        // convolutions and poolings
+  TablesOfNode tables = nullptr;  // null: none
 };
 
 // Null for unknown tags.

@@ -201,11 +201,11 @@ Error shape_constant_pad(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
-Limits Limits::within(const Budget* memory, size_t workspace) const {
+Limits Limits::within(const Budget* memory, uint64_t held) const {
   Limits bounds = *this;
   if (memory == nullptr) return bounds;
   const uint64_t left = memory->left();
-  const uint64_t bytes = std::max(left, left + workspace);  // the sum may wrap around
+  const uint64_t bytes = std::max(left, left + held);  // the sum may wrap around
   bounds.max_workspace_bytes =
       static_cast<size_t>(std::min<uint64_t>(bounds.max_workspace_bytes, bytes));
   return bounds;
@@ -219,11 +219,22 @@ Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& li
     return graph.values[value].external_id == kNone && !graph.values[value].is_constant();
   };
   size_t workspace = 0;
+  size_t peak = 0;
+  uint64_t tables = 0;
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!node.live) continue;
     if (Error error = node.kind->infer_shape(node, shapes, limits.max_tensor_bytes); !error.ok()) {
       return std::move(error).in("xnodes[%u] (%s)", i, node.kind->name);
+    }
+    if (node.kind->tables != nullptr) {
+      const uint64_t bytes = node.kind->tables(graph, node, shapes);
+      if (bytes > limits.max_tensor_bytes) {
+        return Error::make(ErrorCode::kOutOfResources,
+                           "xnodes[%u] (%s): its tables exceed the bound of %zu bytes a tensor", i,
+                           node.kind->name, limits.max_tensor_bytes);
+      }
+      tables += bytes;
     }
     for (const uint32_t value : node.output_values()) {
       const size_t bytes = bytes_of(value);
@@ -232,12 +243,14 @@ Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& li
                            "xnodes[%u] (%s): its output exceeds the bound of %zu bytes a tensor", i,
                            node.kind->name, limits.max_tensor_bytes);
       }
-      if (!in_workspace(value)) continue;
-      if (add_overflows(workspace, bytes, &workspace) || workspace > limits.max_workspace_bytes) {
-        return Error::make(ErrorCode::kOutOfResources,
-                           "xnodes[%u] (%s): the tensors alive here exceed the bound of %zu bytes",
-                           i, node.kind->name, limits.max_workspace_bytes);
-      }
+      if (in_workspace(value) && add_overflows(workspace, bytes, &workspace)) workspace = SIZE_MAX;
+    }
+    peak = std::max(peak, workspace);
+    if (tables > limits.max_workspace_bytes || peak > limits.max_workspace_bytes - tables) {
+      return Error::make(ErrorCode::kOutOfResources,
+                         "xnodes[%u] (%s): the tensors alive here and the operators' tables exceed "
+                         "the bound of %zu bytes (xnnpack::Limits, max_memory_bytes)",
+                         i, node.kind->name, limits.max_workspace_bytes);
     }
     for (uint32_t k = 0; k < node.input_count; ++k) {
       const uint32_t value = node.inputs[k];

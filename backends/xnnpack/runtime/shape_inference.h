@@ -14,7 +14,8 @@
 namespace vitrine::xnnpack {
 
 // `shapes`, by value index: those of inputs and constants are given, the others are set. Only live
-// nodes count. Errors name the node; OutOfResources if a limit is exceeded.
+// nodes count. Errors name the node; OutOfResources if a limit is exceeded, by a tensor, by what is
+// alive at once, or by operators' tables.
 Error infer_shapes(const Graph& graph, std::span<Shape> shapes, const Limits& limits);
 
 // The rules, for the node table.

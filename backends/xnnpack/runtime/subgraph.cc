@@ -240,15 +240,4 @@ Result<BuiltRuntime> build_runtime(const RuntimeRequest& request) {
   return built;
 }
 
-uint64_t heap_bytes(const Graph& graph) {
-  constexpr uint64_t kDelegate = 4096;
-  constexpr uint64_t kEntry = 512;  // of a value or node in our lists, which double as they grow
-  constexpr uint64_t kArgument = 3072;  // a concatenation has an operator for each, larger on ARM
-  uint64_t bytes = kDelegate + kEntry * (graph.values.size() + graph.nodes.size());
-  for (const Node& node : graph.nodes) {
-    if (node.live) bytes += kArgument * (node.input_count + node.output_count);
-  }
-  return bytes;
-}
-
 }  // namespace vitrine::xnnpack

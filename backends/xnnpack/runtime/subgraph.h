@@ -28,8 +28,4 @@ struct BuiltRuntime {
 // names the node; NotSupported if it lacks the operator for the node's datatypes.
 Result<BuiltRuntime> build_runtime(const RuntimeRequest& request);
 
-// What a delegate with this graph keeps on the heap beside tensors and weights: XNNPACK's operators
-// and the lists of both. Rounded up from what typical nodes were measured to take.
-uint64_t heap_bytes(const Graph& graph);
-
 }  // namespace vitrine::xnnpack

@@ -43,26 +43,13 @@ SlidingWindow along_width(const Window& w) {
           int64_t{w.padding_left} + w.padding_right};
 }
 
-// XNNPACK keeps a pointer for each element of the window at each output pixel.
-Error check_window_table(const Window& window, size_t height, size_t width, size_t max_bytes) {
-  size_t bytes = sizeof(void*);
-  if (mul_overflows(bytes, window.kernel_height, &bytes) ||
-      mul_overflows(bytes, window.kernel_width, &bytes) || mul_overflows(bytes, height, &bytes) ||
-      mul_overflows(bytes, width, &bytes) || bytes > max_bytes) {
-    return invalid_blob("a %ux%u window over %zux%zu outputs needs more than the allowed %zu bytes",
-                        window.kernel_height, window.kernel_width, height, width, max_bytes);
-  }
-  return Error();
-}
-
 // NHWC in, NHWC out.
-Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels, size_t max_bytes) {
+Error slide_window(const Node& node, std::span<Shape> shapes, size_t channels) {
   const Window& w = node.window;
   const Shape& in = input(node, shapes, 0);
   Shape out{4, {in[0], 0, 0, channels}};
   VITRINE_RETURN_IF_ERROR(window_steps("height", in[1], along_height(w), &out[1]));
   VITRINE_RETURN_IF_ERROR(window_steps("width", in[2], along_width(w), &out[2]));
-  VITRINE_RETURN_IF_ERROR(check_window_table(w, out[1], out[2], max_bytes));
   set_outputs(node, shapes, out);
   return Error();
 }
@@ -143,22 +130,22 @@ Error unslide(const char* axis, size_t extent, const SlidingWindow& window, uint
 
 }  // namespace
 
-Error shape_convolution(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+Error shape_convolution(const Node& node, std::span<Shape> shapes, size_t) {
   Channels channels;
   VITRINE_RETURN_IF_ERROR(check_convolution(node, shapes, false, &channels));
-  return slide_window(node, shapes, channels.out, max_bytes);
+  return slide_window(node, shapes, channels.out);
 }
 
-Error shape_depthwise(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+Error shape_depthwise(const Node& node, std::span<Shape> shapes, size_t) {
   if (node.group_input_channels != 1) {
     return invalid_blob("group_input_channels is %u, not 1", node.group_input_channels);
   }
   Channels channels;
   VITRINE_RETURN_IF_ERROR(check_convolution(node, shapes, true, &channels));
-  return slide_window(node, shapes, channels.out, max_bytes);
+  return slide_window(node, shapes, channels.out);
 }
 
-Error shape_transposed_convolution(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+Error shape_transposed_convolution(const Node& node, std::span<Shape> shapes, size_t) {
   Channels channels;
   VITRINE_RETURN_IF_ERROR(check_convolution(node, shapes, false, &channels));
   const Window& w = node.window;
@@ -167,15 +154,14 @@ Error shape_transposed_convolution(const Node& node, std::span<Shape> shapes, si
   VITRINE_RETURN_IF_ERROR(
       unslide("height", in[1], along_height(w), node.adjustment_height, &out[1]));
   VITRINE_RETURN_IF_ERROR(unslide("width", in[2], along_width(w), node.adjustment_width, &out[2]));
-  VITRINE_RETURN_IF_ERROR(check_window_table(w, out[1], out[2], max_bytes));
   set_outputs(node, shapes, out);
   return Error();
 }
 
-Error shape_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+Error shape_pooling(const Node& node, std::span<Shape> shapes, size_t) {
   const Shape& in = input(node, shapes, 0);
   VITRINE_RETURN_IF_ERROR(check_rank(in, 4));
-  return slide_window(node, shapes, in[3], max_bytes);
+  return slide_window(node, shapes, in[3]);
 }
 
 Error shape_max_pooling(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
@@ -204,14 +190,11 @@ Error shape_global_pooling(const Node& node, std::span<Shape> shapes, size_t) {
   return Error();
 }
 
-Error shape_resize(const Node& node, std::span<Shape> shapes, size_t max_bytes) {
+Error shape_resize(const Node& node, std::span<Shape> shapes, size_t) {
   Shape out = input(node, shapes, 0);
   VITRINE_RETURN_IF_ERROR(check_rank(out, 4));
   out[1] = node.new_height;
   out[2] = node.new_width;
-  // Four pointers and two weights an output pixel.
-  VITRINE_RETURN_IF_ERROR(
-      check_window_table({.kernel_height = 2, .kernel_width = 2}, out[1], out[2], max_bytes));
   set_outputs(node, shapes, out);
   return Error();
 }

@@ -23,8 +23,9 @@ struct Workspace {
 
   // 0 if this build cannot tell.
   size_t bytes() const;
-  // Takes what it has grown by from `memory`, which may be null, as far as there is any: XNNPACK
-  // has it already. `own`: what the caller has taken so far.
+  // Takes what nobody has taken of it from `memory`, which may be null. That is what the caller has
+  // made it grow by, for which there is memory (MemoryReserve), and what others left behind, which
+  // is taken as far as there is any. `own`: what the caller has taken so far.
   void take_growth(Budget* memory, size_t& own);
   void give_back(Budget* memory, size_t own);
 };

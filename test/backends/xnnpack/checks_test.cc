@@ -159,8 +159,10 @@ TEST_F(LimitsTest, BoundTensorsAndWorkspace) {
               HasSubstr("xnodes[0] (Abs): its output exceeds the bound of 399"));
   limits.max_tensor_bytes = 400;
   limits.max_workspace_bytes = 799;
-  EXPECT_THAT(load_error(b, limits),
-              HasSubstr("xnodes[1] (Negate): the tensors alive here exceed"));
+  EXPECT_THAT(
+      load_error(b, limits),
+      HasSubstr("xnodes[1] (Negate): the tensors alive here and the operators' tables exceed "
+                "the bound of 799 bytes"));
 }
 
 TEST_F(LimitsTest, AreTheDefaultsWhereNoneAreGiven) {

@@ -81,5 +81,47 @@ TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
   std::cout << failures << " allocations failed\n";
 }
 
+// Of two convolutions one shrinks and one grows. Where the reshape fails between them, neither may
+// have given back anything.
+TEST_F(FaultTest, AFailedReshapeHoldsTheTablesOfBothSizes) {
+  BlobBuilder b;
+  const uint32_t filter = b.constant({1, 3, 3, 1}, std::vector<float>(9, 1));
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t x = b.input({1, 64, 64, 1});
+    b.convolution(Tag::XNNConv2d, {.kernel_height = 3, .kernel_width = 3}, x, filter, kInvalidId,
+                  b.output({1, 62, 62, 1}));
+  }
+  Budget budget;
+  memory_budget = &budget;
+  const auto images = [&](int32_t side) {
+    const std::vector<float> ones(static_cast<size_t>(side * side), 1);
+    return std::pair(&factory.value(factory.make<float>({1, side, side, 1}, ones)),
+                     &factory.value(factory.make(ScalarType::kFloat, {1, side - 2, side - 2, 1})));
+  };
+  const auto [small_in, small_out] = images(16);
+  const auto [large_in, large_out] = images(64);
+  const std::array<EValue*, 4> sizes = {large_in, large_out, small_in, small_out};
+  const std::array<EValue*, 4> other_sizes = {small_in, small_out, large_in, large_out};
+  constexpr uint64_t kGrowth = sizeof(void*) * 9 * (62 * 62 - 14 * 14);
+  int held = 0;
+  for (int n = 1;; ++n) {
+    load(b);
+    ASSERT_TRUE(delegate->execute({}, sizes).ok());
+    const uint64_t before = budget.used();
+    fail_allocation(n);
+    const Error error = delegate->execute({}, other_sizes);
+    const bool failed = allocation_has_failed();
+    fail_allocation(0);
+    if (!failed) break;
+    if (!error.ok() && budget.used() == before + kGrowth) ++held;
+    if (!xnnpack::operator_times_are_measured()) continue;
+    ASSERT_TRUE(delegate->execute({}, other_sizes).ok());
+    EXPECT_EQ(budget.used(), before);
+  }
+  EXPECT_GE(held, xnnpack::operator_times_are_measured() ? 2 : 0) << "the tables among them";
+  delegate.reset();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 }  // namespace
 }  // namespace vitrine::test

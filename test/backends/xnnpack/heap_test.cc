@@ -27,6 +27,7 @@ class HeapTest : public DelegateTest {
  protected:
   HeapTest() { memory_budget = &budget; }
   Budget budget;
+  uint64_t taken_at_load = 0;
 };
 
 using AddNode = void (*)(BlobBuilder& b, uint32_t x, uint32_t y);
@@ -70,6 +71,193 @@ TEST_F(HeapTest, HoldsWhatOperatorsAndListsTake) {
     }
     EXPECT_EQ(budget.used(), 0u);
   }
+}
+
+// A node on images of 32 x 32 pixels and 2 channels, with a window of 3 x 3 and a padding of 1.
+struct WindowNode {
+  const char* name;
+  void (*add)(BlobBuilder& b, uint32_t x, uint32_t filter);
+  size_t bytes;  // of XNNPACK's tables for one, less what it rounds them up by
+  size_t batch = 1;
+};
+
+constexpr uint32_t kSide = 32;
+constexpr size_t kPointer = sizeof(void*);
+constexpr size_t kAllPointers = kPointer * 9 * kSide * kSide;
+constexpr WindowSpec kWindow = {.top = 1,
+                                .right = 1,
+                                .bottom = 1,
+                                .left = 1,
+                                .kernel_height = 3,
+                                .kernel_width = 3,
+                                .group_in = 2,
+                                .group_out = 2};
+
+uint32_t image(BlobBuilder& b, uint32_t side = kSide) { return b.output({1, side, side, 2}); }
+
+constexpr WindowNode kWindowNodes[] = {
+    {"convolution",
+     [](BlobBuilder& b, uint32_t x, uint32_t filter) {
+       b.convolution(Tag::XNNConv2d, kWindow, x, filter, kInvalidId, image(b));
+     },
+     kAllPointers},
+    {"depthwise",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       WindowSpec w = kWindow;
+       w.groups = 2;
+       w.group_in = w.group_out = 1;
+       const uint32_t filter = b.constant({1, 3, 3, 2}, std::vector<float>(18, 1));
+       b.convolution(Tag::XNNDepthwiseConv2d, w, x, filter, kInvalidId, image(b));
+     },
+     kAllPointers / 3},
+    {"transposed",
+     [](BlobBuilder& b, uint32_t x, uint32_t filter) {
+       WindowSpec w = kWindow;
+       w.stride_height = w.stride_width = 2;
+       b.convolution(Tag::XNNConvTranspose2d, w, x, filter, kInvalidId, image(b, 2 * kSide - 1));
+     },
+     kPointer * 9 * (2 * kSide - 1) * (2 * kSide - 1)},
+    {"dynamically quantised",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       const uint32_t quantised = b.internal({1, kSide, kSide, 2}, Type::xnn_datatype_qdint8);
+       b.values[quantised].nonbatch_dims = 3;
+       const uint32_t filter =
+           b.constant<int8_t>({2, 3, 3, 2}, std::vector<int8_t>(36, 1), Type::xnn_datatype_qcint8);
+       b.values[filter].per_channel = PerChannel{{1, 1}};
+       b.unary(Tag::XNNConvert, x, quantised);
+       b.convolution(Tag::XNNConv2d, kWindow, quantised, filter, b.constant<float>({2}, {0, 0}),
+                     image(b));
+     },
+     kAllPointers + 200 * (kPointer + 2 + XNN_EXTRA_BYTES), 200},
+    {"maximum",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       b.pooling(Tag::XNNMaxPooling2d, kWindow, x, image(b));
+     },
+     kAllPointers / 3},
+    {"mean",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       WindowSpec w = kWindow;
+       w.dilation_height = w.dilation_width = 0;  // as it is written
+       b.pooling(Tag::XNNAvgPooling2d, w, x, image(b));
+     },
+     kSide* kSide * sizeof(float) + kPointer * 3 * 3 * kSide},
+    {"place of the maximum",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       WindowSpec w;
+       w.kernel_height = w.kernel_width = 2;
+       const uint32_t side = kSide / 2;
+       b.argmax(w, x, image(b, side), b.output({1, side, side, 2}, Type::xnn_datatype_int32));
+     },
+     kPointer* kSide* kSide},
+    {"resized", [](BlobBuilder& b, uint32_t x, uint32_t) { b.resize(20, 20, x, image(b, 20)); },
+     20 * 20 * (4 * kPointer + 2 * sizeof(float))},
+    {"mean of all",
+     [](BlobBuilder& b, uint32_t x, uint32_t) {
+       b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, 2}), /*flags: keep dims=*/0x40);
+     },
+     2 * sizeof(float) + XNN_EXTRA_BYTES},
+};
+
+TEST_F(HeapTest, HoldsTheTablesOfWindows) {
+  for (const WindowNode& kind : kWindowNodes) {
+    for (const size_t count : {size_t{1}, size_t{8}}) {
+      SCOPED_TRACE(testing::Message() << count << " of " << kind.name);
+      BlobBuilder b;
+      const uint32_t x = b.input({1, kSide, kSide, 2});
+      const uint32_t filter = b.constant({2, 3, 3, 2}, std::vector<float>(36, 1));
+      for (size_t i = 0; i < count; ++i) kind.add(b, x, filter);
+      const std::vector<std::byte> blob = b.build();
+      std::vector<Tensor*> tensors;
+      for (const BlobValue& value : b.values) {
+        if (value.external_id == kInvalidId) continue;
+        std::vector<int32_t> sizes(value.dims.begin(), value.dims.end());
+        sizes[0] = static_cast<int32_t>(kind.batch);
+        const bool is_int = value.type == Type::xnn_datatype_int32;
+        tensors.push_back(&factory.make(is_int ? ScalarType::kLong : ScalarType::kFloat, sizes));
+        std::memset(tensors.back()->mutable_raw_data(), 0, tensors.back()->nbytes());
+      }
+      const auto load_and_run = [&] {
+        auto loaded = init(blob);
+        ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+        delegate = std::move(*loaded);
+        taken_at_load = budget.used();
+        run(tensors);
+      };
+      load_and_run();  // what is allocated once a process
+      delegate.reset();
+      EXPECT_EQ(budget.used(), 0u);
+      const size_t before = heap_in_use();
+      load_and_run();
+      const size_t after = heap_in_use();
+      ASSERT_TRUE(delegate);
+      if (xnnpack::operator_times_are_measured()) {  // else the workspace is not counted
+        EXPECT_GE(budget.used(), after > before ? after - before : 0);
+      }
+      DelegateMemory memory;
+      delegate->report_memory(memory);
+      const uint64_t tables = budget.used() - taken_at_load;
+      EXPECT_EQ(memory.bytes(DelegateMemory::Kind::kWorkspace), tables);
+      EXPECT_GE(tables, kind.bytes * count);
+      delegate.reset();
+    }
+    EXPECT_EQ(budget.used(), 0u);
+  }
+}
+
+TEST_F(HeapTest, TablesFollowTheSizes) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 64, 64, 2}), y = b.output({1, 64, 64, 2});
+  b.convolution(Tag::XNNConv2d, kWindow, x, b.constant({2, 3, 3, 2}, std::vector<float>(36, 1)),
+                kInvalidId, y);
+  load(b);
+  const auto run_on = [&](int32_t side) {
+    const std::vector<int32_t> sizes = {1, side, side, 2};
+    const std::vector<float> ones(static_cast<size_t>(side * side * 2), 1);
+    Tensor& out = factory.make(ScalarType::kFloat, sizes);
+    Error error = execute({&factory.make<float>(sizes, ones), &out});
+    if (error.ok()) {
+      EXPECT_EQ(out.data<float>()[0], 8);  // a corner
+    }
+    return error;
+  };
+  const auto pointers = [](uint64_t side) { return kPointer * 9 * side * side; };
+  ASSERT_TRUE(run_on(16).ok());
+  const uint64_t small = budget.used();
+  ASSERT_TRUE(run_on(48).ok());
+  EXPECT_EQ(budget.used(), small + pointers(48) - pointers(16));
+  ASSERT_TRUE(run_on(16).ok());
+  EXPECT_EQ(budget.used(), small);
+
+  const uint64_t rest = budget.left() - 100'000;
+  ASSERT_TRUE(budget.take(rest));
+  const Error error = run_on(48);
+  EXPECT_EQ(error.code(), ErrorCode::kOutOfResources);
+  EXPECT_THAT(error.message(), HasSubstr("xnodes[0] (Conv2d): the tensors alive here and the "
+                                         "operators' tables exceed the bound of"));
+  EXPECT_THAT(error.message(), HasSubstr("max_memory_bytes"));
+  EXPECT_EQ(budget.used(), small + rest);
+  ASSERT_TRUE(run_on(16).ok());
+  budget.give_back(rest);
+  ASSERT_TRUE(run_on(48).ok());
+  delegate.reset();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+// 800 MB of pointers a node.
+TEST_F(HeapTest, TablesAreBoundedTogether) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 199, 199, 1});
+  const uint32_t filter = b.constant({1, 100, 100, 1}, std::vector<float>(10'000, 1));
+  for (int i = 0; i < 100; ++i) {
+    b.convolution(Tag::XNNConv2d, {.kernel_height = 100, .kernel_width = 100}, x, filter,
+                  kInvalidId, b.output({1, 100, 100, 1}));
+  }
+  EXPECT_LE(b.build().size(), 100'000u);
+  EXPECT_THAT(load_error(b), HasSubstr("xnodes[5] (Conv2d): the tensors alive here and the "
+                                       "operators' tables exceed the bound of 4294967296 bytes"));
+  budget = Budget(1'000'000'000);
+  EXPECT_THAT(load_error(b), HasSubstr("xnodes[1] (Conv2d): the tensors alive here and the"));
+  EXPECT_EQ(budget.used(), 0u);
 }
 
 TEST_F(HeapTest, BoundsDelegatesThatShareAPayload) {
