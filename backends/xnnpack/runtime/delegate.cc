@@ -46,10 +46,10 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   const std::lock_guard lock(self->workspace_->mutex);
   const PackingThreads packing(context.pool);
   VITRINE_ASSIGN_OR_RETURN(
-      BuiltRuntime built,
-      build_runtime(
-          {self->graph_, self->shapes_, self->workspace_->handle.get(), self->weights_->provider(),
-           context.pool != nullptr ? context.pool->handle() : nullptr, context.tracer != nullptr}));
+      BuiltRuntime built, build_runtime({self->graph_, self->shapes_,
+                                         self->workspace_->handle.get(), self->weights_->provider(),
+                                         context.pool != nullptr ? context.pool->handle() : nullptr,
+                                         context.tracer != nullptr, steps}));
   self->runtime_ = std::move(built.runtime);
   if (!self->weights_->is_complete()) {
     return Error::make(ErrorCode::kMemoryAllocationFailed, "no memory for packed weights");

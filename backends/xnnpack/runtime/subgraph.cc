@@ -153,36 +153,48 @@ xnn_status create_runtime(xnn_subgraph_t subgraph, const RuntimeRequest& request
   return status;
 }
 
+// A runtime of this node alone. `ids` has no id for any value.
+xnn_status try_node(const RuntimeRequest& request, const Node& node, std::span<uint32_t> ids) {
+  const Graph& graph = request.graph;
+  const Result<SubgraphHandle> trial = create_subgraph(node.output_count);
+  if (!trial.ok()) return xnn_status_success;  // not the node's fault
+  bool defined = true;
+  for (const uint32_t value : node.input_values()) {
+    if (ids[value] != XNN_INVALID_VALUE_ID) continue;
+    defined = defined && define_value(trial->get(), graph.values[value], request.shapes[value],
+                                      XNN_INVALID_VALUE_ID, 0, &ids[value]) == xnn_status_success;
+  }
+  for (uint32_t k = 0; k < node.output_count; ++k) {
+    const uint32_t value = node.outputs[k];
+    defined =
+        defined && define_value(trial->get(), graph.values[value], request.shapes[value], k,
+                                XNN_VALUE_FLAG_EXTERNAL_OUTPUT, &ids[value]) == xnn_status_success;
+  }
+  if (!defined || node.kind->define(trial->get(), node, ids) != xnn_status_success) {
+    return xnn_status_success;  // an error of the trial's
+  }
+  RuntimeHandle runtime;
+  return create_runtime(trial->get(), request, 0, runtime);
+}
+
 // XNNPACK reports that it cannot create a runtime, but not why. With one node at a time, the reason
-// shows.
+// shows, as far as there are steps.
 Error find_refused_node(const RuntimeRequest& request, xnn_status status) {
   const Graph& graph = request.graph;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+  CheckedVector<uint32_t> ids;
+  const bool can_look = request.load_steps.take(graph.values.size()) &&
+                        ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID).ok();
+  for (size_t i = 0; can_look && i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     // Dynamically quantised values cannot be arguments, which this trial makes of all outputs.
     if (!node.live ||
         graph.values[node.outputs[0]].datatype->quantization == Quantization::kPerToken)
       continue;
-    Result<SubgraphHandle> trial = create_subgraph(node.output_count);
-    if (!trial.ok()) break;
-    CheckedVector<uint32_t> ids;
-    if (!ids.assign(graph.values.size(), XNN_INVALID_VALUE_ID).ok()) break;
-    bool defined = true;
-    for (const uint32_t value : node.input_values()) {
-      if (ids[value] != XNN_INVALID_VALUE_ID) continue;
-      defined = defined && define_value(trial->get(), graph.values[value], request.shapes[value],
-                                        XNN_INVALID_VALUE_ID, 0, &ids[value]) == xnn_status_success;
-    }
-    for (uint32_t k = 0; k < node.output_count; ++k) {
-      const uint32_t value = node.outputs[k];
-      defined = defined &&
-                define_value(trial->get(), graph.values[value], request.shapes[value], k,
-                             XNN_VALUE_FLAG_EXTERNAL_OUTPUT, &ids[value]) == xnn_status_success;
-    }
-    if (!defined || node.kind->define(trial->get(), node, ids) != xnn_status_success) continue;
-    RuntimeHandle runtime;
-    const xnn_status own = create_runtime(trial->get(), request, 0, runtime);
+    if (!request.load_steps.take(uint64_t{node.input_count} + node.output_count)) break;
+    const xnn_status own = try_node(request, node, ids);
     if (own != xnn_status_success) return refused(graph, i, own);
+    for (const uint32_t value : node.input_values()) ids[value] = XNN_INVALID_VALUE_ID;
+    for (const uint32_t value : node.output_values()) ids[value] = XNN_INVALID_VALUE_ID;
   }
   return Error::make(code_of(status), "XNNPACK cannot make a runtime of the graph: %s",
                      status_text(status));

@@ -17,6 +17,7 @@ struct RuntimeRequest {
   xnn_weights_cache_t weights;  // may be null
   pthreadpool_t pool;           // may be null
   bool profiling;
+  Budget& load_steps;  // for the search of what XNNPACK refuses
 };
 
 struct BuiltRuntime {

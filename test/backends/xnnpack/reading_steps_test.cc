@@ -1,5 +1,5 @@
 // The work of reading a payload grows with it and no faster, whatever it shares: counted in steps.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <array>
 #include <string>
@@ -98,6 +98,43 @@ Cost delegates_that_share_a_payload(uint32_t size) {
     if (!loaded.ok()) return {steps.used(), loaded.error().code()};
   }
   return {steps.used(), ErrorCode::kOk};
+}
+
+// Negations, and a product, of which XNNPACK makes no operator if its scale is small.
+Cost product_after(uint32_t negations, float scale, std::string* message) {
+  constexpr auto kType = Type::xnn_datatype_qint8;
+  BlobBuilder b;
+  uint32_t x = b.input({1, 8}, kType, PerTensor{1});
+  for (uint32_t i = 0; i < negations; ++i) {
+    const uint32_t y = b.internal({1, 8}, kType, PerTensor{1});
+    b.unary(Tag::XNNNegate, x, y);
+    x = y;
+  }
+  const uint32_t filter =
+      b.constant<int8_t>({1, 8}, std::vector<int8_t>(8, 1), kType, PerTensor{1});
+  b.fully_connected(x, filter, kInvalidId, b.output({1, 1}, kType, PerTensor{scale}));
+  const std::vector<std::byte> blob = b.build();
+  Budget steps;
+  BackendInitContext context;
+  context.load_steps = &steps;
+  const auto loaded = XnnpackBackend().init(context, blob, {});
+  *message = loaded.ok() ? "" : loaded.error().message();
+  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+}
+
+// Each value once, then each node with its inputs and outputs: two of a negation, three of the
+// product.
+TEST(ReadingSteps, CountTheSearchForWhatXnnpackRefuses) {
+  for (const uint32_t negations : {0u, 100u, 3000u}) {
+    std::string message;
+    const Cost sound = product_after(negations, 1, &message);
+    EXPECT_EQ(message, "");
+    const Cost refused = product_after(negations, 1e-3f, &message);
+    EXPECT_THAT(message, testing::StartsWith("xnodes[" + std::to_string(negations) +
+                                             "] (FullyConnected): XNNPACK refuses it"));
+    const uint64_t values = negations + 3;
+    EXPECT_EQ(refused.steps - sound.steps, values + 2 * negations + 3);
+  }
 }
 
 TEST(ReadingSteps, CountKeysThatAreShared) {
