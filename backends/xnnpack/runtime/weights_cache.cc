@@ -46,24 +46,28 @@ bool WeightsCache::knows_source(uint64_t stamp) {
   return true;
 }
 
+Digest WeightsCache::recall(const ConstantOrigin& constant) {
+  const std::lock_guard lock(mutex_);
+  if (!knows_source(constant.stamp) || constant.name.empty()) return {};
+  const Digest* known = file_.contents.find(digest_of(constant.name));
+  return known != nullptr ? *known : Digest();
+}
+
+void WeightsCache::remember(const ConstantOrigin& constant, const Digest& content) {
+  if (constant.stamp == 0 || constant.name.empty()) return;
+  const std::lock_guard lock(mutex_);
+  // Since recall() another program may have taken over the file. What cannot be remembered is
+  // computed again.
+  if (file_.source_stamp == constant.stamp &&
+      file_.contents.insert(digest_of(constant.name), content).ok()) {
+    dirty_ = true;
+  }
+}
+
 Digest WeightsCache::identify_by_content(const ConstantOrigin& constant) {
-  const Digest name = digest_of(constant.name);
-  bool remember = false;
-  {
-    const std::lock_guard lock(mutex_);
-    remember = knows_source(constant.stamp) && !constant.name.empty();
-    const Digest* known = file_.contents.find(name);
-    if (remember && known != nullptr) return *known;
-  }
+  if (const Digest known = recall(constant); !known.empty()) return known;
   const Digest content = digest_of(constant.bytes);
-  if (remember) {
-    const std::lock_guard lock(mutex_);
-    // Meanwhile another program may have taken over the file. What cannot be remembered is computed
-    // again.
-    if (file_.source_stamp == constant.stamp && file_.contents.insert(name, content).ok()) {
-      dirty_ = true;
-    }
-  }
+  remember(constant, content);
   return content;
 }
 

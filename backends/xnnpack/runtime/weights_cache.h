@@ -37,6 +37,10 @@ class WeightsCache {
 
   // The identity of the constant's content; empty if unknown.
   Digest identify(const ConstantOrigin& constant);
+  // Its two halves, in a cache with a file, between which the bytes are read: the content that the
+  // file remembers, empty if none, and making it remember one.
+  Digest recall(const ConstantOrigin& constant);
+  void remember(const ConstantOrigin& constant, const Digest& content);
 
   // Null if absent.
   std::shared_ptr<const PackedBlock> find(const Digest& key);

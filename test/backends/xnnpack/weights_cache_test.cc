@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <latch>
 #include <thread>
 
 #include "backends/xnnpack/runtime/weights_cache.h"
@@ -276,19 +275,15 @@ TEST_F(WeightsCacheTest, ManyAtOnceAreRight) {
 TEST_F(WeightsCacheTest, ProgramsThatLoadAtOnceKeepTheirWeightsApart) {
   const auto cache = xnnpack::WeightsCache::open(path_.c_str());
   ASSERT_TRUE(cache);
-  const std::vector<std::byte> large(size_t{1} << 26, std::byte{1});
-  const std::vector<std::byte> small(64, std::byte{2});
-  std::latch begun(1);
-  std::thread first([&] {
-    begun.count_down();
-    cache->identify({.name = "w", .bytes = large, .stamp = 1});
-  });
-  begun.wait();
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  cache->identify({.name = "other", .bytes = small, .stamp = 2});
-  first.join();
-  EXPECT_TRUE(cache->identify({.name = "w", .bytes = small, .stamp = 2}) ==
-              xnnpack::digest_of(small));
+  const std::vector<std::byte> of_first(64, std::byte{1});
+  const std::vector<std::byte> of_second(64, std::byte{2});
+  const xnnpack::ConstantOrigin first{.name = "w", .bytes = of_first, .stamp = 1};
+  const xnnpack::ConstantOrigin second{.name = "w", .bytes = of_second, .stamp = 2};
+  EXPECT_TRUE(cache->recall(first).empty());
+  cache->identify({.name = "other", .bytes = of_second, .stamp = 2});
+  cache->remember(first, xnnpack::digest_of(of_first));
+  EXPECT_TRUE(cache->identify(second) == xnnpack::digest_of(of_second));
+  EXPECT_TRUE(cache->recall(second) == xnnpack::digest_of(of_second));
 }
 
 }  // namespace
