@@ -5,11 +5,16 @@
 
 #include "test/backends/xnnpack/delegate_fixture.h"
 #include "test/corruption/guarded_memory.h"
+#include "test/support/program_builder.h"
+#include "vitrine/method.h"
 
 namespace vitrine::test {
 namespace {
 
 using testing::Each;
+
+// Memory before as many readable bytes ends with a page: only a promise tells that it has slack.
+constexpr size_t kPages = 1 << 16;
 
 class SlackTest : public DelegateTest {
  protected:
@@ -52,14 +57,88 @@ TEST_F(SlackTest, MemoryWithSlackIsReadInPlace) {
   BlobBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
   b.unary(Tag::XNNSquare, x, y);
+  Budget budget;
+  memory_budget = &budget;
   load(b);
-  GuardedMemory memory(16, kReadableSlack);
+  const uint64_t loaded = budget.used();
+  GuardedMemory memory(16, kPages);
   Tensor& in = factory.make<float>({4}, {1, 2, 3, 4});
   std::memcpy(memory.data(), in.raw_data(), 16);
   in.set_data(memory.data(), /*has_slack=*/true);
   Tensor& out = factory.make(ScalarType::kFloat, {4});
   run({&in, &out});
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(1, 4, 9, 16));
+  EXPECT_EQ(budget.used(), loaded);
+  in.set_data(memory.data());
+  run({&in, &out});
+  EXPECT_GE(budget.used(), loaded + 16);
+  delegate.reset();
+}
+
+// y = x * x, z = -y: x is planned, and y, which is read again, is an output of the caller's memory.
+// Gives what an execution takes from the method's budget, where they have as much slack.
+uint64_t taken_by_a_run(size_t planned, size_t given) {
+  constexpr uint32_t kCount = 4;
+  constexpr size_t kBytes = kCount * sizeof(float);
+  BlobBuilder b;
+  const uint32_t square = b.input({kCount}), y = b.output({kCount}), z = b.output({kCount});
+  b.unary(Tag::XNNSquare, square, y);
+  b.unary(Tag::XNNNegate, y, z);
+  ProgramBuilder builder;
+  MethodSpec& forward = builder.method("forward");
+  forward.buffer_sizes = {0, kBytes};
+  const int in = forward.tensor({.sizes = {kCount}, .planned = Planned{1, 0}});
+  const int out = forward.tensor({.sizes = {kCount}});
+  const int negative = forward.tensor({.sizes = {kCount}});
+  forward.inputs = {in};
+  forward.outputs = {out, negative};
+  forward.delegate_call(forward.delegate({.id = "XnnpackBackend", .payload = b.build()}),
+                        {in, out, negative});
+  const AlignedBytes file = builder.build();
+
+  BackendRegistry backends;
+  EXPECT_TRUE(backends.add(&xnnpack_backend()).ok());
+  GuardedMemory activations(kBytes, kPages);
+  GuardedMemory squares(kBytes, kPages);
+  GuardedMemory negatives(kBytes, 0);  // nothing reads them
+  const std::span<std::byte> planned_memory[] = {{activations.data(), kBytes + planned}};
+  MethodOptions options;
+  options.backends = &backends;
+  options.planned_memory = planned_memory;
+  const auto run = [&]() -> Result<uint64_t> {
+    VITRINE_ASSIGN_OR_RETURN(std::unique_ptr<DataSource> source, view_buffer(file));
+    VITRINE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                             Program::load(std::move(source)));
+    VITRINE_ASSIGN_OR_RETURN(const std::unique_ptr<Method> method,
+                             Method::load(std::move(program), "forward", options));
+    VITRINE_RETURN_IF_ERROR(method->set_output_data(0, {squares.data(), kBytes + given}));
+    VITRINE_RETURN_IF_ERROR(method->set_output_data(1, {negatives.data(), kBytes}));
+    TensorFactory factory;
+    VITRINE_RETURN_IF_ERROR(
+        method->set_input(0, EValue(&factory.make<float>({kCount}, {1, 2, 3, 4}))));
+    const uint64_t before = method->memory_usage().taken;
+    VITRINE_RETURN_IF_ERROR(method->execute());
+    EXPECT_THAT(values_of<float>(method->output(1).unchecked_tensor()),
+                testing::ElementsAre(-1, -4, -9, -16));
+    return method->memory_usage().taken - before;
+  };
+  const Result<uint64_t> taken = run();
+  EXPECT_TRUE(taken.ok()) << taken.error().message();
+  return taken.ok() ? *taken : 0;
+}
+
+TEST(MethodSlackTest, MemoryWithSlackIsUsedInPlace) {
+  EXPECT_EQ(taken_by_a_run(kReadableSlack, kReadableSlack), 0u);
+}
+
+TEST(MethodSlackTest, PlannedMemoryWithoutIsCopied) {
+  EXPECT_GE(taken_by_a_run(0, kReadableSlack), 16u);
+  EXPECT_LE(taken_by_a_run(0, kReadableSlack), 16u + kReadableSlack);
+}
+
+TEST(MethodSlackTest, GivenOutputsWithoutAreCopied) {
+  EXPECT_GE(taken_by_a_run(kReadableSlack, 0), 16u);
+  EXPECT_LE(taken_by_a_run(kReadableSlack, 0), 16u + kReadableSlack);
 }
 
 TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
