@@ -257,6 +257,7 @@ TEST(WeightsCacheFaultTest, EachCallOnAFile) {
   for (const auto& former : formers) {
     for (const int code : {EIO, ENOSPC, kShort, kEnd}) {
       Call call;
+      std::vector<std::string> calls;  // on the cache; each runs as the ones after it fail
       for (int n = 1; n == 1 || !call.name.empty(); ++n) {
         former ? faults.put("weights", *former) : faults.remove("weights");
         const CommandResult result = faults.run(n, code, call);
@@ -265,6 +266,7 @@ TEST(WeightsCacheFaultTest, EachCallOnAFile) {
         EXPECT_THAT(std::set<std::string>({"model.pte", "weights", "y-0.bin"}),
                     IsSupersetOf(faults.files()));
         if (!call.path.filename().string().starts_with("weights")) continue;
+        calls.push_back(call.name);
         EXPECT_EQ(result.exit_code, 0);
         EXPECT_EQ(faults.text("y-0.bin"), expected);
         const bool has_warned = result.err.find("warning: ") != std::string::npos;
@@ -284,6 +286,11 @@ TEST(WeightsCacheFaultTest, EachCallOnAFile) {
         EXPECT_EQ(faults.text("y-0.bin"), expected);
         if (HasFailure()) return;
       }
+      // The bytes are on the disk before the file gets its name.
+      const auto named = std::find(calls.begin(), calls.end(), "rename");
+      const auto written = std::find(std::reverse_iterator(named), calls.rend(), "write").base();
+      EXPECT_EQ(std::count(written, named, "fsync"), named == calls.end() ? 0 : 1);
+      EXPECT_TRUE(named != calls.end() || former == good);
     }
   }
   std::cout << warnings << " warnings\n";
