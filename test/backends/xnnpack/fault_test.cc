@@ -47,6 +47,16 @@ class FaultTest : public DelegateTest {
     EXPECT_THAT(values_of<float>(*made.out), Each(x * x + x)) << count;
   }
 
+  // After a failure of its own. Builds that cannot plan its memory anew may refuse it, for good.
+  void expect_right_or_dead(Delegate& which, int32_t count, float x) {
+    Call made = call(count, x);
+    if (xnnpack::operator_times_are_measured() ||
+        which.execute({}, made.arguments).code() != ErrorCode::kInvalidState) {
+      return expect_right(which, count, x);
+    }
+    EXPECT_EQ(which.execute({}, made.arguments).code(), ErrorCode::kInvalidState);
+  }
+
   XnnpackBackend backend_;
   int program_ = 0;
 };
@@ -72,8 +82,8 @@ TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
     EXPECT_TRUE(error.ok() || *error.message() != 0);
     expect_right(*second, 1 << 15, 3);  // grows the workspace
     expect_right(*third, 8, 4);
-    expect_right(*first, 1 << 14, 5);
-    expect_right(*first, 1 << 16, 6);
+    expect_right_or_dead(*first, 1 << 14, 5);
+    expect_right_or_dead(*first, 1 << 16, 6);
     expect_right(*second, 1 << 15, 7);
     expect_right(*third, 1 << 10, 8);
   }
