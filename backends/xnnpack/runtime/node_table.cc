@@ -158,7 +158,7 @@ constexpr NodeKind kNodeKinds[] = {
      .infer_shape = shape_pooling,
      .define = define_argmax_pooling,
      .allowed_flags = XNN_FLAG_KEEP_DIMS,
-     .tables = pooling_tables},
+     .tables = argmax_pooling_tables},
     unary("SquareRoot", xnn_unary_square_root),
     unary("Ceiling", xnn_unary_ceiling),
     unary("Hardswish", xnn_unary_hardswish),

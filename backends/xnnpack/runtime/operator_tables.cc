@@ -26,7 +26,17 @@ uint64_t product(uint64_t a, uint64_t b) {
 
 // A pointer to each element of the window at each output pixel.
 uint64_t pointers(const Window& window, uint64_t pixels) {
-  return product(product(sizeof(void*) * window.kernel_height, window.kernel_width), pixels);
+  return product(product(product(sizeof(void*), window.kernel_height), window.kernel_width),
+                 pixels);
+}
+
+// The same for rows of pixels, but windows that overlap share columns.
+uint64_t shared_pointers(const Window& window, uint64_t rows, uint64_t width) {
+  const uint64_t step = window.dilation_width > 1
+                            ? window.kernel_width
+                            : std::min(window.stride_width, window.kernel_width);
+  const uint64_t columns = sum(window.kernel_width, product(width, step));
+  return product(product(product(sizeof(void*), window.kernel_height), columns), rows);
 }
 
 uint64_t padded_pixel(uint64_t channels) { return sum(product(sizeof(float), channels), kPadding); }
@@ -38,14 +48,18 @@ uint64_t paddings_of_batch(const Graph& graph, const Node& node, std::span<const
   return product(in[0], sum(in[3], kPadding));
 }
 
+bool goes_by_channel(const Graph& graph, const Node& node) {
+  return node.group_input_channels == 1 && node.group_output_channels == 1 &&
+         !has_padding_for_each_image(graph, node);
+}
+
 // Convolutions of single pixels are matrix products, unless each channel is by itself.
 bool is_product(const Graph& graph, const Node& node) {
   const Window& w = node.window;
   return w.kernel_height == 1 && w.kernel_width == 1 && w.stride_height == 1 &&
          w.stride_width == 1 &&
          (w.padding_top | w.padding_right | w.padding_bottom | w.padding_left) == 0 &&
-         (node.group_input_channels != 1 || node.group_output_channels != 1) &&
-         !has_padding_for_each_image(graph, node);
+         !goes_by_channel(graph, node) && !has_padding_for_each_image(graph, node);
 }
 
 }  // namespace
@@ -57,8 +71,13 @@ bool has_padding_for_each_image(const Graph& graph, const Node& node) {
 
 uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes) {
   if (is_product(graph, node)) return 0;
+  const Window& w = node.window;
   const Shape& out = shapes[node.outputs[0]];
-  return sum(pointers(node.window, sum(product(out[1], out[2]), kTile)),
+  // For other windows XNNPACK may lack kernels that go by channel.
+  if (goes_by_channel(graph, node) && w.kernel_height == 3 && w.kernel_width == 3) {
+    return sum(shared_pointers(w, out[1], out[2]), kPadding);
+  }
+  return sum(pointers(w, sum(product(out[1], out[2]), kTile)),
              paddings_of_batch(graph, node, shapes));
 }
 
@@ -74,7 +93,12 @@ uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
 
 uint64_t pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
   const Shape& out = shapes[node.outputs[0]];
-  return sum(pointers(node.window, sum(product(out[1], out[2]), kTile)), kPadding);
+  return sum(shared_pointers(node.window, out[1], out[2]), kPadding);
+}
+
+uint64_t argmax_pooling_tables(const Graph&, const Node& node, std::span<const Shape> shapes) {
+  const Shape& out = shapes[node.outputs[0]];
+  return sum(pointers(node.window, product(out[1], out[2])), kPadding);
 }
 
 // Has a divisor for each output pixel besides, and rows for those that the padding reaches only.
@@ -83,7 +107,7 @@ uint64_t average_pooling_tables(const Graph&, const Node& node, std::span<const 
   const Shape& out = shapes[node.outputs[0]];
   const uint64_t rows =
       uint64_t{w.padding_top / w.stride_height} + 1 + w.padding_bottom / w.stride_height + 1 + 1;
-  const uint64_t windows = pointers(w, sum(product(rows, out[2]), kTile));
+  const uint64_t windows = sum(shared_pointers(w, rows, out[2]), kPadding);
   const uint64_t divisors = product(sizeof(float), product(out[1], out[2]));
   return sum(sum(windows, divisors), padded_pixel(out[3]));
 }

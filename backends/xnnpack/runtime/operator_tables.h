@@ -24,6 +24,7 @@ uint64_t convolution_tables(const Graph& graph, const Node& node, std::span<cons
 uint64_t transposed_convolution_tables(const Graph& graph, const Node& node,
                                        std::span<const Shape> shapes);
 uint64_t pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
+uint64_t argmax_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);
 uint64_t average_pooling_tables(const Graph& graph, const Node& node,
                                 std::span<const Shape> shapes);
 uint64_t global_pooling_tables(const Graph& graph, const Node& node, std::span<const Shape> shapes);

@@ -95,18 +95,18 @@ TEST_F(FaultTest, AFailedReshapeLeavesTheDelegateAndItsNeighboursRight) {
 // have given back anything.
 TEST_F(FaultTest, AFailedReshapeHoldsTheTablesOfBothSizes) {
   BlobBuilder b;
-  const uint32_t filter = b.constant({1, 3, 3, 1}, std::vector<float>(9, 1));
+  const uint32_t filter = b.constant({2, 3, 3, 1}, std::vector<float>(18, 1));
   for (int i = 0; i < 2; ++i) {
     const uint32_t x = b.input({1, 64, 64, 1});
-    b.convolution(Tag::XNNConv2d, {.kernel_height = 3, .kernel_width = 3}, x, filter, kInvalidId,
-                  b.output({1, 62, 62, 1}));
+    b.convolution(Tag::XNNConv2d, {.kernel_height = 3, .kernel_width = 3, .group_out = 2}, x,
+                  filter, kInvalidId, b.output({1, 62, 62, 2}));
   }
   Budget budget;
   memory_budget = &budget;
   const auto images = [&](int32_t side) {
     const std::vector<float> ones(static_cast<size_t>(side * side), 1);
     return std::pair(&factory.value(factory.make<float>({1, side, side, 1}, ones)),
-                     &factory.value(factory.make(ScalarType::kFloat, {1, side - 2, side - 2, 1})));
+                     &factory.value(factory.make(ScalarType::kFloat, {1, side - 2, side - 2, 2})));
   };
   const auto [small_in, small_out] = images(16);
   const auto [large_in, large_out] = images(64);
