@@ -50,28 +50,24 @@ bool upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
   if (!are_plain(input, out)) return false;
   const auto resampling = read_resampling(context, input, output_size, scale_factors, out);
   if (!resampling) return true;
-  const auto [in_height, in_width] = resampling->input;
-  const auto [out_height, out_width] = resampling->output;
-  const auto row_scale = resampling->linear_scale<float>(0, align_corners);
-  const auto column_scale = resampling->linear_scale<float>(1, align_corners);
+  const int64_t height_in = resampling->input[0];
+  const int64_t width_in = resampling->input[1];
+  const int64_t height_out = resampling->output[0];
+  const int64_t width_out = resampling->output[1];
+  const LinearPlaces<float> row_of(*resampling, 0, align_corners);
+  const LinearPlaces<float> column_of(*resampling, 1, align_corners);
   const auto columns =
-      context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(out_width));
+      context.allocate_temp_array<LinearPlace<float>>(static_cast<size_t>(width_out));
   auto* const memory = static_cast<float*>(
-      context.allocate_temp({worker_count(context), 2, out_width, sizeof(float)}));
+      context.allocate_temp({worker_count(context), 2, width_out, sizeof(float)}));
   if (columns.empty() || memory == nullptr) return true;
-  for (int64_t x = 0; x < out_width; ++x) {
-    columns[static_cast<size_t>(x)] = linear_place(x, column_scale, align_corners, in_width);
-  }
-  const int64_t height_in = in_height;
-  const int64_t width_in = in_width;
-  const int64_t height_out = out_height;
-  const int64_t width_out = out_width;
+  for (int64_t x = 0; x < width_out; ++x) columns[static_cast<size_t>(x)] = column_of(x);
   parallel(context, planes_of(input), 8 * out.numel(), [&](int64_t plane, int64_t worker) {
     StretchedLines stretched(input.unchecked_data<float>() + plane * height_in * width_in, width_in,
                              columns, memory + worker * 2 * width_out);
     float* to = out.unchecked_mutable_data<float>() + plane * height_out * width_out;
     for (int64_t y = 0; y < height_out; ++y, to += width_out) {
-      const auto row = linear_place(y, row_scale, align_corners, height_in);
+      const auto row = row_of(y);
       const float* const first = stretched.line(row.first);
       const float* const second = stretched.line(row.second);
       for (int64_t x = 0; x < width_out; ++x) {

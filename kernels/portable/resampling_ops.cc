@@ -53,18 +53,17 @@ void upsample_nearest2d_vec_out(KernelContext& context, const Tensor& input,
 template <class T>
 using Weight = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// place_of(index in out, scale, size of self) is called for rows and columns; blend(row, column,
-// at) gives an element of these places, where at(h, w) is one of self.
-template <class T, class PlaceOf, class Blend>
-void upsample(const Tensor& self, Weight<T> row_scale, Weight<T> column_scale, Tensor& out,
-              PlaceOf place_of, Blend blend) {
+// row_of and column_of give the places in self of an index in out; blend(row, column, at) gives an
+// element of these places, where at(h, w) is one of self.
+template <class T, class RowOf, class ColumnOf, class Blend>
+void upsample(const Tensor& self, Tensor& out, RowOf row_of, ColumnOf column_of, Blend blend) {
   using C = Weight<T>;
   const Layout from(self);
   const Layout to(out);
   for (int64_t y = 0; y < to.sizes[2]; ++y) {
-    const auto row = place_of(y, row_scale, from.sizes[2]);
+    const auto row = row_of(y);
     for (int64_t x = 0; x < to.sizes[3]; ++x) {
-      const auto column = place_of(x, column_scale, from.sizes[3]);
+      const auto column = column_of(x);
       for (int64_t n = 0; n < to.sizes[0]; ++n) {
         for (int64_t c = 0; c < to.sizes[1]; ++c) {
           const T* plane = self.unchecked_data<T>() + n * from.strides[0] + c * from.strides[1];
@@ -84,19 +83,15 @@ template <class T>
 void upsample_bilinear(const Tensor& self, const Resampling& resampling, bool align_corners,
                        Tensor& out) {
   using C = Weight<T>;
-  upsample<T>(
-      self, resampling.linear_scale<C>(0, align_corners),
-      resampling.linear_scale<C>(1, align_corners), out,
-      [align_corners](int64_t i, C scale, int64_t size) {
-        return linear_place(i, scale, align_corners, size);
-      },
-      [](const auto& row, const auto& column, const auto& at) {
-        const auto across = [&](int64_t h) {
-          return (C(1) - column.weight) * at(h, column.first) +
-                 column.weight * at(h, column.second);
-        };
-        return (C(1) - row.weight) * across(row.first) + row.weight * across(row.second);
-      });
+  upsample<T>(self, out, LinearPlaces<C>(resampling, 0, align_corners),
+              LinearPlaces<C>(resampling, 1, align_corners),
+              [](const auto& row, const auto& column, const auto& at) {
+                const auto across = [&](int64_t h) {
+                  return (C(1) - column.weight) * at(h, column.first) +
+                         column.weight * at(h, column.second);
+                };
+                return (C(1) - row.weight) * across(row.first) + row.weight * across(row.second);
+              });
 }
 
 void upsample_bilinear2d_vec_out(KernelContext& context, const Tensor& input,
@@ -144,20 +139,22 @@ template <class T>
 void upsample_antialiased(const Tensor& self, const Resampling& resampling, bool align_corners,
                           Tensor& out) {
   using C = Weight<T>;
-  upsample<T>(
-      self, resampling.scale<C>(0, align_corners), resampling.scale<C>(1, align_corners), out,
-      [](int64_t i, C scale, int64_t size) { return Taps<C>(i, scale, size); },
-      [](const Taps<C>& rows, const Taps<C>& columns, const auto& at) {
-        C sum = 0;
-        for (int64_t i = 0; i < rows.count; ++i) {
-          C across = 0;
-          for (int64_t k = 0; k < columns.count; ++k) {
-            across += columns.weight(k) * at(rows.first + i, columns.first + k);
-          }
-          sum += rows.weight(i) * across;
-        }
-        return sum;
-      });
+  const auto taps_of = [&](size_t dim) {
+    return [scale = resampling.scale<C>(dim, align_corners),
+            size = resampling.input[dim]](int64_t i) { return Taps<C>(i, scale, size); };
+  };
+  upsample<T>(self, out, taps_of(0), taps_of(1),
+              [](const Taps<C>& rows, const Taps<C>& columns, const auto& at) {
+                C sum = 0;
+                for (int64_t i = 0; i < rows.count; ++i) {
+                  C across = 0;
+                  for (int64_t k = 0; k < columns.count; ++k) {
+                    across += columns.weight(k) * at(rows.first + i, columns.first + k);
+                  }
+                  sum += rows.weight(i) * across;
+                }
+                return sum;
+              });
 }
 
 void upsample_bilinear2d_aa_out(KernelContext& context, const Tensor& self,

@@ -29,11 +29,6 @@ struct Resampling {
     if (factors[dim]) return static_cast<C>(1.0 / *factors[dim]);
     return static_cast<C>(input[dim]) / static_cast<C>(output[dim]);
   }
-  // For linear_place: along a size that stays elements are copied, whatever the factor.
-  template <class C>
-  C linear_scale(size_t dim, bool align_corners) const {
-    return input[dim] == output[dim] ? C(1) : scale<C>(dim, align_corners);
-  }
 };
 
 // For the vec overloads: exactly one of a size and factors is there, of two numbers each. `self` is
@@ -49,15 +44,33 @@ struct LinearPlace {
   int64_t second;
   C weight;
 };
+// Those of one dimension.
 template <class C>
-LinearPlace<C> linear_place(int64_t at, C scale, bool align_corners, int64_t size) {
-  const C exact = align_corners ? scale * static_cast<C>(at)
-                                : std::max(scale * (static_cast<C>(at) + C(0.5)) - C(0.5), C(0));
-  const C last = static_cast<C>(size - 1);
-  const int64_t first = exact >= last ? size - 1 : static_cast<int64_t>(exact);
-  const C weight = std::clamp(exact - static_cast<C>(first), C(0), C(1));
-  return {first, std::min(first + 1, size - 1), weight};
-}
+class LinearPlaces {
+ public:
+  LinearPlaces(const Resampling& resampling, size_t dim, bool align_corners)
+      : size_(resampling.input[dim]),
+        stays_(size_ == resampling.output[dim]),
+        align_corners_(align_corners),
+        scale_(resampling.scale<C>(dim, align_corners)) {}
+
+  LinearPlace<C> operator()(int64_t at) const {
+    if (stays_) return {at, at, C(0)};  // copies, whatever the factor
+    const C exact = align_corners_
+                        ? scale_ * static_cast<C>(at)
+                        : std::max(scale_ * (static_cast<C>(at) + C(0.5)) - C(0.5), C(0));
+    const C last = static_cast<C>(size_ - 1);
+    const int64_t first = exact >= last ? size_ - 1 : static_cast<int64_t>(exact);
+    const C weight = std::clamp(exact - static_cast<C>(first), C(0), C(1));
+    return {first, std::min(first + 1, size_ - 1), weight};
+  }
+
+ private:
+  int64_t size_;
+  bool stays_;
+  bool align_corners_;
+  C scale_;
+};
 
 // The input element that an output element takes.
 inline int64_t nearest_place(int64_t at, float scale, int64_t size) {

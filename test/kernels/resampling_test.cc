@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
 
@@ -44,6 +46,35 @@ TEST_F(Upsample, BilinearCopiesAlongASizeThatStays) {
     ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.none(), false,
                                   EValue(std::span<const double>(numbers)), out)));
     EXPECT_THAT(values_of<float>(out), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
+  }
+}
+
+// Both of its elements are the one at its place, with weights 1 and 0: 0 * inf is NaN, but next to
+// it nothing is.
+TEST_F(Upsample, BilinearReadsNoNeighbourAlongASizeThatStays) {
+  KernelRegistry optimized;
+  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (const bool align_corners : {false, true}) {
+    for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
+                                           static_cast<const KernelRegistry*>(&optimized)}) {
+      call.registry = registry;
+      for (const bool is_column : {false, true}) {
+        const std::vector<int32_t> sizes = {1, 1, is_column ? 3 : 1, is_column ? 1 : 3};
+        const std::vector<int64_t> resized = {is_column ? 3 : 2, is_column ? 2 : 3};
+        Tensor& self = call.make<float>(sizes, {1, kInf, 2});
+        Tensor& out = call.make(ScalarType::kFloat, {1, 1, static_cast<int32_t>(resized[0]),
+                                                     static_cast<int32_t>(resized[1])});
+        ASSERT_TRUE(succeeds(call.run("aten::upsample_bilinear2d.vec_out", self, call.ints(resized),
+                                      align_corners, call.none(), out)));
+        const auto found = values_of<float>(out);
+        for (const size_t copy : {0, 1}) {
+          const auto at = [&](size_t i) { return found[is_column ? 2 * i + copy : 3 * copy + i]; };
+          EXPECT_EQ(at(0), 1) << align_corners << is_column;
+          EXPECT_EQ(at(2), 2) << align_corners << is_column;
+        }
+      }
+    }
   }
 }
 
