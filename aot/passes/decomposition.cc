@@ -15,13 +15,11 @@ namespace vitrine::aot {
 namespace {
 
 // PyTorch declares that these return new tensors, but may return their operands or views of them.
-constexpr std::array<std::string_view, 18> kUndeclaredViews = {
-    "_unsafe_view",    "alpha_dropout", "atleast_1d",
-    "atleast_2d",      "atleast_3d",    "broadcast_tensors",
-    "cartesian_prod",  "chain_matmul",  "conj_physical",
-    "dropout",         "einsum",        "feature_alpha_dropout",
-    "feature_dropout", "meshgrid",      "type_as",
-    "unsafe_chunk",    "unsafe_split",  "unsafe_split_with_sizes"};
+constexpr std::string_view kUndeclaredViews[] = {
+    "_unsafe_view",      "alpha_dropout",          "atleast_1d",    "atleast_2d", "atleast_3d",
+    "broadcast_tensors", "cartesian_prod",         "conj_physical", "dropout",    "einsum",
+    "feature_dropout",   "feature_alpha_dropout",  "meshgrid",      "type_as",    "unsafe_chunk",
+    "unsafe_split",      "unsafe_split_with_sizes"};
 
 bool may_share_memory(Target target) {
   const Operator* op = operator_of(target);

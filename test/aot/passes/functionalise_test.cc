@@ -110,6 +110,10 @@ TEST(Functionalise, NewTensorsOfPyTorchShareNoMemory) {
   const ArgumentMap copy = {{"copy", true}};
   stays(x, as("aten.to.dtype", {ScalarType::kFloat, false, true}, same));
   stays(x, as("aten.to.device", {Device(), ScalarType::kFloat}, same, copy));
+  // Its operand is a list.
+  stays(x, [&](ModelBuilder& build, const Nodes& in) {
+    return build.call_as("aten.chain_matmul.default", {Argument::list({in[0]})}, {}, same);
+  });
   stays(x, as("aten.diag.default", {}, contiguous_spec(ScalarType::kFloat, {2})));
   stays(x, as("aten.diag.default", {1}, contiguous_spec(ScalarType::kFloat, {1})));
   stays(integers({2}, {1, 2}),
