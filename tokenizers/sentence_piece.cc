@@ -67,7 +67,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   // pieces like bytes, or tests itself with unknown characters.
   void load_with_bytes(std::string_view bytes) {
     for (TokenId id = 0; id < size_; ++id) {
-      if (processor_->IsByte(id)) return;
+      if (processor_->IsByte(id) || byte_of_token(processor_->IdToPiece(id))) return;
       if (processor_->IsUnknown(id)) unknown_ = id;
     }
     std::string model(bytes);  // messages of protobuf are merged where they follow each other
