@@ -118,6 +118,25 @@ TEST(DamagedFiles, ContentsThatGrowTextAreBounded) {
   EXPECT_THROW(tokenizer->encode(std::string(1000, 'h')), TokenizerError);
 }
 
+// 60 tokens of 2 bytes each may become 4 kB for the first, then 64 times as long.
+TEST(DamagedFiles, NormalizedAddedTokensAreBoundedTogether) {
+  json file = json::parse(tokenizer_text("byte_fallback.json"));
+  file["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"String", "%"}}}, {"content", std::string(200, 'x')}};
+  const auto with_added = [&](size_t count) {
+    json& added = file["added_tokens"] = json::array();
+    for (size_t i = 0; i < count; ++i) {
+      const std::string text = {'%', static_cast<char>('0' + i)};
+      added.push_back({{"id", 15 + i}, {"content", text}, {"normalized", true}});
+    }
+    return file.dump();
+  };
+  // Of n tokens 201 n bytes, of which 4096 + 64 * 2 n are taken: up to 56.
+  EXPECT_EQ(parse_tokenizer(with_added(56), "the file")->id_of("%0"), 15);
+  EXPECT_THAT(refusal(with_added(57)),
+              testing::HasSubstr("added_tokens: normalizer: makes 11457 bytes of a text of 114"));
+}
+
 // They are put at each character of a word, and may become as many byte tokens.
 TEST(DamagedFiles, AffixesAreShort) {
   json file = json::parse(tokenizer_text("byte_fallback.json"));

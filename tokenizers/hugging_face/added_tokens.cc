@@ -69,6 +69,8 @@ AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
   const size_t token_count = vocabulary.size() + json.size();
   std::vector<PrefixIndex::Entry> plain;
   std::vector<PrefixIndex::Entry> normalized;
+  size_t texts = 0;
+  size_t wanted_texts = 0;
   json.each_item([&](const JsonValue& item) {
     AddedToken token = read_token(item, token_count, place);
     const AddedToken* same = find(token.text);
@@ -86,9 +88,13 @@ AddedTokens::AddedTokens(const JsonValue& json, const TokenTable& vocabulary,
       item.fail(
           fmt::format("\"{}\", id {}: the token or its id is another one's", token.text, token.id));
     }
-    token.decoded = token.text;
-    if (token.normalized && normalizer) normalizer(token.decoded);
-    (token.normalized ? normalized : plain).push_back({token.decoded, index});
+    std::string wanted = token.text;
+    if (token.normalized && normalizer) normalizer(wanted);
+    texts += token.text.size();
+    wanted_texts += wanted.size();
+    check_growth(texts, wanted_texts, place);
+    if (wanted != token.text) token.normalized_text = wanted;
+    (token.normalized ? normalized : plain).push_back({std::move(wanted), index});
     tokens_.push_back(std::move(token));
   });
   plain_ = PrefixIndex(std::move(plain));

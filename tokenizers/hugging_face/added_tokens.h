@@ -1,6 +1,7 @@
 // The "added_tokens" of a tokenizer.json: tokens that are found in text before the model sees it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,7 +18,7 @@ namespace vitrine::hugging_face {
 
 struct AddedToken {
   std::string text;
-  std::string decoded;  // what decoders see: normalized if it is looked for in normalized text
+  std::optional<std::string> normalized_text;  // where it differs: looked for, and for decoders
   TokenId id;
   bool single_word = false;  // only where no word goes on around it
   bool takes_left = false;   // with the white space before it

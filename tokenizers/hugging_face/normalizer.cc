@@ -182,16 +182,19 @@ Normalizer read_normalizer(const JsonValue& json, const std::string& place) {
   if (maker == normalizer_makers().end())
     type.fail(fmt::format("\"{}\" is not supported", type.string()));
   return [normalize = maker->second(json, place), place](std::string& text) {
-    // What no text needs, and a file that lies could ask for again and again.
-    constexpr size_t kMostGrowth = 64;
-    constexpr size_t kFree = 4096;
     const size_t before = text.size();
     normalize(text);
-    if (text.size() > kFree + kMostGrowth * before) {
-      throw TokenizerError(fmt::format("{}: normalizer: makes {} bytes of a text of {}", place,
-                                       text.size(), before));
-    }
+    check_growth(before, text.size(), place);
   };
+}
+
+void check_growth(size_t before, size_t after, const std::string& place) {
+  // What no text needs, and a file that lies could ask for again and again.
+  constexpr size_t kMostGrowth = 64;
+  constexpr size_t kFree = 4096;
+  if (after <= kFree + kMostGrowth * before) return;
+  throw TokenizerError(
+      fmt::format("{}: normalizer: makes {} bytes of a text of {}", place, after, before));
 }
 
 }  // namespace vitrine::hugging_face

@@ -34,7 +34,8 @@ class TokenStream final : public DecodeStream {
     if (id < 0) throw TokenizerError(fmt::format("{} is not a token id", id));
     const AddedToken* added = added_.find(id);
     if (added != nullptr && added->special && skip_special_) return "";
-    std::optional<std::string> token = added != nullptr ? added->decoded : tokenizer_.token(id);
+    std::optional<std::string> token =
+        added != nullptr ? added->normalized_text.value_or(added->text) : tokenizer_.token(id);
     return token ? run({{std::move(*token)}}, false) : "";
   }
 
