@@ -205,6 +205,7 @@ void MethodDecoder::run_encoder() {
                     decode_->name(), encoder_->meta().name()));
   }
   encoding_ = Encoding::kMissing;
+  rows_are_the_texts_ = false;
   check_call(encoder_->execute(), fmt::format("method {}", encoder_->meta().name()));
   encoding_ = Encoding::kDone;
 }
@@ -218,6 +219,7 @@ size_t MethodDecoder::count_rows() {
 
 std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
   next_row_ = 0;
+  new_rows_.reset();
   const auto places = info_.row_id ? std::ranges::count(prompt, *info_.row_id) : 0;
   if (places == 0) {
     if (info_.row_id && encoding_ == Encoding::kWaiting) {
@@ -225,22 +227,22 @@ std::vector<TokenId> MethodDecoder::with_rows(std::span<const TokenId> prompt) {
           fmt::format("the prompt has no token {}, which stands for the rows of method {}",
                       *info_.row_id, encoder_->meta().name()));
     }
-    if (info_.has_cache) rows_ = 0;
+    if (info_.has_cache) new_rows_ = 0;
     return {prompt.begin(), prompt.end()};
   }
-  rows_ = count_rows();
-  is_new_image_ = true;
+  const size_t rows = count_rows();
   const auto given = static_cast<size_t>(places);
-  if (given != 1 && given != rows_) {
+  if (given != 1 && given != rows) {
     throw GenerationError(fmt::format(
         "the prompt has {} tokens {} for the {} rows that method {} gives: one, or one for each "
         "row, is wanted",
-        given, *info_.row_id, rows_, encoder_->meta().name()));
+        given, *info_.row_id, rows, encoder_->meta().name()));
   }
   std::vector<TokenId> fed;
   for (const TokenId id : prompt) {
-    fed.insert(fed.end(), id == *info_.row_id && given == 1 ? rows_ : 1, id);
+    fed.insert(fed.end(), id == *info_.row_id && given == 1 ? rows : 1, id);
   }
+  new_rows_ = rows;
   return fed;
 }
 
@@ -255,12 +257,18 @@ void MethodDecoder::reset_state() {
 // Without a cache, a text is fed from its beginning again, with its rows.
 void MethodDecoder::restart_rows(std::span<const TokenId> text) {
   next_row_ = 0;
-  if (!std::exchange(is_new_image_, false)) return;
+  if (!info_.row_id) return;
   const auto given = static_cast<size_t>(std::ranges::count(text, *info_.row_id));
-  if (given == rows_) return;
-  throw GenerationError(fmt::format(
-      "the text has {} tokens {}, method {} gives {} rows: without a cache, a text has one image",
-      given, *info_.row_id, encoder_->meta().name(), rows_));
+  if (new_rows_ && given != *new_rows_) {
+    throw GenerationError(fmt::format(
+        "the text has {} tokens {}, method {} gives {} rows: without a cache, a text has one image",
+        given, *info_.row_id, encoder_->meta().name(), *new_rows_));
+  }
+  if (!new_rows_ && given != 0 && !rows_are_the_texts_) {
+    throw GenerationError(fmt::format(
+        "method {} gives the rows of another image, which a prompt that was refused had",
+        encoder_->meta().name()));
+  }
 }
 
 std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int64_t position) {
@@ -281,13 +289,17 @@ std::span<const float> MethodDecoder::feed(std::span<const TokenId> tokens, int6
     return call.feed(tokens, position);
   }
   if (!info_.has_cache) restart_rows(tokens);
+  rows_ = std::exchange(new_rows_, std::nullopt).value_or(rows_);
   std::vector<int64_t> rows;  // of the encoder's, by token
   for (size_t i = 0; i < tokens.size() && next_row_ < rows_; ++i) {
     if (tokens[i] != info_.row_id) continue;
     rows.resize(tokens.size(), -1);
     rows[i] = static_cast<int64_t>(next_row_++);
   }
-  if (!rows.empty()) run_encoder();
+  if (!rows.empty()) {
+    run_encoder();
+    rows_are_the_texts_ = true;
+  }
   return call.feed(tokens, position, rows);
 }
 

@@ -83,9 +83,10 @@ class MethodDecoder final : public DecoderModel {
   Method* encoder_;
   enum class Encoding { kMissing, kWaiting, kDone } encoding_ = Encoding::kMissing;
   std::vector<int64_t> encoder_ids_;
-  size_t next_row_ = 0;        // of the encoder's, for the next token that stands for one
-  size_t rows_ = 0;            // of the prompt; without a cache of the text
-  bool is_new_image_ = false;  // no text with it was fed yet
+  size_t next_row_ = 0;              // of the encoder's, for the next token that stands for one
+  size_t rows_ = 0;                  // of the prompt that is fed; without a cache of the text
+  std::optional<size_t> new_rows_;   // of a prompt that was not fed yet: it may be refused
+  bool rows_are_the_texts_ = false;  // the encoder has run for what was fed, not for such a prompt
   DecoderInfo info_;
   std::vector<std::string> notes_;
 };

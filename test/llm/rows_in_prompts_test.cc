@@ -189,6 +189,42 @@ TEST_F(RowsInPrompts, AreInEveryCallWithoutACache) {
   }
 }
 
+std::string refusal(TextGenerator& generator, const Ids& prompt, const GenerateOptions& options) {
+  try {
+    generator.generate(prompt, options);
+  } catch (const GenerationError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(RowsInPrompts, OfARefusedPromptAreForgottenWithoutACache) {
+  const GenerateOptions one = {.max_new_tokens = 1, .sampling = {.temperature = 0}};
+  for (const Ids& refused : {Ids{kImage, 1, 1, 1, 1}, Ids{kImage, kImage}}) {
+    load_adding(true, kImage, false);
+    TextGenerator generator(*decoder_, nullptr);
+    EXPECT_THAT(generator.generate(Ids{1, 2}, one).ids, ElementsAre(2));
+    show({4, 2, 0});
+    EXPECT_THAT(refusal(generator, refused, one), refused.size() == 2
+                                                      ? HasSubstr("2 tokens 9 for the 3 rows")
+                                                      : HasSubstr("no room"));
+    EXPECT_EQ(generator.position(), 2);
+    EXPECT_EQ(refusal(generator, Ids{3}, one), "");
+    EXPECT_EQ(generator.position(), 4);
+  }
+  // The encoder's rows are those of the refused prompt now.
+  load_adding(true, kImage, false);
+  TextGenerator generator(*decoder_, nullptr);
+  show({4, 4});
+  EXPECT_EQ(refusal(generator, Ids{kImage, 1}, one), "");
+  show({0, 0});
+  EXPECT_THAT(refusal(generator, Ids{kImage, 1, 1, 1}, one), HasSubstr("no room"));
+  EXPECT_THAT(refusal(generator, Ids{3}, one),
+              HasSubstr("method vision_encoder gives the rows of another image"));
+  show({0, 0});
+  EXPECT_EQ(refusal(generator, Ids{kImage}, one), "") << "a new text";
+}
+
 TEST_F(RowsInPrompts, WantAnEncodersInputAndItsToken) {
   load_adding(true);
   EXPECT_THAT(
