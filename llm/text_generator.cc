@@ -168,15 +168,12 @@ Generation TextGenerator::generate(std::string_view prompt, const GenerateOption
   return run.over(encode(prompt, options.encode));
 }
 
-// What a template puts before a text begins a conversation, not each of its prompts.
+// What a template puts before a text begins a conversation, not each of its prompts; without a text
+// the answer goes on.
 std::vector<TokenId> TextGenerator::encode(std::string_view prompt, EncodeOptions options) const {
-  std::vector<TokenId> ids = tokenizer_->encode(prompt, options);
-  const bool begins = position() == 0 || model_.info().encodes_prompt;
-  if (begins || !std::exchange(options.add_template, false)) return ids;
-  const std::vector<TokenId> text = tokenizer_->encode(prompt, options);
-  const auto found = std::search(ids.begin(), ids.end(), text.begin(), text.end());
-  if (found != ids.end()) ids.erase(ids.begin(), found);
-  return ids;
+  options.continues = position() != 0 && !model_.info().encodes_prompt;
+  if (options.continues && prompt.empty()) options.add_template = false;
+  return tokenizer_->encode(prompt, options);
 }
 
 Generation TextGenerator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,

@@ -37,6 +37,8 @@ struct EncodeOptions {
   // Whether names of special tokens in the text stand for these tokens. False for text of users who
   // must not be able to end a turn.
   bool special_in_text = true;
+  // The ids continue a text: nothing of what `add_template` puts before one.
+  bool continues = false;
 };
 
 struct DecodeOptions {

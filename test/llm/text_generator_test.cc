@@ -9,6 +9,7 @@
 
 #include "test/llm/fake_decoder.h"
 #include "test/support/corpus.h"
+#include "test/support/read_text.h"
 
 namespace vitrine {
 namespace {
@@ -297,6 +298,41 @@ TEST(TextGenerator, BeginsOnlyAConversationWithTheTemplate) {
     generator.reset();
     EXPECT_THAT(generator.generate("ab", options).prompt, ElementsAre(20, 9));
   }
+}
+
+// The file's template stands between the begin and end tokens that a caller asks for.
+TEST(TextGenerator, ContinuesWithoutWhatATemplatePutsBefore) {
+  auto file = nlohmann::json::parse(test::read_text(test::sample("tokenizers/byte_level.json")));
+  const auto special = [](const char* name, TokenId id) {
+    return nlohmann::json{{"id", name}, {"ids", {id}}, {"tokens", {name}}};
+  };
+  file["post_processor"] = {
+      {"type", "TemplateProcessing"},
+      {"single",
+       {{{"SpecialToken", {{"id", "before"}, {"type_id", 0}}}},
+        {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+        {{"SpecialToken", {{"id", "after"}, {"type_id", 0}}}}}},
+      {"pair",
+       {{{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+        {{"Sequence", {{"id", "B"}, {"type_id", 1}}}}}},
+      {"special_tokens", {{"before", special("before", 9)}, {"after", special("after", 22)}}}};
+  const auto tokenizer = parse_tokenizer(file.dump(), "the file");
+  const TokenId bos = tokenizer->bos().value();
+  const TokenId eos = tokenizer->eos().value();
+  DecoderInfo info = small_info();
+  info.max_context = 100;
+  info.vocabulary = tokenizer->vocabulary_size();
+  FakeDecoder model(info);
+  TextGenerator generator(model, tokenizer.get());
+  GenerateOptions options = greedy(1);
+  options.encode.add_template = true;
+  const auto prompt = [&](const char* text) { return generator.generate(text, options).prompt; };
+  EXPECT_THAT(prompt("ab"), ElementsAre(9, 9, 22)) << "the text is 9, as what stands before it";
+  EXPECT_THAT(prompt("ab"), ElementsAre(9, 22));
+  EXPECT_THAT(prompt(""), ElementsAre()) << "the answer goes on";
+  options.encode.num_bos = 1;
+  options.encode.num_eos = 2;
+  EXPECT_THAT(prompt("ab"), ElementsAre(bos, 9, 22, eos, eos));
 }
 
 // Token 5 is "\u2581a".

@@ -106,7 +106,7 @@ class TokenizerJson final : public Tokenizer {
     if (pre_tokenizer_) pre_tokenizer_(pieces);
 
     std::vector<TokenId> ids;
-    if (options.add_template) ids = frame_.before;
+    if (options.add_template && !options.continues) ids = frame_.before;
     for (const TextPiece& piece : pieces) {
       if (piece.id) {
         ids.push_back(*piece.id);
