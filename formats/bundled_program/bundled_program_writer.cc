@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/bundled_program/bundled_program.h"
 #include "formats/bundled_program/tensor_check.h"
@@ -119,8 +120,11 @@ class Writer {
                              wire::CreateBool(builder_, value).Union());
   }
   fb::Offset<wire::Value> write_value(double value) {
-    return wire::CreateValue(builder_, wire::ValueUnion::Double,
-                             wire::CreateDouble(builder_, value).Union());
+    // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+    builder_.ForceDefaults(std::signbit(value));
+    const auto body = wire::CreateDouble(builder_, value).Union();
+    builder_.ForceDefaults(false);
+    return wire::CreateValue(builder_, wire::ValueUnion::Double, body);
   }
 
   fb::Offset<fb::Vector<uint8_t>> write_bytes(std::span<const std::byte> bytes, size_t alignment) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -173,10 +174,14 @@ class Writer {
         value = wire::CreateValue(builder_, wire::ValueType::Int, 0, 0,
                                   wire::CreateInt(builder_, entry.integer));
         break;
-      case Entry::Kind::kDouble:
-        value = wire::CreateValue(builder_, wire::ValueType::Double, 0, 0, 0, 0,
-                                  wire::CreateDouble(builder_, entry.real));
+      case Entry::Kind::kDouble: {
+        // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+        builder_.ForceDefaults(std::signbit(entry.real));
+        const auto number = wire::CreateDouble(builder_, entry.real);
+        builder_.ForceDefaults(false);
+        value = wire::CreateValue(builder_, wire::ValueType::Double, 0, 0, 0, 0, number);
         break;
+      }
       case Entry::Kind::kBool:
         value = wire::CreateValue(builder_, wire::ValueType::Bool, 0, 0, 0, 0, 0,
                                   wire::CreateBool(builder_, entry.boolean));

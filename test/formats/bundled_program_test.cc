@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +96,19 @@ TEST(BundledProgram, IsReadAsItWasWritten) {
   EXPECT_TRUE(tensor(set.expected_outputs[1]).data.empty());
   EXPECT_TRUE(read.suite("first")->sets.at(0).expected_outputs.empty());
   EXPECT_TRUE(tensor(read.suite("first")->sets.at(1).expected_outputs[0]).sizes.empty());
+}
+
+// FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+TEST(BundledProgram, KeepsTheSignOfZero) {
+  for (const double zero : {0.0, -0.0}) {
+    Sample sample;
+    sample.bundle.suites[0].sets[0].inputs[3] = zero;
+    const Bytes file = write_bundled_program(sample.bundle);
+    const BundledProgram read = parse_bundled_program(file);
+    const double found = std::get<double>(read.suite("second")->sets.at(0).inputs[3]);
+    EXPECT_EQ(found, 0);
+    EXPECT_EQ(std::signbit(found), std::signbit(zero));
+  }
 }
 
 // The alignment that ExecuTorch's schema requires, since its readers use the bytes in place.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <string>
@@ -93,6 +94,20 @@ TEST_F(DebugValuesTest, OtherDimOrdersAreReadInLogicalOrder) {
   const auto& tensor = std::get<DebugTensor>(dump.blocks.at(0).debug_events.at(0).value);
   EXPECT_THAT(tensor.strides, ElementsAre(8, 1, 4, 2));
   EXPECT_THAT(elements<int32_t>(tensor), ElementsAre(0, 1, 2, 3, 10, 11, 12, 13));
+}
+
+// FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+TEST_F(DebugValuesTest, ZerosKeepTheirSign) {
+  trace_.begin_block("Execute");
+  EValue positive(0.0);
+  EValue negative(-0.0);
+  record(positive, 0);
+  record(negative, 1);
+  const EtDump dump = read_back();
+  const std::vector<DebugEvent>& events = dump.blocks.at(0).debug_events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_FALSE(std::signbit(std::get<double>(events[0].value)));
+  EXPECT_TRUE(std::signbit(std::get<double>(events[1].value)));
 }
 
 TEST_F(DebugValuesTest, EveryKindComesBackInItsPlace) {

@@ -1,6 +1,7 @@
 #include "backends/xnnpack/aot/blob_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -24,6 +25,8 @@ constexpr uint32_t kIsOutput = 2;
 size_t padded(size_t size) {
   return (size + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
 }
+
+bool is_negative_zero(float number) { return number == 0 && std::signbit(number); }
 
 template <class T>
 SharedBytes bytes_of(const std::vector<T>& items) {
@@ -139,10 +142,15 @@ class Writer {
   }
 
   Offset<fb::XNode> node(const BlobNode& node) {
+    const Bounds given = node.bounds.value_or(Bounds());
+    // FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+    out_.ForceDefaults(is_negative_zero(node.parameter) || is_negative_zero(given.min) ||
+                       is_negative_zero(given.max));
     const Offset<void> table = write_members(out_, node);
-    const Offset<fb::OutputMinMax> bounds =
-        node.bounds ? fb::CreateOutputMinMax(out_, node.bounds->min, node.bounds->max)
-                    : Offset<fb::OutputMinMax>();
+    const Offset<fb::OutputMinMax> bounds = node.bounds
+                                                ? fb::CreateOutputMinMax(out_, given.min, given.max)
+                                                : Offset<fb::OutputMinMax>();
+    out_.ForceDefaults(false);
     return fb::CreateXNode(out_, node.kind, table, node.handle, bounds);
   }
 

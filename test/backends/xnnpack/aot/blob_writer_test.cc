@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -98,6 +99,41 @@ TEST(BlobWriter, EqualConstantsAreStoredOnce) {
   std::vector<std::string> keys;
   for (const auto* entry : *root->constant_data()) keys.push_back(entry->named_key()->str());
   EXPECT_THAT(keys, ElementsAre("", key, key));
+}
+
+// FlatBuffers leaves out what equals its default, and -0.0 == 0.0.
+TEST(BlobWriter, KeepsTheSignOfZeros) {
+  const auto written = [](NodeKind kind, float parameter, Bounds bounds) {
+    BlobGraph graph;
+    BlobNode& node = graph.nodes.emplace_back();
+    node.kind = kind;
+    node.parameter = parameter;
+    node.bounds = bounds;
+    return write_blob(graph);
+  };
+  const auto node_in = [](const Blob& blob) {
+    return fb::GetXNNGraph(blob.bytes.data() + field<uint32_t>(blob, 10))->xnodes()->Get(0);
+  };
+  for (const float zero : {0.0f, -0.0f}) {
+    const auto has_sign = [&](float number) {
+      return number == 0 && std::signbit(number) == std::signbit(zero);
+    };
+    const auto pad = written(NodeKind::XNNStaticConstantPad, zero, {0, 1});
+    EXPECT_TRUE(has_sign(node_in(pad)->xnode_union_as_XNNStaticConstantPad()->padding_value()));
+    const auto leaky = written(NodeKind::XNNLeakyReLU, zero, {0, 1});
+    EXPECT_TRUE(has_sign(node_in(leaky)->xnode_union_as_XNNLeakyReLU()->negative_slope()));
+    const auto elu = written(NodeKind::XNNELU, zero, {0, 1});
+    EXPECT_TRUE(has_sign(node_in(elu)->xnode_union_as_XNNELU()->alpha()));
+    const auto from = written(NodeKind::XNNClamp, 0, {zero, 1});
+    EXPECT_TRUE(has_sign(node_in(from)->output_min_max()->output_min()));
+    const auto to = written(NodeKind::XNNClamp, 0, {-1, zero});
+    EXPECT_TRUE(has_sign(node_in(to)->output_min_max()->output_max()));
+  }
+  const auto size_with = [&](float slope) {
+    return field<uint32_t>(written(NodeKind::XNNLeakyReLU, slope, {0, 1}), 14);
+  };
+  EXPECT_LT(size_with(0.0f), size_with(-0.5f)) << "defaults are left out as before";
+  EXPECT_LT(size_with(-0.5f), size_with(-0.0f));
 }
 
 TEST(DelegateMap, HasAllSourcesOfAnIdentifier) {
