@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/format/scales.h"
+
 namespace vitrine::aot::xnnpack {
 
 std::span<const Operator> operators() {
   using enum fb::XNodeUnion;
+  using vitrine::xnnpack::adds_scales;
+  using vitrine::xnnpack::multiplies_scales;
   constexpr uint8_t kFloatOrStatic = kFloat | kStatic;
 #define RULE(...) \
   Rule { __VA_ARGS__ }

@@ -89,6 +89,15 @@ Node* quantise_behind(const Node& node, std::string_view activation) {
   return is_quantise(*user) ? user : nullptr;
 }
 
+// Of a call between dequantise calls and this quantise call, all of one scale.
+bool takes_scales(const Rule& rule, const Node& node, const Node& quantise) {
+  if (rule.takes_scales == nullptr) return true;
+  const auto scale = [](const Node& call) { return static_cast<float>(quant_params(call).scale); };
+  const Node* a = operand(node, 0);
+  const Node* b = operand(node, 1);
+  return a != nullptr && b != nullptr && rule.takes_scales(scale(*a), scale(*b), scale(quantise));
+}
+
 std::vector<Node*> group_quantised(const Candidate& candidate, const Rule& rule) {
   std::vector<Node*> group = {&candidate.node};
   if ((rule.precisions & candidate.precisions & kStatic) == 0) return group;
@@ -99,7 +108,10 @@ std::vector<Node*> group_quantised(const Candidate& candidate, const Rule& rule)
     return group;
   }
   Node* quantise = quantise_behind(candidate.node, rule.activation);
-  if (quantise == nullptr || check_int8(*quantise)) return group;
+  if (quantise == nullptr || check_int8(*quantise) ||
+      !takes_scales(rule, candidate.node, *quantise)) {
+    return group;
+  }
   group.insert(group.end(), inputs.begin(), inputs.end());
   Node* last = operand(*quantise, 0);
   if (last != &candidate.node) group.push_back(last);
@@ -156,7 +168,7 @@ Node* quantised_result(const Parameters& parameters, const Node& node) {
     }
     if ((rule->moves || pads) && !params.is_same_per_tensor(result)) return nullptr;
   }
-  return quantise;
+  return takes_scales(*rule, node, *quantise) ? quantise : nullptr;
 }
 
 }  // namespace vitrine::aot::xnnpack

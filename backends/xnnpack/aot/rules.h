@@ -36,11 +36,15 @@ using Check = std::optional<Refusal> (*)(const Candidate& candidate);
 // dequantise calls around it, a fused activation.
 using Group = std::vector<Node*> (*)(const Candidate& candidate);
 
+// Whether there is an int8 operator for the scales of two inputs and the result.
+using TakesScales = bool (*)(float a, float b, float result);
+
 // When the calls of an operator are taken.
 struct Rule {
   uint8_t precisions = kFloat;
-  Check check = nullptr;  // beyond what holds for all
-  Group group = nullptr;  // null: itself, and what is quantised around it
+  Check check = nullptr;               // beyond what holds for all
+  Group group = nullptr;               // null: itself, and what is quantised around it
+  TakesScales takes_scales = nullptr;  // null: all
   // An operator that may be fused behind it.
   std::string_view activation = {};
   // Kept whole while others are decomposed.

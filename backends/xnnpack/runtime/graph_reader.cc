@@ -8,6 +8,7 @@
 #include "backends/xnnpack/runtime/invalid_blob.h"
 #include "backends/xnnpack/runtime/node_definition.h"
 #include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/scale_checks.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 
 namespace vitrine::xnnpack {
@@ -200,6 +201,7 @@ Result<Node> read_node(const fb::XNode& from, const ValueIds& ids, const Graph& 
   VITRINE_RETURN_IF_ERROR(check_datatypes(graph, node));
   VITRINE_RETURN_IF_ERROR(check_bounds(graph, node));
   VITRINE_RETURN_IF_ERROR(check_weights(graph, node));
+  VITRINE_RETURN_IF_ERROR(check_scales(graph, node));
   return node;
 }
 

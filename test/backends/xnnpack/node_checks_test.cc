@@ -8,6 +8,56 @@
 namespace vitrine::test {
 namespace {
 
+// An int8 node with these scales of its inputs and its result.
+Damage scaled(const char* name, Type type, const std::vector<float>& inputs, float result,
+              std::function<void(BlobBuilder&)> add_node, const char* error) {
+  return {name,
+          [=](BlobBuilder& b) {
+            for (const float scale : inputs) b.input({3}, type, PerTensor{scale, 0});
+            b.output({3}, type, PerTensor{result, 0});
+            add_node(b);
+          },
+          error};
+}
+
+// From XNNPACK's assertions (src/microparams-init.c): beyond these ratios numbers are undefined.
+INSTANTIATE_TEST_SUITE_P(
+    Scales, ChecksTest, testing::ValuesIn([] {
+      constexpr auto kInt8 = Type::xnn_datatype_qint8;
+      constexpr auto kUint8 = Type::xnn_datatype_quint8;
+      const auto binary = [](Tag tag) { return [tag](BlobBuilder& b) { b.binary(tag, 0, 1, 2); }; };
+      const auto leaky = [](float slope) {
+        return [slope](BlobBuilder& b) { b.leaky_relu(0, 1, slope); };
+      };
+      const auto convert = [](BlobBuilder& b) { b.unary(Tag::XNNConvert, 0, 1); };
+      const auto add = binary(Tag::XNNAdd);
+      const auto sub = binary(Tag::XNNSubtract);
+      const auto mul = binary(Tag::XNNMultiply);
+      const char* const of_sum = "xnodes[0] (Add): its scales are too far apart";
+      const char* const of_product = "xnodes[0] (Multiply): its scales are too far apart";
+      const char* const of_slope = "xnodes[0] (LeakyReLU): its scales are too far apart";
+      const char* const of_copy = "xnodes[0] (Convert): its scales are too far apart";
+      return std::vector{scaled("AddDown", kInt8, {1, 1}, 0x1.000002p10f, add, of_sum),
+                         scaled("AddUp", kUint8, {1, 1}, 0x1p-8f, add, of_sum),
+                         scaled("AddUpFar", kInt8, {1e30f, 1}, 1e-30f, add, of_sum),
+                         scaled("AddOfAFine", kInt8, {0x1p-11f, 1}, 1, add, of_sum),
+                         scaled("SubtractAFine", kInt8, {1, 0x1p-11f}, 1, sub,
+                                "xnodes[0] (Subtract): its scales are too far apart"),
+                         scaled("MultiplyDown", kUint8, {1, 1}, 0x1.000002p16f, mul, of_product),
+                         scaled("MultiplyUp", kInt8, {0x1p4f, 0x1p4f}, 1, mul, of_product),
+                         scaled("MultiplyNothing", kInt8, {1e-30f, 1e-30f}, 1, mul, of_product),
+                         scaled("ConvertDown", kInt8, {1}, 0x1.000002p8f, convert, of_copy),
+                         scaled("ConvertUp", kUint8, {0x1.000002p7f}, 1, convert, of_copy),
+                         scaled("LeakyDown", kInt8, {1}, 0x1.000002p8f, leaky(1), of_slope),
+                         scaled("LeakyUp", kUint8, {0x1.000002p7f}, 1, leaky(0.5f), of_slope),
+                         scaled("LeakyFlat", kInt8, {1}, 1, leaky(0x1.FFFFFEp-9f), of_slope),
+                         scaled("LeakySteep", kInt8, {1}, 1, leaky(0x1.000002p7f), of_slope),
+                         scaled("LeakyFalling", kInt8, {1}, 1, leaky(-0x1p7f), of_slope),
+                         scaled("LeakyNan", kInt8, {1}, 1,
+                                leaky(std::numeric_limits<float>::quiet_NaN()), of_slope)};
+    }()),
+    name_of);
+
 INSTANTIATE_TEST_SUITE_P(
     Nodes, ChecksTest,
     testing::Values(
@@ -196,6 +246,16 @@ INSTANTIATE_TEST_SUITE_P(
         quantised(
             "FilterDatatype", [](BlobBuilder& b) { b.values[1].type = Type::xnn_datatype_quint8; },
             "xnodes[0] (FullyConnected): datatypes qint8, qcint8 -> quint8"),
+        Damage{"UnsignedFilterScale",
+               [](BlobBuilder& b) {
+                 constexpr auto kUint8 = Type::xnn_datatype_quint8;
+                 b.input({2, 3}, kUint8, PerTensor{0x1p-17f, 0});
+                 b.output({2, 2}, kUint8, PerTensor{1, 0});
+                 b.constant<uint8_t>({2, 3}, {1, 2, 3, 4, 5, 6}, kUint8,
+                                     PerTensor{0x1.FFFFFEp-16f, 0});
+                 b.fully_connected(0, 2, kInvalidId, 1);
+               },
+               "xnodes[0] (FullyConnected): its scales are too far apart"},
         quantised(
             "FilterNotConstant", [](BlobBuilder& b) { b.values[2].constant = 0; },
             "xnodes[0] (FullyConnected): its filter is not a constant"),

@@ -1,6 +1,9 @@
 // What quantised nodes compute, against formulas.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "test/backends/xnnpack/delegate_fixture.h"
 
 namespace vitrine::test {
@@ -94,6 +97,62 @@ TEST_F(QuantisedNodesTest, QuantisedAdd) {
   Tensor& out = factory.make(ScalarType::kChar, {3});
   run({&factory.make<int8_t>({3}, {2, 20, -8}), &factory.make<int8_t>({3}, {8, 12, 4}), &out});
   EXPECT_THAT(values_of<int8_t>(out), ElementsAre(1, 11, -5));  // 1+1, 10+2, -4+0
+}
+
+// The ends of what XNNPACK has numbers for; checks_test has what is beyond.
+TEST_F(QuantisedNodesTest, TakeScalesUpToTheEnds) {
+  struct Scales {
+    Tag tag;
+    std::vector<float> inputs;
+    float result;
+    float slope = 0;
+  };
+  const float below = std::nextafter(0x1p8f, 0.0f);
+  for (const Scales& each : {Scales{Tag::XNNAdd, {1, 1}, 0x1p10f},
+                             {Tag::XNNAdd, {below, below}, 1},
+                             {Tag::XNNSubtract, {1, below / 0x1p10f}, 0x1p-2f},
+                             {Tag::XNNMultiply, {1, 1}, 0x1p16f},
+                             {Tag::XNNMultiply, {below, 1}, 1},
+                             {Tag::XNNConvert, {1}, 0x1p8f},
+                             {Tag::XNNConvert, {0x1p7f}, 1},
+                             {Tag::XNNLeakyReLU, {1}, 0x1p8f, 1},
+                             {Tag::XNNLeakyReLU, {0x1p7f}, 1, 0x1p-15f},
+                             {Tag::XNNLeakyReLU, {1}, 1, -0x1.FFFCp6f}}) {
+    SCOPED_TRACE(testing::Message()
+                 << fb::EnumNameXNodeUnion(each.tag) << each.inputs[0] << " -> " << each.result);
+    BlobBuilder b;
+    const auto t = Type::xnn_datatype_qint8;
+    std::vector<Tensor*> tensors;
+    for (const float scale : each.inputs) {
+      b.input({3}, t, PerTensor{scale, 0});
+      tensors.push_back(&factory.make<int8_t>({3}, {100, -100, 3}));
+    }
+    const uint32_t z = b.output({3}, t, PerTensor{each.result, 0});
+    if (each.tag == Tag::XNNLeakyReLU) {
+      b.leaky_relu(0, z, each.slope);
+    } else if (each.tag == Tag::XNNConvert) {
+      b.unary(each.tag, 0, z);
+    } else {
+      b.binary(each.tag, 0, 1, z);
+    }
+    load(b);
+    ASSERT_TRUE(delegate);
+    Tensor& out = factory.make(ScalarType::kChar, {3});
+    tensors.push_back(&out);
+    run(tensors);
+    const auto values = values_of<int8_t>(*tensors[0]);
+    for (size_t i = 0; i < 3; ++i) {
+      const double p = double{each.inputs[0]} * values[i];
+      const double q = double{each.inputs.back()} * values[i];
+      const double exact = each.tag == Tag::XNNAdd         ? p + q
+                           : each.tag == Tag::XNNSubtract  ? p - q
+                           : each.tag == Tag::XNNMultiply  ? p * q
+                           : each.tag == Tag::XNNLeakyReLU ? p * (p < 0 ? each.slope : 1)
+                                                           : p;
+      EXPECT_NEAR(values_of<int8_t>(out)[i], std::clamp(exact / double{each.result}, -128.0, 127.0),
+                  0.51);
+    }
+  }
 }
 
 class QuantisedWeightsTest : public QuantisedNodesTest {

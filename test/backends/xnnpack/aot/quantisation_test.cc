@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
 #include "test/backends/xnnpack/aot/blob_text.h"
 #include "test/backends/xnnpack/aot/delegate_runner.h"
 #include "test/backends/xnnpack/aot/sample_calls.h"
@@ -20,6 +24,53 @@ TEST(Quantised, MovesBetweenScalesAreInFloats) {
   EXPECT_THAT(node_types(*module),
               ElementsAre("Convert", "Convert", "StaticTranspose", "Convert", "Convert"));
   EXPECT_THAT(run(*module, {{1, 2, 3, 4}})[0], ElementsAre(1, 3, 2, 4));
+}
+
+// XNNPACK has int8 numbers for some ratios of scales only.
+TEST(Quantised, SumsAndProductsOfScalesFarApartAreInFloats) {
+  struct Scales {
+    const char* target;
+    float a, b, result;
+    bool are_near;
+  };
+  constexpr const char* kAdd = "aten.add.Tensor";
+  constexpr const char* kSub = "aten.sub.Tensor";
+  constexpr const char* kMul = "aten.mul.Tensor";
+  for (const Scales& each : {Scales{kAdd, 1, 1, 0x1p10f, true},
+                             {kAdd, 1, 1, 0x1.000002p10f, false},
+                             {kAdd, 1, 1, 0x1p13f, false},
+                             {kAdd, 1, 1, 0x1.000002p-8f, true},
+                             {kAdd, 1, 1, 0x1p-8f, false},
+                             {kAdd, 1, 1, 0x1p-22f, false},
+                             {kAdd, 0x1p-11f, 1, 1, false},
+                             {kSub, 1, 0x1p-11f, 1, false},
+                             {kSub, 1, 1, 0x1p10f, true},
+                             {kSub, 1, 1, 0x1p13f, false},
+                             {kMul, 1, 1, 0x1p16f, true},
+                             {kMul, 1, 1, 0x1.000002p16f, false},
+                             {kMul, 0x1p4f, 0x1p4f, 1.5f, true},
+                             {kMul, 0x1p4f, 0x1p4f, 1, false},
+                             {kMul, 1, 1, 0x1p-30f, false}}) {
+    const float a = each.a;
+    const float b = each.b;
+    const float result = each.result;
+    const std::string_view target = each.target;
+    SCOPED_TRACE(testing::Message() << target << " of " << a << " and " << b << " -> " << result);
+    TestProgram t;
+    Node* x = t.dequantise(t.quantise(t.input("x", {3}), a, 0), a, 0);
+    Node* y = t.dequantise(t.quantise(t.input("y", {3}), b, 0), b, 0);
+    Node* z = t.quantise(t.call(target, {x, y}, {3}), result, 0);
+    t.output({t.dequantise(z, result, 0)});
+    const auto module = lowered(t);
+    // Two quantise calls, two dequantise calls; in floats, also those between them.
+    EXPECT_EQ(std::ranges::count(node_types(*module), "Convert"), each.are_near ? 3 : 6);
+    const auto found = run(*module, {{100 * a, -50 * a, 0}, {90 * b, -100 * b, 0}})[0];
+    const auto expected = [&](float p, float q) {
+      const float exact = target == kAdd ? p + q : target == kSub ? p - q : p * q;
+      return std::clamp(std::nearbyint(exact / result), -128.0f, 127.0f) * result;
+    };
+    EXPECT_THAT(found, ElementsAre(expected(100 * a, 90 * b), expected(-50 * a, -100 * b), 0));
+  }
 }
 
 TEST(Quantised, RowsAreQuantisedWhenTheyCome) {
