@@ -33,7 +33,7 @@ BareXnnpack::BareXnnpack(const Program& program, const DataBuffer& payload, pthr
   const xnnpack::WorkspaceHandle handle(workspace);
   runtime_ = std::move(check(xnnpack::build_runtime({graph_, shapes_, workspace,
                                                      /*weights=*/nullptr, pool,
-                                                     /*profiling=*/false}))
+                                                     /*profiling=*/false, steps}))
                            .runtime);
   constants_.release_packed();
   set_up();
