@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/xnnpack/format/scales.h"
+#include "backends/xnnpack/aot/scales.h"
 
 namespace vitrine::aot::xnnpack {
 

@@ -182,8 +182,9 @@ TEST_F(LimitsTest, AreTheDefaultsWhereNoneAreGiven) {
     workspace.unary(Tag::XNNNegate, value, workspace.output({kFloatsOfAGiB}));
   }
   const uint64_t bound = std::min<uint64_t>(uint64_t{4} << 30, SIZE_MAX / 2);  // of 32 bits: less
-  EXPECT_THAT(load_error(workspace), HasSubstr("the tensors alive here exceed the bound of " +
-                                               std::to_string(bound) + " bytes"));
+  EXPECT_THAT(load_error(workspace),
+              HasSubstr("the tensors alive here and the operators' tables exceed the bound of " +
+                        std::to_string(bound) + " bytes"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Damage scaled(const char* name, Type type, const std::vector<float>& inputs, flo
           error};
 }
 
-// From XNNPACK's assertions (src/microparams-init.c): beyond these ratios numbers are undefined.
+// Beyond these ratios XNNPACK's numbers are undefined.
 INSTANTIATE_TEST_SUITE_P(
     Scales, ChecksTest, testing::ValuesIn([] {
       constexpr auto kInt8 = Type::xnn_datatype_qint8;
@@ -37,20 +37,14 @@ INSTANTIATE_TEST_SUITE_P(
       const char* const of_product = "xnodes[0] (Multiply): its scales are too far apart";
       const char* const of_slope = "xnodes[0] (LeakyReLU): its scales are too far apart";
       const char* const of_copy = "xnodes[0] (Convert): its scales are too far apart";
-      return std::vector{scaled("AddDown", kInt8, {1, 1}, 0x1.000002p10f, add, of_sum),
-                         scaled("AddUp", kUint8, {1, 1}, 0x1p-8f, add, of_sum),
+      return std::vector{scaled("AddDown", kInt8, {1, 1}, 0x1.000002p11f, add, of_sum),
+                         scaled("AddUp", kUint8, {1, 1}, 0x1p-20f, add, of_sum),
                          scaled("AddUpFar", kInt8, {1e30f, 1}, 1e-30f, add, of_sum),
-                         scaled("AddOfAFine", kInt8, {0x1p-11f, 1}, 1, add, of_sum),
-                         scaled("SubtractAFine", kInt8, {1, 0x1p-11f}, 1, sub,
+                         scaled("SubtractUp", kInt8, {1, 0x1p20f}, 1, sub,
                                 "xnodes[0] (Subtract): its scales are too far apart"),
-                         scaled("MultiplyDown", kUint8, {1, 1}, 0x1.000002p16f, mul, of_product),
                          scaled("MultiplyUp", kInt8, {0x1p4f, 0x1p4f}, 1, mul, of_product),
-                         scaled("MultiplyNothing", kInt8, {1e-30f, 1e-30f}, 1, mul, of_product),
-                         scaled("ConvertDown", kInt8, {1}, 0x1.000002p8f, convert, of_copy),
                          scaled("ConvertUp", kUint8, {0x1.000002p7f}, 1, convert, of_copy),
-                         scaled("LeakyDown", kInt8, {1}, 0x1.000002p8f, leaky(1), of_slope),
                          scaled("LeakyUp", kUint8, {0x1.000002p7f}, 1, leaky(0.5f), of_slope),
-                         scaled("LeakyFlat", kInt8, {1}, 1, leaky(0x1.FFFFFEp-9f), of_slope),
                          scaled("LeakySteep", kInt8, {1}, 1, leaky(0x1.000002p7f), of_slope),
                          scaled("LeakyFalling", kInt8, {1}, 1, leaky(-0x1p7f), of_slope),
                          scaled("LeakyNan", kInt8, {1}, 1,

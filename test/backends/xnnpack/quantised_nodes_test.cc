@@ -107,15 +107,20 @@ TEST_F(QuantisedNodesTest, TakeScalesUpToTheEnds) {
     float result;
     float slope = 0;
   };
-  const float below = std::nextafter(0x1p8f, 0.0f);
-  for (const Scales& each : {Scales{Tag::XNNAdd, {1, 1}, 0x1p10f},
+  const float below = std::nextafter(0x1p20f, 0.0f);
+  for (const Scales& each : {Scales{Tag::XNNAdd, {1, 1}, 0x1p11f},
                              {Tag::XNNAdd, {below, below}, 1},
-                             {Tag::XNNSubtract, {1, below / 0x1p10f}, 0x1p-2f},
-                             {Tag::XNNMultiply, {1, 1}, 0x1p16f},
-                             {Tag::XNNMultiply, {below, 1}, 1},
-                             {Tag::XNNConvert, {1}, 0x1p8f},
+                             {Tag::XNNAdd, {0x1p-11f, 1}, 1},
+                             {Tag::XNNSubtract, {1, 1e-30f}, 1},
+                             {Tag::XNNSubtract, {1, below}, 0x1p2f},
+                             {Tag::XNNMultiply, {1, 1}, 0x1p20f},
+                             {Tag::XNNMultiply, {1e-30f, 1e-30f}, 1},
+                             {Tag::XNNMultiply, {std::nextafter(0x1p8f, 0.0f), 1}, 1},
+                             {Tag::XNNConvert, {1}, 0x1.8p8f},
                              {Tag::XNNConvert, {0x1p7f}, 1},
-                             {Tag::XNNLeakyReLU, {1}, 0x1p8f, 1},
+                             {Tag::XNNLeakyReLU, {1}, 0x1.8p8f, 1},
+                             {Tag::XNNLeakyReLU, {1}, 1, 0},
+                             {Tag::XNNLeakyReLU, {1}, 1, 0x1p-10f},
                              {Tag::XNNLeakyReLU, {0x1p7f}, 1, 0x1p-15f},
                              {Tag::XNNLeakyReLU, {1}, 1, -0x1.FFFCp6f}}) {
     SCOPED_TRACE(testing::Message()
