@@ -54,10 +54,11 @@ bool quantize_bytes(KernelContext& context, const Tensor& input, const Tensor& s
                     const Tensor& zero_points, const ChannelShape& shape, int64_t lowest,
                     int64_t highest, ScalarType dtype, Tensor& out) {
   if (!fits(input, out, dtype, shape, lowest, highest)) return false;
-  const auto parameters = AffineParameters::make(context, scales, &zero_points, shape.channels);
-  if (!parameters) return true;  // the context has failed
+  if (!context.resize(out, input.sizes())) return true;  // the context has failed
+  const auto parameters =
+      AffineParameters::make(context, scales, &zero_points, shape.channels, out);
+  if (!parameters) return true;
   if (!zero_points_fit(*parameters, shape.channels)) return false;
-  if (!context.resize(out, input.sizes())) return true;
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     simd::quantize(input.unchecked_data<float>() + first,
                    {quantized::inverse_of(parameters->scale(channel)),
@@ -76,10 +77,10 @@ bool dequantize_bytes(KernelContext& context, const Tensor& input, const Tensor&
       (out_dtype && *out_dtype != ScalarType::kFloat)) {
     return false;
   }
-  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels);
+  if (!context.resize(out, input.sizes())) return true;
+  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels, out);
   if (!parameters) return true;
   if (!zero_points_fit(*parameters, shape.channels)) return false;
-  if (!context.resize(out, input.sizes())) return true;
   each_part(context, shape, [&](int64_t channel, int64_t first, int64_t count) {
     const auto scale = static_cast<float>(parameters->scale(channel));
     const auto zero_point = static_cast<int32_t>(parameters->zero_point(channel));

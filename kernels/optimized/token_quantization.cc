@@ -61,8 +61,10 @@ bool quantize_per_token_out(KernelContext& context, const Tensor& input, const T
     return false;
   }
   const ChannelShape shape = quantized::by_token(input);
-  const auto parameters = AffineParameters::make(context, scales, &zero_points, shape.channels);
-  if (!parameters || !context.resize(out, input.sizes())) return true;
+  if (!context.resize(out, input.sizes())) return true;
+  const auto parameters =
+      AffineParameters::make(context, scales, &zero_points, shape.channels, out);
+  if (!parameters) return true;
   each_token(context, shape, [&](int64_t row) {
     simd::quantize_shifted(
         input.unchecked_data<float>() + row * shape.inner,

@@ -75,7 +75,7 @@ void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
     return;
   }
   const auto parameters =
-      AffineParameters::make(context, q.scales, &q.zero_points, q.shape.channels);
+      AffineParameters::make(context, q.scales, &q.zero_points, q.shape.channels, out);
   if (!parameters) return;
   const ConvertRun load = convert_run(q.input.dtype(), scalar_type_of<Real>);
   each_chunk(q.shape, [&](int64_t channel, int64_t first, int64_t count) {
@@ -99,7 +99,8 @@ void quantize_in(KernelContext& context, const QuantizeCall& q, Tensor& out) {
 }  // namespace
 
 std::optional<AffineParameters> AffineParameters::make(KernelContext& context, const Tensor& scales,
-                                                       const Tensor* zero_points, int64_t count) {
+                                                       const Tensor* zero_points, int64_t count,
+                                                       const Tensor& out) {
   const bool fits = is_floating(scales.dtype()) && scales.numel() == count &&
                     (zero_points == nullptr ||
                      (zero_points->numel() == count && (zero_points->dtype() == ScalarType::kLong ||
@@ -110,9 +111,10 @@ std::optional<AffineParameters> AffineParameters::make(KernelContext& context, c
                  static_cast<long long>(count));
     return std::nullopt;
   }
-  if (!check_data(context, {&scales, zero_points}) ||
+  if (!check_data(context, {&scales, zero_points, &out}) ||
       !check_contiguous(context, scales, "scales") ||
-      (zero_points != nullptr && !check_contiguous(context, *zero_points, "zero_points"))) {
+      (zero_points != nullptr && !check_contiguous(context, *zero_points, "zero_points")) ||
+      !check_no_overlap(context, out, {&scales, zero_points})) {
     return std::nullopt;
   }
   AffineParameters parameters;
@@ -222,7 +224,7 @@ void dequantize(KernelContext& context, const Tensor& input, const Tensor& scale
       !check_data(context, {&input, &out})) {
     return;
   }
-  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels);
+  const auto parameters = AffineParameters::make(context, scales, zero_points, shape.channels, out);
   if (!parameters) return;
   const bool wide = out.dtype() == ScalarType::kDouble;
   const ConvertRun store = convert_run(ScalarType::kDouble, out.dtype());

@@ -16,9 +16,12 @@ namespace vitrine::quantized {
 // Scales (floating) and zero points (Int or Long; null: all zero) of `count` channels.
 class AffineParameters {
  public:
-  // Fails on other dtypes, other counts, or without memory.
+  // Fails on other dtypes, other counts, or without memory. Parameters are read again after
+  // elements of `out` are written, so it fails as well if `out`, which has its shape, lies in their
+  // memory.
   static std::optional<AffineParameters> make(KernelContext& context, const Tensor& scales,
-                                              const Tensor* zero_points, int64_t count);
+                                              const Tensor* zero_points, int64_t count,
+                                              const Tensor& out);
 
   double scale(int64_t channel) const;
   int64_t zero_point(int64_t channel) const;

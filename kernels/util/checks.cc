@@ -68,6 +68,7 @@ bool check_no_overlap(KernelContext& context, const Tensor& out,
   const std::byte* const begin = out.unchecked_data<std::byte>();
   const std::less<> before;  // of pointers into different blocks
   for (const Tensor* input : inputs) {
+    if (input == nullptr) continue;
     const std::byte* const data = input->unchecked_data<std::byte>();
     if (before(data, begin + out.nbytes()) && before(begin, data + input->nbytes())) {
       context.fail(ErrorCode::kInvalidArgument, "the output lies in the memory of an input");

@@ -38,7 +38,7 @@ inline int64_t size_product(const Tensor& tensor, size_t begin, size_t end) {
 [[nodiscard]] bool check_data(KernelContext& context, std::initializer_list<const Tensor*> tensors);
 
 // No byte of `out` is one of an input's: for kernels that read an input twice, and must find the
-// same there. Call it when `out` has its shape.
+// same there. Call it when `out` has its shape. Null pointers are skipped.
 [[nodiscard]] bool check_no_overlap(KernelContext& context, const Tensor& out,
                                     std::initializer_list<const Tensor*> inputs);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
 #include "vitrine/thread_pool.h"
 
@@ -133,6 +134,45 @@ TEST_F(Quantized, PerTokenIsPerRow) {
   ASSERT_TRUE(succeeds(run("dequantize_per_token.out", out, scales, zeros, -128, 127,
                            ScalarType::kChar, ScalarType::kHalf, real)));
   EXPECT_EQ(float(real.data<Half>()[3]), 4);
+}
+
+// A channel's parameters are read after other channels are written: here, the first channel would
+// write -0.0f, the bits of the smallest i32, over the zero point of the second.
+TEST_F(Quantized, RefusesAnOutputInTheMemoryOfParameters) {
+  constexpr const char* kRefusal = "the output lies in the memory of an input";
+  KernelRegistry optimized;
+  ASSERT_TRUE(succeeds(optimized.add("optimized", optimized::kernels())));
+  ASSERT_TRUE(succeeds(optimized.add("quantized", quantized::kernels())));
+  for (const bool fast : {false, true}) {
+    call.registry = fast ? &optimized : nullptr;
+    for (const bool of_scales : {false, true}) {
+      Tensor& real = call.make<float>({2, 1}, {0, 3});
+      Tensor& bytes = call.make<int8_t>({2, 1}, {0, 3});
+      Tensor& scales = call.make<double>({2, 1}, {-1, 1});
+      Tensor& zeros = call.make<int32_t>({2, 1}, {0, 0});
+      Tensor& wide_zeros = call.make<int64_t>({2, 1}, {0, 0});
+      const auto kChar = ScalarType::kChar;
+      const auto refused = [&](Tensor& out, Tensor& zero_points, const auto& run_it) {
+        call.overlap(out, of_scales ? scales : zero_points, 4);
+        EXPECT_TRUE(fails(run_it(), kBad, kRefusal));
+      };
+      refused(real, zeros, [&] {
+        return run("dequantize_per_channel.out", bytes, scales, zeros, 0, -128, 127, kChar,
+                   call.none(), real);
+      });
+      refused(real, wide_zeros, [&] {
+        return run("dequantize_per_token.out", bytes, scales, wide_zeros, -128, 127, kChar,
+                   ScalarType::kFloat, real);
+      });
+      Tensor& values = call.make<float>({2, 1}, {0, 3});
+      refused(bytes, zeros, [&] {
+        return run("quantize_per_channel.out", values, scales, zeros, 0, -128, 127, kChar, bytes);
+      });
+      refused(bytes, wide_zeros, [&] {
+        return run("quantize_per_token.out", values, scales, wide_zeros, -128, 127, kChar, bytes);
+      });
+    }
+  }
 }
 
 TEST_F(Quantized, ChoosesParameters) {
