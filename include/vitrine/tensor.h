@@ -26,14 +26,15 @@ enum class ShapeDynamism : uint8_t {
   kDynamicBound = 1,  // may be resized to any shape of the same rank with no more elements
 };
 
-// Product of `sizes`. InvalidArgument if one is negative or the product overflows.
+// Product of `sizes`. InvalidArgument if one is negative, or if the product overflows where zeros
+// count as one.
 Result<int64_t> checked_numel(std::span<const int32_t> sizes);
 
 // Whether `dim_order` is a permutation of 0 .. size-1.
 bool is_permutation(std::span<const uint8_t> dim_order);
 
-// Strides in elements of a dense tensor; the three spans have the same length. A zero size counts
-// as one, so that strides are never zero.
+// Strides in elements of a dense tensor; the three spans have the same length, and checked_numel
+// has accepted `sizes`. A zero size counts as one, so that strides are never zero.
 void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
                             std::span<int64_t> strides);
 

@@ -9,7 +9,7 @@ namespace vitrine {
 Layout::Layout(const Tensor& tensor) : rank(tensor.rank()) {
   for (size_t i = 0; i < rank; ++i) {
     sizes[i] = tensor.size(i);
-    // Strides of a tensor without elements are invalid, since they may have wrapped around.
+    // A tensor without elements may have no memory to lead into.
     strides[i] = tensor.numel() == 0 ? 0 : tensor.strides()[i];
   }
 }

@@ -43,7 +43,7 @@ Nest kept_nest(const Tensor& self, uint32_t mask, bool keepdim, std::span<Tensor
       continue;
     }
     nest.sizes[nest.rank] = self.size(dim);
-    // Strides of a tensor without elements are invalid, since they may have wrapped around.
+    // A tensor without elements may have no memory to lead into.
     nest.strides[0][nest.rank] = self.numel() == 0 ? 0 : self.strides()[dim];
     for (size_t k = 0; k < outs.size(); ++k) {
       if (outs[k] != nullptr) nest.strides[k + 1][nest.rank] = outs[k]->strides()[out_dim];

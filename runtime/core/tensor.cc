@@ -28,22 +28,21 @@ void describe_sizes(std::span<const int32_t> sizes, char* text, size_t size) {
 }  // namespace
 
 Result<int64_t> checked_numel(std::span<const int32_t> sizes) {
-  int64_t numel = 1;
+  // Bytes must be countable too, also where a size_t has 32 bits; 16 is the largest element.
+  constexpr auto kMost = static_cast<int64_t>(std::min<uint64_t>(INT64_MAX, SIZE_MAX) / 16);
+  int64_t extent = 1;  // zeros count as one: strides and work are products of the other sizes
+  bool empty = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) {
       return Error::make(ErrorCode::kInvalidArgument, "size %d of dimension %zu is negative",
                          sizes[i], i);
     }
-    if (mul_overflows(numel, sizes[i], &numel)) {
+    empty = empty || sizes[i] == 0;
+    if (mul_overflows(extent, std::max(sizes[i], 1), &extent) || extent > kMost) {
       return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
     }
   }
-  // Bytes must be countable too, also where a size_t has 32 bits; 16 is the largest element.
-  constexpr auto kMost = static_cast<int64_t>(std::min<uint64_t>(INT64_MAX, SIZE_MAX) / 16);
-  if (numel > kMost) {
-    return Error::make(ErrorCode::kInvalidArgument, "the product of the sizes overflows");
-  }
-  return numel;
+  return empty ? 0 : extent;
 }
 
 bool is_permutation(std::span<const uint8_t> dim_order) {
@@ -57,11 +56,11 @@ bool is_permutation(std::span<const uint8_t> dim_order) {
 
 void strides_from_dim_order(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
                             std::span<int64_t> strides) {
-  uint64_t stride = 1;  // unsigned: with a zero size elsewhere the product may wrap, unused
+  int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     const uint8_t dim = dim_order[i];
-    strides[dim] = static_cast<int64_t>(stride);
-    stride *= static_cast<uint64_t>(std::max(sizes[dim], 1));
+    strides[dim] = stride;
+    stride *= std::max(sizes[dim], 1);
   }
 }
 

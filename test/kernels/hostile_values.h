@@ -77,8 +77,9 @@ inline std::vector<std::vector<int32_t>> hostile_shapes(const std::vector<int32_
                                               std::vector<int32_t>(16, 1),
                                               {0, INT32_MAX},
                                               {INT32_MAX, 0},
-                                              {0, INT32_MAX, INT32_MAX, INT32_MAX},
-                                              {INT32_MAX, INT32_MAX, 0}};
+                                              {0, 1 << 20, 1 << 20, 1 << 18},
+                                              {1 << 28, 1 << 30, 0},
+                                              {1 << 29, 0, 1 << 29}};
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int32_t old = std::min(sizes[i], 1000);
     for (const int32_t size : {0, 1, old - 1, old + 1, 2 * old}) {

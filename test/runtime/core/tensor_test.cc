@@ -35,6 +35,10 @@ TEST(CheckedNumel, MultipliesAndRefuses) {
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, kHuge}).ok());
   // It fits 64 bits, but its bytes do not.
   EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 2}).ok());
+  // There are no elements, but strides and work are products of the other sizes.
+  EXPECT_EQ(*checked_numel(std::array{kHuge, 0, 2}), 0);
+  EXPECT_FALSE(checked_numel(std::array{0, kHuge, kHuge, 2}).ok());
+  EXPECT_FALSE(checked_numel(std::array{kHuge, kHuge, 0}).ok());
 }
 
 TEST(IsPermutation, TellsRepeatsAndStrangers) {
