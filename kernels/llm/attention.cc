@@ -127,7 +127,10 @@ std::optional<Attention> make_attention(KernelContext& context, const AttentionC
                                         Tensor& out) {
   if (!check_dtypes(context, call, out) || !check_shapes(context, call)) return std::nullopt;
   const std::optional<int64_t> keys = count_keys(context, call);
-  // An output in the cache's own tensor would change its sizes, by which positions were checked.
+  if (&out == &call.key || &out == &call.value) {
+    context.fail(ErrorCode::kInvalidArgument, "out is a cache, whose sizes it would change");
+    return std::nullopt;
+  }
   if (!keys || !context.resize(out, call.query.sizes()) || !check_contiguous(context, out, "out") ||
       !check_data(context, {&call.query, &call.key, &call.value, call.attn_mask, &out}) ||
       !check_no_overlap(context, out, {&call.query, &call.key, &call.value})) {
