@@ -123,7 +123,7 @@ struct Taps {
     const C begin = std::max(center - support + C(0.5), C(0));
     const C end = std::min(center + support + C(0.5), static_cast<C>(size));
     first = static_cast<int64_t>(begin);
-    count = static_cast<int64_t>(end) - first;
+    count = std::min(static_cast<int64_t>(end), size) - first;  // `end` may be rounded up
     for (int64_t i = 0; i < count; ++i) total += raw(i);
     if (total == C(0)) total = C(1);
   }
@@ -203,7 +203,9 @@ struct Axis {
 
   // Index of an element, or -1 outside.
   int64_t index(C x) const {
-    return x >= C(0) && x <= static_cast<C>(size - 1) ? static_cast<int64_t>(x) : -1;
+    if (!(x >= C(0) && x <= static_cast<C>(size - 1))) return -1;
+    const auto at = static_cast<int64_t>(x);
+    return at < size ? at : -1;  // the last one may have been rounded up
   }
 
  private:
@@ -306,6 +308,7 @@ void grid_sampler_2d_out(KernelContext& context, const Tensor& input, const Tens
   }
   const std::array sizes{input.size(0), input.size(1), grid.size(1), grid.size(2)};
   if (!context.resize(out, sizes) || !check_data(context, {&input, &grid, &out})) return;
+  if (out.numel() == 0) return;  // however many places there are
   dispatch<FloatHBF16Types>(context, input.dtype(), [&]<class T>() {
     sample<T>(input, grid, static_cast<Interpolation>(interpolation_mode),
               static_cast<Padding>(padding_mode), align_corners, out);

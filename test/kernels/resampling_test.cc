@@ -111,6 +111,15 @@ TEST_F(Upsample, AntialiasedHalvesAverageWithATriangle) {
   EXPECT_THAT(values_of<float>(out), Pointwise(FloatEq(), expected));
 }
 
+// As a float, the size is one more.
+TEST_F(Upsample, AntialiasedReadsNothingPastALongLine) {
+  Tensor& self = call.make<uint8_t>({1, 1, 1, 16'777'219}, std::vector<uint8_t>(16'777'219));
+  Tensor& out = call.make(ScalarType::kByte, {1, 1, 1, 1});
+  EXPECT_TRUE(succeeds(call.run("aten::_upsample_bilinear2d_aa.out", self, call.ints({1, 1}), false,
+                                call.none(), call.none(), out)));
+  EXPECT_EQ(out.data<uint8_t>()[0], 0);
+}
+
 TEST_F(Upsample, RefusesWhatDoesNotFit) {
   Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 4});
   const auto run = [&](const EValue& size, const EValue& scales) {
@@ -166,6 +175,20 @@ TEST_F(GridSampler, BicubicKeepsLines) {
   // Inside, cubic convolution reproduces a straight line.
   EXPECT_FLOAT_EQ(sample(0, 2, 1, true), 2.5f);
   EXPECT_FLOAT_EQ(sample(1.0f / 3.0f, 2, 1, true), 3);
+}
+
+// As a float, the last place of the line is one past it, where PyTorch finds zeros.
+TEST_F(GridSampler, ReadsNothingPastALongLine) {
+  Tensor& line = call.make<Half>({1, 1, 1, 16'777'220}, std::vector<Half>(16'777'220));
+  Tensor& grid = call.make<Half>({1, 1, 1, 2}, {Half(1.0F), Half(0.0F)});
+  for (int64_t mode = 0; mode < 3; ++mode) {
+    for (int64_t padding = 0; padding < 3; ++padding) {
+      Tensor& out = call.make<Half>({1, 1, 1, 1}, {Half(1.0F)});
+      EXPECT_TRUE(
+          succeeds(call.run("aten::grid_sampler_2d.out", line, grid, mode, padding, true, out)));
+      EXPECT_EQ(float(out.data<Half>()[0]), 0);
+    }
+  }
 }
 
 TEST_F(GridSampler, SurvivesEveryPlace) {
