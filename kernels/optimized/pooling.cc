@@ -30,7 +30,7 @@ void each_run(const PoolWindow& window, const float* plane, int64_t y, const Run
     const int64_t index = rows.begin * window.input[1] + taps.begin;
     run(simd::Windows{plane + index, stride, rows.count(), rows.step * window.input[1],
                       taps.count(), taps.step},
-        static_cast<int32_t>(index), x, count);
+        index, x, count);
     x += count;
   }
 }
@@ -60,8 +60,16 @@ bool max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
     float* const best = out.unchecked_mutable_data<float>() + line * width;
     int64_t* const places = indices.unchecked_mutable_data<int64_t>() + line * width;
     each_run(window, plane, line % window.output[0],
-             [&](const simd::Windows& windows, int32_t index, int64_t x, int64_t count) {
-               simd::largest_of_windows(windows, index, count, best + x, places + x);
+             [&](const simd::Windows& windows, int64_t index, int64_t x, int64_t count) {
+               if (windows.rows == 0 || windows.taps == 0) {  // `index` may be anywhere
+                 for (int64_t i = 0; i < count; ++i) {
+                   best[x + i] = -std::numeric_limits<float>::infinity();
+                   places[x + i] = index + i * windows.stride;
+                 }
+                 return;
+               }
+               simd::largest_of_windows(windows, static_cast<int32_t>(index), count, best + x,
+                                        places + x);
              });
   });
   return true;
@@ -97,7 +105,7 @@ bool avg_pool2d_out(KernelContext& context, const Tensor& self,
     const int64_t y = line % window.output[0];
     float* const sums = out.unchecked_mutable_data<float>() + line * width;
     each_run(window, plane, y,
-             [&](const simd::Windows& windows, int32_t, int64_t x, int64_t count) {
+             [&](const simd::Windows& windows, int64_t, int64_t x, int64_t count) {
                simd::sums_of_windows(windows, count, sums + x);
              });
     const float height = size(window.range(0, y));

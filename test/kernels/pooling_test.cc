@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "kernels/optimized/optimized_kernels.h"
 #include "test/kernels/kernel_call.h"
 
 namespace vitrine::test {
@@ -66,6 +68,25 @@ TEST_F(Pooling, CeilingLetsAWindowExceedItsInput) {
   Tensor& none = call.make(ScalarType::kFloat, {1, 1, 1, 1});
   EXPECT_TRUE(fails(avg_pool(image(1, 3), {1, 5}, {2}, 0, true, false, EValue(), none), kBad,
                     "a window over 5 elements"));
+}
+
+// Taps at -2147483 and 2147483, whose index is beyond an int32.
+TEST_F(Pooling, MaxOfWindowsOutsideOfTheImage) {
+  KernelRegistry optimized;
+  ASSERT_TRUE(optimized.add("optimized", optimized::kernels()).ok());
+  for (const KernelRegistry* registry : {static_cast<const KernelRegistry*>(nullptr),
+                                         static_cast<const KernelRegistry*>(&optimized)}) {
+    call.registry = registry;
+    Tensor& out = call.make(ScalarType::kFloat, {1, 1, 1, 1000});
+    Tensor& indices = call.make(ScalarType::kLong, {1, 1, 1, 1000});
+    ASSERT_TRUE(succeeds(call.run("aten::max_pool2d_with_indices.out", image(1, 1000),
+                                  call.ints({2, 1}), call.ints({1, 1}), call.ints({2147483, 0}),
+                                  call.ints({4294966, 1}), false, out, indices)));
+    for (int64_t x = 0; x < 1000; ++x) {
+      EXPECT_EQ(out.data<float>()[x], -std::numeric_limits<float>::infinity());
+      EXPECT_EQ(indices.data<int64_t>()[x], 2147483000 + x);
+    }
+  }
 }
 
 TEST_F(Pooling, MaxTakesTheFirstOfEqualsAndNanOverAll) {
