@@ -102,7 +102,8 @@ void channelwise_gated_delta_rule_out(KernelContext& context, const Tensor& quer
       const int64_t line = item / strips;
       const int64_t v = item % strips * kStrip;
       float* const strip =
-          final_state_out.unchecked_mutable_data<float>() + line * keys * values + v;
+          keys == 0 ? nullptr
+                    : final_state_out.unchecked_mutable_data<float>() + line * keys * values + v;
       for (int64_t i = line * tokens; i < (line + 1) * tokens; ++i) {
         step({.query = query.unchecked_data<float>() + i * keys,
               .key = key.unchecked_data<float>() + i * keys,

@@ -21,6 +21,7 @@ void scale_and_shift(KernelContext& context, const Tensor& input, const Tensor& 
     if (!context.resize(out, input.sizes())) return;
     const int64_t channels = input.size(1);
     const int64_t inner = size_product(input, 2, input.rank());
+    if (inner == 0) return;  // however many lines there are
     const simd::Run run = simd::affine();
     parallel_ranges(context, input.size(0) * channels, 1, 8 * inner,
                     [&](int64_t begin, int64_t end) {

@@ -37,6 +37,7 @@ bool zero_points_fit(const AffineParameters& parameters, int64_t channels) {
 // run(channel, first element, count) for all elements.
 template <class Run>
 void each_part(KernelContext& context, const ChannelShape& shape, Run&& run) {
+  if (shape.inner == 0) return;  // however many there are of the others
   if (shape.outer * shape.channels == 1) {
     parallel_ranges(context, shape.inner, kGrain, 5,
                     [&](int64_t begin, int64_t end) { run(int64_t{0}, begin, end - begin); });

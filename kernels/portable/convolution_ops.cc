@@ -26,6 +26,7 @@ void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Te
   const Layout elements(sides.elements);
   const Layout weights(gradient);
   const int64_t rows_per_group = weights.sizes[0] / window.groups;
+  const int64_t images = sides.places.numel() == 0 ? 0 : places.sizes[0];
   for (int64_t i = 0; i < gradient.numel(); ++i) {
     const int64_t kx = i % weights.sizes[3];
     const int64_t ky = i / weights.sizes[3] % weights.sizes[2];
@@ -33,7 +34,7 @@ void sum_weight_gradient(const Sides& sides, const ConvolutionWindow& window, Te
     const int64_t a = i / (weights.sizes[3] * weights.sizes[2] * weights.sizes[1]);
     const int64_t channel = a / rows_per_group * weights.sizes[1] + b;
     C sum(0);
-    for (int64_t n = 0; n < places.sizes[0]; ++n) {
+    for (int64_t n = 0; n < images; ++n) {
       const T* place =
           sides.places.unchecked_data<T>() + n * places.strides[0] + a * places.strides[1];
       const T* element = sides.elements.unchecked_data<T>() + n * elements.strides[0] +

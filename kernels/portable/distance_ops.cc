@@ -106,6 +106,7 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
   sizes[rank - 2] = x1.size(x1.rank() - 2);
   sizes[rank - 1] = x2.size(x2.rank() - 2);
   if (!context.resize(out, {sizes.data(), rank}) || !check_contiguous(context, out, "out")) return;
+  if (out.numel() == 0) return;  // however many batches there are
   broadcast_strides(out, rank, batches.strides[0]);
   broadcast_strides(x1, rank, batches.strides[1]);
   broadcast_strides(x2, rank, batches.strides[2]);

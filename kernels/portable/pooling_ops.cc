@@ -100,6 +100,7 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
       !check_data(context, {&grad_output, &indices, &grad_input})) {
     return;
   }
+  if (grad_input.numel() == 0) return;
   const Layout from = image_layout(grad_output);
   const Layout places = image_layout(indices);
   const Layout to = image_layout(grad_input);

@@ -29,6 +29,7 @@ bool check_mixed(KernelContext& context, const Tensor& input, const Tensor& weig
 template <class T, class ScaleAt>
 void multiply(const Tensor& input, const Tensor& weight, size_t depth_dim, const Tensor& scales,
               Tensor& out, ScaleAt scale_at) {
+  if (out.numel() == 0) return;  // however many rows there are
   const Layout rows(input);
   const Layout weights(weight);
   const Layout to(out);

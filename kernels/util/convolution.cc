@@ -366,6 +366,7 @@ void convolve(KernelContext& context, const Convolution& convolution) {
   const Tensor& weight = convolution.weight;
   Tensor& out = convolution.out;
   const ConvolutionWindow& window = convolution.window;
+  if (out.numel() == 0) return;  // however many images and groups there are
   Operands operands{input,
                     weight,
                     convolution.bias,

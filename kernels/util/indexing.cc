@@ -187,7 +187,8 @@ bool AdvancedIndex::broadcast(KernelContext& context) {
   shape_ = Layout(std::span<const int64_t>(sizes.data(), rank));
   int64_t numel = 1;
   for (size_t i = 0; i < rank; ++i) {
-    if (mul_overflows(numel, sizes[i], &numel)) {
+    // More would take no memory where each index is short.
+    if (mul_overflows(numel, sizes[i], &numel) || numel > INT32_MAX) {
       context.fail(ErrorCode::kInvalidArgument, "the indices' shape is too large");
       return false;
     }

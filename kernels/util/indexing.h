@@ -68,7 +68,7 @@ class AdvancedIndex {
     for (size_t i = 0; i < position_; ++i) picks.remove(0);
     for (size_t i = 0; i < shape_.rank; ++i) block.remove(position_);
     const BoxLoop<2> loop(block_.size_span(), {block.strides.data(), block_.strides.data()});
-    const int64_t count = shape_.numel();
+    const int64_t count = block_.numel() == 0 ? 0 : shape_.numel();
     for (int64_t i = 0; i < count; ++i) {
       int64_t from = 0;
       for (size_t k = 0; k < num_terms_; ++k)

@@ -164,6 +164,7 @@ void bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor&
     for (Layout* layout : {&left, &right, &result}) layout->select(0, i);
     const MatrixProduct product{{self, left}, {mat2, right}, out, result};
     if (!check_product(context, product)) return;
+    if (out.numel() == 0) return;  // however many there are
     multiply(context, product);
   }
 }

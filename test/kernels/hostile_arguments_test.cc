@@ -26,6 +26,10 @@ namespace {
 
 constexpr int kRandomCalls = 250;  // for each line of the table
 
+OpCall call_of(std::string_view name, std::string_view arguments) {
+  return {name, ArgumentParser(arguments).arguments()};
+}
+
 TEST(HostileArguments, EveryKernelHasALine) {
   std::set<std::string_view> named;
   for (const OpCall& call : op_calls()) {
@@ -39,6 +43,82 @@ TEST(HostileArguments, EveryKernelHasALine) {
 
 TEST(HostileArguments, TheTableIsRight) {
   for (const OpCall& call : op_calls()) EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
+}
+
+// Without elements, a tensor of any other sizes takes no memory.
+TEST(HostileArguments, EmptyTensorsTakeNoTimeForTheirOtherSizes) {
+  const OpCall calls[] = {
+      call_of("aten::convolution.out",
+              "input=f32[1073741824,0,1] weight=f32[0,0,1] bias=none stride=[1] padding=[0] "
+              "dilation=[1] transposed=false output_padding=[0] groups=1073741824 "
+              "out=!f32[1073741824,0,1]"),
+      call_of("aten::convolution.out",
+              "input=f32[1,0,268435456,1073741824] weight=f32[0,0,1,1] bias=none stride=[1] "
+              "padding=[0] dilation=[1] transposed=false output_padding=[0] groups=1 "
+              "out=!f32[1,0,268435456,1073741824]"),
+      call_of("aten::convolution_backward.out",
+              "grad_output=f32[1,1,1,1] input=f32[1,1,2147483647,0] weight=f32[1,1,1,1000000] "
+              "bias_sizes=none stride=[1,1] padding=[1073741823,499999] dilation=[1,1] "
+              "transposed=true output_padding=[0,0] groups=1 output_mask=[false,true,false] "
+              "out0=!f32[0] out1=!f32[1,1,1,1000000] out2=!f32[0]"),
+      call_of("aten::bmm.out",
+              "self=f64[536870912,0,0] mat2=f64[536870912,0,536870912] "
+              "out=!f64[536870912,0,536870912]"),
+      call_of("aten::index.Tensor_out",
+              "self=f32[1,1,1,0] indices=?(i64[2000,1,1]{0},i64[1,1000,1]{0},i64[1,1,1000]{0}) "
+              "out=!f32[2000,1000,1000,0]"),
+      call_of("aten::_native_batch_norm_legit_no_training.out",
+              "input=f32[1073741824,10000,0] weight=none bias=none running_mean=f32[10000] "
+              "running_var=f32[10000] momentum=0.1 eps=0.001 out0=!f32[1073741824,10000,0] "
+              "out1=!f32[0] out2=!f32[0]"),
+      call_of("quantized_decomposed::quantize_per_channel.out",
+              "input=f32[1073741824,10000,0] scales=f64[10000] zero_points=i64[10000] axis=1 "
+              "quant_min=-128 quant_max=127 dtype=@i8 out=!i8[1073741824,10000,0]"),
+      call_of("aten::grid_sampler_2d.out",
+              "input=f32[268435456,0,1,1] grid=f32[268435456,268435456,0,2] interpolation_mode=0 "
+              "padding_mode=0 align_corners=false out=!f32[268435456,0,268435456,0]"),
+      call_of("aten::_cdist_forward.out",
+              "x1=f32[268435456,268435456,0,1] x2=f32[1,1,0,1] p=2.0 compute_mode=0 "
+              "out=!f32[268435456,268435456,0,0]"),
+      call_of("quantized_decomposed::mixed_linear.out",
+              "input=f32[2147483647,0] weight=i8[0,0] weight_scales=f32[0] "
+              "weight_zero_points=none dtype=@f32 out=!f32[2147483647,0]"),
+      call_of("aten::max_pool2d_with_indices_backward.grad_input",
+              "grad_output=f32[0,2,2,2] self=f32[0,2,4,4] kernel_size=[2,2] stride=[2,2] "
+              "padding=[0,0] dilation=[1,1] ceil_mode=false indices=i64[0,2,2,2] "
+              "grad_input=!f32[0,2,4,4]"),
+      call_of("llama::channelwise_gated_delta_rule.out",
+              "query=f32[1,2,3,0] key=f32[1,2,3,0] value=f32[1,2,3,128] decay=f32[1,2,3,0] "
+              "beta=f32[1,2,3] initial_state=f32[1,2,0,128] out=!f32[1,2,3,128] "
+              "final_state_out=!f32[1,2,0,128]")};
+  for (OpCall call : calls) {
+    for_tensors(call.arguments, [](Argument& tensor) {
+      tensor.no_memory = std::ranges::find(tensor.sizes, 0) != tensor.sizes.end();
+    });
+    EXPECT_TRUE(succeeds(run_checked(call))) << call.text();
+  }
+}
+
+// So many picks would take no memory: each list is short, and so are the values.
+TEST(HostileArguments, IndicesPickNoMoreThanCanBeCounted) {
+  const OpCall call = call_of(
+      "aten::index_put_",
+      "self=!f32[1,1,1,1] indices=?(i64[2000,1,1,1]{0},i64[1,2000,1,1]{0},i64[1,1,2000,1]{0},"
+      "i64[1,1,1,2000]{0}) values=f32[] accumulate=false");
+  EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
+}
+
+// A query without heads changes the sizes of its output and needs no memory of it.
+TEST(HostileArguments, AttentionDoesNotChangeItsCaches) {
+  for (const int64_t cache : {3, 4}) {
+    OpCall call = call_of("llama::sdpa_with_kv_cache.out",
+                          "query=f32[2,1000,0,1024] key=f32[2,1,1,1024] value=f32[2,1,1,1024] "
+                          "key_cache=!f32[2,1,1,1024] value_cache=!f32[2,1,1,1024] start_pos=0 "
+                          "seq_len=1 attn_mask=f32[1000,1] drpout_p=0.0 is_causal=false "
+                          "scale=none out=!f32[2,1,1,1024]");
+    call.arguments.back() = {.kind = Argument::Kind::kSame, .integer = cache};
+    EXPECT_EQ(run_checked(call).code(), ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST(HostileArguments, EachItemOfAListIsOverlapped) {
