@@ -34,6 +34,10 @@ template <std::integral A, std::integral B, std::integral R>
   return product;
 }
 
+// The most bytes of one piece of memory: its addresses can be subtracted, and what is added for
+// alignment and slack fits into a size_t. On 32 bits, numbers in files may be larger.
+inline constexpr uint64_t kMostBytes = SIZE_MAX / 2 - 4095;
+
 // Whether [offset, offset + size) lies inside [0, limit), with no wrap-around.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;

@@ -73,9 +73,8 @@ Error MethodLoader::take_planned_memory() {
   for (size_t i = 0; i < count; ++i) {
     if (method_.is_shared(i)) continue;
     uint64_t size = method_.meta_.planned_buffer_size(i);
-    // Half of the address space leaves room for what is added below.
     if (add_overflows(size, kPlannedAlignment - 1, &size) || add_overflows(total, size, &total) ||
-        total > SIZE_MAX / 2) {
+        total > kMostBytes) {
       return no_memory("planned memory");
     }
     total = total / kPlannedAlignment * kPlannedAlignment;

@@ -75,7 +75,7 @@ size_t SharedState::shared_bytes(const Program& program) {
     bytes = size;
     ++sharing;
   }
-  return sharing < 2 || bytes > SIZE_MAX / 2 ? 0 : static_cast<size_t>(bytes);
+  return sharing < 2 || bytes > kMostBytes ? 0 : static_cast<size_t>(bytes);
 }
 
 // Sorted, each place once. None if tensors overlap: the memory is used again and again, and holds

@@ -118,6 +118,12 @@ class ProgramVerifier {
         return Error::make(ErrorCode::kInvalidProgram, "non_const_buffer_sizes[%u]: is negative",
                            i);
       }
+      // Offsets inside it are computed with the machine's addresses.
+      if (static_cast<uint64_t>(plan.non_const_buffer_sizes()->Get(i)) > kMostBytes) {
+        return Error::make(ErrorCode::kInvalidProgram,
+                           "non_const_buffer_sizes[%u]: more than the machine's addresses reach",
+                           i);
+      }
     }
     for (uint32_t i = 0; i < size_of(plan.non_const_buffer_device()); ++i) {
       if (plan.non_const_buffer_device()->Get(i)->device_type() != fbs::DeviceType::CPU) {

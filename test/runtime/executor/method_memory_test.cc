@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/core/checked_math.h"
 #include "test/runtime/executor/method_fixture.h"
 
 namespace vitrine {
@@ -164,11 +165,12 @@ TEST_F(PlannedMemoryTest, TemporaryMemoryIsWhatKernelsAskFor) {
 
 // Sizes whose sum, or the sum rounded up, would wrap around.
 TEST_F(PlannedMemoryTest, HugeSizesDoNotWrap) {
-  forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX};
+  constexpr auto kMost = static_cast<int64_t>(kMostBytes);
+  forward_.buffer_sizes = {0, 64, kMost, kMost, kMost};
   refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
-  forward_.buffer_sizes = {0, 64, INT64_MAX, INT64_MAX - 120, 64};
+  forward_.buffer_sizes = {0, 64, kMost, kMost - 120, 64};
   refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
-  forward_.buffer_sizes = {0, INT64_MAX / 2};
+  forward_.buffer_sizes = {0, kMost};
   refusal({.limits = {.max_memory_bytes = kNoLimit}}, ErrorCode::kMemoryAllocationFailed);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "runtime/core/checked_math.h"
 #include "test/runtime/program/whole_program.h"
 #include "vitrine/program.h"
 
@@ -117,6 +118,16 @@ const Damage kPlanDamages[] = {
        forward.buffer_sizes = {0, 64, -1};
      },
      "execution_plan[0]: non_const_buffer_sizes[2]: is negative"},
+    {"BufferThatCannotBeAddressed",
+     [](auto&, auto& forward) {
+       forward.buffer_sizes = {0, 64, static_cast<int64_t>(kMostBytes + 1)};
+     },
+     "execution_plan[0]: non_const_buffer_sizes[2]: more than the machine's addresses reach"},
+    {"BufferOf64Bits",
+     [](auto&, auto& forward) {
+       forward.buffer_sizes = {0, 64, INT64_MAX};
+     },
+     "execution_plan[0]: non_const_buffer_sizes[2]: more than the machine's addresses reach"},
     {"BufferOnAnotherDevice",
      [](auto&, auto& forward) { forward.buffer_devices = {fbs::DeviceType::CUDA}; },
      "execution_plan[0]: non_const_buffer_device[0]: only CPU", ErrorCode::kNotSupported},
