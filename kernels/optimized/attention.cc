@@ -60,12 +60,7 @@ class Arena {
     return !mul_overflows(count, each, &product) && !add_overflows(size_, product, &size_);
   }
   bool allocate(KernelContext& context) {
-    int64_t bytes = 0;
-    if (mul_overflows(size_, int64_t{sizeof(float)}, &bytes)) {
-      context.fail(ErrorCode::kMemoryAllocationFailed, "attention needs too much memory");
-      return false;
-    }
-    next_ = static_cast<float*>(context.allocate_temp(static_cast<size_t>(bytes)));
+    next_ = static_cast<float*>(context.allocate_temp({size_, sizeof(float)}));
     return next_ != nullptr;
   }
   float* take(int64_t count) {

@@ -64,7 +64,9 @@ bool KernelContext::is_input(const Tensor& tensor) const {
 
 void* KernelContext::allocate_temp(std::initializer_list<int64_t> factors) {
   const std::optional<int64_t> bytes = checked_product(factors);
-  if (bytes) return allocate_temp(static_cast<size_t>(std::max<int64_t>(*bytes, 1)));
+  if (bytes && static_cast<uint64_t>(*bytes) <= kMostBytes) {
+    return allocate_temp(static_cast<size_t>(std::max<int64_t>(*bytes, 1)));
+  }
   fail(ErrorCode::kMemoryAllocationFailed, "the size of temporary memory overflows");
   return nullptr;
 }

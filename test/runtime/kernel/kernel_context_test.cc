@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "runtime/core/checked_math.h"
 #include "test/support/tensor_factory.h"
 
 namespace vitrine {
@@ -62,12 +63,18 @@ TEST(KernelContext, MultipliesSizesOfTemporaryMemoryWithChecks) {
   EXPECT_FALSE(context.failed());
   constexpr int64_t kHalf = int64_t{1} << 31;  // kHalf * kHalf * 4 is 2^64
   for (const std::initializer_list<int64_t> factors :
-       {std::initializer_list<int64_t>{kHalf, kHalf, 4}, {-1, 4}, {INT64_MAX, 2}}) {
+       {std::initializer_list<int64_t>{kHalf, kHalf, 4},
+        {-1, 4},
+        {INT64_MAX, 2},
+        {INT64_MAX},
+        {static_cast<int64_t>(kMostBytes) + 1}}) {
     EXPECT_EQ(context.allocate_temp(factors), nullptr);
     const Error error = context.take_error();
     EXPECT_EQ(error.code(), ErrorCode::kMemoryAllocationFailed);
     EXPECT_THAT(error.message(), HasSubstr("the size of temporary memory overflows"));
   }
+  // 0 as a size_t of 32 bits.
+  EXPECT_EQ(context.allocate_temp({65536, 16384, 4}), nullptr);
 }
 
 }  // namespace
