@@ -51,8 +51,8 @@ class MergedNamedData final : public NamedDataMap {
   uint64_t file_bytes() const override;
 
  private:
-  // The map to ask for the key; null only if both are.
-  const NamedDataMap* map_of(std::string_view key) const;
+  template <class Found, class Ask>
+  Result<Found> ask_both(std::string_view key, const Ask& ask) const;
   static Error no_data(std::string_view key);
 
   const NamedDataMap* first_;

@@ -14,25 +14,30 @@ std::string_view MergedNamedData::key(size_t index) const {
   return second_ != nullptr ? second_->key(index - in_first) : std::string_view();
 }
 
-const NamedDataMap* MergedNamedData::map_of(std::string_view key) const {
-  if (first_ == nullptr || second_ == nullptr) return first_ != nullptr ? first_ : second_;
-  const auto layout = first_->layout(key);
-  return layout.ok() || layout.error().code() != ErrorCode::kNotFound ? first_ : second_;
-}
-
 Error MergedNamedData::no_data(std::string_view key) {
   return Error::make(ErrorCode::kNotFound, "no named data for key %.*s",
                      static_cast<int>(key.size()), key.data());
 }
 
+// Each map is asked once: nested ones would be asked again for each that they are in.
+template <class Found, class Ask>
+Result<Found> MergedNamedData::ask_both(std::string_view key, const Ask& ask) const {
+  const NamedDataMap* const last = second_ != nullptr ? second_ : first_;
+  if (last == nullptr) return no_data(key);
+  if (first_ != nullptr && second_ != nullptr) {
+    Result<Found> found = ask(*first_);
+    if (found.ok() || found.error().code() != ErrorCode::kNotFound) return found;
+  }
+  return ask(*last);
+}
+
 Result<DataBuffer> MergedNamedData::get(std::string_view key) const {
-  const NamedDataMap* map = map_of(key);
-  return map != nullptr ? map->get(key) : no_data(key);
+  return ask_both<DataBuffer>(key, [key](const NamedDataMap& map) { return map.get(key); });
 }
 
 Result<std::optional<TensorLayout>> MergedNamedData::layout(std::string_view key) const {
-  const NamedDataMap* map = map_of(key);
-  return map != nullptr ? map->layout(key) : no_data(key);
+  return ask_both<std::optional<TensorLayout>>(
+      key, [key](const NamedDataMap& map) { return map.layout(key); });
 }
 
 uint64_t MergedNamedData::stamp() const {
@@ -48,8 +53,10 @@ uint64_t MergedNamedData::file_bytes() const {
          (second_ != nullptr ? second_->file_bytes() : 0);
 }
 
+// Of both: what is released is read again when it is needed, and that is seldom.
 void MergedNamedData::release(std::string_view key) const {
-  if (const NamedDataMap* map = map_of(key)) map->release(key);
+  if (first_ != nullptr) first_->release(key);
+  if (second_ != nullptr) second_->release(key);
 }
 
 }  // namespace vitrine

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "test/support/program_builder.h"
 
@@ -17,27 +19,38 @@ using testing::HasSubstr;
 // Bytes by key. A key without bytes exists but cannot be read. Every layout has the given dtype.
 class FakeMap final : public NamedDataMap {
  public:
-  FakeMap(std::map<std::string, test::Bytes, std::less<>> entries, ScalarType dtype)
-      : entries_(std::move(entries)), dtype_(dtype) {}
+  using Entries = std::map<std::string, test::Bytes, std::less<>>;
+
+  // Counts in `asked`, if it is not null, how often a key is looked up.
+  FakeMap(Entries entries, ScalarType dtype, size_t* asked = nullptr)
+      : entries_(std::move(entries)), dtype_(dtype), asked_(asked) {}
   size_t size() const override { return entries_.size(); }
   std::string_view key(size_t index) const override {
     if (index >= size()) return {};
     return std::next(entries_.begin(), static_cast<ptrdiff_t>(index))->first;
   }
   Result<DataBuffer> get(std::string_view key) const override {
+    count();
     const auto found = entries_.find(key);
     if (found == entries_.end()) return Error::make(ErrorCode::kNotFound, "not here");
     if (found->second.empty()) return Error::make(ErrorCode::kAccessFailed, "cannot be read");
     return DataBuffer(found->second);
   }
   Result<std::optional<TensorLayout>> layout(std::string_view key) const override {
+    count();
     if (!entries_.contains(key)) return Error::make(ErrorCode::kNotFound, "not here");
     return std::optional<TensorLayout>({dtype_, {}, {}});
   }
+  void release(std::string_view /*key*/) const override { count(); }
 
  private:
-  std::map<std::string, test::Bytes, std::less<>> entries_;
+  void count() const {
+    if (asked_ != nullptr) ++*asked_;
+  }
+
+  Entries entries_;
   ScalarType dtype_;
+  size_t* asked_;
 };
 
 std::string text_of(const Result<DataBuffer>& data) {
@@ -73,6 +86,36 @@ TEST_F(MergedNamedDataTest, ListsBoth) {
 TEST_F(MergedNamedDataTest, DoesNotHideAFailureBehindTheSecond) {
   const MergedNamedData merged(&first_, &second_);
   EXPECT_EQ(merged.get("broken").error().code(), ErrorCode::kAccessFailed);
+}
+
+// As data files nest them.
+TEST_F(MergedNamedDataTest, NestedMapsAreAskedOnceEach) {
+  constexpr size_t kMaps = 20;
+  const FakeMap::Entries none;
+  std::vector<std::unique_ptr<const NamedDataMap>> maps;
+  size_t asked = 0;
+  const NamedDataMap* all = nullptr;
+  for (size_t i = 0; i < kMaps; ++i) {
+    maps.push_back(std::make_unique<FakeMap>(
+        i == 0 ? FakeMap::Entries{{"a", test::bytes_of("first a")}} : none, ScalarType::kFloat,
+        &asked));
+    const NamedDataMap* added = maps.back().get();
+    if (all != nullptr) {
+      maps.push_back(std::make_unique<MergedNamedData>(all, added));
+      added = maps.back().get();
+    }
+    all = added;
+  }
+  const auto cost = [&asked](auto&& look_up) {
+    asked = 0;
+    look_up();
+    return asked;
+  };
+  EXPECT_EQ(cost([&] { EXPECT_EQ(text_of(all->get("a")), "first a"); }), 1u);
+  EXPECT_EQ(cost([&] { EXPECT_TRUE(all->layout("a").ok()); }), 1u);
+  EXPECT_EQ(cost([&] { EXPECT_FALSE(all->get("none").ok()); }), kMaps);
+  EXPECT_EQ(cost([&] { EXPECT_FALSE(all->layout("none").ok()); }), kMaps);
+  EXPECT_LE(cost([&] { all->release("a"); }), kMaps);
 }
 
 TEST_F(MergedNamedDataTest, EitherMayBeMissing) {
