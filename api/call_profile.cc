@@ -8,6 +8,8 @@
 
 #include "api/call_profile_state.h"
 #include "runtime/core/sort.h"
+#include "runtime/platform/clock.h"
+#include "runtime/platform/file.h"
 
 namespace vitrine {
 namespace {
@@ -23,6 +25,16 @@ std::string_view metadata_of(const TraceRecord& record) {
 auto identity(const TraceRecord& record) {
   return std::tuple(record.kind, record.chain_index, record.instruction_id,
                     record.delegate_debug_id, text_of(record.name), metadata_of(record));
+}
+
+// Of what tells most records apart.
+uint64_t hash_of(const TraceRecord& record, size_t place, uint64_t seed) {
+  const auto pair = [](auto a, auto b) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+  };
+  uint64_t hash = platform::mix(seed, pair(record.chain_index, record.instruction_id));
+  hash = platform::mix(hash, pair(record.delegate_debug_id, record.kind));
+  return platform::mix(hash, place);
 }
 
 uint64_t length_of(const TraceRecord& record) { return record.end_ns - record.start_ns; }
@@ -55,14 +67,19 @@ CallProfile::State::Sum* CallProfile::State::Sums::find_or_add(const TraceRecord
     return sum.position == place && identity(sum.of) == identity(record);
   };
   size_t at = next;
-  if (at >= sums.size() || !is_it(sums[at])) {
-    at = static_cast<size_t>(std::ranges::find_if(sums, is_it) - sums.begin());
+  if (at < sums.size() && is_it(sums[at])) {
+    next = at + 1;
+    return &sums[at];
   }
-  if (at == sums.size()) {
+  const uint64_t hash = hash_of(record, place, seed);
+  at = index.find(hash, [&](size_t each) { return is_it(sums[each]); });
+  if (at == HashIndex::kNone) {
+    at = sums.size();
     Sum sum{record, place, {}, {}};
     std::to_chars(sum.number.data(), sum.number.data() + sum.number.size() - 1,
                   record.delegate_debug_id);
-    if (!sums.push_back(sum).ok()) return nullptr;
+    if (!index.make_room().ok() || !sums.push_back(sum).ok()) return nullptr;
+    index.add(hash, at);
   }
   next = at + 1;
   return &sums[at];
@@ -96,6 +113,7 @@ void CallProfile::State::Sums::reset() {
   times = {};
   first_ns = 0;
   sums.clear();
+  index.clear();
   next = 0;
   position = 0;
 }
@@ -115,6 +133,7 @@ void CallProfile::begin_method(std::string_view name) {
   if (known != all.end()) return;
   State::Sums method;
   method.name = name;
+  method.seed = platform::mix(reinterpret_cast<uintptr_t>(state_.get()), platform::now_ns());
   has_lost_ = !all.push_back(std::move(method)).ok() || has_lost_;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "api/hash_index.h"
 #include "runtime/core/checked_vector.h"
 #include "vitrine/call_profile.h"
 
@@ -26,6 +27,8 @@ struct [[gnu::visibility("hidden")]] CallProfile::State {
     Times times;
     uint64_t first_ns = 0;
     CheckedVector<Sum> sums;  // in the order in which they were first seen
+    HashIndex index;          // of these
+    uint64_t seed = 0;        // of its hashes: no program can choose instructions that share them
     CheckedVector<Row> rows;  // made when they are asked for
     size_t next = 0;          // the sum that the next record probably belongs to
     size_t position = 0;      // of the next operator, if the next record is one

@@ -111,6 +111,33 @@ TEST(CallProfile, RunsThatBranchCountEachInstructionForItself) {
   EXPECT_THAT(totals, testing::ElementsAre(7, 4, 2, 6));  // by instruction
 }
 
+TEST(CallProfile, FindsTheRowsOfManyInstructionsInAnyOrder) {
+  constexpr int32_t kCount = 20'000;
+  CallProfile profile;
+  profile.begin_method("forward");
+  for (const int32_t step : {1, 7919}) {  // prime: each instruction once
+    profile.begin_block("Execute");
+    for (int64_t i = 0; i < kCount; ++i) {
+      const auto instruction = static_cast<int32_t>(i * step % kCount);
+      profile.record(inside(instruction, 7, 1));
+      profile.record(inside(instruction, 7, 2));
+      profile.record(delegate(instruction, 4 + static_cast<uint64_t>(instruction)));
+    }
+    profile.record(record_of(Kind::kScope, "Method::execute", "", 5));
+  }
+  const auto methods = profile.methods();
+  ASSERT_TRUE(methods.ok());
+  const auto rows = methods->front().rows;
+  ASSERT_EQ(rows.size(), 3U * kCount);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_EQ(rows[i].instruction, static_cast<int32_t>(i / 3));
+    ASSERT_EQ(rows[i].times.calls, 2U);
+    const uint64_t expected[] = {4 + i / 3, 1, 2};
+    ASSERT_EQ(rows[i].times.max_ns, expected[i % 3]);
+    ASSERT_EQ(rows[i].times.total_ns, 2 * expected[i % 3]);
+  }
+}
+
 TEST(CallProfile, KeepsMethodsApartAndForgetsCallsOnReset) {
   CallProfile profile;
   for (const char* name : {"encode", "decode", "encode"}) {
