@@ -159,6 +159,7 @@ void DecoderCall::add_input(size_t index, DecoderInput input) {
   }
   place = index;
   if (input == DecoderInput::kIds) read_ids(index);
+  if (input == DecoderInput::kIds && is_exact_) check_room_for_ids(index);
 }
 
 void DecoderCall::read_ids(size_t index) {
@@ -180,6 +181,17 @@ void DecoderCall::read_ids(size_t index) {
         "method {} is not an embedding: its input is not ids, int64 [1, n]", embedding.name()));
   }
   most_ids_ = std::min<int64_t>(most_ids_, embedding.input_tensor(0).sizes[1]);
+}
+
+// They are as many as the program says, however few are fed, and nothing need be planned for them.
+void DecoderCall::check_room_for_ids(size_t index) const {
+  const MemoryUsage usage = method_.memory_usage();
+  const uint64_t bytes = static_cast<uint64_t>(most_ids_) * sizeof(int64_t);
+  if (usage.taken <= usage.budget && bytes <= usage.budget - usage.taken) return;
+  throw GenerationError(
+      fmt::format("method {}: the {} ids of input {} take {} bytes, more than max_memory_bytes "
+                  "leaves",
+                  name(), most_ids_, index, bytes));
 }
 
 void DecoderCall::read_output() {

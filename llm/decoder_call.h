@@ -49,6 +49,7 @@ class DecoderCall {
   std::optional<DecoderInput> kind_of(size_t index) const;
   void add_input(size_t index, DecoderInput input);
   void read_ids(size_t index);
+  void check_room_for_ids(size_t index) const;
   void read_output();
   std::string input_text(size_t index) const;
 

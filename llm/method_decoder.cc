@@ -94,7 +94,11 @@ void MethodDecoder::read_limits(const std::shared_ptr<const Program>& program,
                                 const MethodDecoderOptions& options) {
   info_.has_cache = decode_->has_position();
   info_.vocabulary = decode_->vocabulary();
-  const ModelMetadata metadata = read_metadata(program);
+  MethodLimits limits = options.limits;
+  if (limits.max_memory_bytes == 0) {
+    limits.max_memory_bytes = decode_->method().memory_usage().budget;
+  }
+  const ModelMetadata metadata = read_metadata(program, limits);
   if (metadata.vocabulary && *metadata.vocabulary != static_cast<int64_t>(info_.vocabulary)) {
     contradiction(fmt::format("get_vocab_size gives {}, the method {} logits", *metadata.vocabulary,
                               info_.vocabulary));

@@ -20,11 +20,16 @@ bool has_method(const Program& program, std::string_view name) {
   return false;
 }
 
+struct MetadataSource {
+  const std::shared_ptr<const Program>& program;
+  const MethodLimits& limits;
+};
+
 // Its outputs: an Int or a Bool each.
-std::vector<int64_t> constants(const std::shared_ptr<const Program>& program, const char* name) {
-  if (!has_method(*program, name)) return {};
+std::vector<int64_t> constants(const MetadataSource& source, const char* name) {
+  if (!has_method(*source.program, name)) return {};
   Result<std::unique_ptr<Method>> method =
-      Method::load(program, name, {.check_plan = refuse_overlaps});
+      Method::load(source.program, name, {.limits = source.limits, .check_plan = refuse_overlaps});
   if (!method.ok()) fail(name, method.error().message());
   if ((*method)->num_inputs() != 0) fail(name, "takes inputs; constants are wanted");
   if (const Error error = (*method)->execute(); !error.ok()) fail(name, error.message());
@@ -43,27 +48,27 @@ std::vector<int64_t> constants(const std::shared_ptr<const Program>& program, co
   return values;
 }
 
-std::optional<int64_t> constant(const std::shared_ptr<const Program>& program, const char* name) {
-  const std::vector<int64_t> values = constants(program, name);
+std::optional<int64_t> constant(const MetadataSource& source, const char* name) {
+  const std::vector<int64_t> values = constants(source, name);
   if (values.empty()) return std::nullopt;
   if (values.size() != 1) fail(name, fmt::format("gives {} values, not one", values.size()));
   return values[0];
 }
 
-std::optional<int64_t> positive(const std::shared_ptr<const Program>& program, const char* name) {
-  const std::optional<int64_t> value = constant(program, name);
+std::optional<int64_t> positive(const MetadataSource& source, const char* name) {
+  const std::optional<int64_t> value = constant(source, name);
   if (value && *value <= 0) fail(name, fmt::format("gives {}", *value));
   return value;
 }
 
-std::optional<bool> flag(const std::shared_ptr<const Program>& program, const char* name) {
-  const std::optional<int64_t> value = constant(program, name);
+std::optional<bool> flag(const MetadataSource& source, const char* name) {
+  const std::optional<int64_t> value = constant(source, name);
   return value ? std::optional(*value != 0) : std::nullopt;
 }
 
-std::vector<TokenId> tokens(const std::shared_ptr<const Program>& program, const char* name) {
+std::vector<TokenId> tokens(const MetadataSource& source, const char* name) {
   std::vector<TokenId> ids;
-  for (const int64_t id : constants(program, name)) {
+  for (const int64_t id : constants(source, name)) {
     if (id < 0 || id > std::numeric_limits<TokenId>::max()) {
       fail(name, fmt::format("gives {}, which is not a token", id));
     }
@@ -74,17 +79,19 @@ std::vector<TokenId> tokens(const std::shared_ptr<const Program>& program, const
 
 }  // namespace
 
-ModelMetadata read_metadata(const std::shared_ptr<const Program>& program) {
+ModelMetadata read_metadata(const std::shared_ptr<const Program>& program,
+                            const MethodLimits& limits) {
+  const MetadataSource source{program, limits};
   ModelMetadata metadata;
-  metadata.max_seq_len = positive(program, "get_max_seq_len");
-  metadata.max_context_len = positive(program, "get_max_context_len");
-  metadata.vocabulary = positive(program, "get_vocab_size");
-  metadata.use_kv_cache = flag(program, "use_kv_cache");
-  metadata.enable_dynamic_shape = flag(program, "enable_dynamic_shape");
+  metadata.max_seq_len = positive(source, "get_max_seq_len");
+  metadata.max_context_len = positive(source, "get_max_context_len");
+  metadata.vocabulary = positive(source, "get_vocab_size");
+  metadata.use_kv_cache = flag(source, "use_kv_cache");
+  metadata.enable_dynamic_shape = flag(source, "enable_dynamic_shape");
   for (const char* name : {"get_eos_ids", "get_eos_id"}) {
-    if (metadata.eos_ids.empty()) metadata.eos_ids = tokens(program, name);
+    if (metadata.eos_ids.empty()) metadata.eos_ids = tokens(source, name);
   }
-  const std::vector<TokenId> starts = tokens(program, "decoder_start_token_id");
+  const std::vector<TokenId> starts = tokens(source, "decoder_start_token_id");
   if (!starts.empty()) metadata.start_id = starts.front();
   return metadata;
 }

@@ -23,6 +23,7 @@ struct ModelMetadata {
 
 // Runs the methods of these names that the program has. Throws GenerationError if one takes inputs
 // or gives what it should not.
-ModelMetadata read_metadata(const std::shared_ptr<const Program>& program);
+ModelMetadata read_metadata(const std::shared_ptr<const Program>& program,
+                            const MethodLimits& limits);
 
 }  // namespace vitrine

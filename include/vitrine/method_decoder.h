@@ -31,6 +31,8 @@ struct MethodDecoderOptions {
   int64_t max_context = 0;               // positions; 0: as the program says
   std::optional<TokenId> start_id = {};  // of a decoder behind an encoder
   std::optional<TokenId> row_id = {};    // stands in prompts for an encoder's rows
+  // Of the methods that give metadata. 0 stands for the default; of memory, for that of decode.
+  MethodLimits limits = {};
 };
 
 // Inputs of decode and prefill: ids, int64 [1, n]; with a cache also the position, int64 [1], or

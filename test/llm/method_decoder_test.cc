@@ -130,20 +130,22 @@ class SmallDecoder : public testing::Test {
                                      .data = builder_.constant(test::bytes_of(values))})};
   }
 
-  std::unique_ptr<MethodDecoder> load() {
+  std::unique_ptr<MethodDecoder> load(const MethodLimits& limits = {}) {
     file_ = builder_.build();
     auto source = view_buffer(file_);
     auto program = Program::load(std::move(*source));
     if (!program.ok()) throw std::logic_error(program.error().message());
-    auto method = Method::load(*program, "forward", {});
+    program_ = *program;
+    auto method = Method::load(program_, "forward", {.limits = limits});
     if (!method.ok()) throw std::logic_error(method.error().message());
     method_ = std::move(*method);
-    return std::make_unique<MethodDecoder>(*program, *method_);
+    return std::make_unique<MethodDecoder>(program_, DecoderMethods{.decode = method_.get()},
+                                           MethodDecoderOptions{.limits = limits});
   }
 
-  std::string refusal() {
+  std::string refusal(const MethodLimits& limits = {}) {
     try {
-      load();
+      load(limits);
     } catch (const GenerationError& error) {
       return error.what();
     }
@@ -152,6 +154,7 @@ class SmallDecoder : public testing::Test {
 
   test::ProgramBuilder builder_;
   test::AlignedBytes file_;
+  std::shared_ptr<const Program> program_;
   std::unique_ptr<Method> method_;
 };
 
@@ -206,6 +209,28 @@ TEST_F(SmallDecoder, FillsAFixedShapeUp) {
   const auto decoder = load();
   EXPECT_FALSE(decoder->info().has_cache);
   EXPECT_EQ(decoder->feed(Ids{1, 2}, 0).front(), 6.0F);
+}
+
+// Nothing plans the input, so that only the ids themselves would show how many they are.
+TEST_F(SmallDecoder, BoundsTheIdsThatFillAShapeUp) {
+  forward({.ids = {1, INT32_MAX}, .logits = {1, 4, 6}, .dynamic = false, .has_position = false});
+  EXPECT_THAT(refusal({.max_memory_bytes = 1'000'000'000}),
+              testing::HasSubstr("method forward: the 2147483647 ids of input 0 take 17179869176 "
+                                 "bytes, more than max_memory_bytes leaves"));
+}
+
+TEST_F(SmallDecoder, LoadsMetadataWithinTheLimits) {
+  forward({});
+  constant("get_max_seq_len", 5);
+  builder_.methods.back().buffer_sizes = {0, 1'000'000};
+  EXPECT_EQ(load()->info().max_context, 5);
+  EXPECT_THAT(refusal({.max_memory_bytes = 900'000}),
+              testing::HasSubstr("get_max_seq_len: no memory for planned memory"));
+  EXPECT_THROW(MethodDecoder(program_, *method_), GenerationError) << "as decode's";
+  MethodSpec& endless = builder_.methods.back();
+  endless.jump_false(endless.boolean(false), 0);
+  EXPECT_THAT(refusal({.max_instructions_per_run = 5}),
+              testing::HasSubstr("stopped after 5 instructions"));
 }
 
 TEST_F(SmallDecoder, FindsContradictions) {
