@@ -8,6 +8,7 @@
 #include "backends/xnnpack/runtime/memory_reserve.h"
 #include "backends/xnnpack/runtime/nibble_packing.h"
 #include "backends/xnnpack/runtime/node_table.h"
+#include "backends/xnnpack/runtime/resizing.h"
 #include "backends/xnnpack/runtime/shape_inference.h"
 #include "backends/xnnpack/runtime/subgraph.h"
 #include "backends/xnnpack/runtime/unscaled_weights.h"
@@ -39,6 +40,9 @@ Result<std::unique_ptr<Delegate>> XnnpackDelegate::create(const BackendInitConte
   VITRINE_RETURN_IF_ERROR(
       infer_shapes(self->graph_, self->shapes_, limits.within(context.memory, 0)));
   VITRINE_RETURN_IF_ERROR(self->check_output_ranks());
+  if (!can_forget_sizes()) {
+    VITRINE_RETURN_IF_ERROR(self->last_shapes_.append(self->shapes_));
+  }
 
   self->weights_.emplace(std::move(shared.weights), context.memory);
   VITRINE_RETURN_IF_ERROR(self->weights_->identify(self->graph_));
@@ -249,11 +253,14 @@ Error XnnpackDelegate::reshape() {
                          binding.argument, status_text(status));
     }
   }
-  const auto [lists, batch] = zero_buffer_lists();
-  if (lists != 0 && std::exchange(was_reshaped_, true) && !forget_zero_buffers(runtime_.get())) {
-    return Error::make(ErrorCode::kNotSupported,
-                       "this build cannot change the sizes of a dynamically quantised convolution");
+  if (can_forget_sizes()) {
+    forget_sizes(runtime_.get(), graph_, shapes_);
+  } else {
+    VITRINE_RETURN_IF_ERROR(refuse_sizes(graph_, last_shapes_, !was_reshaped_, shapes_));
+    std::ranges::copy(shapes_, last_shapes_.begin());
+    was_reshaped_ = true;
   }
+  const auto [lists, batch] = zero_buffer_lists();
   // A record of 40 bytes for each value and node; fusion and bounds make up to as many again.
   const size_t plan_bytes = size_t{80} * (graph_.values.size() + graph_.nodes.size());
   const size_t most = limits_.within(memory_, workspace_->taken).max_workspace_bytes;

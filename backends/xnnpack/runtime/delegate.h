@@ -85,10 +85,12 @@ class XnnpackDelegate final : public Delegate {
   ThreadPool* pool_ = nullptr;  // of the context that made this
   Invocation invocation_;
   CheckedVector<Shape> shapes_;  // by value, of the last call
+  // For builds that may not follow all changes (resizing.h): those that XNNPACK has, first of load.
+  CheckedVector<Shape> last_shapes_;
+  bool was_reshaped_ = false;
   DelegateArguments arguments_{graph_, shapes_};
   bool shapes_valid_ = false;
   bool data_valid_ = false;
-  bool was_reshaped_ = false;
 
   // Only with a tracer at create.
   std::optional<OperatorTimes> times_;

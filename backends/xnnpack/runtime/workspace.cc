@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/xnnpack/runtime/memory_reserve.h"
 #include "runtime/core/share.h"
 
 #ifdef VITRINE_XNNPACK_PRIVATE_HEADERS
@@ -73,30 +72,11 @@ void place_softmax_apart(xnn_runtime_t runtime) {
   }
 }
 
-bool forget_zero_buffers(xnn_runtime_t runtime) {
-  const xnn_allocator& heap = reserving_allocator();
-  for (size_t i = 0; i < runtime->num_ops; ++i) {
-    for (xnn_operator_t op : runtime->opdata[i].operator_objects) {
-      if (op == nullptr || op->zero_buffers == nullptr) continue;
-      // The first is the operator's own.
-      for (size_t k = 1; k < op->batch_size; ++k) {
-        heap.aligned_deallocate(heap.context, op->zero_buffers[k]);
-      }
-      heap.deallocate(heap.context, op->zero_buffers);
-      op->zero_buffers = nullptr;
-      op->input_height = op->input_width = 0;  // so that it sees a change
-      op->last_input_height = op->last_input_width = 0;
-    }
-  }
-  return true;
-}
-
 #else
 
 size_t Workspace::bytes() const { return 0; }
 bool forget_memory_plan(xnn_runtime_t) { return false; }
 void place_softmax_apart(xnn_runtime_t) {}
-bool forget_zero_buffers(xnn_runtime_t) { return false; }
 
 #endif
 

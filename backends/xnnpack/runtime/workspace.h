@@ -31,10 +31,10 @@ struct Workspace {
 };
 
 // For a runtime that failed to be reshaped or set up: some of its values may have their new sizes
-// and no memory for them, and XNNPACK takes memory only where a size grows. Also for a new one,
-// whose values have the upper bounds of dynamic sizes. Afterwards the next
-// reshape plans all memory anew, and neighbours that move the workspace leave this runtime out.
-// False if this build cannot do it: the runtime must not be used again. The mutex is held.
+// and no memory for them. Also for a new one, whose values have the upper bounds of dynamic sizes,
+// and for one that gets other sizes (resizing.h). Afterwards the next reshape plans all memory
+// anew, and neighbours that move the workspace leave this runtime out. False if this build cannot
+// do it: the runtime must not be used again. The mutex is held.
 bool forget_memory_plan(xnn_runtime_t runtime);
 
 // For a new runtime. XNNPACK plans to write a softmax over its input. AVX-512 writes the end of a
@@ -42,12 +42,6 @@ bool forget_memory_plan(xnn_runtime_t runtime);
 // waits until these bytes are in the cache: about 29 ns a row. Short rows get a place of their own
 // instead. Nothing in builds without XNNPACK's private headers.
 void place_softmax_apart(xnn_runtime_t runtime);
-
-// For a runtime with convolutions that are quantised dynamically, before it is reshaped. XNNPACK
-// 4ea82e5 has a buffer for each image of the batch in them, and frees and uses those of the next
-// batch's size in the list of the former one's. Afterwards the next reshape makes the list anew.
-// False if this build cannot do it: the runtime must not be reshaped again. The mutex is held.
-bool forget_zero_buffers(xnn_runtime_t runtime);
 
 // Thread-safe. Workspaces live as long as somebody holds them.
 class Workspaces {

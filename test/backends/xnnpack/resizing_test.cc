@@ -1,0 +1,219 @@
+// Calls whose sizes change so that XNNPACK alone would keep a place, or a list of places, of the
+// call before. With AddressSanitizer what is read or written beyond them shows; else wrong numbers.
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <numeric>
+
+#include "test/backends/xnnpack/delegate_fixture.h"
+#include "test/corruption/guarded_memory.h"
+
+namespace vitrine::test {
+namespace {
+
+using testing::Each;
+
+constexpr uint32_t kKeepDims = 0x40;
+
+class ResizingTest : public DelegateTest {
+ protected:
+  // Behind the last byte that XNNPACK may read is a page that cannot be read.
+  template <class T, class Fill>
+  Tensor& input(const std::vector<int32_t>& sizes, Fill fill) {
+    const int32_t count = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies());
+    std::vector<T> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(fill(i));
+    Tensor& tensor = factory.make<T>(sizes, values);
+    std::byte* data = memories_.emplace_back(tensor.nbytes(), XNN_EXTRA_BYTES).data();
+    std::memcpy(data, values.data(), tensor.nbytes());
+    tensor.set_data(data, /*has_slack=*/true);
+    return tensor;
+  }
+
+  // What a build answers that cannot follow a change of sizes.
+  static bool refuses(const Error& error) {
+    return !xnnpack::operator_times_are_measured() && error.code() == ErrorCode::kNotSupported;
+  }
+
+  void check_dynamically_quantised(Tag tag);
+  void check_global_average(Type type);
+  void check_channels(int32_t from, int32_t to);
+
+ private:
+  std::deque<GuardedMemory> memories_;
+};
+
+// One image of 64 x 64, then 4096 of one pixel: as many bytes, but more parameters. Behind them in
+// the workspace is a smaller value.
+void ResizingTest::check_dynamically_quantised(Tag tag) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 64, 64, 1}), y = b.output({1, 64, 64, 1});
+  const uint32_t quantised = b.internal({1, 64, 64, 1}, Type::xnn_datatype_qdint8);
+  b.values[quantised].nonbatch_dims = 3;
+  const uint32_t filter =
+      b.constant<int8_t>({1, 3, 3, 1}, std::vector<int8_t>(9, 1), Type::xnn_datatype_qcint8);
+  b.values[filter].per_channel = PerChannel{{1}};
+  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
+  w.kernel_height = w.kernel_width = 3;
+  const uint32_t x2 = b.input({64}), kept = b.internal({64}), y2 = b.output({64});
+  b.unary(Tag::XNNAbs, x2, kept);
+  b.unary(Tag::XNNConvert, x, quantised);
+  b.convolution(tag, w, quantised, filter, b.constant<float>({1}, {0}), y);
+  b.unary(Tag::XNNAbs, kept, y2);
+  load(b);
+  for (const auto& [images, side] : {std::pair(1, 64), std::pair(4096, 1)}) {
+    SCOPED_TRACE(images);
+    const std::vector<int32_t> sizes = {images, side, side, 1};
+    Tensor& out = factory.make(ScalarType::kFloat, sizes);
+    Tensor& out2 = factory.make(ScalarType::kFloat, {64});
+    const Error error = execute({&input<float>(sizes, [](size_t i) { return i % 7 + 1; }), &out,
+                                 &input<float>({64}, [](size_t) { return -3; }), &out2});
+    if (images != 1 && refuses(error)) return;
+    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_THAT(values_of<float>(out2), Each(3));
+    if (side != 1) continue;
+    for (size_t i = 0; i < 4096; ++i) {
+      ASSERT_NEAR(out.data<float>()[i], static_cast<float>(i % 7 + 1), 0.05f) << i;
+    }
+  }
+}
+
+TEST_F(ResizingTest, DynamicallyQuantisedConvolutionsHaveParametersForEachImage) {
+  check_dynamically_quantised(Tag::XNNConv2d);
+}
+
+TEST_F(ResizingTest, DynamicallyQuantisedTransposedConvolutionsHaveParametersForEachImage) {
+  check_dynamically_quantised(Tag::XNNConvTranspose2d);
+}
+
+// Sums are kept in the workspace, in 32 bits: more of them than the output, which is the caller's.
+void ResizingTest::check_global_average(Type type) {
+  BlobBuilder b;
+  const PerTensor quant{1, 0};
+  const uint32_t x = b.input({64, 2, 2, 1024}, type, quant);
+  b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({64, 1, 1, 1024}, type, quant), kKeepDims);
+  load(b);
+  for (const int32_t images : {1, 64}) {
+    SCOPED_TRACE(images);
+    const auto image = [](size_t i) { return i / 4096; };
+    Tensor& in = type == Type::xnn_datatype_qint8 ? input<int8_t>({images, 2, 2, 1024}, image)
+                                                  : input<uint8_t>({images, 2, 2, 1024}, image);
+    Tensor& out = factory.make(in.dtype(), {images, 1, 1, 1024});
+    const Error error = execute({&in, &out});
+    if (images != 1 && refuses(error)) return;
+    ASSERT_TRUE(error.ok()) << error.message();
+    const auto* bytes = static_cast<const uint8_t*>(out.raw_data());
+    for (size_t i = 0; i < out.nbytes(); ++i) ASSERT_EQ(bytes[i], i / 1024) << i;
+  }
+}
+
+TEST_F(ResizingTest, GlobalAveragesOfInt8HaveAPlaceForEachSum) {
+  check_global_average(Type::xnn_datatype_qint8);
+}
+
+TEST_F(ResizingTest, GlobalAveragesOfUint8HaveAPlaceForEachSum) {
+  check_global_average(Type::xnn_datatype_quint8);
+}
+
+// y = |(|x1|) + x2|. The sum is written over |x1| where it is as large, as in the second call only.
+TEST_F(ResizingTest, SumsAreNotWrittenOverSmallerTerms) {
+  constexpr int32_t kRow = 1024, kOther = 16 * kRow;
+  BlobBuilder b;
+  const uint32_t x1 = b.input({1, kRow}), x2 = b.input({8, kRow}), x3 = b.input({kOther});
+  const uint32_t first = b.internal({1, kRow}), sum = b.internal({8, kRow});
+  const uint32_t other = b.internal({kOther});
+  b.unary(Tag::XNNAbs, x3, other);
+  b.unary(Tag::XNNAbs, x1, first);
+  b.binary(Tag::XNNAdd, first, x2, sum);
+  b.unary(Tag::XNNAbs, sum, b.output({8, kRow}));
+  b.unary(Tag::XNNAbs, other, b.output({kOther}));
+  load(b);
+  struct Rows {
+    int32_t first, second, other;
+  };
+  for (const auto& [rows1, rows2, others] :
+       {Rows{1, 8, 8}, Rows{2, 1, kOther}, Rows{1, 8, kOther}}) {
+    SCOPED_TRACE(testing::Message() << rows1 << " and " << rows2);
+    Tensor& out = factory.make(ScalarType::kFloat, {std::max(rows1, rows2), kRow});
+    Tensor& other_out = factory.make(ScalarType::kFloat, {others});
+    const Error error =
+        execute({&input<float>({rows1, kRow}, [](size_t) { return -1; }),
+                 &input<float>({rows2, kRow}, [](size_t) { return 2; }),
+                 &input<float>({others}, [](size_t) { return -5; }), &out, &other_out});
+    if (rows1 == 2 && refuses(error)) return;
+    ASSERT_TRUE(error.ok()) << error.message();
+    EXPECT_THAT(values_of<float>(out), Each(1 + 2));
+    EXPECT_THAT(values_of<float>(other_out), Each(5));
+  }
+}
+
+// Images of one colour: each channel keeps its number.
+void ResizingTest::check_channels(int32_t from, int32_t to) {
+  BlobBuilder b;
+  const auto channels = static_cast<uint32_t>(from);
+  const uint32_t x = b.input({1, 4, 4, channels});
+  WindowSpec w;
+  w.kernel_height = w.kernel_width = w.stride_height = w.stride_width = 2;
+  WindowSpec undilated = w;
+  undilated.dilation_height = undilated.dilation_width = 0;
+  const uint32_t index = b.output({1, 2, 2, channels}, Type::xnn_datatype_int32);
+  b.pooling(Tag::XNNMaxPooling2d, w, x, b.output({1, 2, 2, channels}));
+  b.pooling(Tag::XNNAvgPooling2d, undilated, x, b.output({1, 2, 2, channels}));
+  b.argmax(w, x, b.output({1, 2, 2, channels}), index);
+  b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, channels}), kKeepDims);
+  b.resize(8, 8, x, b.output({1, 8, 8, channels}));
+  load(b);
+  for (const int32_t now : {from, to}) {
+    SCOPED_TRACE(now);
+    const auto count = static_cast<size_t>(now);
+    std::vector<Tensor*> tensors = {
+        &input<float>({1, 4, 4, now}, [count](size_t i) { return i % count + 1; })};
+    tensors.push_back(&factory.make(ScalarType::kInt, {1, 2, 2, now}));
+    for (const int32_t side : {2, 2, 2, 1, 8}) {
+      tensors.push_back(&factory.make(ScalarType::kFloat, {1, side, side, now}));
+    }
+    const Error error = execute(tensors);
+    if (now == to && refuses(error)) return;
+    ASSERT_TRUE(error.ok()) << error.message();
+    for (size_t k = 2; k < tensors.size(); ++k) {
+      SCOPED_TRACE(k);
+      const auto values = values_of<float>(*tensors[k]);
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_FLOAT_EQ(values[i], static_cast<float>(i % count + 1)) << i;
+      }
+    }
+  }
+}
+
+TEST_F(ResizingTest, WindowsFollowFewerChannels) { check_channels(64, 1); }
+TEST_F(ResizingTest, WindowsFollowMoreChannels) { check_channels(1, 64); }
+
+// XNNPACK gives a shape to the first output alone.
+TEST_F(ResizingTest, PlacesOfMaximaFollow) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1, 2, 2, 3}), best = b.output({1, 1, 1, 3});
+  WindowSpec w;
+  w.kernel_height = w.kernel_width = w.stride_height = w.stride_width = 2;
+  b.argmax(w, x, best, b.output({1, 1, 1, 3}, Type::xnn_datatype_int32));
+  load(b);
+  for (const int32_t side : {1, 32, 3}) {
+    SCOPED_TRACE(side);
+    Tensor& out = factory.make(ScalarType::kFloat, {1, side, side, 3});
+    Tensor& places = factory.make(ScalarType::kInt, {1, side, side, 3});
+    const std::vector<int32_t> sizes = {1, 2 * side, 2 * side, 3};
+    const Error error = execute({&input<float>(sizes, [](size_t i) { return i; }), &out, &places});
+    if (side != 1 && refuses(error)) return;
+    ASSERT_TRUE(error.ok()) << error.message();
+    const auto values = values_of<float>(out);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto pixels = static_cast<size_t>(side);
+      const size_t row = i / 3 / pixels, column = i / 3 % pixels;
+      const size_t last = ((2 * row + 1) * 2 * pixels + 2 * column + 1) * 3 + i % 3;
+      ASSERT_EQ(values[i], static_cast<float>(last)) << i;
+    }
+    EXPECT_THAT(values_of<int32_t>(places), Each(3));  // the last of each window
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::test
