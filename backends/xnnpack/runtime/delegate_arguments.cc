@@ -123,6 +123,12 @@ Error DelegateArguments::resize_outputs(Call call) const {
       return std::move(error).in("argument %u", binding.argument);
     }
   }
+  for (const Binding& binding : bindings_) {
+    if (has_shape(call[binding.argument]->unchecked_tensor(), shapes_[binding.value])) continue;
+    return Error::make(ErrorCode::kInvalidProgram,
+                       "argument %u is the same tensor as an output of another shape",
+                       binding.argument);
+  }
   return Error();
 }
 

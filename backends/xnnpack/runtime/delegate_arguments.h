@@ -45,6 +45,7 @@ class DelegateArguments {
   // Whether an input is empty, which XNNPACK does not support. Then the outputs are empty too, or
   // NotSupported.
   Result<bool> has_empty_input() const;
+  // A tensor may be several arguments, as long as all have one shape.
   Error resize_outputs(Call call) const;
   // XNNPACK reads up to XNN_EXTRA_BYTES past a tensor: one that lacks slack and ends that close to
   // a page's end gets a copy, for which the first such call takes memory.

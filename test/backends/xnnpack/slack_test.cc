@@ -171,6 +171,60 @@ TEST_F(SlackTest, CopiesAreTakenFromTheBudget) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+// The copy of one would be as large as the other.
+TEST_F(SlackTest, ATensorIsNoOutputsOfTwoShapes) {
+  constexpr int32_t kLarge = 1 << 14, kSmall = 1 << 10;
+  for (const bool large_first : {true, false}) {
+    SCOPED_TRACE(large_first);
+    const int32_t first = large_first ? kLarge : kSmall;
+    const int32_t second = large_first ? kSmall : kLarge;
+    BlobBuilder b;
+    std::vector<Tensor*> tensors;
+    GuardedMemory memory(kLarge * sizeof(float), 0);
+    Tensor& both = factory.make(ScalarType::kFloat, {kLarge}, {}, ShapeDynamism::kDynamicBound);
+    both.set_data(memory.data());
+    for (const int32_t count : {first, second}) {
+      const auto size = static_cast<uint32_t>(count);
+      const uint32_t x = b.input({size}), y = b.output({size}), z = b.output({size});
+      b.unary(Tag::XNNSquare, x, y);
+      b.unary(Tag::XNNNegate, y, z);  // reads an output
+      tensors.push_back(&at_the_edge(count, 3));
+      tensors.push_back(&both);
+      tensors.push_back(&factory.make(ScalarType::kFloat, {count}));
+    }
+    load(b);
+    const Error error = execute(tensors);
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+    EXPECT_STREQ(error.message(), "argument 1 is the same tensor as an output of another shape");
+  }
+}
+
+TEST_F(SlackTest, ATensorIsNoInputAndOutputOfTwoShapes) {
+  BlobBuilder b;
+  const uint32_t x = b.input({2, 2048}), y = b.output({2, 1024});
+  b.slice({0, 0}, {2, 1024}, x, y);
+  load(b);
+  GuardedMemory memory(4096 * sizeof(float), 0);
+  Tensor& both = factory.make(ScalarType::kFloat, {2, 2048}, {}, ShapeDynamism::kDynamicBound);
+  both.set_data(memory.data());
+  const Error error = execute({&both, &both});
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidProgram);
+  EXPECT_STREQ(error.message(), "argument 0 is the same tensor as an output of another shape");
+}
+
+// As where a program updates a state.
+TEST_F(SlackTest, ATensorMayBeInputAndOutputOfOneShape) {
+  BlobBuilder b;
+  const uint32_t x = b.input({1024}), y = b.output({1024});
+  b.unary(Tag::XNNSquare, x, y);
+  load(b);
+  Tensor& both = at_the_edge(1024, 3);
+  for (const float expected : {9.0f, 81.0f}) {
+    run({&both, &both});
+    EXPECT_THAT(values_of<float>(both), Each(expected));
+  }
+}
+
 TEST_F(SlackTest, OutputsAreNoConstants) {
   BlobBuilder b;
   const uint32_t x = b.input({4}), y = b.output({4});
