@@ -51,7 +51,7 @@ class OperatorTimes {
   // Ticks, or microseconds that each takes, for the public call; then ns.
   CheckedVector<uint64_t> ends_;
   uint64_t start_ns_ = 0;
-  uint64_t start_ticks_ = 0;
+  [[maybe_unused]] uint64_t start_ticks_ = 0;
 };
 
 }  // namespace vitrine::xnnpack
