@@ -42,7 +42,8 @@ bool can_follow(const Graph& graph, const Node& node, std::span<const Shape> bef
   if (node.output_count > 1) return false;
   if (has_padding_for_each_image(graph, node)) {
     const auto images = [](const Shape& shape) { return count_elements(shape.used().first(3)); };
-    return before_is_load && images(now) <= images(old);
+    return before_is_load &&
+           (images(now) <= images(old) || count_elements(now.used()) > count_elements(old.used()));
   }
   if (before_is_load) return true;
   const TablesOfNode tables = node.kind->tables;
@@ -106,10 +107,20 @@ void forget_zero_buffers(xnn_operator& op) {
 }
 
 void forget_tables(xnn_node_type type, xnn_operator& op) {
+  const xnn_allocator& heap = reserving_allocator();
   switch (type) {
+    case xnn_node_type_average_pooling_2d:
+      // Which it frees before it has another.
+      heap.aligned_deallocate(heap.context, op.zero_buffer);
+      op.zero_buffer = nullptr;
+      [[fallthrough]];
     case xnn_node_type_max_pooling_2d:
     case xnn_node_type_static_resize_bilinear_2d:
+    case xnn_node_type_deconvolution_2d:
       op.last_input_height = op.last_input_width = 0;
+      break;
+    case xnn_node_type_static_mean:
+      op.channels = 0;  // for which it has zeros
       break;
     default:
       break;

@@ -23,6 +23,8 @@ bool can_forget_sizes();
 //   have been larger than that.
 // - The second output of a node keeps its shape.
 // - Max pooling and resizing keep pointers to pixels when only the number of channels changes.
+// - After a failed allocation, poolings and transposed convolutions may hold a buffer that is
+//   freed, or none, or one for other sizes than those that they remember.
 // - Convolutions that are quantised dynamically have a buffer for each image of the batch, and free
 //   and use those of the next batch's size in the list of the former one's.
 void forget_sizes(xnn_runtime_t runtime, const Graph& graph, std::span<const Shape> shapes);

@@ -133,5 +133,109 @@ TEST_F(FaultTest, AFailedReshapeHoldsTheTablesOfBothSizes) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+// Operators that keep lists and buffers for the sizes of the last call.
+class WindowFaultTest : public FaultTest {
+ protected:
+  struct Sizes {
+    int32_t height, width, channels;
+  };
+
+  void load_windows() {
+    BlobBuilder b;
+    const uint32_t x = b.input({1, 8, 8, 4}), image = b.input({1, 8, 8, 1});
+    WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
+    w.kernel_height = w.kernel_width = 3;
+    w.stride_height = w.stride_width = 2;
+    b.pooling(Tag::XNNMaxPooling2d, w, x, b.output({1, 4, 4, 4}));
+    b.unary(Tag::XNNGlobalAvgPooling2d, x, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
+    WindowSpec undilated = w;
+    undilated.dilation_height = undilated.dilation_width = 0;  // as it is written
+    b.pooling(Tag::XNNAvgPooling2d, undilated, x, b.output({1, 4, 4, 4}));
+    WindowSpec upsampling;
+    upsampling.kernel_height = upsampling.kernel_width = 3;
+    upsampling.stride_height = upsampling.stride_width = 2;
+    const uint32_t filter = b.constant<float>({1, 3, 3, 1}, {1, 0, 0, 0, 0, 0, 0, 0, 0});
+    b.convolution(Tag::XNNConvTranspose2d, upsampling, image, filter, kInvalidId,
+                  b.output({1, 17, 17, 1}));
+    load(b);
+  }
+
+  struct WindowCall {
+    explicit WindowCall(TensorFactory& factory, const Sizes& sizes) {
+      const auto [height, width, channels] = sizes;
+      const auto add = [&](Tensor& tensor) {
+        tensors.push_back(&tensor);
+        arguments.push_back(&factory.value(tensor));
+      };
+      const auto pixels = static_cast<size_t>(height * width);
+      std::vector<float> image(pixels);
+      for (size_t i = 0; i < pixels; ++i) image[i] = static_cast<float>(i + 1);
+      const std::vector<float> fives(pixels * static_cast<size_t>(channels), 5);
+      add(factory.make<float>({1, height, width, channels}, fives));
+      add(factory.make<float>({1, height, width, 1}, image));
+      const int32_t rows = (height + 1) / 2, columns = (width + 1) / 2;
+      add(factory.make(ScalarType::kFloat, {1, rows, columns, channels}));
+      add(factory.make(ScalarType::kFloat, {1, 1, 1, channels}));
+      add(factory.make(ScalarType::kFloat, {1, rows, columns, channels}));
+      add(factory.make(ScalarType::kFloat, {1, 2 * height + 1, 2 * width + 1, 1}));
+    }
+    std::vector<Tensor*> tensors;
+    std::vector<EValue*> arguments;
+  };
+
+  void expect_right_windows(const Sizes& sizes) {
+    SCOPED_TRACE(testing::Message() << sizes.height << " x " << sizes.width);
+    WindowCall call(factory, sizes);
+    const Error error = delegate->execute({}, call.arguments);
+    ASSERT_TRUE(error.ok()) << error.message();
+    for (const size_t k : {2, 3, 4}) EXPECT_THAT(values_of<float>(*call.tensors[k]), Each(5)) << k;
+    const Tensor& upsampled = *call.tensors[5];
+    const auto height = static_cast<size_t>(upsampled.size(1));
+    const auto width = static_cast<size_t>(upsampled.size(2));
+    for (size_t i = 0; i < static_cast<size_t>(upsampled.numel()); ++i) {
+      const size_t row = i / width, column = i % width;
+      const bool is_pixel =
+          row % 2 == 0 && column % 2 == 0 && row + 1 != height && column + 1 != width;
+      const size_t pixel = row / 2 * (width / 2) + column / 2;
+      ASSERT_EQ(upsampled.data<float>()[i], is_pixel ? static_cast<float>(pixel + 1) : 0) << i;
+    }
+  }
+};
+
+TEST_F(WindowFaultTest, AFailedReshapeLeavesNoListsOfOtherSizes) {
+  constexpr Sizes kSizes[] = {{6, 8, 8}, {9, 5, 16}, {14, 3, 16}};
+  const bool can_resize = xnnpack::operator_times_are_measured();
+  for (size_t faulty = 0; faulty < (can_resize ? 2 : 1); ++faulty) {
+    int failures = 0;
+    for (int n = 1;; ++n) {
+      // What it is after the failure: the same again, the size before, another, or none.
+      bool failed = false;
+      for (size_t after = 0; after < 4; ++after) {
+        SCOPED_TRACE(testing::Message() << faulty << " " << n << " " << after);
+        load_windows();
+        ASSERT_TRUE(delegate);
+        if (faulty == 1) expect_right_windows(kSizes[0]);
+        WindowCall call(factory, kSizes[faulty]);
+        fail_allocation(n);
+        const Error error = delegate->execute({}, call.arguments);
+        failed = allocation_has_failed();
+        fail_allocation(0);
+        if (!failed) break;
+        if (!error.ok() && !can_resize) {
+          EXPECT_EQ(delegate->execute({}, call.arguments).code(), ErrorCode::kInvalidState);
+          continue;
+        }
+        if (after == 3 || (after != 0 && !can_resize)) continue;
+        expect_right_windows(kSizes[(faulty + after) % 3]);
+        if (HasFailure()) return;
+      }
+      if (!failed) break;
+      ++failures;
+    }
+    EXPECT_GE(failures, 8);
+    std::cout << failures << " allocations failed\n";
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::test

@@ -86,6 +86,38 @@ AlignedBytes two_delegates() {
   return builder.build();
 }
 
+AlignedBytes windows() {
+  BlobBuilder b;
+  const uint32_t x = b.input({4, 8, 8});
+  const uint32_t rows = b.internal({1, 4, 8, 8}), channels = b.internal({1, 8, 8, 4});
+  b.reshape({1, 0, 8, 8}, x, rows);
+  b.reshape({1, 8, 8, 0}, x, channels);
+  WindowSpec w{.top = 1, .right = 1, .bottom = 1, .left = 1};
+  w.kernel_height = w.kernel_width = 3;
+  w.stride_height = w.stride_width = 2;
+  WindowSpec undilated = w;
+  undilated.dilation_height = undilated.dilation_width = 0;  // as it is written
+  b.pooling(Tag::XNNAvgPooling2d, undilated, rows, b.output({1, 2, 4, 8}));
+  b.pooling(Tag::XNNMaxPooling2d, w, rows, b.output({1, 2, 4, 8}));
+  b.unary(Tag::XNNGlobalAvgPooling2d, channels, b.output({1, 1, 1, 4}), /*flags: keep dims=*/0x40);
+  w.group_in = 8;
+  w.group_out = 2;
+  const uint32_t filter = b.constant<float>({2, 3, 3, 8}, std::vector<float>(144, 0.5f));
+  b.convolution(Tag::XNNConvTranspose2d, w, rows, filter, kInvalidId, b.output({1, 7, 15, 2}));
+  ProgramBuilder builder;
+  PlannedMethod method(builder.method("forward"));
+  std::vector<int32_t> arguments = {method.tensor({4, 8, 8})};
+  method.spec.inputs = {arguments[0]};
+  for (const std::vector<int32_t>& sizes :
+       std::vector<std::vector<int32_t>>{{1, 2, 4, 8}, {1, 2, 4, 8}, {1, 1, 1, 4}, {1, 7, 15, 2}}) {
+    arguments.push_back(method.tensor(sizes));
+    method.spec.outputs.push_back(arguments.back());
+  }
+  method.spec.delegate_call(method.spec.delegate({.id = "XnnpackBackend", .payload = b.build()}),
+                            arguments);
+  return builder.build();
+}
+
 AlignedBytes lstm() {
   constexpr int32_t kBatch = 4, kSteps = 2, kInputs = 8, kState = 128, kGates = 4 * kState;
   const std::vector<int32_t> state_sizes = {kBatch, kState};

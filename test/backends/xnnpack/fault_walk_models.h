@@ -11,6 +11,10 @@ AlignedBytes dynamically_quantised_linear();
 // Two delegates after each other: x * x + x, twice. Each needs the workspace that they share.
 AlignedBytes two_delegates();
 
+// Poolings and a transposed convolution of images: the batch is their height, or how many channels
+// they have.
+AlignedBytes windows();
+
 // A layer of two steps, with its state as inputs and outputs. The products with the inputs and
 // those with the state take temporary memory of optimised kernels, the latter more.
 AlignedBytes lstm();
