@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "backends/xnnpack/runtime/blob.h"
@@ -16,14 +17,27 @@
 namespace vitrine::test {
 namespace {
 
+enum class Resizing {
+  kDeclared,
+  kFirstShrinks,
+  kOthersShrink,
+  kOneRow,
+  kAllInRows,
+  kOneChannel,
+  kEmpty,
+};
+
 class Argument {
  public:
   // XNNPACK may read a little past inputs; past outputs it may do nothing.
   explicit Argument(const xnnpack::Value& value)
       : sizes_(value.shape.dims.begin(), value.shape.dims.begin() + value.shape.rank),
+        declared_(sizes_),
         dim_order_(sizes_.size()),
         strides_(sizes_.size()),
-        memory_(bytes(value), value.is_output ? 0 : XNN_EXTRA_BYTES) {
+        is_output_(value.is_output),
+        declared_bytes_(bytes(value)),
+        memory_(declared_bytes_, is_output_ ? 0 : XNN_EXTRA_BYTES) {
     std::iota(dim_order_.begin(), dim_order_.end(), uint8_t{0});
     tensor_ = Tensor(*value.datatype->argument, sizes_, dim_order_, strides_, memory_.data(),
                      ShapeDynamism::kDynamicBound);
@@ -31,11 +45,37 @@ class Argument {
     value_ = EValue(&tensor_);
   }
 
-  void set_batch(int32_t batch) {
-    std::vector<int32_t> sizes(tensor_.sizes().begin(), tensor_.sizes().end());
-    if (sizes.empty() || sizes[0] < batch) return;
-    sizes[0] = batch;
+  // Sizes that it has no room for stay as they are.
+  void resize(Resizing how, bool is_first) {
+    std::vector<int32_t> sizes = declared_;
+    if (sizes.empty()) return;
+    switch (how) {
+      case Resizing::kDeclared:
+        break;
+      case Resizing::kFirstShrinks:
+        if (is_first) sizes[0] = 1;
+        break;
+      case Resizing::kOthersShrink:
+        if (!is_first) sizes[0] = 1;
+        break;
+      case Resizing::kOneRow:
+        sizes[0] = 1;
+        break;
+      case Resizing::kAllInRows:  // as many bytes
+        for (size_t i = 1; i + 1 < sizes.size(); ++i) sizes[0] *= std::exchange(sizes[i], 1);
+        break;
+      case Resizing::kOneChannel:
+        sizes.back() = 1;
+        break;
+      case Resizing::kEmpty:
+        sizes[0] = 0;
+        break;
+    }
     static_cast<void>(tensor_.resize(sizes));
+    if (is_output_) return;
+    // What is read ends where it may, whatever the size.
+    const size_t unused = declared_bytes_ - tensor_.nbytes();
+    tensor_.set_data(memory_.data() + unused / 16 * 16);
   }
   EValue& value() { return value_; }
 
@@ -43,9 +83,12 @@ class Argument {
   static size_t bytes(const xnnpack::Value& value) {
     return *xnnpack::tensor_bytes(*value.datatype, value.shape);
   }
-  std::vector<int32_t> sizes_;
+  std::vector<int32_t> sizes_;  // the tensor's
+  std::vector<int32_t> declared_;
   std::vector<uint8_t> dim_order_;
   std::vector<int64_t> strides_;
+  bool is_output_;
+  size_t declared_bytes_;
   GuardedMemory memory_;
   Tensor tensor_;
   EValue value_;
@@ -90,12 +133,13 @@ BlobOutcome attempt_blob(std::span<const std::byte> blob, const NamedDataMap* na
     }
   }
   BlobOutcome outcome;
-  for (const int32_t batch : {-1, -1, 1, 0}) {
-    if (batch >= 0) {
-      for (Argument& argument : arguments) argument.set_batch(batch);
-    }
+  using enum Resizing;
+  int calls = 0;  // the outcome is that of the first two
+  for (const Resizing how : {kDeclared, kDeclared, kOneRow, kAllInRows, kFirstShrinks,
+                             kOthersShrink, kOneChannel, kDeclared, kEmpty}) {
+    for (Argument& argument : arguments) argument.resize(how, &argument == &arguments.front());
     const Error error = (*loaded)->execute({}, values);
-    if (!error.ok() && outcome.stage == BlobStage::kDone && batch < 0) {
+    if (++calls <= 2 && !error.ok() && outcome.stage == BlobStage::kDone) {
       outcome = {BlobStage::kExecute, error.message()};
     }
   }
