@@ -308,6 +308,18 @@ Error pack_conversions(Graph& graph) {
   return Error();
 }
 
+// XNNPACK compares each value in the workspace with all others to plan its memory.
+Error take_planning_steps(const Graph& graph, Budget& steps) {
+  const auto values =
+      static_cast<uint64_t>(std::ranges::count_if(graph.values, [&graph](const Value& value) {
+        return value.external_id == kNone && !value.is_constant() && graph.needs_definition(value);
+      }));
+  if (steps.take(values * values / 64)) return Error();
+  return Error::make(ErrorCode::kOutOfResources,
+                     "planning the memory of %llu values is more work than max_load_steps allows",
+                     static_cast<unsigned long long>(values));
+}
+
 }  // namespace
 
 Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
@@ -327,6 +339,7 @@ Result<Graph> read_graph(const fb::XNNGraph& from, Budget& steps) {
   }
   VITRINE_RETURN_IF_ERROR(find_live_nodes(graph));
   VITRINE_RETURN_IF_ERROR(pack_conversions(graph));
+  VITRINE_RETURN_IF_ERROR(take_planning_steps(graph, steps));
   return graph;
 }
 

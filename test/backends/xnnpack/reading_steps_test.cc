@@ -137,6 +137,38 @@ TEST(ReadingSteps, CountTheSearchForWhatXnnpackRefuses) {
   }
 }
 
+// y = -(-x) ..., through so many values that XNNPACK finds places for.
+Cost negations_through(uint32_t values, uint64_t limit, std::string* message) {
+  BlobBuilder b;
+  uint32_t x = b.input({8});
+  for (uint32_t i = 0; i <= values; ++i) {
+    const uint32_t y = i == values ? b.output({8}) : b.internal({8});
+    b.unary(Tag::XNNNegate, x, y);
+    x = y;
+  }
+  const std::vector<std::byte> blob = b.build();
+  Budget steps(limit);
+  BackendInitContext context;
+  context.load_steps = &steps;
+  const auto loaded = XnnpackBackend().init(context, blob, {});
+  *message = loaded.ok() ? "" : loaded.error().message();
+  return {steps.used(), loaded.ok() ? ErrorCode::kOk : loaded.error().code()};
+}
+
+// A pair of values is 1/32 of a step. The rest grows with the number of values.
+TEST(ReadingSteps, CountPairsOfValuesThatNeedPlaces) {
+  std::string message;
+  const Cost none = negations_through(0, UINT64_MAX, &message);
+  const Cost some = negations_through(640, UINT64_MAX, &message);
+  const Cost twice = negations_through(1280, UINT64_MAX, &message);
+  EXPECT_EQ(message, "");
+  EXPECT_NEAR(static_cast<double>(twice.steps - 2 * some.steps + none.steps),
+              (1280.0 * 1280 - 2 * 640.0 * 640) / 64, 16);
+  const Cost refused = negations_through(1280, twice.steps - 1, &message);
+  EXPECT_EQ(refused.code, ErrorCode::kOutOfResources);
+  EXPECT_EQ(message, "planning the memory of 1280 values is more work than max_load_steps allows");
+}
+
 TEST(ReadingSteps, CountKeysThatAreShared) {
   const OneConstant data;
   const Cost brief = load_sums(30, 10, UINT64_MAX, data);
