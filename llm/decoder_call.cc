@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "llm/cache_operators.h"
+#include "runtime/core/checked_math.h"
 #include "vitrine/half.h"
 #include "vitrine/text_generator.h"
 
@@ -187,7 +188,8 @@ void DecoderCall::read_ids(size_t index) {
 void DecoderCall::check_room_for_ids(size_t index) const {
   const MemoryUsage usage = method_.memory_usage();
   const uint64_t bytes = static_cast<uint64_t>(most_ids_) * sizeof(int64_t);
-  if (usage.taken <= usage.budget && bytes <= usage.budget - usage.taken) return;
+  const uint64_t left = usage.budget - std::min(usage.taken, usage.budget);
+  if (bytes <= std::min(left, kMostBytes)) return;
   throw GenerationError(
       fmt::format("method {}: the {} ids of input {} take {} bytes, more than max_memory_bytes "
                   "leaves",

@@ -13,14 +13,15 @@ namespace {
 
 using Kind = PickleNode::Kind;
 
-// Tensors and lists may overlap or repeat. All together may exceed the archive by these limits.
+// Tensors and lists may overlap or repeat. All together may exceed the archive by these limits, but
+// not what the machine can address.
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
 class ValueReader {
  public:
   ValueReader(std::string_view bytes, const std::string& place)
-      : budget_(kMaxGrowth * bytes.size() + kAlwaysAllowed),
+      : budget_(std::min(kMaxGrowth * bytes.size() + kAlwaysAllowed, kMostBytes)),
         objects_({archive_of(bytes, place), nullptr}, place, budget_) {}
 
   std::map<std::string, std::vector<std::vector<RecordedValue>>> outputs() {
